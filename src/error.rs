@@ -1,0 +1,48 @@
+//! What a call can fail with. Faults in the data are events instead.
+
+use crate::Quirk;
+use core::fmt;
+
+/// Why the parser stopped. It can be used on: the event that the error is about is consumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A quirk that the configuration makes an error.
+    Quirk {
+        /// Which.
+        quirk: Quirk,
+        /// Stream offset, in bytes, where its event began.
+        offset: u64,
+    },
+    /// More choices than the tracker has room for; what the choice brought was left out.
+    TooManyChoices {
+        /// Stream offset, in bytes, where the event began.
+        offset: u64,
+    },
+    /// More tool calls than the tracker has room for, or an index that is none; what the call brought was left out.
+    TooManyCalls {
+        /// Stream offset, in bytes, where the event began.
+        offset: u64,
+    },
+}
+
+impl Error {
+    /// Stream offset, in bytes, where the event began that the error is about.
+    pub const fn offset(&self) -> u64 {
+        match *self {
+            Error::Quirk { offset, .. } | Error::TooManyChoices { offset } | Error::TooManyCalls { offset } => offset,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Quirk { quirk, offset } => write!(f, "{} {quirk}, in the event at byte {offset}", quirk.code()),
+            Error::TooManyChoices { offset } => write!(f, "too many choices, in the event at byte {offset}"),
+            Error::TooManyCalls { offset } => write!(f, "too many tool calls, in the event at byte {offset}"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

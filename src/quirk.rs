@@ -1,0 +1,186 @@
+//! The deviations of real streams, by name.
+//!
+//! A quirk is something that a strict reader would refuse and that this one understands, and says so. `docs/quirks.md`
+//! has the table; the code of a quirk ([`Quirk::code`]) is its row there.
+
+use core::fmt;
+
+macro_rules! quirks {
+    ($($(#[$doc:meta])* $name:ident = $number:literal, $code:literal, $text:literal;)*) => {
+        /// A named deviation that was understood all the same. `docs/quirks.md` tells what each means.
+        ///
+        /// ```
+        /// use deltawire::Quirk;
+        /// assert_eq!(Quirk::ContinuedPayload.code(), "F6");
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        #[non_exhaustive]
+        pub enum Quirk {
+            $($(#[$doc])* $name = $number,)*
+        }
+
+        impl Quirk {
+            /// All quirks, in the order of their numbers.
+            pub const ALL: &'static [Quirk] = &[$(Quirk::$name),*];
+
+            /// The row of the table in `docs/quirks.md`.
+            pub const fn code(self) -> &'static str {
+                match self { $(Quirk::$name => $code,)* }
+            }
+
+            /// One line in words.
+            pub const fn text(self) -> &'static str {
+                match self { $(Quirk::$name => $text,)* }
+            }
+        }
+    };
+}
+
+quirks! {
+    /// A payload went on in lines without `data:` (a pretty-printed JSON object).
+    ContinuedPayload = 0, "F6", "a payload went on in lines without `data:`";
+    /// A keep-alive was sent as data.
+    KeepAliveData = 1, "F8", "a keep-alive was sent as data";
+    /// An event ID over the limit was ignored.
+    LongId = 2, "F11", "an event ID over the limit was ignored";
+    /// The last event had no blank line after it.
+    UnterminatedEvent = 3, "F12", "the last event had no blank line after it";
+    /// Ill-formed UTF-8 was replaced by U+FFFD.
+    IllFormedUtf8 = 4, "F13", "ill-formed UTF-8 was replaced by U+FFFD";
+    /// An error came as a field named `error`.
+    ErrorField = 5, "F18", "an error came as a field named `error`";
+    /// A JSON body came where an event stream was due.
+    JsonBody = 6, "F20", "a JSON body came where an event stream was due";
+    /// Several JSON values came where an event stream was due.
+    Ndjson = 7, "F21", "several JSON values came where an event stream was due";
+    /// A JSON value without `data:` stood between events.
+    JsonBetweenEvents = 8, "F23", "a JSON value without `data:` stood between events";
+    /// Something came after `[DONE]`.
+    EventAfterDone = 9, "F25", "something came after [DONE]";
+    /// `[DONE]` came without `data:`.
+    BareDone = 10, "F26", "[DONE] came without `data:`";
+    /// `null` stood where a chunk or its choices were due.
+    NullChunk = 11, "C3", "null stood where a chunk or its choices were due";
+    /// A choice had no index; it was taken for choice 0.
+    MissingChoiceIndex = 12, "C4", "a choice had no index";
+    /// A content part of an unknown type was left out.
+    UnknownContentPart = 13, "C8", "a content part of an unknown type was left out";
+    /// An index was negative, a string, or another odd value.
+    OddIndex = 14, "C14", "an index was negative, a string or another odd value";
+    /// A tool call came with a new ID under an index already in use.
+    ReusedCallIndex = 15, "C15", "a tool call came with a new ID under an index already in use";
+    /// Tool call arguments were JSON instead of text.
+    ArgumentsNotText = 16, "C18", "tool call arguments were JSON instead of text";
+    /// Tool call arguments went on after they were complete.
+    ArgumentsAfterEnd = 17, "C19", "tool call arguments went on after they were complete";
+    /// A choice went on after its finish reason.
+    DeltaAfterFinish = 18, "C23", "a choice went on after its finish reason";
+    /// A choice had more than one finish reason.
+    SecondFinish = 19, "C23", "a choice had more than one finish reason";
+    /// A known member had a value of an unexpected type.
+    OddType = 20, "C27", "a known member had a value of an unexpected type";
+    /// Half a surrogate pair was replaced by U+FFFD.
+    LoneSurrogate = 21, "C31", "half a surrogate pair was replaced by U+FFFD";
+    /// A known member came twice in one object; the last one counts.
+    DuplicateMember = 22, "C32", "a known member came twice in one object";
+    /// The string `"None"` stood where null was meant.
+    NoneString = 23, "C32", "the string \"None\" stood where null was meant";
+    /// A raw control character stood in a string.
+    RawControl = 24, "C33", "a raw control character stood in a string";
+    /// An escape that JSON does not know was kept as it stood.
+    BadEscape = 25, "C33", "an escape that JSON does not know was kept as it stood";
+}
+
+impl fmt::Display for Quirk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// A set of quirks.
+///
+/// ```
+/// use deltawire::{Quirk, QuirkSet};
+/// let set = QuirkSet::from(Quirk::BareDone) | Quirk::JsonBody;
+/// assert!(set.contains(Quirk::JsonBody));
+/// assert_eq!(set.iter().count(), 2);
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct QuirkSet(u64);
+
+impl QuirkSet {
+    /// No quirk.
+    pub const EMPTY: QuirkSet = QuirkSet(0);
+    /// Every quirk, those of later versions too.
+    pub const ALL: QuirkSet = QuirkSet(u64::MAX);
+
+    /// Whether there is none.
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether `quirk` is one of them.
+    #[inline]
+    pub const fn contains(self, quirk: Quirk) -> bool {
+        self.0 >> (quirk as u8) & 1 != 0
+    }
+
+    /// Puts `quirk` in.
+    #[inline]
+    pub fn insert(&mut self, quirk: Quirk) {
+        self.0 |= 1 << (quirk as u8);
+    }
+
+    /// Takes `quirk` out.
+    #[inline]
+    pub fn remove(&mut self, quirk: Quirk) {
+        self.0 &= !(1 << (quirk as u8));
+    }
+
+    /// The quirks that are in both.
+    #[inline]
+    pub const fn and(self, other: QuirkSet) -> QuirkSet {
+        QuirkSet(self.0 & other.0)
+    }
+
+    /// Each quirk, in the order of their numbers.
+    pub fn iter(self) -> impl Iterator<Item = Quirk> {
+        Quirk::ALL.iter().copied().filter(move |&quirk| self.contains(quirk))
+    }
+}
+
+impl From<Quirk> for QuirkSet {
+    #[inline]
+    fn from(quirk: Quirk) -> Self {
+        QuirkSet(1 << (quirk as u8))
+    }
+}
+
+impl<T: Into<QuirkSet>> core::ops::BitOr<T> for QuirkSet {
+    type Output = QuirkSet;
+    #[inline]
+    fn bitor(self, other: T) -> QuirkSet {
+        QuirkSet(self.0 | other.into().0)
+    }
+}
+
+impl<T: Into<QuirkSet>> core::ops::BitOrAssign<T> for QuirkSet {
+    #[inline]
+    fn bitor_assign(&mut self, other: T) {
+        self.0 |= other.into().0;
+    }
+}
+
+impl FromIterator<Quirk> for QuirkSet {
+    fn from_iter<I: IntoIterator<Item = Quirk>>(quirks: I) -> Self {
+        quirks.into_iter().fold(QuirkSet::EMPTY, |set, quirk| set | quirk)
+    }
+}
+
+impl fmt::Debug for QuirkSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
