@@ -1,0 +1,163 @@
+//! The whole chunk.
+
+use super::index::{self, top, Hint, Index};
+use super::{member_of, text_of, ApiError, Choices, Deltas, Source, Usage};
+use crate::json::{JsonError, Text, Value};
+use crate::QuirkSet;
+use core::ops::Range;
+
+/// One event's payload: a chat completion chunk, a completion, a whole body, or an error.
+///
+/// It borrows the payload; it is valid until the parser is next used.
+///
+/// ```
+/// use deltawire::chat::{Chunk, Index};
+/// let mut index = Index::new();
+/// let payload = br#"{"id":"c1","choices":[{"index":0,"delta":{"content":"Hi"}}]}"#;
+/// let chunk = Chunk::read(payload, &mut index)?;
+/// assert_eq!(chunk.id().unwrap(), "c1");
+/// let choice = chunk.choices().next().unwrap();
+/// assert_eq!(choice.delta().unwrap().content().unwrap(), "Hi");
+/// # Ok::<(), deltawire::json::JsonError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Chunk<'a> {
+    pub(crate) source: Source<'a>,
+    pub(crate) name: &'a [u8],
+}
+
+impl<'a> Chunk<'a> {
+    /// Looks into any payload, without a parser.
+    ///
+    /// # Errors
+    ///
+    /// If the payload is not one JSON object (or null), as far as the pass looks: the members of the top level, of
+    /// choices, deltas and tool calls, and that strings and brackets balance everywhere.
+    pub fn read(payload: &'a [u8], index: &'a mut Index) -> Result<Chunk<'a>, JsonError> {
+        let end = index.read(payload, Hint::None, crate::Limits::DEFAULT.max_depth)?;
+        let rest = payload.get(end..).unwrap_or(&[]);
+        if let Some(at) = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
+            return Err(JsonError { kind: crate::json::JsonErrorKind::TrailingBytes, offset: end.saturating_add(at) });
+        }
+        Ok(Chunk { source: Source { payload, index }, name: b"" })
+    }
+
+    fn member(&self, member: usize) -> Option<Value<'a>> {
+        let Source { payload, index } = self.source;
+        index::member(index, payload, &index.top, member)
+    }
+
+    fn text(&self, member: usize) -> Option<Text<'a>> {
+        self.member(member).and_then(text_of)
+    }
+
+    /// The payload as it came: the data of the event, lines joined by LF.
+    pub fn payload(&self) -> &'a [u8] {
+        self.source.payload
+    }
+
+    /// Where the event lay in the stream, in bytes from its beginning: from its first line to the end of its blank
+    /// line (without the LF of a CRLF there).
+    pub fn wire_range(&self) -> Range<u64> {
+        self.source.index.frame.0..self.source.index.frame.1
+    }
+
+    /// The name of the event (its `event` field), empty if it has none.
+    pub fn event_name(&self) -> &'a [u8] {
+        self.name
+    }
+
+    /// What was odd about the event's framing, grammar and shape. What is odd inside a text or a number is told by
+    /// who reads it.
+    pub fn quirks(&self) -> QuirkSet {
+        self.source.index.quirks
+    }
+
+    /// `id`, if it is not empty. A number counts, as it is written.
+    pub fn id(&self) -> Option<Text<'a>> {
+        self.text(top::ID)
+    }
+
+    /// `object`, if it is not empty.
+    pub fn object(&self) -> Option<Text<'a>> {
+        self.text(top::OBJECT)
+    }
+
+    /// `created`, in seconds since 1970, if it is a whole number (a number in a string counts).
+    pub fn created(&self) -> Option<u64> {
+        let value = self.member(top::CREATED)?;
+        super::usage::whole_number(value)
+    }
+
+    /// `model`, if it is not empty.
+    pub fn model(&self) -> Option<Text<'a>> {
+        self.text(top::MODEL)
+    }
+
+    /// `system_fingerprint`, if it is not empty.
+    pub fn system_fingerprint(&self) -> Option<Text<'a>> {
+        self.text(top::SYSTEM_FINGERPRINT)
+    }
+
+    /// `service_tier`, if it is not empty.
+    pub fn service_tier(&self) -> Option<Text<'a>> {
+        self.text(top::SERVICE_TIER)
+    }
+
+    /// `provider`, if it is not empty (OpenRouter).
+    pub fn provider(&self) -> Option<Text<'a>> {
+        self.text(top::PROVIDER)
+    }
+
+    /// The choices, in the order in which they stand.
+    pub fn choices(&self) -> Choices<'a> {
+        Choices::new(self.source)
+    }
+
+    /// How many choices there are.
+    pub fn choice_count(&self) -> u32 {
+        self.source.index.choices
+    }
+
+    /// `usage`, if it is an object and not empty; else `x_groq.usage`.
+    pub fn usage(&self) -> Option<Usage<'a>> {
+        let own = self.member(top::USAGE).and_then(Usage::of);
+        own.or_else(|| member_of(self.member(top::X_GROQ)?, "usage").and_then(Usage::of))
+    }
+
+    /// The error that the event is or carries at its top level. An error inside a choice is at the choice.
+    pub fn error(&self) -> Option<ApiError<'a>> {
+        let facts = self.source.index.facts;
+        if facts.text {
+            return Some(ApiError::plain(self.source.payload));
+        }
+        if facts.error_is_whole {
+            return Some(ApiError::of(crate::json::parse(self.source.payload).ok()?));
+        }
+        self.member(top::ERROR).filter(|value| index::is_error(*value)).map(ApiError::of)
+    }
+
+    /// Any member of the top level, by name, as raw JSON (`obfuscation`, `prompt_filter_results`, `timings`, …).
+    /// If it is there twice, the last one. Walks the payload.
+    pub fn get(&self, name: &str) -> Option<Value<'a>> {
+        crate::json::parse(self.source.payload).ok()?.get(name).ok()?
+    }
+
+    /// Whether it looks like a chunk or a body of a chat or legacy completion: it has choices, usage or a telling
+    /// `object`.
+    pub fn is_completion(&self) -> bool {
+        self.source.index.facts.chat
+    }
+
+    /// Everything that the chunk brings, flat.
+    pub fn deltas(&self) -> Deltas<'a> {
+        Deltas::new(*self)
+    }
+}
+
+impl core::fmt::Debug for Chunk<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let payload = Text::verbatim(self.source.payload);
+        f.debug_struct("Chunk").field("payload", &payload).field("wire_range", &self.wire_range()).finish()
+    }
+}

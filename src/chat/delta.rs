@@ -1,0 +1,268 @@
+//! The object that a choice brings: `delta`, or `message`, which has the same members.
+
+use super::index::{self, delta, DeltaIndex, Pass};
+use super::{member_of, text_of, Source, ToolCalls, Walked};
+use crate::json::{Cursor, Elements, Kind, Text, Value};
+
+/// The `delta` of a choice. The first choice's costs nothing more; a further one's is walked once.
+#[derive(Clone)]
+pub struct DeltaView<'a> {
+    pub(crate) source: Source<'a>,
+    pub(crate) fields: Walked<'a, DeltaIndex>,
+}
+
+/// The `message` of a choice: the whole message so far. It counts only if no delta ever came.
+#[derive(Clone, Copy)]
+pub struct Message<'a> {
+    pub(crate) source: Source<'a>,
+    pub(crate) value: Value<'a>,
+}
+
+impl<'a> Message<'a> {
+    /// Its members, walked once.
+    pub fn view(&self) -> Option<DeltaView<'a>> {
+        let mut own = DeltaIndex::EMPTY;
+        let offset = index::start_of(self.source.payload, self.value);
+        Pass::of(Cursor::at(self.source.payload, offset)).delta(&mut own).ok()?;
+        Some(DeltaView { source: self.source, fields: Walked::Own(own) })
+    }
+
+    /// The whole as raw JSON.
+    pub fn value(&self) -> Value<'a> {
+        self.value
+    }
+}
+
+impl core::fmt::Debug for Message<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Debug::fmt(&Text::verbatim(self.value.raw()), f)
+    }
+}
+
+impl<'a> DeltaView<'a> {
+    #[inline]
+    pub(crate) fn member(&self, member: usize) -> Option<Value<'a>> {
+        index::member(self.source.index, self.source.payload, &self.fields.spans, member)
+    }
+
+    #[inline]
+    fn text(&self, member: usize) -> Option<Text<'a>> {
+        self.member(member)?.as_text().filter(|text| !text.is_empty())
+    }
+
+    /// `role`, if it is not empty. Many providers repeat it in each chunk.
+    pub fn role(&self) -> Option<Text<'a>> {
+        self.text(delta::ROLE)
+    }
+
+    /// `content`, if it is a text and not empty. An array is in [`content_parts`](Self::content_parts).
+    #[inline]
+    pub fn content(&self) -> Option<Text<'a>> {
+        self.text(delta::CONTENT)
+    }
+
+    /// Whether `content` is a string, be it an empty one.
+    pub(crate) fn has_content(&self) -> bool {
+        self.member(delta::CONTENT).is_some_and(|value| value.kind() == Kind::String)
+    }
+
+    /// `content`, if it is an array: texts and thoughts in order, unknown parts left out (Mistral).
+    pub fn content_parts(&self) -> ContentParts<'a> {
+        let array = self.member(delta::CONTENT).filter(|value| value.kind() == Kind::Array);
+        ContentParts { outer: array.map(|value| value.elements()), inner: None }
+    }
+
+    /// `refusal`, if it is not empty.
+    pub fn refusal(&self) -> Option<Text<'a>> {
+        self.text(delta::REFUSAL)
+    }
+
+    /// `reasoning_content`, if it is not empty (DeepSeek, vLLM, llama.cpp and others).
+    pub fn reasoning_content(&self) -> Option<Text<'a>> {
+        self.text(delta::REASONING_CONTENT)
+    }
+
+    /// `reasoning`, if it is not empty (OpenRouter, Groq, Ollama).
+    pub fn reasoning(&self) -> Option<Text<'a>> {
+        self.text(delta::REASONING)
+    }
+
+    /// `thinking`, or `thought`, if it is not empty.
+    pub fn thinking(&self) -> Option<Text<'a>> {
+        self.text(delta::THINKING).or_else(|| self.text(delta::THOUGHT))
+    }
+
+    /// `reasoning_details[]`: objects with a text, a summary or encrypted data (OpenRouter).
+    pub fn reasoning_details(&self) -> ReasoningDetails<'a> {
+        let array = self.member(delta::REASONING_DETAILS).filter(|value| value.kind() == Kind::Array);
+        ReasoningDetails { elements: array.map(|value| value.elements()) }
+    }
+
+    /// `function_call`, if it is an object (deprecated form).
+    pub fn function_call(&self) -> Option<FunctionCall<'a>> {
+        let value = self.member(delta::FUNCTION_CALL).filter(|value| value.kind() == Kind::Object)?;
+        Some(FunctionCall { value })
+    }
+
+    /// The tool calls, in the order in which they stand.
+    pub fn tool_calls(&self) -> ToolCalls<'a> {
+        ToolCalls::new(self.clone())
+    }
+
+    /// `audio`, if it is an object.
+    pub fn audio(&self) -> Option<Audio<'a>> {
+        let value = self.member(delta::AUDIO).filter(|value| value.kind() == Kind::Object)?;
+        Some(Audio { value })
+    }
+}
+
+/// `function_call` of a delta: a fragment.
+#[derive(Clone, Copy)]
+pub struct FunctionCall<'a> {
+    value: Value<'a>,
+}
+
+impl<'a> FunctionCall<'a> {
+    /// `name`, if it is not empty.
+    pub fn name(&self) -> Option<Text<'a>> {
+        member_of(self.value, "name").and_then(text_of)
+    }
+
+    /// `arguments`, if it is not empty: a fragment of text.
+    pub fn arguments(&self) -> Option<Text<'a>> {
+        member_of(self.value, "arguments").and_then(super::tool_call::input_text)
+    }
+}
+
+/// `audio` of a delta: a fragment.
+#[derive(Clone, Copy)]
+pub struct Audio<'a> {
+    value: Value<'a>,
+}
+
+impl<'a> Audio<'a> {
+    /// `id`, if it is not empty.
+    pub fn id(&self) -> Option<Text<'a>> {
+        member_of(self.value, "id").and_then(text_of)
+    }
+
+    /// `data`: base64, if it is not empty.
+    pub fn data(&self) -> Option<Text<'a>> {
+        member_of(self.value, "data").and_then(text_of)
+    }
+
+    /// `transcript`, if it is not empty.
+    pub fn transcript(&self) -> Option<Text<'a>> {
+        member_of(self.value, "transcript").and_then(text_of)
+    }
+
+    /// `expires_at`, in seconds since 1970.
+    pub fn expires_at(&self) -> Option<u64> {
+        member_of(self.value, "expires_at").and_then(super::usage::whole_number)
+    }
+
+    /// The whole as raw JSON.
+    pub fn value(&self) -> Value<'a> {
+        self.value
+    }
+}
+
+impl core::fmt::Debug for Audio<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Audio").field("id", &self.id()).field("transcript", &self.transcript()).finish()
+    }
+}
+
+/// One part of a content array.
+#[derive(Clone, Copy)]
+pub enum ContentPart<'a> {
+    /// Content.
+    Text(Text<'a>),
+    /// Reasoning.
+    Thinking(Text<'a>),
+}
+
+/// What a part of a content array is, if it is known.
+pub(crate) fn part_type(part: Value<'_>) -> Option<bool> {
+    let kind = member_of(part, "type")?.as_text()?;
+    if kind == "text" || kind == "output_text" {
+        return Some(false);
+    }
+    (kind == "thinking" || kind == "reasoning").then_some(true)
+}
+
+/// The parts of a content array: texts and thoughts, none empty.
+#[derive(Clone)]
+pub struct ContentParts<'a> {
+    outer: Option<Elements<'a>>,
+    /// The texts inside a thinking part.
+    inner: Option<Elements<'a>>,
+}
+
+impl<'a> Iterator for ContentParts<'a> {
+    type Item = ContentPart<'a>;
+
+    fn next(&mut self) -> Option<ContentPart<'a>> {
+        loop {
+            if let Some(inner) = &mut self.inner {
+                for part in inner.by_ref().flatten() {
+                    let text = if part.kind() == Kind::Object { member_of(part, "text") } else { Some(part) };
+                    if let Some(text) = text.and_then(string) {
+                        return Some(ContentPart::Thinking(text));
+                    }
+                }
+                self.inner = None;
+            }
+            let part = self.outer.as_mut()?.next()?.ok()?;
+            if let Some(text) = string(part) {
+                return Some(ContentPart::Text(text));
+            }
+            match part_type(part) {
+                Some(false) => {
+                    if let Some(text) = member_of(part, "text").and_then(string) {
+                        return Some(ContentPart::Text(text));
+                    }
+                }
+                Some(true) => {
+                    let thought = member_of(part, "thinking").or_else(|| member_of(part, "text"));
+                    match thought {
+                        Some(value) if value.kind() == Kind::Array => self.inner = Some(value.elements()),
+                        Some(value) => {
+                            if let Some(text) = string(value) {
+                                return Some(ContentPart::Thinking(text));
+                            }
+                        }
+                        None => {}
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+fn string(value: Value<'_>) -> Option<Text<'_>> {
+    value.as_text().filter(|text| !text.is_empty())
+}
+
+/// The texts and summaries of `reasoning_details[]`, none empty. Encrypted data is no text; the raw items are in
+/// [`Choice::get`](super::Choice::get) `("delta")`.
+#[derive(Clone)]
+pub struct ReasoningDetails<'a> {
+    elements: Option<Elements<'a>>,
+}
+
+impl<'a> Iterator for ReasoningDetails<'a> {
+    type Item = Text<'a>;
+
+    fn next(&mut self) -> Option<Text<'a>> {
+        let elements = self.elements.as_mut()?;
+        for item in elements.by_ref().flatten() {
+            let text = member_of(item, "text").and_then(string);
+            if let Some(text) = text.or_else(|| member_of(item, "summary").and_then(string)) {
+                return Some(text);
+            }
+        }
+        None
+    }
+}

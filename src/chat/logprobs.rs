@@ -1,0 +1,137 @@
+//! Log probabilities of tokens.
+
+use super::member_of;
+use crate::json::{Elements, Kind, Number, Text, Value};
+
+/// `logprobs` of a choice, in the shape of chat completions or of legacy completions.
+#[derive(Clone, Copy)]
+pub struct Logprobs<'a> {
+    value: Value<'a>,
+}
+
+impl<'a> Logprobs<'a> {
+    pub(crate) fn of(value: Value<'a>) -> Self {
+        Logprobs { value }
+    }
+
+    fn array(&self, name: &str) -> Option<Value<'a>> {
+        member_of(self.value, name).filter(|value| value.kind() == Kind::Array)
+    }
+
+    fn tokens_of(&self, name: &str) -> TokenLogprobs<'a> {
+        TokenLogprobs { elements: self.array(name).map(|value| value.elements()) }
+    }
+
+    /// `content[]`: the tokens of the content.
+    pub fn content(&self) -> TokenLogprobs<'a> {
+        self.tokens_of("content")
+    }
+
+    /// `refusal[]`: the tokens of the refusal.
+    pub fn refusal(&self) -> TokenLogprobs<'a> {
+        self.tokens_of("refusal")
+    }
+
+    /// `tokens`: texts, in the shape of legacy completions, as raw JSON. Its siblings have as many elements.
+    pub fn legacy_tokens(&self) -> Option<Value<'a>> {
+        self.array("tokens")
+    }
+
+    /// `token_logprobs`: numbers or null, as raw JSON (legacy completions).
+    pub fn legacy_token_logprobs(&self) -> Option<Value<'a>> {
+        self.array("token_logprobs")
+    }
+
+    /// `top_logprobs`: objects from token to number, or null, as raw JSON (legacy completions).
+    pub fn legacy_top_logprobs(&self) -> Option<Value<'a>> {
+        self.array("top_logprobs")
+    }
+
+    /// `text_offset`: numbers, as raw JSON (legacy completions).
+    pub fn legacy_text_offset(&self) -> Option<Value<'a>> {
+        self.array("text_offset")
+    }
+
+    /// The whole as raw JSON.
+    pub fn value(&self) -> Value<'a> {
+        self.value
+    }
+}
+
+impl core::fmt::Debug for Logprobs<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(self.content()).finish()
+    }
+}
+
+/// Tokens with their probabilities, in order. Ends at the first element that is malformed.
+#[derive(Clone)]
+pub struct TokenLogprobs<'a> {
+    elements: Option<Elements<'a>>,
+}
+
+impl<'a> Iterator for TokenLogprobs<'a> {
+    type Item = TokenLogprob<'a>;
+
+    fn next(&mut self) -> Option<TokenLogprob<'a>> {
+        let value = self.elements.as_mut()?.next()?.ok()?;
+        Some(TokenLogprob { value })
+    }
+}
+
+/// A token and how likely it was.
+#[derive(Clone, Copy)]
+pub struct TokenLogprob<'a> {
+    value: Value<'a>,
+}
+
+impl<'a> TokenLogprob<'a> {
+    /// `token`. It may be the empty text.
+    pub fn token(&self) -> Option<Text<'a>> {
+        member_of(self.value, "token")?.as_text()
+    }
+
+    /// `logprob`; -9999.0 stands for a very unlikely token.
+    pub fn logprob(&self) -> Option<Number<'a>> {
+        member_of(self.value, "logprob")?.as_number()
+    }
+
+    /// `bytes`: the token's UTF-8 bytes, which may be part of a character; None if it is null.
+    pub fn bytes(&self) -> Option<TokenBytes<'a>> {
+        let value = member_of(self.value, "bytes").filter(|value| value.kind() == Kind::Array)?;
+        Some(TokenBytes { elements: value.elements() })
+    }
+
+    /// `top_logprobs[]`: the likeliest tokens in its place.
+    pub fn top_logprobs(&self) -> TokenLogprobs<'a> {
+        let array = member_of(self.value, "top_logprobs").filter(|value| value.kind() == Kind::Array);
+        TokenLogprobs { elements: array.map(|value| value.elements()) }
+    }
+
+    /// The whole as raw JSON.
+    pub fn value(&self) -> Value<'a> {
+        self.value
+    }
+}
+
+impl core::fmt::Debug for TokenLogprob<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let logprob = self.logprob().map(|number| number.as_str());
+        f.debug_struct("TokenLogprob").field("token", &self.token()).field("logprob", &logprob).finish()
+    }
+}
+
+/// The bytes of a token. Ends at an element that is no byte.
+#[derive(Clone)]
+pub struct TokenBytes<'a> {
+    elements: Elements<'a>,
+}
+
+impl Iterator for TokenBytes<'_> {
+    type Item = u8;
+
+    fn next(&mut self) -> Option<u8> {
+        let number = self.elements.next()?.ok()?.as_number()?.to_u64()?;
+        u8::try_from(number).ok()
+    }
+}
