@@ -1,1 +1,3 @@
-//! To come.
+//! Byte searches.
+
+pub(crate) mod find;

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# No warning, whatever the features.
+. "$(dirname "$0")/lib.sh"
+cargo clippy --version >/dev/null 2>&1 || skip "clippy is missing (rustup component add clippy)"
+need_crates
+cargo clippy --locked --workspace --all-targets -- -D warnings
+pass clippy
+cargo clippy --locked -p deltawire --all-targets --no-default-features -- -D warnings
+pass clippy-no-features
+cargo clippy --locked -p deltawire --all-targets --all-features -- -D warnings
+pass clippy-all-features

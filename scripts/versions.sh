@@ -1,0 +1,9 @@
+# Versions that the checks are pinned to. Raise them here and nowhere else.
+# shellcheck shell=bash disable=SC2034 # read by the scripts that source this file
+
+# The stable Rust whose output the link proof judges. Another one is said, and used all the same.
+RUST_VERSION=1.95
+
+# Debian's second Rust, with the sources of its standard library: it builds for targets that need `-Zbuild-std`.
+DEBIAN_RUST_VERSION=1.96
+DEBIAN_RUST_PACKAGES=(rustc-web cargo-web rust-web-src)

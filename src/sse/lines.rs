@@ -1,0 +1,556 @@
+//! The lines of an event stream (WHATWG HTML 9.2.5 and 9.2.6): bytes in, pieces of lines out.
+//!
+//! The machine holds at most eight bytes, so a line may be cut anywhere, and as often as one likes. What it gives back
+//! is borrowed from the input. Line searches run over new input only.
+
+use crate::scan::find::line_end;
+
+const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
+
+/// Bytes that are held of a line whose field is not known yet. The longest name that means something is five long.
+const HEAD: usize = 8;
+
+/// What a line is. Names are compared byte for byte: `Data` is no `data`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// `data`
+    Data,
+    /// `event`
+    Event,
+    /// `id`
+    Id,
+    /// `retry`
+    Retry,
+    /// A line that starts with a colon.
+    Comment,
+    /// Any other line with something in it. The standard ignores it.
+    Unknown,
+    /// An empty line: the end of a block.
+    Blank,
+}
+
+impl Field {
+    /// The field with this name.
+    fn named(name: &[u8]) -> Field {
+        match name {
+            b"data" => Field::Data,
+            b"event" => Field::Event,
+            b"id" => Field::Id,
+            b"retry" => Field::Retry,
+            _ => Field::Unknown,
+        }
+    }
+
+    /// The field that `line` starts with, and what follows the colon. `None`: no such field, or not yet.
+    #[inline]
+    fn of(line: &[u8]) -> Option<(Field, &[u8])> {
+        match line {
+            [b'd', b'a', b't', b'a', b':', value @ ..] => Some((Field::Data, value)),
+            [b'e', b'v', b'e', b'n', b't', b':', value @ ..] => Some((Field::Event, value)),
+            [b'i', b'd', b':', value @ ..] => Some((Field::Id, value)),
+            [b'r', b'e', b't', b'r', b'y', b':', value @ ..] => Some((Field::Retry, value)),
+            [b':', value @ ..] => Some((Field::Comment, value)),
+            _ => None,
+        }
+    }
+}
+
+/// A line, or a part of one. Its bytes are borrowed from the input.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    /// What line it is from.
+    pub field: Field,
+    /// It is the first piece of its line.
+    pub first: bool,
+    /// The line ends with it.
+    pub last: bool,
+    /// Bytes of the value: what follows the colon and at most one space. For [`Field::Comment`] the same. For
+    /// [`Field::Unknown`] the bytes of the whole line, name and colon included. Any bytes but CR and LF.
+    pub value: &'a [u8],
+    /// For the first piece of an [`Field::Unknown`] line: its bytes from earlier slices, to be put before `value`.
+    /// Empty otherwise.
+    pub held: Held,
+}
+
+/// Up to eight bytes from earlier slices, by value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    bytes: [u8; HEAD],
+    len: u8,
+}
+
+impl Held {
+    const EMPTY: Held = Held { bytes: [0; HEAD], len: 0 };
+
+    /// The bytes.
+    #[inline]
+    pub fn as_slice(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or(&[])
+    }
+
+    /// Adds what there is room for.
+    fn extend(&mut self, bytes: &[u8]) {
+        let room = self.bytes.get_mut(usize::from(self.len)..).unwrap_or(&mut []);
+        for (to, from) in room.iter_mut().zip(bytes) {
+            *to = *from;
+            self.len = self.len.saturating_add(1);
+        }
+    }
+}
+
+/// Where in the stream the machine stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    /// At the very start, perhaps with the first bytes of a byte order mark in `head`.
+    Mark,
+    /// At the start of a line.
+    Start,
+    /// In a line whose bytes so far, one to seven and no colon, are in `head`.
+    Name,
+    /// After the colon of `field`, where one space may come.
+    Colon,
+    /// In the value of `field`.
+    Value,
+}
+
+/// The resumable line machine of an event stream: plain data, no pointers.
+///
+/// LF, CR and CRLF end a line, a CR at once: the LF that may follow it is taken by a later call. One leading byte order
+/// mark is dropped. A line that lies whole in the input is one piece, found with one search; otherwise its pieces come
+/// as the input does. A line without a colon is a name with an empty value.
+///
+/// An [`Field::Unknown`] line is given out only when it has a colon, eight bytes, or an end: the first piece of it holds
+/// (`held` and `value` together) at least eight bytes, or goes at least to its first colon or its end.
+///
+/// ```
+/// use deltawire::sse::{Field, Lines};
+///
+/// let mut lines = Lines::new();
+/// let mut value = Vec::new();
+/// for mut slice in [&b"da"[..], b"ta: hel", b"lo\r", b"\n\r\n"] {
+///     while let Some(piece) = lines.next(&mut slice) {
+///         match piece.field {
+///             Field::Data => value.extend_from_slice(piece.value),
+///             Field::Blank => assert_eq!(value, b"hello"),
+///             _ => {}
+///         }
+///     }
+/// }
+/// assert!(!lines.in_line());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Lines {
+    at: At,
+    /// What the line is, in `Colon` and `Value`.
+    field: Field,
+    /// No piece of the line was given out yet, in `Colon` and `Value`.
+    fresh: bool,
+    /// A CR ended the line before: a LF that comes next belongs to it.
+    after_cr: bool,
+    head: Held,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Lines::new()
+    }
+}
+
+/// The first line of `bytes` without its end, what follows, and whether the end was a CR.
+#[inline]
+fn cut(bytes: &[u8]) -> Option<(&[u8], &[u8], bool)> {
+    let (line, rest) = bytes.split_at_checked(line_end(bytes)?)?;
+    let (end, rest) = rest.split_first()?;
+    Some((line, rest, *end == b'\r'))
+}
+
+impl Lines {
+    /// A machine at the start of a stream.
+    pub const fn new() -> Self {
+        Lines { at: At::Mark, field: Field::Blank, fresh: false, after_cr: false, head: Held::EMPTY }
+    }
+
+    /// Takes the next piece off the front of `input`. `None`: the input is used up.
+    ///
+    /// What was consumed is what is missing from the front; it does not depend on what follows, so an offset counted
+    /// from it is the same however the stream is cut.
+    #[inline]
+    pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
+        self.skip_between(input);
+        if self.at != At::Start {
+            return self.resume(input);
+        }
+        let given: &'a [u8] = input;
+        let Some((field, value)) = Field::of(given) else {
+            return self.start(input);
+        };
+        let value = match value {
+            [b' ', value @ ..] => value,
+            // Nothing after the colon: a space may follow in the next slice.
+            [] => {
+                self.begin(field, At::Colon);
+                *input = &[];
+                return None;
+            }
+            value => value,
+        };
+        let Some((value, rest, cr)) = cut(value) else {
+            self.begin(field, At::Value);
+            *input = &[];
+            return self.part(value);
+        };
+        *input = rest;
+        self.after_cr = cr;
+        Some(Piece { field, first: true, last: true, value, held: Held::EMPTY })
+    }
+
+    /// Takes off the front of `input` what belongs to no line: the LF of a CRLF whose CR ended the line before, and the
+    /// byte order mark. [`next`](Lines::next) does it too; call it first to learn where exactly a line begins: there, if
+    /// input is left and [`in_line`](Lines::in_line) is false.
+    #[inline]
+    pub fn skip_between(&mut self, input: &mut &[u8]) {
+        if self.after_cr {
+            if let Some((first, rest)) = input.split_first() {
+                self.after_cr = false;
+                if *first == b'\n' {
+                    *input = rest;
+                }
+            }
+        } else if self.at == At::Mark {
+            self.skip_mark(input);
+        }
+    }
+
+    /// The stream ended. If it did in the middle of a line: the rest of that line, as if it had ended. The machine then
+    /// stands at the start of a line.
+    pub fn finish(&mut self) -> Option<Piece<'static>> {
+        let at = self.at;
+        let head = core::mem::replace(&mut self.head, Held::EMPTY);
+        self.at = At::Start;
+        self.after_cr = false;
+        match at {
+            At::Start => None,
+            At::Mark if head.len == 0 => None,
+            At::Mark | At::Name => {
+                let field = Field::named(head.as_slice());
+                let held = if field == Field::Unknown { head } else { Held::EMPTY };
+                Some(Piece { field, first: true, last: true, value: &[], held })
+            }
+            At::Colon | At::Value => {
+                Some(Piece { field: self.field, first: self.fresh, last: true, value: &[], held: head })
+            }
+        }
+    }
+
+    /// Bytes of a line that has not ended were taken.
+    #[inline]
+    pub fn in_line(&self) -> bool {
+        match self.at {
+            At::Mark => self.head.len > 0,
+            At::Start => false,
+            At::Name | At::Colon | At::Value => true,
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, field: Field, at: At) {
+        self.at = at;
+        self.field = field;
+        self.fresh = true;
+    }
+
+    /// Drops the byte order mark. Bytes that looked like one and are none become the head of the first line.
+    fn skip_mark(&mut self, input: &mut &[u8]) {
+        while let Some((byte, rest)) = input.split_first() {
+            if BOM.get(usize::from(self.head.len)) != Some(byte) {
+                self.at = if self.head.len > 0 { At::Name } else { At::Start };
+                return;
+            }
+            self.head.extend(&[*byte]);
+            *input = rest;
+            if usize::from(self.head.len) == BOM.len() {
+                self.head = Held::EMPTY;
+                self.at = At::Start;
+                return;
+            }
+        }
+    }
+
+    /// A line that starts with no known name and colon: blank, unknown, a bare name, or too short to tell.
+    fn start<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
+        let given: &'a [u8] = input;
+        if let Some((line, rest, cr)) = cut(given) {
+            *input = rest;
+            self.after_cr = cr;
+            let field = if line.is_empty() { Field::Blank } else { Field::named(line) };
+            let value = if field == Field::Unknown { line } else { &[] };
+            return Some(Piece { field, first: true, last: true, value, held: Held::EMPTY });
+        }
+        if given.is_empty() {
+            return None;
+        }
+        *input = &[];
+        if given.len() < HEAD && !given.iter().any(|byte| matches!(byte, b':')) {
+            self.head.extend(given);
+            self.at = At::Name;
+            return None;
+        }
+        self.begin(Field::Unknown, At::Value);
+        self.part(given)
+    }
+
+    /// Goes on in the middle of a line.
+    fn resume<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
+        match self.at {
+            At::Mark | At::Start => None,
+            At::Name => self.name(input),
+            At::Colon => self.colon(input),
+            At::Value => self.value(input),
+        }
+    }
+
+    /// Goes on with a line of which `head` is all that there was.
+    fn name<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
+        let given: &'a [u8] = input;
+        let before = self.head;
+        let room = HEAD.saturating_sub(usize::from(before.len));
+        let stop = given.iter().take(room).position(|byte| matches!(byte, b':' | b'\r' | b'\n'));
+        let (name, rest) = given.split_at_checked(stop.unwrap_or(room.min(given.len())))?;
+        self.head.extend(name);
+        if stop.is_none() && usize::from(self.head.len) < HEAD {
+            *input = rest;
+            return None;
+        }
+        let field = if stop.is_some() { Field::named(self.head.as_slice()) } else { Field::Unknown };
+        if field == Field::Unknown {
+            // Its bytes in this slice are borrowed, name included.
+            self.head = before;
+            self.begin(field, At::Value);
+            return self.value(input);
+        }
+        self.head = Held::EMPTY;
+        self.begin(field, At::Value);
+        *input = rest;
+        match rest {
+            [b':', value @ ..] => {
+                *input = value;
+                self.at = At::Colon;
+                self.colon(input)
+            }
+            _ => self.value(input),
+        }
+    }
+
+    /// Goes on after a colon.
+    fn colon<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
+        if let Some((first, rest)) = input.split_first() {
+            self.at = At::Value;
+            if *first == b' ' {
+                *input = rest;
+            }
+        }
+        self.value(input)
+    }
+
+    /// Goes on in a value.
+    fn value<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
+        let given: &'a [u8] = input;
+        let Some((value, rest, cr)) = cut(given) else {
+            *input = &[];
+            return self.part(given);
+        };
+        *input = rest;
+        self.after_cr = cr;
+        self.at = At::Start;
+        let held = core::mem::replace(&mut self.head, Held::EMPTY);
+        Some(Piece { field: self.field, first: self.fresh, last: true, value, held })
+    }
+
+    /// A piece that does not end its line, unless there is nothing to say.
+    fn part<'a>(&mut self, value: &'a [u8]) -> Option<Piece<'a>> {
+        if value.is_empty() {
+            return None;
+        }
+        let first = core::mem::replace(&mut self.fresh, false);
+        let held = core::mem::replace(&mut self.head, Held::EMPTY);
+        Some(Piece { field: self.field, first, last: false, value, held })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+    extern crate std;
+    use super::*;
+    use std::{vec, vec::Vec};
+
+    /// A line, whole: what it is, its value, where it began and where it ended (after a CR, before the LF of a CRLF).
+    type Line = (Field, Vec<u8>, usize, usize);
+
+    /// The same from the whole buffer, written as the standard is: decode, split, classify.
+    fn reference(bytes: &[u8]) -> (Vec<Line>, Option<(Field, Vec<u8>)>) {
+        let mut at = if bytes.starts_with(&BOM) { 3 } else { 0 };
+        let mut lines = Vec::new();
+        while let Some(len) = bytes[at..].iter().position(|b| *b == b'\n' || *b == b'\r') {
+            let (field, value) = classify(&bytes[at..at + len]);
+            lines.push((field, value, at, at + len + 1));
+            at += len + if bytes[at + len..].starts_with(b"\r\n") { 2 } else { 1 };
+        }
+        let rest = &bytes[at..];
+        (lines, (!rest.is_empty()).then(|| classify(rest)))
+    }
+
+    fn classify(line: &[u8]) -> (Field, Vec<u8>) {
+        if line.is_empty() {
+            return (Field::Blank, vec![]);
+        }
+        let mut parts = line.splitn(2, |b| *b == b':');
+        let (name, value) = (parts.next().unwrap(), parts.next().unwrap_or(b""));
+        let value = value.strip_prefix(b" ").unwrap_or(value).to_vec();
+        match name {
+            b"" => (Field::Comment, value),
+            b"data" => (Field::Data, value),
+            b"event" => (Field::Event, value),
+            b"id" => (Field::Id, value),
+            b"retry" => (Field::Retry, value),
+            _ => (Field::Unknown, line.to_vec()),
+        }
+    }
+
+    /// Puts pieces together again, and checks what is promised of each.
+    #[derive(Default)]
+    struct Joiner {
+        machine: Lines,
+        lines: Vec<Line>,
+        open: Option<(Field, Vec<u8>)>,
+        began: usize,
+        offset: usize,
+    }
+
+    impl Joiner {
+        fn push(&mut self, mut slice: &[u8]) {
+            let end = self.offset + slice.len();
+            loop {
+                self.machine.skip_between(&mut slice);
+                if !slice.is_empty() && !self.machine.in_line() {
+                    self.began = end - slice.len();
+                }
+                let Some(piece) = self.machine.next(&mut slice) else { break };
+                self.offset = end - slice.len();
+                self.take(piece);
+            }
+            assert!(slice.is_empty());
+            self.offset = end;
+        }
+
+        fn take(&mut self, piece: Piece<'_>) {
+            assert!(piece.first || piece.last || !piece.value.is_empty());
+            assert_eq!(piece.first, self.open.is_none());
+            let (field, mut value) = self.open.take().unwrap_or((piece.field, vec![]));
+            assert_eq!(field, piece.field);
+            let held = piece.held.as_slice();
+            assert!(held.is_empty() || piece.first && field == Field::Unknown);
+            value.extend_from_slice(held);
+            value.extend_from_slice(piece.value);
+            if piece.first && !piece.last && field == Field::Unknown {
+                assert!(value.len() >= HEAD || value.contains(&b':'), "{value:?}");
+            }
+            if piece.last {
+                self.lines.push((field, value, self.began, self.offset));
+                assert!(!self.machine.in_line());
+            } else {
+                self.open = Some((field, value));
+                assert!(self.machine.in_line());
+            }
+        }
+    }
+
+    fn check(bytes: &[u8], cuts: &[&[u8]]) {
+        let (lines, rest) = reference(bytes);
+        let mut joiner = Joiner::default();
+        for cut in cuts {
+            joiner.push(cut);
+        }
+        assert_eq!(joiner.lines, lines, "{bytes:?} as {cuts:?}");
+        assert_eq!(joiner.machine.in_line(), rest.is_some(), "{bytes:?} as {cuts:?}");
+        let before = joiner.lines.len();
+        if let Some(piece) = joiner.machine.finish() {
+            joiner.take(piece);
+        }
+        let last = joiner.lines.get(before).map(|(field, value, ..)| (*field, value.clone()));
+        assert_eq!(last, rest, "{bytes:?} as {cuts:?}");
+        assert!(joiner.machine.finish().is_none());
+    }
+
+    fn check_all(bytes: &[u8], pairs: bool) {
+        check(bytes, &[bytes]);
+        check(bytes, &bytes.chunks(1).collect::<Vec<_>>());
+        for i in 0..=bytes.len() {
+            let (a, b) = bytes.split_at(i);
+            check(bytes, &[a, b]);
+            for j in 0..=if pairs { b.len() } else { 0 } {
+                check(bytes, &[a, &b[..j], &b[j..]]);
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_every_kind_at_every_pair_of_cuts() {
+        let cases: &[&[u8]] = &[
+            b"",
+            b"data: a\n\n",
+            b"data:a\rdata:  b\r\n\r\n",
+            b"\n\r\r\n\n\r",
+            b"data\nevent\nid\nretry\n",
+            b"data",
+            b"dat",
+            b"datax: 1\ndata x\nDATA: 1\n data: 1\n",
+            b":\n: \n:  x\n::\n:data: 1\n",
+            b"event:e\nid: 1\nretry: 10\nunknown: 1\nx\n",
+            b"\xEF\xBB\xBFdata: 1\n\n",
+            b"\xEF\xBB\xBF\xEF\xBB\xBFdata: 1\n\n",
+            b"\xEF\xBBdata: 1\n",
+            b"\xEF\xBB",
+            b"\xEF\xBB\n\xEF\xBB\xBF\n",
+            b"\xEF\xBB\xBF",
+            b"\xEF\xBB\xBF\r\nid",
+            b"retrying: 1\nabcdefgh\nabcdefghi:\nabcdefg:\n",
+            b"data: \ndata:\ndata:  \n",
+            b"data:\0\x85\xE2\x80\xA8\x0B\x0C\n",
+        ];
+        for bytes in cases {
+            check_all(bytes, true);
+        }
+    }
+
+    #[test]
+    fn small_worlds() {
+        // Tokens instead of bytes, so that names come about.
+        let tokens: [&[u8]; 8] = [b"data", b"id", b":", b" ", b"\r", b"\n", b"\xEF\xBB", b"\xBF"];
+        let mut worlds = 0;
+        for len in 0..=5u32 {
+            for mut number in 0..8usize.pow(len) {
+                let mut bytes = Vec::new();
+                for _ in 0..len {
+                    bytes.extend_from_slice(tokens[number % 8]);
+                    number /= 8;
+                }
+                check_all(&bytes, false);
+                worlds += 1;
+            }
+        }
+        assert_eq!(worlds, (8usize.pow(6) - 1) / 7);
+    }
+
+    #[test]
+    fn a_whole_line_is_one_piece() {
+        let mut lines = Lines::new();
+        let mut input: &[u8] = b"data: abc\r\nunknown line\n";
+        let piece = lines.next(&mut input).unwrap();
+        assert!(piece.first && piece.last);
+        assert_eq!((piece.field, piece.value, input), (Field::Data, &b"abc"[..], &b"\nunknown line\n"[..]));
+        let piece = lines.next(&mut input).unwrap();
+        assert_eq!((piece.field, piece.value), (Field::Unknown, &b"unknown line"[..]));
+        assert!(piece.held.as_slice().is_empty() && input.is_empty());
+    }
+}
