@@ -83,7 +83,7 @@ __attribute__((force_align_arg_pointer, noreturn)) void _start(void) {
     for (size i = 0; i < sizeof drives / sizeof *drives; i++) {
         u64 sum = 0;
         for (size k = 0; k < sizeof cuts / sizeof *cuts; k++)
-            sum = sum * 31 + on_stack(drives[i].drive, input, len, cuts[k]);
+            sum = (sum ^ on_stack(drives[i].drive, input, len, cuts[k])) * 0x100000001b3;
         print(1, "sum "), print(1, drives[i].name), print(1, " "), print_number(1, sum, 16, 16), print(1, "\n");
     }
     while (untouched < STACK && stack[untouched] == PAINT) untouched++;

@@ -17,7 +17,8 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { deltawire_panic_reached() }
 }
 
-/// Each drive as a C function of its name; `exports.txt` lists them once more, for C and for the check of the symbols.
+/// Each drive as a C function. `exports.txt` lists the names once more, in alphabetical order as here, for C and for the
+/// check of the symbols.
 macro_rules! exports {
     ($($(#[$attribute:meta])* $name:ident => $drive:path,)*) => {
         $(
@@ -37,6 +38,9 @@ macro_rules! exports {
 }
 
 exports! {
+    proof_chat => drive::chat,
+    proof_decoder => drive::decoder,
+    proof_json => drive::json,
     proof_lines => drive::lines,
     #[cfg(feature = "control")]
     proof_control => drive::control,
@@ -63,7 +67,7 @@ mod tests {
                 let whole = drive(&bytes, usize::MAX);
                 let sum = CUTS.iter().fold(0u64, |sum, &cut| {
                     assert_eq!(drive(&bytes, cut), whole, "{name} in slices of {cut}");
-                    sum.wrapping_mul(31).wrapping_add(whole)
+                    (sum ^ whole).wrapping_mul(0x0100_0000_01b3)
                 });
                 println!("sum {name} {sum:016x}");
             }
