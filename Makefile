@@ -7,6 +7,7 @@ test:
 # Formats; that it was done is checked by `make test`.
 fmt:
 	cargo fmt --all
+	cargo fmt --manifest-path proof/Cargo.toml
 
 clippy doc cross proof:
 	@bash scripts/$@.sh

@@ -9,3 +9,5 @@ cargo clippy --locked -p deltawire --all-targets --no-default-features -- -D war
 pass clippy-no-features
 cargo clippy --locked -p deltawire --all-targets --all-features -- -D warnings
 pass clippy-all-features
+cargo clippy --locked --manifest-path proof/Cargo.toml --all-targets --all-features -- -D warnings
+pass clippy-proof

@@ -3,4 +3,5 @@
 . "$(dirname "$0")/lib.sh"
 cargo fmt --version >/dev/null 2>&1 || skip "rustfmt is missing (rustup component add rustfmt)"
 cargo fmt --all -- --check
+cargo fmt --manifest-path proof/Cargo.toml -- --check
 pass

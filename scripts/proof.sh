@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The link proof: the core, linked with no library, reaches no panic, no allocator and no operating system.
+. "$(dirname "$0")/lib.sh"
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "proof/main.c is for Linux on x86-64"
+for tool in gcc ld nm; do have "$tool" || skip "$tool is missing"; done
+need_crates --manifest-path proof/Cargo.toml
+case $(rustc --version) in
+  "rustc $RUST_VERSION".*) ;;
+  *) echo "note: judged on $(rustc --version), not on $RUST_VERSION" ;;
+esac
+
+# Bytes of stack that a drive may use, its own buffers included.
+STACK_LIMIT=16384
+
+export CARGO_TARGET_DIR=$TARGET/proof LC_ALL=C
+out=$CARGO_TARGET_DIR/link
+lib=$CARGO_TARGET_DIR/release/libdeltawire_proof.a
+mkdir -p "$out"
+
+# link EXPORTS...: the program that calls them.
+link() {
+  printf 'EXPORT(%s)\n' "$@" >"$out/exports.def"
+  gcc -std=c11 -O2 -Wall -Wextra -Werror -ffreestanding -fno-stack-protector -fno-tree-loop-distribute-patterns \
+    -fno-pie -I "$out" -c proof/main.c -o "$out/main.o" &&
+    gcc -nostartfiles -nostdlib -static -no-pie -Wl,--gc-sections "$out/main.o" "$lib" -o "$out/proof"
+}
+mapfile -t exports <proof/exports.txt
+
+# The control first: one unbounded index, and the link must fail for just that.
+cargo build --quiet --locked --release --manifest-path proof/Cargo.toml --features control
+if link "${exports[@]}" proof_control 2>"$out/control.log"; then fail "the control linked: the proof shows nothing"; fi
+grep -q 'undefined reference to .deltawire_panic_reached' "$out/control.log" ||
+  fail "the control failed for another reason: $(cat "$out/control.log")"
+pass proof-control
+
+cargo build --quiet --locked --release --manifest-path proof/Cargo.toml
+link "${exports[@]}"
+pass proof-link
+
+# One object of what the exports reach: what it defines and what it lacks.
+ld -r --gc-sections "${exports[@]/#/--undefined=}" "$lib" -o "$out/partial.o"
+nm --defined-only --extern-only -j "$out/partial.o" | sort >"$out/exports.txt"
+diff proof/exports.txt "$out/exports.txt" || fail "it exports something else than proof/exports.txt says"
+nm --undefined-only -j "$out/partial.o" | sort >"$out/undefined.txt"
+more=$(comm -13 proof/undefined.txt "$out/undefined.txt")
+[ -z "$more" ] || fail "it needs what proof/undefined.txt does not list: $more"
+pass proof-symbols
+
+# It computes what an ordinary program does.
+cargo test --quiet --locked --manifest-path proof/Cargo.toml -- --nocapture | grep '^sum ' >"$out/hosted.txt"
+for sample in samples/*; do
+  echo "sum $(basename "$sample")"
+  "$out/proof" <"$sample" 2>>"$out/stack.new"
+done >"$out/bare.txt"
+diff "$out/hosted.txt" "$out/bare.txt" || fail "the bare program computes something else"
+pass proof-run
+
+deepest=$(sort -n "$out/stack.new" | tail -n 1)
+rm "$out/stack.new"
+echo "stack: at most $deepest bytes"
+[ "$deepest" -le "$STACK_LIMIT" ] || fail "more stack than $STACK_LIMIT bytes"
+pass proof-stack
