@@ -2,7 +2,7 @@
 
 use deltawire::chat::{ApiError, Audio};
 use deltawire::json::{Fragment, Text};
-use deltawire::stream::{Event, Fed};
+use deltawire::stream::{End, Event, Fed};
 use deltawire::track::{Tracker, Update};
 use deltawire::{Config, Error, Flow, Growing, Handler, Parser, Quirk, QuirkSet, Stop, Storage};
 use std::fmt::Write as _;
@@ -176,7 +176,7 @@ fn push_on<S: Storage>(mut parser: Parser<S>, input: &[u8], how: &How<'_>) -> Lo
     for (quirk, told) in &logger.told {
         assert!(*told <= parser.quirk_count(*quirk), "{quirk:?} was told more often than counted");
     }
-    close(logger.lines, stopped, &parser.end(), quirks)
+    close(logger.lines, stopped, parser.last_event_id(), &parser.end(), quirks)
 }
 
 /// Notes why the parser stopped. Says whether to go on.
@@ -256,7 +256,7 @@ fn pull_on<S: Storage>(mut parser: Parser<S, 2, ()>, input: &[u8], how: &How<'_>
         let own = met.iter().find(|(met, _)| *met == quirk).map_or(0, |(_, count)| *count);
         parser.quirk_count(quirk) + own
     });
-    close(lines, stopped, &parser.end(), quirks)
+    close(lines, stopped, parser.last_event_id(), &parser.end(), quirks)
 }
 
 type Brought = (QuirkSet, Option<Error>);
@@ -301,8 +301,11 @@ fn counts(count: impl Fn(Quirk) -> u16) -> Vec<(Quirk, u16)> {
     Quirk::ALL.iter().map(|quirk| (*quirk, count(*quirk))).filter(|(_, count)| *count > 0).collect()
 }
 
-fn close(mut lines: Vec<String>, stopped: bool, end: &deltawire::stream::End, quirks: Vec<(Quirk, u16)>) -> Log {
+fn close(mut lines: Vec<String>, stopped: bool, id: &[u8], end: &End, quirks: Vec<(Quirk, u16)>) -> Log {
     if !stopped {
+        if !id.is_empty() {
+            lines.push(format!("last-id {}", quoted(id)));
+        }
         lines.push(format!(
             "end {:?} choices={}/{} pending={:?} error={} offset={}",
             end.verdict, end.choices_finished, end.choices_seen, end.pending, end.api_error, end.offset
