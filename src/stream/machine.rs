@@ -1,7 +1,7 @@
 //! The machine: bytes in, what was found out, as offsets.
 //!
-//! One block of lines at a time. A payload that lies whole in the caller's slice stays there (`here`); it is copied to
-//! the storage once, when the slice ends in mid-event, when a second data line joins it, or when something is to be
+//! One block of lines at a time. A payload that lies whole in the caller's slice stays there; it is copied to the storage
+//! once, when the slice ends in mid-event, when a second data line joins it, or when something is to be
 //! delivered in its middle. Lines come from [`sse::Lines`](crate::sse::Lines) in pieces; what a line is good for is
 //! decided at its first piece and kept in [`Line`], so no byte is looked for twice.
 //!
@@ -10,12 +10,12 @@
 
 use super::config::{Config, Framing, Validate};
 use super::end::{End, Facts, Pending};
-use super::keep::Keep;
 use super::raw_json::{is_space, Balance};
 use crate::chat::index::Hint;
 use crate::chat::Index;
 use crate::json::{JsonError, JsonErrorKind};
-use crate::sse::{Field, Lines, Piece};
+use crate::sse::block::{self, Block as Kept};
+use crate::sse::{Field, Held, Lines, Piece};
 use crate::{Quirk, QuirkSet, Storage};
 
 /// Where a span's bytes are.
@@ -38,8 +38,24 @@ pub struct Span {
     pub len: u32,
 }
 
+impl From<block::Span> for Span {
+    fn from(span: block::Span) -> Self {
+        let place = match span.place {
+            block::Place::Input => Place::Input,
+            block::Place::Store => Place::Storage,
+        };
+        Span { place, start: span.start as u32, len: span.len as u32 }
+    }
+}
+
 impl Span {
     const NONE: Span = Span { place: Place::Storage, start: 0, len: 0 };
+
+    /// The first `len` bytes, and the rest.
+    fn split(self, len: u32) -> (Span, Span) {
+        let rest = Span { start: self.start.saturating_add(len), len: self.len.saturating_sub(len), ..self };
+        (Span { len, ..self }, rest)
+    }
 
     pub(crate) fn of<'a, S: Storage + ?Sized>(self, window: &'a [u8], store: &'a S) -> &'a [u8] {
         let bytes = match self.place {
@@ -94,7 +110,6 @@ struct Block {
     open: bool,
     /// Its rest is discarded.
     skipping: bool,
-    has_data: bool,
     /// Its payload came in a field named `error`.
     error_field: bool,
     /// Its payload is a raw JSON value that has not ended.
@@ -102,8 +117,6 @@ struct Block {
     quirks: QuirkSet,
     /// Where it began in the stream.
     start: u64,
-    /// What its payload comes to, here or in the storage.
-    len: usize,
     /// Brackets of the payload, as far as `scanned`.
     balance: Balance,
     scanned: usize,
@@ -148,9 +161,8 @@ enum After {
     Release,
     /// A staged comment was delivered: forget that.
     Unstage,
-    /// Bytes behind a sound payload are to be delivered: their start in the storage, and their stream frame is the
-    /// event's.
-    Trailing(u32),
+    /// Bytes behind a sound payload, in the storage, are to be delivered.
+    Trailing(Span),
 }
 
 /// How far `finish` has come.
@@ -166,7 +178,9 @@ enum Ending {
 pub struct Machine {
     config: Config,
     lines: Lines,
-    keep: Keep,
+    kept: Kept,
+    /// The name of the event found last.
+    name: Span,
     /// Stream offset of the byte that comes next.
     offset: u64,
     /// Stream offset where the line at hand began.
@@ -181,12 +195,6 @@ pub struct Machine {
     facts: Facts,
     counts: [u16; Quirk::ALL.len()],
     index: Index,
-}
-
-/// The caller's slice, and the payload as long as it lies there.
-struct Window<'w> {
-    bytes: &'w [u8],
-    here: Option<(usize, usize)>,
 }
 
 /// What is to be done with a piece.
@@ -205,7 +213,8 @@ impl Machine {
         Machine {
             config,
             lines: Lines::new(),
-            keep: Keep::EMPTY,
+            kept: Kept::new(config.limits),
+            name: Span::NONE,
             offset: 0,
             line_start: 0,
             line: Line::Skip,
@@ -246,11 +255,11 @@ impl Machine {
     }
 
     pub(crate) fn last_event_id<'a, S: Storage + ?Sized>(&self, store: &'a S) -> &'a [u8] {
-        self.keep.last_id(store)
+        self.kept.id(store.bytes())
     }
 
-    pub(crate) fn name<'a, S: Storage + ?Sized>(&self, store: &'a S) -> &'a [u8] {
-        self.keep.name(store)
+    pub(crate) fn name<'a, S: Storage + ?Sized>(&self, window: &'a [u8], store: &'a S) -> &'a [u8] {
+        self.name.of(window, store)
     }
 
     /// What was odd about the event found last, as a whole.
@@ -279,7 +288,6 @@ impl Machine {
         }
         // Spans are 32 bits wide.
         let bytes = window.get(..i32::MAX as usize).unwrap_or(window);
-        let mut window = Window { bytes, here: None };
         let mut rest = bytes;
         loop {
             self.lines.skip_between(&mut rest);
@@ -293,7 +301,7 @@ impl Machine {
             let saved = self.block.raw.then(|| self.lines.clone());
             let Some(piece) = self.lines.next(&mut rest) else { continue };
             let end = bytes.len().saturating_sub(rest.len());
-            let (consumed, found) = match self.piece(store, &mut window, piece, end) {
+            let (consumed, found) = match self.piece(store, bytes, piece, end) {
                 Next::Go => continue,
                 Next::Found(found) => (end, found),
                 Next::Within(consumed, found) => {
@@ -310,7 +318,7 @@ impl Machine {
             self.offset = self.offset.saturating_add(consumed as u64);
             return Step { consumed, found };
         }
-        let fits = self.settle(store, &mut window);
+        let fits = self.settle(store, bytes);
         self.offset = self.offset.saturating_add(bytes.len() as u64);
         let found = if fits { Found::NeedMore } else { self.too_long() };
         Step { consumed: bytes.len(), found }
@@ -321,12 +329,11 @@ impl Machine {
         if let Some(found) = self.begin(store) {
             return found;
         }
-        let mut window = Window { bytes: &[], here: None };
         if self.ending == Ending::Open {
             let saved = self.lines.clone();
             let piece = self.lines.finish();
             self.ending = Ending::Lines;
-            match piece.map_or(Next::Go, |piece| self.piece(store, &mut window, piece, 0)) {
+            match piece.map_or(Next::Go, |piece| self.piece(store, &[], piece, 0)) {
                 Next::Go => {}
                 Next::Found(found) | Next::Within(_, found) => return found,
                 Next::Again(found) => {
@@ -338,7 +345,7 @@ impl Machine {
         }
         if self.ending == Ending::Lines {
             self.ending = Ending::Over;
-            if let Some(found) = self.last_block(store, &mut window) {
+            if let Some(found) = self.last_block(store) {
                 return found;
             }
         }
@@ -351,46 +358,31 @@ impl Machine {
         match core::mem::replace(&mut self.after, After::Nothing) {
             After::Nothing => None,
             After::Release => {
-                self.forget(store);
+                self.block = Block::default();
+                store.shrink(self.kept.lasting());
                 None
             }
             After::Unstage => {
-                self.keep.staged = 0;
+                self.kept.unstage();
                 None
             }
-            After::Trailing(start) => {
+            After::Trailing(span) => {
                 self.after = After::Release;
-                let span = Span { place: Place::Storage, start, len: (self.block.len as u32).saturating_sub(start) };
                 Some(Found::Malformed(span, JsonError { kind: JsonErrorKind::TrailingBytes, offset: 0 }))
             }
         }
     }
 
-    fn forget<S: Storage + ?Sized>(&mut self, store: &mut S) {
-        self.block = Block::default();
-        self.keep.release(store);
-    }
-
-    /// Moves the payload to the storage, if it lies in the window.
-    fn settle<S: Storage + ?Sized>(&mut self, store: &mut S, window: &mut Window<'_>) -> bool {
-        let Some((start, len)) = window.here.take() else { return true };
-        let bytes = window.bytes.get(start..start.saturating_add(len)).unwrap_or(&[]);
-        self.keep.append(store, bytes)
-    }
-
-    /// Whether the block can take `more` bytes of any kind.
-    fn fits<S: Storage + ?Sized>(&self, store: &S, more: usize) -> bool {
-        let used = self.block.len.saturating_add(self.keep.name_len()).saturating_add(self.keep.staged as usize);
-        used.saturating_add(more) <= self.keep.room(store, self.config.limits.max_event_len)
+    /// Moves what lies in the window to the storage.
+    fn settle<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
+        self.kept.save(store, window).is_ok()
     }
 
     fn too_long(&mut self) -> Found {
         let (start, quirks) = (self.block.start, self.block.quirks);
         self.index.frame = (start, start);
         self.block = Block { open: true, skipping: true, start, quirks, ..Block::default() };
-        self.keep.payload = 0;
-        self.keep.staged = 0;
-        self.keep.forget_name();
+        self.kept.clear();
         self.line = Line::Skip;
         Found::TooLong
     }
@@ -404,13 +396,7 @@ impl Machine {
     }
 
     /// A piece of a line. `end` is where the input behind it begins in the window.
-    fn piece<S: Storage + ?Sized>(
-        &mut self,
-        store: &mut S,
-        window: &mut Window<'_>,
-        piece: Piece<'_>,
-        end: usize,
-    ) -> Next {
+    fn piece<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: Piece<'_>, end: usize) -> Next {
         if piece.field == Field::Blank {
             return self.blank(store, window, end);
         }
@@ -428,86 +414,39 @@ impl Machine {
             self.facts.fields = true;
             self.in_array = false;
             self.line = match piece.field {
-                Field::Data => {
-                    if self.block.raw {
-                        let found = self.dispatch(store, window, self.line_start, false);
-                        return Next::Again(found);
-                    }
-                    self.open();
-                    if !self.join(store, window) {
-                        return Next::Found(self.too_long());
-                    }
-                    Line::Payload
+                Field::Data if self.block.raw => {
+                    return Next::Again(self.dispatch(store, window, self.line_start, false));
                 }
-                Field::Event => {
-                    self.open();
-                    self.keep.forget_name();
-                    Line::Name
-                }
-                Field::Id => {
-                    self.open();
-                    Line::Id
-                }
+                Field::Data => Line::Payload,
+                Field::Event => Line::Name,
+                Field::Id => Line::Id,
                 Field::Retry => {
-                    self.open();
-                    self.retry = (piece.value.first().is_some() || !piece.last).then_some(0);
+                    let empty = piece.last && piece.value.is_empty();
+                    self.retry = (!empty).then_some(0);
                     Line::Retry
                 }
                 _ => Line::Comment,
             };
-        }
-        match self.line {
-            Line::Payload => self.payload(store, window, piece.value, start),
-            // What is staged comes behind the payload.
-            Line::Name | Line::Id if !piece.last && !self.settle(store, window) => Next::Found(self.too_long()),
-            Line::Name => self.event_name(store, piece),
-            Line::Id => self.id(store, piece),
-            Line::Comment => {
-                self.index.frame = (self.line_start, self.offset.saturating_add(end as u64));
-                self.comment(store, window, piece, start)
+            if self.line != Line::Comment {
+                self.open();
             }
-            Line::Retry => {
-                self.index.frame = (self.line_start, self.offset.saturating_add(end as u64));
-                self.retry(store, window, piece)
+        }
+        let line_end = self.offset.saturating_add(end as u64);
+        let fits = match self.line {
+            Line::Payload => self.kept.data(store, window, &piece, start).is_ok(),
+            Line::Name => self.kept.name(store, &piece, start).is_ok(),
+            Line::Id => {
+                // What is staged comes behind the payload.
+                let settled = piece.last || self.settle(store, window);
+                if self.kept.identify(store, &piece).is_err() {
+                    self.block.quirks.insert(Quirk::LongId);
+                }
+                settled
             }
-            _ => Next::Go,
-        }
-    }
-
-    /// Begins a data line: a second one is joined to the first by LF.
-    fn join<S: Storage + ?Sized>(&mut self, store: &mut S, window: &mut Window<'_>) -> bool {
-        if !self.block.has_data {
-            self.block.has_data = true;
-            return true;
-        }
-        let fits = self.fits(store, 1) && self.settle(store, window) && self.keep.append(store, b"\n");
-        self.block.len = self.block.len.saturating_add(1);
-        fits
-    }
-
-    /// Adds to the payload.
-    fn payload<S: Storage + ?Sized>(
-        &mut self,
-        store: &mut S,
-        window: &mut Window<'_>,
-        value: &[u8],
-        start: usize,
-    ) -> Next {
-        if !self.fits(store, value.len()) {
-            return Next::Found(self.too_long());
-        }
-        if self.block.len == 0 {
-            window.here = Some((start, value.len()));
-        } else if !(self.settle(store, window) && self.keep.append(store, value)) {
-            return Next::Found(self.too_long());
-        }
-        self.block.len = self.block.len.saturating_add(value.len());
-        Next::Go
-    }
-
-    fn event_name<S: Storage + ?Sized>(&mut self, store: &mut S, piece: Piece<'_>) -> Next {
-        let fits = self.fits(store, piece.value.len())
-            && if piece.last { self.keep.set_name(store, piece.value) } else { self.keep.stage(store, piece.value) };
+            Line::Comment => return self.comment(store, window, piece, start, line_end),
+            Line::Retry => return self.retry(store, window, piece, line_end),
+            _ => true,
+        };
         if fits {
             Next::Go
         } else {
@@ -515,64 +454,34 @@ impl Machine {
         }
     }
 
-    fn id<S: Storage + ?Sized>(&mut self, store: &mut S, piece: Piece<'_>) -> Next {
-        let room = (self.config.limits.max_id_len as usize).saturating_sub(self.keep.staged as usize);
-        let inside = piece.value.get(..room).unwrap_or(piece.value);
-        if inside.contains(&0) {
-            // An ID with a NUL is no ID.
-            self.keep.staged = 0;
-            self.line = Line::Skip;
-            return Next::Go;
-        }
-        let fits = piece.value.len() <= room
-            && if piece.last {
-                self.keep.set_id(store, piece.value, self.block.len)
-            } else {
-                self.keep.stage(store, piece.value)
-            };
-        if !fits {
-            self.keep.staged = 0;
-            self.line = Line::Skip;
-            self.block.quirks.insert(Quirk::LongId);
-        }
-        Next::Go
-    }
-
     fn comment<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
-        window: &mut Window<'_>,
+        window: &[u8],
         piece: Piece<'_>,
         start: usize,
+        line_end: u64,
     ) -> Next {
-        if !self.fits(store, piece.value.len()) {
-            self.keep.staged = 0;
-            self.line = Line::Skip;
-            if !self.settle(store, window) {
-                return Next::Found(self.too_long());
-            }
-            self.index.frame = (self.line_start, self.line_start);
-            return Next::Found(Found::CommentTooLong);
-        }
-        if piece.first && piece.last {
-            if !self.settle(store, window) {
-                return Next::Found(self.too_long());
-            }
-            let span = Span { place: Place::Input, start: start as u32, len: piece.value.len() as u32 };
-            return Next::Found(Found::Comment(span));
-        }
-        if !(self.settle(store, window) && self.keep.stage(store, piece.value)) {
+        if !self.settle(store, window) {
             return Next::Found(self.too_long());
         }
-        if !piece.last {
-            return Next::Go;
+        match self.kept.comment(store, &piece, start) {
+            Ok(None) => Next::Go,
+            Ok(Some(span)) => {
+                self.index.frame = (self.line_start, line_end);
+                self.after = After::Unstage;
+                Next::Found(Found::Comment(span.into()))
+            }
+            Err(_) => {
+                self.kept.unstage();
+                self.line = Line::Skip;
+                self.index.frame = (self.line_start, self.line_start);
+                Next::Found(Found::CommentTooLong)
+            }
         }
-        self.after = After::Unstage;
-        let span = Span { place: Place::Storage, start: self.keep.payload, len: self.keep.staged };
-        Next::Found(Found::Comment(span))
     }
 
-    fn retry<S: Storage + ?Sized>(&mut self, store: &mut S, window: &mut Window<'_>, piece: Piece<'_>) -> Next {
+    fn retry<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: Piece<'_>, line_end: u64) -> Next {
         for &byte in piece.value {
             self.retry = match self.retry {
                 Some(ms) if byte.is_ascii_digit() => {
@@ -585,32 +494,21 @@ impl Machine {
         if !self.settle(store, window) {
             return Next::Found(self.too_long());
         }
+        self.index.frame = (self.line_start, line_end);
         Next::Found(Found::Retry(ms))
     }
 
     /// A line that event streams do not know.
-    fn unknown<S: Storage + ?Sized>(
-        &mut self,
-        store: &mut S,
-        window: &mut Window<'_>,
-        piece: Piece<'_>,
-        start: usize,
-    ) -> Next {
+    fn unknown<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: Piece<'_>, start: usize) -> Next {
         let held = piece.held;
         if piece.first {
             self.line = if self.config.framing == Framing::Spec {
                 Line::Skip
             } else if self.block.raw {
-                if !self.join(store, window) {
-                    return Next::Found(self.too_long());
-                }
                 Line::Raw
-            } else if self.block.has_data {
+            } else if self.kept.has_data() {
                 if self.data_is_open(store, window) {
                     self.block.quirks.insert(Quirk::ContinuedPayload);
-                    if !self.join(store, window) {
-                        return Next::Found(self.too_long());
-                    }
                     Line::Payload
                 } else {
                     Line::Skip
@@ -620,17 +518,15 @@ impl Machine {
             } else {
                 Line::ErrorName(0)
             };
-            // What was held is the beginning of a name: no bracket, no quote, no colon.
+            // What was held is the beginning of a name, or of a byte order mark: no bracket, no quote, no colon.
             match self.line {
                 Line::Raw | Line::Payload => {
                     if self.block.raw {
                         self.block.balance.feed(held.as_slice());
                     }
-                    if !(self.fits(store, held.as_slice().len()) && self.keep.append(store, held.as_slice())) {
+                    if !self.add(store, window, held.as_slice(), true, 0) {
                         return Next::Found(self.too_long());
                     }
-                    let len = held.as_slice().len();
-                    self.block.len = self.block.len.saturating_add(len);
                 }
                 Line::ErrorName(_) => {
                     for &byte in held.as_slice() {
@@ -643,20 +539,27 @@ impl Machine {
         self.unknown_bytes(store, window, piece.value, start, piece.last)
     }
 
+    /// Adds bytes of an unknown line to the payload; with the first of a further line a LF joins it to what is there.
+    /// They are at `start` in the window, unless there is payload already.
+    fn add<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        bytes: &[u8],
+        first: bool,
+        start: usize,
+    ) -> bool {
+        let piece = Piece { field: Field::Unknown, first, last: false, value: bytes, held: Held::EMPTY };
+        self.kept.data(store, window, &piece, start).is_ok()
+    }
+
     /// Whether the data so far is an object that has not ended. Looks at each byte once.
-    fn data_is_open<S: Storage + ?Sized>(&mut self, store: &S, window: &Window<'_>) -> bool {
-        let payload = self.payload_bytes(store, window);
+    fn data_is_open<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
+        let payload = self.kept.data_span().of(window, store.bytes());
         let fresh = payload.get(self.block.scanned..).unwrap_or(&[]);
         self.block.balance.feed(fresh);
         self.block.scanned = payload.len();
         self.block.balance.is_open()
-    }
-
-    fn payload_bytes<'a, S: Storage + ?Sized>(&self, store: &'a S, window: &Window<'a>) -> &'a [u8] {
-        match window.here {
-            Some((start, len)) => window.bytes.get(start..start.saturating_add(len)).unwrap_or(&[]),
-            None => self.keep.payload(store),
-        }
     }
 
     fn error_name(&mut self, byte: u8) {
@@ -671,7 +574,7 @@ impl Machine {
     fn unknown_bytes<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
-        window: &mut Window<'_>,
+        window: &[u8],
         bytes: &[u8],
         start: usize,
         last: bool,
@@ -698,7 +601,6 @@ impl Machine {
                 Line::ErrorName(_) => self.error_name(byte),
                 Line::ErrorColon => {
                     self.open();
-                    self.block.has_data = true;
                     self.block.error_field = true;
                     self.block.quirks.insert(Quirk::ErrorField);
                     self.facts.fields = true;
@@ -731,9 +633,8 @@ impl Machine {
                 }
                 Line::Payload | Line::Junk => {
                     let rest = bytes.get(at..).unwrap_or(&[]);
-                    let next = self.payload(store, window, rest, start.saturating_add(at));
-                    if !matches!(next, Next::Go) {
-                        return next;
+                    if !self.add(store, window, rest, false, start.saturating_add(at)) {
+                        return Next::Found(self.too_long());
                     }
                     break;
                 }
@@ -748,7 +649,7 @@ impl Machine {
     }
 
     /// An unknown line ended.
-    fn unknown_ends<S: Storage + ?Sized>(&mut self, store: &mut S, window: &mut Window<'_>, end: usize) -> Next {
+    fn unknown_ends<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
         match self.line {
             Line::Bracket(6) => {
                 self.open();
@@ -774,7 +675,6 @@ impl Machine {
     fn begin_at(&mut self, at: usize) {
         self.block = Block {
             open: true,
-            has_data: true,
             start: self.offset.saturating_add(at as u64),
             quirks: self.block.quirks,
             ..Block::default()
@@ -791,16 +691,18 @@ impl Machine {
     fn raw<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
-        window: &mut Window<'_>,
+        window: &[u8],
         bytes: &[u8],
         start: usize,
         last: bool,
     ) -> Next {
         let closes = self.block.balance.feed(bytes);
         let value = closes.and_then(|len| bytes.get(..len)).unwrap_or(bytes);
-        let next = self.payload(store, window, value, start);
-        if closes.is_none() || !matches!(next, Next::Go) {
-            return next;
+        if !self.add(store, window, value, false, start) {
+            return Next::Found(self.too_long());
+        }
+        if closes.is_none() {
+            return Next::Go;
         }
         self.line = Line::AfterRaw;
         let end = start.saturating_add(value.len());
@@ -813,33 +715,36 @@ impl Machine {
     }
 
     /// A blank line: the end of the block.
-    fn blank<S: Storage + ?Sized>(&mut self, store: &mut S, window: &mut Window<'_>, end: usize) -> Next {
+    fn blank<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
         if !self.block.open {
             return Next::Go;
         }
         if self.block.skipping {
             self.count(self.block.quirks);
-            self.forget(store);
+            self.block = Block::default();
+            store.shrink(self.kept.lasting());
             return Next::Go;
         }
         if self.block.raw && !self.facts.fields {
             return Next::Go;
         }
         let end = self.offset.saturating_add(end as u64);
-        if self.block.has_data {
+        if self.kept.has_data() {
             return Next::Found(self.dispatch(store, window, end, false));
         }
         // Silent. Its ID counts all the same.
-        let told = self.keep.pending;
-        self.keep.commit_id();
+        let found = if self.kept.has_id() { Found::LastEventId } else { Found::NeedMore };
+        self.kept.end();
         self.index.frame = (self.block.start, end);
-        let found = self.told(Found::LastEventId);
-        if !told && found == Found::LastEventId {
-            self.after = After::Nothing;
-            self.forget(store);
-            return Next::Go;
+        self.name = Span::NONE;
+        match self.told(found) {
+            Found::NeedMore => {
+                self.after = After::Nothing;
+                self.block = Block::default();
+                Next::Go
+            }
+            found => Next::Found(found),
         }
-        Next::Found(found)
     }
 
     /// Counts the block's quirks; one of them may make an error of what was found. The block is done.
@@ -872,14 +777,7 @@ impl Machine {
     }
 
     /// The block is complete: what is its payload?
-    fn dispatch<S: Storage + ?Sized>(
-        &mut self,
-        store: &mut S,
-        window: &mut Window<'_>,
-        end: u64,
-        unterminated: bool,
-    ) -> Found {
-        self.keep.commit_id();
+    fn dispatch<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: u64, unterminated: bool) -> Found {
         if self.block.raw {
             let quirk = if self.facts.fields {
                 Quirk::JsonBetweenEvents
@@ -895,11 +793,10 @@ impl Machine {
             self.block.quirks.insert(Quirk::UnterminatedEvent);
         }
         let frame = (self.block.start, end);
-        let payload = self.payload_bytes(store, window);
-        let span = match window.here {
-            Some((start, len)) => Span { place: Place::Input, start: start as u32, len: len as u32 },
-            None => Span { len: payload.len() as u32, ..Span::NONE },
-        };
+        let (data, name) = self.kept.end().unwrap_or((block::Span::EMPTY, block::Span::EMPTY));
+        self.name = name.into();
+        let span = Span::from(data);
+        let payload = data.of(window, store.bytes());
         let trimmed = payload.trim_ascii();
         if trimmed == DONE {
             self.index.frame = frame;
@@ -911,7 +808,7 @@ impl Machine {
             self.block.quirks.insert(Quirk::KeepAliveData);
             return self.told(Found::KeepAlive(span));
         }
-        let name = self.keep.name(store);
+        let name = name.of(window, store.bytes());
         let hint = if self.block.error_field || name == b"error" { Hint::Error } else { Hint::None };
         let limits = self.config.limits;
         let checked = match self.config.validate {
@@ -951,21 +848,16 @@ impl Machine {
         } else {
             self.facts.foreign |= named;
         }
-        match trailing {
-            None => self.told(found),
-            Some(at) => {
-                // They are delivered by the next step, when the window is another one.
-                if !self.settle(store, window) {
-                    return self.too_long();
-                }
-                self.after = After::Trailing(at as u32);
-                self.told(Found::Chunk(Span { len: at as u32, ..Span::NONE }))
-            }
-        }
+        let Some(at) = trailing else { return self.told(found) };
+        // They are delivered by the next step, when the window is another one.
+        let Ok(data) = self.kept.hold(store, window, data) else { return self.too_long() };
+        let (value, rest) = Span::from(data).split(at as u32);
+        self.after = After::Trailing(rest);
+        self.told(Found::Chunk(value))
     }
 
     /// The stream ended in this block.
-    fn last_block<S: Storage + ?Sized>(&mut self, store: &mut S, window: &mut Window<'_>) -> Option<Found> {
+    fn last_block<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
         if !self.block.open {
             return None;
         }
@@ -974,12 +866,12 @@ impl Machine {
             return None;
         }
         self.facts.pending = Pending::Event;
-        if self.config.framing == Framing::Spec || self.block.skipping || !self.block.has_data {
+        if self.config.framing == Framing::Spec || self.block.skipping || !self.kept.has_data() {
             return None;
         }
-        let payload = self.keep.payload(store);
+        let payload = self.kept.data_span().of(&[], store.bytes());
         let trimmed = payload.trim_ascii();
-        let is_error = self.block.error_field || self.keep.name(store) == b"error";
+        let is_error = self.block.error_field || self.kept.name_span().of(&[], store.bytes()) == b"error";
         let whole = trimmed == DONE || trimmed.is_empty() || trimmed.first() == Some(&b':') || {
             let read = self.index.read(payload, Hint::None, self.config.limits.max_depth);
             read.is_ok_and(|end| payload.get(end..).unwrap_or(&[]).trim_ascii().is_empty())
@@ -988,7 +880,7 @@ impl Machine {
             return None;
         }
         self.facts.pending = Pending::Nothing;
-        Some(self.dispatch(store, window, self.offset, true))
+        Some(self.dispatch(store, &[], self.offset, true))
     }
 
     /// A new stream with the same configuration.

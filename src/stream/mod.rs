@@ -6,7 +6,6 @@
 mod config;
 mod end;
 mod event;
-mod keep;
 mod machine;
 mod parser;
 mod push;

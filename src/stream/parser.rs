@@ -240,7 +240,7 @@ fn view<'a, S: Storage>(
         Found::Error(quirk) => return Err(Error::Quirk { quirk, offset }),
         Found::Chunk(span) => Event::Chunk(Chunk {
             source: Source { payload: span.of(given, storage), index: machine.index() },
-            name: machine.name(storage),
+            name: machine.name(given, storage),
         }),
         Found::Done => Event::Done,
         Found::Comment(span) => Event::Comment(span.of(given, storage)),
@@ -248,7 +248,7 @@ fn view<'a, S: Storage>(
         Found::Retry(ms) => Event::Retry(ms),
         Found::LastEventId => Event::LastEventId(machine.last_event_id(storage)),
         Found::Malformed(span, fault) => {
-            Event::Malformed(Malformed { payload: span.of(given, storage), fault, name: machine.name(storage) })
+            Event::Malformed(Malformed { payload: span.of(given, storage), fault, name: machine.name(given, storage) })
         }
         Found::TooLong => Event::TooLong { offset },
         Found::CommentTooLong => Event::CommentTooLong { offset },

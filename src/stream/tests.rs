@@ -128,7 +128,7 @@ fn config(random: &mut Random) -> Config {
 #[test]
 fn events_do_not_depend_on_how_the_bytes_are_cut() {
     let mut random = Random::new(7);
-    for _ in 0..6_000 {
+    for _ in 0..12_000 {
         let bytes = stream(&mut random);
         let config = config(&mut random);
         let whole = log(&bytes, &[], [0u8; 512], config);
@@ -137,14 +137,19 @@ fn events_do_not_depend_on_how_the_bytes_are_cut() {
             assert_eq!(cut, whole, "cut at {at}: {:?} {config:?}", String::from_utf8_lossy(&bytes));
         }
         let each: Vec<usize> = (1..bytes.len()).collect();
-        assert_eq!(log(&bytes, &each, [0u8; 512], config), whole, "byte by byte: {:?}", String::from_utf8_lossy(&bytes));
+        assert_eq!(
+            log(&bytes, &each, [0u8; 512], config),
+            whole,
+            "byte by byte: {:?}",
+            String::from_utf8_lossy(&bytes)
+        );
     }
 }
 
 #[test]
 fn a_small_storage_is_a_limit_like_any_other() {
     let mut random = Random::new(11);
-    for _ in 0..4_000 {
+    for _ in 0..12_000 {
         let bytes = stream(&mut random);
         let config = config(&mut random);
         let size = random.below(80);
