@@ -25,7 +25,7 @@ pub trait Storage: sealed::Sealed {
     fn grow(&mut self, len: usize) -> bool {
         len <= self.bytes().len()
     }
-    /// Says that only the first `len` bytes still matter: a large buffer may be given back.
+    /// Says that only the last `len` bytes still matter: a large buffer may be given back, those bytes last in the new.
     fn shrink(&mut self, len: usize) {
         let _ = len;
     }
@@ -104,9 +104,15 @@ impl Storage for Growing {
         true
     }
     fn shrink(&mut self, len: usize) {
-        const KEEP: usize = 64 * 1024;
-        if self.buffer.len() > KEEP && len <= INLINE {
-            let kept = smallvec::SmallVec::from_slice(self.buffer.get(..INLINE).unwrap_or(&[]));
+        const LARGE: usize = 16 * 1024;
+        let have = self.buffer.len();
+        if have <= LARGE || len > LARGE / 2 {
+            return;
+        }
+        let small = len.max(INLINE);
+        let mut kept = smallvec::SmallVec::new();
+        if kept.try_reserve_exact(small).is_ok() {
+            kept.extend_from_slice(self.buffer.get(have.saturating_sub(small)..).unwrap_or(&[]));
             self.buffer = kept;
         }
     }

@@ -1,45 +1,57 @@
-//! Searches for one or two byte values.
+//! The first of one or two bytes, by memchr's vector searchers.
 //!
-//! memchr's modules for one instruction set are used, never its dispatching functions: those leave a writable function
-//! pointer behind, which a library without state should not have.
+//! They are taken by their platform: the function that picks at run time keeps a writable pointer in the data segment,
+//! and what the target is known to have is enough.
 
-/// Where the first CR or LF is.
-#[inline]
-pub(crate) fn line_end(bytes: &[u8]) -> Option<usize> {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    if let Some(finder) = memchr::arch::x86_64::sse2::memchr::Two::new(b'\n', b'\r') {
-        return finder.find(bytes);
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+use memchr::arch::aarch64::neon::memchr as vector;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use memchr::arch::wasm32::simd128::memchr as vector;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use memchr::arch::x86_64::sse2::memchr as vector;
+
+/// Word by word. Its constructors cannot fail; these give them the shape of the others.
+#[cfg(not(any(
+    all(target_arch = "aarch64", target_feature = "neon"),
+    all(target_arch = "wasm32", target_feature = "simd128"),
+    all(target_arch = "x86_64", target_feature = "sse2")
+)))]
+mod vector {
+    use memchr::arch::all::memchr as words;
+
+    pub(super) struct One;
+    impl One {
+        #[inline]
+        pub(super) fn new(needle: u8) -> Option<words::One> {
+            Some(words::One::new(needle))
+        }
     }
-    #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-    if let Some(finder) = memchr::arch::aarch64::neon::memchr::Two::new(b'\n', b'\r') {
-        return finder.find(bytes);
+
+    pub(super) struct Two;
+    impl Two {
+        #[inline]
+        pub(super) fn new(first: u8, second: u8) -> Option<words::Two> {
+            Some(words::Two::new(first, second))
+        }
     }
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-    if let Some(finder) = memchr::arch::wasm32::simd128::memchr::Two::new(b'\n', b'\r') {
-        return finder.find(bytes);
-    }
-    #[allow(unreachable_code)]
-    memchr::arch::all::memchr::Two::new(b'\n', b'\r').find(bytes)
 }
 
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn finds_the_first_line_end_at_every_length_and_place() {
-        for len in 0..130 {
-            let mut bytes = [b'x'; 130];
-            assert_eq!(super::line_end(bytes.get(..len).unwrap_or(&[])), None);
-            for at in 0..len {
-                for end in *b"\r\n" {
-                    if let Some(byte) = bytes.get_mut(at) {
-                        *byte = end;
-                    }
-                    assert_eq!(super::line_end(bytes.get(..len).unwrap_or(&[])), Some(at));
-                }
-                if let Some(byte) = bytes.get_mut(at) {
-                    *byte = b'x';
-                }
-            }
-        }
+/// The offset of the first CR or LF.
+#[inline]
+#[allow(dead_code)] // For the lines of an event stream.
+pub(crate) fn line_end(bytes: &[u8]) -> Option<usize> {
+    match vector::Two::new(b'\r', b'\n') {
+        Some(searcher) => searcher.find(bytes),
+        // Not reached: the target has the unit, or the module would not be here.
+        None => bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n'),
+    }
+}
+
+/// The offset of the first `needle`.
+#[inline]
+pub(crate) fn byte(needle: u8, bytes: &[u8]) -> Option<usize> {
+    match vector::One::new(needle) {
+        Some(searcher) => searcher.find(bytes),
+        None => bytes.iter().position(|&byte| byte == needle),
     }
 }

@@ -41,6 +41,11 @@ impl Field {
         }
     }
 
+    /// Whether a known name begins with `name`.
+    fn begins(name: &[u8]) -> bool {
+        [&b"data"[..], b"event", b"id", b"retry"].iter().any(|known| known.starts_with(name))
+    }
+
     /// The field that `line` starts with, and what follows the colon. `None`: no such field, or not yet.
     #[inline]
     fn of(line: &[u8]) -> Option<(Field, &[u8])> {
@@ -105,7 +110,7 @@ enum At {
     Mark,
     /// At the start of a line.
     Start,
-    /// In a line whose bytes so far, one to seven and no colon, are in `head`.
+    /// In a line whose bytes so far, the beginning of a known name, are in `head`.
     Name,
     /// After the colon of `field`, where one space may come.
     Colon,
@@ -119,8 +124,8 @@ enum At {
 /// mark is dropped. A line that lies whole in the input is one piece, found with one search; otherwise its pieces come
 /// as the input does. A line without a colon is a name with an empty value.
 ///
-/// An [`Field::Unknown`] line is given out only when it has a colon, eight bytes, or an end: the first piece of it holds
-/// (`held` and `value` together) at least eight bytes, or goes at least to its first colon or its end.
+/// A line is [`Field::Unknown`] as soon as its name cannot become a known one: `held` is never more than the beginning
+/// of a known name, or of a byte order mark.
 ///
 /// ```
 /// use deltawire::sse::{Field, Lines};
@@ -290,7 +295,7 @@ impl Lines {
             return None;
         }
         *input = &[];
-        if given.len() < HEAD && !given.iter().any(|byte| matches!(byte, b':')) {
+        if Field::begins(given) {
             self.head.extend(given);
             self.at = At::Name;
             return None;
@@ -317,7 +322,7 @@ impl Lines {
         let stop = given.iter().take(room).position(|byte| matches!(byte, b':' | b'\r' | b'\n'));
         let (name, rest) = given.split_at_checked(stop.unwrap_or(room.min(given.len())))?;
         self.head.extend(name);
-        if stop.is_none() && usize::from(self.head.len) < HEAD {
+        if stop.is_none() && Field::begins(self.head.as_slice()) {
             *input = rest;
             return None;
         }

@@ -1,7 +1,12 @@
-//! Event streams as WHATWG HTML 9.2 has them, and nothing else.
+//! Event streams as WHATWG HTML 9.2 has them, and nothing else: useful alone for any protocol that sends them.
 //!
-//! [`Lines`] turns bytes into (pieces of) lines.
+//! [`Lines`] turns bytes into pieces of lines. [`Decoder`] reads those as the standard says, and gives events.
 
+mod block;
+mod decoder;
 mod lines;
+mod lossy;
 
+pub use decoder::{Decoder, Event, Item};
 pub use lines::{Field, Held, Lines, Piece};
+pub use lossy::{Lossy, LossyChunks};

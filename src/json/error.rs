@@ -1,0 +1,79 @@
+//! What is wrong with a JSON text, and where.
+
+use core::fmt;
+
+/// A fault of a JSON text.
+///
+/// ```
+/// use deltawire::json::{self, JsonErrorKind};
+/// let error = json::parse(b"[1, 2 ").unwrap_err();
+/// assert_eq!((error.kind, error.offset), (JsonErrorKind::UnexpectedEnd, 6));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JsonError {
+    /// What.
+    pub kind: JsonErrorKind,
+    /// Where: an offset in the bytes that were given, their length if they end too early.
+    pub offset: usize,
+}
+
+/// The kinds of faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JsonErrorKind {
+    /// The bytes end inside a value.
+    UnexpectedEnd,
+    /// A byte that cannot stand there.
+    UnexpectedByte,
+    /// Something other than whitespace after the value.
+    TrailingBytes,
+    /// A bracket one level deeper than allowed.
+    TooDeep,
+    /// Not a number as RFC 8259 has it.
+    BadNumber,
+    /// Neither `true` nor `false` nor `null`.
+    BadLiteral,
+    /// An escape that JSON does not know. Only the strict check finds it.
+    BadEscape,
+    /// A raw control character in a string. Only the strict check finds it.
+    RawControl,
+    /// Ill-formed UTF-8 in a string. Only the strict check finds it.
+    IllFormedUtf8,
+}
+
+impl JsonErrorKind {
+    /// The error of this kind at `offset`.
+    #[inline]
+    pub(super) const fn at(self, offset: usize) -> JsonError {
+        JsonError { kind: self, offset }
+    }
+
+    /// In words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            JsonErrorKind::UnexpectedEnd => "unexpected end",
+            JsonErrorKind::UnexpectedByte => "unexpected byte",
+            JsonErrorKind::TrailingBytes => "trailing bytes",
+            JsonErrorKind::TooDeep => "nested too deep",
+            JsonErrorKind::BadNumber => "not a number",
+            JsonErrorKind::BadLiteral => "not a literal",
+            JsonErrorKind::BadEscape => "unknown escape",
+            JsonErrorKind::RawControl => "raw control character in a string",
+            JsonErrorKind::IllFormedUtf8 => "ill-formed UTF-8",
+        }
+    }
+}
+
+impl fmt::Display for JsonErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at byte {}", self.kind, self.offset)
+    }
+}
+
+impl core::error::Error for JsonError {}

@@ -1,0 +1,340 @@
+//! How a string is decoded: fragment by fragment, or into buffers.
+
+use crate::scan::utf8;
+use crate::{Quirk, QuirkSet};
+use core::iter::FusedIterator;
+use core::str::Utf8Chunks;
+
+/// A piece of decoded text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fragment<'a> {
+    /// A run as it stands in the bytes. Never empty.
+    Str(&'a str),
+    /// What an escape stands for, or U+FFFD.
+    Char(char),
+}
+
+impl<'a> Fragment<'a> {
+    /// It as `str`; a single character is written to `buffer`.
+    #[inline]
+    pub fn encode<'b>(self, buffer: &'b mut [u8; 4]) -> &'b str
+    where
+        'a: 'b,
+    {
+        match self {
+            Fragment::Str(run) => run,
+            Fragment::Char(char) => char.encode_utf8(buffer),
+        }
+    }
+
+    /// Its length in bytes, never 0.
+    #[inline]
+    #[allow(clippy::len_without_is_empty)] // No fragment is.
+    pub fn len(&self) -> usize {
+        match self {
+            Fragment::Str(run) => run.len(),
+            Fragment::Char(char) => char.len_utf8(),
+        }
+    }
+}
+
+/// The decoded text of a [`Text`](super::Text), piece by piece. Made by [`Text::fragments`](super::Text::fragments).
+#[derive(Clone, Debug)]
+pub struct Fragments<'a> {
+    rest: &'a [u8],
+    /// An ill-formed run that was taken off `rest`, and whether the part to be replaced of its last chunk is still due.
+    /// It is kept, so that no byte is looked at again however many faults the run has.
+    chunks: Utf8Chunks<'a>,
+    replace: bool,
+    verbatim: bool,
+    lead: u16,
+    quirks: QuirkSet,
+}
+
+impl<'a> Fragments<'a> {
+    #[inline]
+    pub(super) fn new(raw: &'a [u8], lead: u16, verbatim: bool) -> Self {
+        let chunks = [].utf8_chunks();
+        Fragments { rest: raw, chunks, replace: false, verbatim, lead, quirks: QuirkSet::EMPTY }
+    }
+
+    /// What was met so far that strict JSON forbids: in the fragments given and in the run of the last one.
+    #[inline]
+    pub fn quirks(&self) -> QuirkSet {
+        self.quirks
+    }
+
+    /// U+FFFD, with its quirk.
+    #[inline]
+    fn replacement(&mut self, quirk: Quirk) -> Fragment<'a> {
+        self.quirks.insert(quirk);
+        Fragment::Char(char::REPLACEMENT_CHARACTER)
+    }
+
+    /// The half that the text before ended with, joined or replaced.
+    #[cold]
+    fn lead(&mut self) -> Fragment<'a> {
+        let high = core::mem::take(&mut self.lead);
+        if !self.verbatim {
+            if let Some((char, after)) = low_half(self.rest).and_then(|(low, after)| Some((join(high, low)?, after))) {
+                self.rest = after;
+                return Fragment::Char(char);
+            }
+        }
+        self.replacement(Quirk::LoneSurrogate)
+    }
+
+    /// The next piece of an ill-formed run.
+    #[cold]
+    fn chunk(&mut self) -> Option<Fragment<'a>> {
+        if core::mem::take(&mut self.replace) {
+            return Some(self.replacement(Quirk::IllFormedUtf8));
+        }
+        let chunk = self.chunks.next()?;
+        if chunk.valid().is_empty() {
+            return Some(self.replacement(Quirk::IllFormedUtf8));
+        }
+        self.replace = !chunk.invalid().is_empty();
+        Some(Fragment::Str(chunk.valid()))
+    }
+
+    /// What the escape at the front stands for. An unknown one is kept: its backslash now, the rest as a plain run.
+    #[inline]
+    fn escape(&mut self) -> Fragment<'a> {
+        if let [_, kind, after @ ..] = self.rest {
+            match simple(*kind) {
+                0 => {
+                    if *kind == b'u' {
+                        if let Some(char) = self.unicode(after) {
+                            return char;
+                        }
+                    }
+                }
+                byte => {
+                    self.rest = after;
+                    return Fragment::Char(char::from(byte));
+                }
+            }
+        }
+        self.bad_escape()
+    }
+
+    #[cold]
+    fn bad_escape(&mut self) -> Fragment<'a> {
+        self.quirks.insert(Quirk::BadEscape);
+        self.rest = self.rest.get(1..).unwrap_or_default();
+        Fragment::Str("\\")
+    }
+
+    /// The character of a `\u` escape, or of two that make a pair; `digits` is what follows the `u`. `None`: there are
+    /// no four hex digits.
+    fn unicode(&mut self, digits: &'a [u8]) -> Option<Fragment<'a>> {
+        let (digits, after) = digits.split_first_chunk::<4>()?;
+        let first = unit(digits)?;
+        self.rest = after;
+        if let Some(char) = char::from_u32(u32::from(first)) {
+            return Some(Fragment::Char(char));
+        }
+        if let Some((char, after)) = low_half(after).and_then(|(low, after)| Some((join(first, low)?, after))) {
+            self.rest = after;
+            return Some(Fragment::Char(char));
+        }
+        Some(self.replacement(Quirk::LoneSurrogate))
+    }
+
+    /// The run of plain bytes at the front, which is not empty.
+    #[inline]
+    fn plain(&mut self) -> Option<Fragment<'a>> {
+        let run = if self.verbatim {
+            let bytes = core::mem::take(&mut self.rest);
+            utf8::to_str(bytes).ok_or(bytes)
+        } else {
+            let plain = utf8::plain(self.rest);
+            self.rest = plain.rest;
+            if plain.control {
+                self.quirks.insert(Quirk::RawControl);
+            }
+            plain.run
+        };
+        match run {
+            Ok(text) => Some(Fragment::Str(text)),
+            Err(bytes) => {
+                self.chunks = bytes.utf8_chunks();
+                self.chunk()
+            }
+        }
+    }
+}
+
+impl<'a> Iterator for Fragments<'a> {
+    type Item = Fragment<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Fragment<'a>> {
+        if self.lead != 0 {
+            return Some(self.lead());
+        }
+        if self.quirks.contains(Quirk::IllFormedUtf8) || self.replace {
+            if let Some(fragment) = self.chunk() {
+                return Some(fragment);
+            }
+        }
+        match self.rest.first() {
+            None => None,
+            Some(b'\\') if !self.verbatim => Some(self.escape()),
+            Some(_) => self.plain(),
+        }
+    }
+}
+
+impl FusedIterator for Fragments<'_> {}
+
+/// What the simple escape `\` + `kind` stands for (RFC 8259, section 7), 0 if there is none.
+#[inline]
+pub(super) fn simple(kind: u8) -> u8 {
+    SIMPLE.get(usize::from(kind)).copied().unwrap_or(0)
+}
+
+static SIMPLE: [u8; 256] = {
+    const PAIRS: &[u8; 16] = b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
+    let mut table = [0; 256];
+    let mut pairs: &[u8] = PAIRS;
+    while let [kind, byte, rest @ ..] = pairs {
+        // In a constant: out of bounds would not compile.
+        #[allow(clippy::indexing_slicing)]
+        {
+            table[*kind as usize] = *byte;
+        }
+        pairs = rest;
+    }
+    table
+};
+
+/// The code unit of four hex digits.
+#[inline]
+pub(super) fn unit(digits: &[u8; 4]) -> Option<u16> {
+    let mut unit = 0;
+    for &digit in digits {
+        unit = unit << 4 | char::from(digit).to_digit(16)? as u16;
+    }
+    Some(unit)
+}
+
+/// The low surrogate escaped at the front, and what follows.
+#[inline]
+fn low_half(bytes: &[u8]) -> Option<(u16, &[u8])> {
+    let [b'\\', b'u', digits @ ..] = bytes else { return None };
+    let (digits, after) = digits.split_first_chunk::<4>()?;
+    let low = unit(digits).filter(|low| (0xdc00..0xe000).contains(low))?;
+    Some((low, after))
+}
+
+/// The character of a surrogate pair; `None` if `high` is no high surrogate.
+#[inline]
+fn join(high: u16, low: u16) -> Option<char> {
+    let high = high.checked_sub(0xd800).filter(|high| *high < 0x400)?;
+    char::from_u32(0x1_0000 + (u32::from(high) << 10) + u32::from(low & 0x3ff))
+}
+
+/// What [`Text::copy_to`](super::Text::copy_to) did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// Bytes written: whole code points.
+    pub written: usize,
+    /// Whether that is all of the text.
+    pub complete: bool,
+    /// What was met that strict JSON forbids.
+    pub quirks: QuirkSet,
+}
+
+/// Decodes a [`Text`](super::Text) into buffers of any size. Made by [`Text::unescape`](super::Text::unescape).
+///
+/// ```
+/// let value = deltawire::json::parse("\"a\\tbß\"".as_bytes())?;
+/// let mut reader = value.as_text().unwrap().unescape();
+/// let mut buffer = [0; 4];
+/// assert_eq!(reader.read(&mut buffer), 3); // ß does not fit any more
+/// assert_eq!(&buffer[..3], b"a\tb");
+/// assert_eq!(reader.read(&mut buffer), 2);
+/// assert!(reader.is_done());
+/// # Ok::<(), deltawire::json::JsonError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Unescape<'a> {
+    fragments: Fragments<'a>,
+    /// What of the last fragment did not fit.
+    held: Option<Fragment<'a>>,
+}
+
+impl<'a> Unescape<'a> {
+    #[inline]
+    pub(super) fn new(fragments: Fragments<'a>) -> Self {
+        Unescape { fragments, held: None }
+    }
+
+    /// Decodes on into `buffer` and returns how many bytes were written. They end with a whole code point, so that less
+    /// than the buffer may be used; nothing at all is written only if the text is done or the next code point is longer
+    /// than the buffer.
+    pub fn read(&mut self, buffer: &mut [u8]) -> usize {
+        let mut written = 0;
+        while let Some(fragment) = self.held.take().or_else(|| self.fragments.next()) {
+            let room = buffer.get_mut(written..).unwrap_or_default();
+            match fragment {
+                Fragment::Str(run) => {
+                    let (fits, over) = cut(run, room.len());
+                    written += copy(fits.as_bytes(), room);
+                    if !over.is_empty() {
+                        self.held = Some(Fragment::Str(over));
+                        break;
+                    }
+                }
+                Fragment::Char(char) => {
+                    if char.len_utf8() > room.len() {
+                        self.held = Some(fragment);
+                        break;
+                    }
+                    written += copy(char.encode_utf8(&mut [0; 4]).as_bytes(), room);
+                }
+            }
+        }
+        written
+    }
+
+    /// Whether all was read.
+    #[inline]
+    pub fn is_done(&mut self) -> bool {
+        if self.held.is_none() {
+            self.held = self.fragments.next();
+        }
+        self.held.is_none()
+    }
+
+    /// What was met so far that strict JSON forbids. It may run ahead of what was written by one run.
+    #[inline]
+    pub fn quirks(&self) -> QuirkSet {
+        self.fragments.quirks()
+    }
+}
+
+/// Cuts `text` after the last whole code point within `len` bytes.
+#[inline]
+fn cut(text: &str, len: usize) -> (&str, &str) {
+    let mut at = len.min(text.len());
+    loop {
+        if let Some(parts) = text.split_at_checked(at) {
+            return parts;
+        }
+        // Thrice at most; 0 always is a boundary.
+        at = at.saturating_sub(1);
+    }
+}
+
+/// Copies as much as fits and returns how much that is.
+#[inline]
+fn copy(from: &[u8], to: &mut [u8]) -> usize {
+    let len = from.len().min(to.len());
+    if let (Some(to), Some(from)) = (to.get_mut(..len), from.get(..len)) {
+        to.copy_from_slice(from);
+    }
+    len
+}

@@ -1,0 +1,220 @@
+//! Numbers: text, with exact integers on request.
+
+use super::{JsonError, JsonErrorKind};
+use crate::scan::utf8;
+use core::fmt;
+
+/// A JSON number, as it stands. It borrows its bytes.
+///
+/// ```
+/// let number = |raw| deltawire::json::Number::new(raw).unwrap();
+/// assert_eq!(number(b"1.7e9").to_u64(), Some(1_700_000_000));
+/// assert_eq!(number(b"-0.5").to_i64(), None);
+/// assert_eq!(number(b"0.25").to_f64(), 0.25);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Number<'a> {
+    text: &'a str,
+}
+
+impl<'a> Number<'a> {
+    /// The number that these bytes are, `None` if they are anything else than one number of RFC 8259, section 6.
+    #[inline]
+    pub fn new(raw: &'a [u8]) -> Option<Self> {
+        match end(raw, 0) {
+            Ok(end) if end == raw.len() => Number::from_checked(raw),
+            _ => None,
+        }
+    }
+
+    /// The number with these bytes, whose grammar was checked.
+    #[inline]
+    pub(super) fn from_checked(raw: &'a [u8]) -> Option<Self> {
+        utf8::to_str(raw).map(|text| Number { text })
+    }
+
+    /// Its bytes.
+    #[inline]
+    pub fn raw(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    /// Its text.
+    #[inline]
+    pub fn as_str(&self) -> &'a str {
+        self.text
+    }
+
+    /// Whether it is written as an integer: without fraction and exponent.
+    #[inline]
+    pub fn is_integer(&self) -> bool {
+        self.raw().iter().all(|byte| matches!(byte, b'-' | b'0'..=b'9'))
+    }
+
+    /// The value, if it is an integer from 0 to `u64::MAX`. However it is written: `10.0`, `1.7e9` and `-0` too. Exact;
+    /// the time is linear in the length of the text and does not depend on the exponent.
+    #[inline]
+    pub fn to_u64(&self) -> Option<u64> {
+        match magnitude(self.raw())? {
+            (true, 1..) => None,
+            (_, value) => Some(value),
+        }
+    }
+
+    /// The value, if it is an integer from `i64::MIN` to `i64::MAX`. Otherwise as [`to_u64`](Number::to_u64).
+    #[inline]
+    pub fn to_i64(&self) -> Option<i64> {
+        match magnitude(self.raw())? {
+            (false, value) => i64::try_from(value).ok(),
+            (true, value) => 0i64.checked_sub_unsigned(value),
+        }
+    }
+
+    /// The nearest double, infinite beyond the range. By core's parser, which is not free of panic paths: for Rust
+    /// only, and nothing in this library calls it.
+    pub fn to_f64(&self) -> f64 {
+        self.text.parse().unwrap_or(f64::NAN)
+    }
+}
+
+impl fmt::Display for Number<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)
+    }
+}
+
+impl fmt::Debug for Number<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)
+    }
+}
+
+/// One past the number that begins at `from`: as far as the grammar goes, whatever follows.
+#[inline]
+pub(super) fn end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
+    let mut at = from;
+    if bytes.get(at) == Some(&b'-') {
+        at += 1;
+    }
+    at = match bytes.get(at) {
+        Some(b'0') => at + 1,
+        _ => digits(bytes, at)?,
+    };
+    if bytes.get(at) == Some(&b'.') {
+        at = digits(bytes, at + 1)?;
+    }
+    if let Some(b'e' | b'E') = bytes.get(at) {
+        at += 1;
+        if let Some(b'+' | b'-') = bytes.get(at) {
+            at += 1;
+        }
+        at = digits(bytes, at)?;
+    }
+    Ok(at)
+}
+
+/// One past the digits at `from`, of which there must be one.
+#[inline]
+fn digits(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
+    let mut at = from;
+    while let Some(b'0'..=b'9') = bytes.get(at) {
+        at += 1;
+    }
+    if at > from {
+        return Ok(at);
+    }
+    let kind = if at < bytes.len() { JsonErrorKind::BadNumber } else { JsonErrorKind::UnexpectedEnd };
+    Err(kind.at(at))
+}
+
+/// Sign and magnitude of a number that is an integer; `None` if it is none or the magnitude passes `u64::MAX`.
+fn magnitude(raw: &[u8]) -> Option<(bool, u64)> {
+    let (negative, raw) = match raw {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, raw),
+    };
+    // Up to 19 plain digits cannot overflow.
+    if raw.len() <= 19 {
+        let mut value = 0u64;
+        let mut plain = !raw.is_empty();
+        for &byte in raw {
+            let digit = byte.wrapping_sub(b'0');
+            plain &= digit <= 9;
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        }
+        if plain {
+            return Some((negative, value));
+        }
+    }
+    scaled(raw).map(|value| (negative, value))
+}
+
+/// The value of digits with fraction and exponent: `significand * 10^exponent`, where the significand has no zero at
+/// its end. So it is an integer only if the exponent is not negative, and it fits only if the significand does.
+fn scaled(raw: &[u8]) -> Option<u64> {
+    let mut significand = 0u64;
+    // Zeros seen since the last other digit.
+    let mut zeros = 0i64;
+    let mut places = 0i64;
+    let mut fraction = false;
+    let mut overflow = false;
+    let mut bytes = raw.iter();
+    let mut exponent = 0i64;
+    for &byte in bytes.by_ref() {
+        match byte {
+            b'0' => zeros += 1,
+            b'1'..=b'9' => {
+                let grown = shift(significand, zeros + 1);
+                match grown.and_then(|value| value.checked_add(u64::from(byte - b'0'))) {
+                    Some(value) => significand = value,
+                    None => overflow = true,
+                }
+                zeros = 0;
+            }
+            b'.' => {
+                fraction = true;
+                continue;
+            }
+            _ => {
+                exponent = exponent_of(bytes.as_slice())?;
+                break;
+            }
+        }
+        places += i64::from(fraction);
+    }
+    if significand == 0 && !overflow {
+        return Some(0);
+    }
+    let exponent = exponent.saturating_sub(places).saturating_add(zeros);
+    if overflow || exponent < 0 {
+        return None;
+    }
+    shift(significand, exponent)
+}
+
+/// `value * 10^places`, if it fits.
+fn shift(value: u64, places: i64) -> Option<u64> {
+    if value == 0 {
+        return Some(0);
+    }
+    value.checked_mul(10u64.checked_pow(u32::try_from(places).ok()?)?)
+}
+
+/// The exponent after its `e`, held within what no text can make up for.
+fn exponent_of(raw: &[u8]) -> Option<i64> {
+    const BOUND: i64 = 1 << 56;
+    let (negative, digits) = match raw {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, raw),
+    };
+    let mut value = 0i64;
+    for &byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = (value * 10 + i64::from(digit)).min(BOUND);
+    }
+    Some(if negative { -value } else { value })
+}

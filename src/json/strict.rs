@@ -1,0 +1,167 @@
+//! The strict check: RFC 8259 in full, and UTF-8.
+
+use super::{fragments, literal_end, number, significant, JsonError, JsonErrorKind};
+use crate::scan::{string, utf8};
+
+/// The deepest nesting that can be checked: one bit a level.
+const MAX_DEPTH: u32 = 1024;
+
+/// Checks that `bytes` are one JSON value as RFC 8259 has it, in UTF-8, with nothing but whitespace round it.
+///
+/// Escaped surrogates need not come in pairs: the grammar of section 7 allows that (section 8.2 tells of it). A byte
+/// order mark is refused. Containers may nest `max_depth` levels deep, 1024 at most. There is no recursion.
+///
+/// # Errors
+/// The first fault and its offset; the offset of `IllFormedUtf8` is where the ill-formed sequence begins, that of
+/// `BadEscape` its backslash.
+///
+/// ```
+/// use deltawire::json::{validate, JsonErrorKind};
+/// assert!(validate(br#"{"a": [1e3, "\ud83d\ude00"]}"#, 128).is_ok());
+/// let error = validate(br#"["\x"]"#, 128).unwrap_err();
+/// assert_eq!((error.kind, error.offset), (JsonErrorKind::BadEscape, 2));
+/// ```
+pub fn validate(bytes: &[u8], max_depth: u32) -> Result<(), JsonError> {
+    let mut levels = Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0, max: max_depth.min(MAX_DEPTH) };
+    let (mut at, mut next) = significant(bytes, 0);
+    loop {
+        // A value is due.
+        let first = next.ok_or(JsonErrorKind::UnexpectedEnd.at(at))?;
+        match first {
+            b'{' | b'[' => {
+                if !levels.push(first == b'{') {
+                    return Err(JsonErrorKind::TooDeep.at(at));
+                }
+                let close = first + 2;
+                (at, next) = significant(bytes, at + 1);
+                if next != Some(close) {
+                    if first == b'{' {
+                        (at, next) = member_name(bytes, at, next)?;
+                    }
+                    continue;
+                }
+                levels.pop();
+                at += 1;
+            }
+            b'"' => at = string_end(bytes, at + 1)?,
+            b'-' | b'0'..=b'9' => at = number::end(bytes, at)?,
+            b't' | b'f' | b'n' => at = literal_end(bytes, at, first)?,
+            _ => return Err(JsonErrorKind::UnexpectedByte.at(at)),
+        }
+        // A value ended: close what ends with it, until a comma asks for the next.
+        loop {
+            (at, next) = significant(bytes, at);
+            match (levels.top(), next) {
+                (None, None) => return Ok(()),
+                (None, Some(_)) => return Err(JsonErrorKind::TrailingBytes.at(at)),
+                (Some(_), None) => return Err(JsonErrorKind::UnexpectedEnd.at(at)),
+                (Some(object), Some(b',')) => {
+                    (at, next) = significant(bytes, at + 1);
+                    if object {
+                        (at, next) = member_name(bytes, at, next)?;
+                    }
+                    break;
+                }
+                (Some(true), Some(b'}')) | (Some(false), Some(b']')) => {
+                    levels.pop();
+                    at += 1;
+                }
+                _ => return Err(JsonErrorKind::UnexpectedByte.at(at)),
+            }
+        }
+    }
+}
+
+/// Which of the open containers are objects.
+struct Levels {
+    words: [u64; MAX_DEPTH as usize / 64],
+    depth: u32,
+    max: u32,
+}
+
+impl Levels {
+    /// Opens a container. Says whether it is not too deep.
+    #[inline]
+    fn push(&mut self, object: bool) -> bool {
+        if self.depth >= self.max {
+            return false;
+        }
+        if let Some(word) = self.words.get_mut(self.depth as usize / 64) {
+            let bit = 1 << (self.depth % 64);
+            *word = if object { *word | bit } else { *word & !bit };
+        }
+        self.depth += 1;
+        true
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Whether the innermost open container is an object; `None` if none is open.
+    #[inline]
+    fn top(&self) -> Option<bool> {
+        let level = self.depth.checked_sub(1)?;
+        self.words.get(level as usize / 64).map(|word| word >> (level % 64) & 1 != 0)
+    }
+}
+
+/// Checks the member name whose quote is due at `at`, and its colon. Returns where its value is due, and its first byte.
+#[inline]
+fn member_name(bytes: &[u8], at: usize, first: Option<u8>) -> Result<(usize, Option<u8>), JsonError> {
+    expect(b'"', at, first)?;
+    let (at, colon) = significant(bytes, string_end(bytes, at + 1)?);
+    expect(b':', at, colon)?;
+    Ok(significant(bytes, at + 1))
+}
+
+#[inline]
+fn expect(due: u8, at: usize, byte: Option<u8>) -> Result<(), JsonError> {
+    match byte {
+        Some(byte) if byte == due => Ok(()),
+        Some(_) => Err(JsonErrorKind::UnexpectedByte.at(at)),
+        None => Err(JsonErrorKind::UnexpectedEnd.at(at)),
+    }
+}
+
+/// One past the closing quote of the string whose first byte is at `from`.
+fn string_end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
+    let mut at = from;
+    loop {
+        let run = string::strict_run(bytes, at);
+        if !run.ascii {
+            let run = bytes.get(at..run.at).unwrap_or_default();
+            if utf8::to_str(run).is_none() {
+                let valid = core::str::from_utf8(run).map_or_else(|fault| fault.valid_up_to(), str::len);
+                return Err(JsonErrorKind::IllFormedUtf8.at(at + valid));
+            }
+        }
+        at = match bytes.get(run.at) {
+            Some(b'"') => return Ok(run.at + 1),
+            Some(b'\\') => escape_end(bytes, run.at)?,
+            Some(_) => return Err(JsonErrorKind::RawControl.at(run.at)),
+            None => return Err(JsonErrorKind::UnexpectedEnd.at(run.at)),
+        }
+    }
+}
+
+/// One past the escape whose backslash is at `at`.
+#[inline]
+fn escape_end(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+    let bad = JsonErrorKind::BadEscape.at(at);
+    let end = JsonErrorKind::UnexpectedEnd.at(bytes.len());
+    match bytes.get(at + 1) {
+        Some(b'u') => {}
+        Some(&kind) if fragments::simple(kind) != 0 => return Ok(at + 2),
+        Some(_) => return Err(bad),
+        None => return Err(end),
+    }
+    let digits = bytes.get(at + 2..).unwrap_or_default();
+    match digits.first_chunk::<4>() {
+        Some(digits) if fragments::unit(digits).is_some() => Ok(at + 6),
+        Some(_) => Err(bad),
+        None if digits.iter().all(u8::is_ascii_hexdigit) => Err(end),
+        None => Err(bad),
+    }
+}

@@ -1,0 +1,329 @@
+//! Text: a JSON string that is still escaped.
+
+use super::fragments::{Fragment, Fragments, Unescape};
+use super::Copied;
+use crate::scan::{find, string::StringEnd, utf8};
+use crate::QuirkSet;
+use core::fmt::{self, Write};
+
+/// What is known of a string's bytes. A bit that is set says "may be there", one that is not "is not there".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TextFlags(u16);
+
+#[allow(dead_code)] // The floors above keep them beside a span.
+impl TextFlags {
+    /// Printable ASCII without a backslash: what decodes to itself.
+    pub(crate) const PLAIN: TextFlags = TextFlags(0);
+    /// A backslash.
+    pub(crate) const ESCAPED: TextFlags = TextFlags(1);
+    /// A byte of 0x80 or more.
+    pub(crate) const NON_ASCII: TextFlags = TextFlags(2);
+    /// A raw control character.
+    pub(crate) const CONTROL: TextFlags = TextFlags(4);
+    /// No JSON string at all: backslashes and controls stand for themselves.
+    pub(crate) const VERBATIM: TextFlags = TextFlags(8);
+    /// Nothing is known of the string.
+    pub(crate) const UNKNOWN: TextFlags = TextFlags(7);
+
+    /// What the search for the closing quote saw.
+    #[inline]
+    pub(crate) fn of(end: &StringEnd) -> Self {
+        TextFlags(u16::from(end.escaped) | u16::from(!end.ascii) << 1 | u16::from(end.control) << 2)
+    }
+
+    /// Whether any of `other` is set.
+    #[inline]
+    pub(crate) const fn any(self, other: TextFlags) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The bits of both.
+    #[inline]
+    pub(crate) const fn with(self, other: TextFlags) -> Self {
+        TextFlags(self.0 | other.0)
+    }
+
+    /// As a number, to be kept beside a span.
+    #[inline]
+    pub(crate) const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// From the number that [`bits`](TextFlags::bits) gave.
+    #[inline]
+    pub(crate) const fn from_bits(bits: u16) -> Self {
+        TextFlags(bits & 15)
+    }
+}
+
+/// The text of a JSON string, still escaped. It borrows its bytes and is decoded as it is read.
+///
+/// Whatever the bytes are, what is read is valid UTF-8. What strict JSON forbids is understood all the same and told by
+/// a quirk: ill-formed UTF-8 becomes U+FFFD as in the Encoding standard (`IllFormedUtf8`), half a surrogate pair becomes
+/// U+FFFD (`LoneSurrogate`), raw control characters stay (`RawControl`), and so does an escape that JSON does not know,
+/// with its backslash (`BadEscape`).
+///
+/// ```
+/// use deltawire::json::{self, Fragment};
+/// let value = json::parse(br#""a\u00e9\n""#)?;
+/// let text = value.as_text().unwrap();
+/// assert_eq!(text, "aé\n");
+/// assert_eq!(text.raw(), br"a\u00e9\n");
+/// assert!(text.fragments().eq([Fragment::Str("a"), Fragment::Char('é'), Fragment::Char('\n')]));
+/// let mut buffer = [0; 3];
+/// let copied = text.copy_to(&mut buffer);
+/// assert_eq!((copied.written, copied.complete, &buffer), (3, false, "aé".as_bytes().try_into().unwrap()));
+/// # Ok::<(), json::JsonError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Text<'a> {
+    raw: &'a [u8],
+    /// A high surrogate that the text before ended with; 0 if there is none.
+    lead: u16,
+    flags: TextFlags,
+}
+
+#[allow(dead_code)] // Some are for the floors above alone.
+impl<'a> Text<'a> {
+    /// The text between the quotes of a JSON string. Every property that the bytes have must be set in `flags`.
+    #[inline]
+    pub(crate) fn from_raw(raw: &'a [u8], flags: TextFlags) -> Self {
+        Text { raw, lead: 0, flags }
+    }
+
+    /// Bytes that are no JSON string but are handed on as text: nothing is unescaped, only ill-formed UTF-8 replaced.
+    #[inline]
+    pub(crate) fn verbatim(raw: &'a [u8]) -> Self {
+        Text { raw, lead: 0, flags: TextFlags::NON_ASCII.with(TextFlags::VERBATIM) }
+    }
+
+    /// The high surrogate that the text ends with as an escape, if it does: its other half may begin the next text.
+    #[inline]
+    pub(crate) fn trailing_half(&self) -> Option<u16> {
+        if !self.may(TextFlags::ESCAPED) || self.may(TextFlags::VERBATIM) {
+            return None;
+        }
+        let [before @ .., b'\\', b'u', a, b, c, d] = self.raw else { return None };
+        let half = super::fragments::unit(&[*a, *b, *c, *d]).filter(|half| (0xd800..0xdc00).contains(half))?;
+        // The backslash begins an escape unless one before it escapes it.
+        let backslashes = before.iter().rev().take_while(|&&byte| byte == b'\\').count();
+        (backslashes % 2 == 0).then_some(half)
+    }
+
+    /// The text without the half that [`trailing_half`](Text::trailing_half) tells of.
+    #[inline]
+    pub(crate) fn without_trailing_half(self) -> Self {
+        match self.trailing_half() {
+            Some(_) => Text { raw: self.raw.get(..self.raw.len().saturating_sub(6)).unwrap_or_default(), ..self },
+            None => self,
+        }
+    }
+
+    /// The text with a high surrogate (0xD800 to 0xDBFF) before it that the text before ended with. If this one begins
+    /// with the escape of a low surrogate they join, else U+FFFD comes first.
+    #[inline]
+    pub(crate) fn with_lead(self, half: u16) -> Self {
+        Text { lead: half, ..self }
+    }
+
+    /// Whether the bytes may have one of these.
+    #[inline]
+    fn may(&self, flags: TextFlags) -> bool {
+        self.flags.any(flags)
+    }
+
+    /// Whether it decodes to exactly its bytes if they are valid UTF-8.
+    #[inline]
+    fn is_literal(&self) -> bool {
+        self.lead == 0 && (!self.may(TextFlags::ESCAPED) || self.may(TextFlags::VERBATIM))
+    }
+
+    /// Its bytes as they stand between the quotes, escapes and all.
+    #[inline]
+    pub fn raw(&self) -> &'a [u8] {
+        self.raw
+    }
+
+    /// Whether it decodes to nothing.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.raw.is_empty() && self.lead == 0
+    }
+
+    /// The text as it stands, borrowed from the bytes: if it has no escape and is valid UTF-8.
+    #[inline]
+    pub fn as_str(&self) -> Option<&'a str> {
+        if !self.is_literal() && (self.lead != 0 || find::byte(b'\\', self.raw).is_some()) {
+            return None;
+        }
+        utf8::to_str(self.raw)
+    }
+
+    /// The decoded text in pieces: runs borrowed from the bytes, and single characters for escapes and replacements.
+    #[inline]
+    pub fn fragments(&self) -> Fragments<'a> {
+        Fragments::new(self.raw, self.lead, self.may(TextFlags::VERBATIM))
+    }
+
+    /// A reader that decodes into buffers, one after the other.
+    #[inline]
+    pub fn unescape(&self) -> Unescape<'a> {
+        Unescape::new(self.fragments())
+    }
+
+    /// Decodes into `buffer`, as many whole code points as fit. [`unescape`](Text::unescape) can go on where it is full.
+    #[inline]
+    pub fn copy_to(&self, buffer: &mut [u8]) -> Copied {
+        let mut reader = self.unescape();
+        let written = reader.read(buffer);
+        Copied { written, complete: reader.is_done(), quirks: reader.quirks() }
+    }
+
+    /// How many bytes it decodes to. All of it is read.
+    pub fn decoded_len(&self) -> usize {
+        if self.is_plain() {
+            return self.raw.len();
+        }
+        self.fragments().fold(0, |len, fragment| len.saturating_add(fragment.len()))
+    }
+
+    /// What strict JSON forbids in it. All of it is read.
+    pub fn quirks(&self) -> QuirkSet {
+        let mut fragments = self.fragments();
+        if !self.is_plain() {
+            fragments.by_ref().for_each(drop);
+        }
+        fragments.quirks()
+    }
+
+    /// Whether it is known to decode to itself, without a quirk.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.lead == 0 && self.flags == TextFlags::PLAIN
+    }
+
+    /// Appends the decoded text and returns what strict JSON forbids in it.
+    #[cfg(feature = "alloc")]
+    #[inline]
+    pub fn push_to(&self, text: &mut alloc::string::String) -> QuirkSet {
+        let mut fragments = self.fragments();
+        // Nearly always right: an escape is longer than what it stands for.
+        text.reserve(self.raw.len());
+        for fragment in fragments.by_ref() {
+            match fragment {
+                Fragment::Str(run) => text.push_str(run),
+                Fragment::Char(char) => text.push(char),
+            }
+        }
+        fragments.quirks()
+    }
+
+    /// The decoded text, borrowed if it can be.
+    #[cfg(feature = "alloc")]
+    pub fn to_cow(&self) -> alloc::borrow::Cow<'a, str> {
+        match self.as_str() {
+            Some(text) => text.into(),
+            None => {
+                let mut text = alloc::string::String::new();
+                self.push_to(&mut text);
+                text.into()
+            }
+        }
+    }
+
+    fn eq_decoded(&self, other: &str) -> bool {
+        let mut rest = other.as_bytes();
+        for fragment in self.fragments() {
+            match rest.strip_prefix(fragment.encode(&mut [0; 4]).as_bytes()) {
+                Some(after) => rest = after,
+                None => return false,
+            }
+        }
+        rest.is_empty()
+    }
+}
+
+/// Compares the decoded text.
+impl PartialEq<str> for Text<'_> {
+    #[inline]
+    fn eq(&self, other: &str) -> bool {
+        if self.is_literal() {
+            // If the bytes differ only ill-formed ones can still decode to the same.
+            return self.raw == other.as_bytes() || self.may(TextFlags::NON_ASCII) && self.eq_decoded(other);
+        }
+        self.eq_decoded(other)
+    }
+}
+
+/// Compares the decoded text.
+impl PartialEq<&str> for Text<'_> {
+    #[inline]
+    fn eq(&self, other: &&str) -> bool {
+        *self == **other
+    }
+}
+
+/// Compares the decoded texts.
+impl PartialEq<Text<'_>> for Text<'_> {
+    fn eq(&self, other: &Text<'_>) -> bool {
+        let replaced = self.may(TextFlags::NON_ASCII) && other.may(TextFlags::NON_ASCII);
+        if self.is_literal() && other.is_literal() && !replaced {
+            // ASCII never equals what has a byte to be replaced.
+            return self.raw == other.raw;
+        }
+        Chars::of(self).eq(Chars::of(other))
+    }
+}
+
+impl Eq for Text<'_> {}
+
+/// The decoded characters.
+struct Chars<'a> {
+    run: core::str::Chars<'a>,
+    fragments: Fragments<'a>,
+}
+
+impl<'a> Chars<'a> {
+    fn of(text: &Text<'a>) -> Self {
+        Chars { run: "".chars(), fragments: text.fragments() }
+    }
+}
+
+impl Iterator for Chars<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        if let Some(char) = self.run.next() {
+            return Some(char);
+        }
+        match self.fragments.next()? {
+            Fragment::Char(char) => Some(char),
+            Fragment::Str(run) => {
+                self.run = run.chars();
+                self.run.next()
+            }
+        }
+    }
+}
+
+/// The decoded text.
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fragments().try_for_each(|fragment| match fragment {
+            Fragment::Str(run) => f.write_str(run),
+            Fragment::Char(char) => f.write_char(char),
+        })
+    }
+}
+
+/// The decoded text, quoted and escaped as Rust does it.
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        Chars::of(self).try_for_each(|char| match char {
+            '\'' => f.write_char(char),
+            char => char.escape_debug().try_for_each(|part| f.write_char(part)),
+        })?;
+        f.write_char('"')
+    }
+}

@@ -1,0 +1,126 @@
+//! The kernel for targets without a vector unit of their own here: eight bytes at a time in a 64-bit word. It is the
+//! twin of every other kernel.
+
+use super::block64::{Block, Kernel};
+
+/// See the module.
+pub(crate) struct Portable;
+
+impl Kernel for Portable {
+    type Narrow = Words<2>;
+    type Wide = Words<8>;
+    const MASKED_UTF8: bool = false;
+}
+
+const LOW: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// `8 * N` bytes, the first one in the low byte of the first word.
+#[derive(Clone, Copy)]
+pub(crate) struct Words<const N: usize>([u64; N]);
+
+/// The byte in all eight places.
+#[inline(always)]
+const fn splat(byte: u8) -> u64 {
+    LOW * byte as u64
+}
+
+/// The top bit of each byte that is zero. Exact: no borrow leaves a byte.
+#[inline(always)]
+const fn zero(word: u64) -> u64 {
+    !(((word & !HIGH) + !HIGH) | word) & HIGH
+}
+
+/// The top bits of the eight bytes, gathered.
+#[inline(always)]
+const fn gather(tops: u64) -> u64 {
+    // Bit 8i of the word lands at bit 56 + i; no two products meet, so nothing carries.
+    (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+impl<const N: usize> Words<N> {
+    #[inline(always)]
+    fn read(mut bytes: &[u8]) -> Self {
+        let mut words = [0; N];
+        for word in &mut words {
+            if let Some((eight, rest)) = bytes.split_first_chunk::<8>() {
+                *word = u64::from_le_bytes(*eight);
+                bytes = rest;
+            }
+        }
+        Words(words)
+    }
+
+    #[inline(always)]
+    fn masks(self, tops: impl Fn(u64) -> u64) -> u64 {
+        let mut shift = 0u32;
+        self.0.into_iter().fold(0, |all, word| {
+            let mask = all | gather(tops(word)).wrapping_shl(shift);
+            shift += 8;
+            mask
+        })
+    }
+
+    #[inline(always)]
+    fn eq(self, byte: u8) -> u64 {
+        self.masks(|word| zero(word ^ splat(byte)))
+    }
+
+    #[inline(always)]
+    fn eq_folded(self, byte: u8) -> u64 {
+        self.masks(|word| zero((word | splat(0x20)) ^ splat(byte)))
+    }
+
+    #[inline(always)]
+    fn at_least(self, bound: u8) -> u64 {
+        self.masks(|word| {
+            // The low seven bits first; the top bits then decide.
+            let low = (word | HIGH).wrapping_sub(splat(bound & 0x7f));
+            HIGH & if bound >= 0x80 { word & low } else { word | low }
+        })
+    }
+
+    #[inline(always)]
+    fn control(self) -> u64 {
+        self.masks(|word| zero(word & splat(0xe0)))
+    }
+
+    #[inline(always)]
+    fn high(self) -> u64 {
+        self.masks(|word| word & HIGH)
+    }
+}
+
+macro_rules! block {
+    ($bytes:literal, $words:literal) => {
+        impl Block<$bytes> for Words<$words> {
+            #[inline(always)]
+            fn load(bytes: &[u8; $bytes]) -> Self {
+                Words::read(bytes)
+            }
+            #[inline(always)]
+            fn eq(self, byte: u8) -> u64 {
+                Words::eq(self, byte)
+            }
+            #[inline(always)]
+            fn eq_folded(self, byte: u8) -> u64 {
+                Words::eq_folded(self, byte)
+            }
+            #[inline(always)]
+            fn at_least(self, bound: u8) -> u64 {
+                Words::at_least(self, bound)
+            }
+            #[inline(always)]
+            fn control(self) -> u64 {
+                Words::control(self)
+            }
+            #[inline(always)]
+            fn high(self) -> u64 {
+                Words::high(self)
+            }
+        }
+    };
+}
+
+block!(16, 2);
+block!(64, 8);

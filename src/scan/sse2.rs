@@ -1,0 +1,135 @@
+//! The kernel of x86-64: SSE2, which every such target with hardware floats has. No feature is looked up at run time,
+//! and none is enabled by attribute, so that all of it inlines.
+#![allow(unsafe_code)]
+
+use super::block64::{Block, Kernel};
+use core::arch::x86_64::{
+    __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128,
+    _mm_set1_epi8,
+};
+
+/// See the module.
+pub(crate) struct Sse2;
+
+impl Kernel for Sse2 {
+    type Narrow = Narrow;
+    type Wide = Wide;
+    const MASKED_UTF8: bool = true;
+}
+
+/// One bit a byte, the top one of each.
+#[inline(always)]
+fn mask(vector: __m128i) -> u64 {
+    // SAFETY: SSE2 is enabled for the whole target (this module's `cfg`).
+    u64::from(unsafe { _mm_movemask_epi8(vector) } as u16)
+}
+
+#[inline(always)]
+fn splat(byte: u8) -> __m128i {
+    // SAFETY: as in `mask`.
+    unsafe { _mm_set1_epi8(byte as i8) }
+}
+
+#[inline(always)]
+fn eq(vector: __m128i, byte: u8) -> __m128i {
+    // SAFETY: as in `mask`.
+    unsafe { _mm_cmpeq_epi8(vector, splat(byte)) }
+}
+
+#[inline(always)]
+fn eq_folded(vector: __m128i, byte: u8) -> __m128i {
+    // SAFETY: as in `mask`.
+    unsafe { _mm_cmpeq_epi8(_mm_or_si128(vector, splat(0x20)), splat(byte)) }
+}
+
+#[inline(always)]
+fn at_least(vector: __m128i, bound: u8) -> __m128i {
+    // SAFETY: as in `mask`.
+    unsafe { _mm_cmpeq_epi8(_mm_max_epu8(vector, splat(bound)), vector) }
+}
+
+#[inline(always)]
+fn control(vector: __m128i) -> __m128i {
+    // SAFETY: as in `mask`.
+    unsafe { _mm_cmpeq_epi8(_mm_min_epu8(vector, splat(0x1f)), vector) }
+}
+
+/// 16 bytes in one vector.
+#[derive(Clone, Copy)]
+pub(crate) struct Narrow(__m128i);
+
+impl Block<16> for Narrow {
+    #[inline(always)]
+    fn load(bytes: &[u8; 16]) -> Self {
+        // SAFETY: the pointer is to 16 readable bytes, and the load needs no alignment. SSE2 as in `mask`.
+        Narrow(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn eq(self, byte: u8) -> u64 {
+        mask(eq(self.0, byte))
+    }
+    #[inline(always)]
+    fn eq_folded(self, byte: u8) -> u64 {
+        mask(eq_folded(self.0, byte))
+    }
+    #[inline(always)]
+    fn at_least(self, bound: u8) -> u64 {
+        mask(at_least(self.0, bound))
+    }
+    #[inline(always)]
+    fn control(self) -> u64 {
+        mask(control(self.0))
+    }
+    #[inline(always)]
+    fn high(self) -> u64 {
+        mask(self.0)
+    }
+}
+
+/// 64 bytes in four vectors.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide(__m128i, __m128i, __m128i, __m128i);
+
+impl Wide {
+    #[inline(always)]
+    fn masks(self, of: impl Fn(__m128i) -> __m128i) -> u64 {
+        mask(of(self.0)) | mask(of(self.1)) << 16 | mask(of(self.2)) << 32 | mask(of(self.3)) << 48
+    }
+}
+
+impl Block<64> for Wide {
+    #[inline(always)]
+    fn load(bytes: &[u8; 64]) -> Self {
+        let at = bytes.as_ptr();
+        // SAFETY: the four loads read bytes 0..16, 16..32, 32..48 and 48..64 of the 64, and need no alignment. SSE2 as
+        // in `mask`.
+        unsafe {
+            Wide(
+                _mm_loadu_si128(at.cast()),
+                _mm_loadu_si128(at.add(16).cast()),
+                _mm_loadu_si128(at.add(32).cast()),
+                _mm_loadu_si128(at.add(48).cast()),
+            )
+        }
+    }
+    #[inline(always)]
+    fn eq(self, byte: u8) -> u64 {
+        self.masks(|vector| eq(vector, byte))
+    }
+    #[inline(always)]
+    fn eq_folded(self, byte: u8) -> u64 {
+        self.masks(|vector| eq_folded(vector, byte))
+    }
+    #[inline(always)]
+    fn at_least(self, bound: u8) -> u64 {
+        self.masks(|vector| at_least(vector, bound))
+    }
+    #[inline(always)]
+    fn control(self) -> u64 {
+        self.masks(control)
+    }
+    #[inline(always)]
+    fn high(self) -> u64 {
+        self.masks(|vector| vector)
+    }
+}

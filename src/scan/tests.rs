@@ -1,0 +1,341 @@
+//! Every search with every kernel, against a naive twin.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel, Native};
+use super::container::{self, Unbalanced};
+use super::portable::Portable;
+use super::string::{self, RunEnd, StringEnd};
+use super::{find, utf8};
+use std::vec::Vec;
+extern crate std;
+
+/// Xorshift: the same bytes at every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+    /// Bytes of an alphabet.
+    fn bytes(&mut self, alphabet: &[u8], len: usize) -> Vec<u8> {
+        (0..len).map(|_| alphabet[self.below(alphabet.len())]).collect()
+    }
+}
+
+fn naive_string(bytes: &[u8], from: usize) -> Option<StringEnd> {
+    let mut end = StringEnd { at: from, escaped: false, ascii: true, control: false };
+    while let Some(&byte) = bytes.get(end.at) {
+        match byte {
+            b'"' => return Some(end),
+            b'\\' => {
+                end.escaped = true;
+                end.at += 1;
+                // The escaped byte counts too.
+                let &byte = bytes.get(end.at)?;
+                end.ascii &= byte < 0x80;
+                end.control |= byte < 0x20;
+            }
+            _ => {
+                end.ascii &= byte < 0x80;
+                end.control |= byte < 0x20;
+            }
+        }
+        end.at += 1;
+    }
+    None
+}
+
+fn naive_run(bytes: &[u8], from: usize, strict: bool) -> RunEnd {
+    let rest = &bytes[from..];
+    let stops = |byte: &u8| *byte == b'\\' || strict && (*byte == b'"' || *byte < 0x20);
+    let len = rest.iter().position(stops).unwrap_or(rest.len());
+    let run = &rest[..len];
+    RunEnd { at: from + len, ascii: run.is_ascii(), control: run.iter().any(|byte| *byte < 0x20) }
+}
+
+fn naive_container(bytes: &[u8], from: usize, max_depth: u32) -> Result<usize, Unbalanced> {
+    let (mut depth, mut inside, mut at) = (0u32, false, from);
+    while at < bytes.len() {
+        match bytes[at] {
+            // Outside strings, where JSON has no backslash, it hides a quote but no bracket.
+            b'\\' if inside || matches!(bytes.get(at + 1), Some(b'"' | b'\\')) => at += 1,
+            b'"' => inside = !inside,
+            b'[' | b'{' if !inside => {
+                if depth == max_depth {
+                    return Err(Unbalanced::TooDeep(at));
+                }
+                depth += 1;
+            }
+            b']' | b'}' if !inside => {
+                depth -= 1;
+                if depth == 0 {
+                    return Ok(at + 1);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    Err(Unbalanced::UnexpectedEnd)
+}
+
+fn check_string(bytes: &[u8], from: usize) {
+    let due = naive_string(bytes, from);
+    assert_eq!(string::end_with::<Native>(bytes, from), due, "native, {bytes:?} from {from}");
+    assert_eq!(string::end_with::<Portable>(bytes, from), due, "portable, {bytes:?} from {from}");
+    let due = naive_run(bytes, from, false);
+    assert_eq!(string::run_with::<Native, false>(bytes, from), due, "native, {bytes:?} from {from}");
+    assert_eq!(string::run_with::<Portable, false>(bytes, from), due, "portable, {bytes:?} from {from}");
+    let due = naive_run(bytes, from, true);
+    assert_eq!(string::run_with::<Native, true>(bytes, from), due, "native, {bytes:?} from {from}");
+    assert_eq!(string::run_with::<Portable, true>(bytes, from), due, "portable, {bytes:?} from {from}");
+}
+
+fn check_container(bytes: &[u8], from: usize, max_depth: u32) {
+    let due = naive_container(bytes, from, max_depth);
+    assert_eq!(container::end_with::<Native>(bytes, from, max_depth), due, "native, {bytes:?}, {max_depth}");
+    assert_eq!(container::end_with::<Portable>(bytes, from, max_depth), due, "portable, {bytes:?}, {max_depth}");
+}
+
+fn check_utf8(bytes: &[u8]) -> bool {
+    let due = core::str::from_utf8(bytes);
+    assert_eq!(utf8::to_str(bytes), due.ok(), "{bytes:x?}");
+    assert_eq!(utf8::is_valid::<Native>(bytes), due.is_ok(), "native, {bytes:x?}");
+    assert_eq!(utf8::is_valid::<Portable>(bytes), due.is_ok(), "portable, {bytes:x?}");
+    due.is_ok()
+}
+
+/// All masks of a block, byte by byte.
+fn check_block<const N: usize>(block: impl Block<N>, bytes: &[u8; N]) {
+    let mask = |of: &dyn Fn(u8) -> bool| (0..N).fold(0u64, |mask, i| mask | u64::from(of(bytes[i])) << i);
+    assert_eq!(block.quote(), mask(&|byte| byte == b'"'));
+    assert_eq!(block.backslash(), mask(&|byte| byte == b'\\'));
+    assert_eq!(block.open(), mask(&|byte| byte == b'[' || byte == b'{'));
+    assert_eq!(block.close(), mask(&|byte| byte == b']' || byte == b'}'));
+    assert_eq!(block.control(), mask(&|byte| byte < 0x20));
+    assert_eq!(block.high(), mask(&|byte| byte >= 0x80));
+    for bound in [0, 1, 0x20, 0x7f, 0x80, 0x81, 0x90, 0xa0, 0xc0, 0xe0, 0xf0, 0xf5, 0xff] {
+        assert_eq!(block.at_least(bound), mask(&|byte| byte >= bound), "{bound:x}");
+        assert_eq!(block.eq(bound), mask(&|byte| byte == bound), "{bound:x}");
+    }
+}
+
+fn check_kernel<K: Kernel>() {
+    let mut random = Random(7);
+    for round in 0..2000 {
+        let mut bytes = [0u8; 64];
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            // Every byte value at every place, then anything.
+            *byte = if round < 256 { (round + i) as u8 } else { random.next() as u8 };
+        }
+        check_block(K::Wide::load(&bytes), &bytes);
+        let narrow: &[u8; 16] = bytes[round % 49..].first_chunk().unwrap();
+        check_block(K::Narrow::load(narrow), narrow);
+    }
+}
+
+#[test]
+fn native_masks() {
+    check_kernel::<Native>();
+}
+
+#[test]
+fn portable_masks() {
+    check_kernel::<Portable>();
+}
+
+#[test]
+fn escapes_prefix_and_lowest() {
+    let mut random = Random(3);
+    for _ in 0..20_000 {
+        let (mut escapes, mut escaped) = (Escapes::default(), false);
+        for _ in 0..4 {
+            let backslash = random.next() | random.next() & random.next();
+            let mut due = 0;
+            for i in 0..64 {
+                due |= u64::from(escaped) << i;
+                escaped = !escaped && backslash >> i & 1 != 0;
+            }
+            // Other bytes are escaped too, not only backslashes.
+            assert_eq!(escapes.escaped(backslash), due, "{backslash:b}");
+        }
+        let bits = random.next();
+        let due = (0..64).fold(0, |all, i| all | u64::from((bits << (63 - i)).count_ones() & 1) << i);
+        assert_eq!(prefix_xor(bits), due);
+    }
+    assert_eq!((below_lowest(0), below_lowest(1), below_lowest(0b1000)), (u64::MAX, 0, 0b111));
+}
+
+#[test]
+fn find_bytes() {
+    let mut random = Random(5);
+    for len in 0..200 {
+        let bytes = random.bytes(b"abcdefghijklmnopqrstuvwxyz0123456789\r\n", len);
+        assert_eq!(find::line_end(&bytes), bytes.iter().position(|byte| b"\r\n".contains(byte)));
+        assert_eq!(find::byte(b'q', &bytes), bytes.iter().position(|&byte| byte == b'q'));
+    }
+    assert_eq!(find::line_end(b"data: x\r\n"), Some(7));
+    assert_eq!(find::line_end(b""), None);
+}
+
+#[test]
+fn strings_of_every_length_with_one_odd_byte_anywhere() {
+    for len in 0..=200 {
+        for odd in [b'a', b'"', b'\\', 0x80, 0x1f, 0] {
+            for place in 0..len.max(1) {
+                let mut bytes = std::vec![b'a'; len];
+                if let Some(byte) = bytes.get_mut(place) {
+                    *byte = odd;
+                }
+                check_string(&bytes, 0);
+                bytes.push(b'"');
+                check_string(&bytes, 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn strings_at_every_start_and_with_bytes_behind() {
+    let mut random = Random(11);
+    for round in 0..40_000 {
+        let len = random.below(160);
+        let alphabet: &[u8] = if round % 2 == 0 { b"\\\\\"a" } else { b"abcdefghijklmnopqrstuvwxyz\\\"\x80\x01" };
+        let bytes = random.bytes(alphabet, len);
+        check_string(&bytes, random.below(len + 1));
+    }
+    assert_eq!(string::end(b"a", 2), None);
+    assert_eq!(string::end(b"", 0), None);
+}
+
+#[test]
+fn runs_of_backslashes_over_block_ends() {
+    for lead in 0..70 {
+        for run in 0..140 {
+            let mut bytes = std::vec![b'x'; lead];
+            bytes.resize(lead + run, b'\\');
+            bytes.extend_from_slice(b"\"y\"");
+            check_string(&bytes, 0);
+            bytes.insert(0, b'"');
+            bytes.insert(0, b'[');
+            bytes.extend_from_slice(b"]]");
+            check_container(&bytes, 0, 3);
+        }
+    }
+}
+
+#[test]
+fn containers_against_the_naive_twin() {
+    let mut random = Random(13);
+    let mut ends = [0; 3];
+    for round in 0..60_000 {
+        let len = random.below(300);
+        let alphabet: &[u8] =
+            [&b"[]{}"[..], b"[]{}\"\\", b"[{]}]}abcdefghijklmnopqrstuvwxyz", b"[]aaaaaaaaaaaaaaa\""][round % 4];
+        let lead = random.below(20);
+        let mut bytes = random.bytes(alphabet, lead + len + 1);
+        bytes[lead] = b'[';
+        let max_depth = [0, 1, 2, 3, 5, 128, u32::MAX][random.below(7)];
+        check_container(&bytes, lead, max_depth);
+        match container::end(&bytes, lead, max_depth) {
+            Ok(_) => ends[0] += 1,
+            Err(Unbalanced::TooDeep(_)) => ends[1] += 1,
+            Err(Unbalanced::UnexpectedEnd) => ends[2] += 1,
+        }
+    }
+    assert!(ends.iter().all(|&count| count > 1000), "{ends:?}");
+}
+
+#[test]
+fn the_depth_limit_is_exact() {
+    for levels in 1..300u32 {
+        let mut bytes = std::vec![b'['; levels as usize];
+        bytes.resize(2 * levels as usize, b']');
+        assert_eq!(container::end(&bytes, 0, levels), Ok(bytes.len()));
+        assert_eq!(container::end(&bytes, 0, levels - 1), Err(Unbalanced::TooDeep(levels as usize - 1)));
+        check_container(&bytes, 0, levels);
+        check_container(&bytes, 0, levels - 1);
+        bytes.pop();
+        assert_eq!(container::end(&bytes, 0, levels), Err(Unbalanced::UnexpectedEnd));
+    }
+}
+
+#[test]
+fn utf8_at_block_ends() {
+    let starts: &[&[u8]] = &[
+        b"a", b"\x7f", b"\x80", b"\xbf", b"\xc0", b"\xc1", b"\xc2", b"\xdf", b"\xe0", b"\xe1", b"\xec", b"\xed",
+        b"\xee", b"\xef", b"\xf0", b"\xf1", b"\xf3", b"\xf4", b"\xf5", b"\xff",
+    ];
+    let follows = [0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff];
+    let mut valid = 0;
+    for lead in [0, 1, 2, 5, 13, 28, 29, 30, 31, 60, 61, 62, 63, 64, 65, 124, 125, 126, 127, 128] {
+        for start in starts {
+            for (a, b) in follows.iter().flat_map(|a| follows.iter().map(move |b| (a, b))) {
+                for tail in [&[0x80][..], b"\xbf", b"", b"zz"] {
+                    let mut bytes = std::vec![b'a'; lead];
+                    bytes.extend_from_slice(start);
+                    bytes.extend([a, b]);
+                    bytes.extend_from_slice(tail);
+                    valid += u32::from(check_utf8(&bytes));
+                    bytes.resize(lead + 40, b'z');
+                    valid += u32::from(check_utf8(&bytes));
+                }
+            }
+        }
+    }
+    assert!(valid > 1000, "{valid}");
+}
+
+#[test]
+fn every_scalar_value_and_every_cut_of_some() {
+    let mut bytes = Vec::new();
+    for char in (0..=0x10ffff).filter_map(char::from_u32) {
+        bytes.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+        if bytes.len() > 300 {
+            assert!(check_utf8(&bytes));
+            bytes.clear();
+        }
+    }
+    let text = "aé€😀zß".repeat(12);
+    for from in 0..70 {
+        for to in from..text.len() {
+            check_utf8(&text.as_bytes()[from..to]);
+        }
+    }
+}
+
+#[test]
+fn utf8_at_random() {
+    let alphabet = [
+        0u8, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee,
+        0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff,
+    ];
+    let mut random = Random(17);
+    let mut valid = 0;
+    for round in 0..200_000 {
+        let mut bytes = std::vec![b'a'; random.below(140)];
+        let odd = random.below(6);
+        bytes.extend(random.bytes(&alphabet, odd));
+        if round % 2 == 0 {
+            bytes.resize(bytes.len() + random.below(70), b'z');
+        }
+        valid += u32::from(check_utf8(&bytes));
+    }
+    assert!(valid > 20_000, "{valid}");
+}
+
+#[test]
+fn plain_runs() {
+    let run = utf8::plain("aé\t\\n".as_bytes());
+    assert_eq!((run.run, run.control, run.rest), (Ok("aé\t"), true, &b"\\n"[..]));
+    let run = utf8::plain(b"a\xff");
+    assert_eq!((run.run, run.control, run.rest), (Err(&b"a\xff"[..]), false, &b""[..]));
+    let run = utf8::plain(b"\\");
+    assert_eq!((run.run, run.control, run.rest), (Ok(""), false, &b"\\"[..]));
+}

@@ -1,0 +1,393 @@
+//! What is kept of the block being read, and where in the storage.
+//!
+//! ```text
+//! | ID slot | ID slot | data, grows → | staged value → |   free   | event name |
+//! ```
+//!
+//! One slot holds the committed ID, the other the one that the block's blank line will commit. Slots only grow, and at
+//! least to the double, so data is seldom moved. An event name is parked at the far end, where data does not run into
+//! it. A cut event name, ID or comment is staged behind the data: while its line lasts, the data does not grow.
+//!
+//! Data and name may also lie in the input. What bounds them is counted in any case as if they were kept: the verdict
+//! must not depend on where the input was cut.
+
+use super::Piece;
+use crate::{Limits, Storage};
+use core::cell::Cell;
+
+/// Where a span lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In the slice given to the call.
+    Input,
+    /// In the storage.
+    Store,
+}
+
+/// A range of the input or of the storage.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    place: Place,
+    start: usize,
+    len: usize,
+}
+
+impl Span {
+    const EMPTY: Span = Span { place: Place::Input, start: 0, len: 0 };
+
+    fn input(start: usize, len: usize) -> Span {
+        Span { place: Place::Input, start, len }
+    }
+
+    fn store(start: usize, len: usize) -> Span {
+        Span { place: Place::Store, start, len }
+    }
+
+    /// Its bytes.
+    pub(super) fn of<'a>(self, input: &'a [u8], store: &'a [u8]) -> &'a [u8] {
+        let bytes = match self.place {
+            Place::Input => input,
+            Place::Store => store,
+        };
+        bytes.get(self.start..self.start.saturating_add(self.len)).unwrap_or(&[])
+    }
+
+    fn stored_len(self) -> usize {
+        match self.place {
+            Place::Input => 0,
+            Place::Store => self.len,
+        }
+    }
+}
+
+/// There is no room: the event, or the comment, is too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NoRoom;
+
+/// The block being read: what is kept of it. The bytes themselves are in the storage that every call gets.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    max_event: usize,
+    max_id: usize,
+    /// Bytes of one ID slot.
+    slot: usize,
+    /// The committed ID is in the second slot.
+    second: bool,
+    id_len: usize,
+    /// Length of the ID that the blank line will commit.
+    pending: Option<usize>,
+    /// The ID line being read is sound so far.
+    id_sound: bool,
+    data: Option<Span>,
+    name: Span,
+    /// Bytes staged behind the data.
+    staged: usize,
+}
+
+impl Block {
+    pub(super) const fn new(limits: Limits) -> Self {
+        Block {
+            max_event: limits.max_event_len as usize,
+            max_id: limits.max_id_len as usize,
+            slot: 0,
+            second: false,
+            id_len: 0,
+            pending: None,
+            id_sound: false,
+            data: None,
+            name: Span::EMPTY,
+            staged: 0,
+        }
+    }
+
+    /// Forgets the block, but not the committed ID.
+    pub(super) fn clear(&mut self) {
+        self.pending = None;
+        self.data = None;
+        self.name = Span::EMPTY;
+        self.staged = 0;
+    }
+
+    /// Forgets all.
+    pub(super) fn reset(&mut self) {
+        self.clear();
+        self.slot = 0;
+        self.id_len = 0;
+    }
+
+    /// Nothing but IDs is kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.data.is_none() && self.name.len == 0 && self.staged == 0
+    }
+
+    /// Nothing is staged any more.
+    pub(super) fn unstage(&mut self) {
+        self.staged = 0;
+    }
+
+    /// The committed ID.
+    pub(super) fn id<'a>(&self, store: &'a [u8]) -> &'a [u8] {
+        let start = if self.second { self.slot } else { 0 };
+        store.get(start..start.saturating_add(self.id_len)).unwrap_or(&[])
+    }
+
+    /// Bytes at the front of the storage that outlive the block.
+    pub(super) fn lasting(&self) -> usize {
+        self.slot.saturating_mul(2)
+    }
+
+    /// The blank line: commits the ID and gives data and name, if there is data.
+    pub(super) fn end(&mut self) -> Option<(Span, Span)> {
+        if let Some(len) = self.pending {
+            self.second = !self.second;
+            self.id_len = len;
+        }
+        let event = self.data.map(|data| (data, self.name));
+        self.clear();
+        event
+    }
+
+    /// A piece of a data line; `start` is where its value begins in the input.
+    pub(super) fn data<S: Storage>(
+        &mut self,
+        store: &mut S,
+        input: &[u8],
+        piece: &Piece<'_>,
+        start: usize,
+    ) -> Result<(), NoRoom> {
+        self.staged = 0;
+        let len = piece.value.len();
+        if self.data.is_none() {
+            self.check(store, len)?;
+            self.data = Some(Span::input(start, len));
+            return Ok(());
+        }
+        let join: &[u8] = if piece.first { b"\n" } else { b"" };
+        self.check(store, len.saturating_add(join.len()))?;
+        self.save_data(store, input)?;
+        self.append(store, join)?;
+        self.append(store, piece.value)
+    }
+
+    /// A piece of an event line. The name so far is void with the first one: the line will end in any case.
+    pub(super) fn name<S: Storage>(&mut self, store: &mut S, piece: &Piece<'_>, start: usize) -> Result<(), NoRoom> {
+        if piece.first {
+            self.staged = 0;
+            self.name = Span::EMPTY;
+        }
+        self.check(store, piece.value.len())?;
+        if piece.first && piece.last {
+            self.name = Span::input(start, piece.value.len());
+            return Ok(());
+        }
+        self.stage(store, piece.value)?;
+        if piece.last {
+            let at = store.bytes().len().saturating_sub(self.staged);
+            shift(store.bytes_mut(), self.stage_start(), at, self.staged);
+            self.name = Span::store(at, self.staged);
+            self.staged = 0;
+        }
+        Ok(())
+    }
+
+    /// A piece of a comment; the whole comment with its last one.
+    pub(super) fn comment<S: Storage>(
+        &mut self,
+        store: &mut S,
+        piece: &Piece<'_>,
+        start: usize,
+    ) -> Result<Option<Span>, NoRoom> {
+        if piece.first {
+            self.staged = 0;
+        }
+        self.check(store, piece.value.len())?;
+        if piece.first && piece.last {
+            return Ok(Some(Span::input(start, piece.value.len())));
+        }
+        self.stage(store, piece.value)?;
+        Ok(piece.last.then(|| Span::store(self.stage_start(), self.staged)))
+    }
+
+    /// A piece of an ID line. An ID with a NUL, or one that there is no room for, leaves things as they were.
+    pub(super) fn identify<S: Storage>(&mut self, store: &mut S, piece: &Piece<'_>) {
+        if piece.first {
+            self.staged = 0;
+            self.id_sound = true;
+        }
+        if self.id_sound {
+            self.id_sound = self.take_id(store, piece).is_ok();
+        }
+        if piece.last {
+            self.staged = 0;
+        }
+    }
+
+    fn take_id<S: Storage>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
+        let len = self.staged.saturating_add(piece.value.len());
+        if len > self.max_id || piece.value.iter().any(|byte| matches!(byte, 0)) {
+            return Err(NoRoom);
+        }
+        // The rule counts the staged value also if it is not staged because the line lies whole in the input.
+        let beside = self.event_len().saturating_add(len);
+        if self.lasting().saturating_add(beside) > store.max_len() {
+            return Err(NoRoom);
+        }
+        let whole = piece.first && piece.last;
+        if !whole {
+            self.stage(store, piece.value)?;
+        }
+        if !piece.last {
+            return Ok(());
+        }
+        if len > self.slot {
+            let slot = self.slot.saturating_mul(2).min(self.max_id).max(len);
+            if slot.saturating_mul(2).saturating_add(beside) > store.max_len() {
+                return Err(NoRoom);
+            }
+            self.grow_slots(store, slot)?;
+        }
+        let to = if self.second { 0 } else { self.slot };
+        if whole {
+            copy(store.bytes_mut(), to, piece.value);
+        } else {
+            shift(store.bytes_mut(), self.stage_start(), to, len);
+        }
+        self.pending = Some(len);
+        Ok(())
+    }
+
+    /// Keeps what still lies in the input, which the caller takes away.
+    #[inline]
+    pub(super) fn save<S: Storage>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
+        if self.data.is_some() {
+            self.save_data(store, input)?;
+        }
+        if self.name.len > 0 {
+            self.save_name(store, input)?;
+        }
+        Ok(())
+    }
+
+    fn save_data<S: Storage>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
+        let Some(Span { place: Place::Input, len, .. }) = self.data else {
+            return Ok(());
+        };
+        let Some(bytes) = self.data.map(|data| data.of(input, &[])) else {
+            return Ok(());
+        };
+        let start = self.lasting();
+        self.reserve(store, start.saturating_add(len))?;
+        copy(store.bytes_mut(), start, bytes);
+        self.data = Some(Span::store(start, len));
+        Ok(())
+    }
+
+    fn save_name<S: Storage>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
+        let Span { place: Place::Input, len, .. } = self.name else {
+            return Ok(());
+        };
+        self.reserve(store, self.stage_start().saturating_add(self.staged).saturating_add(len))?;
+        let at = store.bytes().len().saturating_sub(len);
+        copy(store.bytes_mut(), at, self.name.of(input, &[]));
+        self.name = Span::store(at, len);
+        Ok(())
+    }
+
+    /// Whether the event, or a comment beside it, may grow by `more`.
+    #[inline]
+    fn check<S: Storage>(&self, store: &S, more: usize) -> Result<(), NoRoom> {
+        let limit = self.max_event.min(store.max_len().saturating_sub(self.lasting()));
+        let len = self.event_len().saturating_add(self.staged).saturating_add(more);
+        if len <= limit {
+            Ok(())
+        } else {
+            Err(NoRoom)
+        }
+    }
+
+    fn data_len(&self) -> usize {
+        self.data.map_or(0, |data| data.len)
+    }
+
+    fn event_len(&self) -> usize {
+        self.data_len().saturating_add(self.name.len)
+    }
+
+    fn stage_start(&self) -> usize {
+        self.lasting().saturating_add(self.data_len())
+    }
+
+    /// Adds to data that is kept.
+    fn append<S: Storage>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
+        let at = self.stage_start();
+        self.reserve(store, at.saturating_add(bytes.len()))?;
+        copy(store.bytes_mut(), at, bytes);
+        if let Some(data) = &mut self.data {
+            data.len = data.len.saturating_add(bytes.len());
+        }
+        Ok(())
+    }
+
+    fn stage<S: Storage>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
+        let at = self.stage_start().saturating_add(self.staged);
+        self.reserve(store, at.saturating_add(bytes.len()))?;
+        copy(store.bytes_mut(), at, bytes);
+        self.staged = self.staged.saturating_add(bytes.len());
+        Ok(())
+    }
+
+    /// Makes the first `front` bytes usable beside the parked name, which goes to the new far end.
+    #[inline]
+    fn reserve<S: Storage>(&mut self, store: &mut S, front: usize) -> Result<(), NoRoom> {
+        let name = self.name.stored_len();
+        let need = front.saturating_add(name);
+        if need <= store.bytes().len() {
+            return Ok(());
+        }
+        if !store.grow(need) {
+            return Err(NoRoom);
+        }
+        if name > 0 {
+            let at = store.bytes().len().saturating_sub(name);
+            shift(store.bytes_mut(), self.name.start, at, name);
+            self.name.start = at;
+        }
+        Ok(())
+    }
+
+    fn grow_slots<S: Storage>(&mut self, store: &mut S, slot: usize) -> Result<(), NoRoom> {
+        let stored = self.data.map_or(0, Span::stored_len);
+        let behind = if self.staged > 0 { self.data_len().saturating_add(self.staged) } else { stored };
+        let (from, to) = (self.lasting(), slot.saturating_mul(2));
+        self.reserve(store, to.saturating_add(behind))?;
+        shift(store.bytes_mut(), from, to, behind);
+        shift(store.bytes_mut(), self.slot, slot, self.slot);
+        self.slot = slot;
+        if let Some(Span { place: Place::Store, start, .. }) = &mut self.data {
+            *start = to;
+        }
+        Ok(())
+    }
+}
+
+/// Copies `bytes` to `at`.
+fn copy(store: &mut [u8], at: usize, bytes: &[u8]) {
+    if let Some(to) = store.get_mut(at..at.saturating_add(bytes.len())) {
+        if to.len() == bytes.len() {
+            to.copy_from_slice(bytes);
+        }
+    }
+}
+
+/// Moves `len` bytes; the ranges may overlap. Cells, because `copy_within` can panic.
+fn shift(store: &mut [u8], from: usize, to: usize, len: usize) {
+    let cells = Cell::from_mut(store).as_slice_of_cells();
+    let source = cells.get(from..from.saturating_add(len)).unwrap_or(&[]);
+    let target = cells.get(to..to.saturating_add(len)).unwrap_or(&[]);
+    let pairs = target.iter().zip(source);
+    if to < from {
+        pairs.for_each(|(to, from)| to.set(from.get()));
+    } else {
+        pairs.rev().for_each(|(to, from)| to.set(from.get()));
+    }
+}

@@ -1,0 +1,118 @@
+//! Bytes as text.
+
+use core::fmt::{self, Write as _};
+use core::str::Utf8Chunks;
+
+/// Bytes read as UTF-8, ill-formed ones replaced by U+FFFD as the Encoding standard's decoder does: one for each
+/// maximal part of an ill-formed sequence. Nothing is copied.
+///
+/// ```
+/// let text = deltawire::sse::Lossy::new(b"a\xF0\x9Fb");
+/// assert_eq!(text.to_string(), "a\u{FFFD}b");
+/// assert_eq!(text.chunks().collect::<Vec<_>>(), ["a", "\u{FFFD}", "b"]);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Lossy<'a>(&'a [u8]);
+
+impl<'a> Lossy<'a> {
+    /// Reads `bytes` as text.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Lossy(bytes)
+    }
+
+    /// The bytes as they came.
+    pub const fn as_bytes(&self) -> &'a [u8] {
+        self.0
+    }
+
+    /// The text, borrowed, if there is nothing to replace.
+    pub fn as_str(&self) -> Option<&'a str> {
+        core::str::from_utf8(self.0).ok()
+    }
+
+    /// The text in parts, none of them empty.
+    pub fn chunks(&self) -> LossyChunks<'a> {
+        LossyChunks { chunks: self.0.utf8_chunks(), replace: false }
+    }
+}
+
+impl fmt::Display for Lossy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.chunks().try_for_each(|chunk| f.write_str(chunk))
+    }
+}
+
+impl fmt::Debug for Lossy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        self.chunks().try_for_each(|chunk| write!(f, "{}", chunk.escape_debug()))?;
+        f.write_char('"')
+    }
+}
+
+/// The parts of a [`Lossy`] text: well-formed runs, and one `"\u{FFFD}"` for each ill-formed one.
+#[derive(Clone, Debug)]
+pub struct LossyChunks<'a> {
+    chunks: Utf8Chunks<'a>,
+    /// A replacement is due after the run given out last.
+    replace: bool,
+}
+
+impl<'a> Iterator for LossyChunks<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        if !self.replace {
+            let chunk = self.chunks.next()?;
+            self.replace = !chunk.invalid().is_empty();
+            if !chunk.valid().is_empty() {
+                return Some(chunk.valid());
+            }
+        }
+        // The last chunk may be well-formed to its end, but is never empty: with no valid part there is an invalid one.
+        self.replace = false;
+        Some("\u{FFFD}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+    extern crate std;
+    use super::Lossy;
+    use std::string::{String, ToString};
+
+    #[test]
+    fn agrees_with_the_standard_library() {
+        let parts: [&[u8]; 9] = [
+            b"a",
+            b"\xC3\xA9",
+            b"\xF0\x9F\x91\x8D",
+            b"\xF0\x9F",
+            b"\xFF",
+            b"\xED\xA0\x80",
+            b"\xC0\xAF",
+            b"\x80",
+            b"\xE2",
+        ];
+        for number in 0..9usize.pow(4) {
+            let mut bytes = std::vec::Vec::new();
+            for place in 0..4 {
+                bytes.extend_from_slice(parts[number / 9usize.pow(place) % 9]);
+            }
+            let bytes = &bytes[number % 5..];
+            let text = Lossy::new(bytes);
+            let want = String::from_utf8_lossy(bytes);
+            assert_eq!(text.to_string(), want);
+            assert_eq!(text.chunks().collect::<String>(), want);
+            assert!(text.chunks().all(|chunk| !chunk.is_empty()));
+            assert_eq!(text.as_str().is_some(), want == bytes_as_str(bytes));
+        }
+        assert_eq!(Lossy::new(b"").chunks().next(), None);
+        assert_eq!(std::format!("{:?}", Lossy::new(b"a\"\n\xFF")), "\"a\\\"\\n\u{FFFD}\"");
+    }
+
+    fn bytes_as_str(bytes: &[u8]) -> &str {
+        core::str::from_utf8(bytes).unwrap_or("no text at all")
+    }
+}

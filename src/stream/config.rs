@@ -1,0 +1,44 @@
+//! How a parser is to behave.
+
+use crate::{Limits, QuirkSet};
+
+/// How a parser is to behave. The default is lenient and says what it met.
+///
+/// ```
+/// use deltawire::stream::{Config, Framing, Parser};
+/// let config = Config { framing: Framing::Spec, ..Config::default() };
+/// let parser = Parser::with_config([0u8; 4096], config);
+/// assert_eq!(parser.config().framing, Framing::Spec);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// The limits.
+    pub limits: Limits,
+    /// How lines are read that event streams do not know.
+    pub framing: Framing,
+    /// How much of a payload is checked before it is handed out.
+    pub validate: Validate,
+    /// Quirks that are errors: their event is consumed, [`Error::Quirk`](crate::Error::Quirk) tells of it.
+    pub errors: QuirkSet,
+}
+
+/// How lines are read that event streams do not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Framing {
+    /// JSON without `data:` is understood, a last event without its blank line is delivered if it is whole; both are
+    /// flagged.
+    #[default]
+    Lenient,
+    /// Exactly as WHATWG HTML 9.2 has it: unknown fields are ignored, a last event without its blank line is dropped.
+    Spec,
+}
+
+/// How much of a payload is checked before it is handed out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Validate {
+    /// The levels that a chunk is known for, and that strings and brackets balance everywhere.
+    #[default]
+    Lazy,
+    /// All of RFC 8259, and UTF-8: anything else is malformed.
+    Strict,
+}

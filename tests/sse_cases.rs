@@ -1,0 +1,686 @@
+//! The event-stream decoder against the conformance cases, and against a naive decoder of whole buffers.
+//!
+//! `DELTAWIRE_CORPUS` names the folder that holds `sse/cases.json`.
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+use deltawire::sse::{Decoder, Item};
+use deltawire::{Limits, Storage};
+use std::time::{Duration, Instant};
+
+/// An item, kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Seen {
+    Event { name: Vec<u8>, data: Vec<u8>, id: Vec<u8> },
+    Comment(Vec<u8>),
+    Retry(u64),
+    TooLong(u64),
+}
+
+impl Seen {
+    fn of(item: Item<'_>) -> Seen {
+        match item {
+            Item::Event(event) => Seen::Event {
+                name: event.name().to_vec(),
+                data: event.data().to_vec(),
+                id: event.last_event_id().to_vec(),
+            },
+            Item::Comment(text) => Seen::Comment(text.to_vec()),
+            Item::Retry(time) => Seen::Retry(time),
+            Item::TooLong { offset } => Seen::TooLong(offset),
+            other => panic!("unknown item {other:?}"),
+        }
+    }
+}
+
+/// What a decoder said: before the end with the ID in force then, and at the end with the ID then.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Answer {
+    items: Vec<Seen>,
+    id: Vec<u8>,
+    rest: Vec<Seen>,
+    rest_id: Vec<u8>,
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The naive decoder
+
+/// The rules over a whole buffer, as the standard and the documentation of `Decoder` state them.
+#[derive(Default)]
+struct Naive {
+    max_event: usize,
+    max_id: usize,
+    max_len: usize,
+    seen: Vec<Seen>,
+    start: Option<usize>,
+    data: Option<Vec<u8>>,
+    name: Vec<u8>,
+    id: Vec<u8>,
+    pending: Option<Vec<u8>>,
+    slot: usize,
+    discard: bool,
+    mute: bool,
+}
+
+impl Naive {
+    fn read(bytes: &[u8], limits: Limits, max_len: usize) -> Answer {
+        let mut naive = Naive {
+            max_event: limits.max_event_len as usize,
+            max_id: limits.max_id_len as usize,
+            max_len,
+            ..Naive::default()
+        };
+        let mut at = if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        while let Some(len) = bytes[at..].iter().position(|b| matches!(b, b'\r' | b'\n')) {
+            naive.mute = false;
+            naive.line(at, &bytes[at..at + len], true);
+            at += len + if bytes[at + len..].starts_with(b"\r\n") { 2 } else { 1 };
+        }
+        naive.mute = false;
+        let last = &bytes[at..];
+        if !last.is_empty() {
+            naive.line(at, last, false);
+        }
+        let (items, id) = (std::mem::take(&mut naive.seen), naive.id.clone());
+        if !last.is_empty() {
+            naive.line(at, last, true);
+        }
+        naive.line(bytes.len(), b"", true);
+        Answer { items, id, rest: naive.seen, rest_id: naive.id }
+    }
+
+    /// A line; not `ended`: its part so far, which can only be found too long.
+    fn line(&mut self, at: usize, line: &[u8], ended: bool) {
+        if line.is_empty() {
+            if let Some(id) = self.pending.take() {
+                self.id = id;
+            }
+            let name = std::mem::take(&mut self.name);
+            if let Some(data) = self.data.take() {
+                self.seen.push(Seen::Event { name, data, id: self.id.clone() });
+            }
+            self.start = None;
+            self.discard = false;
+            return;
+        }
+        let colon = line.iter().position(|b| *b == b':');
+        let name = &line[..colon.unwrap_or(line.len())];
+        let value = colon.map_or(&[][..], |colon| &line[colon + 1..]);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        let limit = self.max_event.min(self.max_len.saturating_sub(2 * self.slot));
+        let data_len = self.data.as_ref().map_or(0, Vec::len);
+        if name.is_empty() {
+            if !self.mute && data_len + self.name.len() + value.len() > limit {
+                self.mute = true;
+                self.seen.push(Seen::TooLong(at as u64));
+            } else if ended && !self.mute {
+                self.seen.push(Seen::Comment(value.to_vec()));
+            }
+            return;
+        }
+        if !ended && (colon.is_none() || value.is_empty()) {
+            return;
+        }
+        let start = *self.start.get_or_insert(at);
+        if name == b"retry" && ended && !value.is_empty() && value.iter().all(u8::is_ascii_digit) {
+            self.seen.push(Seen::Retry(std::str::from_utf8(value).unwrap().parse().unwrap_or(u64::MAX)));
+        }
+        if self.discard {
+            return;
+        }
+        let len = match name {
+            b"data" => data_len + usize::from(self.data.is_some()) + value.len() + self.name.len(),
+            b"event" => data_len + value.len(),
+            _ => 0,
+        };
+        if len > limit {
+            self.seen.push(Seen::TooLong(start as u64));
+            self.discard = true;
+            (self.data, self.pending) = (None, None);
+            self.name.clear();
+        } else if ended && name == b"data" {
+            self.data = Some(self.data.take().map_or(value.to_vec(), |data| [&data, &b"\n"[..], value].concat()));
+        } else if ended && name == b"event" {
+            self.name = value.to_vec();
+        } else if ended && name == b"id" {
+            self.identify(value, data_len + self.name.len());
+        }
+    }
+
+    fn identify(&mut self, value: &[u8], event_len: usize) {
+        if value.contains(&0) || value.len() > self.max_id {
+            return;
+        }
+        let slot = if value.len() > self.slot { (2 * self.slot).min(self.max_id).max(value.len()) } else { self.slot };
+        if 2 * slot + event_len + value.len() <= self.max_len {
+            self.slot = slot;
+            self.pending = Some(value.to_vec());
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Running a decoder
+
+fn answer<S: Storage>(storage: S, limits: Limits, cuts: &[&[u8]]) -> Answer {
+    let mut decoder = Decoder::with_limits(storage, limits);
+    let mut answer = Answer::default();
+    let mut offset = 0;
+    for cut in cuts {
+        let mut slice = *cut;
+        while let Some(item) = decoder.next(&mut slice) {
+            answer.items.push(Seen::of(item));
+            assert_eq!(decoder.offset(), offset + (cut.len() - slice.len()) as u64);
+        }
+        assert!(slice.is_empty());
+        offset += cut.len() as u64;
+        assert_eq!(decoder.offset(), offset);
+    }
+    answer.id = decoder.last_event_id().to_vec();
+    while let Some(item) = decoder.finish() {
+        answer.rest.push(Seen::of(item));
+    }
+    answer.rest_id = decoder.last_event_id().to_vec();
+    assert!(decoder.finish().is_none());
+    answer
+}
+
+/// Storages of `N` bytes, and one that grows.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Array,
+    Slice,
+    #[cfg(feature = "alloc")]
+    Growing,
+}
+
+const KINDS: &[Kind] = &[
+    Kind::Array,
+    Kind::Slice,
+    #[cfg(feature = "alloc")]
+    Kind::Growing,
+];
+
+impl Kind {
+    fn answer<const N: usize>(self, limits: Limits, cuts: &[&[u8]]) -> Answer {
+        match self {
+            Kind::Array => answer([0xAA; N], limits, cuts),
+            Kind::Slice => answer(&mut [0xAA; N][..], limits, cuts),
+            #[cfg(feature = "alloc")]
+            Kind::Growing => answer(deltawire::Growing::new(), limits, cuts),
+        }
+    }
+
+    fn max_len<const N: usize>(self) -> usize {
+        match self {
+            Kind::Array | Kind::Slice => N,
+            #[cfg(feature = "alloc")]
+            Kind::Growing => usize::MAX,
+        }
+    }
+}
+
+/// Every way of cutting that a test asks for.
+fn cuttings<'a>(bytes: &'a [u8], pairs: bool, mut each: impl FnMut(&[&'a [u8]])) {
+    each(&[bytes]);
+    each(&bytes.chunks(1).collect::<Vec<_>>());
+    for i in 0..=bytes.len() {
+        let (a, b) = bytes.split_at(i);
+        each(&[a, b]);
+        if pairs {
+            for j in 0..=b.len() {
+                each(&[a, &b[..j], &b[j..]]);
+            }
+        }
+    }
+}
+
+/// Compares a decoder with the naive one, however the bytes are cut. The number of runs.
+fn check<const N: usize>(bytes: &[u8], limits: Limits, kinds: &[Kind], pairs: bool) -> usize {
+    let mut runs = 0;
+    for kind in kinds {
+        let want = Naive::read(bytes, limits, kind.max_len::<N>());
+        cuttings(bytes, pairs, |cuts| {
+            let got = kind.answer::<N>(limits, cuts);
+            assert_eq!(
+                got,
+                want,
+                "{kind:?}: {:?} cut as {:?}",
+                show(bytes),
+                cuts.iter().map(|c| c.len()).collect::<Vec<_>>()
+            );
+            runs += 1;
+        });
+    }
+    runs
+}
+
+fn show(bytes: &[u8]) -> String {
+    bytes.escape_ascii().to_string()
+}
+
+fn limits(max_event_len: u32, max_id_len: u32) -> Limits {
+    let mut limits = Limits::default();
+    limits.max_event_len = max_event_len;
+    limits.max_id_len = max_id_len;
+    limits
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The conformance cases
+
+/// What a case expects: type, data and ID of each event, and the last reconnection time.
+type Expected = (Vec<[String; 3]>, Option<u64>);
+
+fn texts(items: &[Seen]) -> Expected {
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut events = Vec::new();
+    let mut retry = None;
+    for item in items {
+        match item {
+            Seen::Event { name, data, id } => {
+                let kind = if name.is_empty() { "message".into() } else { lossy(name) };
+                events.push([kind, lossy(data), lossy(id)]);
+            }
+            Seen::Retry(time) => retry = Some(*time),
+            Seen::Comment(_) => {}
+            Seen::TooLong(offset) => panic!("too long at {offset}"),
+        }
+    }
+    (events, retry)
+}
+
+fn unhex(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn conformance_cases() {
+    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
+        eprintln!("SKIP sse_cases: DELTAWIRE_CORPUS is not set");
+        assert_ne!(std::env::var("REQUIRE_ALL").as_deref(), Ok("1"), "nothing may be skipped");
+        return;
+    };
+    let path = std::path::Path::new(&corpus).join("sse/cases.json");
+    let file: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let cases = file["cases"].as_array().unwrap();
+    let (mut ran, mut runs, mut pending) = (0, 0, 0);
+    for case in cases {
+        let name = case["name"].as_str().unwrap();
+        let bytes = match case["input_hex"].as_str() {
+            Some(hex) => unhex(hex),
+            None => case["input"].as_str().unwrap().as_bytes().to_vec(),
+        };
+        let text = |event: &serde_json::Value, key: &str| event[key].as_str().unwrap().to_owned();
+        let events = case["events"].as_array().unwrap().iter();
+        let want: Expected = (
+            events.map(|event| ["type", "data", "last_event_id"].map(|key| text(event, key))).collect(),
+            case["retry"].as_u64(),
+        );
+        // What the standard throws away at the end: the same bytes with the block ended.
+        let flushed = Naive::read(&[&bytes[..], b"\n\n"].concat(), Limits::default(), usize::MAX);
+        let ended = texts(&flushed.items);
+        pending += usize::from(ended != want);
+        for kind in KINDS {
+            cuttings(&bytes, bytes.len() < 60, |cuts| {
+                let got = kind.answer::<4096>(Limits::default(), cuts);
+                assert_eq!(texts(&got.items), want, "{name}: {kind:?}");
+                assert_eq!(texts(&[got.items, got.rest].concat()), ended, "{name}: {kind:?}, flushed");
+                assert_eq!(got.rest_id, flushed.id, "{name}: {kind:?}, flushed");
+                runs += 1;
+            });
+        }
+        ran += 1;
+    }
+    assert_eq!(ran, cases.len());
+    assert!(ran >= 75, "cases are missing: {ran}");
+    eprintln!("sse_cases: {ran} cases, {pending} of them with a block pending at the end, {runs} runs");
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Against the naive decoder
+
+#[test]
+fn naive_decoder_knows_the_standards_own_examples() {
+    let read = |bytes: &[u8]| texts(&Naive::read(bytes, Limits::default(), usize::MAX).items).0;
+    let event = |data: &str, id: &str| ["message".to_owned(), data.to_owned(), id.to_owned()];
+    assert_eq!(read(b"data: YHOO\ndata: +2\ndata: 10\n\n"), [event("YHOO\n+2\n10", "")]);
+    let stream = b": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n";
+    assert_eq!(read(stream), [event("first event", "1"), event("second event", ""), event(" third event", "")]);
+    assert_eq!(read(b"data\n\ndata\ndata\n\ndata:"), [event("", ""), event("\n", "")]);
+}
+
+#[test]
+fn small_worlds() {
+    let alphabets: [[&[u8]; 8]; 2] = [
+        [b"data", b":", b" ", b"a", b"\r", b"\n", b"\xEF\xBB\xBF", b"id"],
+        [b"data:x", b"event:e", b"id:7", b"\n", b"\r", b":c", b"retry:5", b"\0"],
+    ];
+    let (mut worlds, mut runs) = (0, 0);
+    for alphabet in alphabets {
+        for len in 0..=6u32 {
+            for number in 0..8usize.pow(len) {
+                let bytes: Vec<u8> = (0..len).flat_map(|place| alphabet[number >> (3 * place) & 7]).copied().collect();
+                // The longest ones take turns.
+                let kinds = if len < 6 { KINDS } else { &[KINDS[number % KINDS.len()]] };
+                if len < 6 {
+                    runs += check::<64>(&bytes, Limits::default(), kinds, false);
+                } else {
+                    runs += check_chunks::<64>(&bytes, Limits::default(), kinds, 1 + number % 5);
+                }
+                worlds += 1;
+            }
+        }
+    }
+    assert_eq!(worlds, 2 * (8usize.pow(7) - 1) / 7);
+    eprintln!("small worlds: {worlds} streams, {runs} runs");
+}
+
+/// Like `check`, for two cuttings only.
+fn check_chunks<const N: usize>(bytes: &[u8], limits: Limits, kinds: &[Kind], size: usize) -> usize {
+    for kind in kinds {
+        let want = Naive::read(bytes, limits, kind.max_len::<N>());
+        for cuts in [vec![bytes], bytes.chunks(size).collect()] {
+            assert_eq!(kind.answer::<N>(limits, &cuts), want, "{kind:?}: {:?} in slices of {size}", show(bytes));
+        }
+    }
+    2 * kinds.len()
+}
+
+/// Numbers that look random and are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 33) as usize % sides
+    }
+}
+
+fn stream(dice: &mut Dice) -> Vec<u8> {
+    const TOKENS: [&[u8]; 34] = [
+        b"data: ",
+        b"data:",
+        b"data",
+        b"data: x\n",
+        b"event: ",
+        b"event",
+        b"event:e\n",
+        b"id: ",
+        b"id",
+        b"id:1\n",
+        b"id: 12345\n",
+        b"retry: ",
+        b"retry:10\n",
+        b"99999999999999999999999\n",
+        b":",
+        b": c\n",
+        b" ",
+        b"\n",
+        b"\n\n",
+        b"\r",
+        b"\r\n",
+        b"\r\n\r\n",
+        b"\xEF\xBB\xBF",
+        b"\xEF\xBB",
+        b"\xFF",
+        b"\0",
+        b"7",
+        b"a",
+        b"abcdefgh",
+        b"abcdefghijklmnopqrstuvwxyz",
+        b"foo: bar\n",
+        b"{",
+        b"\n\n",
+        b"d",
+    ];
+    let mut bytes = Vec::new();
+    for _ in 0..dice.roll(18) {
+        bytes.extend_from_slice(TOKENS[dice.roll(TOKENS.len())]);
+    }
+    bytes
+}
+
+#[test]
+fn random_streams_within_random_limits() {
+    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
+    let mut runs = 0;
+    for round in 0..4000 {
+        let bytes = stream(&mut dice);
+        let pairs = round % 8 == 0 && bytes.len() < 60;
+        runs += check::<4096>(&bytes, Limits::default(), KINDS, pairs);
+        let small = limits(dice.roll(40) as u32, dice.roll(12) as u32);
+        runs += check::<4096>(&bytes, small, KINDS, pairs);
+        // Storages so small that IDs and events get in each other's way.
+        let loose = limits(1000, 1 + dice.roll(30) as u32);
+        runs += match round % 6 {
+            0 => check::<0>(&bytes, loose, KINDS, pairs),
+            1 => check::<3>(&bytes, loose, KINDS, pairs),
+            2 => check::<8>(&bytes, loose, KINDS, pairs),
+            3 => check::<20>(&bytes, loose, KINDS, pairs),
+            4 => check::<33>(&bytes, loose, KINDS, pairs),
+            _ => check::<50>(&bytes, loose, KINDS, pairs),
+        };
+    }
+    eprintln!("random streams: {runs} runs");
+}
+
+#[test]
+fn long_streams_in_slices_of_every_size() {
+    let mut dice = Dice(42);
+    for _ in 0..60 {
+        let mut bytes = Vec::new();
+        while bytes.len() < 4000 {
+            bytes.extend(stream(&mut dice));
+            if dice.roll(4) == 0 {
+                bytes.extend(std::iter::repeat_n(b'x', dice.roll(900)));
+            }
+        }
+        for size in (1..80).chain([100, 511, 512, 513, 1000, 4096]) {
+            let narrow = limits(700, 300);
+            check_chunks::<512>(&bytes, narrow, KINDS, size);
+            check_chunks::<4096>(&bytes, Limits::default(), KINDS, size);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Limits
+
+#[test]
+fn events_at_the_limit() {
+    const LIMIT: usize = 40;
+    let pad = |len: usize| "x".repeat(len);
+    for len in [LIMIT - 1, LIMIT, LIMIT + 1] {
+        // Each of these events has `len` bytes.
+        let events = [
+            format!("data: {}\n\n", pad(len)),
+            format!("data: {}\ndata: {}\n\n", pad(10), pad(len - 11)),
+            format!("event: abcde\ndata: {}\n\n", pad(len - 5)),
+            format!("data: {}\r\nevent: abcde\r\n\r\n", pad(len - 5)),
+            format!("event: {}\ndata\n\n", pad(len)),
+            format!("event: {}\nevent: e\ndata:{}\nretry: 5\n\n", pad(30), pad(len - 1)),
+            format!("data: {}\ndata\n\n", pad(len - 1)),
+            format!(": {}\ndata: {}\nfoo: {}\n\n", pad(LIMIT), pad(len), pad(100)),
+        ];
+        for event in events {
+            let stream = format!("data: a\n\n{event}data: b\n\n");
+            let at_event = 9 + if event.starts_with(':') { LIMIT as u64 + 3 } else { 0 };
+            for kind in KINDS {
+                // Bounded by the limit, and (what does not grow) by the storage.
+                let by_limit = kind.answer::<4096>(limits(LIMIT as u32, 100), &[stream.as_bytes()]);
+                let events = by_limit.items.iter().filter(|item| matches!(item, Seen::Event { .. })).count();
+                assert_eq!(events, if len <= LIMIT { 3 } else { 2 }, "{stream}");
+                let too_long: Vec<_> = by_limit.items.iter().filter(|item| matches!(item, Seen::TooLong(_))).collect();
+                let want = Seen::TooLong(at_event);
+                assert_eq!(too_long, if len <= LIMIT { vec![] } else { vec![&want] }, "{stream}");
+                if kind.max_len::<LIMIT>() == LIMIT {
+                    let by_storage = kind.answer::<LIMIT>(Limits::default(), &[stream.as_bytes()]);
+                    assert_eq!(by_storage, by_limit, "{stream}");
+                }
+            }
+            check::<4096>(stream.as_bytes(), limits(LIMIT as u32, 100), KINDS, false);
+            check::<LIMIT>(stream.as_bytes(), limits(1000, 100), KINDS, false);
+        }
+    }
+}
+
+#[test]
+fn comments_at_the_limit_leave_the_event_alone() {
+    for len in [29, 30, 31] {
+        let stream = format!("data: {}\n: {}\ndata\n\n", "x".repeat(10), "c".repeat(len));
+        check::<4096>(stream.as_bytes(), limits(40, 100), KINDS, true);
+        check::<40>(stream.as_bytes(), limits(1000, 100), KINDS, true);
+        let got = answer([0; 4096], limits(40, 100), &[stream.as_bytes()]);
+        let comment = if len <= 30 { Seen::Comment(vec![b'c'; len]) } else { Seen::TooLong(17) };
+        assert_eq!(got.items[0], comment);
+        assert!(matches!(&got.items[1], Seen::Event { data, .. } if data == b"xxxxxxxxxx\n"));
+    }
+}
+
+#[test]
+fn ids_at_the_limit() {
+    for len in [19, 20, 21] {
+        let stream = format!("id: old\n\nid: {}\ndata: a\n\ndata: b\n\n", "i".repeat(len));
+        check::<4096>(stream.as_bytes(), limits(100, 20), KINDS, true);
+        let got = answer([0; 4096], limits(100, 20), &[stream.as_bytes()]);
+        assert_eq!(got.id, if len <= 20 { vec![b'i'; len] } else { b"old".to_vec() });
+        // Three times the ID and the event's byte so far.
+        let stream = format!("data: a\nid: {}\n\n", "i".repeat(len));
+        check::<61>(stream.as_bytes(), limits(100, 100), KINDS, true);
+        let got = answer([0; 61], limits(100, 100), &[stream.as_bytes()]);
+        assert_eq!(got.id.len(), if len <= 20 { len } else { 0 });
+    }
+}
+
+#[test]
+fn a_discarded_block_keeps_its_id_to_itself() {
+    let got = answer([0; 64], limits(4, 100), &[b"id: 1\n\nid: 2\ndata: 12345\nid: 3\n: c\nretry: 1\n\ndata: b\n\n"]);
+    let last = Seen::Event { name: vec![], data: b"b".to_vec(), id: b"1".to_vec() };
+    assert_eq!(got.items, [Seen::TooLong(7), Seen::Comment(b"c".to_vec()), Seen::Retry(1), last]);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The rest
+
+#[test]
+fn a_whole_event_is_borrowed() {
+    let input = b"event: e\ndata: hello\n\n".to_vec();
+    let mut slice = &input[..];
+    // No storage at all would do, but its length bounds the event.
+    let mut decoder = Decoder::new([0; 6]);
+    let Some(Item::Event(event)) = decoder.next(&mut slice) else { panic!() };
+    assert_eq!((event.event_type(), event.data()), (&b"e"[..], &b"hello"[..]));
+    assert!(input.as_ptr_range().contains(&event.data().as_ptr()));
+    assert!(input.as_ptr_range().contains(&event.name().as_ptr()));
+}
+
+#[test]
+fn a_cr_ends_the_event_at_once() {
+    let mut decoder = Decoder::new([0; 64]);
+    assert!(matches!(decoder.next(&mut &b"data: a\r\r"[..]), Some(Item::Event(_))));
+    assert!(decoder.next(&mut &b"\n"[..]).is_none());
+    assert!(decoder.finish().is_none());
+}
+
+#[test]
+fn finish_gives_all_that_is_pending() {
+    let mut decoder = Decoder::new([0; 64]);
+    assert!(decoder.next(&mut &b"id: 4\ndata: a\n:half a com"[..]).is_none());
+    assert_eq!(decoder.last_event_id(), b"");
+    assert!(matches!(decoder.finish(), Some(Item::Comment(b"half a com"))));
+    let Some(Item::Event(event)) = decoder.finish() else { panic!() };
+    assert_eq!((event.data(), event.last_event_id()), (&b"a"[..], &b"4"[..]));
+    assert!(decoder.finish().is_none());
+    assert_eq!(decoder.last_event_id(), b"4");
+}
+
+#[test]
+fn reset_forgets_the_stream() {
+    let stream = b"\xEF\xBB\xBFdata: a\nid: 1\n\ndata: a";
+    for kind in KINDS {
+        fn twice<S: Storage>(mut decoder: Decoder<S>, stream: &[u8], cut: usize) {
+            for _ in 0..2 {
+                assert_eq!((decoder.offset(), decoder.last_event_id()), (0, &b""[..]));
+                let mut events = 0;
+                for mut slice in [&stream[..cut], &stream[cut..]] {
+                    while let Some(item) = decoder.next(&mut slice) {
+                        assert!(matches!(item, Item::Event(event) if event.data() == b"a"));
+                        events += 1;
+                    }
+                }
+                assert_eq!((events, decoder.last_event_id()), (1, &b"1"[..]));
+                decoder.reset();
+            }
+        }
+        for cut in 0..stream.len() {
+            match kind {
+                Kind::Array => twice(Decoder::new([0; 64]), stream, cut),
+                Kind::Slice => twice(Decoder::new(&mut [0; 64][..]), stream, cut),
+                #[cfg(feature = "alloc")]
+                Kind::Growing => twice(Decoder::new(deltawire::Growing::new()), stream, cut),
+            }
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Work
+
+/// How long the decoder takes for `bytes` in slices of `size`, and how many items it gives.
+fn work<S: Storage>(storage: S, bytes: &[u8], size: usize) -> (Duration, usize) {
+    let mut decoder = Decoder::with_limits(storage, limits(64 << 20, 1 << 20));
+    let start = Instant::now();
+    let mut items = 0;
+    for mut slice in bytes.chunks(size) {
+        while decoder.next(&mut slice).is_some() {
+            items += 1;
+        }
+    }
+    while decoder.finish().is_some() {
+        items += 1;
+    }
+    (start.elapsed(), items)
+}
+
+/// Whoever looks at every byte again for every slice or line needs hours for these.
+#[test]
+fn work_is_linear() {
+    const TOTAL: usize = 8 << 20;
+    let repeat = |head: String, unit: &str| head + &unit.repeat(TOTAL / unit.len());
+    let ramp: String = (0..4000).map(|len| format!("id: {}\n", "i".repeat(len))).collect();
+    let long = "x".repeat(1 << 20);
+    let streams = [
+        ("one line", repeat("data: ".into(), "x")),
+        ("one comment", repeat(":".into(), "x")),
+        ("one ID", repeat("id:".into(), "x")),
+        ("one name", repeat("event:".into(), "x")),
+        ("one unknown line", repeat(String::new(), "x")),
+        ("digits", repeat("retry:".into(), "7")),
+        ("empty data lines", repeat(String::new(), "data\n")),
+        ("data after a long name", repeat(format!("event: {long}\n"), "data\n")),
+        ("names after long data", repeat(format!("data: {long}\n"), "event:e\ndata\n")),
+        ("IDs after long data", repeat(format!("data: {long}\n"), "id:1\nid:12\n")),
+        ("ever longer IDs after long data", format!("data: {long}\n{ramp}")),
+        ("all in turn", repeat(format!("data: {long}\nevent: {long}\n"), "id:12\nevent:ab\ndata:c\n:d\nretry:1\n")),
+        ("long names in turn", repeat(String::new(), &format!("event: {long}\ndata:x\nid:1\n"))),
+        ("comments in an event", repeat(format!("data: {long}\n"), ":\n")),
+        ("events", repeat(String::new(), "data:x\n\n")),
+        ("blank lines", repeat(String::new(), "\r\n")),
+    ];
+    for (name, stream) in &streams {
+        for size in [1, 7, 4096, usize::MAX] {
+            let mut room = vec![0; 48 << 20];
+            let (time, items) = work(&mut room[..], stream.as_bytes(), size);
+            assert!(time < Duration::from_secs(20), "{name} in slices of {size}: {time:?}");
+            #[cfg(feature = "alloc")]
+            {
+                let (time, same) = work(deltawire::Growing::new(), stream.as_bytes(), size);
+                assert!(time < Duration::from_secs(20), "{name} in slices of {size}, growing: {time:?}");
+                assert_eq!(items, same);
+            }
+            eprintln!("{name} in slices of {}: {time:?}, {items} items", size.min(stream.len()));
+        }
+    }
+}
