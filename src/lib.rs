@@ -26,3 +26,4 @@ pub use quirk::{Quirk, QuirkSet};
 #[cfg(feature = "alloc")]
 pub use storage::Growing;
 pub use storage::Storage;
+pub use stream::{Config, End, Event, Flow, Framing, Handler, Parser, Stop, Validate, Verdict};

@@ -1,8 +1,8 @@
 //! A chunk as a flat run of deltas.
 
 use super::{
-    ApiError, Audio, Choice, Choices, Chunk, ContentPart, ContentParts, DeltaView, FinishReason, FunctionCall, Logprobs,
-    Message, ReasoningDetails, ToolCall, ToolCalls, Usage,
+    ApiError, Audio, Choice, Choices, Chunk, ContentPart, ContentParts, DeltaView, FinishReason, FunctionCall,
+    Logprobs, Message, ReasoningDetails, ToolCall, ToolCalls, Usage,
 };
 use crate::json::Text;
 

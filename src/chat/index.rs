@@ -8,7 +8,7 @@
 //! A span is (segment, start, length). Segments let a remembered index serve an event of the same shape whose parts
 //! have moved: then only their bases are new. A fresh pass puts everything in segment 0, whose base is 0.
 
-use crate::json::{Cursor, JsonError, Kind, Text, Value};
+use crate::json::{Cursor, JsonError, Kind, Text, TextFlags, Value};
 use crate::{Quirk, QuirkSet};
 
 /// Where a value lies in its payload.
@@ -17,6 +17,7 @@ pub(crate) struct Span {
     start: u32,
     len: u32,
     segment: u8,
+    /// What is known of a string ([`TextFlags`]).
     flags: u8,
 }
 
@@ -28,8 +29,7 @@ pub(crate) struct Spans<const N: usize> {
 }
 
 impl<const N: usize> Spans<N> {
-    pub(crate) const EMPTY: Self =
-        Spans { present: 0, spans: [Span { start: 0, len: 0, segment: 0, flags: 0 }; N] };
+    pub(crate) const EMPTY: Self = Spans { present: 0, spans: [Span { start: 0, len: 0, segment: 0, flags: 0 }; N] };
 
     fn clear(&mut self) {
         self.present = 0;
@@ -271,7 +271,7 @@ impl Index {
         let base = self.bases.get(usize::from(span.segment)).copied().unwrap_or(0);
         let start = base.wrapping_add(span.start) as usize;
         let raw = payload.get(start..start.saturating_add(span.len as usize)).unwrap_or(b"null");
-        Value::from_span(raw, span.flags)
+        Value::from_span(raw, TextFlags::from_bits(u16::from(span.flags)))
     }
 
     #[inline]
@@ -394,7 +394,7 @@ impl<'a> Pass<'a> {
     /// Reads over the value that comes and gives its span.
     fn take(&mut self) -> Result<(Value<'a>, Span), JsonError> {
         let value = self.cursor.value()?;
-        Ok((value, self.span(value.raw().len(), value.flags())))
+        Ok((value, self.span(value.raw().len(), value.flags().bits() as u8)))
     }
 
     /// The span of `len` bytes that end where the cursor is.
@@ -529,7 +529,7 @@ impl<'a> Pass<'a> {
     fn value(&self, span: Span) -> Value<'a> {
         let start = span.start as usize;
         let raw = self.cursor.bytes().get(start..start.saturating_add(span.len as usize)).unwrap_or(b"null");
-        Value::from_span(raw, span.flags)
+        Value::from_span(raw, TextFlags::from_bits(u16::from(span.flags)))
     }
 
     /// Walks one choice.

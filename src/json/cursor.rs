@@ -57,6 +57,24 @@ impl<'a> Cursor<'a> {
         Cursor { bytes, at: 0, depth: 0, max_depth, fresh: false }
     }
 
+    /// A cursor before the value at `offset`, of bytes that were walked before: depth was seen to then.
+    #[inline]
+    pub(crate) fn at(bytes: &'a [u8], offset: usize) -> Self {
+        Cursor { at: offset, ..Cursor::with_max_depth(bytes, u32::MAX) }
+    }
+
+    /// A cursor inside an array, right after one of its elements, of bytes that were walked before.
+    #[inline]
+    pub(crate) fn inside(bytes: &'a [u8], offset: usize) -> Self {
+        Cursor { depth: 1, ..Cursor::at(bytes, offset) }
+    }
+
+    /// The bytes that it walks through.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// Where the cursor stands: right after what was read last; after [`peek`](Cursor::peek) at the first byte of the
     /// value. An offset in the bytes given.
     #[inline]

@@ -95,11 +95,6 @@ impl Keep {
         store.bytes().get(..self.payload as usize).unwrap_or(&[])
     }
 
-    pub(crate) fn staged<'a, S: Storage + ?Sized>(&self, store: &'a S) -> &'a [u8] {
-        let start = self.payload as usize;
-        store.bytes().get(start..start.saturating_add(self.staged as usize)).unwrap_or(&[])
-    }
-
     pub(crate) fn forget_name(&mut self) {
         self.name = 0;
     }

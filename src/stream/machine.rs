@@ -253,6 +253,14 @@ impl Machine {
         self.keep.name(store)
     }
 
+    /// What was odd about the event found last, as a whole.
+    pub(crate) fn quirks(&self) -> QuirkSet {
+        match self.after {
+            After::Release | After::Trailing(_) => self.block.quirks,
+            After::Nothing | After::Unstage => QuirkSet::EMPTY,
+        }
+    }
+
     pub(crate) fn count(&mut self, quirks: QuirkSet) {
         if quirks.is_empty() {
             return;
@@ -352,11 +360,7 @@ impl Machine {
             }
             After::Trailing(start) => {
                 self.after = After::Release;
-                let span = Span {
-                    place: Place::Storage,
-                    start,
-                    len: (self.block.len as u32).saturating_sub(start),
-                };
+                let span = Span { place: Place::Storage, start, len: (self.block.len as u32).saturating_sub(start) };
                 Some(Found::Malformed(span, JsonError { kind: JsonErrorKind::TrailingBytes, offset: 0 }))
             }
         }
@@ -456,8 +460,14 @@ impl Machine {
             Line::Payload => self.payload(store, window, piece.value, start),
             Line::Name => self.event_name(store, piece),
             Line::Id => self.id(store, piece),
-            Line::Comment => self.comment(store, window, piece, start),
-            Line::Retry => self.retry(store, window, piece),
+            Line::Comment => {
+                self.index.frame = (self.line_start, self.offset.saturating_add(end as u64));
+                self.comment(store, window, piece, start)
+            }
+            Line::Retry => {
+                self.index.frame = (self.line_start, self.offset.saturating_add(end as u64));
+                self.retry(store, window, piece)
+            }
             _ => Next::Go,
         }
     }
@@ -495,11 +505,7 @@ impl Machine {
 
     fn event_name<S: Storage + ?Sized>(&mut self, store: &mut S, piece: Piece<'_>) -> Next {
         let fits = self.fits(store, piece.value.len())
-            && if piece.last {
-                self.keep.set_name(store, piece.value)
-            } else {
-                self.keep.stage(store, piece.value)
-            };
+            && if piece.last { self.keep.set_name(store, piece.value) } else { self.keep.stage(store, piece.value) };
         if fits {
             Next::Go
         } else {
@@ -537,7 +543,6 @@ impl Machine {
         piece: Piece<'_>,
         start: usize,
     ) -> Next {
-        self.index.frame = (self.line_start, self.line_start);
         if !self.fits(store, piece.value.len()) {
             self.keep.staged = 0;
             self.line = Line::Skip;
@@ -577,7 +582,6 @@ impl Machine {
         if !self.settle(store, window) {
             return Next::Found(self.too_long());
         }
-        self.index.frame = (self.line_start, self.line_start);
         Next::Found(Found::Retry(ms))
     }
 

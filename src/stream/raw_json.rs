@@ -16,9 +16,6 @@ pub(crate) struct Balance {
 }
 
 impl Balance {
-    pub(crate) const NEW: Balance =
-        Balance { depth: 0, in_string: false, escaped: false, other: false, closed: false };
-
     /// Whether an object began and did not end.
     pub(crate) fn is_open(&self) -> bool {
         self.depth > 0
@@ -83,7 +80,7 @@ mod tests {
             (br#"{"a\\":1}{}"#, Some(9)),
         ] {
             for cut in 0..=json.len() {
-                let mut balance = Balance::NEW;
+                let mut balance = Balance::default();
                 let first = balance.feed(&json[..cut]);
                 let got = first.or_else(|| balance.feed(&json[cut..]).map(|at| at + cut));
                 assert_eq!(got, end, "{:?} at {cut}", core::str::from_utf8(json).unwrap());

@@ -1,0 +1,100 @@
+//! What the parser hands out.
+
+use crate::chat::{Chunk, Deltas};
+use crate::json::{JsonError, Text};
+
+/// Something that came. It borrows the input or the storage; it is valid until the parser is next used.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A JSON payload: a chunk, a body, an error, or an event of another protocol.
+    Chunk(Chunk<'a>),
+    /// `[DONE]`: the response is complete. Something may still come.
+    Done,
+    /// A comment, without its colon and at most one space. Any bytes but CR and LF.
+    Comment(&'a [u8]),
+    /// A payload that only keeps the connection alive: empty, beginning with a colon, or named so.
+    KeepAlive(&'a [u8]),
+    /// How long to wait before reconnecting, in milliseconds; a number beyond 64 bits is the highest there is.
+    Retry(u64),
+    /// A last event ID that came without an event.
+    LastEventId(&'a [u8]),
+    /// A payload that is not sound JSON, or what followed one that is. The stream goes on.
+    Malformed(Malformed<'a>),
+    /// An event over the limit; its rest is discarded, the stream goes on.
+    TooLong {
+        /// Stream offset, in bytes, where the event began.
+        offset: u64,
+    },
+    /// A comment over the limit; it is discarded, the event round it goes on.
+    CommentTooLong {
+        /// Stream offset, in bytes, where the comment began.
+        offset: u64,
+    },
+}
+
+impl<'a> Event<'a> {
+    /// Everything that it brings, flat. Nothing unless it is a chunk.
+    pub fn deltas(&self) -> Deltas<'a> {
+        match self {
+            Event::Chunk(chunk) => chunk.deltas(),
+            _ => Deltas::none(),
+        }
+    }
+
+    /// The chunk, if it is one.
+    pub fn chunk(&self) -> Option<Chunk<'a>> {
+        match self {
+            Event::Chunk(chunk) => Some(*chunk),
+            _ => None,
+        }
+    }
+}
+
+impl core::fmt::Debug for Event<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Event::Chunk(chunk) => core::fmt::Debug::fmt(chunk, f),
+            Event::Done => f.write_str("Done"),
+            Event::Comment(text) => f.debug_tuple("Comment").field(&Text::verbatim(text)).finish(),
+            Event::KeepAlive(payload) => f.debug_tuple("KeepAlive").field(&Text::verbatim(payload)).finish(),
+            Event::Retry(ms) => f.debug_tuple("Retry").field(ms).finish(),
+            Event::LastEventId(id) => f.debug_tuple("LastEventId").field(&Text::verbatim(id)).finish(),
+            Event::Malformed(malformed) => core::fmt::Debug::fmt(malformed, f),
+            Event::TooLong { offset } => f.debug_struct("TooLong").field("offset", offset).finish(),
+            Event::CommentTooLong { offset } => f.debug_struct("CommentTooLong").field("offset", offset).finish(),
+        }
+    }
+}
+
+/// A payload that is not sound JSON.
+#[derive(Clone, Copy)]
+pub struct Malformed<'a> {
+    pub(crate) payload: &'a [u8],
+    pub(crate) fault: JsonError,
+    pub(crate) name: &'a [u8],
+}
+
+impl<'a> Malformed<'a> {
+    /// Its bytes.
+    pub fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// What is wrong with them, and at which of them.
+    pub fn fault(&self) -> JsonError {
+        self.fault
+    }
+
+    /// The name of the event, empty if it has none.
+    pub fn event_name(&self) -> &'a [u8] {
+        self.name
+    }
+}
+
+impl core::fmt::Debug for Malformed<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let payload = Text::verbatim(self.payload);
+        f.debug_struct("Malformed").field("payload", &payload).field("fault", &self.fault).finish()
+    }
+}

@@ -1,0 +1,256 @@
+//! The parser: a machine and its storage.
+
+use super::push::{self, Fed, Handler, Push, Stop, Track};
+use super::{Config, End, Event, Found, Machine, Malformed};
+use crate::chat::{Chunk, Source};
+use crate::track::Tracker;
+use crate::{Error, Quirk, Storage};
+use core::ops::Range;
+
+/// Reads one stream.
+///
+/// `S` is where an event that a slice cut is kept: `[u8; N]`, `&mut [u8]`, or (feature `alloc`) a
+/// [`Growing`](crate::Growing) buffer. `SLOTS` is how many shapes of events are remembered (0 to 4; none are in this
+/// version). `T` is the per-choice state that [`feed`](Parser::feed) needs; `()` saves its memory for those who only
+/// pull.
+///
+/// Pull:
+///
+/// ```
+/// use deltawire::{chat::DeltaKind, Parser};
+///
+/// let stream = br#"data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}
+///
+/// data: {"choices":[{"index":0,"delta":{"content":", world"},"finish_reason":"stop"}]}
+///
+/// data: [DONE]
+///
+/// "#;
+/// let mut parser = Parser::new([0; 4096]);
+/// let mut text = String::new();
+/// for mut slice in stream.chunks(10) {
+///     while let Some(event) = parser.next(&mut slice)? {
+///         for delta in event.deltas() {
+///             if let DeltaKind::Content(content) = delta.kind {
+///                 text += &content.to_cow();
+///             }
+///         }
+///     }
+/// }
+/// while let Some(_event) = parser.finish()? {}
+/// assert_eq!(text, "Hello, world");
+/// assert_eq!(parser.end().verdict, deltawire::Verdict::Done);
+/// # Ok::<(), deltawire::Error>(())
+/// ```
+///
+/// Stopping is just not calling. A clone goes on from where the original stood.
+#[derive(Clone, Debug)]
+pub struct Parser<S, const SLOTS: usize = 2, T = Tracker> {
+    machine: Machine,
+    storage: S,
+    tracker: T,
+}
+
+impl<S: Storage> Parser<S> {
+    /// A parser with the default configuration.
+    pub fn new(storage: S) -> Self {
+        Parser::with_config(storage, Config::default())
+    }
+
+    /// A parser that behaves as `config` says.
+    pub fn with_config(storage: S, config: Config) -> Self {
+        Parser::with_tracker(storage, config, Tracker::new())
+    }
+}
+
+impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
+    /// A parser with per-choice state of another size, or with none: `()`.
+    ///
+    /// ```
+    /// use deltawire::{Config, Parser};
+    /// let parser: Parser<[u8; 512], 0, ()> = Parser::with_tracker([0; 512], Config::default(), ());
+    /// # let _ = parser;
+    /// ```
+    pub fn with_tracker(storage: S, config: Config, tracker: T) -> Self {
+        Parser { machine: Machine::new(config), storage, tracker }
+    }
+
+    /// Takes the next event off the front of `input`. `None`: the input is consumed, give more, or [`finish`](Self::finish).
+    ///
+    /// The event borrows from the input if it lies whole in it; otherwise it was copied to the storage, once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Quirk`], if the event has a quirk that [`Config::errors`] names; the event is consumed.
+    #[inline]
+    pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
+        let (given, found) = self.advance(input);
+        view(&self.machine, &self.storage, given, found)
+    }
+
+    /// Steps until something is found or the input is consumed.
+    #[inline]
+    fn advance<'i>(&mut self, input: &mut &'i [u8]) -> (&'i [u8], Found) {
+        loop {
+            let given: &'i [u8] = input;
+            let step = self.machine.step(&mut self.storage, given);
+            *input = given.get(step.consumed..).unwrap_or(&[]);
+            if step.found != Found::NeedMore || input.is_empty() {
+                return (given, step.found);
+            }
+        }
+    }
+
+    /// Says that the stream ended. Gives what that brings to light: a last event without its blank line, a rest of
+    /// malformed bytes. Repeat until `None`; then [`end`](Self::end) has the verdict.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    pub fn finish(&mut self) -> Result<Option<Event<'_>>, Error> {
+        let found = self.machine.finish(&mut self.storage);
+        view(&self.machine, &self.storage, &[], found)
+    }
+
+    /// The verdict: how the stream ended, or would if it ended now.
+    pub fn end(&self) -> End {
+        self.machine.end()
+    }
+
+    /// The ID of the last event, as `Last-Event-ID` is to name it on reconnecting. Empty if there is none.
+    pub fn last_event_id(&self) -> &[u8] {
+        self.machine.last_event_id(&self.storage)
+    }
+
+    /// Where in the stream the event lay that was given last, in bytes from its beginning.
+    pub fn wire_range(&self) -> Range<u64> {
+        let (start, end) = self.machine.index().frame;
+        start..end
+    }
+
+    /// How many bytes were consumed.
+    pub fn offset(&self) -> u64 {
+        self.machine.offset()
+    }
+
+    /// How often `quirk` was met. Quirks inside texts are met by who reads them: [`feed`](Self::feed) does, and counts
+    /// them here. Stops counting at 65,535.
+    pub fn quirk_count(&self, quirk: Quirk) -> u16 {
+        self.machine.quirk_count(quirk)
+    }
+
+    /// The quirks met so far.
+    pub fn quirks(&self) -> crate::QuirkSet {
+        Quirk::ALL.iter().copied().filter(|quirk| self.quirk_count(*quirk) > 0).collect()
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        self.machine.config()
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+}
+
+impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
+    /// Reads all of `input` and calls `handler` for what is in it, until it says stop.
+    ///
+    /// ```
+    /// use deltawire::{json::Text, Flow, Handler, Parser};
+    /// struct Print(String);
+    /// impl Handler for Print {
+    ///     fn content(&mut self, _choice: u32, text: Text<'_>) -> Flow {
+    ///         self.0 += &text.to_cow();
+    ///         Flow::Continue(())
+    ///     }
+    /// }
+    /// let mut parser = Parser::new([0; 4096]);
+    /// let mut print = Print(String::new());
+    /// let fed = parser.feed(b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n", &mut print);
+    /// assert_eq!(fed.stop, None);
+    /// assert_eq!(print.0, "Hi");
+    /// ```
+    pub fn feed<H: Handler + ?Sized>(&mut self, input: &[u8], handler: &mut H) -> Fed {
+        let mut rest = input;
+        loop {
+            let (given, found) = self.advance(&mut rest);
+            let stop = if found == Found::NeedMore { None } else { self.tell(given, found, handler) };
+            if stop.is_some() || found == Found::NeedMore {
+                return Fed { consumed: input.len().saturating_sub(rest.len()), stop };
+            }
+        }
+    }
+
+    /// [`finish`](Self::finish) for a handler: half a character that still waits is given too. After a pause call it
+    /// again.
+    pub fn finish_into<H: Handler + ?Sized>(&mut self, handler: &mut H) -> Option<Stop> {
+        loop {
+            let found = self.machine.finish(&mut self.storage);
+            if found == Found::NeedMore {
+                break;
+            }
+            let stop = self.tell(&[], found, handler);
+            if stop.is_some() {
+                return stop;
+            }
+        }
+        let mut push = Push::new(handler);
+        let offset = self.machine.offset();
+        push.finish(&mut self.tracker, offset);
+        self.machine.count(push.quirks);
+        push.stop(self.machine.config().errors, offset)
+    }
+
+    /// Tells the handler of what was found.
+    fn tell<H: Handler + ?Sized>(&mut self, given: &[u8], found: Found, handler: &mut H) -> Option<Stop> {
+        let (offset, _) = self.machine.index().frame;
+        let mut push = Push::new(handler);
+        match view(&self.machine, &self.storage, given, found) {
+            Ok(Some(event)) => push::event(&mut push, &mut self.tracker, &event, self.machine.quirks(), offset),
+            Ok(None) => {}
+            Err(error) => return Some(Stop::Error(error)),
+        }
+        self.machine.count(push.quirks);
+        push.stop(self.machine.config().errors, offset)
+    }
+}
+
+impl<S: Storage, const SLOTS: usize, T: Default> Parser<S, SLOTS, T> {
+    /// A new stream with the same configuration and storage.
+    pub fn reset(&mut self) {
+        self.machine.reset();
+        self.tracker = T::default();
+    }
+}
+
+/// The view of what was found.
+#[inline]
+fn view<'a, S: Storage>(
+    machine: &'a Machine,
+    storage: &'a S,
+    given: &'a [u8],
+    found: Found,
+) -> Result<Option<Event<'a>>, Error> {
+    let (offset, _) = machine.index().frame;
+    Ok(Some(match found {
+        Found::NeedMore => return Ok(None),
+        Found::Error(quirk) => return Err(Error::Quirk { quirk, offset }),
+        Found::Chunk(span) => Event::Chunk(Chunk {
+            source: Source { payload: span.of(given, storage), index: machine.index() },
+            name: machine.name(storage),
+        }),
+        Found::Done => Event::Done,
+        Found::Comment(span) => Event::Comment(span.of(given, storage)),
+        Found::KeepAlive(span) => Event::KeepAlive(span.of(given, storage)),
+        Found::Retry(ms) => Event::Retry(ms),
+        Found::LastEventId => Event::LastEventId(machine.last_event_id(storage)),
+        Found::Malformed(span, fault) => {
+            Event::Malformed(Malformed { payload: span.of(given, storage), fault, name: machine.name(storage) })
+        }
+        Found::TooLong => Event::TooLong { offset },
+        Found::CommentTooLong => Event::CommentTooLong { offset },
+    }))
+}

@@ -1,0 +1,146 @@
+//! What is known of a tool call: a few words of state, no text.
+
+use crate::json::{Fragment, Text};
+
+/// FNV-1a, 64 bits: enough to tell an ID or a name from another without keeping it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hash(u64);
+
+impl Hash {
+    pub(crate) const EMPTY: Hash = Hash(0xcbf2_9ce4_8422_2325);
+
+    fn byte(&mut self, byte: u8) {
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
+    pub(crate) fn of(text: Text<'_>) -> Hash {
+        let mut hash = Hash::EMPTY;
+        each_byte(text, |byte| hash.byte(byte));
+        hash
+    }
+}
+
+/// The decoded bytes of a text.
+fn each_byte(text: Text<'_>, mut f: impl FnMut(u8)) {
+    let mut buffer = [0; 4];
+    for fragment in text.fragments() {
+        match fragment {
+            Fragment::Str(str) => str.bytes().for_each(&mut f),
+            Fragment::Char(char) => char.encode_utf8(&mut buffer).bytes().for_each(&mut f),
+        }
+    }
+}
+
+/// What a piece of a name does to the name so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NamePiece {
+    /// It is the name so far: nothing.
+    Repeats,
+    /// It begins with the name so far: it is the name now.
+    Replaces,
+    /// It goes on with it.
+    Appends,
+}
+
+/// A name so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Name {
+    hash: Hash,
+    len: u32,
+}
+
+impl Name {
+    pub(crate) const EMPTY: Name = Name { hash: Hash::EMPTY, len: 0 };
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether `text` is the name so far.
+    pub(crate) fn is(&self, text: Text<'_>) -> bool {
+        Hash::of(text) == self.hash
+    }
+
+    pub(crate) fn add(&mut self, text: Text<'_>) -> NamePiece {
+        let mut whole = Hash::EMPTY;
+        let mut appended = self.hash;
+        let mut prefix = if self.len == 0 { whole } else { Hash(0) };
+        let mut len = 0u32;
+        let so_far = self.len;
+        each_byte(text, |byte| {
+            whole.byte(byte);
+            appended.byte(byte);
+            len = len.saturating_add(1);
+            if len == so_far {
+                prefix = whole;
+            }
+        });
+        if len >= so_far && prefix == self.hash {
+            let repeats = len == so_far;
+            *self = Name { hash: whole, len };
+            return if repeats { NamePiece::Repeats } else { NamePiece::Replaces };
+        }
+        *self = Name { hash: appended, len: so_far.saturating_add(len) };
+        NamePiece::Appends
+    }
+}
+
+/// How far a call's arguments have come: brackets and strings of the text that the arguments are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Arguments {
+    depth: u32,
+    in_string: bool,
+    escaped: bool,
+    closed: bool,
+}
+
+impl Arguments {
+    /// The object or array is complete.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Follows a fragment. Says whether it went on after the end.
+    pub(crate) fn add(&mut self, text: Text<'_>) -> bool {
+        let mut after_end = false;
+        each_byte(text, |byte| {
+            if self.in_string {
+                if self.escaped {
+                    self.escaped = false;
+                } else if byte == b'\\' {
+                    self.escaped = true;
+                } else if byte == b'"' {
+                    self.in_string = false;
+                }
+                return;
+            }
+            match byte {
+                b' ' | b'\t' | b'\n' | b'\r' => {}
+                _ if self.closed => after_end = true,
+                b'"' => self.in_string = true,
+                b'{' | b'[' => self.depth = self.depth.saturating_add(1),
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.closed = self.depth == 0;
+                }
+                _ => {}
+            }
+        });
+        after_end
+    }
+}
+
+/// A tool call that was opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    pub(crate) choice: u32,
+    /// Its number among the calls of its choice, in order of appearance.
+    pub(crate) number: u32,
+    pub(crate) index: u32,
+    /// It had no index: `index` is its place.
+    pub(crate) by_place: bool,
+    pub(crate) id: Option<Hash>,
+    pub(crate) kind_known: bool,
+    pub(crate) name: Name,
+    pub(crate) arguments: Arguments,
+}
