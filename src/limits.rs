@@ -7,7 +7,6 @@
 /// assert_eq!(limits.max_depth, 128);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Limits {
     /// Bytes of one event: its data values, the LFs that join them and the event name. 1 MiB by default.
     /// What the storage can hold bounds it too.

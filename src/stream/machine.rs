@@ -458,6 +458,8 @@ impl Machine {
         }
         match self.line {
             Line::Payload => self.payload(store, window, piece.value, start),
+            // What is staged comes behind the payload.
+            Line::Name | Line::Id if !piece.last && !self.settle(store, window) => Next::Found(self.too_long()),
             Line::Name => self.event_name(store, piece),
             Line::Id => self.id(store, piece),
             Line::Comment => {
@@ -549,6 +551,7 @@ impl Machine {
             if !self.settle(store, window) {
                 return Next::Found(self.too_long());
             }
+            self.index.frame = (self.line_start, self.line_start);
             return Next::Found(Found::CommentTooLong);
         }
         if piece.first && piece.last {

@@ -11,6 +11,8 @@ mod machine;
 mod parser;
 mod push;
 mod raw_json;
+#[cfg(test)]
+mod tests;
 
 pub use config::{Config, Framing, Validate};
 pub use end::{End, Pending, Verdict};

@@ -74,7 +74,7 @@ mod tests {
     fn ends_where_the_object_ends_however_it_is_cut() {
         for (json, end) in [
             (&br#"{}x"#[..], Some(2)),
-            (br#" {"a":"}\"]","b":[{}]} ,"#, Some(23)),
+            (br#" {"a":"}\"]","b":[{}]} ,"#, Some(22)),
             (br#"{"a":["#, None),
             (br#"x{}"#, None),
             (br#"{"a\\":1}{}"#, Some(9)),
