@@ -259,9 +259,7 @@ fn show(bytes: &[u8]) -> String {
 }
 
 fn limits(max_event_len: u32, max_id_len: u32) -> Limits {
-    let mut limits = Limits::default();
-    limits.max_event_len = max_event_len;
-    limits.max_id_len = max_id_len;
+    let limits = Limits { max_event_len, max_id_len, ..Limits::default() };
     limits
 }
 

@@ -8,123 +8,37 @@
 //! The answers must not depend on how the bytes were cut. Therefore: every limit is a function of the bytes so far;
 //! a frame never includes the LF of a CRLF that ends it; and nothing is decided by what happens to lie in the slice.
 
-use super::config::{Config, Framing, Validate};
-use super::end::{End, Facts, Pending};
-use super::raw_json::{is_space, Balance};
-use crate::chat::index::Hint;
+use super::config::Config;
+use super::end::{End, Facts};
+use super::found::{Found, Span, Step};
+use super::raw_json::Balance;
 use crate::chat::Index;
 use crate::json::{JsonError, JsonErrorKind};
-use crate::sse::block::{self, Block as Kept};
-use crate::sse::{Field, Held, Lines, Piece};
+use crate::sse::block::Block as Kept;
+use crate::sse::{Field, Lines, Piece};
 use crate::{Quirk, QuirkSet, Storage};
-
-/// Where a span's bytes are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In the window that the step was given.
-    Input,
-    /// In the storage.
-    Storage,
-}
-
-/// Bytes that a step found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Where they are.
-    pub place: Place,
-    /// The offset of the first, there.
-    pub start: u32,
-    /// How many.
-    pub len: u32,
-}
-
-impl From<block::Span> for Span {
-    fn from(span: block::Span) -> Self {
-        let place = match span.place {
-            block::Place::Input => Place::Input,
-            block::Place::Store => Place::Storage,
-        };
-        Span { place, start: span.start as u32, len: span.len as u32 }
-    }
-}
-
-impl Span {
-    const NONE: Span = Span { place: Place::Storage, start: 0, len: 0 };
-
-    /// The first `len` bytes, and the rest.
-    fn split(self, len: u32) -> (Span, Span) {
-        let rest = Span { start: self.start.saturating_add(len), len: self.len.saturating_sub(len), ..self };
-        (Span { len, ..self }, rest)
-    }
-
-    pub(crate) fn of<'a, S: Storage + ?Sized>(self, window: &'a [u8], store: &'a S) -> &'a [u8] {
-        let bytes = match self.place {
-            Place::Input => window,
-            Place::Storage => store.bytes(),
-        };
-        let start = self.start as usize;
-        bytes.get(start..start.saturating_add(self.len as usize)).unwrap_or(&[])
-    }
-}
-
-/// What a step found: offsets only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Found {
-    /// Nothing more in this window.
-    NeedMore,
-    /// A JSON payload; its index is in the machine.
-    Chunk(Span),
-    /// `[DONE]`.
-    Done,
-    /// A comment.
-    Comment(Span),
-    /// A payload that only keeps the connection alive.
-    KeepAlive(Span),
-    /// A reconnection time, in milliseconds.
-    Retry(u64),
-    /// A last event ID that came without an event.
-    LastEventId,
-    /// A payload that is not JSON, or what followed one that is.
-    Malformed(Span, JsonError),
-    /// An event over the limit; its rest is discarded.
-    TooLong,
-    /// A comment over the limit; it is discarded.
-    CommentTooLong,
-    /// A quirk that is to be an error; its event is consumed.
-    Error(Quirk),
-}
-
-/// What a step did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// How many bytes of the window are spent.
-    pub consumed: usize,
-    /// What was found.
-    pub found: Found,
-}
 
 /// The block of lines at hand.
 #[derive(Clone, Debug, Default)]
-struct Block {
-    open: bool,
+pub(super) struct Block {
+    pub(super) open: bool,
     /// Its rest is discarded.
-    skipping: bool,
+    pub(super) skipping: bool,
     /// Its payload came in a field named `error`.
-    error_field: bool,
+    pub(super) error_field: bool,
     /// Its payload is a raw JSON value that has not ended.
-    raw: bool,
-    quirks: QuirkSet,
+    pub(super) raw: bool,
+    pub(super) quirks: QuirkSet,
     /// Where it began in the stream.
-    start: u64,
+    pub(super) start: u64,
     /// Brackets of the payload, as far as `scanned`.
-    balance: Balance,
-    scanned: usize,
+    pub(super) balance: Balance,
+    pub(super) scanned: usize,
 }
 
 /// What the line at hand is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
+pub(super) enum Line {
     /// Nothing.
     Skip,
     Payload,
@@ -150,12 +64,9 @@ enum Line {
     Junk,
 }
 
-const DONE: &[u8] = b"[DONE]";
-const SPACED: u8 = u8::MAX;
-
 /// What is to be done before the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum After {
+pub(super) enum After {
     Nothing,
     /// The event was delivered: forget it.
     Release,
@@ -167,7 +78,7 @@ enum After {
 
 /// How far `finish` has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
+pub(super) enum Ending {
     Open,
     Lines,
     Over,
@@ -176,29 +87,29 @@ enum Ending {
 /// The push machine: plain data, no lifetimes, no pointers, offsets only. [`Parser`](super::Parser) wraps it.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    config: Config,
-    lines: Lines,
-    kept: Kept,
+    pub(super) config: Config,
+    pub(super) lines: Lines,
+    pub(super) kept: Kept,
     /// The name of the event found last.
-    name: Span,
+    pub(super) name: Span,
     /// Stream offset of the byte that comes next.
-    offset: u64,
+    pub(super) offset: u64,
     /// Stream offset where the line at hand began.
-    line_start: u64,
-    line: Line,
-    block: Block,
-    retry: Option<u64>,
+    pub(super) line_start: u64,
+    pub(super) line: Line,
+    pub(super) block: Block,
+    pub(super) retry: Option<u64>,
     /// Inside a raw JSON array: its elements are values of their own.
-    in_array: bool,
-    after: After,
-    ending: Ending,
-    facts: Facts,
-    counts: [u16; Quirk::ALL.len()],
-    index: Index,
+    pub(super) in_array: bool,
+    pub(super) after: After,
+    pub(super) ending: Ending,
+    pub(super) facts: Facts,
+    pub(super) counts: [u16; Quirk::ALL.len()],
+    pub(super) index: Index,
 }
 
 /// What is to be done with a piece.
-enum Next {
+pub(super) enum Next {
     Go,
     Found(Found),
     /// Found, and the line goes on at this offset of the window.
@@ -374,11 +285,11 @@ impl Machine {
     }
 
     /// Moves what lies in the window to the storage.
-    fn settle<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
+    pub(super) fn settle<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
         self.kept.save(store, window).is_ok()
     }
 
-    fn too_long(&mut self) -> Found {
+    pub(super) fn too_long(&mut self) -> Found {
         let (start, quirks) = (self.block.start, self.block.quirks);
         self.index.frame = (start, start);
         self.block = Block { open: true, skipping: true, start, quirks, ..Block::default() };
@@ -388,7 +299,7 @@ impl Machine {
     }
 
     /// A field of the stream came: the block is open.
-    fn open(&mut self) {
+    pub(super) fn open(&mut self) {
         if !self.block.open {
             self.block.open = true;
             self.block.start = self.line_start;
@@ -496,391 +407,6 @@ impl Machine {
         }
         self.index.frame = (self.line_start, line_end);
         Next::Found(Found::Retry(ms))
-    }
-
-    /// A line that event streams do not know.
-    fn unknown<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: Piece<'_>, start: usize) -> Next {
-        let held = piece.held;
-        if piece.first {
-            self.line = if self.config.framing == Framing::Spec {
-                Line::Skip
-            } else if self.block.raw {
-                Line::Raw
-            } else if self.kept.has_data() {
-                if self.data_is_open(store, window) {
-                    self.block.quirks.insert(Quirk::ContinuedPayload);
-                    Line::Payload
-                } else {
-                    Line::Skip
-                }
-            } else if held.as_slice().is_empty() {
-                Line::Lead
-            } else {
-                Line::ErrorName(0)
-            };
-            // What was held is the beginning of a name, or of a byte order mark: no bracket, no quote, no colon.
-            match self.line {
-                Line::Raw | Line::Payload => {
-                    if self.block.raw {
-                        self.block.balance.feed(held.as_slice());
-                    }
-                    if !self.add(store, window, held.as_slice(), true, 0) {
-                        return Next::Found(self.too_long());
-                    }
-                }
-                Line::ErrorName(_) => {
-                    for &byte in held.as_slice() {
-                        self.error_name(byte);
-                    }
-                }
-                _ => {}
-            }
-        }
-        self.unknown_bytes(store, window, piece.value, start, piece.last)
-    }
-
-    /// Adds bytes of an unknown line to the payload; with the first of a further line a LF joins it to what is there.
-    /// They are at `start` in the window, unless there is payload already.
-    fn add<S: Storage + ?Sized>(
-        &mut self,
-        store: &mut S,
-        window: &[u8],
-        bytes: &[u8],
-        first: bool,
-        start: usize,
-    ) -> bool {
-        let piece = Piece { field: Field::Unknown, first, last: false, value: bytes, held: Held::EMPTY };
-        self.kept.data(store, window, &piece, start).is_ok()
-    }
-
-    /// Whether the data so far is an object that has not ended. Looks at each byte once.
-    fn data_is_open<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
-        let payload = self.kept.data_span().of(window, store.bytes());
-        let fresh = payload.get(self.block.scanned..).unwrap_or(&[]);
-        self.block.balance.feed(fresh);
-        self.block.scanned = payload.len();
-        self.block.balance.is_open()
-    }
-
-    fn error_name(&mut self, byte: u8) {
-        self.line = match self.line {
-            Line::ErrorName(5) if byte == b':' => Line::ErrorColon,
-            Line::ErrorName(n) if b"error".get(usize::from(n)) == Some(&byte) => Line::ErrorName(n.saturating_add(1)),
-            _ => Line::Skip,
-        };
-    }
-
-    /// Bytes of an unknown line: what they are good for is told byte by byte, until it is known.
-    fn unknown_bytes<S: Storage + ?Sized>(
-        &mut self,
-        store: &mut S,
-        window: &[u8],
-        bytes: &[u8],
-        start: usize,
-        last: bool,
-    ) -> Next {
-        let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            match self.line {
-                Line::Lead | Line::Space if is_space(byte) => self.line = Line::Space,
-                Line::Lead | Line::Space if self.in_array && matches!(byte, b',' | b']') => {
-                    self.line = Line::AfterRaw;
-                    continue;
-                }
-                Line::Lead | Line::Space | Line::AfterRaw if byte == b'{' => {
-                    self.begin_raw(start.saturating_add(at));
-                    continue;
-                }
-                Line::Lead | Line::Space if byte == b'[' => self.line = Line::Bracket(1),
-                Line::Lead => {
-                    self.line = Line::ErrorName(0);
-                    continue;
-                }
-                Line::Space => self.line = Line::Skip,
-                Line::AfterRaw if is_space(byte) => {}
-                Line::ErrorName(_) => self.error_name(byte),
-                Line::ErrorColon => {
-                    self.open();
-                    self.block.error_field = true;
-                    self.block.quirks.insert(Quirk::ErrorField);
-                    self.facts.fields = true;
-                    self.line = Line::Payload;
-                    if byte != b' ' {
-                        continue;
-                    }
-                }
-                Line::Bracket(1 | SPACED) if is_space(byte) => self.line = Line::Bracket(SPACED),
-                Line::Bracket(1 | SPACED) if byte == b'{' => {
-                    self.in_array = true;
-                    self.begin_raw(start.saturating_add(at));
-                    continue;
-                }
-                Line::Bracket(6) if is_space(byte) => {}
-                Line::Bracket(n) => {
-                    let matches = n != SPACED && DONE.get(usize::from(n)) == Some(&byte);
-                    self.line = if matches { Line::Bracket(n.saturating_add(1)) } else { Line::Skip };
-                }
-                Line::AfterRaw if self.in_array && byte == b',' => {}
-                Line::AfterRaw if self.in_array && byte == b']' => self.in_array = false,
-                Line::AfterRaw => {
-                    self.begin_at(start.saturating_add(at));
-                    self.line = Line::Junk;
-                    continue;
-                }
-                Line::Raw => {
-                    let rest = bytes.get(at..).unwrap_or(&[]);
-                    return self.raw(store, window, rest, start.saturating_add(at), last);
-                }
-                Line::Payload | Line::Junk => {
-                    let rest = bytes.get(at..).unwrap_or(&[]);
-                    if !self.add(store, window, rest, false, start.saturating_add(at)) {
-                        return Next::Found(self.too_long());
-                    }
-                    break;
-                }
-                _ => break,
-            }
-            at = at.saturating_add(1);
-        }
-        if last {
-            return self.unknown_ends(store, window, start.saturating_add(bytes.len()));
-        }
-        Next::Go
-    }
-
-    /// An unknown line ended.
-    fn unknown_ends<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
-        match self.line {
-            Line::Bracket(6) => {
-                self.open();
-                self.block.quirks.insert(Quirk::BareDone);
-                let end = self.offset.saturating_add(end as u64);
-                self.index.frame = (self.line_start, end);
-                Next::Found(self.done())
-            }
-            Line::Bracket(1 | SPACED) => {
-                self.in_array = true;
-                Next::Go
-            }
-            Line::Junk => {
-                let end = self.offset.saturating_add(end as u64);
-                self.line = Line::Skip;
-                Next::Found(self.dispatch(store, window, end, false))
-            }
-            _ => Next::Go,
-        }
-    }
-
-    /// The block begins in the middle of a line, at this offset of the window.
-    fn begin_at(&mut self, at: usize) {
-        self.block = Block {
-            open: true,
-            start: self.offset.saturating_add(at as u64),
-            quirks: self.block.quirks,
-            ..Block::default()
-        };
-    }
-
-    fn begin_raw(&mut self, at: usize) {
-        self.begin_at(at);
-        self.block.raw = true;
-        self.line = Line::Raw;
-    }
-
-    /// Bytes of a raw JSON value.
-    fn raw<S: Storage + ?Sized>(
-        &mut self,
-        store: &mut S,
-        window: &[u8],
-        bytes: &[u8],
-        start: usize,
-        last: bool,
-    ) -> Next {
-        let closes = self.block.balance.feed(bytes);
-        let value = closes.and_then(|len| bytes.get(..len)).unwrap_or(bytes);
-        if !self.add(store, window, value, false, start) {
-            return Next::Found(self.too_long());
-        }
-        if closes.is_none() {
-            return Next::Go;
-        }
-        self.line = Line::AfterRaw;
-        let end = start.saturating_add(value.len());
-        let found = self.dispatch(store, window, self.offset.saturating_add(end as u64), false);
-        if last && value.len() == bytes.len() {
-            Next::Found(found)
-        } else {
-            Next::Within(end, found)
-        }
-    }
-
-    /// A blank line: the end of the block.
-    fn blank<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
-        if !self.block.open {
-            return Next::Go;
-        }
-        if self.block.skipping {
-            self.count(self.block.quirks);
-            self.block = Block::default();
-            store.shrink(self.kept.lasting());
-            return Next::Go;
-        }
-        if self.block.raw && !self.facts.fields {
-            return Next::Go;
-        }
-        let end = self.offset.saturating_add(end as u64);
-        if self.kept.has_data() {
-            return Next::Found(self.dispatch(store, window, end, false));
-        }
-        // Silent. Its ID counts all the same.
-        let found = if self.kept.has_id() { Found::LastEventId } else { Found::NeedMore };
-        self.kept.end();
-        self.index.frame = (self.block.start, end);
-        self.name = Span::NONE;
-        match self.told(found) {
-            Found::NeedMore => {
-                self.after = After::Nothing;
-                self.block = Block::default();
-                Next::Go
-            }
-            found => Next::Found(found),
-        }
-    }
-
-    /// Counts the block's quirks; one of them may make an error of what was found. The block is done.
-    fn told(&mut self, found: Found) -> Found {
-        let quirks = self.block.quirks;
-        self.count(quirks);
-        if self.after == After::Nothing {
-            self.after = After::Release;
-        }
-        let quirk = if quirks.is_empty() { None } else { quirks.and(self.config.errors).iter().next() };
-        match quirk {
-            Some(quirk) => {
-                self.after = After::Release;
-                Found::Error(quirk)
-            }
-            None => found,
-        }
-    }
-
-    fn done(&mut self) -> Found {
-        self.after_done();
-        self.facts.done = true;
-        self.told(Found::Done)
-    }
-
-    fn after_done(&mut self) {
-        if self.facts.done {
-            self.block.quirks.insert(Quirk::EventAfterDone);
-        }
-    }
-
-    /// The block is complete: what is its payload?
-    fn dispatch<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: u64, unterminated: bool) -> Found {
-        if self.block.raw {
-            let quirk = if self.facts.fields {
-                Quirk::JsonBetweenEvents
-            } else if self.facts.raw_values == 0 {
-                Quirk::JsonBody
-            } else {
-                Quirk::Ndjson
-            };
-            self.block.quirks.insert(quirk);
-            self.facts.raw_values = self.facts.raw_values.saturating_add(1);
-        }
-        if unterminated {
-            self.block.quirks.insert(Quirk::UnterminatedEvent);
-        }
-        let frame = (self.block.start, end);
-        let (data, name) = self.kept.end().unwrap_or((block::Span::EMPTY, block::Span::EMPTY));
-        self.name = name.into();
-        let span = Span::from(data);
-        let payload = data.of(window, store.bytes());
-        let trimmed = payload.trim_ascii();
-        if trimmed == DONE {
-            self.index.frame = frame;
-            return self.done();
-        }
-        self.after_done();
-        if trimmed.is_empty() || trimmed.first() == Some(&b':') {
-            self.index.frame = frame;
-            self.block.quirks.insert(Quirk::KeepAliveData);
-            return self.told(Found::KeepAlive(span));
-        }
-        let name = name.of(window, store.bytes());
-        let hint = if self.block.error_field || name == b"error" { Hint::Error } else { Hint::None };
-        let limits = self.config.limits;
-        let checked = match self.config.validate {
-            Validate::Lazy => Ok(()),
-            Validate::Strict => crate::json::validate(payload, limits.max_depth),
-        };
-        let read = checked.and_then(|()| self.index.read(payload, hint, limits.max_depth));
-        let (found, trailing) = match read {
-            Ok(end) => {
-                let rest = payload.get(end..).unwrap_or(&[]);
-                let more = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
-                (Found::Chunk(span), more.map(|at| end.saturating_add(at)))
-            }
-            Err(_) if hint == Hint::Error => {
-                self.index.plain_text();
-                (Found::Chunk(span), None)
-            }
-            Err(fault) => (Found::Malformed(span, fault), None),
-        };
-        self.index.frame = frame;
-        let named = !name.is_empty();
-        if let Found::Chunk(_) = found {
-            let facts = self.index.facts;
-            if !facts.chat && !facts.error && matches!(name, b"ping" | b"keepalive" | b"keep-alive" | b"heartbeat") {
-                self.block.quirks.insert(Quirk::KeepAliveData);
-                return self.told(Found::KeepAlive(span));
-            }
-            let payload_is_null = self.index.quirks.contains(Quirk::NullChunk) && !facts.chat;
-            self.facts.foreign |= !facts.chat && !facts.error && !payload_is_null;
-            self.facts.chat |= facts.chat;
-            self.facts.error |= facts.error;
-            self.facts.body |= self.block.raw && facts.message && !facts.delta;
-            self.facts.seen |= self.index.seen;
-            self.facts.finished |= self.index.finished;
-            self.block.quirks |= self.index.quirks;
-            self.index.quirks = self.block.quirks;
-        } else {
-            self.facts.foreign |= named;
-        }
-        let Some(at) = trailing else { return self.told(found) };
-        // They are delivered by the next step, when the window is another one.
-        let Ok(data) = self.kept.hold(store, window, data) else { return self.too_long() };
-        let (value, rest) = Span::from(data).split(at as u32);
-        self.after = After::Trailing(rest);
-        self.told(Found::Chunk(value))
-    }
-
-    /// The stream ended in this block.
-    fn last_block<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
-        if !self.block.open {
-            return None;
-        }
-        if self.block.raw {
-            self.facts.pending = Pending::Json;
-            return None;
-        }
-        self.facts.pending = Pending::Event;
-        if self.config.framing == Framing::Spec || self.block.skipping || !self.kept.has_data() {
-            return None;
-        }
-        let payload = self.kept.data_span().of(&[], store.bytes());
-        let trimmed = payload.trim_ascii();
-        let is_error = self.block.error_field || self.kept.name_span().of(&[], store.bytes()) == b"error";
-        let whole = trimmed == DONE || trimmed.is_empty() || trimmed.first() == Some(&b':') || {
-            let read = self.index.read(payload, Hint::None, self.config.limits.max_depth);
-            read.is_ok_and(|end| payload.get(end..).unwrap_or(&[]).trim_ascii().is_empty())
-        };
-        if !whole && !is_error {
-            return None;
-        }
-        self.facts.pending = Pending::Nothing;
-        Some(self.dispatch(store, &[], self.offset, true))
     }
 
     /// A new stream with the same configuration.
