@@ -32,7 +32,7 @@ use core::ops::Range;
 ///     while let Some(event) = parser.next(&mut slice)? {
 ///         for delta in event.deltas() {
 ///             if let DeltaKind::Content(content) = delta.kind {
-///                 text += &content.to_cow();
+///                 text += &content.to_string();
 ///             }
 ///         }
 ///     }
@@ -163,7 +163,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// struct Print(String);
     /// impl Handler for Print {
     ///     fn content(&mut self, _choice: u32, text: Text<'_>) -> Flow {
-    ///         self.0 += &text.to_cow();
+    ///         self.0 += &text.to_string();
     ///         Flow::Continue(())
     ///     }
     /// }
