@@ -18,3 +18,5 @@ pub use event::{Event, Malformed};
 pub use machine::{Found, Machine, Place, Span, Step};
 pub use parser::Parser;
 pub use push::{Fed, Flow, Handler, Stop, Track};
+#[cfg(feature = "alloc")]
+pub(crate) use raw_json::Balance;
