@@ -1,4 +1,45 @@
-//! deltawire reads LLM token streams off the wire.
+//! deltawire reads LLM token streams off the wire: bytes in, in slices of any size; deltas of `chat.completion.chunk`
+//! events out, borrowed from the bytes that came in. No allocation, no I/O, no async, `no_std`.
+//!
+//! [`Parser`] is what to use. Pull with [`Parser::next`]:
+//!
+//! ```
+//! use deltawire::{chat::DeltaKind, Parser, Verdict};
+//!
+//! let mut parser = Parser::new([0; 4096]);
+//! let mut text = String::new();
+//! # let reads = [&b"data: {\"choices\":[{\"delta\":{\"content\":\"Hel"[..], b"lo\"}}]}\n\ndata: [DONE]\n\n"];
+//! for mut input in reads {
+//!     while let Some(event) = parser.next(&mut input)? {
+//!         for delta in event.deltas() {
+//!             if let DeltaKind::Content(content) = delta.kind {
+//!                 text += &content.to_string();
+//!             }
+//!         }
+//!     }
+//! }
+//! while let Some(_event) = parser.finish()? {}
+//! assert_eq!(text, "Hello");
+//! assert_eq!(parser.end().verdict, Verdict::Done);
+//! # Ok::<(), deltawire::Error>(())
+//! ```
+//!
+//! or push with [`Parser::feed`] and a [`Handler`], which is told each thing once: a role that is repeated in each chunk,
+//! the call that a fragment belongs to, a character whose halves came in two chunks. The assembler in `message` (feature
+//! `alloc`) puts a whole message together.
+//!
+//! Real streams deviate from what the documents say. What is understood all the same has a name, a [`Quirk`]; what is not
+//! is an event ([`Event::Malformed`], [`Event::TooLong`]), and the stream goes on. How a stream ended is told by
+//! [`Parser::end`].
+//!
+//! [`sse`] (event streams as WHATWG HTML 9.2 has them) and [`json`] (a lazy cursor) are useful alone.
+//!
+//! # Features
+//!
+//! None changes a limit or a meaning.
+//!
+//! - `alloc` (default): a storage that grows, the assembler, a few conveniences.
+//! - `serde`: `Serialize` for the assembled message.
 #![no_std]
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
@@ -27,3 +68,8 @@ pub use quirk::{Quirk, QuirkSet};
 pub use storage::Growing;
 pub use storage::Storage;
 pub use stream::{Config, End, Event, Flow, Framing, Handler, Parser, Stop, Validate, Verdict};
+
+/// The examples of the README are to run.
+#[cfg(all(doctest, feature = "alloc"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

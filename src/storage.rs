@@ -25,7 +25,7 @@ pub trait Storage: sealed::Sealed {
     fn grow(&mut self, len: usize) -> bool {
         len <= self.bytes().len()
     }
-    /// Says that only the last `len` bytes still matter: a large buffer may be given back, those bytes last in the new.
+    /// Says that only the first `len` bytes still matter: a large buffer may be given back.
     fn shrink(&mut self, len: usize) {
         let _ = len;
     }
@@ -112,7 +112,7 @@ impl Storage for Growing {
         let small = len.max(INLINE);
         let mut kept = smallvec::SmallVec::new();
         if kept.try_reserve_exact(small).is_ok() {
-            kept.extend_from_slice(self.buffer.get(have.saturating_sub(small)..).unwrap_or(&[]));
+            kept.extend_from_slice(self.buffer.get(..small).unwrap_or(&[]));
             self.buffer = kept;
         }
     }

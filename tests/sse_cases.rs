@@ -259,9 +259,7 @@ fn show(bytes: &[u8]) -> String {
 }
 
 fn limits(max_event_len: u32, max_id_len: u32) -> Limits {
-    let mut limits = Limits::default();
-    limits.max_event_len = max_event_len;
-    limits.max_id_len = max_id_len;
+    let limits = Limits { max_event_len, max_id_len, ..Limits::default() };
     limits
 }
 
@@ -485,6 +483,26 @@ fn long_streams_in_slices_of_every_size() {
     }
 }
 
+/// Names, comments and IDs of such lengths that a growing storage grows at each of them.
+#[test]
+fn what_is_kept_survives_growth() {
+    let of = |byte: &str, len: usize| byte.repeat(len);
+    for len in [1, 100, 255, 300, 500, 511, 512, 513, 1500] {
+        let streams = [
+            format!("event: {}\ndata: {}\ndata: {}\n\n", of("e", len), of("a", 700), of("b", 900)),
+            format!("data: {}\nevent: {}\n: {}\ndata\n\n", of("a", 90), of("e", 100), of("c", len)),
+            format!("event: {}\nid: {}\ndata: {}\nid: 1\n\n", of("e", 200), of("i", len), of("a", len)),
+            format!("data: {}\nid: 1\n\nevent: {}\ndata\nid: {}\n\n", of("a", 300), of("e", 150), of("i", len)),
+            format!("id: {}\ndata: a\n\nevent: {}\ndata: {}\n\n", of("i", 60), of("e", len), of("b", 2000)),
+        ];
+        for stream in streams {
+            for size in [1, 7, 64, 110, 111, 200, 250, 400, 512, 600, 900, 1000, 5000] {
+                check_chunks::<8192>(stream.as_bytes(), Limits::default(), KINDS, size);
+            }
+        }
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Limits
 
@@ -551,6 +569,17 @@ fn ids_at_the_limit() {
         check::<61>(stream.as_bytes(), limits(100, 100), KINDS, true);
         let got = answer([0; 61], limits(100, 100), &[stream.as_bytes()]);
         assert_eq!(got.id.len(), if len <= 20 { len } else { 0 });
+    }
+}
+
+#[test]
+fn room_for_ids_grows_to_the_double() {
+    // Two slots of three bytes, then of six, leave 18 of 30 bytes.
+    for len in [17, 18, 19] {
+        let stream = format!("id: 123\nid: 1234\ndata: {}\n\n", "x".repeat(len));
+        check::<30>(stream.as_bytes(), limits(100, 100), KINDS, true);
+        let got = answer([0; 30], limits(100, 100), &[stream.as_bytes()]);
+        assert_eq!(got.id, if len <= 18 { &b"1234"[..] } else { b"" });
     }
 }
 

@@ -1,1 +1,43 @@
-fn main() {}
+//! The `deltawire` command: what an LLM stream says, on the terminal.
+
+mod commands;
+mod input;
+mod options;
+mod report;
+
+use clap::Parser;
+use options::{Cli, Command};
+use report::{complain, Failure};
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; wrong use is 1 here, for 2 is the API's error.
+            let wrong = error.use_stderr();
+            let printed = error.print();
+            return if wrong || printed.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {
+                ExitCode::from(report::UNREADABLE)
+            } else {
+                ExitCode::SUCCESS
+            };
+        }
+    };
+    let done = match &cli.command {
+        Command::Text(options) => commands::text::run(options),
+        Command::Message(options) => commands::message::run(options),
+        Command::Events(options) => commands::events::run(options),
+        Command::Sse(options) => commands::sse::run(options),
+    };
+    match done.and_then(|code| std::io::stdout().flush().map(|()| code).map_err(Failure::Write)) {
+        Ok(code) => ExitCode::from(code),
+        // Who reads our output has enough: nothing is wrong.
+        Err(Failure::Write(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => {
+            complain(failure);
+            ExitCode::from(report::UNREADABLE)
+        }
+    }
+}

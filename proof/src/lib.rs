@@ -42,6 +42,8 @@ exports! {
     proof_decoder => drive::decoder,
     proof_json => drive::json,
     proof_lines => drive::lines,
+    proof_pull => drive::pull,
+    proof_push => drive::push,
     #[cfg(feature = "control")]
     proof_control => drive::control,
 }

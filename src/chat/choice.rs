@@ -82,6 +82,12 @@ impl<'a> Choice<'a> {
         index::member(self.source.index, self.source.payload, &self.fields.spans, member)
     }
 
+    /// `delta.annotations`, if it is an array. Walks the delta.
+    pub(crate) fn annotations(&self) -> Option<Value<'a>> {
+        let items = member_of(self.object(choice::DELTA)?, "annotations")?;
+        (items.kind() == Kind::Array).then_some(items)
+    }
+
     fn object(&self, member: usize) -> Option<Value<'a>> {
         self.member(member).filter(|value| value.kind() == Kind::Object)
     }

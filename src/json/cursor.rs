@@ -123,12 +123,13 @@ impl<'a> Cursor<'a> {
         if self.significant()? != b'"' {
             return Err(JsonErrorKind::UnexpectedByte.at(self.at));
         }
-        let name = self.string()?;
+        let from = self.at + 1;
+        let end = self.string()?;
         if self.significant()? != b':' {
             return Err(JsonErrorKind::UnexpectedByte.at(self.at));
         }
         self.at += 1;
-        Ok(name.as_text())
+        Ok(Some(Text::from_raw(self.bytes.get(from..end.at).unwrap_or_default(), TextFlags::of(&end))))
     }
 
     /// Whether the array entered last has another element, which then has to be read or entered. `false`: the array
@@ -152,16 +153,17 @@ impl<'a> Cursor<'a> {
     /// `UnexpectedEnd`, `UnexpectedByte`, `TooDeep`, `BadNumber`, `BadLiteral`.
     #[inline]
     pub fn value(&mut self) -> Result<Value<'a>, JsonError> {
-        let from = self.at;
-        let byte = match self.bytes.get(from) {
+        let byte = match self.bytes.get(self.at) {
             // Most values come without whitespace before them.
             Some(&byte) if byte > b' ' => byte,
             _ => self.significant()?,
         };
-        if byte == b'"' {
-            return self.string();
+        if byte != b'"' {
+            return self.other_value(byte);
         }
-        self.other_value(byte)
+        let from = self.at;
+        let flags = TextFlags::of(&self.string()?);
+        Ok(Value::from_span(self.bytes.get(from..self.at).unwrap_or_default(), flags))
     }
 
     /// Makes sure that nothing but whitespace is left.
@@ -198,15 +200,16 @@ impl<'a> Cursor<'a> {
         Ok(Value::from_span(self.bytes.get(from..end).unwrap_or_default(), TextFlags::PLAIN))
     }
 
-    /// The string whose opening quote is at the cursor.
+    /// Goes over the string whose opening quote is at the cursor.
     #[inline]
-    fn string(&mut self) -> Result<Value<'a>, JsonError> {
-        let from = self.at;
-        let Some(end) = string::end(self.bytes, from + 1) else {
-            return Err(JsonErrorKind::UnexpectedEnd.at(self.bytes.len()));
-        };
-        self.at = end.at + 1;
-        Ok(Value::from_span(self.bytes.get(from..self.at).unwrap_or_default(), TextFlags::of(&end)))
+    fn string(&mut self) -> Result<string::StringEnd, JsonError> {
+        match string::end(self.bytes, self.at + 1) {
+            Some(end) => {
+                self.at = end.at + 1;
+                Ok(end)
+            }
+            None => Err(JsonErrorKind::UnexpectedEnd.at(self.bytes.len())),
+        }
     }
 
     #[inline]

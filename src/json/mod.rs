@@ -25,6 +25,9 @@ mod strict;
 mod text;
 mod value;
 
+#[cfg(test)]
+mod tests;
+
 pub use cursor::Cursor;
 pub use error::{JsonError, JsonErrorKind};
 pub use fragments::{Copied, Fragment, Fragments, Unescape};

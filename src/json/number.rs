@@ -218,3 +218,146 @@ fn exponent_of(raw: &[u8]) -> Option<i64> {
     }
     Some(if negative { -value } else { value })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+    extern crate std;
+    use super::*;
+    use std::string::{String, ToString};
+
+    fn number(text: &str) -> Number<'_> {
+        Number::new(text.as_bytes()).unwrap_or_else(|| panic!("{text}"))
+    }
+
+    #[test]
+    fn integers() {
+        let table: &[(&str, Option<u64>, Option<i64>)] = &[
+            ("0", Some(0), Some(0)),
+            ("-0", Some(0), Some(0)),
+            ("-0.000e5", Some(0), Some(0)),
+            ("0e99999999999999999999999", Some(0), Some(0)),
+            ("7", Some(7), Some(7)),
+            ("-7", None, Some(-7)),
+            ("10.0", Some(10), Some(10)),
+            ("10.50", None, None),
+            ("1.7e9", Some(1_700_000_000), Some(1_700_000_000)),
+            ("17E+8", Some(1_700_000_000), Some(1_700_000_000)),
+            ("1700000000000e-3", Some(1_700_000_000), Some(1_700_000_000)),
+            ("1700000000001e-3", None, None),
+            ("0.000001e6", Some(1), Some(1)),
+            ("0.000001e5", None, None),
+            ("100e-2", Some(1), Some(1)),
+            ("100e-3", None, None),
+            ("9223372036854775807", Some(i64::MAX as u64), Some(i64::MAX)),
+            ("9223372036854775808", Some(1 << 63), None),
+            ("-9223372036854775808", None, Some(i64::MIN)),
+            ("-9223372036854775809", None, None),
+            ("-9.223372036854775808e18", None, Some(i64::MIN)),
+            ("15924764223251450000", Some(15_924_764_223_251_450_000), None),
+            ("18446744073709551615", Some(u64::MAX), None),
+            ("18446744073709551616", None, None),
+            ("1.8446744073709551615e19", Some(u64::MAX), None),
+            ("1.8446744073709551616e19", None, None),
+            ("1844674407370955161500e-2", Some(u64::MAX), None),
+            ("1e19", Some(10_000_000_000_000_000_000), None),
+            ("1e20", None, None),
+            ("1e999999999999999999999", None, None),
+            ("1e-999999999999999999999", None, None),
+            ("1e400", None, None),
+            ("99999999999999999999999999", None, None),
+            ("0.1", None, None),
+            ("-7.62939453125e-6", None, None),
+        ];
+        for (text, unsigned, signed) in table {
+            assert_eq!(number(text).to_u64(), *unsigned, "{text}");
+            assert_eq!(number(text).to_i64(), *signed, "{text}");
+        }
+        let long = "1".to_string() + &"0".repeat(100_000) + "e-100000";
+        assert_eq!(number(&long).to_u64(), Some(1));
+        let long = "0.".to_string() + &"0".repeat(100_000) + "5e100001";
+        assert_eq!(number(&long).to_u64(), Some(5));
+        assert_eq!(number(&("1".repeat(100_000) + "e-99999")).to_u64(), None);
+    }
+
+    /// The integer that a decimal text is, by moving its point.
+    fn naive(text: &str) -> Option<i128> {
+        let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (sign, digits) = digits.strip_prefix('-').map_or((1, digits), |digits| (-1, digits));
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let exponent: i64 = exponent.parse().unwrap();
+        let mut moved = "0".repeat(100) + whole + fraction + &"0".repeat(100);
+        let point = (100 + whole.len() as i64 + exponent) as usize;
+        let fraction = moved.split_off(point);
+        if fraction.bytes().any(|digit| digit != b'0') {
+            return None;
+        }
+        match moved.trim_start_matches('0') {
+            "" => Some(0),
+            digits => digits.parse::<i128>().ok().map(|value| sign * value),
+        }
+    }
+
+    #[test]
+    fn integers_against_the_naive_twin() {
+        let mut state = 9u64;
+        let mut random = |bound: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % bound
+        };
+        let mut integers = 0;
+        for _ in 0..100_000 {
+            let mut text = String::new();
+            text += ["", "-"][random(2) as usize];
+            // Few digits, many zeros: so that many are integers.
+            let mut digits = |text: &mut String, count: u64| {
+                for _ in 0..count {
+                    text.push(['0', '0', '0', '1', '5', '9'][random(6) as usize]);
+                }
+            };
+            let mut whole = String::new();
+            digits(&mut whole, 12);
+            text += match whole.trim_start_matches('0') {
+                "" => "0",
+                whole => whole,
+            };
+            let mut fraction = String::from(".");
+            digits(&mut fraction, 8);
+            if random(2) == 0 {
+                text += &fraction[..2 + random(8) as usize];
+            }
+            if random(2) == 0 {
+                text += ["e", "E", "e+", "e-"][random(4) as usize];
+                text += &random(25).to_string();
+            }
+            let due = naive(&text);
+            integers += u32::from(due.is_some());
+            assert_eq!(number(&text).to_u64(), due.and_then(|value| value.try_into().ok()), "{text}");
+            assert_eq!(number(&text).to_i64(), due.and_then(|value| value.try_into().ok()), "{text}");
+        }
+        assert!(integers > 20_000, "{integers}");
+    }
+
+    #[test]
+    fn grammar() {
+        for text in ["0", "-0", "1", "10", "0.0", "1.5", "1e5", "1E5", "1e+5", "1e-5", "-1.25e-10", "0e0", "1e00"] {
+            assert_eq!(number(text).as_str(), text);
+            assert_eq!(number(text).raw(), text.as_bytes());
+            assert_eq!(number(text).is_integer(), text.parse::<i64>().is_ok(), "{text}");
+            assert_eq!(number(text).to_f64(), text.parse::<f64>().unwrap());
+            assert_eq!(number(text).to_string(), text);
+        }
+        for text in [
+            "", "-", "+1", ".5", "1.", "01", "-01", "1e", "1e+", "1.e5", "1 ", " 1", "0x1", "1a", "NaN", "inf", "--1",
+            "1.5.5", "1e5e5", "1e5.5", "1_0", "\u{661}",
+        ] {
+            assert!(Number::new(text.as_bytes()).is_none(), "{text}");
+        }
+        assert_eq!(end(b"-x", 0), Err(JsonErrorKind::BadNumber.at(1)));
+        assert_eq!(end(b"1.", 0), Err(JsonErrorKind::UnexpectedEnd.at(2)));
+        assert_eq!(end(b"012", 0), Ok(1));
+        assert_eq!(number("1e999").to_f64(), f64::INFINITY);
+    }
+}

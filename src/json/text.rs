@@ -22,6 +22,8 @@ impl TextFlags {
     pub(crate) const CONTROL: TextFlags = TextFlags(4);
     /// No JSON string at all: backslashes and controls stand for themselves.
     pub(crate) const VERBATIM: TextFlags = TextFlags(8);
+    /// A half of a surrogate pair was taken off its end; what is left keeps what it ends with.
+    const HELD: TextFlags = TextFlags(16);
     /// Nothing is known of the string.
     pub(crate) const UNKNOWN: TextFlags = TextFlags(7);
 
@@ -52,7 +54,7 @@ impl TextFlags {
     /// From the number that [`bits`](TextFlags::bits) gave.
     #[inline]
     pub(crate) const fn from_bits(bits: u16) -> Self {
-        TextFlags(bits & 15)
+        TextFlags(bits & 31)
     }
 }
 
@@ -100,7 +102,7 @@ impl<'a> Text<'a> {
     /// The high surrogate that the text ends with as an escape, if it does: its other half may begin the next text.
     #[inline]
     pub(crate) fn trailing_half(&self) -> Option<u16> {
-        if !self.may(TextFlags::ESCAPED) || self.may(TextFlags::VERBATIM) {
+        if !self.may(TextFlags::ESCAPED) || self.may(TextFlags::VERBATIM.with(TextFlags::HELD)) {
             return None;
         }
         let [before @ .., b'\\', b'u', a, b, c, d] = self.raw else { return None };
@@ -110,13 +112,11 @@ impl<'a> Text<'a> {
         (backslashes % 2 == 0).then_some(half)
     }
 
-    /// The text without the half that [`trailing_half`](Text::trailing_half) tells of.
+    /// The text without the half that [`trailing_half`](Text::trailing_half) tells of. It tells of none any more.
     #[inline]
     pub(crate) fn without_trailing_half(self) -> Self {
-        match self.trailing_half() {
-            Some(_) => Text { raw: self.raw.get(..self.raw.len().saturating_sub(6)).unwrap_or_default(), ..self },
-            None => self,
-        }
+        let Some(kept) = self.trailing_half().and_then(|_| self.raw.len().checked_sub(6)) else { return self };
+        Text { raw: self.raw.get(..kept).unwrap_or_default(), flags: self.flags.with(TextFlags::HELD), ..self }
     }
 
     /// The text with a high surrogate (0xD800 to 0xDBFF) before it that the text before ended with. If this one begins

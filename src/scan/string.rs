@@ -41,7 +41,9 @@ pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd
     end_wide::<K>(bytes, from)
 }
 
-/// The rest of [`end_with`]: what is long, escaped, or near the end of the bytes.
+/// The rest of [`end_with`]: what is long, escaped, or near the end of the bytes. Kept out of line, so that the short way
+/// is small enough to be inlined where it is called.
+#[inline(never)]
 fn end_wide<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd> {
     walk::<K, _>(bytes, from, &mut Quote::default())
 }
@@ -119,6 +121,7 @@ pub(super) fn run_with<K: Kernel, const STRICT: bool>(bytes: &[u8], from: usize)
     run_wide::<K, STRICT>(bytes, from)
 }
 
+#[inline(never)]
 fn run_wide<K: Kernel, const STRICT: bool>(bytes: &[u8], from: usize) -> RunEnd {
     let mut run = Run::<STRICT>::default();
     let at = walk::<K, _>(bytes, from, &mut run).unwrap_or(bytes.len());

@@ -17,7 +17,7 @@ use core::cell::Cell;
 
 /// Where a span lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+pub(crate) enum Place {
     /// In the slice given to the call.
     Input,
     /// In the storage.
@@ -26,14 +26,14 @@ enum Place {
 
 /// A range of the input or of the storage.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
-    place: Place,
-    start: usize,
-    len: usize,
+pub(crate) struct Span {
+    pub(crate) place: Place,
+    pub(crate) start: usize,
+    pub(crate) len: usize,
 }
 
 impl Span {
-    const EMPTY: Span = Span { place: Place::Input, start: 0, len: 0 };
+    pub(crate) const EMPTY: Span = Span { place: Place::Input, start: 0, len: 0 };
 
     fn input(start: usize, len: usize) -> Span {
         Span { place: Place::Input, start, len }
@@ -44,7 +44,7 @@ impl Span {
     }
 
     /// Its bytes.
-    pub(super) fn of<'a>(self, input: &'a [u8], store: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn of<'a>(self, input: &'a [u8], store: &'a [u8]) -> &'a [u8] {
         let bytes = match self.place {
             Place::Input => input,
             Place::Store => store,
@@ -62,11 +62,11 @@ impl Span {
 
 /// There is no room: the event, or the comment, is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NoRoom;
+pub(crate) struct NoRoom;
 
 /// The block being read: what is kept of it. The bytes themselves are in the storage that every call gets.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     max_event: usize,
     max_id: usize,
     /// Bytes of one ID slot.
@@ -85,7 +85,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    pub(super) const fn new(limits: Limits) -> Self {
+    pub(crate) const fn new(limits: Limits) -> Self {
         Block {
             max_event: limits.max_event_len as usize,
             max_id: limits.max_id_len as usize,
@@ -101,7 +101,7 @@ impl Block {
     }
 
     /// Forgets the block, but not the committed ID.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pending = None;
         self.data = None;
         self.name = Span::EMPTY;
@@ -109,35 +109,55 @@ impl Block {
     }
 
     /// Forgets all.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.clear();
         self.slot = 0;
         self.id_len = 0;
     }
 
     /// Nothing but IDs is kept.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.data.is_none() && self.name.len == 0 && self.staged == 0
     }
 
+    /// There is data, be it empty.
+    pub(crate) fn has_data(&self) -> bool {
+        self.data.is_some()
+    }
+
+    /// The data so far.
+    pub(crate) fn data_span(&self) -> Span {
+        self.data.unwrap_or(Span::EMPTY)
+    }
+
+    /// The event name so far.
+    pub(crate) fn name_span(&self) -> Span {
+        self.name
+    }
+
+    /// An ID waits for its blank line.
+    pub(crate) fn has_id(&self) -> bool {
+        self.pending.is_some()
+    }
+
     /// Nothing is staged any more.
-    pub(super) fn unstage(&mut self) {
+    pub(crate) fn unstage(&mut self) {
         self.staged = 0;
     }
 
     /// The committed ID.
-    pub(super) fn id<'a>(&self, store: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn id<'a>(&self, store: &'a [u8]) -> &'a [u8] {
         let start = if self.second { self.slot } else { 0 };
         store.get(start..start.saturating_add(self.id_len)).unwrap_or(&[])
     }
 
     /// Bytes at the front of the storage that outlive the block.
-    pub(super) fn lasting(&self) -> usize {
+    pub(crate) fn lasting(&self) -> usize {
         self.slot.saturating_mul(2)
     }
 
     /// The blank line: commits the ID and gives data and name, if there is data.
-    pub(super) fn end(&mut self) -> Option<(Span, Span)> {
+    pub(crate) fn end(&mut self) -> Option<(Span, Span)> {
         if let Some(len) = self.pending {
             self.second = !self.second;
             self.id_len = len;
@@ -147,8 +167,21 @@ impl Block {
         event
     }
 
+    /// Copies data that [`end`](Block::end) gave, and that lies in the input, to the storage, for a while longer.
+    pub(crate) fn hold<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        input: &[u8],
+        data: Span,
+    ) -> Result<Span, NoRoom> {
+        self.data = Some(data);
+        let saved = self.save_data(store, input);
+        let held = self.data.take().unwrap_or(Span::EMPTY);
+        saved.map(|()| held)
+    }
+
     /// A piece of a data line; `start` is where its value begins in the input.
-    pub(super) fn data<S: Storage>(
+    pub(crate) fn data<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
         input: &[u8],
@@ -170,7 +203,12 @@ impl Block {
     }
 
     /// A piece of an event line. The name so far is void with the first one: the line will end in any case.
-    pub(super) fn name<S: Storage>(&mut self, store: &mut S, piece: &Piece<'_>, start: usize) -> Result<(), NoRoom> {
+    pub(crate) fn name<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        piece: &Piece<'_>,
+        start: usize,
+    ) -> Result<(), NoRoom> {
         if piece.first {
             self.staged = 0;
             self.name = Span::EMPTY;
@@ -191,7 +229,7 @@ impl Block {
     }
 
     /// A piece of a comment; the whole comment with its last one.
-    pub(super) fn comment<S: Storage>(
+    pub(crate) fn comment<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
         piece: &Piece<'_>,
@@ -208,23 +246,35 @@ impl Block {
         Ok(piece.last.then(|| Span::store(self.stage_start(), self.staged)))
     }
 
-    /// A piece of an ID line. An ID with a NUL, or one that there is no room for, leaves things as they were.
-    pub(super) fn identify<S: Storage>(&mut self, store: &mut S, piece: &Piece<'_>) {
+    /// A piece of an ID line. An ID with a NUL, or one that there is no room for, leaves things as they were; the latter
+    /// is told, once.
+    pub(crate) fn identify<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
         if piece.first {
             self.staged = 0;
             self.id_sound = true;
         }
+        let mut told = Ok(());
         if self.id_sound {
-            self.id_sound = self.take_id(store, piece).is_ok();
+            // Whichever comes first, the NUL or the byte too many.
+            let beside = self.lasting().saturating_add(self.event_len());
+            let room = self.max_id.min(store.max_len().saturating_sub(beside)).saturating_sub(self.staged);
+            let inside = piece.value.get(..room).unwrap_or(piece.value);
+            if inside.iter().any(|byte| matches!(byte, 0)) {
+                self.id_sound = false;
+            } else {
+                told = self.take_id(store, piece);
+                self.id_sound = told.is_ok();
+            }
         }
-        if piece.last {
+        if piece.last || !self.id_sound {
             self.staged = 0;
         }
+        told
     }
 
-    fn take_id<S: Storage>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
+    fn take_id<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
         let len = self.staged.saturating_add(piece.value.len());
-        if len > self.max_id || piece.value.iter().any(|byte| matches!(byte, 0)) {
+        if len > self.max_id {
             return Err(NoRoom);
         }
         // The rule counts the staged value also if it is not staged because the line lies whole in the input.
@@ -258,7 +308,7 @@ impl Block {
 
     /// Keeps what still lies in the input, which the caller takes away.
     #[inline]
-    pub(super) fn save<S: Storage>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
+    pub(crate) fn save<S: Storage + ?Sized>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
         if self.data.is_some() {
             self.save_data(store, input)?;
         }
@@ -268,7 +318,7 @@ impl Block {
         Ok(())
     }
 
-    fn save_data<S: Storage>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
+    fn save_data<S: Storage + ?Sized>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
         let Some(Span { place: Place::Input, len, .. }) = self.data else {
             return Ok(());
         };
@@ -282,7 +332,7 @@ impl Block {
         Ok(())
     }
 
-    fn save_name<S: Storage>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
+    fn save_name<S: Storage + ?Sized>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
         let Span { place: Place::Input, len, .. } = self.name else {
             return Ok(());
         };
@@ -295,7 +345,7 @@ impl Block {
 
     /// Whether the event, or a comment beside it, may grow by `more`.
     #[inline]
-    fn check<S: Storage>(&self, store: &S, more: usize) -> Result<(), NoRoom> {
+    fn check<S: Storage + ?Sized>(&self, store: &S, more: usize) -> Result<(), NoRoom> {
         let limit = self.max_event.min(store.max_len().saturating_sub(self.lasting()));
         let len = self.event_len().saturating_add(self.staged).saturating_add(more);
         if len <= limit {
@@ -305,7 +355,7 @@ impl Block {
         }
     }
 
-    fn data_len(&self) -> usize {
+    pub(crate) fn data_len(&self) -> usize {
         self.data.map_or(0, |data| data.len)
     }
 
@@ -318,7 +368,7 @@ impl Block {
     }
 
     /// Adds to data that is kept.
-    fn append<S: Storage>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
+    fn append<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
         let at = self.stage_start();
         self.reserve(store, at.saturating_add(bytes.len()))?;
         copy(store.bytes_mut(), at, bytes);
@@ -328,7 +378,7 @@ impl Block {
         Ok(())
     }
 
-    fn stage<S: Storage>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
+    fn stage<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
         let at = self.stage_start().saturating_add(self.staged);
         self.reserve(store, at.saturating_add(bytes.len()))?;
         copy(store.bytes_mut(), at, bytes);
@@ -338,7 +388,7 @@ impl Block {
 
     /// Makes the first `front` bytes usable beside the parked name, which goes to the new far end.
     #[inline]
-    fn reserve<S: Storage>(&mut self, store: &mut S, front: usize) -> Result<(), NoRoom> {
+    fn reserve<S: Storage + ?Sized>(&mut self, store: &mut S, front: usize) -> Result<(), NoRoom> {
         let name = self.name.stored_len();
         let need = front.saturating_add(name);
         if need <= store.bytes().len() {
@@ -355,7 +405,7 @@ impl Block {
         Ok(())
     }
 
-    fn grow_slots<S: Storage>(&mut self, store: &mut S, slot: usize) -> Result<(), NoRoom> {
+    fn grow_slots<S: Storage + ?Sized>(&mut self, store: &mut S, slot: usize) -> Result<(), NoRoom> {
         let stored = self.data.map_or(0, Span::stored_len);
         let behind = if self.staged > 0 { self.data_len().saturating_add(self.staged) } else { stored };
         let (from, to) = (self.lasting(), slot.saturating_mul(2));

@@ -85,7 +85,7 @@ pub struct Held {
 }
 
 impl Held {
-    const EMPTY: Held = Held { bytes: [0; HEAD], len: 0 };
+    pub(crate) const EMPTY: Held = Held { bytes: [0; HEAD], len: 0 };
 
     /// The bytes.
     #[inline]

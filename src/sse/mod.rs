@@ -2,7 +2,7 @@
 //!
 //! [`Lines`] turns bytes into pieces of lines. [`Decoder`] reads those as the standard says, and gives events.
 
-mod block;
+pub(crate) mod block;
 mod decoder;
 mod lines;
 mod lossy;

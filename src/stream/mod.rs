@@ -4,17 +4,23 @@
 //! [`Machine::step`], which deals in offsets alone.
 
 mod config;
+mod dispatch;
 mod end;
 mod event;
-mod keep;
+mod found;
 mod machine;
 mod parser;
 mod push;
 mod raw_json;
+#[cfg(test)]
+mod tests;
 
 pub use config::{Config, Framing, Validate};
 pub use end::{End, Pending, Verdict};
 pub use event::{Event, Malformed};
-pub use machine::{Found, Machine, Place, Span, Step};
+pub use found::{Found, Place, Span, Step};
+pub use machine::Machine;
 pub use parser::Parser;
 pub use push::{Fed, Flow, Handler, Stop, Track};
+#[cfg(feature = "alloc")]
+pub(crate) use raw_json::Balance;

@@ -32,7 +32,7 @@ use core::ops::Range;
 ///     while let Some(event) = parser.next(&mut slice)? {
 ///         for delta in event.deltas() {
 ///             if let DeltaKind::Content(content) = delta.kind {
-///                 text += &content.to_cow();
+///                 text += &content.to_string();
 ///             }
 ///         }
 ///     }
@@ -163,7 +163,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// struct Print(String);
     /// impl Handler for Print {
     ///     fn content(&mut self, _choice: u32, text: Text<'_>) -> Flow {
-    ///         self.0 += &text.to_cow();
+    ///         self.0 += &text.to_string();
     ///         Flow::Continue(())
     ///     }
     /// }
@@ -240,7 +240,7 @@ fn view<'a, S: Storage>(
         Found::Error(quirk) => return Err(Error::Quirk { quirk, offset }),
         Found::Chunk(span) => Event::Chunk(Chunk {
             source: Source { payload: span.of(given, storage), index: machine.index() },
-            name: machine.name(storage),
+            name: machine.name(given, storage),
         }),
         Found::Done => Event::Done,
         Found::Comment(span) => Event::Comment(span.of(given, storage)),
@@ -248,7 +248,7 @@ fn view<'a, S: Storage>(
         Found::Retry(ms) => Event::Retry(ms),
         Found::LastEventId => Event::LastEventId(machine.last_event_id(storage)),
         Found::Malformed(span, fault) => {
-            Event::Malformed(Malformed { payload: span.of(given, storage), fault, name: machine.name(storage) })
+            Event::Malformed(Malformed { payload: span.of(given, storage), fault, name: machine.name(given, storage) })
         }
         Found::TooLong => Event::TooLong { offset },
         Found::CommentTooLong => Event::CommentTooLong { offset },

@@ -4,6 +4,15 @@
 //! data that is an unbalanced object go on with it. Only brackets and strings are followed here; whether the value is
 //! sound is told when it is read.
 
+use super::config::Framing;
+use super::dispatch::DONE;
+use super::machine::{Block, Line, Machine, Next};
+use crate::sse::{Field, Held, Piece};
+use crate::{Quirk, Storage};
+
+/// After a `[` and space: no `[DONE]` any more.
+const SPACED: u8 = u8::MAX;
+
 /// How far a JSON object has come: incremental, a few bytes of state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Balance {
@@ -63,6 +72,230 @@ impl Balance {
 /// Space inside a line, as JSON has it.
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
+}
+
+impl Machine {
+    /// A line that event streams do not know.
+    pub(super) fn unknown<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        piece: Piece<'_>,
+        start: usize,
+    ) -> Next {
+        let held = piece.held;
+        if piece.first {
+            self.line = if self.config.framing == Framing::Spec {
+                Line::Skip
+            } else if self.block.raw {
+                Line::Raw
+            } else if self.kept.has_data() {
+                if self.data_is_open(store, window) {
+                    self.block.quirks.insert(Quirk::ContinuedPayload);
+                    Line::Payload
+                } else {
+                    Line::Skip
+                }
+            } else if held.as_slice().is_empty() {
+                Line::Lead
+            } else {
+                Line::ErrorName(0)
+            };
+            // What was held is the beginning of a name, or of a byte order mark: no bracket, no quote, no colon.
+            match self.line {
+                Line::Raw | Line::Payload => {
+                    if self.block.raw {
+                        self.block.balance.feed(held.as_slice());
+                    }
+                    if !self.add(store, window, held.as_slice(), true, 0) {
+                        return Next::Found(self.too_long());
+                    }
+                }
+                Line::ErrorName(_) => {
+                    for &byte in held.as_slice() {
+                        self.error_name(byte);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.unknown_bytes(store, window, piece.value, start, piece.last)
+    }
+
+    /// Adds bytes of an unknown line to the payload; with the first of a further line a LF joins it to what is there.
+    /// They are at `start` in the window, unless there is payload already.
+    fn add<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        bytes: &[u8],
+        first: bool,
+        start: usize,
+    ) -> bool {
+        let piece = Piece { field: Field::Unknown, first, last: false, value: bytes, held: Held::EMPTY };
+        self.kept.data(store, window, &piece, start).is_ok()
+    }
+
+    /// Whether the data so far is an object that has not ended. Looks at each byte once.
+    fn data_is_open<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
+        let payload = self.kept.data_span().of(window, store.bytes());
+        let fresh = payload.get(self.block.scanned..).unwrap_or(&[]);
+        self.block.balance.feed(fresh);
+        self.block.scanned = payload.len();
+        self.block.balance.is_open()
+    }
+
+    fn error_name(&mut self, byte: u8) {
+        self.line = match self.line {
+            Line::ErrorName(5) if byte == b':' => Line::ErrorColon,
+            Line::ErrorName(n) if b"error".get(usize::from(n)) == Some(&byte) => Line::ErrorName(n.saturating_add(1)),
+            _ => Line::Skip,
+        };
+    }
+
+    /// Bytes of an unknown line: what they are good for is told byte by byte, until it is known.
+    fn unknown_bytes<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        bytes: &[u8],
+        start: usize,
+        last: bool,
+    ) -> Next {
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            match self.line {
+                Line::Lead | Line::Space if is_space(byte) => self.line = Line::Space,
+                Line::Lead | Line::Space if self.in_array && matches!(byte, b',' | b']') => {
+                    self.line = Line::AfterRaw;
+                    continue;
+                }
+                Line::Lead | Line::Space | Line::AfterRaw if byte == b'{' => {
+                    self.begin_raw(start.saturating_add(at));
+                    continue;
+                }
+                Line::Lead | Line::Space if byte == b'[' => self.line = Line::Bracket(1),
+                Line::Lead => {
+                    self.line = Line::ErrorName(0);
+                    continue;
+                }
+                Line::Space => self.line = Line::Skip,
+                Line::AfterRaw if is_space(byte) => {}
+                Line::ErrorName(_) => self.error_name(byte),
+                Line::ErrorColon => {
+                    self.open();
+                    self.block.error_field = true;
+                    self.block.quirks.insert(Quirk::ErrorField);
+                    self.facts.fields = true;
+                    self.line = Line::Payload;
+                    if byte != b' ' {
+                        continue;
+                    }
+                }
+                Line::Bracket(1 | SPACED) if is_space(byte) => self.line = Line::Bracket(SPACED),
+                Line::Bracket(1 | SPACED) if byte == b'{' => {
+                    self.in_array = true;
+                    self.begin_raw(start.saturating_add(at));
+                    continue;
+                }
+                Line::Bracket(6) if is_space(byte) => {}
+                Line::Bracket(n) => {
+                    let matches = n != SPACED && DONE.get(usize::from(n)) == Some(&byte);
+                    self.line = if matches { Line::Bracket(n.saturating_add(1)) } else { Line::Skip };
+                }
+                Line::AfterRaw if self.in_array && byte == b',' => {}
+                Line::AfterRaw if self.in_array && byte == b']' => self.in_array = false,
+                Line::AfterRaw => {
+                    self.begin_at(start.saturating_add(at));
+                    self.line = Line::Junk;
+                    continue;
+                }
+                Line::Raw => {
+                    let rest = bytes.get(at..).unwrap_or(&[]);
+                    return self.raw(store, window, rest, start.saturating_add(at), last);
+                }
+                Line::Payload | Line::Junk => {
+                    let rest = bytes.get(at..).unwrap_or(&[]);
+                    if !self.add(store, window, rest, false, start.saturating_add(at)) {
+                        return Next::Found(self.too_long());
+                    }
+                    break;
+                }
+                _ => break,
+            }
+            at = at.saturating_add(1);
+        }
+        if last {
+            return self.unknown_ends(store, window, start.saturating_add(bytes.len()));
+        }
+        Next::Go
+    }
+
+    /// An unknown line ended.
+    fn unknown_ends<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
+        match self.line {
+            Line::Bracket(6) => {
+                self.open();
+                self.block.quirks.insert(Quirk::BareDone);
+                let end = self.offset.saturating_add(end as u64);
+                self.index.frame = (self.line_start, end);
+                Next::Found(self.done())
+            }
+            Line::Bracket(1 | SPACED) => {
+                self.in_array = true;
+                Next::Go
+            }
+            Line::Junk => {
+                let end = self.offset.saturating_add(end as u64);
+                self.line = Line::Skip;
+                Next::Found(self.dispatch(store, window, end, false))
+            }
+            _ => Next::Go,
+        }
+    }
+
+    /// The block begins in the middle of a line, at this offset of the window.
+    fn begin_at(&mut self, at: usize) {
+        self.block = Block {
+            open: true,
+            start: self.offset.saturating_add(at as u64),
+            quirks: self.block.quirks,
+            ..Block::default()
+        };
+    }
+
+    fn begin_raw(&mut self, at: usize) {
+        self.begin_at(at);
+        self.block.raw = true;
+        self.line = Line::Raw;
+    }
+
+    /// Bytes of a raw JSON value.
+    fn raw<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        bytes: &[u8],
+        start: usize,
+        last: bool,
+    ) -> Next {
+        let closes = self.block.balance.feed(bytes);
+        let value = closes.and_then(|len| bytes.get(..len)).unwrap_or(bytes);
+        if !self.add(store, window, value, false, start) {
+            return Next::Found(self.too_long());
+        }
+        if closes.is_none() {
+            return Next::Go;
+        }
+        self.line = Line::AfterRaw;
+        let end = start.saturating_add(value.len());
+        let found = self.dispatch(store, window, self.offset.saturating_add(end as u64), false);
+        if last && value.len() == bytes.len() {
+            Next::Found(found)
+        } else {
+            Next::Within(end, found)
+        }
+    }
 }
 
 #[cfg(test)]

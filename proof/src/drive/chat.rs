@@ -16,7 +16,7 @@ pub fn chat(bytes: &[u8], cut: usize) -> u64 {
     hash.0
 }
 
-fn whole(hash: &mut Hash, chunk: &Chunk<'_>) {
+pub(super) fn whole(hash: &mut Hash, chunk: &Chunk<'_>) {
     for text in [chunk.id(), chunk.object(), chunk.model(), chunk.system_fingerprint(), chunk.service_tier()] {
         hash.maybe(text);
     }
@@ -58,7 +58,7 @@ fn one(hash: &mut Hash, delta: &Delta<'_>) {
     brought(hash, &delta.kind);
 }
 
-fn brought(hash: &mut Hash, kind: &DeltaKind<'_>) {
+pub(super) fn brought(hash: &mut Hash, kind: &DeltaKind<'_>) {
     match kind {
         DeltaKind::Role(text) | DeltaKind::Content(text) | DeltaKind::Reasoning(text) | DeltaKind::Refusal(text) => {
             hash.text(text);

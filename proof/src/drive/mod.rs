@@ -6,10 +6,12 @@
 mod chat;
 mod json;
 mod sse;
+mod stream;
 
 pub use chat::chat;
 pub use json::json;
 pub use sse::{decoder, lines};
+pub use stream::{pull, push};
 
 use deltawire::json::{Text, Value};
 use deltawire::QuirkSet;

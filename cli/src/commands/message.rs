@@ -1,0 +1,70 @@
+//! `deltawire message`: the finished response.
+
+use crate::input::Input;
+use crate::options::Message;
+use crate::report::{complain, conclude, Failure, Losses, TRUNCATED};
+use deltawire::message::{AssembleError, Assembler};
+use deltawire::{Error, Event, Growing, Parser};
+use std::io::{self, BufWriter, Write};
+
+/// A message, and what was lost of it.
+struct Assembly {
+    assembler: Assembler,
+    losses: Losses,
+    /// The first thing that could not be kept.
+    error: Option<AssembleError>,
+}
+
+impl Assembly {
+    fn add(&mut self, event: &Event<'_>) {
+        self.losses.see(event);
+        let added = self.assembler.add(event);
+        self.note(added);
+    }
+
+    fn note(&mut self, added: Result<(), AssembleError>) {
+        self.error = self.error.or(added.err());
+    }
+}
+
+pub fn run(options: &Message) -> Result<u8, Failure> {
+    let limits = options.reading.limits();
+    let mut input = Input::open(&options.reading)?;
+    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), options.meaning.config(limits), ());
+    let mut assembly = Assembly {
+        assembler: Assembler::with_limits(limits).drop_repeated_arguments(options.drop_repeated_arguments),
+        losses: Losses::default(),
+        error: None,
+    };
+    while let Some(mut slice) = input.next()? {
+        while let Some(event) = some(parser.next(&mut slice)) {
+            assembly.add(&event);
+        }
+    }
+    while let Some(event) = some(parser.finish()) {
+        assembly.add(&event);
+    }
+    let finished = assembly.assembler.finish();
+    assembly.note(finished);
+
+    let mut out = BufWriter::new(io::stdout().lock());
+    serde_json::to_writer_pretty(&mut out, assembly.assembler.message())
+        .map_err(|error| Failure::Write(error.into()))?;
+    writeln!(out).and_then(|()| out.flush()).map_err(Failure::Write)?;
+
+    let status = conclude(&parser.end(), &assembly.losses, |quirk| {
+        u64::from(parser.quirk_count(quirk)) + u64::from(assembly.assembler.quirk_count(quirk))
+    });
+    match assembly.error {
+        None => Ok(status),
+        Some(error) => {
+            complain(format_args!("not all of the message could be kept: {error}"));
+            Ok(if status == 0 { TRUNCATED } else { status })
+        }
+    }
+}
+
+/// Only quirks are errors here, and no quirk was made one.
+fn some(event: Result<Option<Event<'_>>, Error>) -> Option<Event<'_>> {
+    event.unwrap_or_default()
+}

@@ -1,0 +1,7 @@
+//! The commands, each in a file.
+
+pub mod events;
+pub mod message;
+mod push;
+pub mod sse;
+pub mod text;

@@ -1,0 +1,60 @@
+//! The bytes of a file or a pipe, slice by slice.
+
+use crate::options::Reading;
+use crate::report::Failure;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+/// The most bytes of one slice, if nothing else is asked for.
+const READ: usize = 64 * 1024;
+
+/// Something to be read to its end.
+pub struct Input {
+    name: String,
+    reader: Box<dyn Read>,
+    /// Slices of exactly as many bytes, but for the last.
+    size: Option<u64>,
+    buffer: Vec<u8>,
+}
+
+impl Input {
+    pub fn open(reading: &Reading) -> Result<Input, Failure> {
+        let file = reading.file.as_deref().filter(|file| *file != Path::new("-"));
+        let name = file.map_or_else(|| "standard input".into(), |file| file.display().to_string());
+        let source: Box<dyn Read> = match file.map(File::open) {
+            None => Box::new(io::stdin().lock()),
+            Some(Ok(file)) => Box::new(file),
+            Some(Err(error)) => return Err(Failure::Read(name, error)),
+        };
+        let reader = match reading.read_size {
+            Some(_) => Box::new(BufReader::with_capacity(READ, source)),
+            None => source,
+        };
+        Ok(Input { name, reader, size: reading.read_size, buffer: Vec::new() })
+    }
+
+    /// The next slice as soon as there is one. None: the end.
+    pub fn next(&mut self) -> Result<Option<&[u8]>, Failure> {
+        let read = match self.size {
+            Some(size) => {
+                self.buffer.clear();
+                (&mut self.reader).take(size).read_to_end(&mut self.buffer)
+            }
+            None => {
+                self.buffer.resize(READ, 0);
+                loop {
+                    match self.reader.read(&mut self.buffer) {
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        read => break read,
+                    }
+                }
+            }
+        };
+        match read {
+            Ok(0) => Ok(None),
+            Ok(len) => Ok(self.buffer.get(..len)),
+            Err(error) => Err(Failure::Read(self.name.clone(), error)),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What can be said on the command line.
+
+use clap::{Args, Parser, Subcommand};
+use deltawire::{Config, Framing, Limits, Validate};
+use std::path::PathBuf;
+
+const EXIT: &str = "\
+The verdict on the stream and the quirks that were met go to standard error.
+
+Exit status:
+  0  the stream is complete, or a whole answer came as one JSON body
+  1  wrong use, or the input cannot be read
+  2  the API reported an error
+  3  the stream was cut, or the message was too long
+  4  nothing came, no event stream, or one of another protocol";
+
+/// Reads LLM token streams: server-sent events that carry chat completion chunks.
+#[derive(Debug, Parser)]
+#[command(name = "deltawire", version, after_help = EXIT, subcommand_required = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print the content as it arrives
+    #[command(after_help = EXIT)]
+    Text(Text),
+    /// Print the finished response as one JSON object, as if it had not been streamed
+    #[command(after_help = EXIT)]
+    Message(Message),
+    /// Print every event and every delta, one JSON object a line
+    #[command(after_help = EXIT)]
+    Events(Events),
+    /// Print the events of any event stream, one JSON object a line
+    ///
+    /// The stream is read as WHATWG HTML 9.2 has it, whatever protocol it carries. A last block without its blank line
+    /// is dropped, and standard error says so.
+    Sse(Sse),
+}
+
+#[derive(Args, Debug)]
+pub struct Text {
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub meaning: Meaning,
+    /// Print reasoning too, where it comes; an empty line parts it from the content
+    #[arg(long)]
+    pub reasoning: bool,
+    /// Which choice to print, by its index
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub choice: u32,
+}
+
+#[derive(Args, Debug)]
+pub struct Message {
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub meaning: Meaning,
+    /// Drop the arguments of a tool call that are sent a second time, whole and alike
+    #[arg(long)]
+    pub drop_repeated_arguments: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Events {
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub meaning: Meaning,
+}
+
+#[derive(Args, Debug)]
+pub struct Sse {
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Print a last block without its blank line as if it had one
+    #[arg(long)]
+    pub flush: bool,
+}
+
+/// Where bytes come from, and in what pieces.
+#[derive(Args, Debug)]
+pub struct Reading {
+    /// The file to read; standard input if it is - or missing
+    pub file: Option<PathBuf>,
+    /// Read in slices of N bytes [default: whatever a read gives, up to 64 KiB]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub read_size: Option<u64>,
+    /// The most bytes that one event may have
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_event_len)]
+    pub max_event_len: u32,
+}
+
+impl Reading {
+    pub fn limits(&self) -> Limits {
+        Limits { max_event_len: self.max_event_len, ..Limits::DEFAULT }
+    }
+}
+
+/// How a stream of chunks is understood.
+#[derive(Args, Debug)]
+pub struct Meaning {
+    /// Take nothing for JSON but what RFC 8259 allows
+    #[arg(long)]
+    pub strict: bool,
+    /// Frame events exactly as WHATWG HTML 9.2 has it: no JSON without `data:`, no last event without its blank line
+    #[arg(long)]
+    pub spec: bool,
+}
+
+impl Meaning {
+    pub fn config(&self, limits: Limits) -> Config {
+        Config {
+            limits,
+            framing: if self.spec { Framing::Spec } else { Framing::Lenient },
+            validate: if self.strict { Validate::Strict } else { Validate::Lazy },
+            ..Config::default()
+        }
+    }
+}

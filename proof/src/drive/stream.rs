@@ -1,0 +1,210 @@
+//! `deltawire::stream` and `deltawire::track`: the parser, pulled and pushed.
+
+use super::{chat, Hash};
+use deltawire::chat::{ApiError, Audio, Chunk, DeltaKind, FinishReason, Logprobs, Message, Usage};
+use deltawire::json::Text;
+use deltawire::stream::{Config, Framing, Validate};
+use deltawire::{End, Event, Flow, Handler, Parser, Quirk, QuirkSet, Stop};
+
+/// Most samples fit, not all.
+const STORAGE: usize = 1024;
+
+fn configs() -> [Config; 2] {
+    let strict = Config { framing: Framing::Spec, validate: Validate::Strict, ..Config::default() };
+    [Config::default(), Config { errors: QuirkSet::from(Quirk::BareDone), ..strict }]
+}
+
+/// `Parser::next`, without per-choice state; what a clone says of the end; the same again after a reset.
+pub fn pull(bytes: &[u8], cut: usize) -> u64 {
+    let mut hash = Hash::new();
+    for config in configs() {
+        let mut storage = [0; STORAGE];
+        let mut parser: Parser<_, 0> = Parser::with_tracker(&mut storage[..], config, Default::default());
+        for _ in 0..2 {
+            for mut slice in bytes.chunks(cut.max(1)) {
+                loop {
+                    match parser.next(&mut slice) {
+                        Ok(None) => break,
+                        Ok(Some(event)) => seen(&mut hash, &event),
+                        Err(error) => hash.number(error.offset()),
+                    }
+                }
+            }
+            loop {
+                match parser.finish() {
+                    Ok(None) => break,
+                    Ok(Some(event)) => seen(&mut hash, &event),
+                    Err(error) => hash.number(error.offset()),
+                }
+            }
+            hash.bytes(parser.last_event_id());
+            hash.number(parser.wire_range().start);
+            hash.number(parser.offset());
+            hash.quirks(parser.quirks());
+            ended(&mut hash, parser.end());
+            parser.reset();
+        }
+    }
+    hash.0
+}
+
+fn seen(hash: &mut Hash, event: &Event<'_>) {
+    match event {
+        Event::Chunk(chunk) => chat::whole(hash, chunk),
+        Event::Comment(bytes) | Event::KeepAlive(bytes) | Event::LastEventId(bytes) => hash.bytes(bytes),
+        Event::Retry(number) | Event::TooLong { offset: number } => hash.number(*number),
+        Event::Malformed(malformed) => {
+            hash.bytes(malformed.payload());
+            hash.bytes(malformed.event_name());
+            hash.number(malformed.fault().offset as u64);
+        }
+        _ => hash.byte(0),
+    }
+    hash.number(event.deltas().count() as u64);
+}
+
+fn ended(hash: &mut Hash, end: End) {
+    hash.byte(end.verdict as u8);
+    hash.byte(end.pending as u8);
+    for flag in [end.done, end.api_error, end.body] {
+        hash.byte(flag.into());
+    }
+    hash.number(end.choices_seen.into());
+    hash.number(end.choices_finished.into());
+    hash.number(end.offset);
+}
+
+/// `Parser::feed`, with a pause after each event.
+pub fn push(bytes: &[u8], cut: usize) -> u64 {
+    let mut sum = Sum(Hash::new());
+    for config in configs() {
+        let mut parser = Parser::with_config([0; STORAGE], config);
+        for mut slice in bytes.chunks(cut.max(1)) {
+            loop {
+                let fed = parser.feed(slice, &mut sum);
+                slice = slice.get(fed.consumed..).unwrap_or_default();
+                if sum.stopped(fed.stop).is_none() {
+                    break;
+                }
+            }
+        }
+        loop {
+            let stop = parser.finish_into(&mut sum);
+            if sum.stopped(stop).is_none() {
+                break;
+            }
+        }
+        ended(&mut sum.0, parser.end());
+    }
+    sum.0 .0
+}
+
+struct Sum(Hash);
+
+impl Sum {
+    fn stopped(&mut self, stop: Option<Stop>) -> Option<Stop> {
+        if let Some(Stop::Error(error)) = stop {
+            self.0.number(error.offset());
+        }
+        stop
+    }
+
+    fn took(&mut self, choice: u32, text: &Text<'_>) -> Flow {
+        self.0.number(choice.into());
+        self.0.text(text);
+        Flow::Continue(())
+    }
+
+    fn brought(&mut self, choice: u32, kind: DeltaKind<'_>) -> Flow {
+        self.0.number(choice.into());
+        chat::brought(&mut self.0, &kind);
+        Flow::Continue(())
+    }
+
+    fn number(&mut self, number: u64) -> Flow {
+        self.0.number(number);
+        Flow::Continue(())
+    }
+}
+
+impl Handler for Sum {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        seen(&mut self.0, event);
+        Flow::Break(Stop::Pause)
+    }
+    fn comment(&mut self, text: &[u8]) -> Flow {
+        self.number(text.len() as u64)
+    }
+    fn keep_alive(&mut self, payload: &[u8]) -> Flow {
+        self.number(payload.len() as u64)
+    }
+    fn retry(&mut self, ms: u64) -> Flow {
+        self.number(ms)
+    }
+    fn last_event_id(&mut self, id: &[u8]) -> Flow {
+        self.number(id.len() as u64)
+    }
+    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
+        self.number(chunk.choice_count().into())
+    }
+    fn role(&mut self, choice: u32, text: Text<'_>) -> Flow {
+        self.took(choice, &text)
+    }
+    fn content(&mut self, choice: u32, text: Text<'_>) -> Flow {
+        self.took(choice, &text)
+    }
+    fn reasoning(&mut self, choice: u32, text: Text<'_>) -> Flow {
+        self.took(choice, &text)
+    }
+    fn refusal(&mut self, choice: u32, text: Text<'_>) -> Flow {
+        self.took(choice, &text)
+    }
+    fn tool_call(&mut self, choice: u32, call: u32, opens: bool, id: Option<Text<'_>>) -> Flow {
+        self.0.maybe(id);
+        self.number(u64::from(choice) << 33 | u64::from(call) << 1 | u64::from(opens))
+    }
+    fn tool_name(&mut self, choice: u32, call: u32, text: Text<'_>, replaces: bool) -> Flow {
+        self.0.byte(replaces.into());
+        self.0.number(call.into());
+        self.took(choice, &text)
+    }
+    fn tool_arguments(&mut self, choice: u32, call: u32, text: Text<'_>) -> Flow {
+        self.0.number(call.into());
+        self.took(choice, &text)
+    }
+    fn function_name(&mut self, choice: u32, text: Text<'_>, replaces: bool) -> Flow {
+        self.0.byte(replaces.into());
+        self.took(choice, &text)
+    }
+    fn function_arguments(&mut self, choice: u32, text: Text<'_>) -> Flow {
+        self.took(choice, &text)
+    }
+    fn audio(&mut self, choice: u32, audio: Audio<'_>) -> Flow {
+        self.brought(choice, DeltaKind::Audio(audio))
+    }
+    fn logprobs(&mut self, choice: u32, logprobs: Logprobs<'_>) -> Flow {
+        self.brought(choice, DeltaKind::Logprobs(logprobs))
+    }
+    fn message(&mut self, choice: u32, message: Message<'_>) -> Flow {
+        self.brought(choice, DeltaKind::Message(message))
+    }
+    fn finish_reason(&mut self, choice: u32, reason: FinishReason<'_>) -> Flow {
+        self.brought(choice, DeltaKind::Finish(reason))
+    }
+    fn choice_error(&mut self, choice: u32, error: ApiError<'_>) -> Flow {
+        self.brought(choice, DeltaKind::ChoiceError(error))
+    }
+    fn usage(&mut self, usage: Usage<'_>) -> Flow {
+        self.brought(0, DeltaKind::Usage(usage))
+    }
+    fn error(&mut self, error: ApiError<'_>) -> Flow {
+        self.brought(0, DeltaKind::Error(error))
+    }
+    fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
+        self.0.byte(quirk as u8);
+        self.number(offset)
+    }
+    fn done(&mut self) -> Flow {
+        self.number(1)
+    }
+}

@@ -1,0 +1,518 @@
+//! The cursor's grammar, and text against a naive twin.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+extern crate std;
+use super::*;
+use crate::{Quirk, QuirkSet};
+use std::format;
+use std::string::{String, ToString};
+use std::vec;
+use std::vec::Vec;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+/// Decodes byte by byte; UTF-8 and surrogates by the standard library.
+fn naive(raw: &[u8], lead: u16, verbatim: bool) -> (String, QuirkSet) {
+    let (mut text, mut quirks) = (String::new(), QuirkSet::EMPTY);
+    let mut units = if lead == 0 { vec![] } else { vec![lead] };
+    let mut plain = Vec::new();
+    fn flush(units: &mut Vec<u16>, plain: &mut Vec<u8>, text: &mut String, quirks: &mut QuirkSet) {
+        for unit in char::decode_utf16(units.drain(..)) {
+            if unit.is_err() {
+                quirks.insert(Quirk::LoneSurrogate);
+            }
+            text.push(unit.unwrap_or('\u{fffd}'));
+        }
+        if core::str::from_utf8(plain).is_err() {
+            quirks.insert(Quirk::IllFormedUtf8);
+        }
+        text.push_str(&String::from_utf8_lossy(plain));
+        plain.clear();
+    }
+    let mut at = 0;
+    while let Some(&byte) = raw.get(at) {
+        let hex = raw.get(at + 2..at + 6).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        if byte != b'\\' || verbatim {
+            if !units.is_empty() {
+                flush(&mut units, &mut plain, &mut text, &mut quirks);
+            }
+            if byte < 0x20 && !verbatim {
+                quirks.insert(Quirk::RawControl);
+            }
+            plain.push(byte);
+            at += 1;
+        } else if let (Some(b'u'), Some(hex)) = (raw.get(at + 1), hex) {
+            if !plain.is_empty() {
+                flush(&mut vec![], &mut plain, &mut text, &mut quirks);
+            }
+            units.push(u16::from_str_radix(core::str::from_utf8(hex).unwrap(), 16).unwrap());
+            at += 6;
+        } else {
+            flush(&mut units, &mut plain, &mut text, &mut quirks);
+            at += 2;
+            match raw.get(at - 1) {
+                Some(b'n') => text.push('\n'),
+                Some(b'r') => text.push('\r'),
+                Some(b't') => text.push('\t'),
+                Some(b'b') => text.push('\u{8}'),
+                Some(b'f') => text.push('\u{c}'),
+                Some(&byte @ (b'"' | b'\\' | b'/')) => text.push(char::from(byte)),
+                _ => {
+                    quirks.insert(Quirk::BadEscape);
+                    text.push('\\');
+                    at -= 1;
+                }
+            }
+        }
+    }
+    flush(&mut units, &mut plain, &mut text, &mut quirks);
+    (text, quirks)
+}
+
+/// What a search would have said of the bytes.
+fn flags(raw: &[u8]) -> TextFlags {
+    let flag = |set, flag| if set { flag } else { TextFlags::PLAIN };
+    flag(raw.contains(&b'\\'), TextFlags::ESCAPED)
+        .with(flag(!raw.is_ascii(), TextFlags::NON_ASCII))
+        .with(flag(raw.iter().any(|byte| *byte < 0x20), TextFlags::CONTROL))
+}
+
+/// Reads the text in every way.
+fn check(text: Text<'_>, due: &str, quirks: QuirkSet) {
+    let raw = text.raw();
+    let mut decoded = String::new();
+    let mut fragments = text.fragments();
+    for fragment in fragments.by_ref() {
+        assert!(fragment.len() > 0 && fragment != Fragment::Str(""));
+        decoded.push_str(fragment.encode(&mut [0; 4]));
+    }
+    assert_eq!(decoded, due, "{raw:x?}");
+    assert_eq!(fragments.quirks(), quirks, "{raw:x?}");
+    assert_eq!(fragments.next(), None);
+    assert_eq!(text.quirks(), quirks);
+    assert_eq!(text.decoded_len(), due.len());
+    assert_eq!(text.is_empty(), due.is_empty());
+    assert_eq!(text.to_string(), due);
+    let debug = format!("{text:?}");
+    assert_eq!(debug.replace('\'', ""), format!("{:?}", due).replace('\'', ""));
+
+    assert!(text == *due && text == due && text == Text::clone(&text));
+    assert!(text != *format!("{due}x") && text != *format!("x{due}"));
+    if let Some((at, char)) = due.char_indices().next_back() {
+        assert!(text != due[..at] && text != *format!("{}{}", &due[..at], if char == 'q' { 'p' } else { 'q' }));
+    }
+
+    for len in 0..due.len() + 2 {
+        let mut buffer = vec![0; len];
+        let copied = text.copy_to(&mut buffer);
+        let fits = (0..=len.min(due.len())).rev().find(|&at| due.is_char_boundary(at)).unwrap();
+        assert_eq!((copied.written, copied.complete), (fits, fits == due.len()), "{raw:x?} into {len}");
+        assert_eq!(&buffer[..fits], &due.as_bytes()[..fits]);
+        assert!(!copied.complete || copied.quirks == quirks);
+    }
+    for len in 4..9 {
+        let mut reader = text.unescape();
+        let (mut whole, mut buffer) = (Vec::new(), vec![0; len]);
+        while !reader.is_done() {
+            let written = reader.read(&mut buffer);
+            assert!(written > 0 && core::str::from_utf8(&buffer[..written]).is_ok());
+            whole.extend_from_slice(&buffer[..written]);
+        }
+        assert_eq!((whole, reader.read(&mut buffer), reader.quirks()), (due.as_bytes().to_vec(), 0, quirks));
+    }
+    if let Some(text) = text.as_str() {
+        assert_eq!((text, text.as_bytes()), (due, raw));
+    }
+    #[cfg(feature = "alloc")]
+    {
+        let mut pushed = String::from("=");
+        assert_eq!(text.push_to(&mut pushed), quirks);
+        assert_eq!(pushed, format!("={due}"));
+        let cow = text.to_cow();
+        assert_eq!(cow, due);
+        assert_eq!(matches!(cow, std::borrow::Cow::Borrowed(_)), text.as_str().is_some());
+    }
+}
+
+fn check_raw(raw: &[u8]) {
+    let (due, quirks) = naive(raw, 0, false);
+    for known in [flags(raw), TextFlags::UNKNOWN] {
+        let text = Text::from_raw(raw, known);
+        check(text, &due, quirks);
+        let plain = !raw.contains(&b'\\') && core::str::from_utf8(raw).is_ok();
+        assert_eq!(text.as_str().is_some(), plain);
+        let (due, quirks) = naive(raw, 0xd83d, false);
+        check(text.with_lead(0xd83d), &due, quirks);
+        assert!(text.with_lead(0xd83d).as_str().is_none());
+    }
+    let (due, quirks) = naive(raw, 0, true);
+    check(Text::verbatim(raw), &due, quirks);
+    assert_eq!(Text::verbatim(raw).trailing_half(), None);
+}
+
+#[test]
+fn escapes_and_surrogates() {
+    let one = |quirk| QuirkSet::from(quirk);
+    let table: &[(&[u8], &str, QuirkSet)] = &[
+        (b"", "", QuirkSet::EMPTY),
+        (br#"\"\\\/\b\f\n\r\t"#, "\"\\/\u{8}\u{c}\n\r\t", QuirkSet::EMPTY),
+        (br"\u0000\u001F\u00e9\u00E9", "\0\u{1f}éé", QuirkSet::EMPTY),
+        (br"\ud83d\ude00", "😀", QuirkSet::EMPTY),
+        (br"\uD83D\uDE00", "😀", QuirkSet::EMPTY),
+        (br"\ud800\udc00\udbff\udfff", "\u{10000}\u{10ffff}", QuirkSet::EMPTY),
+        (br"\ud83d", "\u{fffd}", one(Quirk::LoneSurrogate)),
+        (br"\ude00", "\u{fffd}", one(Quirk::LoneSurrogate)),
+        (br"\ud83d\ud83d\ude00", "\u{fffd}😀", one(Quirk::LoneSurrogate)),
+        (br"\ude00\ud83d", "\u{fffd}\u{fffd}", one(Quirk::LoneSurrogate)),
+        (br"\ud83d\u0041", "\u{fffd}A", one(Quirk::LoneSurrogate)),
+        (br"\ud83dx", "\u{fffd}x", one(Quirk::LoneSurrogate)),
+        (br"\ud83d\n", "\u{fffd}\n", one(Quirk::LoneSurrogate)),
+        (br"\ud83d\u12", "\u{fffd}\\u12", one(Quirk::LoneSurrogate) | Quirk::BadEscape),
+        (br"\q", "\\q", one(Quirk::BadEscape)),
+        (br"\u12", "\\u12", one(Quirk::BadEscape)),
+        (br"\u12g4", "\\u12g4", one(Quirk::BadEscape)),
+        (br"\u+123", "\\u+123", one(Quirk::BadEscape)),
+        (br"\u12\ud83d\ude00", "\\u12😀", one(Quirk::BadEscape)),
+        (br"\U0041\x41\'\0", "\\U0041\\x41\\'\\0", one(Quirk::BadEscape)),
+        (b"\\", "\\", one(Quirk::BadEscape)),
+        (b"\\\xc3\xa9", "\\é", one(Quirk::BadEscape)),
+        (b"a\tb\0", "a\tb\0", one(Quirk::RawControl)),
+        (b"a\xffb", "a\u{fffd}b", one(Quirk::IllFormedUtf8)),
+        (b"\xf0\x9f\x98", "\u{fffd}", one(Quirk::IllFormedUtf8)),
+        (b"\xed\xa0\x80", "\u{fffd}\u{fffd}\u{fffd}", one(Quirk::IllFormedUtf8)),
+        (b"\xc0\xaf", "\u{fffd}\u{fffd}", one(Quirk::IllFormedUtf8)),
+        (b"\xe2\x82\\n\xac", "\u{fffd}\n\u{fffd}", one(Quirk::IllFormedUtf8)),
+        ("\u{7f}\u{85}\u{2028}\u{2029}é日😀".as_bytes(), "\u{7f}\u{85}\u{2028}\u{2029}é日😀", QuirkSet::EMPTY),
+    ];
+    for (raw, due, quirks) in table {
+        assert_eq!((naive(raw, 0, false)), (due.to_string(), *quirks), "the twin, {raw:x?}");
+        check_raw(raw);
+    }
+    // Every byte after a backslash, every code unit.
+    for byte in 0..=255 {
+        check_raw(&[b'\\', byte]);
+        check_raw(&[b'\\', byte, b'n', byte]);
+    }
+    for unit in 0..=0xffffu16 {
+        let raw = format!("\\u{unit:04x}");
+        let text = Text::from_raw(raw.as_bytes(), TextFlags::ESCAPED);
+        let due = char::from_u32(u32::from(unit));
+        assert!(text.fragments().eq([Fragment::Char(due.unwrap_or('\u{fffd}'))]));
+        assert_eq!(text.trailing_half(), Some(unit).filter(|unit| (0xd800..0xdc00).contains(unit)));
+    }
+}
+
+const TOKENS: &[&[u8]] = &[
+    b"a",
+    b"token ",
+    b"a long run of plain text, longer than one narrow block; ",
+    b"\\n",
+    b"\\\"",
+    b"\\\\",
+    b"\\/",
+    b"\\u0041",
+    b"\\u0000",
+    b"\\ud83d",
+    b"\\ude00",
+    b"\\uD83D\\uDE00",
+    b"\\udbff",
+    b"\\q",
+    b"\\u1",
+    b"\\u",
+    b"\xc3\xa9",
+    b"\xf0\x9f\x98\x80",
+    b"\xff",
+    b"\xe2\x82",
+    b"\x80",
+    b"\x01",
+    b"\n",
+    b"'",
+    b"\x7f",
+];
+
+#[test]
+fn text_against_the_naive_twin() {
+    let mut random = Random(21);
+    for round in 0..6000 {
+        let mut raw = Vec::new();
+        for _ in 0..random.below(if round % 10 == 0 { 30 } else { 6 }) {
+            raw.extend_from_slice(TOKENS[random.below(TOKENS.len())]);
+        }
+        // Cut anywhere, so that it may begin and end in the middle of a token.
+        let from = random.below(raw.len() + 1);
+        check_raw(&raw);
+        check_raw(&raw[from..]);
+        check_raw(&raw[..from]);
+    }
+}
+
+#[test]
+fn every_length_with_one_odd_byte_anywhere() {
+    for len in 0..=200usize {
+        for odd in [&b"\\n"[..], b"\x80", b"\x01", b"\xc3\xa9"] {
+            for place in (0..=len).filter(|place| len < 80 || place % 7 == 0 || place + 3 > len) {
+                let mut raw = vec![b'a'; len];
+                raw.splice(place..place, odd.iter().copied());
+                let (due, quirks) = naive(&raw, 0, false);
+                let text = Text::from_raw(&raw, flags(&raw));
+                assert!(text == *due, "{raw:x?}");
+                assert_eq!((text.to_string(), text.quirks()), (due, quirks));
+            }
+        }
+    }
+}
+
+#[test]
+fn halves_join_across_texts() {
+    let mut random = Random(23);
+    let mut joined = 0;
+    for _ in 0..40_000 {
+        let tokens: Vec<_> = (0..random.below(7)).map(|_| TOKENS[random.below(16)]).collect();
+        let cut = random.below(tokens.len() + 1);
+        let (left, right) = (tokens[..cut].concat(), tokens[cut..].concat());
+        let left_text = Text::from_raw(&left, flags(&left));
+        let mut right_text = Text::from_raw(&right, flags(&right));
+        if let Some(half) = left_text.trailing_half() {
+            right_text = right_text.with_lead(half);
+            joined += u32::from(right.starts_with(b"\\ude00"));
+        }
+        let (whole, quirks) = naive(&tokens.concat(), 0, false);
+        // A cut that tears `\u` from its digits makes two other texts.
+        if naive(&left, 0, false).1.contains(Quirk::BadEscape) {
+            continue;
+        }
+        let first = left_text.without_trailing_half();
+        assert_eq!(format!("{first}{right_text}"), whole, "{left:?} {right:?}");
+        assert_eq!(first.quirks() | right_text.quirks(), quirks);
+        assert_eq!(first.trailing_half(), None, "it is taken once");
+    }
+    assert!(joined > 100, "{joined}");
+}
+
+#[test]
+fn trailing_halves() {
+    let half = |raw: &[u8]| Text::from_raw(raw, TextFlags::UNKNOWN).trailing_half();
+    assert_eq!(half(br"\ud83d"), Some(0xd83d));
+    assert_eq!(half(br"a\uDBFF"), Some(0xdbff));
+    assert_eq!(half(br"\\\ud83d"), Some(0xd83d));
+    assert_eq!(half(br"\\ud83d"), None);
+    assert_eq!(half(br"\\\\ud83d"), None);
+    assert_eq!(half(br"\ude00"), None);
+    assert_eq!(half(br"\ud83d\ude00"), None);
+    assert_eq!(half(br"\ud83"), None);
+    assert_eq!(half(br"\ud83d "), None);
+    assert_eq!(half(b""), None);
+    let text = Text::from_raw(br"\ud83d", TextFlags::ESCAPED).with_lead(0xd83d);
+    assert_eq!(text.trailing_half(), Some(0xd83d));
+    assert_eq!(text.without_trailing_half(), "\u{fffd}");
+    assert!(Text::from_raw(br"\ud83d", TextFlags::ESCAPED).without_trailing_half().is_empty());
+    // Something that is no half before it is replaced, and does not join.
+    assert_eq!(Text::from_raw(br"\ude00", TextFlags::ESCAPED).with_lead(0xde00), "\u{fffd}\u{fffd}");
+}
+
+#[test]
+fn texts_compare_decoded() {
+    let mut random = Random(29);
+    let mut equal = 0;
+    let pool: &[&[u8]] = &[
+        b"",
+        b"a",
+        b"\\u0061",
+        b"\\u0061b",
+        b"ab",
+        b"a\\u0062",
+        b"\xff",
+        b"\xef\xbf\xbd",
+        b"\\ufffd",
+        b"\\ud800",
+        b"\\n",
+        b"\n",
+        b"\\\\n",
+        b"a\xff",
+        b"a\xfe",
+    ];
+    for _ in 0..20_000 {
+        let pick = |random: &mut Random| {
+            let raw = pool[random.below(pool.len())];
+            match random.below(4) {
+                0 => Text::from_raw(raw, TextFlags::UNKNOWN),
+                1 => Text::verbatim(raw),
+                2 => Text::from_raw(raw, flags(raw)).with_lead(0xd83d),
+                _ => Text::from_raw(raw, flags(raw)),
+            }
+        };
+        let (left, right) = (pick(&mut random), pick(&mut random));
+        assert_eq!(left == right, left.to_string() == right.to_string(), "{left:?} {right:?}");
+        assert_eq!(left == *right.to_string(), left.to_string() == right.to_string(), "{left:?} {right:?}");
+        equal += u32::from(left == right);
+    }
+    assert!(equal > 1000);
+}
+
+#[test]
+fn faults_of_the_cursor() {
+    use JsonErrorKind::*;
+    let value = |bytes: &'static [u8]| parse(bytes).map(|value| value.raw());
+    let table: &[(&[u8], JsonErrorKind, usize)] = &[
+        (b"", UnexpectedEnd, 0),
+        (b"  ", UnexpectedEnd, 2),
+        (b"x", UnexpectedByte, 0),
+        (b"NaN", UnexpectedByte, 0),
+        (b"}", UnexpectedByte, 0),
+        (b"'a'", UnexpectedByte, 0),
+        (b"\xef\xbb\xbf{}", UnexpectedByte, 0),
+        (b"tru", UnexpectedEnd, 3),
+        (b"trux", BadLiteral, 3),
+        (b"nULL", BadLiteral, 1),
+        (b"truex", TrailingBytes, 4),
+        (b"\"a", UnexpectedEnd, 2),
+        (b"\"a\\\"", UnexpectedEnd, 4),
+        (b"{\"a\": \"}\"", UnexpectedEnd, 9),
+        (b"[1] x", TrailingBytes, 4),
+        (b"{}{}", TrailingBytes, 2),
+        (b"-", UnexpectedEnd, 1),
+        (b"-a", BadNumber, 1),
+        (b"1.x", BadNumber, 2),
+        (b"01", TrailingBytes, 1),
+    ];
+    for &(bytes, kind, offset) in table {
+        assert_eq!(value(bytes), Err(JsonError { kind, offset }), "{:?}", Text::verbatim(bytes));
+    }
+    assert_eq!(value(b" [ 1 , ] "), Ok(&b"[ 1 , ]"[..]), "only balance is checked");
+
+    // Inside, where the grammar is.
+    let members = |bytes: &'static [u8]| {
+        let value = Value::from_span(bytes, TextFlags::PLAIN);
+        let mut members = value.members().chain(core::iter::empty());
+        let fault = members.find_map(Result::err);
+        assert!(members.next().is_none(), "it ends after an error");
+        assert_eq!(value.get("no such").err(), fault);
+        fault
+    };
+    let elements = |bytes: &'static [u8]| {
+        let mut elements = Value::from_span(bytes, TextFlags::PLAIN).elements();
+        let fault = elements.find_map(Result::err);
+        assert!(elements.next().is_none());
+        fault
+    };
+    let fault = |kind, offset| Some(JsonError { kind, offset });
+    assert_eq!(members(b"{}"), None);
+    assert_eq!(members(b"{ \"a\" : 1 , \"b\" : [ ] }"), None);
+    assert_eq!(members(b"{,}"), fault(UnexpectedByte, 1));
+    assert_eq!(members(b"{\"a\":1,}"), fault(UnexpectedByte, 7));
+    assert_eq!(members(b"{\"a\":1 \"b\":2}"), fault(UnexpectedByte, 7));
+    assert_eq!(members(b"{\"a\":1]"), fault(UnexpectedByte, 6));
+    assert_eq!(members(b"{\"a\" 1}"), fault(UnexpectedByte, 5));
+    assert_eq!(members(b"{\"a\":}"), fault(UnexpectedByte, 5));
+    assert_eq!(members(b"{\"a\":,}"), fault(UnexpectedByte, 5));
+    assert_eq!(members(b"{a:1}"), fault(UnexpectedByte, 1));
+    assert_eq!(members(b"{\"a\":1"), fault(UnexpectedEnd, 6));
+    assert_eq!(elements(b"[]"), None);
+    assert_eq!(elements(b"[ 1 , {} ]"), None);
+    assert_eq!(elements(b"[,]"), fault(UnexpectedByte, 1));
+    assert_eq!(elements(b"[1,]"), fault(UnexpectedByte, 3));
+    assert_eq!(elements(b"[1 2]"), fault(UnexpectedByte, 3));
+    assert_eq!(elements(b"[1}"), fault(UnexpectedByte, 2));
+    assert_eq!(elements(b"[[}]"), None, "brackets are not told apart where nothing is entered");
+    assert_eq!(elements(b"[1,"), fault(UnexpectedEnd, 3));
+
+    let mut cursor = Cursor::new(b"[1");
+    cursor.begin_array().unwrap();
+    assert_eq!(cursor.next_element(), Ok(true));
+    assert_eq!(cursor.value().unwrap().raw(), b"1");
+    assert_eq!(cursor.end(), Err(JsonErrorKind::UnexpectedEnd.at(2)));
+}
+
+#[test]
+fn offsets_of_the_cursor() {
+    let bytes = b" { \"a\" : [1, \"x\"] , \"b\":-1.5e3}";
+    let mut cursor = Cursor::new(bytes);
+    assert_eq!((cursor.peek(), cursor.offset()), (Ok(Kind::Object), 1));
+    cursor.begin_object().unwrap();
+    assert_eq!(cursor.next_member().unwrap().unwrap(), "a");
+    assert_eq!((cursor.peek(), cursor.offset()), (Ok(Kind::Array), 9));
+    let value = cursor.value().unwrap();
+    assert_eq!(cursor.offset() - value.raw().len(), 9);
+    assert_eq!(cursor.next_member().unwrap().unwrap(), "b");
+    let value = cursor.value().unwrap();
+    assert_eq!((value.raw(), value.kind()), (&b"-1.5e3"[..], Kind::Number));
+    assert_eq!(cursor.offset(), bytes.len() - 1);
+    assert!(cursor.next_member().unwrap().is_none());
+    assert_eq!((cursor.offset(), cursor.end()), (bytes.len(), Ok(())));
+    assert!(format!("{cursor:?}").contains("offset: 31"));
+}
+
+#[test]
+fn values() {
+    let value = parse(br#"{"a":1,"\u0061":2,"b":null,"":true,"c":false}"#).unwrap();
+    assert_eq!(value.get("a").unwrap().unwrap().raw(), b"2", "the last one, unescaped");
+    assert!(value.get("b").unwrap().unwrap().is_null());
+    assert_eq!(value.get("").unwrap().unwrap().as_bool(), Some(true));
+    assert_eq!(value.get("c").unwrap().unwrap().as_bool(), Some(false));
+    assert!(value.get("d").unwrap().is_none());
+    assert_eq!(value.elements().count(), 0);
+    let text = parse(br#""x""#).unwrap();
+    assert_eq!((text.raw(), text.members().count(), text.get("x").unwrap().is_none()), (&br#""x""#[..], 0, true));
+    assert!(text.as_number().is_none() && text.as_bool().is_none() && !text.is_null());
+    let again = Value::from_span(text.raw(), TextFlags::from_bits(text.flags().bits()));
+    assert_eq!(again.as_text(), text.as_text());
+    // What a span can be only by mistake.
+    for raw in [&b""[..], b"\"", b"-", b"x"] {
+        let value = Value::from_span(raw, TextFlags::UNKNOWN);
+        assert!(value.as_text().is_none() && value.as_bool().is_none() && value.members().count() == 0);
+    }
+    assert_eq!(format!("{:?}", parse(b"[\"\\n\"]").unwrap()), "[\"\\n\"]");
+}
+
+#[test]
+fn flags_of_strings() {
+    let flags = |bytes: &'static [u8]| parse(bytes).unwrap().flags();
+    assert_eq!(flags(b"\"abc\""), TextFlags::PLAIN);
+    assert_eq!(flags(b"\"a\\n\""), TextFlags::ESCAPED);
+    assert_eq!(flags(b"\"\xc3\xa9\""), TextFlags::NON_ASCII);
+    assert_eq!(flags(b"\"\t\""), TextFlags::CONTROL);
+    assert_eq!(flags(b"\"\t\\\\\xff\""), TextFlags::UNKNOWN);
+    // What follows the string is none of its business.
+    assert_eq!(parse(b"\"a\" \n\t").unwrap().flags(), TextFlags::PLAIN);
+    assert_eq!(parse(b"[\"a\",\"\\n\xff\"]").unwrap().elements().next().unwrap().unwrap().flags(), TextFlags::PLAIN);
+}
+
+#[test]
+fn strict_faults() {
+    use JsonErrorKind::*;
+    let table: &[(&[u8], JsonErrorKind, usize)] = &[
+        (b"", UnexpectedEnd, 0),
+        (b"[1,]", UnexpectedByte, 3),
+        (b"{\"a\":1,}", UnexpectedByte, 7),
+        (b"[1}", UnexpectedByte, 2),
+        (b"{\"a\"]", UnexpectedByte, 4),
+        (b"[1] 2", TrailingBytes, 4),
+        (b"[[[1]]]", TooDeep, 2),
+        (b"[\"\\u12g4\"]", BadEscape, 2),
+        (b"[\"\\u12\"]", BadEscape, 2),
+        (b"[\"\\u12", UnexpectedEnd, 6),
+        (b"[\"\\", UnexpectedEnd, 3),
+        (b"[\"a\nb\"]", RawControl, 3),
+        (b"[\"a\xffb\n\"]", IllFormedUtf8, 3),
+        (b"[\"a\xf0\x9f\x98\"]", IllFormedUtf8, 3),
+        (b"[\xff]", UnexpectedByte, 1),
+        (b"[1e]", BadNumber, 3),
+        (b"[nul]", BadLiteral, 4),
+        (b"\xef\xbb\xbf1", UnexpectedByte, 0),
+    ];
+    for &(bytes, kind, offset) in table {
+        assert_eq!(validate(bytes, 2), Err(JsonError { kind, offset }), "{:?}", Text::verbatim(bytes));
+    }
+    assert_eq!(validate(b"0", 0), Ok(()));
+    assert_eq!(validate(b"[]", 0), Err(TooDeep.at(0)));
+    assert_eq!(format!("{}", TooDeep.at(7)), "nested too deep at byte 7");
+}

@@ -1,0 +1,169 @@
+//! The whole message, as data.
+
+use super::{RawJson, RawList};
+use crate::stream::Balance;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What a stream comes to: the completion that the API would have sent in one piece.
+///
+/// Of the members of the top level the first that says something counts (a first chunk with an empty `id` does not),
+/// of `usage` the last, of errors the first. Texts are never `Some("")`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Completion {
+    /// `id`.
+    pub id: Option<String>,
+    /// `object`, as sent: `chat.completion.chunk`, `text_completion`, …
+    pub object: Option<String>,
+    /// `created`, in seconds since 1970; never 0.
+    pub created: Option<u64>,
+    /// `model`.
+    pub model: Option<String>,
+    /// `system_fingerprint`.
+    pub system_fingerprint: Option<String>,
+    /// `service_tier`.
+    pub service_tier: Option<String>,
+    /// `provider` (OpenRouter).
+    pub provider: Option<String>,
+    /// The choices, by ascending index.
+    pub choices: Vec<Choice>,
+    /// `usage`: the last that said something, never a sum.
+    pub usage: Option<RawJson>,
+    /// The first error that the API reported.
+    pub error: Option<Failure>,
+}
+
+impl Completion {
+    /// The choice with this index.
+    pub fn choice(&self, index: u32) -> Option<&Choice> {
+        let place = self.choices.binary_search_by_key(&index, |choice| choice.index).ok()?;
+        self.choices.get(place)
+    }
+}
+
+/// One choice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Choice {
+    /// Its index.
+    pub index: u32,
+    /// The role of its author.
+    pub role: Option<String>,
+    /// Its content.
+    pub content: Option<String>,
+    /// Its refusal.
+    pub refusal: Option<String>,
+    /// Its reasoning.
+    pub reasoning: Option<String>,
+    /// The function that it calls (deprecated form).
+    pub function_call: Option<FunctionCall>,
+    /// The tools that it calls: by ascending index; in order of appearance if an index was used for two calls.
+    pub tool_calls: Vec<ToolCall>,
+    /// Its audio.
+    pub audio: Option<Audio>,
+    /// The items of `annotations`.
+    pub annotations: RawList,
+    /// Why it finished, as sent; the last reason counts.
+    pub finish_reason: Option<String>,
+    /// What the model's own provider said of that.
+    pub native_finish_reason: Option<String>,
+    /// Log probabilities.
+    pub logprobs: Option<Logprobs>,
+    /// The first error of this choice alone.
+    pub error: Option<Failure>,
+    /// What is there was said by a `message`, not by deltas.
+    pub(crate) whole: bool,
+    /// An index was used for two calls.
+    pub(crate) reused: bool,
+}
+
+/// A `function_call` (deprecated form).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FunctionCall {
+    /// The name of the function.
+    pub name: Option<String>,
+    /// Its arguments: the text that was sent, JSON if the model was right.
+    pub arguments: Option<String>,
+    pub(crate) repeat: Repeat,
+}
+
+/// A tool call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// Its index, as sent or as understood.
+    pub index: u32,
+    /// Its ID.
+    pub id: Option<String>,
+    /// Its type, as sent.
+    pub kind: Option<String>,
+    /// It calls a custom tool: `arguments` are its input.
+    pub custom: bool,
+    /// The name of the function or tool.
+    pub name: Option<String>,
+    /// Its arguments: the text that was sent, JSON if the model was right.
+    pub arguments: Option<String>,
+    /// Its number in order of appearance.
+    pub(crate) number: u32,
+    pub(crate) repeat: Repeat,
+}
+
+/// Audio.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Audio {
+    /// Its ID.
+    pub id: Option<String>,
+    /// Base64, the fragments one after the other.
+    pub data: Option<String>,
+    /// What is said in it.
+    pub transcript: Option<String>,
+    /// When it can no longer be referred to, in seconds since 1970.
+    pub expires_at: Option<u64>,
+}
+
+/// Log probabilities: the items of every chunk, in order. A list is `None` if no chunk had it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Logprobs {
+    /// The tokens of the content.
+    pub content: Option<RawList>,
+    /// The tokens of the refusal.
+    pub refusal: Option<RawList>,
+    /// Legacy completions: the tokens.
+    pub tokens: Option<RawList>,
+    /// Legacy completions: how likely each was.
+    pub token_logprobs: Option<RawList>,
+    /// Legacy completions: what else was likely in its place.
+    pub top_logprobs: Option<RawList>,
+    /// Legacy completions: where in the text it is.
+    pub text_offset: Option<RawList>,
+}
+
+/// An error that the API reported, as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// JSON: an object as a rule.
+    Json(RawJson),
+    /// Plain text.
+    Text(String),
+}
+
+/// Watches arguments for their end, to tell a repeat of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Repeat {
+    pub(crate) balance: Balance,
+    /// How long the arguments are that were complete.
+    pub(crate) end: Option<usize>,
+}
+
+/// What was seen on the way makes no difference to what a call is.
+impl PartialEq for Repeat {
+    fn eq(&self, _: &Repeat) -> bool {
+        true
+    }
+}
+
+impl Eq for Repeat {}

@@ -1,0 +1,220 @@
+//! `Serialize`: a completion in the shape of a `chat.completion` that was not streamed, and JSON as it came.
+
+use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, ToolCall};
+use super::{RawJson, RawList};
+use crate::json::{Kind, Text, Value};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+
+/// How deep a value is followed; what lies deeper is null. As deep as [`Limits::max_depth`](crate::Limits::max_depth)
+/// lets a payload nest.
+const MAX_DEPTH: u32 = 1024;
+
+/// The object of the API's reference, absent members left out, `message.content` null if there is none. `reasoning` is
+/// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape.
+impl Serialize for Completion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        some(&mut map, "id", &self.id)?;
+        map.serialize_entry("object", "chat.completion")?;
+        some(&mut map, "created", &self.created)?;
+        some(&mut map, "model", &self.model)?;
+        some(&mut map, "provider", &self.provider)?;
+        map.serialize_entry("choices", &self.choices)?;
+        some(&mut map, "usage", &self.usage)?;
+        some(&mut map, "service_tier", &self.service_tier)?;
+        some(&mut map, "system_fingerprint", &self.system_fingerprint)?;
+        some(&mut map, "error", &self.error)?;
+        map.end()
+    }
+}
+
+/// Writes a member unless it is absent.
+fn some<M: SerializeMap, T: Serialize>(map: &mut M, name: &'static str, value: &Option<T>) -> Result<(), M::Error> {
+    match value {
+        Some(value) => map.serialize_entry(name, value),
+        None => Ok(()),
+    }
+}
+
+impl Serialize for Choice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("index", &self.index)?;
+        map.serialize_entry("message", &Message(self))?;
+        map.serialize_entry("finish_reason", &self.finish_reason)?;
+        some(&mut map, "native_finish_reason", &self.native_finish_reason)?;
+        some(&mut map, "logprobs", &self.logprobs)?;
+        some(&mut map, "error", &self.error)?;
+        map.end()
+    }
+}
+
+/// The `message` of a choice.
+struct Message<'m>(&'m Choice);
+
+impl Serialize for Message<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let choice = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        some(&mut map, "role", &choice.role)?;
+        map.serialize_entry("content", &choice.content)?;
+        some(&mut map, "refusal", &choice.refusal)?;
+        some(&mut map, "reasoning_content", &choice.reasoning)?;
+        if !choice.tool_calls.is_empty() {
+            map.serialize_entry("tool_calls", &choice.tool_calls)?;
+        }
+        some(&mut map, "function_call", &choice.function_call)?;
+        some(&mut map, "audio", &choice.audio)?;
+        if !choice.annotations.is_empty() {
+            map.serialize_entry("annotations", &choice.annotations)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for ToolCall {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        some(&mut map, "id", &self.id)?;
+        let known = if self.custom { "custom" } else { "function" };
+        map.serialize_entry("type", self.kind.as_deref().unwrap_or(known))?;
+        let input = if self.custom { "input" } else { "arguments" };
+        map.serialize_entry(known, &Called { name: &self.name, input, text: &self.arguments })?;
+        map.end()
+    }
+}
+
+impl Serialize for FunctionCall {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Called { name: &self.name, input: "arguments", text: &self.arguments }.serialize(serializer)
+    }
+}
+
+/// What is called, and with what. Both are always there: an empty text if nothing was said.
+struct Called<'m> {
+    name: &'m Option<alloc::string::String>,
+    input: &'static str,
+    text: &'m Option<alloc::string::String>,
+}
+
+impl Serialize for Called<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("name", self.name.as_deref().unwrap_or_default())?;
+        map.serialize_entry(self.input, self.text.as_deref().unwrap_or_default())?;
+        map.end()
+    }
+}
+
+impl Serialize for Audio {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        some(&mut map, "id", &self.id)?;
+        some(&mut map, "data", &self.data)?;
+        some(&mut map, "transcript", &self.transcript)?;
+        some(&mut map, "expires_at", &self.expires_at)?;
+        map.end()
+    }
+}
+
+impl Serialize for Logprobs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        some(&mut map, "content", &self.content)?;
+        some(&mut map, "refusal", &self.refusal)?;
+        some(&mut map, "tokens", &self.tokens)?;
+        some(&mut map, "token_logprobs", &self.token_logprobs)?;
+        some(&mut map, "top_logprobs", &self.top_logprobs)?;
+        some(&mut map, "text_offset", &self.text_offset)?;
+        map.end()
+    }
+}
+
+impl Serialize for Failure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Failure::Json(value) => value.serialize(serializer),
+            Failure::Text(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value().serialize(serializer)
+    }
+}
+
+impl Serialize for RawList {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value().serialize(serializer)
+    }
+}
+
+/// As the value that it is. Integers are `u64` or `i64` if they fit, other numbers the nearest `f64`. A container with
+/// a fault in it ends there.
+impl Serialize for Value<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Nested { value: *self, levels: MAX_DEPTH }.serialize(serializer)
+    }
+}
+
+/// The decoded text.
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.as_str() {
+            Some(text) => serializer.serialize_str(text),
+            None => serializer.collect_str(self),
+        }
+    }
+}
+
+/// A value, and how many levels may still be entered.
+struct Nested<'a> {
+    value: Value<'a>,
+    levels: u32,
+}
+
+impl Serialize for Nested<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value = self.value;
+        match value.kind() {
+            Kind::Null => serializer.serialize_unit(),
+            Kind::Bool => serializer.serialize_bool(value.as_bool() == Some(true)),
+            Kind::String => match value.as_text() {
+                Some(text) => text.serialize(serializer),
+                None => serializer.serialize_unit(),
+            },
+            Kind::Number => number(value, serializer),
+            Kind::Array | Kind::Object => {
+                let Some(levels) = self.levels.checked_sub(1) else { return serializer.serialize_unit() };
+                if value.kind() == Kind::Array {
+                    let mut seq = serializer.serialize_seq(None)?;
+                    for value in value.elements().map_while(Result::ok) {
+                        seq.serialize_element(&Nested { value, levels })?;
+                    }
+                    seq.end()
+                } else {
+                    let mut map = serializer.serialize_map(None)?;
+                    for (name, value) in value.members().map_while(Result::ok) {
+                        map.serialize_entry(&name, &Nested { value, levels })?;
+                    }
+                    map.end()
+                }
+            }
+        }
+    }
+}
+
+fn number<S: Serializer>(value: Value<'_>, serializer: S) -> Result<S::Ok, S::Error> {
+    let Some(number) = value.as_number() else { return serializer.serialize_unit() };
+    if number.is_integer() {
+        if let Some(value) = number.to_u64() {
+            return serializer.serialize_u64(value);
+        }
+        if let Some(value) = number.to_i64() {
+            return serializer.serialize_i64(value);
+        }
+    }
+    serializer.serialize_f64(number.to_f64())
+}

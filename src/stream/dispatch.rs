@@ -1,0 +1,189 @@
+//! The end of a block: what was its payload?
+
+use super::config::{Framing, Validate};
+use super::end::Pending;
+use super::found::{Found, Span};
+use super::machine::{After, Block, Machine, Next};
+use crate::chat::index::Hint;
+use crate::sse::block;
+use crate::{Quirk, Storage};
+
+/// The payload that ends a response.
+pub(super) const DONE: &[u8] = b"[DONE]";
+
+impl Machine {
+    /// A blank line: the end of the block.
+    pub(super) fn blank<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
+        if !self.block.open {
+            return Next::Go;
+        }
+        if self.block.skipping {
+            self.count(self.block.quirks);
+            self.block = Block::default();
+            store.shrink(self.kept.lasting());
+            return Next::Go;
+        }
+        if self.block.raw && !self.facts.fields {
+            return Next::Go;
+        }
+        let end = self.offset.saturating_add(end as u64);
+        if self.kept.has_data() {
+            return Next::Found(self.dispatch(store, window, end, false));
+        }
+        // Silent. Its ID counts all the same.
+        let found = if self.kept.has_id() { Found::LastEventId } else { Found::NeedMore };
+        self.kept.end();
+        self.index.frame = (self.block.start, end);
+        self.name = Span::NONE;
+        match self.told(found) {
+            Found::NeedMore => {
+                self.after = After::Nothing;
+                self.block = Block::default();
+                Next::Go
+            }
+            found => Next::Found(found),
+        }
+    }
+
+    /// Counts the block's quirks; one of them may make an error of what was found. The block is done.
+    pub(super) fn told(&mut self, found: Found) -> Found {
+        let quirks = self.block.quirks;
+        self.count(quirks);
+        if self.after == After::Nothing {
+            self.after = After::Release;
+        }
+        let quirk = if quirks.is_empty() { None } else { quirks.and(self.config.errors).iter().next() };
+        match quirk {
+            Some(quirk) => {
+                self.after = After::Release;
+                Found::Error(quirk)
+            }
+            None => found,
+        }
+    }
+
+    pub(super) fn done(&mut self) -> Found {
+        self.after_done();
+        self.facts.done = true;
+        self.told(Found::Done)
+    }
+
+    fn after_done(&mut self) {
+        if self.facts.done {
+            self.block.quirks.insert(Quirk::EventAfterDone);
+        }
+    }
+
+    /// The block is complete: what is its payload?
+    pub(super) fn dispatch<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        end: u64,
+        unterminated: bool,
+    ) -> Found {
+        if self.block.raw {
+            let quirk = if self.facts.fields {
+                Quirk::JsonBetweenEvents
+            } else if self.facts.raw_values == 0 {
+                Quirk::JsonBody
+            } else {
+                Quirk::Ndjson
+            };
+            self.block.quirks.insert(quirk);
+            self.facts.raw_values = self.facts.raw_values.saturating_add(1);
+        }
+        if unterminated {
+            self.block.quirks.insert(Quirk::UnterminatedEvent);
+        }
+        let frame = (self.block.start, end);
+        let (data, name) = self.kept.end().unwrap_or((block::Span::EMPTY, block::Span::EMPTY));
+        self.name = name.into();
+        let span = Span::from(data);
+        let payload = data.of(window, store.bytes());
+        let trimmed = payload.trim_ascii();
+        if trimmed == DONE {
+            self.index.frame = frame;
+            return self.done();
+        }
+        self.after_done();
+        if trimmed.is_empty() || trimmed.first() == Some(&b':') {
+            self.index.frame = frame;
+            self.block.quirks.insert(Quirk::KeepAliveData);
+            return self.told(Found::KeepAlive(span));
+        }
+        let name = name.of(window, store.bytes());
+        let hint = if self.block.error_field || name == b"error" { Hint::Error } else { Hint::None };
+        let limits = self.config.limits;
+        let checked = match self.config.validate {
+            Validate::Lazy => Ok(()),
+            Validate::Strict => crate::json::validate(payload, limits.max_depth),
+        };
+        let read = checked.and_then(|()| self.index.read(payload, hint, limits.max_depth));
+        let (found, trailing) = match read {
+            Ok(end) => {
+                let rest = payload.get(end..).unwrap_or(&[]);
+                let more = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+                (Found::Chunk(span), more.map(|at| end.saturating_add(at)))
+            }
+            Err(_) if hint == Hint::Error => {
+                self.index.plain_text();
+                (Found::Chunk(span), None)
+            }
+            Err(fault) => (Found::Malformed(span, fault), None),
+        };
+        self.index.frame = frame;
+        let named = !name.is_empty();
+        if let Found::Chunk(_) = found {
+            let facts = self.index.facts;
+            if !facts.chat && !facts.error && matches!(name, b"ping" | b"keepalive" | b"keep-alive" | b"heartbeat") {
+                self.block.quirks.insert(Quirk::KeepAliveData);
+                return self.told(Found::KeepAlive(span));
+            }
+            let payload_is_null = self.index.quirks.contains(Quirk::NullChunk) && !facts.chat;
+            self.facts.foreign |= !facts.chat && !facts.error && !payload_is_null;
+            self.facts.chat |= facts.chat;
+            self.facts.error |= facts.error;
+            self.facts.body |= self.block.raw && facts.message && !facts.delta;
+            self.facts.seen |= self.index.seen;
+            self.facts.finished |= self.index.finished;
+            self.block.quirks |= self.index.quirks;
+            self.index.quirks = self.block.quirks;
+        } else {
+            self.facts.foreign |= named;
+        }
+        let Some(at) = trailing else { return self.told(found) };
+        // They are delivered by the next step, when the window is another one.
+        let Ok(data) = self.kept.hold(store, window, data) else { return self.too_long() };
+        let (value, rest) = Span::from(data).split(at as u32);
+        self.after = After::Trailing(rest);
+        self.told(Found::Chunk(value))
+    }
+
+    /// The stream ended in this block.
+    pub(super) fn last_block<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
+        if !self.block.open {
+            return None;
+        }
+        if self.block.raw {
+            self.facts.pending = Pending::Json;
+            return None;
+        }
+        self.facts.pending = Pending::Event;
+        if self.config.framing == Framing::Spec || self.block.skipping || !self.kept.has_data() {
+            return None;
+        }
+        let payload = self.kept.data_span().of(&[], store.bytes());
+        let trimmed = payload.trim_ascii();
+        let is_error = self.block.error_field || self.kept.name_span().of(&[], store.bytes()) == b"error";
+        let whole = trimmed == DONE || trimmed.is_empty() || trimmed.first() == Some(&b':') || {
+            let read = self.index.read(payload, Hint::None, self.config.limits.max_depth);
+            read.is_ok_and(|end| payload.get(end..).unwrap_or(&[]).trim_ascii().is_empty())
+        };
+        if !whole && !is_error {
+            return None;
+        }
+        self.facts.pending = Pending::Nothing;
+        Some(self.dispatch(store, &[], self.offset, true))
+    }
+}

@@ -1,0 +1,91 @@
+//! What a step of the machine finds: offsets only.
+
+use crate::json::JsonError;
+use crate::sse::block;
+use crate::{Quirk, Storage};
+
+/// Where a span's bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the window that the step was given.
+    Input,
+    /// In the storage.
+    Storage,
+}
+
+/// Bytes that a step found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Where they are.
+    pub place: Place,
+    /// The offset of the first, there.
+    pub start: u32,
+    /// How many.
+    pub len: u32,
+}
+
+impl From<block::Span> for Span {
+    fn from(span: block::Span) -> Self {
+        let place = match span.place {
+            block::Place::Input => Place::Input,
+            block::Place::Store => Place::Storage,
+        };
+        Span { place, start: span.start as u32, len: span.len as u32 }
+    }
+}
+
+impl Span {
+    pub(super) const NONE: Span = Span { place: Place::Storage, start: 0, len: 0 };
+
+    /// The first `len` bytes, and the rest.
+    pub(super) fn split(self, len: u32) -> (Span, Span) {
+        let rest = Span { start: self.start.saturating_add(len), len: self.len.saturating_sub(len), ..self };
+        (Span { len, ..self }, rest)
+    }
+
+    pub(crate) fn of<'a, S: Storage + ?Sized>(self, window: &'a [u8], store: &'a S) -> &'a [u8] {
+        let bytes = match self.place {
+            Place::Input => window,
+            Place::Storage => store.bytes(),
+        };
+        let start = self.start as usize;
+        bytes.get(start..start.saturating_add(self.len as usize)).unwrap_or(&[])
+    }
+}
+
+/// What a step found: offsets only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Found {
+    /// Nothing more in this window.
+    NeedMore,
+    /// A JSON payload; its index is in the machine.
+    Chunk(Span),
+    /// `[DONE]`.
+    Done,
+    /// A comment.
+    Comment(Span),
+    /// A payload that only keeps the connection alive.
+    KeepAlive(Span),
+    /// A reconnection time, in milliseconds.
+    Retry(u64),
+    /// A last event ID that came without an event.
+    LastEventId,
+    /// A payload that is not JSON, or what followed one that is.
+    Malformed(Span, JsonError),
+    /// An event over the limit; its rest is discarded.
+    TooLong,
+    /// A comment over the limit; it is discarded.
+    CommentTooLong,
+    /// A quirk that is to be an error; its event is consumed.
+    Error(Quirk),
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// How many bytes of the window are spent.
+    pub consumed: usize,
+    /// What was found.
+    pub found: Found,
+}

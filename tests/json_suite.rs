@@ -1,0 +1,426 @@
+//! The JSON reader against JSONTestSuite, and against serde_json on generated and damaged JSON.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+use deltawire::json::{self, Cursor, JsonError, JsonErrorKind, Kind, Number, Text, Value};
+use deltawire::{Quirk, QuirkSet};
+use std::fs;
+use std::path::PathBuf;
+
+/// Xorshift: the same JSON at every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+    fn of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len())]
+    }
+}
+
+/// Enters everything with one cursor, reads every text and number, and returns the quirks of the texts.
+fn walk(bytes: &[u8], max_depth: u32) -> Result<QuirkSet, JsonError> {
+    let mut cursor = Cursor::with_max_depth(bytes, max_depth);
+    let mut quirks = QuirkSet::EMPTY;
+    // Which of the open containers are objects.
+    let mut open = Vec::new();
+    loop {
+        match cursor.peek()? {
+            Kind::Object => {
+                cursor.begin_object()?;
+                open.push(true);
+            }
+            Kind::Array => {
+                cursor.begin_array()?;
+                open.push(false);
+            }
+            _ => {
+                let value = cursor.value()?;
+                if let Some(text) = value.as_text() {
+                    quirks |= read(&text);
+                }
+                if let Some(number) = value.as_number() {
+                    assert!(!number.to_f64().is_nan() && (number.to_u64().is_none() || number.to_f64() >= 0.0));
+                }
+            }
+        }
+        loop {
+            match open.last() {
+                None => return cursor.end().map(|()| quirks),
+                Some(true) => {
+                    if let Some(name) = cursor.next_member()? {
+                        quirks |= read(&name);
+                        break;
+                    }
+                }
+                Some(false) => {
+                    if cursor.next_element()? {
+                        break;
+                    }
+                }
+            }
+            open.pop();
+        }
+    }
+}
+
+/// Reads a text in all ways, which must agree.
+fn read(text: &Text<'_>) -> QuirkSet {
+    let decoded = text.to_string();
+    let quirks = text.quirks();
+    assert_eq!(*text, decoded.as_str());
+    assert_eq!(text.decoded_len(), decoded.len());
+    assert!(text.as_str().is_none_or(|text| text == decoded));
+    let mut buffer = vec![0; decoded.len()];
+    let copied = text.copy_to(&mut buffer);
+    assert_eq!((copied.written, copied.complete, copied.quirks), (decoded.len(), true, quirks));
+    assert_eq!(buffer, decoded.as_bytes());
+    quirks
+}
+
+/// Reads everything below a value by iterators. Returns how many values there are and how many faults were met.
+fn walk_values(value: Value<'_>) -> (usize, usize) {
+    let (mut values, mut faults) = (0, 0);
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        values += 1;
+        if let Some(text) = value.as_text() {
+            read(&text);
+        }
+        let members = value.members().map(|member| member.map(|(name, value)| (read(&name), value).1));
+        for inner in members.chain(value.elements()) {
+            match inner {
+                Ok(inner) => open.push(inner),
+                Err(_) => faults += 1,
+            }
+        }
+    }
+    (values, faults)
+}
+
+/// What a text may be flagged for and still be strict JSON: the grammar does not pair surrogates.
+fn is_strict(mut quirks: QuirkSet) -> bool {
+    quirks.remove(Quirk::LoneSurrogate);
+    quirks.is_empty()
+}
+
+#[test]
+fn json_test_suite() {
+    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
+        eprintln!("SKIP json_suite: DELTAWIRE_CORPUS is not set");
+        assert!(std::env::var_os("REQUIRE_ALL").is_none_or(|all| all != "1"), "REQUIRE_ALL is set");
+        return;
+    };
+    let directory = PathBuf::from(corpus).join("json/JSONTestSuite/test_parsing");
+    let mut files: Vec<_> = fs::read_dir(&directory).expect("the suite").map(|file| file.expect("a file")).collect();
+    files.sort_by_key(|file| file.file_name());
+
+    // Per group: files, accepted strictly, walked by the lazy cursor without a fault.
+    let mut counts = [(b'y', 0, 0, 0), (b'n', 0, 0, 0), (b'i', 0, 0, 0)];
+    let mut wrong = Vec::new();
+    for file in files {
+        let name = file.file_name().into_string().expect("ASCII names");
+        let bytes = fs::read(file.path()).expect("readable");
+        let strict = json::validate(&bytes, 1024);
+        let lazy = walk(&bytes, 1024);
+        if let Ok(value) = Cursor::with_max_depth(&bytes, 1024).value() {
+            walk_values(value);
+        }
+        // Entering everything finds what the strict check finds, or flags it.
+        assert_eq!(strict.is_ok(), lazy.is_ok_and(is_strict), "{name}: {strict:?}, {lazy:?}");
+
+        let group = name.as_bytes()[0];
+        let count = counts.iter_mut().find(|count| count.0 == group).expect("a known group");
+        count.1 += 1;
+        count.2 += usize::from(strict.is_ok());
+        count.3 += usize::from(lazy.is_ok());
+        if group == b'y' && (strict.is_err() || lazy.is_err()) || group == b'n' && strict.is_ok() {
+            wrong.push((name, strict));
+        }
+    }
+    for (group, files, strict, lazy) in counts {
+        eprintln!("{}_: {files} files, strict accepts {strict}, lazy walks {lazy} to the end", group as char);
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+    let [y, n, i] = counts.map(|(_, files, strict, _)| (files, strict));
+    assert_eq!((y, n, i.0), ((95, 95), (188, 0), 35));
+}
+
+/// One JSON value, valid, with whitespace, escapes, text beyond ASCII and strings longer than a block.
+fn generate(random: &mut Random, depth: usize, out: &mut String) {
+    let space = |random: &mut Random, out: &mut String| {
+        if random.below(4) == 0 {
+            out.push_str(random.of(&[" ", "\n", "\r\n", "\t", "  ", "\n      "]));
+        }
+    };
+    space(random, out);
+    match random.below(if depth > 0 { 10 } else { 6 }) {
+        0 => out.push_str(random.of(&["null", "true", "false"])),
+        1 | 2 => out.push_str(&generate_number(random)),
+        3..=5 => generate_string(random, out),
+        kind => {
+            let object = kind < 8;
+            out.push(if object { '{' } else { '[' });
+            for i in 0..random.below(6) {
+                if i > 0 {
+                    out.push(',');
+                }
+                if object {
+                    space(random, out);
+                    if random.below(2) == 0 {
+                        out.push_str(random.of(&[
+                            "\"a\"",
+                            "\"b\"",
+                            "\"\\u0061\"",
+                            "\"finish_reason\"",
+                            "\"\"",
+                            "\"é\"",
+                        ]));
+                    } else {
+                        generate_string(random, out);
+                    }
+                    space(random, out);
+                    out.push(':');
+                }
+                generate(random, depth - 1, out);
+            }
+            space(random, out);
+            out.push(if object { '}' } else { ']' });
+        }
+    }
+    space(random, out);
+}
+
+fn generate_number(random: &mut Random) -> String {
+    let sign = random.of(&["", "", "", "-"]);
+    match random.below(6) {
+        0 => format!("{sign}{}", random.below(100)),
+        1 => format!("{sign}{}", random.next()),
+        2 => format!("{sign}{}.{}", random.below(1000), random.below(100_000)),
+        3 => format!("{sign}{}{}{}", random.below(1000), random.of(&["e", "E", "e+", "e-"]), random.below(30)),
+        4 => format!("{sign}0.{:017}", random.next() >> 8),
+        _ => format!("{sign}{}", random.of(&["0", "18446744073709551615", "9223372036854775808", "1.7e9"])),
+    }
+}
+
+fn generate_string(random: &mut Random, out: &mut String) {
+    out.push('"');
+    let pieces = [1, 2, 3, 3, 4, 8, 40][random.below(7)];
+    for _ in 0..random.below(pieces) {
+        let plain = ["a", "token", " the ", "[", "}", ":", ",", "data: ", "é", "日本", "😀", "\u{7f}", "\u{2028}"];
+        let escaped = ["\\n", "\\\"", "\\\\", "\\/", "\\b\\f\\r\\t", "\\u0000", "\\u00e9", "\\ud83d\\ude00", "\\uFFFD"];
+        out.push_str(if random.below(3) == 0 { random.of(&escaped) } else { random.of(&plain) });
+    }
+    out.push('"');
+}
+
+/// Every value and member is there, and equal.
+fn compare(value: Value<'_>, other: &serde_json::Value, values: &mut usize) {
+    let mut open = vec![(value, other)];
+    while let Some((value, other)) = open.pop() {
+        *values += 1;
+        match other {
+            serde_json::Value::Null => assert!(value.is_null() && value.kind() == Kind::Null),
+            serde_json::Value::Bool(other) => assert_eq!(value.as_bool(), Some(*other)),
+            serde_json::Value::Number(other) => {
+                let number = value.as_number().expect("a number");
+                compare_numbers(number, other);
+            }
+            serde_json::Value::String(other) => {
+                let text = value.as_text().expect("a string");
+                assert_eq!(text, other.as_str());
+                assert!(read(&text).is_empty());
+                #[cfg(feature = "alloc")]
+                {
+                    let mut pushed = String::new();
+                    text.push_to(&mut pushed);
+                    assert_eq!((&pushed, &*text.to_cow()), (other, other.as_str()));
+                }
+            }
+            serde_json::Value::Array(other) => {
+                assert_eq!(value.kind(), Kind::Array);
+                let elements: Vec<_> = value.elements().map(|element| element.expect("valid")).collect();
+                assert_eq!(elements.len(), other.len());
+                open.extend(elements.into_iter().zip(other));
+            }
+            serde_json::Value::Object(other) => {
+                assert_eq!(value.kind(), Kind::Object);
+                for member in value.members() {
+                    let (name, _) = member.expect("valid");
+                    assert!(other.contains_key(&name.to_string()));
+                }
+                // The last of several members of one name counts, for both.
+                for (name, other) in other {
+                    open.push((value.get(name).expect("valid").expect("the member"), other));
+                }
+            }
+        }
+    }
+}
+
+fn compare_numbers(number: Number<'_>, other: &serde_json::Number) {
+    if number.is_integer() && number.as_str() != "-0" {
+        assert_eq!((number.to_u64(), number.to_i64()), (other.as_u64(), other.as_i64()), "{number}");
+    }
+    // serde_json is off by a little in its default configuration.
+    let (double, other) = (number.to_f64(), other.as_f64().expect("a double"));
+    assert!((double - other).abs() <= double.abs() * 1e-15, "{number}: {double:e}, {other:e}");
+}
+
+#[test]
+fn lazily_read_as_serde_json_reads_it() {
+    let mut random = Random(2);
+    let (mut values, mut members) = (0, 0);
+    for _ in 0..12_000 {
+        let mut text = String::new();
+        generate(&mut random, 5, &mut text);
+        let other: serde_json::Value = serde_json::from_str(&text).expect("valid");
+        let value = json::parse(text.as_bytes()).expect("valid");
+        assert_eq!(value.raw(), text.trim().as_bytes());
+        compare(value, &other, &mut values);
+        assert_eq!(json::validate(text.as_bytes(), 5), Ok(()));
+        assert_eq!(walk(text.as_bytes(), 5), Ok(QuirkSet::EMPTY));
+        let (walked, faults) = walk_values(value);
+        assert_eq!(faults, 0);
+        members += walked;
+    }
+    assert!(values > 20_000 && members > 20_000, "{values}, {members}");
+}
+
+/// Changes a few bytes.
+fn damage(random: &mut Random, bytes: &mut Vec<u8>) {
+    const BYTES: &[u8] = b"{}[]\",:\\u0e1-+.tfn \n\t\x00\x1f\x7f\x80\xbf\xc3\xe2\xf0\xff/DdAa";
+    for _ in 0..random.below(3) + 1 {
+        let byte = BYTES[random.below(BYTES.len())];
+        let at = random.below(bytes.len() + 1);
+        match random.below(5) {
+            0 => bytes.insert(at, byte),
+            1 => bytes.truncate(at),
+            2 if at < bytes.len() => drop(bytes.remove(at)),
+            3 if at < bytes.len() => {
+                let piece = bytes[at..bytes.len().min(at + 8)].to_vec();
+                let to = random.below(bytes.len() + 1);
+                bytes.splice(to..to, piece);
+            }
+            _ if at < bytes.len() => bytes[at] = byte,
+            _ => bytes.push(byte),
+        }
+    }
+}
+
+#[test]
+fn strictly_refused_as_serde_json_refuses_it() {
+    let mut random = Random(4);
+    let (mut accepted, mut refused) = (0, 0);
+    for _ in 0..60_000 {
+        let mut text = String::new();
+        generate(&mut random, 4, &mut text);
+        let mut bytes = text.into_bytes();
+        damage(&mut random, &mut bytes);
+        let strict = json::validate(&bytes, 100);
+        let other = serde_json::from_slice::<serde_json::Value>(&bytes);
+        let shown = String::from_utf8_lossy(&bytes);
+        match (&strict, &other) {
+            (Ok(()), Ok(_)) => accepted += 1,
+            (Err(_), Err(_)) => refused += 1,
+            // It wants surrogates in pairs and numbers in the range of a double; RFC 8259 does not.
+            (Ok(()), Err(error)) => {
+                let text = error.to_string();
+                let known = ["surrogate", "unexpected end of hex escape", "number out of range"];
+                assert!(known.iter().any(|known| text.contains(known)), "{error}: {shown}");
+            }
+            (Err(error), Ok(_)) => panic!("{error}: {shown}"),
+        }
+
+        // The strict check is the lazy walk that enters everything, with the quirks of the texts forbidden.
+        let lazy = walk(&bytes, 100);
+        assert_eq!(strict.is_ok(), lazy.is_ok_and(is_strict), "{strict:?}, {lazy:?}: {shown}");
+        if let Ok(value) = json::parse(&bytes) {
+            walk_values(value);
+        }
+        if let Err(error) = strict {
+            check_fault(&bytes, error);
+        }
+    }
+    assert!(accepted > 5_000 && refused > 20_000, "{accepted}, {refused}");
+}
+
+/// The offset is that of the first byte at which no JSON can go on.
+fn check_fault(bytes: &[u8], error: JsonError) {
+    let until = |len| json::validate(&bytes[..len], 100);
+    let shown = String::from_utf8_lossy(bytes);
+    match error.kind {
+        JsonErrorKind::UnexpectedEnd => assert_eq!(error.offset, bytes.len(), "{shown}"),
+        kind => {
+            let before = until(error.offset).map_err(|error| error.kind);
+            let viable = before == Ok(()) || before == Err(JsonErrorKind::UnexpectedEnd);
+            assert!(viable, "{error}, before it {before:?}: {shown}");
+            let whole_byte = !matches!(kind, JsonErrorKind::BadEscape | JsonErrorKind::IllFormedUtf8);
+            assert!(!whole_byte || until(error.offset + 1) == Err(error), "{error}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn depth_is_limited_alike() {
+    for depth in [1, 2, 63, 64, 65, 127, 128, 129, 500, 1023, 1024, 1025, 3000] {
+        let mut bytes = Vec::new();
+        (0..depth).for_each(|level| bytes.extend_from_slice(if level % 3 == 0 { b"{\"a\":" } else { b"[" }));
+        bytes.push(b'1');
+        (0..depth).rev().for_each(|level| bytes.push(if level % 3 == 0 { b'}' } else { b']' }));
+        let limit = u32::try_from(depth).expect("small");
+        assert_eq!(json::validate(&bytes, limit).is_ok(), depth <= 1024);
+        assert_eq!(walk(&bytes, limit), Ok(QuirkSet::EMPTY));
+        assert!(Cursor::with_max_depth(&bytes, limit).value().is_ok());
+
+        // The bracket that is one too deep, found by all three at the same place.
+        let due = Err(JsonErrorKind::TooDeep);
+        let strict = json::validate(&bytes, limit - 1);
+        let lazy = walk(&bytes, limit - 1).map(drop);
+        let skipped = Cursor::with_max_depth(&bytes, limit - 1).value().map(drop);
+        assert_eq!(lazy.map_err(|error| error.kind), due);
+        assert_eq!(skipped, lazy);
+        if depth <= 1025 {
+            assert_eq!(strict, lazy);
+        }
+    }
+    // 128 levels unless something else is said.
+    let nested = |depth| [b"[".repeat(depth), b"]".repeat(depth)].concat();
+    assert!(json::parse(&nested(128)).is_ok());
+    assert_eq!(json::parse(&nested(129)).map(drop), Err(JsonError { kind: JsonErrorKind::TooDeep, offset: 128 }));
+}
+
+#[test]
+fn long_inputs_take_linear_time() {
+    // Quadratic work on any of these would take minutes.
+    let many = 1 << 20;
+    let strings = [
+        b"\"".iter().chain([0xff].repeat(many).iter()).chain(b"\"").copied().collect::<Vec<_>>(),
+        format!("\"{}\"", "\\q".repeat(many)).into_bytes(),
+        format!("\"{}\"", "\\ud83d".repeat(many / 4)).into_bytes(),
+        format!("\"{}\"", "\\\\".repeat(many)).into_bytes(),
+    ];
+    for bytes in strings {
+        let value = json::parse(&bytes).expect("a string");
+        let text = value.as_text().expect("a string");
+        let mut reader = text.unescape();
+        let mut buffer = [0; 7];
+        let mut len = 0;
+        while !reader.is_done() {
+            len += reader.read(&mut buffer);
+        }
+        assert_eq!(len, text.decoded_len());
+    }
+    let open = "[".repeat(many);
+    assert!(json::parse(open.as_bytes()).is_err());
+    assert!(json::validate(open.as_bytes(), 1024).is_err());
+    let digits = format!("1{}e-{many}", "0".repeat(many));
+    assert_eq!(Number::new(digits.as_bytes()).and_then(|number| number.to_u64()), Some(1));
+}
