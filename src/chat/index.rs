@@ -327,6 +327,10 @@ pub(crate) fn finish_text<'a>(value: Value<'a>) -> Option<Text<'a>> {
 
 /// An index as a number: negative is 0, a number in a string counts. None if there is none.
 pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
+    // Nearly all have one digit.
+    if let [digit @ b'0'..=b'9'] = value.raw() {
+        return Some(u32::from(digit.wrapping_sub(b'0')));
+    }
     let parse = |number: crate::json::Number<'_>| {
         number.to_i64().map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX)).or(Some(u32::MAX))
     };
@@ -354,11 +358,16 @@ fn index_is_odd(value: Value<'_>) -> bool {
 }
 
 /// A member's name as its bytes, unescaped into `buffer` if it must be. Longer than any known name: empty.
+#[inline]
 pub(crate) fn name<'a>(key: Text<'a>, buffer: &'a mut [u8; 32]) -> &'a [u8] {
-    let raw = key.raw();
-    if !raw.contains(&b'\\') {
-        return raw;
+    if !key.may_be_escaped() {
+        return key.raw();
     }
+    unescaped_name(key, buffer)
+}
+
+#[cold]
+fn unescaped_name<'a>(key: Text<'a>, buffer: &'a mut [u8; 32]) -> &'a [u8] {
     let copied = key.copy_to(buffer);
     if !copied.complete {
         return b"";

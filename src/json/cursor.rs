@@ -1,7 +1,8 @@
 //! The cursor: forward only, and lazy.
 
 use super::{literal_end, number, significant, JsonError, JsonErrorKind, Kind, Text, TextFlags, Value};
-use crate::scan::{container, string};
+use crate::scan::string::StringEnd;
+use crate::scan::{container, window::Window};
 use crate::Limits;
 use core::fmt;
 
@@ -41,6 +42,8 @@ pub struct Cursor<'a> {
     /// A container was just entered: its first member or element has no comma before it. Nothing else needs a stack,
     /// because whoever walks knows what he entered.
     fresh: bool,
+    /// The masks of the bytes at hand.
+    window: Window,
 }
 
 impl<'a> Cursor<'a> {
@@ -54,7 +57,7 @@ impl<'a> Cursor<'a> {
     /// alike.
     #[inline]
     pub fn with_max_depth(bytes: &'a [u8], max_depth: u32) -> Self {
-        Cursor { bytes, at: 0, depth: 0, max_depth, fresh: false }
+        Cursor { bytes, at: 0, depth: 0, max_depth, fresh: false, window: Window::EMPTY }
     }
 
     /// A cursor before the value at `offset`, of bytes that were walked before: depth was seen to then.
@@ -117,15 +120,22 @@ impl<'a> Cursor<'a> {
     /// `UnexpectedEnd`; `UnexpectedByte` where a comma, a name, a colon or the right bracket is due.
     #[inline]
     pub fn next_member(&mut self) -> Result<Option<Text<'a>>, JsonError> {
-        if !self.next(b'}')? {
-            return Ok(None);
-        }
-        if self.significant()? != b'"' {
-            return Err(JsonErrorKind::UnexpectedByte.at(self.at));
+        // Most members come without whitespace.
+        match (self.fresh, self.bytes.get(self.at..)) {
+            (false, Some([b',', b'"', ..])) => self.at += 1,
+            (true, Some([b'"', ..])) => self.fresh = false,
+            _ => {
+                if !self.next(b'}')? {
+                    return Ok(None);
+                }
+                if self.significant()? != b'"' {
+                    return Err(JsonErrorKind::UnexpectedByte.at(self.at));
+                }
+            }
         }
         let from = self.at + 1;
         let end = self.string()?;
-        if self.significant()? != b':' {
+        if self.bytes.get(self.at) != Some(&b':') && self.significant()? != b':' {
             return Err(JsonErrorKind::UnexpectedByte.at(self.at));
         }
         self.at += 1;
@@ -202,8 +212,8 @@ impl<'a> Cursor<'a> {
 
     /// Goes over the string whose opening quote is at the cursor.
     #[inline]
-    fn string(&mut self) -> Result<string::StringEnd, JsonError> {
-        match string::end(self.bytes, self.at + 1) {
+    fn string(&mut self) -> Result<StringEnd, JsonError> {
+        match self.window.string_end(self.bytes, self.at + 1) {
             Some(end) => {
                 self.at = end.at + 1;
                 Ok(end)
@@ -227,7 +237,6 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes over the comma, if one is due, or over the closing bracket `close`: then `false`.
-    #[inline]
     fn next(&mut self, close: u8) -> Result<bool, JsonError> {
         let byte = self.significant()?;
         let fresh = core::mem::take(&mut self.fresh);
