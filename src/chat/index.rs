@@ -8,7 +8,7 @@
 //! A span is (segment, start, length). Segments let a remembered index serve an event of the same shape whose parts
 //! have moved: then only their bases are new. A fresh pass puts everything in segment 0, whose base is 0.
 
-use crate::json::{Cursor, JsonError, Kind, Text, TextFlags, Value};
+use crate::json::{Cursor, JsonError, Kind, Read, Text, TextFlags, Value};
 use crate::{Quirk, QuirkSet};
 
 /// Where a value lies in its payload.
@@ -400,12 +400,6 @@ impl<'a> Pass<'a> {
         self.cursor.offset()
     }
 
-    /// Reads over the value that comes and gives its span.
-    fn take(&mut self) -> Result<(Value<'a>, Span), JsonError> {
-        let value = self.cursor.value()?;
-        Ok((value, self.span(value.raw().len(), value.flags().bits() as u8)))
-    }
-
     /// The span of `len` bytes that end where the cursor is.
     fn span(&self, len: usize, flags: u8) -> Span {
         let start = self.cursor.offset().saturating_sub(len);
@@ -419,13 +413,17 @@ impl<'a> Pass<'a> {
         member: usize,
         expect: Expect,
     ) -> Result<Value<'a>, JsonError> {
-        let (value, span) = self.take()?;
-        let odd = match (value.kind(), expect) {
-            (Kind::Null, _) | (_, Expect::Any) => false,
-            (kind, Expect::Text) => kind != Kind::String,
-            (kind, Expect::Number) => kind != Kind::Number,
-            (kind, Expect::Object) => kind != Kind::Object && !self.none_string(value),
-        };
+        let Read { start, first, flags } = self.cursor.read()?;
+        let len = self.cursor.offset().saturating_sub(start);
+        let span = Span { start: start as u32, len: len as u32, segment: 0, flags: flags.bits() as u8 };
+        let value = self.value(span);
+        let odd = first != b'n'
+            && match expect {
+                Expect::Any => false,
+                Expect::Text => first != b'"',
+                Expect::Number => !matches!(first, b'-' | b'0'..=b'9'),
+                Expect::Object => first != b'{' && !self.none_string(value),
+            };
         self.flag(odd, Quirk::OddType);
         self.place(spans, member, span);
         Ok(value)

@@ -1,7 +1,6 @@
 //! The cursor: forward only, and lazy.
 
 use super::{literal_end, number, significant, JsonError, JsonErrorKind, Kind, Text, TextFlags, Value};
-use crate::scan::string::StringEnd;
 use crate::scan::{container, window::Window};
 use crate::Limits;
 use core::fmt;
@@ -44,6 +43,15 @@ pub struct Cursor<'a> {
     fresh: bool,
     /// The masks of the bytes at hand.
     window: Window,
+}
+
+/// What [`Cursor::read`] read over.
+pub(crate) struct Read {
+    /// Offset of its first byte.
+    pub(crate) start: usize,
+    /// That byte.
+    pub(crate) first: u8,
+    pub(crate) flags: TextFlags,
 }
 
 impl<'a> Cursor<'a> {
@@ -134,12 +142,13 @@ impl<'a> Cursor<'a> {
             }
         }
         let from = self.at + 1;
-        let end = self.string()?;
+        let flags = self.string()?;
+        let to = self.at - 1;
         if self.bytes.get(self.at) != Some(&b':') && self.significant()? != b':' {
             return Err(JsonErrorKind::UnexpectedByte.at(self.at));
         }
         self.at += 1;
-        Ok(Some(Text::from_raw(self.bytes.get(from..end.at).unwrap_or_default(), TextFlags::of(&end))))
+        Ok(Some(Text::from_raw(self.bytes.get(from..to).unwrap_or_default(), flags)))
     }
 
     /// Whether the array entered last has another element, which then has to be read or entered. `false`: the array
@@ -163,17 +172,26 @@ impl<'a> Cursor<'a> {
     /// `UnexpectedEnd`, `UnexpectedByte`, `TooDeep`, `BadNumber`, `BadLiteral`.
     #[inline]
     pub fn value(&mut self) -> Result<Value<'a>, JsonError> {
-        let byte = match self.bytes.get(self.at) {
+        let read = self.read()?;
+        Ok(Value::from_span(self.bytes.get(read.start..self.at).unwrap_or_default(), read.flags))
+    }
+
+    /// Reads over the value that comes next and says where it began; it ends at the cursor.
+    #[inline]
+    pub(crate) fn read(&mut self) -> Result<Read, JsonError> {
+        let first = match self.bytes.get(self.at) {
             // Most values come without whitespace before them.
             Some(&byte) if byte > b' ' => byte,
             _ => self.significant()?,
         };
-        if byte != b'"' {
-            return self.other_value(byte);
+        let start = self.at;
+        let mut flags = TextFlags::PLAIN;
+        match first {
+            b'"' => flags = self.string()?,
+            b'n' if matches!(self.bytes.get(start..), Some([b'n', b'u', b'l', b'l', ..])) => self.at += 4,
+            _ => self.other_value(first)?,
         }
-        let from = self.at;
-        let flags = TextFlags::of(&self.string()?);
-        Ok(Value::from_span(self.bytes.get(from..self.at).unwrap_or_default(), flags))
+        Ok(Read { start, first, flags })
     }
 
     /// Makes sure that nothing but whitespace is left.
@@ -191,8 +209,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A value that is no string; `byte` is its first and at the cursor.
-    fn other_value(&mut self, byte: u8) -> Result<Value<'a>, JsonError> {
+    /// Goes over a value that is no string; `byte` is its first and at the cursor.
+    fn other_value(&mut self, byte: u8) -> Result<(), JsonError> {
         let from = self.at;
         let end = match byte {
             b'{' | b'[' => {
@@ -207,16 +225,21 @@ impl<'a> Cursor<'a> {
             _ => return Err(JsonErrorKind::UnexpectedByte.at(from)),
         };
         self.at = end;
-        Ok(Value::from_span(self.bytes.get(from..end).unwrap_or_default(), TextFlags::PLAIN))
+        Ok(())
     }
 
     /// Goes over the string whose opening quote is at the cursor.
-    #[inline]
-    fn string(&mut self) -> Result<StringEnd, JsonError> {
-        match self.window.string_end(self.bytes, self.at + 1) {
+    #[inline(always)]
+    fn string(&mut self) -> Result<TextFlags, JsonError> {
+        let from = self.at + 1;
+        if let Some((end, escaped)) = self.window.plain_string(from) {
+            self.at = end + 1;
+            return Ok(if escaped { TextFlags::ESCAPED } else { TextFlags::PLAIN });
+        }
+        match self.window.string_end(self.bytes, from) {
             Some(end) => {
                 self.at = end.at + 1;
-                Ok(end)
+                Ok(TextFlags::of(&end))
             }
             None => Err(JsonErrorKind::UnexpectedEnd.at(self.bytes.len())),
         }

@@ -29,6 +29,7 @@ mod value;
 mod tests;
 
 pub use cursor::Cursor;
+pub(crate) use cursor::Read;
 pub use error::{JsonError, JsonErrorKind};
 pub use fragments::{Copied, Fragment, Fragments, Unescape};
 pub use number::Number;

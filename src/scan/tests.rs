@@ -345,7 +345,7 @@ fn plain_runs() {
 #[test]
 fn a_window_finds_what_a_search_for_each_string_does() {
     let mut random = Random(23);
-    let mut strings = 0;
+    let (mut strings, mut kept) = (0, 0);
     for round in 0..60_000 {
         let alphabet: &[u8] = [
             &b"\"ab"[..],
@@ -361,7 +361,15 @@ fn a_window_finds_what_a_search_for_each_string_does() {
         while let Some(quote) = bytes.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'"')) {
             let from = at + quote + 1;
             let due = naive_string(&bytes, from);
-            assert_eq!(native.string_end(&bytes, from), due, "{bytes:?} from {from}");
+            let plain = due.filter(|end| end.ascii && !end.control).map(|end| (end.at, end.escaped));
+            for shown in [native.plain_string(from), portable.plain_string(from)].into_iter().flatten() {
+                kept += 1;
+                assert_eq!(Some(shown), plain, "{bytes:?} from {from}");
+            }
+            // One is laid only when it must be, the other for each string.
+            if native.plain_string(from).is_none() {
+                assert_eq!(native.string_end(&bytes, from), due, "{bytes:?} from {from}");
+            }
             assert_eq!(portable.end_with::<Portable>(&bytes, from), due, "{bytes:?} from {from}");
             let Some(end) = due else { break };
             strings += 1;
@@ -374,7 +382,7 @@ fn a_window_finds_what_a_search_for_each_string_does() {
             }
         }
     }
-    assert!(strings > 100_000, "{strings}");
+    assert!(strings > 100_000 && kept > 100_000, "{strings} {kept}");
     let mut window = Window::EMPTY;
     assert_eq!(window.string_end(b"a", 2), None);
     assert_eq!(window.string_end(b"", 0), None);

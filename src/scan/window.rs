@@ -22,30 +22,29 @@ impl Window {
     /// A window that shows nothing.
     pub(crate) const EMPTY: Window = Window { base: 0, quote: 0, backslash: 0, odd: 0 };
 
-    /// As [`string::end_with`]; `from` must be right behind the opening quote of a string, and not before that of an earlier
-    /// call. The bytes must be the same in all calls.
-    #[inline]
-    pub(crate) fn string_end(&mut self, bytes: &[u8], from: usize) -> Option<StringEnd> {
-        match self.short(from) {
-            Some(end) => Some(end),
-            None => self.end_with::<Native>(bytes, from),
-        }
-    }
-
-    /// The end of a plain string that lies whole in the window.
+    /// The closing quote of a string that lies whole in the window and is printable ASCII, and whether a backslash is in
+    /// it. `from` is as in [`string_end`](Window::string_end). `None` says nothing.
     #[inline(always)]
-    fn short(&self, from: usize) -> Option<StringEnd> {
-        let shift = u32::try_from(from.wrapping_sub(self.base)).ok()?;
-        let quote = self.quote.checked_shr(shift)?;
+    pub(crate) fn plain_string(&self, from: usize) -> Option<(usize, bool)> {
+        let shift = from.wrapping_sub(self.base);
+        if shift >= 64 {
+            return None;
+        }
+        let quote = self.quote >> shift;
         let before = below_lowest(quote);
         if quote == 0 || self.odd >> shift & before != 0 {
             return None;
         }
-        let escaped = self.backslash >> shift & before != 0;
-        Some(StringEnd { at: from + quote.trailing_zeros() as usize, escaped, ascii: true, control: false })
+        Some((from + quote.trailing_zeros() as usize, self.backslash >> shift & before != 0))
     }
 
-    /// [`string_end`](Window::string_end) with a given kernel and a window laid anew.
+    /// As [`string::end_with`]; `from` must be right behind the opening quote of a string, and not before that of an earlier
+    /// call. The bytes must be the same in all calls. The window is laid anew.
+    pub(crate) fn string_end(&mut self, bytes: &[u8], from: usize) -> Option<StringEnd> {
+        self.end_with::<Native>(bytes, from)
+    }
+
+    /// [`string_end`](Window::string_end) with a given kernel.
     #[inline(never)]
     pub(super) fn end_with<K: Kernel>(&mut self, bytes: &[u8], from: usize) -> Option<StringEnd> {
         let rest = bytes.get(from..)?;
@@ -62,7 +61,10 @@ impl Window {
             }
         }
         // What is long or odd is for the search that tells exactly.
-        self.short(from).or_else(|| string::end_with::<K>(bytes, from))
+        match self.plain_string(from) {
+            Some((at, escaped)) => Some(StringEnd { at, escaped, ascii: true, control: false }),
+            None => string::end_with::<K>(bytes, from),
+        }
     }
 
     #[inline(always)]
