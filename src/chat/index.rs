@@ -450,7 +450,7 @@ impl<'a> Pass<'a> {
     fn chunk(&mut self, index: &mut Index) -> Result<(), JsonError> {
         self.cursor.begin_object()?;
         let mut buffer = [0; 32];
-        while let Some(key) = self.cursor.next_member()? {
+        while let Some(key) = self.cursor.member()? {
             let (member, expect) = match name(key, &mut buffer) {
                 b"choices" => {
                     self.choices(index)?;
@@ -550,7 +550,7 @@ impl<'a> Pass<'a> {
         let start = self.cursor.offset();
         self.cursor.begin_object()?;
         let mut buffer = [0; 32];
-        while let Some(key) = self.cursor.next_member()? {
+        while let Some(key) = self.cursor.member()? {
             let (member, expect) = match name(key, &mut buffer) {
                 b"index" => (choice::INDEX, Expect::Any),
                 b"delta" => {
@@ -595,7 +595,7 @@ impl<'a> Pass<'a> {
         into.clear();
         self.cursor.begin_object()?;
         let mut buffer = [0; 32];
-        while let Some(key) = self.cursor.next_member()? {
+        while let Some(key) = self.cursor.member()? {
             let (member, expect) = match name(key, &mut buffer) {
                 b"role" => (delta::ROLE, Expect::Text),
                 b"content" => {
@@ -686,7 +686,7 @@ impl<'a> Pass<'a> {
         let start = self.cursor.offset();
         self.cursor.begin_object()?;
         let mut buffer = [0; 32];
-        while let Some(key) = self.cursor.next_member()? {
+        while let Some(key) = self.cursor.member()? {
             let (member, expect) = match name(key, &mut buffer) {
                 b"index" => (call::INDEX, Expect::Any),
                 b"id" => (call::ID, Expect::Text),
@@ -721,7 +721,7 @@ impl<'a> Pass<'a> {
         let start = self.cursor.offset();
         self.cursor.begin_object()?;
         let mut buffer = [0; 32];
-        while let Some(key) = self.cursor.next_member()? {
+        while let Some(key) = self.cursor.member()? {
             let key = name(key, &mut buffer);
             if key == b"name" {
                 self.keep(into, call::NAME, Expect::Text)?;

@@ -128,27 +128,51 @@ impl<'a> Cursor<'a> {
     /// `UnexpectedEnd`; `UnexpectedByte` where a comma, a name, a colon or the right bracket is due.
     #[inline]
     pub fn next_member(&mut self) -> Result<Option<Text<'a>>, JsonError> {
-        // Most members come without whitespace.
+        self.member()
+    }
+
+    /// [`next_member`](Cursor::next_member), to be inlined where each instruction counts. Members without whitespace
+    /// round their names are seen to here, all else by calls.
+    #[inline(always)]
+    pub(crate) fn member(&mut self) -> Result<Option<Text<'a>>, JsonError> {
         match (self.fresh, self.bytes.get(self.at..)) {
             (false, Some([b',', b'"', ..])) => self.at += 1,
             (true, Some([b'"', ..])) => self.fresh = false,
             _ => {
-                if !self.next(b'}')? {
+                if !self.name()? {
                     return Ok(None);
-                }
-                if self.significant()? != b'"' {
-                    return Err(JsonErrorKind::UnexpectedByte.at(self.at));
                 }
             }
         }
         let from = self.at + 1;
         let flags = self.string()?;
-        let to = self.at - 1;
-        if self.bytes.get(self.at) != Some(&b':') && self.significant()? != b':' {
-            return Err(JsonErrorKind::UnexpectedByte.at(self.at));
+        let name = self.bytes.get(from..self.at - 1).unwrap_or_default();
+        if self.bytes.get(self.at) != Some(&b':') {
+            self.colon()?;
         }
         self.at += 1;
-        Ok(Some(Text::from_raw(self.bytes.get(from..to).unwrap_or_default(), flags)))
+        Ok(Some(Text::from_raw(name, flags)))
+    }
+
+    /// Goes to the opening quote of the next member's name; false: behind the object.
+    #[inline(never)]
+    fn name(&mut self) -> Result<bool, JsonError> {
+        if !self.next(b'}')? {
+            return Ok(false);
+        }
+        if self.significant()? != b'"' {
+            return Err(JsonErrorKind::UnexpectedByte.at(self.at));
+        }
+        Ok(true)
+    }
+
+    /// Goes to the colon.
+    #[cold]
+    fn colon(&mut self) -> Result<(), JsonError> {
+        if self.significant()? != b':' {
+            return Err(JsonErrorKind::UnexpectedByte.at(self.at));
+        }
+        Ok(())
     }
 
     /// Whether the array entered last has another element, which then has to be read or entered. `false`: the array
