@@ -56,7 +56,7 @@ impl Random {
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        (self.next() >> 32) as usize * bound >> 32
+        ((self.next() >> 32) as usize * bound) >> 32
     }
 
     fn percent(&mut self, percent: usize) -> bool {

@@ -96,7 +96,7 @@ fn said(command: &str) -> String {
     output.map_or_else(String::new, |output| String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
-fn about(options: &Options) {
+fn about(options: &Options, inputs: &[Input]) {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map_or("?", |it| it.1);
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
@@ -109,7 +109,14 @@ fn about(options: &Options) {
     };
     let crates = ["deltawire", "eventsource-stream", "serde_json", "simd-json", "memchr"].map(version);
     println!("Versions: {}, {}.", said("rustc"), crates.join(", "));
-    println!("{} rounds over {} bytes of each input.", options.rounds, options.bytes);
+    let sizes: Vec<String> = inputs
+        .iter()
+        .map(|input| {
+            let (events, bytes) = (input.due.events, input.bytes() as u64);
+            format!("{} {events} events of {} bytes in {} responses", input.name, bytes / events, input.responses.len())
+        })
+        .collect();
+    println!("Medians of {} rounds. Inputs: {}.", options.rounds, sizes.join(", "));
 }
 
 fn main() {
@@ -119,7 +126,7 @@ fn main() {
     assert!(!inputs.is_empty(), "no such input; there are {SHAPES:?}");
     let mut contenders = all();
     contenders.retain(|contender| options.only.as_deref().is_none_or(|part| contender.name().contains(part)));
-    about(&options);
+    about(&options, &inputs);
     let slices = options.slice.map_or(SLICES.to_vec(), |slice| vec![slice]);
     for slice in slices {
         // Seconds by input, then by contender.
@@ -143,7 +150,9 @@ fn main() {
         table("ns an event", &inputs, &each, |_| 0);
         let mut ratios = Vec::new();
         for own in (0..contenders.len()).filter(|nth| contenders[*nth].kind() == Kind::Own) {
-            for other in (0..contenders.len()).filter(|nth| contenders[*nth].kind() != Kind::Own) {
+            for other in (0..contenders.len())
+                .filter(|nth| contenders[*nth].kind() != Kind::Own && !contenders[*nth].name().contains("memcpy"))
+            {
                 let name = format!("{} ÷ {}", contenders[own].name(), contenders[other].name());
                 ratios.push((name, times.iter().map(|times| times[other] / times[own]).collect()));
             }

@@ -101,15 +101,15 @@ fn significant(bytes: &[u8], mut at: usize) -> (usize, Option<u8>) {
 /// One past the literal that begins at `at` with `first`, which is `t`, `f` or `n`.
 #[inline]
 fn literal_end(bytes: &[u8], at: usize, first: u8) -> Result<usize, JsonError> {
-    let word: &[u8] = match first {
-        b't' => b"true",
-        b'f' => b"false",
+    let rest = bytes.get(at..).unwrap_or_default();
+    // Compared with each as a constant: no call.
+    let word: &[u8] = match (first, rest) {
+        (b'n', [b'n', b'u', b'l', b'l', ..]) | (b't', [b't', b'r', b'u', b'e', ..]) => return Ok(at + 4),
+        (b'f', [b'f', b'a', b'l', b's', b'e', ..]) => return Ok(at + 5),
+        (b't', _) => b"true",
+        (b'f', _) => b"false",
         _ => b"null",
     };
-    let rest = bytes.get(at..).unwrap_or_default();
-    if rest.starts_with(word) {
-        return Ok(at + word.len());
-    }
     let same = rest.iter().zip(word).take_while(|(byte, due)| byte == due).count();
     let kind = if same == rest.len() { JsonErrorKind::UnexpectedEnd } else { JsonErrorKind::BadLiteral };
     Err(kind.at(at + same))

@@ -132,6 +132,12 @@ impl<'a> Text<'a> {
         self.flags.any(flags)
     }
 
+    /// Whether a backslash may be in it.
+    #[inline]
+    pub(crate) fn may_be_escaped(&self) -> bool {
+        self.may(TextFlags::ESCAPED)
+    }
+
     /// Whether it decodes to exactly its bytes if they are valid UTF-8.
     #[inline]
     fn is_literal(&self) -> bool {

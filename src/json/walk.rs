@@ -5,10 +5,10 @@
 //! inline; the rest is out of line.
 
 use super::{literal_end, number, significant, JsonError, JsonErrorKind, TextFlags};
-use crate::scan::{container, string};
+use crate::scan::{container, window::Window};
 
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Walk<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -21,12 +21,23 @@ pub(crate) struct Walk<'a> {
     /// What is known of the string read last.
     flags: TextFlags,
     fault: Option<JsonError>,
+    /// The masks of the bytes at hand.
+    window: Window,
 }
 
 impl<'a> Walk<'a> {
     #[inline]
     pub(crate) fn new(bytes: &'a [u8], max_depth: u32) -> Self {
-        Walk { bytes, at: 0, depth: 0, max_depth, fresh: false, flags: TextFlags::PLAIN, fault: None }
+        Walk {
+            bytes,
+            at: 0,
+            depth: 0,
+            max_depth,
+            fresh: false,
+            flags: TextFlags::PLAIN,
+            fault: None,
+            window: Window::EMPTY,
+        }
     }
 
     /// A walk that begins at `offset`, of bytes that were walked before: depth was seen to then. It may begin `inside`
@@ -191,12 +202,24 @@ impl<'a> Walk<'a> {
     #[inline(always)]
     fn string(&mut self) -> Option<(usize, usize)> {
         let start = self.at + 1;
-        let Some(end) = string::end(self.bytes, start) else {
+        let end = match self.window.plain_string(start) {
+            Some((end, escaped)) => {
+                self.flags = if escaped { TextFlags::ESCAPED } else { TextFlags::PLAIN };
+                end
+            }
+            None => self.next_window(start)?,
+        };
+        self.at = end + 1;
+        Some((start, end))
+    }
+
+    #[inline(never)]
+    fn next_window(&mut self, start: usize) -> Option<usize> {
+        let Some(end) = self.window.string_end(self.bytes, start) else {
             return self.fail(JsonErrorKind::UnexpectedEnd.at(self.bytes.len()));
         };
         self.flags = TextFlags::of(&end);
-        self.at = end.at + 1;
-        Some((start, end.at))
+        Some(end.at)
     }
 
     /// What comes next is not what is due.

@@ -20,6 +20,11 @@ pub(crate) trait Block<const N: usize>: Copy {
     /// Which bytes are at least 0x80.
     fn high(self) -> u64;
 
+    /// Which bytes are control characters or at least 0x80.
+    #[inline(always)]
+    fn odd(self) -> u64 {
+        self.control() | self.high()
+    }
     /// Which bytes are `"`.
     #[inline(always)]
     fn quote(self) -> u64 {

@@ -13,6 +13,7 @@ pub(crate) mod portable;
 pub(crate) mod sse2;
 pub(crate) mod string;
 pub(crate) mod utf8;
+pub(crate) mod window;
 
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,8 @@
 
 use super::block64::{Block, Kernel};
 use core::arch::x86_64::{
-    __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128,
-    _mm_set1_epi8,
+    __m128i, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_min_epu8, _mm_movemask_epi8,
+    _mm_or_si128, _mm_set1_epi8,
 };
 
 /// See the module.
@@ -54,6 +54,13 @@ fn control(vector: __m128i) -> __m128i {
     unsafe { _mm_cmpeq_epi8(_mm_min_epu8(vector, splat(0x1f)), vector) }
 }
 
+/// Below 0x20 as signed bytes: controls, and all from 0x80 on.
+#[inline(always)]
+fn odd(vector: __m128i) -> __m128i {
+    // SAFETY: as in `mask`.
+    unsafe { _mm_cmplt_epi8(vector, splat(0x20)) }
+}
+
 /// 16 bytes in one vector.
 #[derive(Clone, Copy)]
 pub(crate) struct Narrow(__m128i);
@@ -83,6 +90,10 @@ impl Block<16> for Narrow {
     #[inline(always)]
     fn high(self) -> u64 {
         mask(self.0)
+    }
+    #[inline(always)]
+    fn odd(self) -> u64 {
+        mask(odd(self.0))
     }
 }
 
@@ -131,5 +142,9 @@ impl Block<64> for Wide {
     #[inline(always)]
     fn high(self) -> u64 {
         self.masks(|vector| vector)
+    }
+    #[inline(always)]
+    fn odd(self) -> u64 {
+        self.masks(odd)
     }
 }

@@ -16,12 +16,6 @@ pub(crate) struct StringEnd {
 }
 
 /// The first unescaped quote at or after offset `from`, which is inside a string. `None`: the bytes end before.
-#[inline]
-pub(crate) fn end(bytes: &[u8], from: usize) -> Option<StringEnd> {
-    end_with::<Native>(bytes, from)
-}
-
-/// [`end`] with a given kernel.
 #[inline(always)]
 pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd> {
     // Most strings of a stream are short and plain: one 16-byte look settles them.

@@ -5,6 +5,7 @@ use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel, Native};
 use super::container::{self, Unbalanced};
 use super::portable::Portable;
 use super::string::{self, RunEnd, StringEnd};
+use super::window::Window;
 use super::{find, utf8};
 use std::vec::Vec;
 extern crate std;
@@ -120,6 +121,7 @@ fn check_block<const N: usize>(block: impl Block<N>, bytes: &[u8; N]) {
     assert_eq!(block.close(), mask(&|byte| byte == b']' || byte == b'}'));
     assert_eq!(block.control(), mask(&|byte| byte < 0x20));
     assert_eq!(block.high(), mask(&|byte| byte >= 0x80));
+    assert_eq!(block.odd(), mask(&|byte| byte < 0x20 || byte >= 0x80));
     for bound in [0, 1, 0x20, 0x7f, 0x80, 0x81, 0x90, 0xa0, 0xc0, 0xe0, 0xf0, 0xf5, 0xff] {
         assert_eq!(block.at_least(bound), mask(&|byte| byte >= bound), "{bound:x}");
         assert_eq!(block.eq(bound), mask(&|byte| byte == bound), "{bound:x}");
@@ -210,8 +212,8 @@ fn strings_at_every_start_and_with_bytes_behind() {
         let bytes = random.bytes(alphabet, len);
         check_string(&bytes, random.below(len + 1));
     }
-    assert_eq!(string::end(b"a", 2), None);
-    assert_eq!(string::end(b"", 0), None);
+    assert_eq!(string::end_with::<Native>(b"a", 2), None);
+    assert_eq!(string::end_with::<Native>(b"", 0), None);
 }
 
 #[test]
@@ -338,4 +340,50 @@ fn plain_runs() {
     assert_eq!((run.run, run.control, run.rest), (Err(&b"a\xff"[..]), false, &b""[..]));
     let run = utf8::plain(b"\\");
     assert_eq!((run.run, run.control, run.rest), (Ok(""), false, &b"\\"[..]));
+}
+
+#[test]
+fn a_window_finds_what_a_search_for_each_string_does() {
+    let mut random = Random(23);
+    let (mut strings, mut kept) = (0, 0);
+    for round in 0..60_000 {
+        let alphabet: &[u8] = [
+            &b"\"ab"[..],
+            b"\\\"a",
+            b"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz\\\"\x80\x01",
+            b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"\"",
+        ][round % 4];
+        let len = random.below(300);
+        let bytes = random.bytes(alphabet, len);
+        let (mut native, mut portable) = (Window::EMPTY, Window::EMPTY);
+        // From string to string, with anything but a backslash between them.
+        let mut at = 0;
+        while let Some(quote) = bytes.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'"')) {
+            let from = at + quote + 1;
+            let due = naive_string(&bytes, from);
+            let plain = due.filter(|end| end.ascii && !end.control).map(|end| (end.at, end.escaped));
+            for shown in [native.plain_string(from), portable.plain_string(from)].into_iter().flatten() {
+                kept += 1;
+                assert_eq!(Some(shown), plain, "{bytes:?} from {from}");
+            }
+            // One is laid only when it must be, the other for each string.
+            if native.plain_string(from).is_none() {
+                assert_eq!(native.string_end(&bytes, from), due, "{bytes:?} from {from}");
+            }
+            assert_eq!(portable.end_with::<Portable>(&bytes, from), due, "{bytes:?} from {from}");
+            let Some(end) = due else { break };
+            strings += 1;
+            at = end.at + 1;
+            while bytes.get(at).is_some_and(|&byte| byte != b'"' && byte != b'\\') {
+                at += 1;
+            }
+            if bytes.get(at) == Some(&b'\\') {
+                break;
+            }
+        }
+    }
+    assert!(strings > 100_000 && kept > 100_000, "{strings} {kept}");
+    let mut window = Window::EMPTY;
+    assert_eq!(window.string_end(b"a", 2), None);
+    assert_eq!(window.string_end(b"", 0), None);
 }

@@ -90,7 +90,7 @@ fn deltas(chunk: &Chunk<'_>, sink: &mut Sink) {
 
 impl Contender for Pull {
     fn name(&self) -> &'static str {
-        "deltawire pull"
+        "deltawire pull: deltas"
     }
     fn kind(&self) -> Kind {
         Kind::Own
@@ -135,7 +135,7 @@ fn views(chunk: &Chunk<'_>, sink: &mut Sink) {
 
 impl Contender for Views {
     fn name(&self) -> &'static str {
-        "deltawire pull, views"
+        "deltawire pull: views"
     }
     fn kind(&self) -> Kind {
         Kind::Own
