@@ -10,20 +10,76 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 const MAX_DEPTH: u32 = 1024;
 
 /// The object of the API's reference, absent members left out, `message.content` null if there is none. `reasoning` is
-/// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape.
+/// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape. What only
+/// gateways add is left out; [`Completion::extended`] has it.
 impl Serialize for Completion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Shape { completion: self, extended: false }.serialize(serializer)
+    }
+}
+
+impl Completion {
+    /// The completion with what only gateways add: `provider`, and the `native_finish_reason` of a choice.
+    pub fn extended(&self) -> impl Serialize + '_ {
+        Shape { completion: self, extended: true }
+    }
+}
+
+struct Shape<'m> {
+    completion: &'m Completion,
+    extended: bool,
+}
+
+impl Serialize for Shape<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Shape { completion, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
-        some(&mut map, "id", &self.id)?;
+        some(&mut map, "id", &completion.id)?;
         map.serialize_entry("object", "chat.completion")?;
-        some(&mut map, "created", &self.created)?;
-        some(&mut map, "model", &self.model)?;
-        some(&mut map, "provider", &self.provider)?;
-        map.serialize_entry("choices", &self.choices)?;
-        some(&mut map, "usage", &self.usage)?;
-        some(&mut map, "service_tier", &self.service_tier)?;
-        some(&mut map, "system_fingerprint", &self.system_fingerprint)?;
-        some(&mut map, "error", &self.error)?;
+        some(&mut map, "created", &completion.created)?;
+        some(&mut map, "model", &completion.model)?;
+        if extended {
+            some(&mut map, "provider", &completion.provider)?;
+        }
+        map.serialize_entry("choices", &Choices { choices: &completion.choices, extended })?;
+        some(&mut map, "usage", &completion.usage)?;
+        some(&mut map, "service_tier", &completion.service_tier)?;
+        some(&mut map, "system_fingerprint", &completion.system_fingerprint)?;
+        some(&mut map, "error", &completion.error)?;
+        map.end()
+    }
+}
+
+struct Choices<'m> {
+    choices: &'m [Choice],
+    extended: bool,
+}
+
+impl Serialize for Choices<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let extended = self.extended;
+        serializer.collect_seq(self.choices.iter().map(|choice| One { choice, extended }))
+    }
+}
+
+/// One choice.
+struct One<'m> {
+    choice: &'m Choice,
+    extended: bool,
+}
+
+impl Serialize for One<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let choice = self.choice;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("index", &choice.index)?;
+        map.serialize_entry("message", &Message(choice))?;
+        map.serialize_entry("finish_reason", &choice.finish_reason)?;
+        if self.extended {
+            some(&mut map, "native_finish_reason", &choice.native_finish_reason)?;
+        }
+        some(&mut map, "logprobs", &choice.logprobs)?;
+        some(&mut map, "error", &choice.error)?;
         map.end()
     }
 }
@@ -33,19 +89,6 @@ fn some<M: SerializeMap, T: Serialize>(map: &mut M, name: &'static str, value: &
     match value {
         Some(value) => map.serialize_entry(name, value),
         None => Ok(()),
-    }
-}
-
-impl Serialize for Choice {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("index", &self.index)?;
-        map.serialize_entry("message", &Message(self))?;
-        map.serialize_entry("finish_reason", &self.finish_reason)?;
-        some(&mut map, "native_finish_reason", &self.native_finish_reason)?;
-        some(&mut map, "logprobs", &self.logprobs)?;
-        some(&mut map, "error", &self.error)?;
-        map.end()
     }
 }
 
