@@ -83,17 +83,17 @@ impl core::error::Error for AssembleError {}
 #[derive(Clone, Debug)]
 pub struct Assembler {
     /// One, or none yet.
-    tracker: Vec<Tracker<CHOICES, CALLS>>,
-    kept: Kept,
-    limits: Limits,
+    pub(super) tracker: Vec<Tracker<CHOICES, CALLS>>,
+    pub(super) kept: Kept,
+    pub(super) limits: Limits,
     quirks: [u32; Quirk::ALL.len()],
 }
 
 /// What is kept, apart from the tracker whose updates change it.
 #[derive(Clone, Debug)]
-struct Kept {
+pub(super) struct Kept {
     message: Completion,
-    budget: Budget,
+    pub(super) budget: Budget,
     drop_repeats: bool,
 }
 
@@ -288,7 +288,7 @@ impl Kept {
                 budget.replace(&mut kept.native_finish_reason, reason);
             }
             if let Some(items) = items {
-                kept.annotate(items, budget);
+                budget.append_raw(&mut kept.annotations, items);
             }
         }
     }

@@ -261,3 +261,95 @@ fn number<S: Serializer>(value: Value<'_>, serializer: S) -> Result<S::Ok, S::Er
     }
     serializer.serialize_f64(number.to_f64())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+    use crate::message::Assembler;
+    use crate::Parser;
+    use alloc::vec;
+    use serde_json::json;
+
+    fn assembled(stream: &str) -> Assembler {
+        let mut parser = Parser::new([0; 4096]);
+        let mut assembler = Assembler::new();
+        let mut input = stream.as_bytes();
+        while let Some(event) = parser.next(&mut input).unwrap() {
+            assembler.add(&event).unwrap();
+        }
+        assembler
+    }
+
+    #[test]
+    fn has_the_shape_of_a_completion() {
+        let assembler = assembled(concat!(
+            r#"data: {"id":"c","object":"chat.completion.chunk","created":1,"provider":"P","choices":[{"index":0,"#,
+            r#""delta":{"role":"assistant","tool_calls":[{"index":0,"id":"a","function":{"name":"f"}},"#,
+            r#"{"index":1,"id":"b","type":"custom","custom":{"name":"g","input":"x"}}]}}],"usage":{"n":-1}}"#,
+            "\n\n",
+            r#"data: {"choices":[{"index":0,"delta":{"reasoning":"r"},"finish_reason":"stop","#,
+            r#""native_finish_reason":"END"}],"service_tier":"t"}"#,
+            "\n\n",
+        ));
+        let mut expected = json!({
+            "id": "c",
+            "object": "chat.completion",
+            "created": 1,
+            "choices": [{
+                "index": 0,
+                "message": {
+                    "role": "assistant",
+                    "content": null,
+                    "reasoning_content": "r",
+                    "tool_calls": [
+                        {"id": "a", "type": "function", "function": {"name": "f", "arguments": ""}},
+                        {"id": "b", "type": "custom", "custom": {"name": "g", "input": "x"}},
+                    ],
+                },
+                "finish_reason": "stop",
+            }],
+            "usage": {"n": -1},
+            "service_tier": "t",
+        });
+        assert_eq!(serde_json::to_value(assembler.message()).unwrap(), expected);
+        expected["provider"] = json!("P");
+        expected["choices"][0]["native_finish_reason"] = json!("END");
+        assert_eq!(serde_json::to_value(assembler.message().extended()).unwrap(), expected);
+    }
+
+    #[test]
+    fn json_is_the_value_that_it_is() {
+        for json in [
+            "null",
+            "[true,false,null,[],{}]",
+            "[0,-1,18446744073709551615,-9223372036854775808,1.5,-7.62939453125e-6,0.0,1e3]",
+            r#"{"a\u00e9\ud83d\ude00":"\n\/\u0000x","b":{"c":[{"d":" "}]}}"#,
+        ] {
+            let value = crate::json::parse(json.as_bytes()).unwrap();
+            let expected: serde_json::Value = serde_json::from_str(json).unwrap();
+            assert_eq!(serde_json::to_value(value).unwrap(), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn odd_json_is_still_written() {
+        for (json, written) in [
+            ("[1e400]", "[null]"),
+            ("[18446744073709551616]", "[1.8446744073709552e+19]"),
+            ("[\"\\ud800\\q\"]", "[\"\u{fffd}\\\\q\"]"),
+            ("[1,2,nope]", "[1,2]"),
+            (r#"{"a":1,"b":[x]}"#, r#"{"a":1,"b":[]}"#),
+        ] {
+            let value = crate::json::parse(json.as_bytes()).unwrap();
+            assert_eq!(serde_json::to_string(&value).unwrap(), written, "{json}");
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let json = [vec![b'['; 3000], vec![b']'; 3000]].concat();
+        let value = crate::json::Cursor::with_max_depth(&json, u32::MAX).value().unwrap();
+        let written = serde_json::to_string(&value).unwrap();
+        assert_eq!(written, ["[".repeat(1024), "null".into(), "]".repeat(1024)].concat());
+    }
+}
