@@ -70,6 +70,13 @@ fn nothing_is_allocated_before_a_delta() {
 }
 
 #[test]
+fn the_state_of_the_choices_is_as_large_as_documented() {
+    let (assembler, _) = fed(Assembler::new(), &[r#"{"choices":[{"index":0,"delta":{"content":"x"}}]}"#]);
+    let size = core::mem::size_of_val(&assembler.tracker[0]) * assembler.tracker.capacity();
+    assert!((20 * 1024..=32 * 1024).contains(&size), "{size} bytes");
+}
+
+#[test]
 fn choices_stand_by_index() {
     let message = message(&[
         r#"{"choices":[{"index":7,"delta":{"content":"h"}},{"index":1,"delta":{"content":"x"}}]}"#,
