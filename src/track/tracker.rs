@@ -403,15 +403,26 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// already in use. By index, else by ID, else by its place in the array, else the open one.
     fn resolve(&mut self, choice: &Choice, call: &ToolCall<'_>) -> Option<(u16, bool, bool)> {
         let id = call.id().map(Hash::of);
+        let index = call.index();
+        let open = choice.open.and_then(|slot| Some((slot, self.calls.get(usize::from(slot)).copied().flatten()?)));
+        if let Some((slot, state)) = open {
+            // Nearly always: more of the open call.
+            if index == Some(state.index) && (id.is_none() || id == state.id) {
+                return Some((slot, false, false));
+            }
+        }
         let of_choice = |state: &Call| state.choice == choice.index;
         let last = |wanted: &dyn Fn(&Call) -> bool| {
             let place = self.calls.iter().rposition(|slot| slot.as_ref().is_some_and(|s| of_choice(s) && wanted(s)))?;
             Some((place, self.calls.get(place).copied().flatten()?))
         };
-        let found = match (call.index(), id) {
+        let found = match (index, id) {
             (Some(index), _) => match last(&|state| state.index == index) {
                 Some((_, state)) if id.is_some() && state.id.is_some() && state.id != id => {
-                    return self.open(choice, index, false).map(|slot| (slot, true, true));
+                    match last(&|state| state.index == index && state.id == id) {
+                        Some((place, _)) => place,
+                        None => return self.open(choice, index, false).map(|slot| (slot, true, true)),
+                    }
                 }
                 Some((place, _)) => place,
                 None => return self.open(choice, index, false).map(|slot| (slot, true, false)),
@@ -426,13 +437,12 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
             (None, None) => {
                 let position = call.position();
                 let by_place = last(&|state| state.by_place && state.index == position);
-                let open = choice.open.and_then(|slot| self.calls.get(usize::from(slot)).copied().flatten());
                 // A name that is not its own, once its arguments are complete, is another call's.
                 let other =
                     |state: &Call| call.name().is_some_and(|name| state.arguments.is_closed() && !state.name.is(name));
-                match (by_place, open, choice.open) {
-                    (Some((place, state)), _, _) if !other(&state) => place,
-                    (None, Some(state), Some(slot)) if !other(&state) && (call.name().is_none() || position == 0) => {
+                match (by_place, open) {
+                    (Some((place, state)), _) if !other(&state) => place,
+                    (None, Some((slot, state))) if !other(&state) && (call.name().is_none() || position == 0) => {
                         usize::from(slot)
                     }
                     _ => {

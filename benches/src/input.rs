@@ -1,0 +1,376 @@
+//! Seeded streams. The generator knows what it puts in, and so what everyone must find.
+
+use crate::work::{Sink, Sums};
+use std::fmt::Write;
+
+/// The shapes of streams.
+pub const SHAPES: [&str; 6] = ["content", "content-plain", "tools", "logprobs", "vllm-like", "alternate"];
+
+/// Responses of one shape, each a stream of its own.
+pub struct Input {
+    pub name: &'static str,
+    pub responses: Vec<Vec<u8>>,
+    /// What is in them.
+    pub due: Sums,
+}
+
+impl Input {
+    /// Distinct responses of about `bytes` in all.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such shape.
+    pub fn new(name: &str, bytes: usize) -> Self {
+        let name = *SHAPES.iter().find(|shape| **shape == name).expect("no such shape");
+        let seed = name.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        let mut writer = Writer { random: Random(seed), out: String::new(), due: Sink::checking() };
+        let mut responses = Vec::new();
+        let mut written = 0;
+        while written < bytes {
+            // Never more than a tenth beyond what was asked for, so that small inputs stay small.
+            let most = 1200.min((bytes / 200).max(20));
+            let events = most / 4 + writer.random.below(most - most / 4);
+            writer.response(name, events);
+            let response = std::mem::take(&mut writer.out).into_bytes();
+            written += response.len();
+            responses.push(response);
+        }
+        Input { name, responses, due: writer.due.sums }
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.responses.iter().map(Vec::len).sum()
+    }
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() >> 32) as usize * bound >> 32
+    }
+
+    fn percent(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    fn alphanumeric(&mut self, len: usize) -> String {
+        const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+        (0..len).map(|_| char::from(ALPHABET[self.below(62)])).collect()
+    }
+}
+
+/// A text as it is, and as it is written.
+struct Token {
+    text: String,
+    json: String,
+}
+
+const WORDS: [&str; 40] = [
+    " the",
+    " of",
+    " and",
+    " to",
+    " in",
+    " is",
+    " a",
+    " that",
+    " it",
+    " for",
+    ".",
+    ",",
+    " with",
+    " as",
+    " was",
+    " on",
+    " are",
+    " this",
+    " by",
+    " model",
+    " stream",
+    " token",
+    "ing",
+    "ed",
+    "s",
+    " you",
+    " can",
+    " function",
+    " return",
+    " value",
+    " first",
+    " which",
+    " because",
+    " between",
+    "ly",
+    "tion",
+    " 2",
+    "0",
+    " I",
+    " example",
+];
+const ESCAPED: [&str; 8] = ["\n", "\n\n", " \"", "\"", ":\n", "\t", "\\", ".\n\n"];
+const FOREIGN: [&str; 12] = ["é", " für", "ü", " naïve", "—", "’", "…", " 東京", "の", "🙂", " да", "ção"];
+
+impl Token {
+    fn plain(text: &str) -> Self {
+        Token::written(text, false)
+    }
+
+    /// With non-ASCII as `\u`, if so wished.
+    fn written(text: &str, units: bool) -> Self {
+        let mut json = String::new();
+        for char in text.chars() {
+            match char {
+                '"' => json.push_str("\\\""),
+                '\\' => json.push_str("\\\\"),
+                '\n' => json.push_str("\\n"),
+                '\t' => json.push_str("\\t"),
+                char if units && !char.is_ascii() => {
+                    for unit in char.encode_utf16(&mut [0; 2]) {
+                        let _ = write!(json, "\\u{unit:04x}");
+                    }
+                }
+                char => json.push(char),
+            }
+        }
+        Token { text: text.into(), json }
+    }
+
+    /// A token of prose: 6 % with escapes, `foreign` % not ASCII, a third of those as `\u`.
+    fn prose(random: &mut Random, foreign: usize) -> Self {
+        let roll = random.below(100);
+        if roll < 6 {
+            Token::plain(ESCAPED[random.below(ESCAPED.len())])
+        } else if roll < 6 + foreign {
+            let units = random.percent(33);
+            Token::written(FOREIGN[random.below(FOREIGN.len())], units)
+        } else {
+            Token::plain(WORDS[random.below(WORDS.len())])
+        }
+    }
+}
+
+/// Writes responses, and what is to be found in them.
+struct Writer {
+    random: Random,
+    out: String,
+    due: Sink,
+}
+
+/// What stays the same in a response.
+struct Head {
+    before: String,
+    after: &'static str,
+    /// 1 to 16 characters that hide the length of the token.
+    obfuscation: bool,
+}
+
+impl Writer {
+    fn response(&mut self, name: &str, events: usize) {
+        let created = 1_750_000_000 + self.random.below(10_000_000);
+        let id = self.random.alphanumeric(29);
+        let print = self.random.next() & 0xff_ffff_ffff;
+        let today = Head {
+            before: format!(
+                "{{\"id\":\"chatcmpl-{id}\",\"object\":\"chat.completion.chunk\",\"created\":{created},\
+                 \"model\":\"gpt-4o-mini-2024-07-18\",\"service_tier\":\"default\",\
+                 \"system_fingerprint\":\"fp_{print:010x}\",\"choices\":["
+            ),
+            after: "],\"usage\":null",
+            obfuscation: true,
+        };
+        let plain = Head {
+            before: format!(
+                "{{\"id\":\"chatcmpl-{id}\",\"object\":\"chat.completion.chunk\",\"created\":{created},\
+                 \"model\":\"gpt-4o-mini-2024-07-18\",\"system_fingerprint\":\"fp_{print:010x}\",\"choices\":["
+            ),
+            after: "]",
+            obfuscation: false,
+        };
+        match name {
+            "content" => self.prose(&today, events, 1),
+            "alternate" => self.prose(&today, events, 2),
+            "content-plain" => self.prose(&plain, events, 1),
+            "tools" => self.tools(&today, events),
+            "logprobs" => self.logprobs(&today, events),
+            _ => self.vllm(&id, created, events),
+        }
+        self.out.push_str("data: [DONE]\n\n");
+        self.due.end();
+    }
+
+    /// An event with these choices.
+    fn event(&mut self, head: &Head, choices: &str) {
+        self.due.sums.events += 1;
+        let _ = write!(self.out, "data: {}{choices}{}", head.before, head.after);
+        if head.obfuscation {
+            let len = 1 + self.random.below(16);
+            let pad = self.random.alphanumeric(len);
+            let _ = write!(self.out, ",\"obfuscation\":\"{pad}\"");
+        }
+        self.out.push_str("}\n\n");
+    }
+
+    fn usage(&mut self, head: &Head) {
+        let (prompt, completion) = (20 + self.random.below(2000), self.random.below(2000));
+        let total = prompt + completion;
+        self.due.usage(prompt as u64, completion as u64, total as u64);
+        let after = format!(
+            "],\"usage\":{{\"prompt_tokens\":{prompt},\"completion_tokens\":{completion},\"total_tokens\":{total},\
+             \"prompt_tokens_details\":{{\"cached_tokens\":0,\"audio_tokens\":0}},\
+             \"completion_tokens_details\":{{\"reasoning_tokens\":0,\"audio_tokens\":0,\
+             \"accepted_prediction_tokens\":0,\"rejected_prediction_tokens\":0}}}}}}\n\n"
+        );
+        self.due.sums.events += 1;
+        let _ = write!(self.out, "data: {}{after}", head.before);
+    }
+
+    fn finish(&mut self, head: &Head, choice: u32, reason: &str) {
+        self.due.choice(choice);
+        self.due.names.push_str(reason);
+        let choices = format!("{{\"index\":{choice},\"delta\":{{}},\"logprobs\":null,\"finish_reason\":\"{reason}\"}}");
+        self.event(head, &choices);
+    }
+
+    fn prose(&mut self, head: &Head, events: usize, choices: u32) {
+        for choice in 0..choices {
+            let first = format!(
+                "{{\"index\":{choice},\"delta\":{{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null}},\
+                 \"logprobs\":null,\"finish_reason\":null}}"
+            );
+            self.event(head, &first);
+        }
+        for turn in 0..events {
+            let choice = turn as u32 % choices;
+            let token = Token::prose(&mut self.random, 4);
+            self.due.choice(choice);
+            self.due.content.push_str(&token.text);
+            let json = token.json;
+            let choices = format!(
+                "{{\"index\":{choice},\"delta\":{{\"content\":\"{json}\"}},\"logprobs\":null,\"finish_reason\":null}}"
+            );
+            self.event(head, &choices);
+        }
+        for choice in 0..choices {
+            self.finish(head, choice, "stop");
+        }
+        self.usage(head);
+    }
+
+    fn tools(&mut self, head: &Head, events: usize) {
+        const NAMES: [&str; 4] = ["get_weather", "search_documents", "run_query", "send_message"];
+        const PIECES: [&str; 12] =
+            ["{\"", "location", "\":\"", "Paris", ",", " France", "\",\"", "unit", "celsius", "\",", " \"", "query"];
+        let calls = 1 + self.random.below(3);
+        for call in 0..calls as u32 {
+            let id = format!("call_{}", self.random.alphanumeric(24));
+            let name = NAMES[self.random.below(NAMES.len())];
+            self.due.choice(0);
+            self.due.call(call);
+            self.due.call(call);
+            self.due.names.push_str(&id);
+            self.due.names.push_str(name);
+            let before = if call == 0 { "\"role\":\"assistant\",\"content\":null," } else { "" };
+            let after = if call == 0 { ",\"refusal\":null" } else { "" };
+            let choices = format!(
+                "{{\"index\":0,\"delta\":{{{before}\"tool_calls\":[{{\"index\":{call},\"id\":\"{id}\",\
+                 \"type\":\"function\",\"function\":{{\"name\":\"{name}\",\"arguments\":\"\"}}}}]{after}}},\
+                 \"logprobs\":null,\"finish_reason\":null}}"
+            );
+            self.event(head, &choices);
+            for _ in 0..events / calls {
+                let mut text = String::from(PIECES[self.random.below(PIECES.len())]);
+                text.push_str(PIECES[self.random.below(PIECES.len())]);
+                let token = Token::plain(&text);
+                self.due.choice(0);
+                self.due.call(call);
+                self.due.arguments.push_str(&token.text);
+                let json = token.json;
+                let choices = format!(
+                    "{{\"index\":0,\"delta\":{{\"tool_calls\":[{{\"index\":{call},\
+                     \"function\":{{\"arguments\":\"{json}\"}}}}]}},\"logprobs\":null,\"finish_reason\":null}}"
+                );
+                self.event(head, &choices);
+            }
+        }
+        self.finish(head, 0, "tool_calls");
+        self.usage(head);
+    }
+
+    fn logprobs(&mut self, head: &Head, events: usize) {
+        for _ in 0..events {
+            let token = Token::prose(&mut self.random, 4);
+            self.due.choice(0);
+            self.due.content.push_str(&token.text);
+            let first = self.token_logprob(&token);
+            let top: Vec<String> = (0..5)
+                .map(|nth| {
+                    let other = Token::prose(&mut self.random, 2);
+                    self.token_logprob(if nth == 0 { &token } else { &other }) + "}"
+                })
+                .collect();
+            let (json, top) = (token.json, top.join(","));
+            let choices = format!(
+                "{{\"index\":0,\"delta\":{{\"content\":\"{json}\"}},\"logprobs\":{{\"content\":\
+                 [{first},\"top_logprobs\":[{top}]}}],\"refusal\":null}},\"finish_reason\":null}}"
+            );
+            self.event(head, &choices);
+        }
+        self.finish(head, 0, "stop");
+        self.usage(head);
+    }
+
+    /// Without its closing brace.
+    fn token_logprob(&mut self, token: &Token) -> String {
+        let value = self.random.below(100_000_000) as f64 / -10_000_000.0;
+        let bytes: Vec<String> = token.text.bytes().map(|byte| byte.to_string()).collect();
+        format!("{{\"token\":\"{}\",\"logprob\":{value},\"bytes\":[{}]", token.json, bytes.join(","))
+    }
+
+    fn vllm(&mut self, id: &str, created: usize, events: usize) {
+        let first_order = self.random.percent(50);
+        let model = "Qwen/Qwen3-235B-A22B-Thinking-2507";
+        let ids = format!("\"id\":\"chatcmpl-{id}\",\"object\":\"chat.completion.chunk\",\"created\":{created}");
+        let thinking = events / 2;
+        for turn in 0..=events {
+            let token = Token::prose(&mut self.random, 12);
+            let (mut delta, mut reason) = (String::new(), "null".to_string());
+            if turn == events {
+                self.due.choice(0);
+                self.due.names.push_str("stop");
+                reason = "\"stop\"".into();
+            } else {
+                let (name, into) = if turn < thinking {
+                    ("reasoning_content", &mut self.due.reasoning)
+                } else {
+                    ("content", &mut self.due.content)
+                };
+                into.push_str(&token.text);
+                self.due.choice(0);
+                let _ = write!(delta, "\"{name}\":\"{}\"", token.json);
+            }
+            self.due.sums.events += 1;
+            let choice = if first_order {
+                format!(
+                    "{{\"index\":0,\"delta\":{{{delta}}},\"logprobs\":null,\"finish_reason\":{reason},\
+                     \"token_ids\":null}}"
+                )
+            } else {
+                format!(
+                    "{{\"delta\":{{{delta}}},\"finish_reason\":{reason},\"index\":0,\"logprobs\":null,\
+                     \"stop_reason\":null}}"
+                )
+            };
+            let _ = write!(self.out, "data: {{\"choices\":[{choice}],{ids},\"model\":\"{model}\"}}\n\n");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Where the work goes: buffers and sums.
+
+/// What is counted. `bytes` is for the bounds alone, which read no event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    pub events: u64,
+    /// Index of the choice plus one, once for every text, call or finish reason.
+    pub choices: u64,
+    /// Index of the tool call plus one, once for its ID, its name and each fragment.
+    pub calls: u64,
+    /// Prompt, completion and total tokens.
+    pub usage: u64,
+    /// Bytes of all texts.
+    pub text: u64,
+    /// Of all texts, in their order. Only kept by a sink that checks.
+    pub hash: u64,
+    pub bytes: u64,
+}
+
+/// Takes what a stream brings, into buffers that are used again for each stream.
+#[derive(Debug, Default)]
+pub struct Sink {
+    pub content: String,
+    pub reasoning: String,
+    pub arguments: String,
+    /// IDs and names of calls, finish reasons.
+    pub names: String,
+    pub sums: Sums,
+    check: bool,
+}
+
+impl Sink {
+    /// A sink that hashes the texts too.
+    pub fn checking() -> Self {
+        Sink { check: true, ..Sink::default() }
+    }
+
+    /// A text, a call or a finish reason of this choice came.
+    #[inline]
+    pub fn choice(&mut self, index: u32) {
+        self.sums.choices += u64::from(index) + 1;
+    }
+
+    /// Something of this tool call came.
+    #[inline]
+    pub fn call(&mut self, index: u32) {
+        self.sums.calls += u64::from(index) + 1;
+    }
+
+    #[inline]
+    pub fn usage(&mut self, prompt: u64, completion: u64, total: u64) {
+        self.sums.usage = self.sums.usage.wrapping_add(prompt).wrapping_add(completion).wrapping_add(total);
+    }
+
+    /// A stream ended.
+    pub fn end(&mut self) {
+        for text in [&mut self.content, &mut self.reasoning, &mut self.arguments, &mut self.names] {
+            self.sums.text += text.len() as u64;
+            if self.check {
+                // FNV-1a, with the length at the end.
+                let hash = text.bytes().fold(self.sums.hash ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
+                    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+                });
+                self.sums.hash = hash ^ text.len() as u64;
+            }
+            text.clear();
+        }
+    }
+}

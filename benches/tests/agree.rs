@@ -1,0 +1,80 @@
+//! Everyone finds what the generator put in, however the stream is cut; and this library without the heap.
+
+use deltawire_benches::{agree, all, Input, Kind, Sink, SHAPES};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: everything is handed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(at, layout) }
+    }
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, len: usize) -> *mut u8 {
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        unsafe { System.realloc(at, layout, len) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[test]
+fn all_contenders_find_the_same() {
+    for shape in SHAPES {
+        let input = Input::new(shape, 60_000);
+        for slice in [7, 64, 1448, 16 * 1024, usize::MAX] {
+            let sums = agree(&input, slice);
+            assert!(sums.events > 70 && sums.choices > 70 && sums.text > 300 && sums.hash != 0, "{shape}: {sums:?}");
+        }
+    }
+}
+
+#[test]
+fn inputs_are_as_described() {
+    // Bytes an event, and whether there is usage, and whether there are calls.
+    let due = [(330, true, false), (256, true, false), (372, true, true), (722, true, false), (282, false, false)];
+    for (shape, (bytes, usage, calls)) in SHAPES.into_iter().zip(due) {
+        let input = Input::new(shape, 400_000);
+        let mean = input.bytes() as u64 / input.due.events;
+        assert!(mean.abs_diff(bytes) * 10 <= bytes, "{shape}: {mean} bytes an event");
+        assert_eq!((input.due.usage > 0, input.due.calls > 0), (usage, calls), "{shape}");
+        assert_eq!(input.responses, Input::new(shape, 400_000).responses, "the seed decides");
+        let mut ids: Vec<&[u8]> = input.responses.iter().map(|response| &response[..100]).collect();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), input.responses.len(), "{shape}: responses are distinct");
+    }
+}
+
+#[test]
+fn this_library_never_allocates_and_the_count_would_show_it() {
+    for shape in SHAPES {
+        let input = Input::new(shape, 60_000);
+        for mut contender in all() {
+            let mut sink = Sink::default();
+            // The sink's own buffers grow in the first round.
+            contender.run(&input, 1448, &mut sink);
+            let before = ALLOCATIONS.get();
+            contender.run(&input, 1448, &mut sink);
+            let allocations = ALLOCATIONS.get() - before;
+            match contender.kind() {
+                Kind::Own => assert_eq!(allocations, 0, "{} on {shape}", contender.name()),
+                Kind::Peer => println!("{} on {shape}: {allocations} in {}", contender.name(), input.due.events),
+                Kind::Bound => {}
+            }
+            if contender.name().starts_with("eventsource") {
+                assert!(allocations > input.due.events, "the counter counts");
+            }
+        }
+    }
+}
