@@ -107,7 +107,8 @@ fn check(case: &Case, runs: &mut Runs) -> Vec<(Quirk, u16)> {
 #[test]
 fn every_case_in_every_way() {
     let only = std::env::var("ROW").ok();
-    let cases: Vec<Case> = case::all().into_iter().filter(|case| only.as_ref().is_none_or(|o| *o == case.row)).collect();
+    let cases: Vec<Case> =
+        case::all().into_iter().filter(|case| only.as_ref().is_none_or(|o| *o == case.row)).collect();
     let mut runs = Runs::default();
     let mut raised = BTreeSet::new();
     for case in &cases {
