@@ -228,7 +228,7 @@ fn sse_is_what_the_standard_says() {
         assert_eq!(ran.status, 3);
         assert!(ran.err.contains("dropped"), "{}", ran.err);
         let ran = run_with("sse", &["--read-size", size, "--flush"], stream);
-        assert_eq!(parse(&ran), [&expected[..], &[rest.clone()]].concat(), "at {size}");
+        assert_eq!(parse(&ran), [&expected[..], std::slice::from_ref(&rest)].concat(), "at {size}");
         assert_eq!((ran.status, ran.err.as_str()), (0, ""));
     }
     assert_eq!(run_with("sse", &[], "").status, 4);
