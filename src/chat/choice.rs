@@ -100,8 +100,8 @@ impl<'a> Choice<'a> {
         index::member(self.source.index, self.source.payload, &self.fields.spans, member)
     }
 
-    /// `delta.annotations`, if it is an array. Walks the delta.
-    pub(crate) fn annotations(&self) -> Option<Value<'a>> {
+    /// `annotations` of the delta as raw JSON, if it is an array. Walks the delta.
+    pub fn annotations(&self) -> Option<Value<'a>> {
         let items = member_of(self.object(choice::DELTA)?, "annotations")?;
         (items.kind() == Kind::Array).then_some(items)
     }
