@@ -369,6 +369,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         if reuses {
             out.quirks.insert(Quirk::ReusedCallIndex);
         }
+        state.position = call.position();
         let number = state.number;
         let id = call.id().filter(|_| state.id.is_none());
         if let Some(id) = id {
@@ -436,7 +437,12 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
             },
             (None, None) => {
                 let position = call.position();
-                let by_place = last(&|state| state.by_place && state.index == position);
+                // Several calls may have begun in one place, in chunks of their own: the open one goes before the last.
+                let in_place = |state: &Call| state.by_place && state.position == position;
+                let by_place = match open {
+                    Some((slot, state)) if in_place(&state) => Some((usize::from(slot), state)),
+                    _ => last(&in_place),
+                };
                 // A name that is not its own, once its arguments are complete, is another call's.
                 let other =
                     |state: &Call| call.name().is_some_and(|name| state.arguments.is_closed() && !state.name.is(name));
@@ -477,6 +483,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
                 number: choice.calls,
                 index,
                 by_place,
+                position: 0,
                 id: None,
                 kind_known: false,
                 name: Name::EMPTY,
