@@ -403,7 +403,7 @@ fn every_single_cut() {
     let config = Config::default();
     let runs = spread(&streams, |stream| {
         // Of what is longer, a cut here and there.
-        let step = if stream.bytes.len() < SMALL { 1 } else { stream.bytes.len() / 211 | 1 };
+        let step = if stream.bytes.len() < SMALL { 1 } else { (stream.bytes.len() / 211) | 1 };
         let fixed = singles(&Fixed::<32768>, stream, config, step)?;
         let grows = singles(&Grows, stream, config, step)?;
         let borrowed = borrowed(40_000, stream, config, if step == 1 { 13 } else { step })?;
