@@ -3,6 +3,7 @@
 //! Every single cut of every recorded stream under 64 KB, every pair of cuts of what is short. A run is compared by a
 //! hash of everything that it said. The first part of a cut stream is not parsed again for each cut: the parser as it
 //! stood behind the last event before the cut is cloned. What it is given then is what it would have been given.
+#![cfg(feature = "alloc")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 mod common;
@@ -403,7 +404,7 @@ fn every_single_cut() {
     let config = Config::default();
     let runs = spread(&streams, |stream| {
         // Of what is longer, a cut here and there.
-        let step = if stream.bytes.len() < SMALL { 1 } else { stream.bytes.len() / 211 | 1 };
+        let step = if stream.bytes.len() < SMALL { 1 } else { (stream.bytes.len() / 211) | 1 };
         let fixed = singles(&Fixed::<32768>, stream, config, step)?;
         let grows = singles(&Grows, stream, config, step)?;
         let borrowed = borrowed(40_000, stream, config, if step == 1 { 13 } else { step })?;
