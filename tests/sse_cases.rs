@@ -259,8 +259,7 @@ fn show(bytes: &[u8]) -> String {
 }
 
 fn limits(max_event_len: u32, max_id_len: u32) -> Limits {
-    let limits = Limits { max_event_len, max_id_len, ..Limits::default() };
-    limits
+    Limits { max_event_len, max_id_len, ..Limits::default() }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ impl core::error::Error for AssembleError {}
 ///
 /// # Memory
 ///
-/// Nothing is taken from the heap before the first choice comes. Then it is the state of the choices (at most 20 KiB, of
+/// Nothing is taken from the heap before the first choice comes. Then it is the state of the choices (at most 24 KiB, of
 /// fixed size) and what the message itself comes to, bounded by [`Limits::max_message_len`]: all texts and all raw JSON
 /// count, in bytes. If memory cannot be had, an error says so; nothing aborts.
 #[derive(Clone, Debug)]
