@@ -9,7 +9,7 @@ use deltawire::json::{self, Fragment, Text};
 use deltawire::sse::Decoder;
 use deltawire::stream::Event;
 use deltawire::track::{Tracker, Update};
-use deltawire::{Config, Flow, Framing, Growing, Handler, Limits, Parser, QuirkSet, Stop, Storage, Validate};
+use deltawire::{Config, Flow, Framing, Handler, Limits, Parser, QuirkSet, Stop, Storage, Validate};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -245,8 +245,10 @@ fn nothing_is_allocated() {
 }
 
 /// The count counts: a growing storage allocates when an event is cut that it has no room for, and only then.
+#[cfg(feature = "alloc")]
 #[test]
 fn the_count_counts() {
+    use deltawire::Growing;
     let long = format!("data: {{\"choices\":[],\"pad\":\"{}\"}}\n\n", "x".repeat(2000));
     let short = "data: {\"choices\":[]}\n\n".repeat(100);
     let mut sum = 0;

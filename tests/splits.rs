@@ -3,6 +3,7 @@
 //! Every single cut of every recorded stream under 64 KB, every pair of cuts of what is short. A run is compared by a
 //! hash of everything that it said. The first part of a cut stream is not parsed again for each cut: the parser as it
 //! stood behind the last event before the cut is cloned. What it is given then is what it would have been given.
+#![cfg(feature = "alloc")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 mod common;

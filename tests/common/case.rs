@@ -25,7 +25,12 @@ impl Case {
     pub fn stores(&self) -> Vec<Store> {
         match self.storage {
             Some(len) => vec![Store::Fixed(len), Store::Borrowed(len)],
-            None => vec![Store::Fixed(8192), Store::Borrowed(9000), Store::Growing],
+            None => vec![
+                Store::Fixed(8192),
+                Store::Borrowed(9000),
+                #[cfg(feature = "alloc")]
+                Store::Growing,
+            ],
         }
     }
 

@@ -4,7 +4,7 @@ use deltawire::chat::{ApiError, Audio};
 use deltawire::json::{Fragment, Text};
 use deltawire::stream::{End, Event, Fed};
 use deltawire::track::{Tracker, Update};
-use deltawire::{Config, Error, Flow, Growing, Handler, Parser, Quirk, QuirkSet, Stop, Storage};
+use deltawire::{Config, Error, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Storage};
 use std::fmt::Write as _;
 use std::ops::{ControlFlow, Range};
 
@@ -15,6 +15,7 @@ pub enum Store {
     Fixed(usize),
     /// `&mut [u8]` of any length.
     Borrowed(usize),
+    #[cfg(feature = "alloc")]
     Growing,
 }
 
@@ -56,8 +57,9 @@ pub fn pieces<'a>(input: &'a [u8], cuts: &'a [usize]) -> impl Iterator<Item = &'
 macro_rules! with_store {
     ($how:expr, $storage:ident => $body:expr) => {
         match $how.store {
+            #[cfg(feature = "alloc")]
             Store::Growing => {
-                let $storage = Growing::new();
+                let $storage = deltawire::Growing::new();
                 $body
             }
             Store::Borrowed(len) => {

@@ -1,0 +1,746 @@
+//! A naive reader beside the parser: the whole buffer, lines by `str`, values by `serde_json`, strings that grow.
+//!
+//! It knows the meanings alone, so it is held against the samples, against recorded streams, and against streams made
+//! up at random: key orders, white space, escapes, line ends, odd types, choices and calls interleaved, any cuts.
+#![cfg(feature = "alloc")]
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+mod common;
+
+use common::corpus::{recorded, samples, Stream};
+use deltawire::json::Text;
+use deltawire::track::Update;
+use deltawire::{Config, Flow, Growing, Handler, Parser, Quirk, QuirkSet};
+use proptest::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What a stream came to
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Call {
+    id: String,
+    kind: String,
+    name: String,
+    arguments: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Choice {
+    role: String,
+    content: String,
+    reasoning: String,
+    refusal: String,
+    function: Call,
+    calls: Vec<Call>,
+    tokens: Vec<Value>,
+    finish: String,
+    error: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Answer {
+    choices: BTreeMap<u32, Choice>,
+    usage: Option<Value>,
+    errors: Vec<String>,
+    done: bool,
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The parser's
+
+#[derive(Default)]
+struct Collector {
+    answer: Answer,
+}
+
+impl Collector {
+    fn choice(&mut self, choice: u32) -> &mut Choice {
+        self.answer.choices.entry(choice).or_default()
+    }
+}
+
+fn text_of(text: Option<Text<'_>>) -> String {
+    text.map(|text| text.to_cow().into_owned()).unwrap_or_default()
+}
+
+impl Handler for Collector {
+    fn done(&mut self) -> Flow {
+        self.answer.done = true;
+        Flow::Continue(())
+    }
+
+    fn update(&mut self, at: u32, update: Update<'_>) -> Flow {
+        let name = |name: &mut String, text: Text<'_>, replaces: bool| {
+            if replaces {
+                name.clear();
+            }
+            name.push_str(&text.to_cow());
+        };
+        match update {
+            Update::Role(text) => self.choice(at).role += &text.to_cow(),
+            Update::Content(text) => self.choice(at).content += &text.to_cow(),
+            Update::Reasoning(text) => self.choice(at).reasoning += &text.to_cow(),
+            Update::Refusal(text) => self.choice(at).refusal += &text.to_cow(),
+            Update::Call { call, opens, id, kind, .. } => {
+                let calls = &mut self.choice(at).calls;
+                if opens {
+                    assert_eq!(calls.len(), call as usize);
+                    calls.push(Call::default());
+                }
+                calls[call as usize].id += &text_of(id);
+                calls[call as usize].kind += &text_of(kind);
+            }
+            Update::CallName { call, text, replaces } => {
+                name(&mut self.choice(at).calls[call as usize].name, text, replaces);
+            }
+            Update::CallArguments { call, text } => {
+                self.choice(at).calls[call as usize].arguments += &text.to_cow();
+            }
+            Update::FunctionName { text, replaces } => name(&mut self.choice(at).function.name, text, replaces),
+            Update::FunctionArguments(text) => self.choice(at).function.arguments += &text.to_cow(),
+            Update::Logprobs(logprobs) => {
+                let tokens = logprobs.content().map(|token| serde_json::from_slice(token.value().raw()).unwrap());
+                let tokens: Vec<Value> = tokens.collect();
+                self.choice(at).tokens.extend(tokens);
+            }
+            Update::Message(message) => {
+                let value: Value = serde_json::from_slice(message.value().raw()).unwrap();
+                let choice = self.choice(at);
+                (choice.content, choice.calls) = (String::new(), Vec::new());
+                Naive::delta(choice, &value);
+                Naive::close_choice(choice);
+            }
+            Update::Finish(reason) => self.choice(at).finish = reason.text().to_cow().into_owned(),
+            Update::ChoiceError(error) => self.choice(at).error = Some(text_of(error.message())),
+            Update::Usage(usage) => {
+                self.answer.usage = Some(serde_json::from_slice(usage.value().raw()).unwrap());
+            }
+            Update::Error(error) => self.answer.errors.push(text_of(error.message())),
+            _ => {}
+        }
+        Flow::Continue(())
+    }
+}
+
+fn parsed(bytes: &[u8], cuts: &[usize]) -> (Answer, QuirkSet) {
+    let mut parser = Parser::with_config(Growing::new(), Config::default());
+    let mut collector = Collector::default();
+    for piece in common::log::pieces(bytes, cuts) {
+        assert_eq!(parser.feed(piece, &mut collector).stop, None);
+    }
+    assert_eq!(parser.finish_into(&mut collector), None);
+    let mut answer = collector.answer;
+    // A role alone is an entry there and none here.
+    answer.choices.retain(|_, choice| *choice != Choice::default());
+    (answer, parser.quirks())
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The naive reader's
+
+/// Halves of surrogate pairs are no strings of Rust: each stands as a character of plane 15 until all is put together.
+const HALVES: u32 = 0xF0000;
+
+fn hide_halves(json: &str) -> String {
+    let mut out = String::new();
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let escape = &rest[at..];
+        let unit = escape.get(2..6).filter(|_| escape.as_bytes().get(1) == Some(&b'u'));
+        let half = unit.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let half = half.filter(|half| (0xD800..0xE000).contains(half));
+        let len = match half {
+            Some(half) => {
+                out.push(char::from_u32(HALVES + half - 0xD800).unwrap());
+                6
+            }
+            None => {
+                let len = 1 + escape.chars().nth(1).map_or(0, char::len_utf8);
+                out.push_str(&escape[..len]);
+                len
+            }
+        };
+        rest = &escape[len..];
+    }
+    out + rest
+}
+
+fn join_halves(text: &str) -> String {
+    let half =
+        |char: char| (HALVES..HALVES + 0x800).contains(&u32::from(char)).then(|| u32::from(char) - HALVES + 0xD800);
+    let units = text.chars().flat_map(|char| match half(char) {
+        Some(unit) => vec![unit as u16],
+        None => char.encode_utf16(&mut [0; 2]).to_vec(),
+    });
+    let units: Vec<u16> = units.collect();
+    char::decode_utf16(units).map(|char| char.unwrap_or('\u{FFFD}')).collect()
+}
+
+/// In a value that is complete in itself.
+fn join_all(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = join_halves(text),
+        Value::Array(items) => items.iter_mut().for_each(join_all),
+        Value::Object(members) => members.values_mut().for_each(join_all),
+        _ => {}
+    }
+}
+
+struct Naive {
+    answer: Answer,
+    deltas: BTreeMap<u32, bool>,
+}
+
+impl Naive {
+    fn read(bytes: &[u8]) -> Answer {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
+        let mut naive = Naive { answer: Answer::default(), deltas: BTreeMap::new() };
+        if text.trim_start().starts_with('{') {
+            naive.event("", text);
+            return naive.close();
+        }
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let (mut name, mut data): (&str, Option<String>) = ("", None);
+        for line in text.split('\n') {
+            if line.is_empty() {
+                if let Some(data) = data.take() {
+                    naive.event(name, &data);
+                }
+                name = "";
+                continue;
+            }
+            let (field, value) = line.split_once(':').unwrap_or((line, ""));
+            let value = value.strip_prefix(' ').unwrap_or(value);
+            match field {
+                "data" => {
+                    let data = data.get_or_insert_with(String::new);
+                    if !data.is_empty() {
+                        data.push('\n');
+                    }
+                    data.push_str(value);
+                }
+                "event" => name = value,
+                _ => {}
+            }
+        }
+        if let Some(data) = data {
+            naive.event(name, &data);
+        }
+        naive.close()
+    }
+
+    fn event(&mut self, name: &str, data: &str) {
+        if data.trim() == "[DONE]" {
+            self.answer.done = true;
+            return;
+        }
+        let Ok(value) = serde_json::from_str::<Value>(&hide_halves(data)) else { return };
+        let Some(object) = value.as_object() else { return };
+        for choice in value["choices"].as_array().into_iter().flatten() {
+            self.choice(choice);
+        }
+        let usage = [&value["usage"], &value["x_groq"]["usage"]];
+        let usage = usage.into_iter().find(|usage| usage.as_object().is_some_and(|usage| !usage.is_empty()));
+        if let Some(usage) = usage {
+            self.answer.usage = Some(usage.clone());
+        }
+        let error = &value["error"];
+        let whole = name == "error" || value["type"] == "error" || value["object"] == "error";
+        if !error.is_null() && error != "" {
+            self.answer.errors.push(message(error));
+        } else if whole || (object.contains_key("detail") && !object.contains_key("choices")) {
+            self.answer.errors.push(message(&value));
+        }
+    }
+
+    fn choice(&mut self, value: &Value) {
+        let index = value["index"].as_u64().unwrap_or(0) as u32;
+        let choice = self.answer.choices.entry(index).or_default();
+        let seen = self.deltas.entry(index).or_default();
+        if value["delta"].is_object() {
+            let before = choice.clone();
+            Naive::delta(choice, &value["delta"]);
+            let role = std::mem::replace(&mut choice.role, before.role.clone());
+            *seen |= *choice != before;
+            choice.role = role;
+        }
+        if let (Some(text), false) = (value["text"].as_str(), value["delta"]["content"].is_string()) {
+            choice.content += text;
+            *seen |= !text.is_empty();
+        }
+        if value["message"].is_object() && !*seen {
+            (choice.content, choice.calls) = (String::new(), Vec::new());
+            Naive::delta(choice, &value["message"]);
+        }
+        choice.tokens.extend(value["logprobs"]["content"].as_array().into_iter().flatten().cloned());
+        choice.tokens.iter_mut().for_each(join_all);
+        if let Some(reason) = filled(&value["finish_reason"]) {
+            choice.finish = reason.to_string();
+        }
+        if !value["error"].is_null() {
+            choice.error = Some(message(&value["error"]));
+        }
+    }
+
+    fn delta(choice: &mut Choice, delta: &Value) {
+        if choice.role.is_empty() {
+            choice.role += filled(&delta["role"]).unwrap_or("");
+        }
+        choice.content += delta["content"].as_str().unwrap_or("");
+        for part in delta["content"].as_array().into_iter().flatten() {
+            match part["type"].as_str() {
+                Some("text") => choice.content += part["text"].as_str().unwrap_or(""),
+                Some("thinking") => {
+                    choice.reasoning += part["thinking"].as_str().unwrap_or("");
+                    for part in part["thinking"].as_array().into_iter().flatten() {
+                        choice.reasoning += part["text"].as_str().unwrap_or("");
+                    }
+                }
+                _ => {}
+            }
+        }
+        choice.refusal += delta["refusal"].as_str().unwrap_or("");
+        let details: String = delta["reasoning_details"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|item| filled(&item["text"]).or(filled(&item["summary"])))
+            .collect();
+        let reasoning = ["reasoning_content", "reasoning"].into_iter().find_map(|key| filled(&delta[key]));
+        let rest = || ["thinking", "thought"].into_iter().find_map(|key| filled(&delta[key]));
+        let details = (!details.is_empty()).then_some(&details[..]);
+        choice.reasoning += reasoning.or(details).or_else(rest).unwrap_or("");
+        Naive::fragment(&mut choice.function, &delta["function_call"]);
+        let mut open = choice.calls.len().checked_sub(1);
+        for value in delta["tool_calls"].as_array().into_iter().flatten() {
+            let id = filled(&value["id"]).unwrap_or("");
+            let key = value["index"].as_u64().map(|index| index.to_string());
+            // Until the end the index stands before the ID.
+            let tag = |call: &Call| call.id.split_once('\n').map(|(tag, id)| (tag.to_string(), id.to_string()));
+            let at = choice.calls.iter().rposition(|call| {
+                let (tag, known) = tag(call).unwrap();
+                match &key {
+                    Some(key) => tag == *key && (id.is_empty() || known.is_empty() || known == id),
+                    None if !id.is_empty() => known == id,
+                    None => false,
+                }
+            });
+            let at = at.or_else(|| open.filter(|_| key.is_none() && id.is_empty())).unwrap_or_else(|| {
+                let tag = key.clone().unwrap_or_else(|| "-".to_string());
+                choice.calls.push(Call { id: format!("{tag}\n"), ..Call::default() });
+                choice.calls.len() - 1
+            });
+            open = Some(at);
+            let call = &mut choice.calls[at];
+            if call.id.ends_with('\n') {
+                call.id += id;
+            }
+            if call.kind.is_empty() {
+                call.kind += filled(&value["type"]).unwrap_or("");
+            }
+            Naive::fragment(call, &value["function"]);
+        }
+    }
+
+    fn fragment(call: &mut Call, function: &Value) {
+        let name = filled(&function["name"]).unwrap_or("");
+        if name.starts_with(&call.name[..]) {
+            call.name = name.to_string();
+        } else {
+            call.name += name;
+        }
+        call.arguments += function["arguments"].as_str().unwrap_or("");
+    }
+
+    fn close(mut self) -> Answer {
+        self.answer.choices.values_mut().for_each(Naive::close_choice);
+        self.answer.choices.retain(|_, choice| *choice != Choice::default());
+        self.answer
+    }
+
+    fn close_choice(choice: &mut Choice) {
+        for call in &mut choice.calls {
+            call.id = call.id.split_once('\n').map_or(call.id.clone(), |(_, id)| id.to_string());
+            call.arguments = join_halves(&call.arguments);
+        }
+        let texts = [&mut choice.content, &mut choice.reasoning, &mut choice.refusal, &mut choice.function.arguments];
+        for text in texts {
+            *text = join_halves(text);
+        }
+    }
+}
+
+fn filled(value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| !text.is_empty())
+}
+
+fn message(error: &Value) -> String {
+    if let Some(text) = error.as_str() {
+        return text.to_string();
+    }
+    let text = ["message", "detail", "details"].into_iter().find_map(|key| filled(&error[key]));
+    text.unwrap_or("").to_string()
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Streams there are
+
+/// Quirks that leave the meaning alone.
+fn harmless() -> QuirkSet {
+    [
+        Quirk::UnterminatedEvent,
+        Quirk::IllFormedUtf8,
+        Quirk::JsonBody,
+        Quirk::EventAfterDone,
+        Quirk::NullChunk,
+        Quirk::MissingChoiceIndex,
+        Quirk::ReusedCallIndex,
+        Quirk::ArgumentsAfterEnd,
+        Quirk::DeltaAfterFinish,
+        Quirk::SecondFinish,
+        Quirk::OddType,
+        Quirk::KeepAliveData,
+        Quirk::LoneSurrogate,
+        Quirk::UnknownContentPart,
+    ]
+    .into_iter()
+    .collect()
+}
+
+#[test]
+fn streams_there_are() {
+    let streams: Vec<Stream> = samples().into_iter().chain(recorded("oracle")).collect();
+    let (mut compared, mut choices, mut calls) = (0, 0, 0);
+    let mut left = Vec::new();
+    for stream in &streams {
+        let (answer, quirks) = parsed(&stream.bytes, &[]);
+        if quirks.iter().any(|quirk| !harmless().contains(quirk)) {
+            left.push(format!("{} {quirks:?}", stream.name));
+            continue;
+        }
+        // What another protocol says is not compared: it says nothing here.
+        let naive = Naive::read(&stream.bytes);
+        let (got, wanted) = (format!("{answer:?}"), format!("{naive:?}"));
+        let at = got.bytes().zip(wanted.bytes()).take_while(|(got, wanted)| got == wanted).count();
+        let near = |text: &str| text.chars().skip(at.saturating_sub(100)).take(300).collect::<String>();
+        assert!(answer == naive, "{}\n got    {}\n wanted {}", stream.name, near(&got), near(&wanted));
+        compared += 1;
+        choices += answer.choices.len();
+        calls += answer.choices.values().map(|choice| choice.calls.len()).sum::<usize>();
+    }
+    println!("oracle: {compared} streams with {choices} choices and {calls} calls; left out: {left:?}");
+    assert!(compared >= samples().len() && choices > 0 && calls > 0);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Streams made up
+
+/// A JSON text with its own white space and order.
+#[derive(Clone, Debug)]
+enum Json {
+    Raw(String),
+    Text(Vec<Char>),
+    Array(Vec<Json>),
+    Object(Vec<(&'static str, Json)>),
+}
+
+/// A character, and how it is written.
+#[derive(Clone, Copy, Debug)]
+enum Char {
+    Plain(char),
+    Escaped(char),
+    /// Half a surrogate pair, if it has none beside it.
+    Unit(u16),
+}
+
+impl Json {
+    fn write(&self, space: &mut impl FnMut() -> &'static str, out: &mut String) {
+        match self {
+            Json::Raw(raw) => out.push_str(raw),
+            Json::Text(chars) => {
+                out.push('"');
+                for char in chars {
+                    match *char {
+                        Char::Plain('"') => out.push_str("\\\""),
+                        Char::Plain('\\') => out.push_str("\\\\"),
+                        Char::Plain('\n') => out.push_str("\\n"),
+                        Char::Plain(char) if char < ' ' => *out += &format!("\\u{:04x}", u32::from(char)),
+                        Char::Plain(char) => out.push(char),
+                        Char::Escaped(char) => {
+                            for unit in char.encode_utf16(&mut [0; 2]) {
+                                *out += &format!("\\u{unit:04X}");
+                            }
+                        }
+                        Char::Unit(unit) => *out += &format!("\\u{unit:04x}"),
+                    }
+                }
+                out.push('"');
+            }
+            Json::Array(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    out.push_str(space());
+                    item.write(space, out);
+                }
+                out.push_str(space());
+                out.push(']');
+            }
+            Json::Object(members) => {
+                out.push('{');
+                for (at, (key, value)) in members.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    out.push_str(space());
+                    *out += &format!("\"{key}\"");
+                    out.push_str(space());
+                    out.push(':');
+                    out.push_str(space());
+                    value.write(space, out);
+                }
+                out.push_str(space());
+                out.push('}');
+            }
+        }
+    }
+}
+
+fn char() -> impl Strategy<Value = Char> {
+    let plain = prop_oneof![
+        8 => prop::char::range(' ', '~'),
+        1 => prop_oneof![Just('é'), Just('世'), Just('😀'), Just('\u{2028}'), Just('\u{85}'), Just('\n'), Just('\0')],
+    ];
+    let escaped = prop_oneof![Just('a'), Just('"'), Just('é'), Just('世'), Just('👍'), Just('\n'), Just('\0')];
+    prop_oneof![12 => plain.prop_map(Char::Plain), 1 => escaped.prop_map(Char::Escaped)]
+}
+
+fn text() -> impl Strategy<Value = Json> {
+    prop::collection::vec(char(), 0..12).prop_map(Json::Text)
+}
+
+/// A text that may begin or end with half a pair.
+fn halved() -> impl Strategy<Value = Json> {
+    let half = || prop_oneof![6 => Just(None), 1 => (0xD83C..0xD840u16).prop_map(Some), 1 => (0xDE00..0xDE20u16).prop_map(Some)];
+    (half(), prop::collection::vec(char(), 0..6), half()).prop_map(|(first, mut chars, last)| {
+        chars.splice(0..0, first.map(Char::Unit));
+        chars.extend(last.map(Char::Unit));
+        Json::Text(chars)
+    })
+}
+
+fn raw(raw: &'static str) -> impl Strategy<Value = Json> {
+    Just(Json::Raw(raw.to_string()))
+}
+
+/// What stands there now and then instead of a text: it says nothing.
+fn odd() -> impl Strategy<Value = Json> {
+    prop_oneof![4 => raw("null"), 1 => raw("true"), 1 => raw("17"), 1 => raw("{\"a\":[1]}")]
+}
+
+fn member(
+    key: &'static str,
+    value: impl Strategy<Value = Json>,
+) -> impl Strategy<Value = Option<(&'static str, Json)>> {
+    prop_oneof![3 => Just(None), 2 => value.prop_map(move |value| Some((key, value)))]
+}
+
+/// An object of some of its members, in any order.
+fn object(members: Vec<Option<(&'static str, Json)>>) -> impl Strategy<Value = Json> {
+    Just(members.into_iter().flatten().collect::<Vec<_>>()).prop_shuffle().prop_map(Json::Object)
+}
+
+fn tool_call() -> impl Strategy<Value = Json> {
+    let name = prop_oneof![Just(None), Just(Some("f")), Just(Some("get_weather"))];
+    (0..3u32, prop::bool::ANY, name, member("arguments", text())).prop_flat_map(|(index, first, name, arguments)| {
+        let quoted = |text: &str| Json::Raw(format!("\"{text}\""));
+        let name = name.map(|name| ("name", quoted(name)));
+        object(vec![name, arguments]).prop_flat_map(move |function| {
+            object(vec![
+                Some(("index", Json::Raw(index.to_string()))),
+                first.then(|| ("id", quoted(&format!("call_{index}")))),
+                first.then(|| ("type", quoted("function"))),
+                Some(("function", function)),
+            ])
+        })
+    })
+}
+
+fn delta() -> impl Strategy<Value = Json> {
+    let parts = prop::collection::vec(text(), 0..3).prop_map(|texts| {
+        let part = |text| Json::Object(vec![("type", Json::Raw("\"text\"".to_string())), ("text", text)]);
+        Json::Array(texts.into_iter().map(part).collect())
+    });
+    let details = prop::collection::vec(text(), 0..3)
+        .prop_map(|texts| Json::Array(texts.into_iter().map(|text| Json::Object(vec![("text", text)])).collect()));
+    let function = (text(), prop_oneof![Just("null"), Just("\"\""), Just("\"fun\"")]).prop_map(|(arguments, name)| {
+        Json::Object(vec![("arguments", arguments), ("name", Json::Raw(name.to_string()))])
+    });
+    let members = (
+        member("role", prop_oneof![raw("\"assistant\""), raw("\"\""), raw("null")]),
+        member("content", prop_oneof![6 => halved(), 1 => odd(), 1 => parts]),
+        member("refusal", prop_oneof![2 => text(), 1 => odd()]),
+        member("reasoning_content", prop_oneof![2 => text(), 1 => odd()]),
+        member("reasoning", prop_oneof![2 => text(), 1 => odd()]),
+        member("reasoning_details", prop_oneof![2 => details, 1 => raw("null")]),
+        member("function_call", prop_oneof![1 => function, 1 => raw("null")]),
+        member("tool_calls", prop::collection::vec(tool_call(), 0..3).prop_map(Json::Array)),
+        member("annotations", raw("[{\"type\":\"url_citation\",\"content\":\"no\"}]")),
+    );
+    members.prop_flat_map(|(a, b, c, d, e, f, g, h, i)| object(vec![a, b, c, d, e, f, g, h, i]))
+}
+
+fn choice() -> impl Strategy<Value = Json> {
+    let token = text().prop_map(|text| {
+        Json::Object(vec![
+            ("token", text),
+            ("logprob", Json::Raw("-1.5e-3".into())),
+            ("bytes", Json::Raw("null".into())),
+        ])
+    });
+    let logprobs =
+        prop::collection::vec(token, 0..3).prop_map(|tokens| Json::Object(vec![("content", Json::Array(tokens))]));
+    let members = (
+        (0..3u32).prop_map(|index| ("index", Json::Raw(index.to_string()))),
+        member("delta", prop_oneof![9 => delta().boxed(), 1 => raw("null").boxed()]),
+        prop_oneof![4 => raw("null"), 1 => raw("\"\"")].prop_map(|value| ("finish_reason", value)),
+        member("logprobs", prop_oneof![logprobs.boxed(), raw("null").boxed()]),
+        member("native_finish_reason", raw("\"STOP\"")),
+    );
+    members.prop_flat_map(|(index, delta, finish, logprobs, native)| {
+        object(vec![Some(index), delta, Some(finish), logprobs, native])
+    })
+}
+
+fn chunk() -> impl Strategy<Value = Json> {
+    let usage = (0..100u32).prop_map(|n| Json::Raw(format!("{{\"total_tokens\":{n},\"cost\":1e-7}}")));
+    let members = (
+        member("id", prop_oneof![text().boxed(), raw("42").boxed(), raw("null").boxed()]),
+        member("created", prop_oneof![raw("1739"), raw("\"1739\""), raw("1.5e9")]),
+        prop::collection::vec(choice(), 0..4).prop_map(|choices| Some(("choices", Json::Array(choices)))),
+        member("usage", prop_oneof![2 => usage.boxed(), 1 => raw("null").boxed(), 1 => raw("{}").boxed()]),
+        member("error", prop_oneof![2 => raw("null"), 2 => raw("\"\""), 1 => raw("{\"message\":\"m\",\"code\":429}")]),
+        member("obfuscation", text()),
+        member("x", raw("{\"choices\":[{\"delta\":{\"content\":\"no\"}}]}")),
+    );
+    members.prop_flat_map(|(a, b, c, d, e, f, g)| object(vec![a, b, c, d, e, f, g]))
+}
+
+/// The last chunk of each choice.
+fn finishes() -> impl Strategy<Value = Json> {
+    prop::collection::vec((0..3u32, prop_oneof![Just("stop"), Just("length"), Just("eos")]), 0..4).prop_map(|choices| {
+        let choice = |(index, reason): (u32, &str)| {
+            Json::Raw(format!("{{\"index\":{index},\"delta\":{{}},\"finish_reason\":\"{reason}\"}}"))
+        };
+        Json::Object(vec![("choices", Json::Array(choices.into_iter().map(choice).collect()))])
+    })
+}
+
+/// Bytes that can be read when a test fails.
+#[derive(Clone)]
+struct Bytes(Vec<u8>);
+
+impl std::fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&common::log::quoted(&self.0))
+    }
+}
+
+/// A whole stream: chunks, things between them, white space and line ends.
+fn stream() -> impl Strategy<Value = Bytes> {
+    let between = prop_oneof![
+        6 => Just(""),
+        1 => Just(": ping|"),
+        1 => Just("retry: 5||"),
+        1 => Just("id: 7||"),
+        1 => Just("event: e|"),
+        1 => Just("strange: 1|"),
+    ];
+    let events = prop::collection::vec((between, chunk(), prop::bool::ANY), 0..7);
+    let line_end = prop_oneof![Just("\n"), Just("\r\n"), Just("\r")];
+    let spaces =
+        prop::collection::vec(prop_oneof![6 => Just(""), 2 => Just(" "), 1 => Just("\t"), 1 => Just("|")], 1..40);
+    let end = prop_oneof![Just("data: [DONE]||"), Just("data:[DONE] ||"), Just("")];
+    let mark = prop::bool::weighted(0.1);
+    (events, finishes(), line_end, spaces, end, mark).prop_map(|(events, finishes, line_end, spaces, end, mark)| {
+        let mut at = 0;
+        let mut space = || {
+            at += 1;
+            spaces[at % spaces.len()]
+        };
+        let mut out = Vec::new();
+        if mark {
+            out.extend_from_slice("\u{FEFF}".as_bytes());
+        }
+        let events = events.into_iter().chain([("", finishes, true)]);
+        for (between, chunk, spaced) in events {
+            out.extend_from_slice(between.replace('|', line_end).as_bytes());
+            let mut json = String::new();
+            // A bar stands for a line end between tokens only: inside texts it is a bar.
+            write_lines(&chunk, &mut space, &mut json);
+            let data = if spaced { "data: " } else { "data:" };
+            // A line that begins with a space loses it, which is white space then.
+            for line in json.split('\u{1}') {
+                out.extend_from_slice(data.as_bytes());
+                out.extend_from_slice(line.as_bytes());
+                out.extend_from_slice(line_end.as_bytes());
+            }
+            out.extend_from_slice(line_end.as_bytes());
+        }
+        out.extend_from_slice(end.replace('|', line_end).as_bytes());
+        Bytes(out)
+    })
+}
+
+fn write_lines(json: &Json, space: &mut impl FnMut() -> &'static str, out: &mut String) {
+    let mut space = || match space() {
+        "|" => "\u{1}",
+        other => other,
+    };
+    json.write(&mut space, out);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn streams_made_up(Bytes(bytes) in stream(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+        cuts.sort_unstable();
+        let naive = Naive::read(&bytes);
+        let (whole, quirks) = parsed(&bytes, &[]);
+        prop_assert_eq!(&whole, &naive);
+        let (cut, cut_quirks) = parsed(&bytes, &cuts);
+        prop_assert_eq!(&cut, &naive, "cut at {:?}", cuts);
+        prop_assert_eq!(quirks, cut_quirks);
+    }
+
+    /// The same stream with a byte changed, left out or put in: the cut must not matter, and nothing may break.
+    #[test]
+    fn streams_with_a_fault(
+        Bytes(bytes) in stream(),
+        at in any::<prop::sample::Index>(),
+        byte in prop_oneof![any::<u8>(), prop::sample::select(&b"\n\r\"\\{}[]:, \xEF\xF0\xED"[..])],
+        how in 0..3,
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..6),
+    ) {
+        let mut bytes = bytes;
+        let place = at.index(bytes.len());
+        match how {
+            0 => bytes[place] = byte,
+            1 => bytes.insert(place, byte),
+            _ => drop(bytes.remove(place)),
+        }
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+        cuts.sort_unstable();
+        let how = |cuts| common::log::How { cuts, ..common::log::How::whole(common::log::Store::Growing, Config::default()) };
+        let whole = common::log::pull(&bytes, &how(&[]));
+        let cut = common::log::pull(&bytes, &how(&cuts));
+        prop_assert_eq!(&whole, &cut, "cut at {:?}", cuts);
+        let pushed = common::log::push(&bytes, &how(&cuts));
+        prop_assert_eq!(&common::log::without_ranges(&pushed.lines), &common::log::without_ranges(&whole.lines));
+        prop_assert_eq!(&pushed.quirks, &whole.quirks);
+    }
+}
