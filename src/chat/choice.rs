@@ -82,6 +82,12 @@ impl<'a> Choice<'a> {
         index::member(self.source.index, self.source.payload, &self.fields.spans, member)
     }
 
+    /// Whether any of these members is there.
+    #[inline]
+    pub(crate) fn has(&self, members: &[usize]) -> bool {
+        self.fields.spans.any(members)
+    }
+
     /// `delta.annotations`, if it is an array. Walks the delta.
     pub(crate) fn annotations(&self) -> Option<Value<'a>> {
         let items = member_of(self.object(choice::DELTA)?, "annotations")?;

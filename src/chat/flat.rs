@@ -1,5 +1,6 @@
 //! A chunk as a flat run of deltas.
 
+use super::index::{choice, delta};
 use super::{
     ApiError, Audio, Choice, Choices, Chunk, ContentPart, ContentParts, DeltaView, FinishReason, FunctionCall,
     Logprobs, Message, ReasoningDetails, ToolCall, ToolCalls, Usage,
@@ -116,7 +117,26 @@ struct ChoiceDeltas<'a> {
     choice: Choice<'a>,
     index: u32,
     view: Option<ViewDeltas<'a>>,
-    part: u8,
+    parts: Parts,
+}
+
+/// What is still to be looked at: a bit for each part whose members are there.
+#[derive(Clone, Copy)]
+struct Parts(u32);
+
+impl Parts {
+    #[inline]
+    fn of(there: impl IntoIterator<Item = bool>) -> Self {
+        Parts(there.into_iter().enumerate().fold(0, |bits, (part, there)| bits | u32::from(there) << (part & 31)))
+    }
+
+    /// The number of the next one.
+    #[inline]
+    fn take(&mut self) -> Option<u32> {
+        let part = self.0.trailing_zeros();
+        self.0 &= self.0.wrapping_sub(1);
+        (part < u32::BITS).then_some(part)
+    }
 }
 
 impl<'a> ChoiceDeltas<'a> {
@@ -128,7 +148,9 @@ impl<'a> ChoiceDeltas<'a> {
             (None, None) => None,
             (view, text) => Some(ViewDeltas::new(view, text)),
         };
-        ChoiceDeltas { choice, index, view, part: 0 }
+        let there = |member| choice.has(&[member]);
+        let parts = [choice::MESSAGE, choice::LOGPROBS, choice::FINISH_REASON, choice::ERROR].map(there);
+        ChoiceDeltas { choice, index, view, parts: Parts::of(parts) }
     }
 
     fn next(&mut self) -> Option<DeltaKind<'a>> {
@@ -139,14 +161,11 @@ impl<'a> ChoiceDeltas<'a> {
             self.view = None;
         }
         loop {
-            let part = self.part;
-            self.part = part.saturating_add(1);
-            let kind = match part {
+            let kind = match self.parts.take()? {
                 0 => self.choice.message().map(DeltaKind::Message),
                 1 => self.choice.logprobs().map(DeltaKind::Logprobs),
                 2 => self.choice.finish_reason().map(DeltaKind::Finish),
-                3 => self.choice.error().map(DeltaKind::ChoiceError),
-                _ => return None,
+                _ => self.choice.error().map(DeltaKind::ChoiceError),
             };
             if kind.is_some() {
                 return kind;
@@ -161,7 +180,7 @@ pub(crate) struct ViewDeltas<'a> {
     view: Option<DeltaView<'a>>,
     /// Legacy text of the choice.
     text: Option<Text<'a>>,
-    part: u8,
+    parts: Parts,
     inner: Inner<'a>,
 }
 
@@ -175,7 +194,20 @@ enum Inner<'a> {
 
 impl<'a> ViewDeltas<'a> {
     pub(crate) fn new(view: Option<DeltaView<'a>>, text: Option<Text<'a>>) -> Self {
-        ViewDeltas { view, text, part: 0, inner: Inner::None }
+        let parts = view.as_ref().map_or(Parts(0), |view| {
+            let there = |members: &[usize]| view.fields.spans.any(members);
+            Parts::of([
+                there(&[delta::ROLE]),
+                there(&[delta::REASONING_CONTENT, delta::REASONING, delta::REASONING_DETAILS]),
+                there(&[delta::THINKING, delta::THOUGHT]),
+                there(&[delta::CONTENT]) || text.is_some(),
+                there(&[delta::REFUSAL]),
+                there(&[delta::FUNCTION_CALL]),
+                view.fields.calls > 0,
+                there(&[delta::AUDIO]),
+            ])
+        });
+        ViewDeltas { view, text, parts, inner: Inner::None }
     }
 }
 
@@ -197,12 +229,10 @@ impl<'a> Iterator for ViewDeltas<'a> {
                 return kind;
             }
             self.inner = Inner::None;
-            let part = self.part;
-            self.part = part.saturating_add(1);
             let Some(view) = &self.view else {
                 return self.text.take().map(DeltaKind::Content);
             };
-            let kind = match part {
+            let kind = match self.parts.take()? {
                 0 => view.role().map(DeltaKind::Role),
                 1 => {
                     let text = view.reasoning_content().or_else(|| view.reasoning());
@@ -228,13 +258,10 @@ impl<'a> Iterator for ViewDeltas<'a> {
                 4 => view.refusal().map(DeltaKind::Refusal),
                 5 => view.function_call().map(DeltaKind::FunctionCall),
                 6 => {
-                    if view.fields.calls > 0 {
-                        self.inner = Inner::Calls(view.tool_calls());
-                    }
+                    self.inner = Inner::Calls(view.tool_calls());
                     None
                 }
-                7 => view.audio().map(DeltaKind::Audio),
-                _ => return None,
+                _ => view.audio().map(DeltaKind::Audio),
             };
             if kind.is_some() {
                 return kind;

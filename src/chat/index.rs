@@ -46,6 +46,13 @@ impl<const N: usize> Spans<N> {
         before
     }
 
+    /// Whether any of these members is there.
+    #[inline]
+    pub(crate) fn any(&self, members: &[usize]) -> bool {
+        let bits = members.iter().fold(0, |bits, member| bits | 1u32 << (member & 31));
+        self.present & bits != 0
+    }
+
     #[inline]
     fn get(&self, member: usize) -> Option<Span> {
         if self.present >> (member & 31) & 1 == 0 {
