@@ -63,6 +63,9 @@ pub struct Message {
     /// Drop the arguments of a tool call that are sent a second time, whole and alike
     #[arg(long)]
     pub drop_repeated_arguments: bool,
+    /// Print also what only gateways add: `provider`, and `native_finish_reason` of a choice
+    #[arg(long)]
+    pub extended: bool,
 }
 
 #[derive(Args, Debug)]

@@ -2,20 +2,65 @@
 
 use super::index::{self, choice, ChoiceIndex, Pass};
 use super::{member_of, text_of, ApiError, DeltaView, Logprobs, Message, Source, Walked};
-use crate::json::{Cursor, Kind, Text, Value};
+use crate::json::{Kind, Text, Value};
 
-/// The choices of a chunk. The first costs nothing more; each further one is walked once.
+/// Which of a chunk's choices comes next.
 #[derive(Clone)]
-pub struct Choices<'a> {
-    source: Source<'a>,
+pub(crate) struct ChoiceCursor {
     given: u32,
     /// One past the choice given last.
     offset: usize,
 }
 
+impl ChoiceCursor {
+    pub(crate) const fn new() -> Self {
+        ChoiceCursor { given: 0, offset: 0 }
+    }
+
+    /// Walks the next choice; the first was walked by the pass: `Some(None)`. None: there is none.
+    #[inline]
+    pub(crate) fn next(&mut self, source: Source<'_>) -> Option<Option<ChoiceIndex>> {
+        let given = self.given;
+        if given >= source.index.choices {
+            return None;
+        }
+        self.given = given.saturating_add(1);
+        if given == 0 {
+            return Some(None);
+        }
+        self.further(source).map(Some)
+    }
+
+    fn further(&mut self, source: Source<'_>) -> Option<ChoiceIndex> {
+        let Source { payload, index } = source;
+        if self.given == 2 {
+            self.offset = match index::member(index, payload, &index.first.spans, choice::WHOLE) {
+                Some(whole) => index::end_of(payload, whole),
+                // It is no object: read over it.
+                None => {
+                    let choices = index.top(payload, index::top::CHOICES)?;
+                    index::end_of(payload, choices.elements().next()?.ok()?)
+                }
+            };
+        }
+        let mut own = ChoiceIndex::EMPTY;
+        let mut pass = Pass::next_element(payload, self.offset)?;
+        pass.choice(&mut own)?;
+        self.offset = pass.offset();
+        Some(own)
+    }
+}
+
+/// The choices of a chunk. The first costs nothing more; each further one is walked once.
+#[derive(Clone)]
+pub struct Choices<'a> {
+    source: Source<'a>,
+    cursor: ChoiceCursor,
+}
+
 impl<'a> Choices<'a> {
     pub(crate) fn new(source: Source<'a>) -> Self {
-        Choices { source, given: 0, offset: 0 }
+        Choices { source, cursor: ChoiceCursor::new() }
     }
 }
 
@@ -24,38 +69,11 @@ impl<'a> Iterator for Choices<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Choice<'a>> {
-        let Source { payload, index } = self.source;
-        if self.given >= index.choices {
-            return None;
-        }
-        let fields = if self.given == 0 {
-            Walked::Indexed(&index.first)
-        } else {
-            let mut cursor = Cursor::inside(payload, self.offset);
-            if !cursor.next_element().ok()? {
-                return None;
-            }
-            let mut own = ChoiceIndex::EMPTY;
-            let mut pass = Pass::of(cursor);
-            pass.choice(&mut own).ok()?;
-            self.offset = pass.offset();
-            Walked::Own(own)
+        let fields = match self.cursor.next(self.source)? {
+            None => Walked::Indexed(&self.source.index.first),
+            Some(own) => Walked::Own(own),
         };
-        self.given += 1;
-        let given = Choice { source: self.source, fields };
-        if self.given == 1 && index.choices > 1 {
-            // Where the next one is to be looked for.
-            self.offset = match given.member(choice::WHOLE) {
-                Some(whole) => crate::chat::index::end_of(payload, whole),
-                // It is no object: read over it.
-                None => {
-                    let choices = index.top(payload, index::top::CHOICES)?;
-                    let first = choices.elements().next()?.ok()?;
-                    crate::chat::index::end_of(payload, first)
-                }
-            };
-        }
-        Some(given)
+        Some(Choice { source: self.source, fields })
     }
 }
 
@@ -82,14 +100,8 @@ impl<'a> Choice<'a> {
         index::member(self.source.index, self.source.payload, &self.fields.spans, member)
     }
 
-    /// Whether any of these members is there.
-    #[inline]
-    pub(crate) fn has(&self, members: &[usize]) -> bool {
-        self.fields.spans.any(members)
-    }
-
-    /// `delta.annotations`, if it is an array. Walks the delta.
-    pub(crate) fn annotations(&self) -> Option<Value<'a>> {
+    /// `annotations` of the delta as raw JSON, if it is an array. Walks the delta.
+    pub fn annotations(&self) -> Option<Value<'a>> {
         let items = member_of(self.object(choice::DELTA)?, "annotations")?;
         (items.kind() == Kind::Array).then_some(items)
     }
@@ -128,8 +140,7 @@ impl<'a> Choice<'a> {
     /// `finish_reason`, unless it is null, empty or "None".
     #[inline]
     pub fn finish_reason(&self) -> Option<FinishReason<'a>> {
-        let text = self.member(choice::FINISH_REASON).and_then(index::finish_text)?;
-        Some(FinishReason { text })
+        self.member(choice::FINISH_REASON).and_then(index::finish_text).map(FinishReason::of)
     }
 
     /// `native_finish_reason`: what the model's own provider said; also inside `provider_specific_fields`.
@@ -188,6 +199,10 @@ pub enum FinishKind {
 }
 
 impl<'a> FinishReason<'a> {
+    pub(crate) fn of(text: Text<'a>) -> Self {
+        FinishReason { text }
+    }
+
     /// As it was sent.
     pub fn text(&self) -> Text<'a> {
         self.text

@@ -2,7 +2,7 @@
 
 use super::index::{self, delta, DeltaIndex, Pass};
 use super::{member_of, text_of, Source, ToolCalls, Walked};
-use crate::json::{Cursor, Elements, Kind, Text, Value};
+use crate::json::{Elements, Kind, Text, Value};
 
 /// The `delta` of a choice. The first choice's costs nothing more; a further one's is walked once.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ impl<'a> Message<'a> {
     pub fn view(&self) -> Option<DeltaView<'a>> {
         let mut own = DeltaIndex::EMPTY;
         let offset = index::start_of(self.source.payload, self.value);
-        Pass::of(Cursor::at(self.source.payload, offset)).delta(&mut own).ok()?;
+        Pass::again(self.source.payload, offset).delta(&mut own)?;
         Some(DeltaView { source: self.source, fields: Walked::Own(own) })
     }
 
@@ -61,15 +61,9 @@ impl<'a> DeltaView<'a> {
         self.text(delta::CONTENT)
     }
 
-    /// Whether `content` is a string, be it an empty one.
-    pub(crate) fn has_content(&self) -> bool {
-        self.member(delta::CONTENT).is_some_and(|value| value.kind() == Kind::String)
-    }
-
     /// `content`, if it is an array: texts and thoughts in order, unknown parts left out (Mistral).
     pub fn content_parts(&self) -> ContentParts<'a> {
-        let array = self.member(delta::CONTENT).filter(|value| value.kind() == Kind::Array);
-        ContentParts { outer: array.map(|value| value.elements()), inner: None }
+        ContentParts::of(self.member(delta::CONTENT))
     }
 
     /// `refusal`, if it is not empty.
@@ -94,14 +88,12 @@ impl<'a> DeltaView<'a> {
 
     /// `reasoning_details[]`: objects with a text, a summary or encrypted data (OpenRouter).
     pub fn reasoning_details(&self) -> ReasoningDetails<'a> {
-        let array = self.member(delta::REASONING_DETAILS).filter(|value| value.kind() == Kind::Array);
-        ReasoningDetails { elements: array.map(|value| value.elements()) }
+        ReasoningDetails::of(self.member(delta::REASONING_DETAILS))
     }
 
     /// `function_call`, if it is an object (deprecated form).
     pub fn function_call(&self) -> Option<FunctionCall<'a>> {
-        let value = self.member(delta::FUNCTION_CALL).filter(|value| value.kind() == Kind::Object)?;
-        Some(FunctionCall { value })
+        self.member(delta::FUNCTION_CALL).and_then(FunctionCall::of)
     }
 
     /// The tool calls, in the order in which they stand.
@@ -111,8 +103,7 @@ impl<'a> DeltaView<'a> {
 
     /// `audio`, if it is an object.
     pub fn audio(&self) -> Option<Audio<'a>> {
-        let value = self.member(delta::AUDIO).filter(|value| value.kind() == Kind::Object)?;
-        Some(Audio { value })
+        self.member(delta::AUDIO).and_then(Audio::of)
     }
 }
 
@@ -123,6 +114,11 @@ pub struct FunctionCall<'a> {
 }
 
 impl<'a> FunctionCall<'a> {
+    /// None unless it is an object.
+    pub(crate) fn of(value: Value<'a>) -> Option<Self> {
+        (value.kind() == Kind::Object).then_some(FunctionCall { value })
+    }
+
     /// `name`, if it is not empty.
     pub fn name(&self) -> Option<Text<'a>> {
         member_of(self.value, "name").and_then(text_of)
@@ -141,6 +137,11 @@ pub struct Audio<'a> {
 }
 
 impl<'a> Audio<'a> {
+    /// None unless it is an object.
+    pub(crate) fn of(value: Value<'a>) -> Option<Self> {
+        (value.kind() == Kind::Object).then_some(Audio { value })
+    }
+
     /// `id`, if it is not empty.
     pub fn id(&self) -> Option<Text<'a>> {
         member_of(self.value, "id").and_then(text_of)
@@ -199,6 +200,13 @@ pub struct ContentParts<'a> {
     inner: Option<Elements<'a>>,
 }
 
+impl<'a> ContentParts<'a> {
+    /// Of an array; of anything else none.
+    pub(crate) fn of(value: Option<Value<'a>>) -> Self {
+        ContentParts { outer: value.map(|value| value.elements()), inner: None }
+    }
+}
+
 impl<'a> Iterator for ContentParts<'a> {
     type Item = ContentPart<'a>;
 
@@ -250,6 +258,13 @@ fn string(value: Value<'_>) -> Option<Text<'_>> {
 #[derive(Clone)]
 pub struct ReasoningDetails<'a> {
     elements: Option<Elements<'a>>,
+}
+
+impl<'a> ReasoningDetails<'a> {
+    /// Of an array; of anything else none.
+    pub(crate) fn of(value: Option<Value<'a>>) -> Self {
+        ReasoningDetails { elements: value.map(|value| value.elements()) }
+    }
 }
 
 impl<'a> Iterator for ReasoningDetails<'a> {

@@ -1,11 +1,13 @@
 //! A chunk as a flat run of deltas.
 
-use super::index::{choice, delta};
+use super::choice::ChoiceCursor;
+use super::index::{self, choice, delta, ChoiceIndex, DeltaIndex};
+use super::tool_call::CallCursor;
 use super::{
-    ApiError, Audio, Choice, Choices, Chunk, ContentPart, ContentParts, DeltaView, FinishReason, FunctionCall,
-    Logprobs, Message, ReasoningDetails, ToolCall, ToolCalls, Usage,
+    ApiError, Audio, Chunk, ContentPart, ContentParts, FinishReason, FunctionCall, Logprobs, Message, ReasoningDetails,
+    Source, ToolCall, Usage,
 };
-use crate::json::Text;
+use crate::json::{Kind, Text, Value};
 
 /// One thing that a chunk brings.
 #[derive(Clone)]
@@ -54,26 +56,48 @@ pub enum DeltaKind<'a> {
 #[derive(Clone)]
 pub struct Deltas<'a> {
     chunk: Option<Chunk<'a>>,
-    choices: Option<Choices<'a>>,
-    choice: Option<ChoiceDeltas<'a>>,
-    stage: Stage,
+    choices: ChoiceCursor,
+    /// The choice at hand, if it is not the first: that one is in the chunk's index.
+    own: Option<ChoiceIndex>,
+    /// Its number.
+    index: u32,
+    delta: Parts<'a>,
+    tail: Tail,
 }
 
+/// What is still to be given after the deltas of the choice at hand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Choices,
-    Usage,
+enum Tail {
+    Message,
+    Logprobs,
+    Finish,
     Error,
+    NextChoice,
+    Usage,
+    ChunkError,
     End,
 }
 
 impl<'a> Deltas<'a> {
     pub(crate) fn new(chunk: Chunk<'a>) -> Self {
-        Deltas { chunk: Some(chunk), choices: Some(chunk.choices()), choice: None, stage: Stage::Choices }
+        Deltas { chunk: Some(chunk), tail: Tail::NextChoice, ..Deltas::none() }
     }
 
     pub(crate) fn none() -> Self {
-        Deltas { chunk: None, choices: None, choice: None, stage: Stage::End }
+        Deltas { chunk: None, choices: ChoiceCursor::new(), own: None, index: 0, delta: Parts::NONE, tail: Tail::End }
+    }
+
+    /// Goes to the next choice.
+    fn next_choice(&mut self, source: Source<'a>) -> Option<()> {
+        let Source { payload, index } = source;
+        self.own = self.choices.next(source)?;
+        let fields = self.own.as_ref().unwrap_or(&index.first);
+        let member = |member| index::member(index, payload, &fields.spans, member);
+        self.index = member(choice::INDEX).and_then(index::index_number).unwrap_or(0);
+        let has_delta = member(choice::DELTA).is_some_and(|value| value.kind() == Kind::Object);
+        let legacy = member(choice::TEXT).and_then(|value| value.as_text()).filter(|text| !text.is_empty());
+        self.delta = Parts::new(if has_delta { fields.delta.spans.mask() } else { 0 }, legacy);
+        Some(())
     }
 }
 
@@ -81,140 +105,114 @@ impl<'a> Iterator for Deltas<'a> {
     type Item = Delta<'a>;
 
     fn next(&mut self) -> Option<Delta<'a>> {
+        let chunk = self.chunk?;
+        let source = chunk.source;
         loop {
-            if let Some(choice) = &mut self.choice {
-                if let Some(kind) = choice.next() {
-                    return Some(Delta { choice: choice.index, kind });
+            if self.delta.any() {
+                let indexed = &source.index.first.delta;
+                let kind = match &self.own {
+                    None => self.delta.next(source, indexed, Some(indexed)),
+                    Some(own) => self.delta.next(source, &own.delta, None),
+                };
+                if let Some(kind) = kind {
+                    return Some(Delta { choice: self.index, kind });
                 }
-                self.choice = None;
             }
-            match self.stage {
-                Stage::Choices => match self.choices.as_mut().and_then(Iterator::next) {
-                    Some(choice) => self.choice = Some(ChoiceDeltas::new(choice)),
-                    None => self.stage = Stage::Usage,
-                },
-                Stage::Usage => {
-                    self.stage = Stage::Error;
-                    if let Some(usage) = self.chunk.and_then(|chunk| chunk.usage()) {
-                        return Some(Delta { choice: 0, kind: DeltaKind::Usage(usage) });
-                    }
+            let fields = self.own.as_ref().unwrap_or(&source.index.first);
+            let member = |member| index::member(source.index, source.payload, &fields.spans, member);
+            let object = |place| member(place).filter(|value: &Value<'a>| value.kind() == Kind::Object);
+            let (kind, next) = match self.tail {
+                Tail::Message => {
+                    let message = object(choice::MESSAGE).map(|value| DeltaKind::Message(Message { source, value }));
+                    (message, Tail::Logprobs)
                 }
-                Stage::Error => {
-                    self.stage = Stage::End;
-                    if let Some(error) = self.chunk.and_then(|chunk| chunk.error()) {
-                        return Some(Delta { choice: 0, kind: DeltaKind::Error(error) });
-                    }
+                Tail::Logprobs => {
+                    (object(choice::LOGPROBS).map(|value| DeltaKind::Logprobs(Logprobs::of(value))), Tail::Finish)
                 }
-                Stage::End => return None,
-            }
-        }
-    }
-}
-
-/// The deltas of one choice.
-#[derive(Clone)]
-struct ChoiceDeltas<'a> {
-    choice: Choice<'a>,
-    index: u32,
-    view: Option<ViewDeltas<'a>>,
-    parts: Parts,
-}
-
-/// What is still to be looked at: a bit for each part whose members are there.
-#[derive(Clone, Copy)]
-struct Parts(u32);
-
-impl Parts {
-    #[inline]
-    fn of(there: impl IntoIterator<Item = bool>) -> Self {
-        Parts(there.into_iter().enumerate().fold(0, |bits, (part, there)| bits | u32::from(there) << (part & 31)))
-    }
-
-    /// The number of the next one.
-    #[inline]
-    fn take(&mut self) -> Option<u32> {
-        let part = self.0.trailing_zeros();
-        self.0 &= self.0.wrapping_sub(1);
-        (part < u32::BITS).then_some(part)
-    }
-}
-
-impl<'a> ChoiceDeltas<'a> {
-    fn new(choice: Choice<'a>) -> Self {
-        let index = choice.index();
-        let view = choice.delta();
-        let text = choice.text().filter(|_| !view.as_ref().is_some_and(DeltaView::has_content));
-        let view = match (view, text) {
-            (None, None) => None,
-            (view, text) => Some(ViewDeltas::new(view, text)),
-        };
-        let there = |member| choice.has(&[member]);
-        let parts = [choice::MESSAGE, choice::LOGPROBS, choice::FINISH_REASON, choice::ERROR].map(there);
-        ChoiceDeltas { choice, index, view, parts: Parts::of(parts) }
-    }
-
-    fn next(&mut self) -> Option<DeltaKind<'a>> {
-        if let Some(view) = &mut self.view {
-            if let Some(kind) = view.next() {
-                return Some(kind);
-            }
-            self.view = None;
-        }
-        loop {
-            let kind = match self.parts.take()? {
-                0 => self.choice.message().map(DeltaKind::Message),
-                1 => self.choice.logprobs().map(DeltaKind::Logprobs),
-                2 => self.choice.finish_reason().map(DeltaKind::Finish),
-                _ => self.choice.error().map(DeltaKind::ChoiceError),
+                Tail::Finish => {
+                    let text = member(choice::FINISH_REASON).and_then(index::finish_text);
+                    (text.map(|text| DeltaKind::Finish(FinishReason::of(text))), Tail::Error)
+                }
+                Tail::Error => {
+                    let error = member(choice::ERROR).filter(|value| index::is_error(*value));
+                    (error.map(|value| DeltaKind::ChoiceError(ApiError::of(value))), Tail::NextChoice)
+                }
+                Tail::NextChoice => {
+                    self.tail = match self.next_choice(source) {
+                        Some(()) => Tail::Message,
+                        None => Tail::Usage,
+                    };
+                    continue;
+                }
+                Tail::Usage => {
+                    self.index = 0;
+                    (chunk.usage().map(DeltaKind::Usage), Tail::ChunkError)
+                }
+                Tail::ChunkError => (chunk.error().map(DeltaKind::Error), Tail::End),
+                Tail::End => return None,
             };
-            if kind.is_some() {
-                return kind;
+            self.tail = next;
+            if let Some(kind) = kind {
+                return Some(Delta { choice: self.index, kind });
             }
         }
     }
 }
 
-/// The deltas of one `delta` or `message`.
+/// What is still to be given of a `delta` or a `message`.
 #[derive(Clone)]
-pub(crate) struct ViewDeltas<'a> {
-    view: Option<DeltaView<'a>>,
-    /// Legacy text of the choice.
-    text: Option<Text<'a>>,
-    parts: Parts,
+struct Parts<'a> {
+    /// Members that are there and were not looked at, by their numbers.
+    mask: u32,
+    /// Legacy text of the choice, unless there is content.
+    legacy: Option<Text<'a>>,
     inner: Inner<'a>,
 }
 
+/// The members that reasoning may come in, best first.
+const REASONING: u32 = 1 << delta::REASONING_CONTENT
+    | 1 << delta::REASONING
+    | 1 << delta::REASONING_DETAILS
+    | 1 << delta::THINKING
+    | 1 << delta::THOUGHT;
+
+/// A member of which there may be several things to give.
 #[derive(Clone)]
 enum Inner<'a> {
     None,
     Details(ReasoningDetails<'a>),
     Parts(ContentParts<'a>),
-    Calls(ToolCalls<'a>),
+    Calls(CallCursor),
 }
 
-impl<'a> ViewDeltas<'a> {
-    pub(crate) fn new(view: Option<DeltaView<'a>>, text: Option<Text<'a>>) -> Self {
-        let parts = view.as_ref().map_or(Parts(0), |view| {
-            let there = |members: &[usize]| view.fields.spans.any(members);
-            Parts::of([
-                there(&[delta::ROLE]),
-                there(&[delta::REASONING_CONTENT, delta::REASONING, delta::REASONING_DETAILS]),
-                there(&[delta::THINKING, delta::THOUGHT]),
-                there(&[delta::CONTENT]) || text.is_some(),
-                there(&[delta::REFUSAL]),
-                there(&[delta::FUNCTION_CALL]),
-                view.fields.calls > 0,
-                there(&[delta::AUDIO]),
-            ])
-        });
-        ViewDeltas { view, text, parts, inner: Inner::None }
+impl<'a> Parts<'a> {
+    const NONE: Parts<'a> = Parts { mask: 0, legacy: None, inner: Inner::None };
+
+    fn new(mask: u32, legacy: Option<Text<'a>>) -> Self {
+        Parts { mask, legacy, inner: Inner::None }
     }
-}
 
-impl<'a> Iterator for ViewDeltas<'a> {
-    type Item = DeltaKind<'a>;
+    #[inline]
+    fn any(&self) -> bool {
+        self.mask != 0 || self.legacy.is_some() || !matches!(self.inner, Inner::None)
+    }
 
-    fn next(&mut self) -> Option<DeltaKind<'a>> {
+    /// Takes a member out of those to be looked at.
+    fn take(&mut self, members: u32) -> bool {
+        let there = self.mask & members != 0;
+        self.mask &= !members;
+        there
+    }
+
+    /// The next thing that it brings. `indexed` are the same fields, if they live as long as the chunk.
+    fn next(
+        &mut self,
+        source: Source<'a>,
+        fields: &DeltaIndex,
+        indexed: Option<&'a DeltaIndex>,
+    ) -> Option<DeltaKind<'a>> {
+        let value = |member| index::member(source.index, source.payload, &fields.spans, member);
+        let text = |member| value(member).and_then(|value| value.as_text()).filter(|text| !text.is_empty());
         loop {
             let kind = match &mut self.inner {
                 Inner::None => None,
@@ -223,45 +221,46 @@ impl<'a> Iterator for ViewDeltas<'a> {
                     ContentPart::Text(text) => DeltaKind::Content(text),
                     ContentPart::Thinking(text) => DeltaKind::Reasoning(text),
                 }),
-                Inner::Calls(calls) => calls.next().map(DeltaKind::ToolCall),
+                Inner::Calls(calls) => calls.next(source, fields, indexed).map(DeltaKind::ToolCall),
             };
             if kind.is_some() {
                 return kind;
             }
             self.inner = Inner::None;
-            let Some(view) = &self.view else {
-                return self.text.take().map(DeltaKind::Content);
-            };
-            let kind = match self.parts.take()? {
-                0 => view.role().map(DeltaKind::Role),
-                1 => {
-                    let text = view.reasoning_content().or_else(|| view.reasoning());
-                    if text.is_none() {
-                        self.inner = Inner::Details(view.reasoning_details());
+            let kind = if self.take(1 << delta::ROLE) {
+                text(delta::ROLE).map(DeltaKind::Role)
+            } else if self.take(REASONING) {
+                let named = text(delta::REASONING_CONTENT).or_else(|| text(delta::REASONING));
+                let text = named.or_else(|| {
+                    let mut details = ReasoningDetails::of(value(delta::REASONING_DETAILS));
+                    let first = details.next();
+                    self.inner = Inner::Details(details);
+                    first.or_else(|| text(delta::THINKING)).or_else(|| text(delta::THOUGHT))
+                });
+                text.map(DeltaKind::Reasoning)
+            } else if self.take(1 << delta::CONTENT) || self.legacy.is_some() {
+                let legacy = self.legacy.take();
+                let content = value(delta::CONTENT).filter(|value| matches!(value.kind(), Kind::String | Kind::Array));
+                match content {
+                    Some(value) if value.kind() == Kind::Array => {
+                        self.inner = Inner::Parts(ContentParts::of(Some(value)));
+                        continue;
                     }
-                    text.map(DeltaKind::Reasoning)
+                    Some(_) => text(delta::CONTENT),
+                    None => legacy,
                 }
-                2 => {
-                    let thinking = view.thinking().filter(|_| {
-                        let named = view.reasoning_content().or_else(|| view.reasoning());
-                        named.is_none() && view.reasoning_details().next().is_none()
-                    });
-                    thinking.map(DeltaKind::Reasoning)
-                }
-                3 => {
-                    let text = view.content().or_else(|| self.text.take());
-                    if text.is_none() {
-                        self.inner = Inner::Parts(view.content_parts());
-                    }
-                    text.map(DeltaKind::Content)
-                }
-                4 => view.refusal().map(DeltaKind::Refusal),
-                5 => view.function_call().map(DeltaKind::FunctionCall),
-                6 => {
-                    self.inner = Inner::Calls(view.tool_calls());
-                    None
-                }
-                _ => view.audio().map(DeltaKind::Audio),
+                .map(DeltaKind::Content)
+            } else if self.take(1 << delta::REFUSAL) {
+                text(delta::REFUSAL).map(DeltaKind::Refusal)
+            } else if self.take(1 << delta::FUNCTION_CALL) {
+                value(delta::FUNCTION_CALL).and_then(FunctionCall::of).map(DeltaKind::FunctionCall)
+            } else if self.take(1 << delta::TOOL_CALLS) {
+                self.inner = Inner::Calls(CallCursor::new());
+                continue;
+            } else if self.take(1 << delta::AUDIO) {
+                value(delta::AUDIO).and_then(Audio::of).map(DeltaKind::Audio)
+            } else {
+                return None;
             };
             if kind.is_some() {
                 return kind;
@@ -273,6 +272,11 @@ impl<'a> Iterator for ViewDeltas<'a> {
 impl<'a> Message<'a> {
     /// What the message brings, flat, as the deltas of a stream would.
     pub fn deltas(&self) -> impl Iterator<Item = DeltaKind<'a>> {
-        ViewDeltas::new(self.view(), None)
+        let view = self.view();
+        let mut parts = Parts::new(view.as_ref().map_or(0, |view| view.fields.spans.mask()), None);
+        core::iter::from_fn(move || {
+            let view = view.as_ref()?;
+            parts.next(view.source, &view.fields, None)
+        })
     }
 }

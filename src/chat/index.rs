@@ -8,7 +8,7 @@
 //! A span is (segment, start, length). Segments let a remembered index serve an event of the same shape whose parts
 //! have moved: then only their bases are new. A fresh pass puts everything in segment 0, whose base is 0.
 
-use crate::json::{Cursor, JsonError, Kind, Read, Text, TextFlags, Value};
+use crate::json::{JsonError, Kind, Text, TextFlags, Value, Walk};
 use crate::{Quirk, QuirkSet};
 
 /// Where a value lies in its payload.
@@ -46,11 +46,10 @@ impl<const N: usize> Spans<N> {
         before
     }
 
-    /// Whether any of these members is there.
+    /// The members that are there, one bit each.
     #[inline]
-    pub(crate) fn any(&self, members: &[usize]) -> bool {
-        let bits = members.iter().fold(0, |bits, member| bits | 1u32 << (member & 31));
-        self.present & bits != 0
+    pub(crate) fn mask(&self) -> u32 {
+        self.present
     }
 
     #[inline]
@@ -254,14 +253,17 @@ impl Index {
     /// Reads a payload. Gives the offset one past its JSON value: what follows it is not looked at.
     pub(crate) fn read(&mut self, payload: &[u8], hint: Hint, max_depth: u32) -> Result<usize, JsonError> {
         self.clear();
-        let mut pass = Pass { cursor: Cursor::with_max_depth(payload, max_depth), quirks: QuirkSet::EMPTY };
-        if pass.cursor.peek()? == Kind::Null {
-            pass.cursor.value()?;
-            self.quirks.insert(Quirk::NullChunk);
-            return Ok(pass.cursor.offset());
+        let mut pass = Pass::new(Walk::new(payload, max_depth));
+        if pass.walk.peek() == b'n' {
+            pass.skip();
+            pass.quirks.insert(Quirk::NullChunk);
+        } else {
+            pass.chunk(self);
         }
-        pass.chunk(self)?;
-        let end = pass.cursor.offset();
+        if let Some(fault) = pass.walk.fault() {
+            return Err(fault);
+        }
+        let end = pass.walk.offset();
         self.quirks |= pass.quirks;
         self.conclude(payload, hint);
         Ok(end)
@@ -334,13 +336,12 @@ pub(crate) fn finish_text<'a>(value: Value<'a>) -> Option<Text<'a>> {
 
 /// An index as a number: negative is 0, a number in a string counts. None if there is none.
 pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
-    // Nearly all have one digit.
-    if let [digit @ b'0'..=b'9'] = value.raw() {
-        return Some(u32::from(digit.wrapping_sub(b'0')));
-    }
     let parse = |number: crate::json::Number<'_>| {
         number.to_i64().map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX)).or(Some(u32::MAX))
     };
+    if let [digit @ b'0'..=b'9'] = value.raw() {
+        return Some(u32::from(digit - b'0'));
+    }
     match value.kind() {
         Kind::Number => value.as_number().and_then(parse),
         Kind::String => {
@@ -364,28 +365,99 @@ fn index_is_odd(value: Value<'_>) -> bool {
     }
 }
 
-/// A member's name as its bytes, unescaped into `buffer` if it must be. Longer than any known name: empty.
-#[inline]
-pub(crate) fn name<'a>(key: Text<'a>, buffer: &'a mut [u8; 32]) -> &'a [u8] {
-    if !key.may_be_escaped() {
-        return key.raw();
+/// The first eight bytes of a name, for a `match` on one number. A name of up to eight bytes (none of them NUL) is known
+/// by it; what a longer one ends in has to be looked at.
+const fn word(name: &[u8]) -> u64 {
+    let mut word = 0;
+    let mut at = 0;
+    while at < 8 && at < name.len() {
+        #[allow(clippy::indexing_slicing)] // Checked above; for constants alone.
+        let byte = name[at];
+        word |= (byte as u64) << (8 * at);
+        at += 1;
     }
-    unescaped_name(key, buffer)
+    word
 }
 
-#[cold]
-fn unescaped_name<'a>(key: Text<'a>, buffer: &'a mut [u8; 32]) -> &'a [u8] {
-    let copied = key.copy_to(buffer);
-    if !copied.complete {
-        return b"";
+/// [`word`], by two loads that may overlap.
+#[inline(always)]
+fn word_of(name: &[u8]) -> u64 {
+    if let Some(first) = name.first_chunk::<8>() {
+        return u64::from_le_bytes(*first);
     }
-    buffer.get(..copied.written).unwrap_or(b"")
+    if let (Some(first), Some(last)) = (name.first_chunk::<4>(), name.last_chunk::<4>()) {
+        let shift = 8 * (name.len() as u32 - 4);
+        return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << shift;
+    }
+    if let (Some(first), Some(last)) = (name.first_chunk::<2>(), name.last_chunk::<2>()) {
+        let shift = 8 * (name.len() as u32 - 2);
+        return u64::from(u16::from_le_bytes(*first)) | u64::from(u16::from_le_bytes(*last)) << shift;
+    }
+    name.first().map_or(0, |&byte| u64::from(byte))
 }
 
-/// The walk itself: the cursor and what it met.
+/// The known names.
+mod names {
+    use super::word;
+
+    macro_rules! words {
+        ($($name:ident = $text:literal;)*) => {
+            $(pub(super) const $name: u64 = word($text);)*
+            /// All of them, and those that begin like another.
+            pub(super) const ALL: &[&[u8]] = &[
+                $($text,)*
+                b"function_call",
+                b"provider_specific_fields",
+                b"reasoning_content",
+                b"reasoning_details",
+            ];
+        };
+    }
+
+    words! {
+        ARGUMENTS = b"arguments";
+        AUDIO = b"audio";
+        CHOICES = b"choices";
+        CONTENT = b"content";
+        CREATED = b"created";
+        CUSTOM = b"custom";
+        DELTA = b"delta";
+        DETAIL = b"detail";
+        DETAILS = b"details";
+        ERROR = b"error";
+        FINISH_REASON = b"finish_reason";
+        FUNCTION = b"function";
+        ID = b"id";
+        INDEX = b"index";
+        INPUT = b"input";
+        LOGPROBS = b"logprobs";
+        MESSAGE = b"message";
+        MODEL = b"model";
+        NAME = b"name";
+        NATIVE_FINISH_REASON = b"native_finish_reason";
+        OBJECT = b"object";
+        PROVIDER = b"provider";
+        REASONING = b"reasoning";
+        REFUSAL = b"refusal";
+        ROLE = b"role";
+        SERVICE_TIER = b"service_tier";
+        SYSTEM_FINGERPRINT = b"system_fingerprint";
+        TEXT = b"text";
+        THINKING = b"thinking";
+        THOUGHT = b"thought";
+        TOOL_CALLS = b"tool_calls";
+        TYPE = b"type";
+        USAGE = b"usage";
+        X_GROQ = b"x_groq";
+    }
+}
+
+/// The walk itself, and what it met. What is wrong with the bytes is kept by the walk: it ends everything.
 pub(crate) struct Pass<'a> {
-    cursor: Cursor<'a>,
+    walk: Walk<'a>,
     quirks: QuirkSet,
+    /// A name that had to be unescaped.
+    buffer: [u8; 24],
 }
 
 /// What is expected of a member's value, to flag what is not.
@@ -397,50 +469,130 @@ enum Expect {
     Any,
 }
 
+/// A value that was read over: where it is, and its first byte, which tells its kind.
+#[derive(Clone, Copy)]
+struct Read {
+    start: usize,
+    end: usize,
+    first: u8,
+    flags: TextFlags,
+}
+
+impl Read {
+    fn span(self) -> Span {
+        Span {
+            start: self.start as u32,
+            len: self.end.saturating_sub(self.start) as u32,
+            segment: 0,
+            flags: self.flags.bits() as u8,
+        }
+    }
+
+    fn is_null(self) -> bool {
+        self.first == b'n'
+    }
+}
+
 impl<'a> Pass<'a> {
+    fn new(walk: Walk<'a>) -> Self {
+        Pass { walk, quirks: QuirkSet::EMPTY, buffer: [0; 24] }
+    }
+
     /// A walk for one view, of a value that the pass over the chunk has been over.
-    pub(crate) fn of(cursor: Cursor<'a>) -> Self {
-        Pass { cursor, quirks: QuirkSet::EMPTY }
+    pub(crate) fn again(payload: &'a [u8], offset: usize) -> Self {
+        Pass::new(Walk::again(payload, offset, false))
+    }
+
+    /// The same for the next element of an array, from right behind the one before it. None: there is none.
+    pub(crate) fn next_element(payload: &'a [u8], offset: usize) -> Option<Self> {
+        let mut walk = Walk::again(payload, offset, true);
+        walk.element().then(|| Pass::new(walk))
     }
 
     pub(crate) fn offset(&self) -> usize {
-        self.cursor.offset()
+        self.walk.offset()
     }
 
-    /// The span of `len` bytes that end where the cursor is.
-    fn span(&self, len: usize, flags: u8) -> Span {
-        let start = self.cursor.offset().saturating_sub(len);
-        Span { start: start as u32, len: len as u32, segment: 0, flags }
+    fn bytes(&self, read: Read) -> &'a [u8] {
+        self.walk.bytes().get(read.start..read.end).unwrap_or(b"null")
+    }
+
+    fn value_of(&self, read: Read) -> Value<'a> {
+        Value::from_span(self.bytes(read), read.flags)
+    }
+
+    fn value(&self, span: Span) -> Value<'a> {
+        let start = span.start as usize;
+        let raw = self.walk.bytes().get(start..start.saturating_add(span.len as usize)).unwrap_or(b"null");
+        Value::from_span(raw, TextFlags::from_bits(u16::from(span.flags)))
+    }
+
+    /// The next member's name: its word, and itself for what the word does not tell. None: the object closed, or the
+    /// walk is over.
+    #[inline(always)]
+    fn member(&mut self) -> Option<(u64, &'a [u8])> {
+        let raw = self.walk.member()?;
+        if self.walk.flags().any(TextFlags::ESCAPED.with(TextFlags::CONTROL)) {
+            return Some(self.unescaped(raw));
+        }
+        Some((word_of(raw), raw))
+    }
+
+    /// The same for a name with an escape or a control character in it: the known name that it is, if it is one.
+    #[inline(never)]
+    fn unescaped(&mut self, raw: &'a [u8]) -> (u64, &'a [u8]) {
+        let copied = Text::from_raw(raw, TextFlags::UNKNOWN).copy_to(&mut self.buffer);
+        let name = self.buffer.get(..copied.written).filter(|_| copied.complete).unwrap_or_default();
+        match names::ALL.iter().find(|known| **known == name) {
+            Some(known) => (word(known), known),
+            None => (0, &[]),
+        }
+    }
+
+    /// Reads over the value that comes.
+    #[inline(always)]
+    fn read(&mut self) -> Option<Read> {
+        let first = self.walk.peek();
+        let (start, end) = self.walk.value()?;
+        Some(Read { start, end, first, flags: self.walk.flags() })
+    }
+
+    /// Reads over the value of a member that is not known.
+    #[inline(always)]
+    fn skip(&mut self) {
+        self.walk.value();
     }
 
     /// Reads a member's value into its place.
-    fn keep<const N: usize>(
-        &mut self,
-        spans: &mut Spans<N>,
-        member: usize,
-        expect: Expect,
-    ) -> Result<Value<'a>, JsonError> {
-        let Read { start, first, flags } = self.cursor.read()?;
-        let len = self.cursor.offset().saturating_sub(start);
-        let span = Span { start: start as u32, len: len as u32, segment: 0, flags: flags.bits() as u8 };
-        let value = self.value(span);
-        let odd = first != b'n'
-            && match expect {
-                Expect::Any => false,
-                Expect::Text => first != b'"',
-                Expect::Number => !matches!(first, b'-' | b'0'..=b'9'),
-                Expect::Object => first != b'{' && !self.none_string(value),
-            };
-        self.flag(odd, Quirk::OddType);
-        self.place(spans, member, span);
-        Ok(value)
+    #[inline(always)]
+    fn keep<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, expect: Expect) -> Option<Read> {
+        let read = self.read()?;
+        let fits = match expect {
+            Expect::Any => true,
+            Expect::Text => read.first == b'"',
+            Expect::Number => matches!(read.first, b'-' | b'0'..=b'9'),
+            Expect::Object => read.first == b'{',
+        };
+        if !fits && !read.is_null() {
+            let none = expect == Expect::Object && self.none_string(read);
+            self.flag(!none, Quirk::OddType);
+        }
+        self.place(spans, member, read.span());
+        Some(read)
     }
 
+    #[inline(always)]
     fn place<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, span: Span) {
         let twice = spans.set(member, span);
         self.flag(twice, Quirk::DuplicateMember);
     }
 
+    /// The container that began at `start` and ends here.
+    fn span_from(&self, start: usize) -> Span {
+        Read { start, end: self.walk.offset(), first: 0, flags: TextFlags::PLAIN }.span()
+    }
+
+    #[inline(always)]
     fn flag(&mut self, when: bool, quirk: Quirk) {
         if when {
             self.quirks.insert(quirk);
@@ -448,88 +600,90 @@ impl<'a> Pass<'a> {
     }
 
     /// Whether the value is "None"; flags it.
-    fn none_string(&mut self, value: Value<'a>) -> bool {
-        let none = is_none_string(value);
+    fn none_string(&mut self, read: Read) -> bool {
+        let none = read.first == b'"' && is_none_string(self.value_of(read));
         self.flag(none, Quirk::NoneString);
         none
     }
 
-    fn chunk(&mut self, index: &mut Index) -> Result<(), JsonError> {
-        self.cursor.begin_object()?;
-        let mut buffer = [0; 32];
-        while let Some(key) = self.cursor.member()? {
-            let (member, expect) = match name(key, &mut buffer) {
-                b"choices" => {
-                    self.choices(index)?;
+    fn chunk(&mut self, index: &mut Index) -> Option<()> {
+        use names::*;
+        self.walk.begin(b'{');
+        while let Some((word, name)) = self.member() {
+            let (member, expect) = match word {
+                CHOICES => {
+                    self.choices(index);
                     continue;
                 }
-                b"id" => (top::ID, Expect::Text),
-                b"object" => (top::OBJECT, Expect::Text),
-                b"created" => (top::CREATED, Expect::Number),
-                b"model" => (top::MODEL, Expect::Text),
-                b"system_fingerprint" => (top::SYSTEM_FINGERPRINT, Expect::Text),
-                b"service_tier" => (top::SERVICE_TIER, Expect::Text),
-                b"provider" => (top::PROVIDER, Expect::Any),
-                b"usage" => (top::USAGE, Expect::Object),
-                b"error" => (top::ERROR, Expect::Any),
-                b"type" => (top::TYPE, Expect::Any),
-                b"detail" | b"details" => (top::DETAIL, Expect::Any),
-                b"x_groq" => (top::X_GROQ, Expect::Any),
+                ID => (top::ID, Expect::Text),
+                OBJECT => (top::OBJECT, Expect::Text),
+                CREATED => {
+                    let read = self.keep(&mut index.top, top::CREATED, Expect::Number)?;
+                    let odd = self.bytes(read).iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
+                    self.flag(odd, Quirk::OddType);
+                    continue;
+                }
+                MODEL => (top::MODEL, Expect::Text),
+                SYSTEM_FINGERPRINT if name == b"system_fingerprint" => (top::SYSTEM_FINGERPRINT, Expect::Text),
+                SERVICE_TIER if name == b"service_tier" => (top::SERVICE_TIER, Expect::Text),
+                PROVIDER if name.len() == 8 => (top::PROVIDER, Expect::Any),
+                USAGE => (top::USAGE, Expect::Object),
+                ERROR => {
+                    let read = self.keep(&mut index.top, top::ERROR, Expect::Any)?;
+                    self.none_string(read);
+                    continue;
+                }
+                TYPE => (top::TYPE, Expect::Any),
+                DETAIL | DETAILS => (top::DETAIL, Expect::Any),
+                X_GROQ => (top::X_GROQ, Expect::Any),
                 _ => {
-                    self.cursor.value()?;
+                    self.skip();
                     continue;
                 }
             };
-            let value = self.keep(&mut index.top, member, expect)?;
-            match member {
-                top::CREATED => self.flag(value.raw().iter().any(|b| matches!(b, b'.' | b'e' | b'E')), Quirk::OddType),
-                top::ERROR => drop(self.none_string(value)),
-                _ => {}
-            }
+            self.keep(&mut index.top, member, expect)?;
         }
-        Ok(())
+        Some(())
     }
 
-    fn choices(&mut self, index: &mut Index) -> Result<(), JsonError> {
-        let kind = self.cursor.peek()?;
-        if kind != Kind::Array {
-            let value = self.keep(&mut index.top, top::CHOICES, Expect::Any)?;
-            self.flag(kind == Kind::Null, Quirk::NullChunk);
-            let none = self.none_string(value);
-            self.flag(kind != Kind::Null && !none, Quirk::OddType);
-            index.first.clear();
-            index.choices = 0;
-            return Ok(());
+    fn choices(&mut self, index: &mut Index) -> Option<()> {
+        index.first.clear();
+        index.choices = 0;
+        if self.walk.peek() != b'[' {
+            let read = self.keep(&mut index.top, top::CHOICES, Expect::Any)?;
+            self.flag(read.is_null(), Quirk::NullChunk);
+            let none = self.none_string(read);
+            self.flag(!read.is_null() && !none, Quirk::OddType);
+            return Some(());
         }
-        let start = self.cursor.offset();
-        self.cursor.begin_array()?;
-        let mut others: Option<ChoiceIndex> = None;
-        let mut count = 0u32;
-        while self.cursor.next_element()? {
-            let into = if count == 0 { &mut index.first } else { others.get_or_insert(ChoiceIndex::EMPTY) };
-            self.choice(into)?;
-            count = count.saturating_add(1);
-            let into = if count == 1 { &index.first } else { others.as_ref().unwrap_or(&index.first) };
-            if into.spans.get(choice::WHOLE).is_some() {
-                self.conclude_choice(into, &mut index.seen, &mut index.finished, &mut index.facts);
+        let start = self.walk.offset();
+        self.walk.begin(b'[');
+        while self.walk.element() {
+            if index.choices == 0 {
+                self.choice(&mut index.first);
+                self.conclude(&index.first, &mut index.seen, &mut index.finished, &mut index.facts);
+            } else {
+                let mut other = ChoiceIndex::EMPTY;
+                self.choice(&mut other);
+                self.conclude(&other, &mut index.seen, &mut index.finished, &mut index.facts);
             }
+            index.choices = index.choices.saturating_add(1);
         }
-        if count == 0 {
-            index.first.clear();
-        }
-        index.choices = count;
-        let span = self.span(self.cursor.offset().saturating_sub(start), 0);
+        let span = self.span_from(start);
         self.place(&mut index.top, top::CHOICES, span);
-        Ok(())
+        Some(())
     }
 
-    fn conclude_choice(&self, into: &ChoiceIndex, seen: &mut u128, finished: &mut u128, facts: &mut Facts) {
-        let value = |member| into.spans.get(member).map(|span| self.value(span));
+    /// What the verdict has to know of a choice.
+    fn conclude(&self, choice: &ChoiceIndex, seen: &mut u128, finished: &mut u128, facts: &mut Facts) {
+        if choice.spans.get(choice::WHOLE).is_none() {
+            return;
+        }
+        let value = |member| choice.spans.get(member).map(|span| self.value(span));
         let number = value(choice::INDEX).and_then(index_number).unwrap_or(0);
         let bit = 1u128 << number.min(127);
         *seen |= bit;
-        let finish = value(choice::FINISH_REASON).and_then(finish_text);
-        if let Some(text) = finish {
+        if let Some(text) = value(choice::FINISH_REASON).and_then(finish_text) {
             *finished |= bit;
             facts.error |= text == "error";
         }
@@ -540,209 +694,218 @@ impl<'a> Pass<'a> {
         facts.message |= !has_delta && (has_message || value(choice::TEXT).is_some());
     }
 
-    fn value(&self, span: Span) -> Value<'a> {
-        let start = span.start as usize;
-        let raw = self.cursor.bytes().get(start..start.saturating_add(span.len as usize)).unwrap_or(b"null");
-        Value::from_span(raw, TextFlags::from_bits(u16::from(span.flags)))
-    }
-
     /// Walks one choice.
-    pub(crate) fn choice(&mut self, into: &mut ChoiceIndex) -> Result<(), JsonError> {
+    pub(crate) fn choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
+        use names::*;
         into.clear();
-        if self.cursor.peek()? != Kind::Object {
-            self.cursor.value()?;
+        if self.walk.peek() != b'{' {
             self.quirks.insert(Quirk::OddType);
-            return Ok(());
+            self.skip();
+            return Some(());
         }
-        let start = self.cursor.offset();
-        self.cursor.begin_object()?;
-        let mut buffer = [0; 32];
-        while let Some(key) = self.cursor.member()? {
-            let (member, expect) = match name(key, &mut buffer) {
-                b"index" => (choice::INDEX, Expect::Any),
-                b"delta" => {
-                    if self.cursor.peek()? == Kind::Object {
-                        let from = self.cursor.offset();
-                        self.delta(&mut into.delta)?;
-                        let span = self.span(self.cursor.offset().saturating_sub(from), 0);
+        let start = self.walk.offset();
+        let mut indexed = false;
+        self.walk.begin(b'{');
+        while let Some((word, name)) = self.member() {
+            let (member, expect) = match word {
+                INDEX => {
+                    let read = self.keep(&mut into.spans, choice::INDEX, Expect::Any)?;
+                    indexed = !read.is_null();
+                    self.flag(index_is_odd(self.value_of(read)), Quirk::OddIndex);
+                    continue;
+                }
+                DELTA => {
+                    into.delta.clear();
+                    if self.walk.peek() == b'{' {
+                        let from = self.walk.offset();
+                        self.delta(&mut into.delta);
+                        let span = self.span_from(from);
                         self.place(&mut into.spans, choice::DELTA, span);
                         continue;
                     }
-                    into.delta.clear();
                     (choice::DELTA, Expect::Object)
                 }
-                b"message" => (choice::MESSAGE, Expect::Object),
-                b"text" => (choice::TEXT, Expect::Text),
-                b"finish_reason" => (choice::FINISH_REASON, Expect::Text),
-                b"native_finish_reason" => (choice::NATIVE_FINISH_REASON, Expect::Any),
-                b"logprobs" => (choice::LOGPROBS, Expect::Object),
-                b"error" => (choice::ERROR, Expect::Any),
-                b"provider_specific_fields" => (choice::PROVIDER_FIELDS, Expect::Any),
+                MESSAGE => (choice::MESSAGE, Expect::Object),
+                TEXT => (choice::TEXT, Expect::Text),
+                FINISH_REASON if name == b"finish_reason" => {
+                    let read = self.keep(&mut into.spans, choice::FINISH_REASON, Expect::Text)?;
+                    self.none_string(read);
+                    continue;
+                }
+                NATIVE_FINISH_REASON if name == b"native_finish_reason" => (choice::NATIVE_FINISH_REASON, Expect::Any),
+                LOGPROBS if name.len() == 8 => (choice::LOGPROBS, Expect::Object),
+                ERROR => {
+                    let read = self.keep(&mut into.spans, choice::ERROR, Expect::Any)?;
+                    self.none_string(read);
+                    continue;
+                }
+                PROVIDER if name == b"provider_specific_fields" => (choice::PROVIDER_FIELDS, Expect::Any),
                 _ => {
-                    self.cursor.value()?;
+                    self.skip();
                     continue;
                 }
             };
-            let value = self.keep(&mut into.spans, member, expect)?;
-            match member {
-                choice::INDEX => self.flag(index_is_odd(value), Quirk::OddIndex),
-                choice::FINISH_REASON | choice::ERROR => drop(self.none_string(value)),
-                _ => {}
-            }
+            self.keep(&mut into.spans, member, expect)?;
         }
-        let missing = into.spans.get(choice::INDEX).is_none_or(|span| self.value(span).is_null());
-        self.flag(missing, Quirk::MissingChoiceIndex);
-        let span = self.span(self.cursor.offset().saturating_sub(start), 0);
+        self.flag(!indexed, Quirk::MissingChoiceIndex);
+        let span = self.span_from(start);
         into.spans.set(choice::WHOLE, span);
-        Ok(())
+        Some(())
     }
 
     /// Walks a delta or a message.
-    pub(crate) fn delta(&mut self, into: &mut DeltaIndex) -> Result<(), JsonError> {
+    pub(crate) fn delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
+        use names::*;
         into.clear();
-        self.cursor.begin_object()?;
-        let mut buffer = [0; 32];
-        while let Some(key) = self.cursor.member()? {
-            let (member, expect) = match name(key, &mut buffer) {
-                b"role" => (delta::ROLE, Expect::Text),
-                b"content" => {
-                    if self.cursor.peek()? == Kind::Array {
-                        let span = self.content_parts()?;
+        self.walk.begin(b'{');
+        while let Some((word, name)) = self.member() {
+            let (member, expect) = match word {
+                ROLE => (delta::ROLE, Expect::Text),
+                CONTENT => {
+                    if self.walk.peek() == b'[' {
+                        let span = self.content_parts();
                         self.place(&mut into.spans, delta::CONTENT, span);
                         continue;
                     }
                     (delta::CONTENT, Expect::Text)
                 }
-                b"refusal" => (delta::REFUSAL, Expect::Text),
-                b"reasoning_content" => (delta::REASONING_CONTENT, Expect::Text),
-                b"reasoning" => (delta::REASONING, Expect::Text),
-                b"reasoning_details" => (delta::REASONING_DETAILS, Expect::Any),
-                b"thinking" => (delta::THINKING, Expect::Any),
-                b"thought" => (delta::THOUGHT, Expect::Any),
-                b"function_call" => (delta::FUNCTION_CALL, Expect::Object),
-                b"tool_calls" => {
-                    if self.cursor.peek()? == Kind::Array {
-                        self.tool_calls(into)?;
+                REFUSAL => (delta::REFUSAL, Expect::Text),
+                REASONING => match name {
+                    b"reasoning_content" => (delta::REASONING_CONTENT, Expect::Text),
+                    b"reasoning" => (delta::REASONING, Expect::Text),
+                    b"reasoning_details" => (delta::REASONING_DETAILS, Expect::Any),
+                    _ => {
+                        self.skip();
                         continue;
                     }
-                    (delta::TOOL_CALLS, Expect::Any)
+                },
+                THINKING if name.len() == 8 => (delta::THINKING, Expect::Any),
+                THOUGHT => (delta::THOUGHT, Expect::Any),
+                FUNCTION if name == b"function_call" => {
+                    let read = self.keep(&mut into.spans, delta::FUNCTION_CALL, Expect::Object)?;
+                    let arguments = self.value_of(read).get("arguments").ok().flatten();
+                    let odd = arguments.is_some_and(|value| !matches!(value.kind(), Kind::String | Kind::Null));
+                    self.flag(odd, Quirk::ArgumentsNotText);
+                    continue;
                 }
-                b"audio" => (delta::AUDIO, Expect::Any),
+                TOOL_CALLS if name == b"tool_calls" => {
+                    into.calls = 0;
+                    if self.walk.peek() == b'[' {
+                        self.tool_calls(into);
+                        continue;
+                    }
+                    let read = self.keep(&mut into.spans, delta::TOOL_CALLS, Expect::Any)?;
+                    let none = self.none_string(read);
+                    self.flag(!read.is_null() && !none, Quirk::OddType);
+                    continue;
+                }
+                AUDIO => (delta::AUDIO, Expect::Any),
                 _ => {
-                    self.cursor.value()?;
+                    self.skip();
                     continue;
                 }
             };
-            let value = self.keep(&mut into.spans, member, expect)?;
-            match member {
-                delta::TOOL_CALLS => {
-                    into.calls = 0;
-                    let none = self.none_string(value);
-                    self.flag(!value.is_null() && !none, Quirk::OddType);
-                }
-                delta::FUNCTION_CALL => {
-                    let arguments = value.get("arguments").ok().flatten();
-                    let odd = arguments.is_some_and(|value| !matches!(value.kind(), Kind::String | Kind::Null));
-                    self.flag(odd, Quirk::ArgumentsNotText);
-                }
-                _ => {}
-            }
+            self.keep(&mut into.spans, member, expect)?;
         }
-        Ok(())
+        Some(())
     }
 
     /// Walks an array of content parts for such as nobody knows.
-    fn content_parts(&mut self) -> Result<Span, JsonError> {
-        let start = self.cursor.offset();
-        self.cursor.begin_array()?;
-        while self.cursor.next_element()? {
-            let part = self.cursor.value()?;
-            let known = match part.kind() {
-                Kind::String => true,
-                Kind::Object => super::delta::part_type(part).is_some(),
+    fn content_parts(&mut self) -> Span {
+        let start = self.walk.offset();
+        self.walk.begin(b'[');
+        while self.walk.element() {
+            let Some(read) = self.read() else { break };
+            let known = match read.first {
+                b'"' => true,
+                b'{' => super::delta::part_type(self.value_of(read)).is_some(),
                 _ => false,
             };
             self.flag(!known, Quirk::UnknownContentPart);
         }
-        Ok(self.span(self.cursor.offset().saturating_sub(start), 0))
+        self.span_from(start)
     }
 
-    fn tool_calls(&mut self, into: &mut DeltaIndex) -> Result<(), JsonError> {
-        let start = self.cursor.offset();
-        self.cursor.begin_array()?;
-        into.calls = 0;
-        let mut others: Option<CallIndex> = None;
-        while self.cursor.next_element()? {
-            let index = if into.calls == 0 { &mut into.call } else { others.get_or_insert(Spans::EMPTY) };
-            self.call(index)?;
+    fn tool_calls(&mut self, into: &mut DeltaIndex) {
+        let start = self.walk.offset();
+        self.walk.begin(b'[');
+        while self.walk.element() {
+            if into.calls == 0 {
+                self.call(&mut into.call);
+            } else {
+                let mut other = CallIndex::EMPTY;
+                self.call(&mut other);
+            }
             into.calls = into.calls.saturating_add(1);
         }
-        let span = self.span(self.cursor.offset().saturating_sub(start), 0);
+        let span = self.span_from(start);
         self.place(&mut into.spans, delta::TOOL_CALLS, span);
-        Ok(())
     }
 
     /// Walks one tool call.
-    pub(crate) fn call(&mut self, into: &mut CallIndex) -> Result<(), JsonError> {
+    pub(crate) fn call(&mut self, into: &mut CallIndex) -> Option<()> {
+        use names::*;
         into.clear();
-        if self.cursor.peek()? != Kind::Object {
-            self.cursor.value()?;
+        if self.walk.peek() != b'{' {
             self.quirks.insert(Quirk::OddType);
-            return Ok(());
+            self.skip();
+            return Some(());
         }
-        let start = self.cursor.offset();
-        self.cursor.begin_object()?;
-        let mut buffer = [0; 32];
-        while let Some(key) = self.cursor.member()? {
-            let (member, expect) = match name(key, &mut buffer) {
-                b"index" => (call::INDEX, Expect::Any),
-                b"id" => (call::ID, Expect::Text),
-                b"type" => (call::TYPE, Expect::Text),
-                b"function" => {
-                    self.tool(into, call::FUNCTION, b"arguments")?;
+        let start = self.walk.offset();
+        self.walk.begin(b'{');
+        while let Some((word, name)) = self.member() {
+            let (member, expect) = match word {
+                INDEX => {
+                    let read = self.keep(into, call::INDEX, Expect::Any)?;
+                    self.flag(index_is_odd(self.value_of(read)), Quirk::OddIndex);
                     continue;
                 }
-                b"custom" => {
-                    self.tool(into, call::CUSTOM, b"input")?;
+                ID => (call::ID, Expect::Text),
+                TYPE => (call::TYPE, Expect::Text),
+                FUNCTION if name.len() == 8 => {
+                    self.tool(into, call::FUNCTION, b"arguments");
+                    continue;
+                }
+                CUSTOM => {
+                    self.tool(into, call::CUSTOM, b"input");
                     continue;
                 }
                 _ => {
-                    self.cursor.value()?;
+                    self.skip();
                     continue;
                 }
             };
-            let value = self.keep(into, member, expect)?;
-            self.flag(member == call::INDEX && index_is_odd(value), Quirk::OddIndex);
+            self.keep(into, member, expect)?;
         }
-        let span = self.span(self.cursor.offset().saturating_sub(start), 0);
+        let span = self.span_from(start);
         into.set(call::WHOLE, span);
-        Ok(())
+        Some(())
     }
 
     /// The `function` or `custom` object of a tool call: its name and what goes in.
-    fn tool(&mut self, into: &mut CallIndex, member: usize, input: &[u8]) -> Result<(), JsonError> {
-        if self.cursor.peek()? != Kind::Object {
+    fn tool(&mut self, into: &mut CallIndex, member: usize, input: &[u8]) -> Option<()> {
+        use names::*;
+        if self.walk.peek() != b'{' {
             self.keep(into, member, Expect::Object)?;
-            return Ok(());
+            return Some(());
         }
-        let start = self.cursor.offset();
-        self.cursor.begin_object()?;
-        let mut buffer = [0; 32];
-        while let Some(key) = self.cursor.member()? {
-            let key = name(key, &mut buffer);
-            if key == b"name" {
-                self.keep(into, call::NAME, Expect::Text)?;
-            } else if key == input {
-                let value = self.keep(into, call::ARGUMENTS, Expect::Any)?;
-                let odd = !matches!(value.kind(), Kind::String | Kind::Null);
-                self.flag(odd, Quirk::ArgumentsNotText);
-            } else {
-                self.cursor.value()?;
+        let start = self.walk.offset();
+        self.walk.begin(b'{');
+        while let Some((word, name)) = self.member() {
+            match word {
+                NAME => {
+                    self.keep(into, call::NAME, Expect::Text)?;
+                }
+                ARGUMENTS | INPUT if name == input => {
+                    let read = self.keep(into, call::ARGUMENTS, Expect::Any)?;
+                    self.flag(!matches!(read.first, b'"' | b'n'), Quirk::ArgumentsNotText);
+                }
+                _ => self.skip(),
             }
         }
-        let span = self.span(self.cursor.offset().saturating_sub(start), 0);
+        let span = self.span_from(start);
         self.place(into, member, span);
-        Ok(())
+        Some(())
     }
 }
 

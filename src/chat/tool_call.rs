@@ -1,21 +1,71 @@
 //! Tool calls, function or custom.
 
-use super::index::{self, call, delta, CallIndex, Pass, Spans};
+use super::index::{self, call, delta, CallIndex, DeltaIndex, Pass};
 use super::{DeltaView, Source, Walked};
-use crate::json::{Cursor, Kind, Text, Value};
+use crate::json::{Kind, Text, Value};
 
-/// The tool calls of a delta. The first costs nothing more; each further one is walked once.
+/// Which of a delta's tool calls comes next.
 #[derive(Clone)]
-pub struct ToolCalls<'a> {
-    delta: DeltaView<'a>,
+pub(crate) struct CallCursor {
     given: u32,
     /// One past the call given last.
     offset: usize,
 }
 
+impl CallCursor {
+    pub(crate) const fn new() -> Self {
+        CallCursor { given: 0, offset: 0 }
+    }
+
+    /// The next call. `indexed` are the delta's fields, if they live as long as the chunk.
+    pub(crate) fn next<'a>(
+        &mut self,
+        source: Source<'a>,
+        delta: &DeltaIndex,
+        indexed: Option<&'a DeltaIndex>,
+    ) -> Option<ToolCall<'a>> {
+        let position = self.given;
+        if position >= delta.calls {
+            return None;
+        }
+        self.given = position.saturating_add(1);
+        let fields = match indexed {
+            Some(delta) if position == 0 => Walked::Indexed(&delta.call),
+            None if position == 0 => Walked::Own(delta.call.clone()),
+            _ => Walked::Own(self.further(source, delta)?),
+        };
+        Some(ToolCall { source, fields, position })
+    }
+
+    fn further(&mut self, source: Source<'_>, delta: &DeltaIndex) -> Option<CallIndex> {
+        let Source { payload, index } = source;
+        if self.given == 2 {
+            self.offset = match index::member(index, payload, &delta.call, call::WHOLE) {
+                Some(whole) => index::end_of(payload, whole),
+                None => {
+                    let calls = index::member(index, payload, &delta.spans, delta::TOOL_CALLS)?;
+                    index::end_of(payload, calls.elements().next()?.ok()?)
+                }
+            };
+        }
+        let mut own = CallIndex::EMPTY;
+        let mut pass = Pass::next_element(payload, self.offset)?;
+        pass.call(&mut own)?;
+        self.offset = pass.offset();
+        Some(own)
+    }
+}
+
+/// The tool calls of a delta. The first costs nothing more; each further one is walked once.
+#[derive(Clone)]
+pub struct ToolCalls<'a> {
+    delta: DeltaView<'a>,
+    cursor: CallCursor,
+}
+
 impl<'a> ToolCalls<'a> {
     pub(crate) fn new(delta: DeltaView<'a>) -> Self {
-        ToolCalls { delta, given: 0, offset: 0 }
+        ToolCalls { delta, cursor: CallCursor::new() }
     }
 }
 
@@ -23,39 +73,11 @@ impl<'a> Iterator for ToolCalls<'a> {
     type Item = ToolCall<'a>;
 
     fn next(&mut self) -> Option<ToolCall<'a>> {
-        if self.given >= self.delta.fields.calls {
-            return None;
-        }
-        let source = self.delta.source;
-        let fields = if self.given == 0 {
-            match &self.delta.fields {
-                Walked::Indexed(delta) => Walked::Indexed(&delta.call),
-                Walked::Own(delta) => Walked::Own(delta.call.clone()),
-            }
-        } else {
-            let mut cursor = Cursor::inside(source.payload, self.offset);
-            if !cursor.next_element().ok()? {
-                return None;
-            }
-            let mut own: CallIndex = Spans::EMPTY;
-            let mut pass = Pass::of(cursor);
-            pass.call(&mut own).ok()?;
-            self.offset = pass.offset();
-            Walked::Own(own)
+        let indexed = match self.delta.fields {
+            Walked::Indexed(delta) => Some(delta),
+            Walked::Own(_) => None,
         };
-        let position = self.given;
-        self.given += 1;
-        let given = ToolCall { source, fields, position };
-        if position == 0 && self.delta.fields.calls > 1 {
-            self.offset = match given.value() {
-                Some(whole) => index::end_of(source.payload, whole),
-                None => {
-                    let calls = self.delta.member(delta::TOOL_CALLS)?;
-                    index::end_of(source.payload, calls.elements().next()?.ok()?)
-                }
-            };
-        }
-        Some(given)
+        self.cursor.next(self.delta.source, &self.delta.fields, indexed)
     }
 }
 

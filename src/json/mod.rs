@@ -24,12 +24,12 @@ mod number;
 mod strict;
 mod text;
 mod value;
+mod walk;
 
 #[cfg(test)]
 mod tests;
 
 pub use cursor::Cursor;
-pub(crate) use cursor::Read;
 pub use error::{JsonError, JsonErrorKind};
 pub use fragments::{Copied, Fragment, Fragments, Unescape};
 pub use number::Number;
@@ -38,6 +38,7 @@ pub use text::Text;
 #[allow(unused_imports)] // The floors above name it.
 pub(crate) use text::TextFlags;
 pub use value::{Elements, Members, Value};
+pub(crate) use walk::Walk;
 
 /// The six kinds of a JSON value (RFC 8259, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -77,23 +77,23 @@ impl core::error::Error for AssembleError {}
 ///
 /// # Memory
 ///
-/// Nothing is taken from the heap before the first choice comes. Then it is the state of the choices (about 30 KiB, of
+/// Nothing is taken from the heap before the first choice comes. Then it is the state of the choices (at most 20 KiB, of
 /// fixed size) and what the message itself comes to, bounded by [`Limits::max_message_len`]: all texts and all raw JSON
 /// count, in bytes. If memory cannot be had, an error says so; nothing aborts.
 #[derive(Clone, Debug)]
 pub struct Assembler {
     /// One, or none yet.
-    tracker: Vec<Tracker<CHOICES, CALLS>>,
-    kept: Kept,
-    limits: Limits,
+    pub(super) tracker: Vec<Tracker<CHOICES, CALLS>>,
+    pub(super) kept: Kept,
+    pub(super) limits: Limits,
     quirks: [u32; Quirk::ALL.len()],
 }
 
 /// What is kept, apart from the tracker whose updates change it.
 #[derive(Clone, Debug)]
-struct Kept {
+pub(super) struct Kept {
     message: Completion,
-    budget: Budget,
+    pub(super) budget: Budget,
     drop_repeats: bool,
 }
 
@@ -288,7 +288,7 @@ impl Kept {
                 budget.replace(&mut kept.native_finish_reason, reason);
             }
             if let Some(items) = items {
-                kept.annotate(items, budget);
+                budget.append_raw(&mut kept.annotations, items);
             }
         }
     }

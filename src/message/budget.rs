@@ -25,6 +25,11 @@ impl Budget {
         Budget { left, cut: false, quirks: QuirkSet::EMPTY, error: None }
     }
 
+    #[cfg(test)]
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
     pub(crate) fn fail(&mut self, error: AssembleError) {
         self.error.get_or_insert(error);
     }
@@ -51,6 +56,17 @@ impl Budget {
     /// Takes back what a refund gave.
     pub(crate) fn take(&mut self, bytes: usize) {
         self.left = self.left.saturating_sub(bytes);
+    }
+
+    /// Whether all that `f` wants to keep fits. If not, `f` alone has a gap, to be thrown away.
+    pub(crate) fn attempt(&mut self, f: impl FnOnce(&mut Budget)) -> bool {
+        let error = self.error.take();
+        let cut = core::mem::take(&mut self.cut);
+        f(self);
+        let fits = self.error.is_none();
+        self.cut = cut;
+        self.error = error.or(self.error);
+        fits
     }
 
     pub(crate) fn refund_text(&mut self, text: &mut Option<String>) {
@@ -81,7 +97,7 @@ impl Budget {
         }
     }
 
-    pub(crate) fn push(&mut self, to: &mut Option<String>, text: Text<'_>) -> bool {
+    fn push(&mut self, to: &mut Option<String>, text: Text<'_>) -> bool {
         let plain = text.as_str();
         let len = plain.map_or_else(|| text.decoded_len(), str::len);
         if len == 0 {

@@ -4,7 +4,7 @@ use super::budget::Budget;
 use super::completion::{Audio, Choice, FunctionCall, Logprobs, Repeat, ToolCall};
 use super::{AssembleError, RawList};
 use crate::chat::{self, DeltaKind, Message};
-use crate::json::{Text, Value};
+use crate::json::Text;
 use crate::track::Update;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -84,12 +84,6 @@ impl Choice {
         true
     }
 
-    /// Items of `annotations` that a delta brings.
-    pub(crate) fn annotate(&mut self, items: Value<'_>, budget: &mut Budget) {
-        self.drop_message(budget);
-        budget.append_raw(&mut self.annotations, items);
-    }
-
     fn logprobs(&mut self, logprobs: &chat::Logprobs<'_>, budget: &mut Budget) {
         let value = logprobs.value();
         for member in value.members() {
@@ -109,65 +103,66 @@ impl Choice {
         let old = self.message_cost();
         budget.refund(old);
         let mut new = Choice::default();
-        if new.read_message(message, budget) {
-            self.content = new.content;
-            self.refusal = new.refusal;
-            self.reasoning = new.reasoning;
-            self.function_call = new.function_call;
-            self.tool_calls = new.tool_calls;
-            self.audio = new.audio;
-            self.annotations = new.annotations;
-            self.whole = true;
-            // A role is no text that grows: it stays, whoever said it.
-            match self.role {
-                None => self.role = new.role,
-                Some(_) => budget.refund_text(&mut new.role),
-            }
-        } else {
+        let fits = budget.attempt(|budget| new.read_message(message, budget));
+        if !fits {
             budget.refund_text(&mut new.role);
-            budget.refund(new.message_cost());
+            budget.refund(new.message_cost().saturating_add(new.annotations.cost()));
             budget.take(old);
+            return;
+        }
+        self.content = new.content;
+        self.refusal = new.refusal;
+        self.reasoning = new.reasoning;
+        self.function_call = new.function_call;
+        self.tool_calls = new.tool_calls;
+        self.audio = new.audio;
+        self.reused = new.reused;
+        self.whole = true;
+        // These two stay if only deltas say them, even if they say nothing else.
+        match self.role {
+            None => self.role = new.role,
+            Some(_) => budget.refund_text(&mut new.role),
+        }
+        if !new.annotations.is_empty() {
+            budget.refund(self.annotations.cost());
+            self.annotations = new.annotations;
         }
     }
 
-    fn read_message(&mut self, message: &Message<'_>, budget: &mut Budget) -> bool {
-        let mut fits = true;
+    fn read_message(&mut self, message: &Message<'_>, budget: &mut Budget) {
         for kind in message.deltas() {
-            fits &= match kind {
-                DeltaKind::Role(text) => budget.push(&mut self.role, text),
-                DeltaKind::Content(text) => budget.push(&mut self.content, text),
-                DeltaKind::Reasoning(text) => budget.push(&mut self.reasoning, text),
-                DeltaKind::Refusal(text) => budget.push(&mut self.refusal, text),
+            match kind {
+                DeltaKind::Role(text) => budget.append(&mut self.role, text),
+                DeltaKind::Content(text) => budget.append(&mut self.content, text),
+                DeltaKind::Reasoning(text) => budget.append(&mut self.reasoning, text),
+                DeltaKind::Refusal(text) => budget.append(&mut self.refusal, text),
                 DeltaKind::FunctionCall(call) => {
                     let own = self.function_call.get_or_insert_with(FunctionCall::default);
-                    put(&mut own.name, call.name(), budget) && put(&mut own.arguments, call.arguments(), budget)
+                    budget.first(&mut own.name, || call.name());
+                    budget.first(&mut own.arguments, || call.arguments());
                 }
                 DeltaKind::ToolCall(call) => self.whole_call(&call, budget),
-                DeltaKind::Audio(audio) => {
-                    self.audio.get_or_insert_with(Audio::default).update(&audio, budget);
-                    true
-                }
-                _ => true,
-            };
+                DeltaKind::Audio(audio) => self.audio.get_or_insert_with(Audio::default).update(&audio, budget),
+                _ => {}
+            }
         }
         if let Ok(Some(items)) = message.value().get("annotations") {
             budget.append_raw(&mut self.annotations, items);
         }
-        fits
     }
 
-    /// A call of a whole message.
-    fn whole_call(&mut self, call: &chat::ToolCall<'_>, budget: &mut Budget) -> bool {
+    /// A call of a whole message: listed where it stands.
+    fn whole_call(&mut self, call: &chat::ToolCall<'_>, budget: &mut Budget) {
         let number = call.position();
         if !self.open_call(number, call.index().unwrap_or(number), true, budget) {
-            return false;
+            return;
         }
-        let Some(own) = self.call(number) else { return false };
+        let Some(own) = self.call(number) else { return };
         own.custom = call.is_custom();
-        put(&mut own.id, call.id(), budget)
-            && put(&mut own.kind, call.kind(), budget)
-            && put(&mut own.name, call.name(), budget)
-            && put(&mut own.arguments, call.arguments(), budget)
+        budget.first(&mut own.id, || call.id());
+        budget.first(&mut own.kind, || call.kind());
+        budget.first(&mut own.name, || call.name());
+        budget.first(&mut own.arguments, || call.arguments());
     }
 
     /// Deltas came after all: what messages said no longer counts.
@@ -182,7 +177,6 @@ impl Choice {
         self.function_call = None;
         self.tool_calls = Vec::new();
         self.audio = None;
-        self.annotations = RawList::default();
         self.reused = false;
     }
 
@@ -199,12 +193,8 @@ impl Choice {
         if let Some(audio) = &self.audio {
             cost += len(&audio.id) + len(&audio.data) + len(&audio.transcript);
         }
-        cost + self.annotations.cost()
+        cost
     }
-}
-
-fn put(to: &mut Option<String>, text: Option<Text<'_>>, budget: &mut Budget) -> bool {
-    text.is_none_or(|text| budget.push(to, text))
 }
 
 fn name(to: &mut Option<String>, text: Text<'_>, replaces: bool, budget: &mut Budget) {

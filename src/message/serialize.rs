@@ -10,20 +10,76 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 const MAX_DEPTH: u32 = 1024;
 
 /// The object of the API's reference, absent members left out, `message.content` null if there is none. `reasoning` is
-/// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape.
+/// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape. What only
+/// gateways add is left out; [`Completion::extended`] has it.
 impl Serialize for Completion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Shape { completion: self, extended: false }.serialize(serializer)
+    }
+}
+
+impl Completion {
+    /// The completion with what only gateways add: `provider`, and the `native_finish_reason` of a choice.
+    pub fn extended(&self) -> impl Serialize + '_ {
+        Shape { completion: self, extended: true }
+    }
+}
+
+struct Shape<'m> {
+    completion: &'m Completion,
+    extended: bool,
+}
+
+impl Serialize for Shape<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Shape { completion, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
-        some(&mut map, "id", &self.id)?;
+        some(&mut map, "id", &completion.id)?;
         map.serialize_entry("object", "chat.completion")?;
-        some(&mut map, "created", &self.created)?;
-        some(&mut map, "model", &self.model)?;
-        some(&mut map, "provider", &self.provider)?;
-        map.serialize_entry("choices", &self.choices)?;
-        some(&mut map, "usage", &self.usage)?;
-        some(&mut map, "service_tier", &self.service_tier)?;
-        some(&mut map, "system_fingerprint", &self.system_fingerprint)?;
-        some(&mut map, "error", &self.error)?;
+        some(&mut map, "created", &completion.created)?;
+        some(&mut map, "model", &completion.model)?;
+        if extended {
+            some(&mut map, "provider", &completion.provider)?;
+        }
+        map.serialize_entry("choices", &Choices { choices: &completion.choices, extended })?;
+        some(&mut map, "usage", &completion.usage)?;
+        some(&mut map, "service_tier", &completion.service_tier)?;
+        some(&mut map, "system_fingerprint", &completion.system_fingerprint)?;
+        some(&mut map, "error", &completion.error)?;
+        map.end()
+    }
+}
+
+struct Choices<'m> {
+    choices: &'m [Choice],
+    extended: bool,
+}
+
+impl Serialize for Choices<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let extended = self.extended;
+        serializer.collect_seq(self.choices.iter().map(|choice| One { choice, extended }))
+    }
+}
+
+/// One choice.
+struct One<'m> {
+    choice: &'m Choice,
+    extended: bool,
+}
+
+impl Serialize for One<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let choice = self.choice;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("index", &choice.index)?;
+        map.serialize_entry("message", &Message(choice))?;
+        map.serialize_entry("finish_reason", &choice.finish_reason)?;
+        if self.extended {
+            some(&mut map, "native_finish_reason", &choice.native_finish_reason)?;
+        }
+        some(&mut map, "logprobs", &choice.logprobs)?;
+        some(&mut map, "error", &choice.error)?;
         map.end()
     }
 }
@@ -33,19 +89,6 @@ fn some<M: SerializeMap, T: Serialize>(map: &mut M, name: &'static str, value: &
     match value {
         Some(value) => map.serialize_entry(name, value),
         None => Ok(()),
-    }
-}
-
-impl Serialize for Choice {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("index", &self.index)?;
-        map.serialize_entry("message", &Message(self))?;
-        map.serialize_entry("finish_reason", &self.finish_reason)?;
-        some(&mut map, "native_finish_reason", &self.native_finish_reason)?;
-        some(&mut map, "logprobs", &self.logprobs)?;
-        some(&mut map, "error", &self.error)?;
-        map.end()
     }
 }
 
@@ -217,4 +260,96 @@ fn number<S: Serializer>(value: Value<'_>, serializer: S) -> Result<S::Ok, S::Er
         }
     }
     serializer.serialize_f64(number.to_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+    use crate::message::Assembler;
+    use crate::Parser;
+    use alloc::vec;
+    use serde_json::json;
+
+    fn assembled(stream: &str) -> Assembler {
+        let mut parser = Parser::new([0; 4096]);
+        let mut assembler = Assembler::new();
+        let mut input = stream.as_bytes();
+        while let Some(event) = parser.next(&mut input).unwrap() {
+            assembler.add(&event).unwrap();
+        }
+        assembler
+    }
+
+    #[test]
+    fn has_the_shape_of_a_completion() {
+        let assembler = assembled(concat!(
+            r#"data: {"id":"c","object":"chat.completion.chunk","created":1,"provider":"P","choices":[{"index":0,"#,
+            r#""delta":{"role":"assistant","tool_calls":[{"index":0,"id":"a","function":{"name":"f"}},"#,
+            r#"{"index":1,"id":"b","type":"custom","custom":{"name":"g","input":"x"}}]}}],"usage":{"n":-1}}"#,
+            "\n\n",
+            r#"data: {"choices":[{"index":0,"delta":{"reasoning":"r"},"finish_reason":"stop","#,
+            r#""native_finish_reason":"END"}],"service_tier":"t"}"#,
+            "\n\n",
+        ));
+        let mut expected = json!({
+            "id": "c",
+            "object": "chat.completion",
+            "created": 1,
+            "choices": [{
+                "index": 0,
+                "message": {
+                    "role": "assistant",
+                    "content": null,
+                    "reasoning_content": "r",
+                    "tool_calls": [
+                        {"id": "a", "type": "function", "function": {"name": "f", "arguments": ""}},
+                        {"id": "b", "type": "custom", "custom": {"name": "g", "input": "x"}},
+                    ],
+                },
+                "finish_reason": "stop",
+            }],
+            "usage": {"n": -1},
+            "service_tier": "t",
+        });
+        assert_eq!(serde_json::to_value(assembler.message()).unwrap(), expected);
+        expected["provider"] = json!("P");
+        expected["choices"][0]["native_finish_reason"] = json!("END");
+        assert_eq!(serde_json::to_value(assembler.message().extended()).unwrap(), expected);
+    }
+
+    #[test]
+    fn json_is_the_value_that_it_is() {
+        for json in [
+            "null",
+            "[true,false,null,[],{}]",
+            "[0,-1,18446744073709551615,-9223372036854775808,1.5,-7.62939453125e-6,0.0,1e3]",
+            r#"{"a\u00e9\ud83d\ude00":"\n\/\u0000x","b":{"c":[{"d":" "}]}}"#,
+        ] {
+            let value = crate::json::parse(json.as_bytes()).unwrap();
+            let expected: serde_json::Value = serde_json::from_str(json).unwrap();
+            assert_eq!(serde_json::to_value(value).unwrap(), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn odd_json_is_still_written() {
+        for (json, written) in [
+            ("[1e400]", "[null]"),
+            ("[18446744073709551616]", "[1.8446744073709552e+19]"),
+            ("[\"\\ud800\\q\"]", "[\"\u{fffd}\\\\q\"]"),
+            ("[1,2,nope]", "[1,2]"),
+            (r#"{"a":1,"b":[x]}"#, r#"{"a":1,"b":[]}"#),
+        ] {
+            let value = crate::json::parse(json.as_bytes()).unwrap();
+            assert_eq!(serde_json::to_string(&value).unwrap(), written, "{json}");
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let json = [vec![b'['; 3000], vec![b']'; 3000]].concat();
+        let value = crate::json::Cursor::with_max_depth(&json, u32::MAX).value().unwrap();
+        let written = serde_json::to_string(&value).unwrap();
+        assert_eq!(written, ["[".repeat(1024), "null".into(), "]".repeat(1024)].concat());
+    }
 }

@@ -1,1 +1,448 @@
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
+use super::{AssembleError, Assembler, Choice, Completion, Failure};
+use crate::{Growing, Limits, Parser, Quirk};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Feeds the payloads, and gives the assembler and the errors.
+fn fed(mut assembler: Assembler, payloads: &[&str]) -> (Assembler, Vec<AssembleError>) {
+    let mut errors = Vec::new();
+    let mut parser: Parser<Growing, 0, ()> = Parser::with_tracker(Growing::new(), crate::Config::default(), ());
+    for payload in payloads {
+        let event = format!("data: {payload}\n\n");
+        let mut input = event.as_bytes();
+        while let Some(event) = parser.next(&mut input).unwrap() {
+            errors.extend(assembler.add(&event).err());
+        }
+    }
+    errors.extend(assembler.finish().err());
+    (assembler, errors)
+}
+
+fn message(payloads: &[&str]) -> Completion {
+    let (assembler, errors) = fed(Assembler::new(), payloads);
+    assert_eq!(errors, []);
+    assembler.into_message()
+}
+
+/// The choice that these members of choice 0 come to.
+fn choice(choices: &[&str]) -> Choice {
+    let payloads: Vec<String> =
+        choices.iter().map(|members| format!(r#"{{"choices":[{{"index":0,{members}}}]}}"#)).collect();
+    let payloads: Vec<&str> = payloads.iter().map(String::as_str).collect();
+    message(&payloads).choices.remove(0)
+}
+
+/// The tool calls that these items of `tool_calls` come to: ID, name, arguments.
+fn calls(items: &[&str]) -> Vec<String> {
+    let deltas: Vec<String> = items.iter().map(|item| format!(r#""delta":{{"tool_calls":[{item}]}}"#)).collect();
+    let choice = choice(&deltas.iter().map(String::as_str).collect::<Vec<_>>());
+    let say = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_string());
+    choice
+        .tool_calls
+        .iter()
+        .map(|call| format!("{} {} {}", say(&call.id), say(&call.name), say(&call.arguments)))
+        .collect()
+}
+
+#[test]
+fn the_first_that_says_something_counts() {
+    let message = message(&[
+        r#"{"id":"","object":"","created":0,"model":"","system_fingerprint":null,"choices":[]}"#,
+        r#"{"id":"a","object":"chat.completion.chunk","created":5,"model":"m","provider":"P","choices":[]}"#,
+        r#"{"id":"b","created":6,"model":"n","system_fingerprint":"f","service_tier":"t","provider":"Q","choices":[]}"#,
+    ]);
+    let texts = [&message.id, &message.object, &message.model, &message.system_fingerprint, &message.service_tier];
+    let texts: Vec<_> = texts.iter().map(|text| text.as_deref().unwrap()).collect();
+    assert_eq!(texts, ["a", "chat.completion.chunk", "m", "f", "t"]);
+    assert_eq!((message.created, message.provider.as_deref()), (Some(5), Some("P")));
+    assert_eq!(message.choices, []);
+}
+
+#[test]
+fn nothing_is_allocated_before_a_delta() {
+    let (assembler, _) =
+        fed(Assembler::new(), &["[DONE]", r#"{"choices":[]}"#, r#"{"choices":[{"index":0,"delta":{}}]}"#]);
+    assert_eq!(assembler.tracker.capacity(), 0);
+    assert_eq!(assembler.message().choices.capacity(), 0);
+}
+
+#[test]
+fn the_state_of_the_choices_is_as_large_as_documented() {
+    let (assembler, _) = fed(Assembler::new(), &[r#"{"choices":[{"index":0,"delta":{"content":"x"}}]}"#]);
+    let size = core::mem::size_of_val(&assembler.tracker[0]) * assembler.tracker.capacity();
+    assert!(size <= 20 * 1024, "{size} bytes");
+}
+
+#[test]
+fn choices_stand_by_index() {
+    let message = message(&[
+        r#"{"choices":[{"index":7,"delta":{"content":"h"}},{"index":1,"delta":{"content":"x"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"a"}},{"index":7,"delta":{"content":"i"}}]}"#,
+    ]);
+    let seen: Vec<_> =
+        message.choices.iter().map(|choice| (choice.index, choice.content.as_deref().unwrap())).collect();
+    assert_eq!(seen, [(0, "a"), (1, "x"), (7, "hi")]);
+    assert_eq!(message.choice(7).unwrap().content.as_deref(), Some("hi"));
+    assert!(message.choice(2).is_none());
+}
+
+#[test]
+fn every_channel_is_kept() {
+    let choice = choice(&[
+        r#""delta":{"role":"assistant","content":"","reasoning_content":"th"}"#,
+        r#""delta":{"role":"assistant","reasoning":"ink","annotations":[{"a":1},2]}"#,
+        r#""delta":{"content":"a\n","refusal":"no"},"text":"b""#,
+        r#""text":"c","delta":{"audio":{"id":"x","data":"QU","transcript":"A"}}"#,
+        r#""delta":{"audio":{"data":"I=","expires_at":9},"annotations":[null],"function_call":{"name":"f","arguments":"{"}}"#,
+        r#""delta":{"function_call":{"name":"f","arguments":"}"}},"finish_reason":"stop","native_finish_reason":"end""#,
+        r#""delta":{},"finish_reason":"length","error":{"code":1}"#,
+        r#""delta":{},"error":"later""#,
+    ]);
+    assert_eq!(choice.role.as_deref(), Some("assistant"));
+    assert_eq!(choice.reasoning.as_deref(), Some("think"));
+    assert_eq!(choice.content.as_deref(), Some("a\nc"));
+    assert_eq!(choice.refusal.as_deref(), Some("no"));
+    let audio = choice.audio.unwrap();
+    assert_eq!((audio.id.as_deref(), audio.data.as_deref()), (Some("x"), Some("QUI=")));
+    assert_eq!((audio.transcript.as_deref(), audio.expires_at), (Some("A"), Some(9)));
+    assert_eq!(choice.annotations.value().raw(), br#"[{"a":1},2,null]"#);
+    assert_eq!(choice.annotations.iter().map(|item| item.raw().len()).collect::<Vec<_>>(), [7, 1, 4]);
+    let call = choice.function_call.unwrap();
+    assert_eq!((call.name.as_deref(), call.arguments.as_deref()), (Some("f"), Some("{}")));
+    assert_eq!(choice.finish_reason.as_deref(), Some("length"));
+    assert_eq!(choice.native_finish_reason.as_deref(), Some("end"));
+    let Some(Failure::Json(error)) = choice.error else { panic!() };
+    assert_eq!(error.as_bytes(), br#"{"code":1}"#);
+}
+
+#[test]
+fn calls_are_listed_by_index() {
+    let items = [
+        r#"{"index":2,"id":"c","type":"function","function":{"name":"h","arguments":""}}"#,
+        r#"{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{"}}"#,
+        r#"{"index":2,"function":{"arguments":"[]"}}"#,
+        r#"{"index":0,"id":"","function":{"name":"","arguments":"}"}}"#,
+    ];
+    assert_eq!(calls(&items), ["a f {}", "c h []"]);
+}
+
+#[test]
+fn calls_under_one_index_are_listed_as_they_came() {
+    let items = [
+        r#"{"index":1,"id":"a","function":{"name":"f","arguments":"1"}}"#,
+        r#"{"index":0,"id":"b","function":{"name":"g","arguments":"2"}}"#,
+        r#"{"index":0,"id":"c","function":{"name":"h","arguments":"3"}}"#,
+        r#"{"index":0,"function":{"arguments":"4"}}"#,
+        r#"{"index":1,"function":{"arguments":"5"}}"#,
+    ];
+    assert_eq!(calls(&items), ["a f 15", "b g 2", "c h 34"]);
+}
+
+#[test]
+fn names_come_whole_repeated_and_in_pieces() {
+    let name = |names: &[&str]| {
+        let items: Vec<String> =
+            names.iter().map(|name| format!(r#"{{"index":0,"function":{{"name":"{name}"}}}}"#)).collect();
+        calls(&items.iter().map(String::as_str).collect::<Vec<_>>()).remove(0)
+    };
+    assert_eq!(name(&["get_", "weather"]), "- get_weather -");
+    assert_eq!(name(&["get", "get", "", "get"]), "- get -");
+    assert_eq!(name(&["get", "get_weather"]), "- get_weather -");
+}
+
+#[test]
+fn custom_tools_are_told_apart() {
+    let choice = choice(&[
+        r#""delta":{"tool_calls":[{"index":0,"id":"a","type":"custom","custom":{"name":"sh","input":"l"}}]}"#,
+        r#""delta":{"tool_calls":[{"index":0,"custom":{"input":"s"}}]}"#,
+    ]);
+    let call = &choice.tool_calls[0];
+    assert!(call.custom);
+    assert_eq!((call.kind.as_deref(), call.arguments.as_deref()), (Some("custom"), Some("ls")));
+}
+
+#[test]
+fn repeated_arguments_are_dropped_on_demand() {
+    let say = |fragments: &[&str], drop: bool| {
+        let payloads: Vec<String> = fragments
+            .iter()
+            .map(|text| {
+                let text = text.replace('"', "\\\"");
+                format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"function":{{"arguments":"{text}"}}}}]}}}}]}}"#)
+            })
+            .collect();
+        let payloads: Vec<&str> = payloads.iter().map(String::as_str).collect();
+        let assembler = Assembler::new().drop_repeated_arguments(drop);
+        let (assembler, errors) = fed(assembler, &payloads);
+        assert_eq!(errors, []);
+        assert_eq!(kept(&assembler), used(&assembler));
+        assembler.into_message().choices[0].tool_calls[0].arguments.clone().unwrap()
+    };
+    let whole = r#"{"a":"}"}"#;
+    for (fragments, kept, dropped) in [
+        (&[whole, whole][..], r#"{"a":"}"}{"a":"}"}"#, whole),
+        (&[r#"{"a""#, r#":"}"}"#, r#"{"a":"#, r#""}"}"#], r#"{"a":"}"}{"a":"}"}"#, whole),
+        (&[r#"{"a":"}"}{"a":"}"}"#], r#"{"a":"}"}{"a":"}"}"#, whole),
+        (&[whole, whole, whole], r#"{"a":"}"}{"a":"}"}{"a":"}"}"#, whole),
+        (&[whole, r#"{"b":"}"}"#], r#"{"a":"}"}{"b":"}"}"#, r#"{"a":"}"}{"b":"}"}"#),
+        (&[whole, "x"], r#"{"a":"}"}x"#, r#"{"a":"}"}x"#),
+        (&["aa", "aa"], "aaaa", "aaaa"),
+    ] {
+        assert_eq!(say(fragments, false), kept);
+        assert_eq!(say(fragments, true), dropped);
+    }
+}
+
+#[test]
+fn messages_replace_and_give_way_to_deltas() {
+    let whole = choice(&[
+        r#""delta":{},"message":{"role":"assistant","content":"H"}"#,
+        r#""delta":{"role":"x","content":""},"message":{"role":"assistant","content":"Hi","reasoning":"r"}"#,
+        r#""message":{"content":"Hi!","tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x":1}}},{"id":"b"}]}"#,
+    ]);
+    assert_eq!((whole.content.as_deref(), whole.reasoning), (Some("Hi!"), None));
+    assert_eq!(whole.role.as_deref(), Some("x"));
+    assert_eq!(whole.tool_calls.iter().map(|call| call.id.as_deref().unwrap()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(whole.tool_calls[0].arguments.as_deref(), Some(r#"{"x":1}"#));
+
+    let deltas = choice(&[
+        r#""message":{"role":"assistant","content":"Hello","refusal":"no"}"#,
+        r#""delta":{"content":"He"},"message":{"content":"Hello"}"#,
+        r#""delta":{"content":"y"},"message":{"content":"Hello"}"#,
+        r#""message":{"content":"Hello"},"finish_reason":"stop""#,
+    ]);
+    assert_eq!((deltas.content.as_deref(), deltas.refusal), (Some("Hey"), None));
+    assert_eq!(deltas.finish_reason.as_deref(), Some("stop"));
+}
+
+#[test]
+fn usage_is_the_last_and_errors_the_first() {
+    let message = message(&[
+        r#"{"choices":[],"usage":{"total_tokens":1}}"#,
+        r#"{"choices":[],"usage":{"total_tokens":2}}"#,
+        r#"{"choices":[],"usage":null}"#,
+        r#"{"choices":[],"usage":{}}"#,
+        r#"{"error":{"message":"one"}}"#,
+        r#"{"error":"two"}"#,
+    ]);
+    assert_eq!(message.usage.unwrap().as_bytes(), br#"{"total_tokens":2}"#);
+    assert_eq!(
+        message.error,
+        Some(Failure::Json(super::RawJson::of(crate::json::parse(br#"{"message":"one"}"#).unwrap()).unwrap()))
+    );
+}
+
+#[test]
+fn an_error_of_plain_text_is_kept_as_text() {
+    let mut parser = Parser::new([0; 512]);
+    let mut assembler = Assembler::new();
+    let mut input = &b"event: error\ndata: out of \xff luck\n\n"[..];
+    while let Some(event) = parser.next(&mut input).unwrap() {
+        assembler.add(&event).unwrap();
+    }
+    assert_eq!(assembler.message().error, Some(Failure::Text("out of \u{fffd} luck".to_string())));
+}
+
+#[test]
+fn logprobs_are_appended() {
+    let logprobs = choice(&[
+        r#""delta":{"content":"a"},"logprobs":{"content":[{"token":"a"}],"refusal":null}"#,
+        r#""delta":{"content":"b"},"logprobs":null"#,
+        r#""delta":{"content":"b"},"logprobs":{"content":[{"token":"b"},{"token":"c"}],"refusal":[]}"#,
+    ])
+    .logprobs
+    .unwrap();
+    assert_eq!(logprobs.content.as_ref().unwrap().value().raw(), br#"[{"token":"a"},{"token":"b"},{"token":"c"}]"#);
+    assert_eq!(logprobs.refusal.as_ref().map(|list| list.len()), Some(0));
+    assert_eq!(logprobs.tokens, None);
+
+    let legacy = choice(&[
+        r#""text":"a","logprobs":{"tokens":["a"],"token_logprobs":[null],"top_logprobs":null,"text_offset":[0]}"#,
+        r#""text":"b","logprobs":{"tokens":["b"],"token_logprobs":[-1.5],"top_logprobs":[{"b":-1.5}],"text_offset":[1]}"#,
+    ])
+    .logprobs
+    .unwrap();
+    let lists = [legacy.tokens, legacy.token_logprobs, legacy.top_logprobs, legacy.text_offset];
+    let lists: Vec<String> =
+        lists.iter().map(|list| String::from_utf8(list.as_ref().unwrap().value().raw().to_vec()).unwrap()).collect();
+    assert_eq!(lists, [r#"["a","b"]"#, "[null,-1.5]", r#"[{"b":-1.5}]"#, "[0,1]"]);
+}
+
+#[test]
+fn halves_of_characters_join_or_are_replaced() {
+    let (assembler, errors) = fed(
+        Assembler::new(),
+        &[
+            r#"{"choices":[{"index":0,"delta":{"content":"\ud83d"}},{"index":1,"delta":{"content":"\ud83d"}}]}"#,
+            r#"{"choices":[{"index":0,"delta":{"content":"\ude00"}}]}"#,
+        ],
+    );
+    assert_eq!(errors, []);
+    assert_eq!(assembler.message().choices[0].content.as_deref(), Some("\u{1f600}"));
+    assert_eq!(assembler.message().choices[1].content.as_deref(), Some("\u{fffd}"));
+    assert_eq!(assembler.quirk_count(Quirk::LoneSurrogate), 1);
+    assert_eq!(assembler.quirks().iter().collect::<Vec<_>>(), [Quirk::LoneSurrogate]);
+}
+
+#[test]
+fn quirks_are_counted_once_a_delta() {
+    let (assembler, _) = fed(
+        Assembler::new(),
+        &[
+            r#"{"id":"\q","choices":[{"index":0,"delta":{"content":"\q"},"finish_reason":"stop"}]}"#,
+            r#"{"id":"\q","choices":[{"index":0,"delta":{"content":"\q\q"},"finish_reason":"stop"}]}"#,
+        ],
+    );
+    assert_eq!(assembler.quirk_count(Quirk::BadEscape), 3);
+    assert_eq!(assembler.quirk_count(Quirk::SecondFinish), 1);
+    assert_eq!(assembler.quirk_count(Quirk::DeltaAfterFinish), 1);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Limits
+
+/// What the budget says is in use.
+fn used(assembler: &Assembler) -> usize {
+    assembler.limits.max_message_len - assembler.kept.budget.left()
+}
+
+/// What is in use: all texts and raw JSON, counted anew.
+fn kept(assembler: &Assembler) -> usize {
+    let message = assembler.message();
+    let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let failure = |error: &Option<Failure>| match error {
+        None => 0,
+        Some(Failure::Json(value)) => value.as_bytes().len(),
+        Some(Failure::Text(text)) => text.len(),
+    };
+    let list = |list: &super::RawList| list.iter().map(|item| item.raw().len() + 2).sum::<usize>();
+    let texts = [&message.id, &message.object, &message.model, &message.system_fingerprint, &message.service_tier];
+    let mut sum: usize = texts.into_iter().map(len).sum();
+    sum += len(&message.provider) + failure(&message.error);
+    sum += message.usage.as_ref().map_or(0, |usage| usage.as_bytes().len());
+    for choice in &message.choices {
+        let texts = [&choice.role, &choice.content, &choice.refusal, &choice.reasoning, &choice.finish_reason];
+        sum += texts.into_iter().map(len).sum::<usize>() + len(&choice.native_finish_reason) + failure(&choice.error);
+        sum += list(&choice.annotations);
+        if let Some(call) = &choice.function_call {
+            sum += len(&call.name) + len(&call.arguments);
+        }
+        for call in &choice.tool_calls {
+            sum += len(&call.id) + len(&call.kind) + len(&call.name) + len(&call.arguments);
+        }
+        if let Some(audio) = &choice.audio {
+            sum += len(&audio.id) + len(&audio.data) + len(&audio.transcript);
+        }
+        if let Some(lists) = &choice.logprobs {
+            let lists = [&lists.content, &lists.refusal, &lists.tokens, &lists.token_logprobs, &lists.top_logprobs];
+            sum += lists.into_iter().flatten().map(list).sum::<usize>();
+        }
+    }
+    sum
+}
+
+#[test]
+fn a_text_over_the_limit_has_no_gap() {
+    let limits = Limits { max_message_len: 10, ..Limits::DEFAULT };
+    let delta = |text: &str| format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#);
+    let (five, seven, one) = (delta("12345"), delta("abcdefg"), delta("!"));
+    let (assembler, errors) = fed(
+        Assembler::with_limits(limits),
+        &[&five, &seven, &one, r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#],
+    );
+    assert_eq!(errors, [AssembleError::TooLong, AssembleError::TooLong]);
+    let choice = &assembler.message().choices[0];
+    assert_eq!((choice.content.as_deref(), choice.finish_reason.as_deref()), (Some("12345"), Some("stop")));
+}
+
+#[test]
+fn a_message_over_the_limit_leaves_the_one_before() {
+    let limits = Limits { max_message_len: 10, ..Limits::DEFAULT };
+    let (assembler, errors) = fed(
+        Assembler::with_limits(limits),
+        &[
+            r#"{"choices":[{"index":0,"message":{"content":"12345678"}}]}"#,
+            r#"{"choices":[{"index":0,"message":{"content":"123456789012"}}]}"#,
+            r#"{"choices":[{"index":0,"message":{"content":"1234","annotations":[123456789]}}]}"#,
+            r#"{"choices":[],"usage":{"a":12345}}"#,
+        ],
+    );
+    assert_eq!(errors, [AssembleError::TooLong; 3]);
+    assert_eq!(assembler.message().choices[0].content.as_deref(), Some("12345678"));
+    assert_eq!(assembler.message().usage, None);
+    assert_eq!(used(&assembler), 8);
+}
+
+#[test]
+fn the_budget_fits_whatever_the_limit() {
+    let payloads = [
+        r#"{"id":"i1","model":"m","choices":[{"index":0,"message":{"role":"r","content":"abc","annotations":[1,2]}}]}"#,
+        r#"{"choices":[{"index":0,"message":{"content":"abcdef","tool_calls":[{"id":"x","function":{"name":"f"}}]}}]}"#,
+        r#"{"choices":[{"index":0,"message":{"content":"ab","audio":{"data":"d","transcript":"t"},"annotations":[3]}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"12","annotations":[{"a":1}]},"logprobs":{"content":[{},{}]}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"y","function":{"name":"g","arguments":"{}"}}]}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"gh","arguments":"{}"}}]}}]}"#,
+        r#"{"choices":[{"index":1,"delta":{"reasoning":"\ud83d"},"finish_reason":"stop","native_finish_reason":"n"}]}"#,
+        r#"{"choices":[{"index":1,"delta":{"function_call":{"name":"f","arguments":"1"}},"finish_reason":"length"}]}"#,
+        r#"{"choices":[],"usage":{"a":1}}"#,
+        r#"{"choices":[],"usage":{"a":1234},"error":{"message":"x"}}"#,
+    ];
+    for max_message_len in 0..200 {
+        let limits = Limits { max_message_len, ..Limits::DEFAULT };
+        let assembler = Assembler::with_limits(limits).drop_repeated_arguments(max_message_len % 2 == 0);
+        let (assembler, errors) = fed(assembler, &payloads);
+        assert_eq!(kept(&assembler), used(&assembler), "limit {max_message_len}");
+        let message = assembler.message();
+        for choice in &message.choices {
+            assert!(choice.content.as_deref().is_none_or(|text| "12".starts_with(text) || "abcdef".starts_with(text)));
+        }
+        if max_message_len >= 120 {
+            assert_eq!(errors, []);
+        }
+    }
+}
+
+#[test]
+fn choices_and_calls_are_bounded() {
+    let choices: Vec<String> =
+        (0..129).map(|index| format!(r#"{{"choices":[{{"index":{index},"delta":{{"content":"x"}}}}]}}"#)).collect();
+    let (assembler, errors) = fed(Assembler::new(), &choices.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(errors, [AssembleError::TooManyChoices]);
+    assert_eq!(assembler.message().choices.len(), 128);
+
+    let calls: Vec<String> = (0..257)
+        .map(|index| {
+            format!(r#"{{"choices":[{{"index":0,"delta":{{"tool_calls":[{{"index":{index},"id":"c"}}]}}}}]}}"#)
+        })
+        .collect();
+    let (assembler, errors) = fed(Assembler::new(), &calls.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(errors, [AssembleError::TooManyCalls]);
+    assert_eq!(assembler.message().choices[0].tool_calls.len(), 256);
+
+    let items = alloc::vec![r#"{"id":"c"}"#; 257].join(",");
+    let body = format!(r#"{{"choices":[{{"index":0,"message":{{"content":"x","tool_calls":[{items}]}}}}]}}"#);
+    let (assembler, errors) = fed(Assembler::new(), &[&body]);
+    assert_eq!(errors, [AssembleError::TooManyCalls]);
+    assert_eq!(used(&assembler), kept(&assembler));
+}
+
+#[test]
+fn a_reset_forgets_everything() {
+    let limits = Limits { max_message_len: 5, ..Limits::DEFAULT };
+    let (mut assembler, _) = fed(
+        Assembler::with_limits(limits),
+        &[
+            r#"{"choices":[{"index":0,"delta":{"role":"r","content":"1234"}}]}"#,
+            r#"{"choices":[{"index":0,"delta":{"content":"5\q"}}]}"#,
+        ],
+    );
+    assembler.reset();
+    assert_eq!(assembler.message(), &Completion::default());
+    assert!(assembler.quirks().is_empty());
+    let (assembler, errors) = fed(assembler, &[r#"{"choices":[{"index":0,"delta":{"role":"r","content":"1234"}}]}"#]);
+    assert_eq!(errors, []);
+    assert_eq!(assembler.message().choices[0].role.as_deref(), Some("r"));
+}

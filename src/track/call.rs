@@ -137,8 +137,10 @@ pub(crate) struct Call {
     /// Its number among the calls of its choice, in order of appearance.
     pub(crate) number: u32,
     pub(crate) index: u32,
-    /// It had no index: `index` is its place.
+    /// It had no index: `index` is its place, or the next that was free.
     pub(crate) by_place: bool,
+    /// Where its fragment stood last in the array of its delta.
+    pub(crate) position: u32,
     pub(crate) id: Option<Hash>,
     pub(crate) kind_known: bool,
     pub(crate) name: Name,

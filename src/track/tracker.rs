@@ -369,6 +369,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         if reuses {
             out.quirks.insert(Quirk::ReusedCallIndex);
         }
+        state.position = call.position();
         let number = state.number;
         let id = call.id().filter(|_| state.id.is_none());
         if let Some(id) = id {
@@ -403,15 +404,26 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// already in use. By index, else by ID, else by its place in the array, else the open one.
     fn resolve(&mut self, choice: &Choice, call: &ToolCall<'_>) -> Option<(u16, bool, bool)> {
         let id = call.id().map(Hash::of);
+        let index = call.index();
+        let open = choice.open.and_then(|slot| Some((slot, self.calls.get(usize::from(slot)).copied().flatten()?)));
+        if let Some((slot, state)) = open {
+            // Nearly always: more of the open call.
+            if index == Some(state.index) && (id.is_none() || id == state.id) {
+                return Some((slot, false, false));
+            }
+        }
         let of_choice = |state: &Call| state.choice == choice.index;
         let last = |wanted: &dyn Fn(&Call) -> bool| {
             let place = self.calls.iter().rposition(|slot| slot.as_ref().is_some_and(|s| of_choice(s) && wanted(s)))?;
             Some((place, self.calls.get(place).copied().flatten()?))
         };
-        let found = match (call.index(), id) {
+        let found = match (index, id) {
             (Some(index), _) => match last(&|state| state.index == index) {
                 Some((_, state)) if id.is_some() && state.id.is_some() && state.id != id => {
-                    return self.open(choice, index, false).map(|slot| (slot, true, true));
+                    match last(&|state| state.index == index && state.id == id) {
+                        Some((place, _)) => place,
+                        None => return self.open(choice, index, false).map(|slot| (slot, true, true)),
+                    }
                 }
                 Some((place, _)) => place,
                 None => return self.open(choice, index, false).map(|slot| (slot, true, false)),
@@ -425,14 +437,18 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
             },
             (None, None) => {
                 let position = call.position();
-                let by_place = last(&|state| state.by_place && state.index == position);
-                let open = choice.open.and_then(|slot| self.calls.get(usize::from(slot)).copied().flatten());
+                // Several calls may have begun in one place, in chunks of their own: the open one goes before the last.
+                let in_place = |state: &Call| state.by_place && state.position == position;
+                let by_place = match open {
+                    Some((slot, state)) if in_place(&state) => Some((usize::from(slot), state)),
+                    _ => last(&in_place),
+                };
                 // A name that is not its own, once its arguments are complete, is another call's.
                 let other =
                     |state: &Call| call.name().is_some_and(|name| state.arguments.is_closed() && !state.name.is(name));
-                match (by_place, open, choice.open) {
-                    (Some((place, state)), _, _) if !other(&state) => place,
-                    (None, Some(state), Some(slot)) if !other(&state) && (call.name().is_none() || position == 0) => {
+                match (by_place, open) {
+                    (Some((place, state)), _) if !other(&state) => place,
+                    (None, Some((slot, state))) if !other(&state) && (call.name().is_none() || position == 0) => {
                         usize::from(slot)
                     }
                     _ => {
@@ -467,6 +483,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
                 number: choice.calls,
                 index,
                 by_place,
+                position: 0,
                 id: None,
                 kind_known: false,
                 name: Name::EMPTY,

@@ -48,8 +48,13 @@ pub fn run(options: &Message) -> Result<u8, Failure> {
     assembly.note(finished);
 
     let mut out = BufWriter::new(io::stdout().lock());
-    serde_json::to_writer_pretty(&mut out, assembly.assembler.message())
-        .map_err(|error| Failure::Write(error.into()))?;
+    let message = assembly.assembler.message();
+    let written = if options.extended {
+        serde_json::to_writer_pretty(&mut out, &message.extended())
+    } else {
+        serde_json::to_writer_pretty(&mut out, message)
+    };
+    written.map_err(|error| Failure::Write(error.into()))?;
     writeln!(out).and_then(|()| out.flush()).map_err(Failure::Write)?;
 
     let status = conclude(&parser.end(), &assembly.losses, |quirk| {

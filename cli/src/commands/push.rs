@@ -1,1 +1,87 @@
+//! What `text` and `events` have in common: a handler that is fed and writes as it is called.
 
+use crate::input::Input;
+use crate::options::{Meaning, Reading};
+use crate::report::{complain, conclude, Failure, Losses};
+use deltawire::track::Tracker;
+use deltawire::{Flow, Growing, Handler, Parser, Stop};
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+/// As many choices and tool calls as the assembler has room for.
+type Wide = Parser<Growing, 2, Tracker<128, 256>>;
+
+/// Standard output, and what was wrong with it.
+pub struct Output {
+    out: BufWriter<StdoutLock<'static>>,
+    error: Option<io::Error>,
+}
+
+impl Output {
+    pub fn new() -> Self {
+        Output { out: BufWriter::new(io::stdout().lock()), error: None }
+    }
+
+    /// Writes by `f`. After an error nothing more is written, and the parser is to stop.
+    pub fn write(&mut self, f: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Flow {
+        if self.error.is_none() {
+            self.error = f(&mut self.out).err();
+        }
+        match self.error {
+            None => Flow::Continue(()),
+            Some(_) => Flow::Break(Stop::Abort),
+        }
+    }
+
+    pub fn flush(&mut self) -> Flow {
+        self.write(|out| out.flush())
+    }
+
+    fn check(&mut self) -> Result<(), Failure> {
+        match self.error.take() {
+            None => Ok(()),
+            Some(error) => Err(Failure::Write(error)),
+        }
+    }
+}
+
+/// A handler that writes.
+pub trait Printer: Handler {
+    fn output(&mut self) -> &mut Output;
+    fn losses(&self) -> &Losses;
+    /// The stream ended.
+    fn end(&mut self) {}
+}
+
+/// Reads all of the input for `printer`; gives the exit status.
+pub fn print(reading: &Reading, meaning: &Meaning, printer: &mut impl Printer) -> Result<u8, Failure> {
+    let mut input = Input::open(reading)?;
+    let mut parser: Wide = Parser::with_tracker(Growing::new(), meaning.config(reading.limits()), Tracker::new());
+    while let Some(slice) = input.next()? {
+        let mut rest = slice;
+        loop {
+            let fed = parser.feed(rest, printer);
+            rest = rest.get(fed.consumed..).unwrap_or_default();
+            if !goes_on(fed.stop, printer)? {
+                break;
+            }
+        }
+        // What one slice brought is seen before the next is waited for.
+        let _ = printer.output().flush();
+        printer.output().check()?;
+    }
+    while goes_on(parser.finish_into(printer), printer)? {}
+    printer.end();
+    let _ = printer.output().flush();
+    printer.output().check()?;
+    Ok(conclude(&parser.end(), printer.losses(), |quirk| u64::from(parser.quirk_count(quirk))))
+}
+
+/// Whether the parser stopped before it was through, for a reason that lets it go on.
+fn goes_on(stop: Option<Stop>, printer: &mut impl Printer) -> Result<bool, Failure> {
+    match stop {
+        None => return Ok(false),
+        Some(Stop::Error(error)) => complain(error),
+        Some(_) => printer.output().check()?,
+    }
+    Ok(true)
+}

@@ -1,5 +1,58 @@
-use crate::options::Sse;
-use crate::report::Failure;
-pub fn run(_options: &Sse) -> Result<u8, Failure> {
-    Ok(0)
+//! `deltawire sse`: the events of any event stream, one JSON object a line.
+
+use crate::input::Input;
+use crate::options;
+use crate::report::{complain, Failure, NO_STREAM, TRUNCATED};
+use deltawire::sse::{Decoder, Item, Lossy};
+use deltawire::Growing;
+use serde_json::{json, Value as Json};
+use std::io::{self, BufWriter, Write};
+
+pub fn run(options: &options::Sse) -> Result<u8, Failure> {
+    let mut input = Input::open(&options.reading)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut decoder = Decoder::with_limits(Growing::new(), options.reading.limits());
+    let mut items = 0u64;
+    while let Some(mut slice) = input.next()? {
+        while let Some(item) = decoder.next(&mut slice) {
+            items += 1;
+            writeln!(out, "{}", line(&item)).map_err(Failure::Write)?;
+        }
+        // What one slice brought is seen before the next is waited for.
+        out.flush().map_err(Failure::Write)?;
+    }
+    let mut dropped = false;
+    while let Some(item) = decoder.finish() {
+        if options.flush {
+            items += 1;
+            writeln!(out, "{}", line(&item)).map_err(Failure::Write)?;
+        }
+        dropped |= !options.flush && matches!(item, Item::Event(_));
+    }
+    out.flush().map_err(Failure::Write)?;
+    if dropped {
+        complain("the last block has no blank line after it, and was dropped (--flush prints it)");
+    }
+    Ok(match items {
+        _ if dropped => TRUNCATED,
+        0 => {
+            complain("no event stream: nothing came that one has");
+            NO_STREAM
+        }
+        _ => 0,
+    })
+}
+
+fn line(item: &Item<'_>) -> Json {
+    match item {
+        Item::Event(event) => json!({
+            "event": event.event_type_text().to_string(),
+            "data": event.data_text().to_string(),
+            "id": event.last_event_id_text().to_string(),
+        }),
+        Item::Comment(text) => json!({"comment": Lossy::new(text).to_string()}),
+        Item::Retry(ms) => json!({"retry": ms}),
+        Item::TooLong { offset } => json!({"too_long": offset}),
+        other => json!({"unknown": format!("{other:?}")}),
+    }
 }

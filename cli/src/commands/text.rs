@@ -1,5 +1,120 @@
-use crate::options::Text;
-use crate::report::Failure;
-pub fn run(_options: &Text) -> Result<u8, Failure> {
-    Ok(0)
+//! `deltawire text`: the content, as it arrives.
+
+use super::push::{print, Output, Printer};
+use crate::options;
+use crate::report::{Failure, Losses};
+use deltawire::chat::{DeltaKind, Message};
+use deltawire::json::Text;
+use deltawire::{Event, Flow, Handler};
+use std::io::IsTerminal;
+
+/// What was printed last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Channel {
+    Content,
+    Reasoning,
+}
+
+/// Prints the texts of one choice.
+struct Printing<'o> {
+    options: &'o options::Text,
+    out: Output,
+    losses: Losses,
+    last: Option<Channel>,
+    /// What the last whole message said, to be printed if no delta comes.
+    whole: Vec<(Channel, String)>,
+    ends_line: bool,
+}
+
+pub fn run(options: &options::Text) -> Result<u8, Failure> {
+    let mut printing = Printing {
+        options,
+        out: Output::new(),
+        losses: Losses::default(),
+        last: None,
+        whole: Vec::new(),
+        ends_line: true,
+    };
+    print(&options.reading, &options.meaning, &mut printing)
+}
+
+impl Printing<'_> {
+    fn wants(&self, choice: u32, channel: Channel) -> bool {
+        choice == self.options.choice && (channel == Channel::Content || self.options.reasoning)
+    }
+
+    fn put(&mut self, channel: Channel, text: &str) -> Flow {
+        let parted = self.last.is_some_and(|last| last != channel);
+        self.last = Some(channel);
+        self.ends_line = text.ends_with('\n');
+        self.out.write(|out| {
+            if parted {
+                out.write_all(b"\n\n")?;
+            }
+            out.write_all(text.as_bytes())?;
+            out.flush()
+        })
+    }
+
+    fn delta(&mut self, choice: u32, channel: Channel, text: Text<'_>) -> Flow {
+        if choice == self.options.choice {
+            self.whole.clear();
+        }
+        if !self.wants(choice, channel) {
+            return Flow::Continue(());
+        }
+        self.put(channel, &text.to_cow())
+    }
+}
+
+impl Handler for Printing<'_> {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        self.losses.see(event);
+        Flow::Continue(())
+    }
+
+    fn content(&mut self, choice: u32, text: Text<'_>) -> Flow {
+        self.delta(choice, Channel::Content, text)
+    }
+
+    fn reasoning(&mut self, choice: u32, text: Text<'_>) -> Flow {
+        self.delta(choice, Channel::Reasoning, text)
+    }
+
+    fn message(&mut self, choice: u32, message: Message<'_>) -> Flow {
+        if choice == self.options.choice {
+            self.whole.clear();
+            for kind in message.deltas() {
+                let (channel, text) = match kind {
+                    DeltaKind::Content(text) => (Channel::Content, text),
+                    DeltaKind::Reasoning(text) => (Channel::Reasoning, text),
+                    _ => continue,
+                };
+                if self.wants(choice, channel) {
+                    self.whole.push((channel, text.to_cow().into_owned()));
+                }
+            }
+        }
+        Flow::Continue(())
+    }
+}
+
+impl Printer for Printing<'_> {
+    fn output(&mut self) -> &mut Output {
+        &mut self.out
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
+    fn end(&mut self) {
+        for (channel, text) in std::mem::take(&mut self.whole) {
+            let _ = self.put(channel, &text);
+        }
+        // Elsewhere than on a terminal the text is just what was sent.
+        if !self.ends_line && std::io::stdout().is_terminal() {
+            let _ = self.out.write(|out| out.write_all(b"\n"));
+        }
+    }
 }

@@ -1,0 +1,73 @@
+//! Runs the command.
+#![allow(dead_code)] // Not every test uses everything.
+
+use serde_json::Value;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+/// What came of a run.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ran {
+    pub out: String,
+    pub err: String,
+    pub status: i32,
+}
+
+pub const BINARY: &str = env!("CARGO_BIN_EXE_deltawire");
+
+pub fn spawn(arguments: &[&str], stdin: Stdio) -> Child {
+    Command::new(BINARY)
+        .args(arguments)
+        .stdin(stdin)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts")
+}
+
+/// Runs with these arguments and this standard input.
+pub fn any(arguments: &[&str], input: &str) -> Ran {
+    let mut child = spawn(arguments, Stdio::piped());
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let bytes = input.to_owned();
+    let writer = std::thread::spawn(move || drop(stdin.write_all(bytes.as_bytes())));
+    let output = child.wait_with_output().expect("it ends");
+    writer.join().expect("the writer ends");
+    Ran {
+        out: String::from_utf8(output.stdout).expect("the output is UTF-8"),
+        err: String::from_utf8(output.stderr).expect("so are the errors"),
+        status: output.status.code().expect("no signal ends it"),
+    }
+}
+
+pub fn run(command: &str, arguments: &[&str]) -> Ran {
+    any(&[&[command], arguments].concat(), "")
+}
+
+pub fn run_with(command: &str, arguments: &[&str], input: &str) -> Ran {
+    any(&[&[command], arguments].concat(), input)
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../samples")
+}
+
+/// The path of a sample.
+pub fn sample(name: &str) -> String {
+    folder().join(name).to_str().expect("the path is UTF-8").to_owned()
+}
+
+/// The name of every sample, with the message that it must come to.
+pub fn samples() -> Vec<(String, Value)> {
+    let mut samples = Vec::new();
+    for entry in std::fs::read_dir(folder()).expect("the samples are there") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+        let Some((stem, "sse" | "json")) = name.split_once('.') else { continue };
+        let expected = std::fs::read(path.with_file_name(format!("{stem}.expected.json"))).expect("the message");
+        samples.push((name, serde_json::from_slice(&expected).expect("the message is JSON")));
+    }
+    samples.sort_by(|a, b| a.0.cmp(&b.0));
+    samples
+}

@@ -1,0 +1,257 @@
+//! No allocation while parsing with a storage that was given: counted, over every stream there is.
+#![allow(missing_docs, unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+mod common;
+
+use common::corpus::{recorded, samples, Stream};
+use deltawire::json::{self, Fragment, Text};
+use deltawire::sse::Decoder;
+use deltawire::stream::Event;
+use deltawire::track::{Tracker, Update};
+use deltawire::{Config, Flow, Framing, Growing, Handler, Limits, Parser, QuirkSet, Stop, Storage, Validate};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    // At the end of a thread there may be nothing to count with.
+    let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+}
+
+// SAFETY: everything is handed to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static GLOBAL: Counting = Counting;
+
+/// How many allocations `f` makes on this thread.
+fn allocations(f: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.with(Cell::get);
+    f();
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+/// Reads all that there is to read, so that no accessor is left out; the sum keeps it from being optimised away.
+#[derive(Default)]
+struct Reader {
+    sum: usize,
+}
+
+impl Reader {
+    fn text(&mut self, text: Text<'_>) {
+        for fragment in text.fragments() {
+            self.sum += match fragment {
+                Fragment::Str(run) => run.len(),
+                Fragment::Char(char) => char.len_utf8(),
+            };
+        }
+        let mut buffer = [0; 64];
+        self.sum += text.copy_to(&mut buffer).written + text.quirks().iter().count();
+    }
+
+    fn see(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Chunk(chunk) => {
+                self.sum += chunk.payload().len() + chunk.quirks().iter().count();
+                for text in [chunk.id(), chunk.model(), chunk.object(), chunk.service_tier()].into_iter().flatten() {
+                    self.text(text);
+                }
+                self.sum += usize::from(json::validate(chunk.payload(), 128).is_ok());
+                self.sum += usize::from(chunk.get("obfuscation").is_some());
+                for choice in chunk.choices() {
+                    for token in choice.logprobs().into_iter().flat_map(|logprobs| logprobs.content()) {
+                        self.sum += token.bytes().into_iter().flatten().count() + token.top_logprobs().count();
+                        self.sum += token.logprob().map_or(0, |number| number.to_f64() as usize);
+                    }
+                }
+            }
+            Event::Malformed(malformed) => self.sum += malformed.payload().len() + malformed.fault().offset,
+            Event::Comment(bytes) | Event::KeepAlive(bytes) | Event::LastEventId(bytes) => self.sum += bytes.len(),
+            _ => self.sum += 1,
+        }
+    }
+
+    fn take(&mut self, update: Update<'_>) {
+        match update {
+            Update::Role(text)
+            | Update::Content(text)
+            | Update::Reasoning(text)
+            | Update::Refusal(text)
+            | Update::CallName { text, .. }
+            | Update::CallArguments { text, .. }
+            | Update::FunctionName { text, .. }
+            | Update::FunctionArguments(text) => self.text(text),
+            Update::Call { id, kind, .. } => {
+                for text in [id, kind].into_iter().flatten() {
+                    self.text(text);
+                }
+            }
+            Update::Finish(reason) => self.text(reason.text()),
+            Update::ChoiceError(error) | Update::Error(error) => {
+                for text in [error.message(), error.code(), error.kind(), error.param()].into_iter().flatten() {
+                    self.text(text);
+                }
+            }
+            Update::Usage(usage) => {
+                self.sum += usage.total_tokens().unwrap_or(0) as usize + usage.cached_tokens().unwrap_or(0) as usize;
+            }
+            Update::Message(message) => self.sum += message.deltas().count(),
+            Update::Audio(audio) => self.sum += usize::from(audio.data().is_some()),
+            Update::Logprobs(logprobs) => self.sum += logprobs.refusal().count(),
+            _ => {}
+        }
+    }
+}
+
+impl Handler for Reader {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        self.see(event);
+        Flow::Continue(())
+    }
+    fn update(&mut self, _choice: u32, update: Update<'_>) -> Flow {
+        self.take(update);
+        Flow::Continue(())
+    }
+}
+
+fn by_push<S: Storage>(storage: S, bytes: &[u8], size: usize, config: Config) -> usize {
+    let mut reader = Reader::default();
+    let mut parser = Parser::with_config(storage, config);
+    for mut piece in bytes.chunks(size) {
+        loop {
+            let fed = parser.feed(piece, &mut reader);
+            piece = &piece[fed.consumed..];
+            match fed.stop {
+                None => break,
+                Some(Stop::Error(error)) => reader.sum += error.offset() as usize,
+                Some(_) => {}
+            }
+        }
+    }
+    while parser.finish_into(&mut reader).is_some() {}
+    reader.sum + parser.end().offset as usize + parser.quirks().iter().count()
+}
+
+fn by_pull<S: Storage>(storage: S, bytes: &[u8], size: usize, config: Config) -> usize {
+    let mut reader = Reader::default();
+    let mut tracker: Tracker = Tracker::new();
+    let mut parser: Parser<S, 2, ()> = Parser::with_tracker(storage, config, ());
+    let mut see = |reader: &mut Reader, event: &Event<'_>| {
+        reader.see(event);
+        for delta in event.deltas() {
+            let outcome = tracker.update(&delta, 0, |_, update| -> ControlFlow<()> {
+                reader.take(update);
+                ControlFlow::Continue(())
+            });
+            reader.sum += usize::from(outcome.error.is_some());
+        }
+    };
+    for mut piece in bytes.chunks(size) {
+        loop {
+            match parser.next(&mut piece) {
+                Ok(Some(event)) => see(&mut reader, &event),
+                Ok(None) => break,
+                Err(error) => reader.sum += error.offset() as usize,
+            }
+        }
+    }
+    loop {
+        match parser.finish() {
+            Ok(Some(event)) => see(&mut reader, &event),
+            Ok(None) => break,
+            Err(error) => reader.sum += error.offset() as usize,
+        }
+    }
+    reader.sum + parser.last_event_id().len()
+}
+
+fn by_decoder<S: Storage>(storage: S, bytes: &[u8], size: usize) -> usize {
+    let mut decoder = Decoder::new(storage);
+    let mut sum = 0;
+    for mut piece in bytes.chunks(size) {
+        while let Some(item) = decoder.next(&mut piece) {
+            if let deltawire::sse::Item::Event(event) = item {
+                sum += event.data().len() + usize::from(json::validate(event.data(), 128).is_ok());
+            }
+        }
+    }
+    while decoder.finish().is_some() {
+        sum += 1;
+    }
+    sum
+}
+
+#[test]
+fn nothing_is_allocated() {
+    let mut streams: Vec<Stream> = samples();
+    streams.extend(recorded("alloc"));
+    let recorded = streams.len();
+    for case in common::case::all() {
+        streams.push(Stream { name: format!("{} {}", case.row, case.name), bytes: case.input });
+    }
+    let strict = Config { errors: QuirkSet::ALL, validate: Validate::Strict, ..Config::default() };
+    let limits = Limits { max_event_len: 100, max_id_len: 2, max_depth: 3, max_message_len: 10 };
+    let narrow = Config { limits, framing: Framing::Spec, ..Config::default() };
+    let mut memory = vec![0; 64 * 1024];
+    let (mut runs, mut sum) = (0u64, 0usize);
+    for stream in &streams {
+        let bytes = &stream.bytes[..];
+        for size in [1, 7, 1448, bytes.len().max(1)] {
+            for config in [Config::default(), strict, narrow] {
+                let ways: [(&str, u64); 6] = [
+                    ("push, [u8; N]", allocations(|| sum += by_push([0; 32768], bytes, size, config))),
+                    ("push, &mut [u8]", allocations(|| sum += by_push(&mut memory[..], bytes, size, config))),
+                    ("pull, [u8; N]", allocations(|| sum += by_pull([0; 32768], bytes, size, config))),
+                    ("pull, &mut [u8]", allocations(|| sum += by_pull(&mut memory[..64], bytes, size, config))),
+                    ("decoder, [u8; N]", allocations(|| sum += by_decoder([0; 32768], bytes, size))),
+                    ("decoder, &mut [u8]", allocations(|| sum += by_decoder(&mut memory[..], bytes, size))),
+                ];
+                for (way, made) in ways {
+                    runs += 1;
+                    assert_eq!(made, 0, "{way}, reads of {size}: {}", stream.name);
+                }
+            }
+        }
+    }
+    assert!(sum > 0);
+    println!("alloc: no allocation in {runs} runs over {recorded} streams and {} cases", streams.len() - recorded);
+}
+
+/// The count counts: a growing storage allocates when an event is cut that it has no room for, and only then.
+#[test]
+fn the_count_counts() {
+    let long = format!("data: {{\"choices\":[],\"pad\":\"{}\"}}\n\n", "x".repeat(2000));
+    let short = "data: {\"choices\":[]}\n\n".repeat(100);
+    let mut sum = 0;
+    assert!(allocations(|| sum += by_push(Growing::new(), long.as_bytes(), 1000, Config::default())) > 0);
+    assert_eq!(allocations(|| sum += by_push(Growing::new(), long.as_bytes(), 1 << 20, Config::default())), 0);
+    assert_eq!(allocations(|| sum += by_push(Growing::new(), short.as_bytes(), 7, Config::default())), 0);
+    assert!(sum > 0);
+}

@@ -1,0 +1,148 @@
+//! The case files in `tests/quirks/`: their README tells the format.
+
+use super::log::{escaped, Store};
+use deltawire::{Config, Framing, Validate};
+use std::path::{Path, PathBuf};
+
+/// One case.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The row of the table: the name of the file.
+    pub row: String,
+    pub name: String,
+    pub config: Config,
+    /// The size that the storage is to have.
+    pub storage: Option<usize>,
+    pub input: Vec<u8>,
+    /// The log.
+    pub log: Vec<String>,
+    /// Where strict mode stops; None: it does not.
+    pub strict: Option<String>,
+}
+
+impl Case {
+    /// The storages to run it on.
+    pub fn stores(&self) -> Vec<Store> {
+        match self.storage {
+            Some(len) => vec![Store::Fixed(len), Store::Borrowed(len)],
+            None => vec![Store::Fixed(8192), Store::Borrowed(9000), Store::Growing],
+        }
+    }
+
+    pub fn title(&self) -> String {
+        format!("{} \"{}\" {}", self.row, self.name, escaped(&self.input[..self.input.len().min(300)]))
+    }
+}
+
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quirks")
+}
+
+/// All cases of all files, by row.
+pub fn all() -> Vec<Case> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "case"));
+    paths.sort();
+    let mut cases = Vec::new();
+    for path in paths {
+        let row = path.file_stem().unwrap().to_str().unwrap().to_string();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let found = parse(&row, &text).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()));
+        assert!(!found.is_empty(), "{}: no case in it", path.display());
+        cases.extend(found);
+    }
+    cases
+}
+
+pub fn parse(row: &str, text: &str) -> Result<Vec<Case>, String> {
+    let mut cases: Vec<Case> = Vec::new();
+    let mut strict_told = true;
+    for (at, line) in text.lines().enumerate() {
+        let fault = |what: &str| format!("line {}: {what}", at + 1);
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if word == "case" {
+            if !strict_told {
+                return Err(fault("the case before has no `strict` line"));
+            }
+            strict_told = false;
+            cases.push(Case {
+                row: row.to_string(),
+                name: rest.to_string(),
+                config: Config::default(),
+                storage: None,
+                input: Vec::new(),
+                log: Vec::new(),
+                strict: None,
+            });
+            continue;
+        }
+        let case = cases.last_mut().ok_or_else(|| fault("`case` is due"))?;
+        match word {
+            "option" => {
+                for option in rest.split(' ') {
+                    set(case, option).ok_or_else(|| fault("an option that is not known"))?;
+                }
+            }
+            "in" => case.input.extend(unescape(rest).ok_or_else(|| fault("a bad escape"))?),
+            "repeat" => {
+                let (times, bytes) = rest.split_once(' ').ok_or_else(|| fault("`repeat TIMES BYTES`"))?;
+                let times: usize = times.parse().map_err(|_| fault("`repeat TIMES BYTES`"))?;
+                case.input.extend(unescape(bytes).ok_or_else(|| fault("a bad escape"))?.repeat(times));
+            }
+            "log" => case.log.push(rest.to_string()),
+            "strict" => {
+                strict_told = true;
+                case.strict = (rest != "passes").then(|| format!("stop {rest}"));
+            }
+            _ => return Err(fault("a word that is not known")),
+        }
+    }
+    if !strict_told {
+        return Err("the last case has no `strict` line".to_string());
+    }
+    Ok(cases)
+}
+
+fn set(case: &mut Case, option: &str) -> Option<()> {
+    let (name, value) = option.split_once('=')?;
+    let limits = &mut case.config.limits;
+    match (name, value) {
+        ("framing", "spec") => case.config.framing = Framing::Spec,
+        ("validate", "strict") => case.config.validate = Validate::Strict,
+        ("max_event_len", value) => limits.max_event_len = value.parse().ok()?,
+        ("max_id_len", value) => limits.max_id_len = value.parse().ok()?,
+        ("max_depth", value) => limits.max_depth = value.parse().ok()?,
+        ("storage", value) => case.storage = Some(value.parse().ok()?),
+        _ => return None,
+    }
+    Some(())
+}
+
+/// `\n \r \t \0 \\ \" \xHH`; everything else stands for itself.
+pub fn unescape(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        bytes.push(match rest.next()? {
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'0' => 0,
+            b'\\' => b'\\',
+            b'"' => b'"',
+            b'x' => {
+                let digits = [rest.next()?, rest.next()?];
+                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+            }
+            _ => return None,
+        });
+    }
+    Some(bytes)
+}

@@ -1,0 +1,36 @@
+//! The streams to test with: `samples/`, and the recorded ones that `DELTAWIRE_CORPUS` names.
+
+use std::path::{Path, PathBuf};
+
+/// A stream and its name.
+pub struct Stream {
+    pub name: String,
+    pub bytes: Vec<u8>,
+}
+
+/// The project's own samples.
+pub fn samples() -> Vec<Stream> {
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("samples"))
+}
+
+/// The recorded streams. Without them says so; fails if `REQUIRE_ALL` is 1.
+pub fn recorded(test: &str) -> Vec<Stream> {
+    match std::env::var_os("DELTAWIRE_CORPUS") {
+        Some(folder) => read(&PathBuf::from(folder).join("streams")),
+        None => {
+            assert!(std::env::var_os("REQUIRE_ALL").is_none_or(|all| all != "1"), "DELTAWIRE_CORPUS is not set");
+            eprintln!("SKIP {test} (corpus): DELTAWIRE_CORPUS is not set");
+            Vec::new()
+        }
+    }
+}
+
+fn read(folder: &Path) -> Vec<Stream> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_string();
+    let is_stream = |name: &str| (name.ends_with(".sse") || name.ends_with(".json")) && !name.contains("expected");
+    paths.retain(|path| is_stream(&name(path)));
+    paths.iter().map(|path| Stream { name: name(path), bytes: std::fs::read(path).unwrap() }).collect()
+}

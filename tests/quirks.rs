@@ -1,0 +1,159 @@
+//! Every row of the table of quirks: its cases, read in every way.
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+mod common;
+
+use common::case::{self, Case};
+use common::log::{pull, push, without_ranges, How, Log};
+use deltawire::{Config, Quirk, QuirkSet};
+use std::collections::BTreeSet;
+
+/// Inputs under this length are cut at every pair of places.
+const PAIRS_UNDER: usize = 200;
+
+#[derive(Default)]
+struct Runs {
+    runs: u64,
+    wrong: Vec<String>,
+}
+
+impl Runs {
+    /// Runs a case one way, by push and by pull.
+    fn run(&mut self, case: &Case, how: &How<'_>, wanted: &[String], bare: &[String]) -> (Log, bool) {
+        let pushed = push(&case.input, how);
+        let pulled = pull(&case.input, how);
+        self.runs += 2;
+        let good = pulled.lines == wanted && without_ranges(&pushed.lines) == bare && pulled.quirks == pushed.quirks;
+        if !good && self.wrong.len() < 200 {
+            let difference = if pulled.lines == wanted {
+                format!("push: {}", difference(&without_ranges(&pushed.lines), bare))
+            } else {
+                format!("pull: {}", difference(&pulled.lines, wanted))
+            };
+            let title = case.title();
+            self.wrong.push(format!("{title}\n  {:?} cut at {:?}\n  {difference}", how.store, how.cuts));
+        }
+        (pulled, good)
+    }
+}
+
+fn difference(got: &[String], wanted: &[String]) -> String {
+    let at = got.iter().zip(wanted).position(|(got, wanted)| got != wanted).unwrap_or(got.len().min(wanted.len()));
+    let line = |lines: &[String]| lines.get(at).map_or("nothing".to_string(), Clone::clone);
+    format!("line {}\n    got    {}\n    wanted {}", at + 1, line(got), line(wanted))
+}
+
+/// Every way to cut `len` bytes: whole, at each place, at each pair of places, everywhere.
+fn each_cut(len: usize, pairs: bool, mut f: impl FnMut(&[usize]) -> bool) {
+    let every: Vec<usize> = (1..len).collect();
+    if !f(&[]) || !f(&every) {
+        return;
+    }
+    for first in 0..=len {
+        if !f(&[first]) {
+            return;
+        }
+        for second in first..if pairs { len } else { first } {
+            if !f(&[first, second]) {
+                return;
+            }
+        }
+    }
+}
+
+fn check(case: &Case, runs: &mut Runs) -> Vec<(Quirk, u16)> {
+    let bare = without_ranges(&case.log);
+    let mut quirks = None;
+    let strict = Config { errors: QuirkSet::ALL, ..case.config };
+    let strict_log = match &case.strict {
+        None => case.log.clone(),
+        Some(stop) => {
+            // The log before the stop is a beginning of the whole one; how long it is the whole run tells.
+            let whole = pull(&case.input, &How::whole(case.stores()[0], strict)).lines;
+            let before = whole.iter().position(|line| line.starts_with("stop F") || line.starts_with("stop C"));
+            let mut log = case.log[..before.unwrap_or(0).min(case.log.len())].to_vec();
+            log.push(stop.clone());
+            log
+        }
+    };
+    let strict_bare = without_ranges(&strict_log);
+    for store in case.stores() {
+        each_cut(case.input.len(), case.input.len() < PAIRS_UNDER, |cuts| {
+            let how = How { cuts, store, config: case.config, pause: false };
+            let (log, good) = runs.run(case, &how, &case.log, &bare);
+            quirks.get_or_insert(log.quirks);
+            good
+        });
+        each_cut(case.input.len(), false, |cuts| {
+            let how = How { cuts, store, config: strict, pause: false };
+            runs.run(case, &how, &strict_log, &strict_bare).1
+        });
+        // After a pause the parser can be asked for the range, so that the whole log is compared.
+        each_cut(case.input.len(), false, |cuts| {
+            let how = How { cuts, store, config: case.config, pause: true };
+            let paused = push(&case.input, &how);
+            runs.runs += 1;
+            let good = paused.lines == case.log;
+            if !good {
+                let difference = difference(&paused.lines, &case.log);
+                runs.wrong.push(format!("{}\n  {store:?} cut at {cuts:?}, pauses\n  {difference}", case.title()));
+            }
+            good
+        });
+    }
+    quirks.unwrap_or_default()
+}
+
+#[test]
+fn every_case_in_every_way() {
+    let only = std::env::var("ROW").ok();
+    let cases: Vec<Case> =
+        case::all().into_iter().filter(|case| only.as_ref().is_none_or(|o| *o == case.row)).collect();
+    let mut runs = Runs::default();
+    let mut raised = BTreeSet::new();
+    for case in &cases {
+        raised.extend(check(case, &mut runs).iter().map(|(quirk, _)| *quirk as u8));
+    }
+    let bytes: usize = cases.iter().map(|case| case.input.len()).sum();
+    println!("quirks: {} cases, {bytes} bytes, {} runs", cases.len(), runs.runs);
+    for wrong in &runs.wrong {
+        eprintln!("{wrong}\n");
+    }
+    assert!(runs.wrong.is_empty(), "{} runs were wrong", runs.wrong.len());
+    if only.is_none() {
+        for quirk in Quirk::ALL {
+            assert!(raised.contains(&(*quirk as u8)), "no case raises {quirk:?}");
+        }
+    }
+}
+
+#[test]
+fn every_row_has_cases_and_every_quirk_a_row() {
+    let path = case::folder().join("../../docs/quirks.md");
+    let table = std::fs::read_to_string(path).unwrap();
+    let rows: Vec<(&str, &str)> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split_once(" |"))
+        .filter(|(code, _)| {
+            code.strip_prefix(['F', 'C']).is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        })
+        .collect();
+    let files: BTreeSet<String> = case::all().into_iter().map(|case| case.row).collect();
+    for (code, _) in &rows {
+        assert!(files.contains(*code), "row {code} has no case file");
+    }
+    for file in &files {
+        assert!(rows.iter().any(|(code, _)| code == file), "{file}.case has no row");
+    }
+    for quirk in Quirk::ALL {
+        let row = rows.iter().find(|(code, _)| *code == quirk.code());
+        let (_, text) = row.unwrap_or_else(|| panic!("{quirk:?} has no row {}", quirk.code()));
+        assert!(text.contains(&format!("`{quirk:?}`")), "row {} does not name {quirk:?}", quirk.code());
+    }
+    let wanted = (1..=27).map(|n| format!("F{n}")).chain((1..=34).map(|n| format!("C{n}")));
+    assert_eq!(rows.len(), 61);
+    for code in wanted {
+        assert_eq!(rows.iter().filter(|(row, _)| *row == code).count(), 1, "{code}");
+    }
+    println!("quirks: {} rows, {} quirks", rows.len(), Quirk::ALL.len());
+}

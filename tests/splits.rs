@@ -1,0 +1,541 @@
+//! Split invariance: the same bytes give the same events however they are cut, on every storage, limits included.
+//!
+//! Every single cut of every recorded stream under 64 KB, every pair of cuts of what is short. A run is compared by a
+//! hash of everything that it said. The first part of a cut stream is not parsed again for each cut: the parser as it
+//! stood behind the last event before the cut is cloned. What it is given then is what it would have been given.
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+mod common;
+
+use common::corpus::{recorded, samples, Stream};
+use deltawire::chat::ApiError;
+use deltawire::json::{Fragment, Text};
+use deltawire::stream::{Event, Fed};
+use deltawire::track::{Tracker, Update};
+use deltawire::{Config, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Storage};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A hash of what was said
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hash(u64);
+
+impl Hash {
+    const NEW: Hash = Hash(0x9E37_79B9_7F4A_7C15);
+
+    #[inline]
+    fn word(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.word(bytes.len() as u64);
+        let mut words = bytes.chunks_exact(8);
+        for word in &mut words {
+            self.word(u64::from_le_bytes(word.try_into().unwrap()));
+        }
+        let mut last = [0; 8];
+        last[..words.remainder().len()].copy_from_slice(words.remainder());
+        self.word(u64::from_le_bytes(last));
+    }
+
+    fn text(&mut self, tag: u64, text: Text<'_>) {
+        self.word(tag);
+        for fragment in text.fragments() {
+            match fragment {
+                Fragment::Str(run) => self.bytes(run.as_bytes()),
+                Fragment::Char(char) => self.word(u64::from(u32::from(char))),
+            }
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Chunk(chunk) => {
+                let range = chunk.wire_range();
+                self.word(1);
+                self.word(range.start);
+                self.word(range.end);
+                self.bytes(chunk.event_name());
+                self.bytes(chunk.payload());
+                for quirk in chunk.quirks().iter() {
+                    self.word(quirk as u64);
+                }
+            }
+            Event::Done => self.word(2),
+            Event::Comment(text) => {
+                self.word(3);
+                self.bytes(text);
+            }
+            Event::KeepAlive(payload) => {
+                self.word(4);
+                self.bytes(payload);
+            }
+            Event::Retry(ms) => self.word(5 ^ ms << 8),
+            Event::LastEventId(id) => {
+                self.word(6);
+                self.bytes(id);
+            }
+            Event::Malformed(malformed) => {
+                self.word(7);
+                self.bytes(malformed.payload());
+                self.word(malformed.fault().kind as u64);
+                self.word(malformed.fault().offset as u64);
+                self.bytes(malformed.event_name());
+            }
+            Event::TooLong { offset } => self.word(8 ^ offset << 8),
+            Event::CommentTooLong { offset } => self.word(9 ^ offset << 8),
+            event => panic!("{event:?}"),
+        }
+    }
+
+    fn error(&mut self, tag: u64, error: &ApiError<'_>) {
+        self.word(tag);
+        for text in [error.message(), error.code(), error.kind(), error.param()].into_iter().flatten() {
+            self.text(tag, text);
+        }
+    }
+
+    fn update(&mut self, choice: u32, update: &Update<'_>) {
+        self.word(u64::from(choice));
+        match update {
+            Update::Role(text) => self.text(20, *text),
+            Update::Content(text) => self.text(21, *text),
+            Update::Reasoning(text) => self.text(22, *text),
+            Update::Refusal(text) => self.text(23, *text),
+            Update::Call { call, index, opens, reuses, id, kind, custom } => {
+                self.word(24);
+                let flags = u64::from(*opens) | u64::from(*reuses) << 1 | u64::from(*custom) << 2;
+                self.word(u64::from(*call) << 32 | u64::from(*index));
+                self.word(flags);
+                for text in [id, kind].into_iter().flatten() {
+                    self.text(25, *text);
+                }
+            }
+            Update::CallName { call, text, replaces } => {
+                self.word(u64::from(*call) << 1 | u64::from(*replaces));
+                self.text(26, *text);
+            }
+            Update::CallArguments { call, text } => {
+                self.word(u64::from(*call));
+                self.text(27, *text);
+            }
+            Update::FunctionName { text, replaces } => self.text(28 ^ u64::from(*replaces) << 8, *text),
+            Update::FunctionArguments(text) => self.text(30, *text),
+            Update::Audio(audio) => self.bytes(audio.value().raw()),
+            Update::Logprobs(logprobs) => self.bytes(logprobs.value().raw()),
+            Update::Message(message) => self.bytes(message.value().raw()),
+            Update::Finish(reason) => self.text(31, reason.text()),
+            Update::ChoiceError(error) => self.error(32, error),
+            Update::Usage(usage) => self.bytes(usage.value().raw()),
+            Update::Error(error) => self.error(33, error),
+            _ => panic!("an update that is not known"),
+        }
+    }
+
+    /// The verdict, what was counted, and the last event ID.
+    fn end<S: Storage, T>(&mut self, parser: &Parser<S, 2, T>) {
+        self.bytes(format!("{:?}", parser.end()).as_bytes());
+        for quirk in Quirk::ALL {
+            self.word(u64::from(parser.quirk_count(*quirk)));
+        }
+        self.bytes(parser.last_event_id());
+    }
+}
+
+struct Hasher {
+    hash: Hash,
+    /// Pauses at each event.
+    pause: bool,
+}
+
+impl Handler for Hasher {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        self.hash.event(event);
+        if self.pause {
+            return Flow::Break(Stop::Pause);
+        }
+        Flow::Continue(())
+    }
+
+    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
+        self.hash.update(choice, &update);
+        Flow::Continue(())
+    }
+
+    fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
+        self.hash.word(quirk as u64 ^ offset << 8);
+        Flow::Continue(())
+    }
+}
+
+fn feed<S: Storage>(parser: &mut Parser<S>, mut input: &[u8], hasher: &mut Hasher) {
+    loop {
+        let Fed { consumed, stop } = parser.feed(input, hasher);
+        input = &input[consumed..];
+        if let Some(Stop::Error(error)) = stop {
+            hasher.hash.bytes(format!("{error:?}").as_bytes());
+        }
+        if stop.is_none() {
+            assert!(input.is_empty());
+            return;
+        }
+    }
+}
+
+fn finish<S: Storage>(parser: &mut Parser<S>, hasher: &mut Hasher) -> Hash {
+    while let Some(stop) = parser.finish_into(hasher) {
+        if let Stop::Error(error) = stop {
+            hasher.hash.bytes(format!("{error:?}").as_bytes());
+        }
+    }
+    hasher.hash.end(parser);
+    hasher.hash
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Storages
+
+/// A storage that can be had anew, with what another one holds.
+trait Kind: Sync {
+    type Storage: Storage;
+    fn name(&self) -> String;
+    /// Runs `f` with a storage; `&mut [u8]` cannot be cloned, so such parsers are always made anew.
+    fn with<R>(&self, f: impl FnOnce(Self::Storage) -> R) -> R;
+}
+
+#[derive(Clone, Copy)]
+struct Fixed<const N: usize>;
+impl<const N: usize> Kind for Fixed<N> {
+    type Storage = [u8; N];
+    fn name(&self) -> String {
+        format!("[u8; {N}]")
+    }
+    fn with<R>(&self, f: impl FnOnce([u8; N]) -> R) -> R {
+        f([0xAA; N])
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Grows;
+impl Kind for Grows {
+    type Storage = Growing;
+    fn name(&self) -> String {
+        "Growing".into()
+    }
+    fn with<R>(&self, f: impl FnOnce(Growing) -> R) -> R {
+        f(Growing::new())
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Cuts
+
+/// One storage for the whole of a stream's cuts: every cut against the whole. Says how many runs there were.
+///
+/// Parsers that can be cloned go on from behind the last event before the cut.
+fn singles<K: Kind>(kind: &K, stream: &Stream, config: Config, step: usize) -> Result<u64, String>
+where
+    K::Storage: Clone,
+{
+    let bytes = &stream.bytes[..];
+    let fresh = || kind.with(|storage| Parser::with_config(storage, config));
+    let whole = {
+        let (mut parser, mut hasher) = (fresh(), Hasher { hash: Hash::NEW, pause: false });
+        feed(&mut parser, bytes, &mut hasher);
+        finish(&mut parser, &mut hasher)
+    };
+    // With a pause at each event, so that its events are complete one by one.
+    let (mut base, mut hasher) = (fresh(), Hasher { hash: Hash::NEW, pause: true });
+    let mut from = 0;
+    let mut runs = 1;
+    for cut in (0..=bytes.len()).step_by(step) {
+        // Take the base over what is complete before the cut.
+        let ahead = loop {
+            let mut parser = base.clone();
+            let mut next = Hasher { hash: hasher.hash, pause: true };
+            let Fed { consumed, stop } = parser.feed(&bytes[from..cut], &mut next);
+            if let Some(Stop::Error(error)) = stop {
+                next.hash.bytes(format!("{error:?}").as_bytes());
+            }
+            if stop.is_none() {
+                break (parser, next);
+            }
+            (base, hasher) = (parser, next);
+            from += consumed;
+        };
+        let (mut parser, mut next) = ahead;
+        next.pause = false;
+        feed(&mut parser, &bytes[cut..], &mut next);
+        let hash = finish(&mut parser, &mut next);
+        runs += 1;
+        if hash != whole {
+            return Err(format!("{} on {} with {config:?}: cut at {cut}", stream.name, kind.name()));
+        }
+    }
+    Ok(runs)
+}
+
+/// The same on a borrowed storage, always from the start.
+fn whole_and_cut(memory: &mut [u8], bytes: &[u8], config: Config, cuts: &[usize]) -> Hash {
+    memory.fill(0x55);
+    let mut parser: Parser<&mut [u8]> = Parser::with_config(memory, config);
+    let mut hasher = Hasher { hash: Hash::NEW, pause: false };
+    for piece in common::log::pieces(bytes, cuts) {
+        feed(&mut parser, piece, &mut hasher);
+    }
+    finish(&mut parser, &mut hasher)
+}
+
+fn borrowed(len: usize, stream: &Stream, config: Config, step: usize) -> Result<u64, String> {
+    let mut memory = vec![0; len];
+    let whole = whole_and_cut(&mut memory, &stream.bytes, config, &[]);
+    let mut runs = 1;
+    for cut in (0..=stream.bytes.len()).step_by(step) {
+        runs += 1;
+        if whole_and_cut(&mut memory, &stream.bytes, config, &[cut]) != whole {
+            return Err(format!("{} on &mut [u8] of {len} with {config:?}: cut at {cut}", stream.name));
+        }
+    }
+    Ok(runs)
+}
+
+fn pairs(len: usize, stream: &Stream, config: Config) -> Result<u64, String> {
+    let mut memory = vec![0; len];
+    let whole = whole_and_cut(&mut memory, &stream.bytes, config, &[]);
+    let mut runs = 1;
+    for first in 0..=stream.bytes.len() {
+        for second in first..=stream.bytes.len() {
+            runs += 1;
+            if whole_and_cut(&mut memory, &stream.bytes, config, &[first, second]) != whole {
+                return Err(format!("{} with {config:?}: cut at {first} and {second}", stream.name));
+            }
+        }
+    }
+    Ok(runs)
+}
+
+/// Reads of one size throughout.
+fn sizes(len: usize, stream: &Stream, config: Config) -> Result<u64, String> {
+    let mut memory = vec![0; len];
+    let whole = whole_and_cut(&mut memory, &stream.bytes, config, &[]);
+    let mut runs = 1;
+    for size in [1, 2, 3, 7, 16, 63, 64, 65, 1448, 4096, 65536] {
+        let cuts: Vec<usize> = (size..stream.bytes.len()).step_by(size).collect();
+        runs += 1;
+        if whole_and_cut(&mut memory, &stream.bytes, config, &cuts) != whole {
+            return Err(format!("{} with {config:?}: reads of {size}", stream.name));
+        }
+    }
+    Ok(runs)
+}
+
+/// By pull, with a tracker of its own, at reads of one size: texts and events are those of one read.
+fn pulled(stream: &Stream, size: usize) -> Hash {
+    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
+    let mut tracker: Tracker = Tracker::new();
+    let mut hash = Hash::NEW;
+    fn take(hash: &mut Hash, tracker: &mut Tracker, event: &Event<'_>) {
+        hash.event(event);
+        for delta in event.deltas() {
+            let outcome = tracker.update(&delta, 0, |choice, update| -> ControlFlow<()> {
+                hash.update(choice, &update);
+                ControlFlow::Continue(())
+            });
+            for quirk in outcome.quirks.iter() {
+                hash.word(quirk as u64);
+            }
+        }
+    }
+    for mut piece in stream.bytes.chunks(size.max(1)) {
+        while let Some(event) = parser.next(&mut piece).unwrap() {
+            take(&mut hash, &mut tracker, &event);
+        }
+    }
+    while let Some(event) = parser.finish().unwrap() {
+        take(&mut hash, &mut tracker, &event);
+    }
+    hash.end(&parser);
+    hash
+}
+
+/// Does the work on two threads. The largest pieces first.
+fn spread<T: Sync>(work: &[T], f: impl Fn(&T) -> Result<u64, String> + Sync) -> u64 {
+    let (next, runs) = (AtomicU64::new(0), AtomicU64::new(0));
+    let wrong = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(piece) = work.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+                    match f(piece) {
+                        Ok(more) => {
+                            runs.fetch_add(more, Ordering::Relaxed);
+                        }
+                        Err(fault) => wrong.lock().unwrap().push(fault),
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} streams depend on the cut:\n{}", wrong.len(), wrong.join("\n"));
+    runs.into_inner()
+}
+
+const SMALL: usize = 64 * 1024;
+
+fn by_size(mut streams: Vec<Stream>) -> Vec<Stream> {
+    streams.sort_by_key(|stream| std::cmp::Reverse(stream.bytes.len()));
+    streams
+}
+
+fn streams() -> Vec<Stream> {
+    by_size(samples().into_iter().chain(recorded("splits")).collect())
+}
+
+#[test]
+fn every_single_cut() {
+    let streams = streams();
+    let bytes: usize = streams.iter().map(|stream| stream.bytes.len()).filter(|len| *len < SMALL).sum();
+    let config = Config::default();
+    let runs = spread(&streams, |stream| {
+        // Of what is longer, a cut here and there.
+        let step = if stream.bytes.len() < SMALL { 1 } else { stream.bytes.len() / 211 | 1 };
+        let fixed = singles(&Fixed::<32768>, stream, config, step)?;
+        let grows = singles(&Grows, stream, config, step)?;
+        let borrowed = borrowed(40_000, stream, config, if step == 1 { 13 } else { step })?;
+        Ok(fixed + grows + borrowed)
+    });
+    println!("splits: {} streams, {bytes} bytes of those under 64 KB cut everywhere, {runs} runs", streams.len());
+}
+
+#[test]
+fn every_cut_of_what_is_over_a_limit() {
+    let mut streams = streams();
+    streams.retain(|stream| stream.bytes.len() < 16 * 1024);
+    let runs = spread(&streams, |stream| {
+        let mut runs = 0;
+        for max_event_len in [40, 150, 300] {
+            let limits = Limits { max_event_len, max_id_len: 8, max_depth: 4, ..Limits::DEFAULT };
+            runs += singles(&Grows, stream, Config { limits, ..Config::default() }, 1)?;
+        }
+        runs += singles(&Fixed::<0>, stream, Config::default(), 7)?;
+        runs += singles(&Fixed::<32>, stream, Config::default(), 1)?;
+        runs += singles(&Fixed::<256>, stream, Config::default(), 1)?;
+        runs += borrowed(200, stream, Config::default(), 3)?;
+        Ok(runs)
+    });
+    println!("splits: {} streams over limits, {runs} runs", streams.len());
+}
+
+#[test]
+fn reads_of_every_size_by_push_and_by_pull() {
+    let streams = streams();
+    let runs = spread(&streams, |stream| {
+        let mut runs = sizes(40_000, stream, Config::default())? + sizes(100, stream, Config::default())?;
+        let whole = pulled(stream, usize::MAX);
+        for size in [1, 7, 64, 1448] {
+            runs += 1;
+            if pulled(stream, size) != whole {
+                return Err(format!("{} by pull: reads of {size}", stream.name));
+            }
+        }
+        Ok(runs)
+    });
+    println!("splits: reads of 11 sizes of {} streams, {runs} runs", streams.len());
+}
+
+/// Cuts this far apart at most: two that are further apart do not meet in one event of a sample, or in its neighbour.
+const NEAR: usize = 160;
+
+/// Pairs of cuts that are near each other.
+fn near_pairs(stream: &Stream, config: Config) -> Result<u64, String> {
+    let bytes = &stream.bytes[..];
+    let fresh = || Parser::with_config([0xAA; 4096], config);
+    let (mut parser, mut hasher) = (fresh(), Hasher { hash: Hash::NEW, pause: false });
+    feed(&mut parser, bytes, &mut hasher);
+    let whole = finish(&mut parser, &mut hasher);
+    let (mut base, mut said, mut from) = (fresh(), Hash::NEW, 0);
+    let mut runs = 1;
+    for first in 0..=bytes.len() {
+        let (parser, hash) = loop {
+            let (mut parser, mut next) = (base.clone(), Hasher { hash: said, pause: true });
+            let Fed { consumed, stop } = parser.feed(&bytes[from..first], &mut next);
+            if stop.is_none() {
+                break (parser, next.hash);
+            }
+            (base, said) = (parser, next.hash);
+            from += consumed;
+        };
+        for second in first..=bytes.len().min(first + NEAR) {
+            let (mut parser, mut next) = (parser.clone(), Hasher { hash, pause: false });
+            feed(&mut parser, &bytes[first..second], &mut next);
+            feed(&mut parser, &bytes[second..], &mut next);
+            runs += 1;
+            if finish(&mut parser, &mut next) != whole {
+                return Err(format!("{} with {config:?}: cut at {first} and {second}", stream.name));
+            }
+        }
+    }
+    Ok(runs)
+}
+
+/// Of the cases, and of samples that are short, each pair; of longer samples those that are near each other.
+#[test]
+fn every_pair_of_cuts() {
+    let (mut short, long): (Vec<_>, Vec<_>) = samples().into_iter().partition(|stream| stream.bytes.len() < 1000);
+    let (samples, long) = (short.len() + long.len(), by_size(long));
+    for case in common::case::all() {
+        if case.input.len() < 200 {
+            short.push(Stream { name: format!("{} {}", case.row, case.name), bytes: case.input });
+        }
+    }
+    let short = by_size(short);
+    let cases = short.len() + long.len() - samples;
+    let near = spread(&long, |stream| near_pairs(stream, Config::default()));
+    let runs = spread(&short, |stream| {
+        let mut runs = pairs(4096, stream, Config::default())?;
+        if stream.bytes.len() < 200 {
+            runs += pairs(48, stream, Config::default())?;
+            runs += pairs(20, stream, Config::default())?;
+            let limits = Limits { max_event_len: 30, max_id_len: 2, ..Limits::DEFAULT };
+            runs += pairs(4096, stream, Config { limits, ..Config::default() })?;
+        }
+        Ok(runs)
+    });
+    println!("splits: pairs of cuts of {samples} samples and {cases} cases, {} runs", near + runs);
+}
+
+/// Ten mebibytes in one line, in pieces of 4 KiB: they arrive, or are too long, at the cost of reading them once.
+#[test]
+fn a_line_of_ten_mebibytes() {
+    let mut bytes = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"".to_vec();
+    bytes.resize(bytes.len() + (10 << 20), b'A');
+    bytes.extend_from_slice(b"\"}}]}\n\ndata: [DONE]\n\n");
+    struct Len(usize, bool);
+    impl Handler for Len {
+        fn content(&mut self, _choice: u32, text: Text<'_>) -> Flow {
+            self.0 += text.decoded_len();
+            Flow::Continue(())
+        }
+        fn too_long(&mut self, offset: u64) -> Flow {
+            assert_eq!(offset, 0);
+            self.1 = true;
+            Flow::Continue(())
+        }
+    }
+    for (max_event_len, wanted) in [(16 << 20, (10 << 20, false)), (1 << 20, (0, true))] {
+        let limits = Limits { max_event_len, ..Limits::DEFAULT };
+        let mut parser = Parser::with_config(Growing::new(), Config { limits, ..Config::default() });
+        let mut len = Len(0, false);
+        for piece in bytes.chunks(4096) {
+            assert_eq!(parser.feed(piece, &mut len).stop, None);
+        }
+        assert_eq!(parser.finish_into(&mut len), None);
+        assert_eq!((len.0, len.1), wanted);
+        assert!(parser.end().done);
+    }
+}
