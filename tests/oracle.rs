@@ -702,8 +702,14 @@ fn write_lines(json: &Json, space: &mut impl FnMut() -> &'static str, out: &mut 
     json.write(&mut space, out);
 }
 
+/// `PROPTEST_CASES` asks for more or fewer.
+fn cases() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(3000);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases())]
 
     #[test]
     fn streams_made_up(Bytes(bytes) in stream(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {

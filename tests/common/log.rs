@@ -101,7 +101,8 @@ pub fn without_ranges(lines: &[String]) -> Vec<String> {
         let mut words = line.splitn(3, ' ');
         let (kind, range, rest) = (words.next().unwrap_or(""), words.next().unwrap_or(""), words.next());
         let known = ["done", "comment", "keep-alive", "retry", "id", "malformed"].contains(&kind);
-        match (known && range.contains(".."), rest) {
+        let is_range = range.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit()) && range.contains("..");
+        match (known && is_range, rest) {
             (true, Some(rest)) => format!("{kind} {rest}"),
             (true, None) => kind.to_string(),
             _ => line.clone(),
