@@ -93,6 +93,11 @@ impl Hash {
         }
     }
 
+    fn range(&mut self, range: std::ops::Range<u64>) {
+        self.word(range.start);
+        self.word(range.end);
+    }
+
     fn error(&mut self, tag: u64, error: &ApiError<'_>) {
         self.word(tag);
         for text in [error.message(), error.code(), error.kind(), error.param()].into_iter().flatten() {
@@ -354,10 +359,12 @@ fn pulled(stream: &Stream, size: usize) -> Hash {
     for mut piece in stream.bytes.chunks(size.max(1)) {
         while let Some(event) = parser.next(&mut piece).unwrap() {
             take(&mut hash, &mut tracker, &event);
+            hash.range(parser.wire_range());
         }
     }
     while let Some(event) = parser.finish().unwrap() {
         take(&mut hash, &mut tracker, &event);
+        hash.range(parser.wire_range());
     }
     hash.end(&parser);
     hash
