@@ -38,8 +38,8 @@ impl Options {
     }
 }
 
-/// Seconds of every contender on one input.
-fn measure(contenders: &mut [Box<dyn Contender>], input: &Input, slice: usize, rounds: usize) -> Vec<f64> {
+/// Seconds of every contender on one input, round by round.
+fn measure(contenders: &mut [Box<dyn Contender>], input: &Input, slice: usize, rounds: usize) -> Vec<Vec<f64>> {
     let mut times = vec![Vec::new(); contenders.len()];
     let mut sink = Sink::default();
     for round in 0..=rounds {
@@ -55,10 +55,11 @@ fn measure(contenders: &mut [Box<dyn Contender>], input: &Input, slice: usize, r
             }
         }
     }
-    times.iter_mut().map(|times| median(times)).collect()
+    times
 }
 
-fn median(times: &mut [f64]) -> f64 {
+fn median(times: impl IntoIterator<Item = f64>) -> f64 {
+    let mut times: Vec<f64> = times.into_iter().collect();
     times.sort_by(f64::total_cmp);
     let half = times.len() / 2;
     if times.len() % 2 == 1 {
@@ -129,7 +130,7 @@ fn main() {
     about(&options, &inputs);
     let slices = options.slice.map_or(SLICES.to_vec(), |slice| vec![slice]);
     for slice in slices {
-        // Seconds by input, then by contender.
+        // Seconds by input, by contender, by round.
         let mut times = Vec::new();
         for input in &inputs {
             if options.only.is_none() {
@@ -138,7 +139,7 @@ fn main() {
             times.push(measure(&mut contenders, input, slice, options.rounds));
         }
         let row = |nth: usize, value: &dyn Fn(&Input, f64) -> f64| -> Vec<f64> {
-            inputs.iter().zip(&times).map(|(input, times)| value(input, times[nth])).collect()
+            inputs.iter().zip(&times).map(|(input, times)| value(input, median(times[nth].iter().copied()))).collect()
         };
         let rows = |value: &dyn Fn(&Input, f64) -> f64| -> Vec<(String, Vec<f64>)> {
             (0..contenders.len()).map(|nth| (contenders[nth].name().into(), row(nth, value))).collect()
@@ -154,7 +155,11 @@ fn main() {
                 .filter(|nth| contenders[*nth].kind() != Kind::Own && !contenders[*nth].name().contains("memcpy"))
             {
                 let name = format!("{} ÷ {}", contenders[own].name(), contenders[other].name());
-                ratios.push((name, times.iter().map(|times| times[other] / times[own]).collect()));
+                // Within each round, so that a slow spell of the machine is in both.
+                let paired = |times: &Vec<Vec<f64>>| {
+                    median(times[other].iter().zip(&times[own]).map(|(other, own)| other / own))
+                };
+                ratios.push((name, times.iter().map(paired).collect()));
             }
         }
         if !ratios.is_empty() {

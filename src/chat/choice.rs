@@ -137,10 +137,10 @@ impl<'a> Choice<'a> {
         self.member(choice::TEXT)?.as_text().filter(|text| !text.is_empty())
     }
 
-    /// `finish_reason`, unless it is null, empty or "None".
+    /// `finish_reason` (or `finishReason`), unless it is null, empty or "None".
     #[inline]
     pub fn finish_reason(&self) -> Option<FinishReason<'a>> {
-        self.member(choice::FINISH_REASON).and_then(index::finish_text).map(FinishReason::of)
+        index::finish_reason(|member| self.member(member)).map(FinishReason::of)
     }
 
     /// `native_finish_reason`: what the model's own provider said; also inside `provider_specific_fields`.

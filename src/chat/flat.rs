@@ -130,7 +130,7 @@ impl<'a> Iterator for Deltas<'a> {
                     (object(choice::LOGPROBS).map(|value| DeltaKind::Logprobs(Logprobs::of(value))), Tail::Finish)
                 }
                 Tail::Finish => {
-                    let text = member(choice::FINISH_REASON).and_then(index::finish_text);
+                    let text = index::finish_reason(member);
                     (text.map(|text| DeltaKind::Finish(FinishReason::of(text))), Tail::Error)
                 }
                 Tail::Error => {

@@ -91,7 +91,9 @@ pub(crate) mod choice {
     pub(crate) const ERROR: usize = 7;
     pub(crate) const PROVIDER_FIELDS: usize = 8;
     pub(crate) const WHOLE: usize = 9;
-    pub(crate) const COUNT: usize = 10;
+    /// `finishReason`, as some spell it.
+    pub(crate) const FINISH_CAMEL: usize = 10;
+    pub(crate) const COUNT: usize = 11;
 }
 
 /// Members of a delta or a message.
@@ -329,9 +331,11 @@ pub(crate) fn is_none_string(value: Value<'_>) -> bool {
     value.raw() == b"\"None\""
 }
 
-/// A finish reason that says something.
-pub(crate) fn finish_text<'a>(value: Value<'a>) -> Option<Text<'a>> {
-    value.as_text().filter(|text| !text.is_empty() && !is_none_string(value))
+/// A choice's finish reason, if it says something; `finishReason` is understood too.
+#[inline]
+pub(crate) fn finish_reason<'a>(member: impl Fn(usize) -> Option<Value<'a>>) -> Option<Text<'a>> {
+    let says = |value: Value<'a>| value.as_text().filter(|text| !text.is_empty() && !is_none_string(value));
+    member(choice::FINISH_REASON).and_then(says).or_else(|| member(choice::FINISH_CAMEL).and_then(says))
 }
 
 /// An index as a number: negative is 0, a number in a string counts. None if there is none.
@@ -425,6 +429,7 @@ mod names {
         DETAIL = b"detail";
         DETAILS = b"details";
         ERROR = b"error";
+        FINISH_CAMEL = b"finishReason";
         FINISH_REASON = b"finish_reason";
         FUNCTION = b"function";
         ID = b"id";
@@ -683,7 +688,7 @@ impl<'a> Pass<'a> {
         let number = value(choice::INDEX).and_then(index_number).unwrap_or(0);
         let bit = 1u128 << number.min(127);
         *seen |= bit;
-        if let Some(text) = value(choice::FINISH_REASON).and_then(finish_text) {
+        if let Some(text) = finish_reason(value) {
             *finished |= bit;
             facts.error |= text == "error";
         }
@@ -732,6 +737,7 @@ impl<'a> Pass<'a> {
                     self.none_string(read);
                     continue;
                 }
+                FINISH_CAMEL if name == b"finishReason" => (choice::FINISH_CAMEL, Expect::Text),
                 NATIVE_FINISH_REASON if name == b"native_finish_reason" => (choice::NATIVE_FINISH_REASON, Expect::Any),
                 LOGPROBS if name.len() == 8 => (choice::LOGPROBS, Expect::Object),
                 ERROR => {

@@ -100,7 +100,11 @@ pub(crate) fn strict_run(bytes: &[u8], from: usize) -> RunEnd {
 /// [`run`] or, if `STRICT`, [`strict_run`] with a given kernel.
 #[inline(always)]
 pub(super) fn run_with<K: Kernel, const STRICT: bool>(bytes: &[u8], from: usize) -> RunEnd {
-    if let Some(first) = bytes.get(from..).and_then(|rest| rest.first_chunk::<16>()) {
+    let rest = bytes.get(from..).unwrap_or_default();
+    if rest.len() < 16 {
+        return run_short::<STRICT>(rest, from);
+    }
+    if let Some(first) = rest.first_chunk::<16>() {
         let block = K::Narrow::load(first);
         let (stop, control) = stops::<16, STRICT>(block);
         if stop != 0 {
@@ -113,6 +117,22 @@ pub(super) fn run_with<K: Kernel, const STRICT: bool>(bytes: &[u8], from: usize)
         }
     }
     run_wide::<K, STRICT>(bytes, from)
+}
+
+/// Most texts of a stream are a token, a few bytes long.
+#[inline]
+fn run_short<const STRICT: bool>(rest: &[u8], from: usize) -> RunEnd {
+    let mut end = RunEnd { at: from, ascii: true, control: false };
+    for &byte in rest {
+        let control = byte < 0x20;
+        if byte == b'\\' || STRICT && (byte == b'"' || control) {
+            break;
+        }
+        end.ascii &= byte < 0x80;
+        end.control |= control;
+        end.at += 1;
+    }
+    end
 }
 
 #[inline(never)]

@@ -167,16 +167,18 @@ impl Block {
         event
     }
 
-    /// Copies data that [`end`](Block::end) gave, and that lies in the input, to the storage, for a while longer.
+    /// Copies data and name that [`end`](Block::end) gave, and that lie in the input, to the storage, for a while longer.
     pub(crate) fn hold<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
         input: &[u8],
-        data: Span,
-    ) -> Result<Span, NoRoom> {
+        (data, name): (Span, Span),
+    ) -> Result<(Span, Span), NoRoom> {
         self.data = Some(data);
-        let saved = self.save_data(store, input);
-        let held = self.data.take().unwrap_or(Span::EMPTY);
+        self.name = name;
+        let saved = self.save(store, input);
+        let held = (self.data_span(), self.name);
+        self.clear();
         saved.map(|()| held)
     }
 

@@ -97,8 +97,8 @@ impl Machine {
             self.block.quirks.insert(Quirk::UnterminatedEvent);
         }
         let frame = (self.block.start, end);
-        let (data, name) = self.kept.end().unwrap_or((block::Span::EMPTY, block::Span::EMPTY));
-        self.name = name.into();
+        let (data, name_span) = self.kept.end().unwrap_or((block::Span::EMPTY, block::Span::EMPTY));
+        self.name = name_span.into();
         let span = Span::from(data);
         let payload = data.of(window, store.bytes());
         let trimmed = payload.trim_ascii();
@@ -112,7 +112,7 @@ impl Machine {
             self.block.quirks.insert(Quirk::KeepAliveData);
             return self.told(Found::KeepAlive(span));
         }
-        let name = name.of(window, store.bytes());
+        let name = name_span.of(window, store.bytes());
         let hint = if self.block.error_field || name == b"error" { Hint::Error } else { Hint::None };
         let limits = self.config.limits;
         let checked = match self.config.validate {
@@ -154,7 +154,8 @@ impl Machine {
         }
         let Some(at) = trailing else { return self.told(found) };
         // They are delivered by the next step, when the window is another one.
-        let Ok(data) = self.kept.hold(store, window, data) else { return self.too_long() };
+        let Ok((data, name)) = self.kept.hold(store, window, (data, name_span)) else { return self.too_long() };
+        self.name = name.into();
         let (value, rest) = Span::from(data).split(at as u32);
         self.after = After::Trailing(rest);
         self.told(Found::Chunk(value))

@@ -279,6 +279,8 @@ impl Machine {
             }
             After::Trailing(span) => {
                 self.after = After::Release;
+                // They were told with the value.
+                self.block.quirks = QuirkSet::EMPTY;
                 Some(Found::Malformed(span, JsonError { kind: JsonErrorKind::TrailingBytes, offset: 0 }))
             }
         }

@@ -6,7 +6,7 @@
 
 use super::config::Framing;
 use super::dispatch::DONE;
-use super::machine::{Block, Line, Machine, Next};
+use super::machine::{Block, Ending, Line, Machine, Next};
 use crate::sse::{Field, Held, Piece};
 use crate::{Quirk, Storage};
 
@@ -237,8 +237,10 @@ impl Machine {
             Line::Bracket(6) => {
                 self.open();
                 self.block.quirks.insert(Quirk::BareDone);
-                let end = self.offset.saturating_add(end as u64);
-                self.index.frame = (self.line_start, end);
+                self.kept.end();
+                // With the byte that ends the line, unless the stream ended there.
+                let line_end = end.saturating_add(usize::from(self.ending == Ending::Open));
+                self.index.frame = (self.line_start, self.offset.saturating_add(line_end as u64));
                 Next::Found(self.done())
             }
             Line::Bracket(1 | SPACED) => {
