@@ -705,7 +705,10 @@ fn write_lines(json: &Json, space: &mut impl FnMut() -> &'static str, out: &mut 
 /// `PROPTEST_CASES` asks for more or fewer.
 fn cases() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(3000);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    // The same streams in every run; PROPTEST_RNG_SEED asks for others.
+    let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let rng_seed = proptest::test_runner::RngSeed::Fixed(seed);
+    ProptestConfig { cases, failure_persistence: None, rng_seed, ..ProptestConfig::default() }
 }
 
 proptest! {

@@ -414,7 +414,7 @@ fn every_single_cut() {
         let step = if stream.bytes.len() < SMALL { 1 } else { (stream.bytes.len() / 211) | 1 };
         let fixed = singles(&Fixed::<32768>, stream, config, step)?;
         let grows = singles(&Grows, stream, config, step)?;
-        let borrowed = borrowed(40_000, stream, config, if step == 1 { 13 } else { step })?;
+        let borrowed = borrowed(40_000, stream, config, step)?;
         Ok(fixed + grows + borrowed)
     });
     println!("splits: {} streams, {bytes} bytes of those under 64 KB cut everywhere, {runs} runs", streams.len());
