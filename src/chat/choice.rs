@@ -1,6 +1,7 @@
 //! A choice, and why it finished.
 
-use super::index::{self, choice, ChoiceIndex, Pass};
+use super::index::{self, choice, ChoiceIndex};
+use super::pass::Pass;
 use super::{member_of, text_of, ApiError, DeltaView, Logprobs, Message, Source, Walked};
 use crate::json::{Kind, Text, Value};
 

@@ -1,6 +1,7 @@
 //! The object that a choice brings: `delta`, or `message`, which has the same members.
 
-use super::index::{self, delta, DeltaIndex, Pass};
+use super::index::{self, delta, DeltaIndex};
+use super::pass::Pass;
 use super::{member_of, text_of, Source, ToolCalls, Walked};
 use crate::json::{Elements, Kind, Text, Value};
 

@@ -15,6 +15,7 @@ mod error;
 mod flat;
 pub(crate) mod index;
 mod logprobs;
+mod pass;
 mod tool_call;
 mod usage;
 

@@ -1,6 +1,7 @@
 //! Tool calls, function or custom.
 
-use super::index::{self, call, delta, CallIndex, DeltaIndex, Pass};
+use super::index::{self, call, delta, CallIndex, DeltaIndex};
+use super::pass::Pass;
 use super::{DeltaView, Source, Walked};
 use crate::json::{Kind, Text, Value};
 

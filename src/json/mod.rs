@@ -17,6 +17,7 @@
 //! # Ok::<(), json::JsonError>(())
 //! ```
 
+mod balance;
 mod cursor;
 mod error;
 mod fragments;
@@ -29,13 +30,13 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use balance::Balance;
 pub use cursor::Cursor;
 pub use error::{JsonError, JsonErrorKind};
 pub use fragments::{Copied, Fragment, Fragments, Unescape};
 pub use number::Number;
 pub use strict::validate;
 pub use text::Text;
-#[allow(unused_imports)] // The floors above name it.
 pub(crate) use text::TextFlags;
 pub use value::{Elements, Members, Value};
 pub(crate) use walk::Walk;

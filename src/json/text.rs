@@ -10,7 +10,6 @@ use core::fmt::{self, Write};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextFlags(u16);
 
-#[allow(dead_code)] // The floors above keep them beside a span.
 impl TextFlags {
     /// Printable ASCII without a backslash: what decodes to itself.
     pub(crate) const PLAIN: TextFlags = TextFlags(0);
@@ -85,7 +84,6 @@ pub struct Text<'a> {
     flags: TextFlags,
 }
 
-#[allow(dead_code)] // Some are for the floors above alone.
 impl<'a> Text<'a> {
     /// The text between the quotes of a JSON string. Every property that the bytes have must be set in `flags`.
     #[inline]
@@ -130,12 +128,6 @@ impl<'a> Text<'a> {
     #[inline]
     fn may(&self, flags: TextFlags) -> bool {
         self.flags.any(flags)
-    }
-
-    /// Whether a backslash may be in it.
-    #[inline]
-    pub(crate) fn may_be_escaped(&self) -> bool {
-        self.may(TextFlags::ESCAPED)
     }
 
     /// Whether it decodes to exactly its bytes if they are valid UTF-8.

@@ -32,13 +32,6 @@ impl<'a> Value<'a> {
         Value { raw, flags }
     }
 
-    /// What is known of a string's bytes.
-    #[inline]
-    #[allow(dead_code)] // For the index of the floor above.
-    pub(crate) fn flags(&self) -> TextFlags {
-        self.flags
-    }
-
     /// Its bytes as they stand, a string with its quotes.
     #[inline]
     pub fn raw(&self) -> &'a [u8] {

@@ -1,7 +1,7 @@
 //! The whole message, as data.
 
 use super::{RawJson, RawList};
-use crate::stream::Balance;
+use crate::json::Balance;
 use alloc::string::String;
 use alloc::vec::Vec;
 

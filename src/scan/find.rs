@@ -38,7 +38,6 @@ mod vector {
 
 /// The offset of the first CR or LF.
 #[inline]
-#[allow(dead_code)] // For the lines of an event stream.
 pub(crate) fn line_end(bytes: &[u8]) -> Option<usize> {
     match vector::Two::new(b'\r', b'\n') {
         Some(searcher) => searcher.find(bytes),

@@ -11,9 +11,8 @@
 use super::config::Config;
 use super::end::{End, Facts};
 use super::found::{Found, Span, Step};
-use super::raw_json::Balance;
 use crate::chat::Index;
-use crate::json::{JsonError, JsonErrorKind};
+use crate::json::{Balance, JsonError, JsonErrorKind};
 use crate::sse::block::Block as Kept;
 use crate::sse::{Field, Lines, Piece};
 use crate::{Quirk, QuirkSet, Storage};

@@ -22,5 +22,3 @@ pub use found::{Found, Place, Span, Step};
 pub use machine::Machine;
 pub use parser::Parser;
 pub use push::{Fed, Flow, Handler, Stop, Track};
-#[cfg(feature = "alloc")]
-pub(crate) use raw_json::Balance;

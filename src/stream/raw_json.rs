@@ -13,62 +13,6 @@ use crate::{Quirk, Storage};
 /// After a `[` and space: no `[DONE]` any more.
 const SPACED: u8 = u8::MAX;
 
-/// How far a JSON object has come: incremental, a few bytes of state.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Balance {
-    depth: u32,
-    in_string: bool,
-    escaped: bool,
-    /// The first significant byte was something else.
-    other: bool,
-    closed: bool,
-}
-
-impl Balance {
-    /// Whether an object began and did not end.
-    pub(crate) fn is_open(&self) -> bool {
-        self.depth > 0
-    }
-
-    /// Follows `bytes`. Gives the offset one past the byte that closes the object.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
-        if self.other || self.closed {
-            return None;
-        }
-        for (at, &byte) in bytes.iter().enumerate() {
-            if self.in_string {
-                if self.escaped {
-                    self.escaped = false;
-                } else if byte == b'\\' {
-                    self.escaped = true;
-                } else if byte == b'"' {
-                    self.in_string = false;
-                }
-                continue;
-            }
-            match byte {
-                b'"' if self.depth > 0 => self.in_string = true,
-                b'{' => self.depth = self.depth.saturating_add(1),
-                b'[' if self.depth > 0 => self.depth = self.depth.saturating_add(1),
-                b'}' | b']' if self.depth > 0 => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
-                        self.closed = true;
-                        return Some(at.saturating_add(1));
-                    }
-                }
-                b' ' | b'\t' | b'\n' | b'\r' => {}
-                _ if self.depth == 0 => {
-                    self.other = true;
-                    return None;
-                }
-                _ => {}
-            }
-        }
-        None
-    }
-}
-
 /// Space inside a line, as JSON has it.
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
@@ -296,30 +240,6 @@ impl Machine {
             Next::Found(found)
         } else {
             Next::Within(end, found)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-    use super::Balance;
-
-    #[test]
-    fn ends_where_the_object_ends_however_it_is_cut() {
-        for (json, end) in [
-            (&br#"{}x"#[..], Some(2)),
-            (br#" {"a":"}\"]","b":[{}]} ,"#, Some(22)),
-            (br#"{"a":["#, None),
-            (br#"x{}"#, None),
-            (br#"{"a\\":1}{}"#, Some(9)),
-        ] {
-            for cut in 0..=json.len() {
-                let mut balance = Balance::default();
-                let first = balance.feed(&json[..cut]);
-                let got = first.or_else(|| balance.feed(&json[cut..]).map(|at| at + cut));
-                assert_eq!(got, end, "{:?} at {cut}", core::str::from_utf8(json).unwrap());
-            }
         }
     }
 }

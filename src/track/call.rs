@@ -1,6 +1,6 @@
 //! What is known of a tool call: a few words of state, no text.
 
-use crate::json::{Fragment, Text};
+use crate::json::{Balance, Fragment, Text};
 
 /// FNV-1a, 64 bits: enough to tell an ID or a name from another without keeping it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,47 +85,34 @@ impl Name {
     }
 }
 
-/// How far a call's arguments have come: brackets and strings of the text that the arguments are.
+/// How far a call's arguments have come: they are an object as a rule, as text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arguments {
-    depth: u32,
-    in_string: bool,
-    escaped: bool,
-    closed: bool,
+    balance: Balance,
 }
 
 impl Arguments {
-    /// The object or array is complete.
+    /// The object is complete.
     pub(crate) fn is_closed(&self) -> bool {
-        self.closed
+        self.balance.is_closed()
     }
 
     /// Follows a fragment. Says whether it went on after the end.
     pub(crate) fn add(&mut self, text: Text<'_>) -> bool {
+        let mut buffer = [0; 4];
         let mut after_end = false;
-        each_byte(text, |byte| {
-            if self.in_string {
-                if self.escaped {
-                    self.escaped = false;
-                } else if byte == b'\\' {
-                    self.escaped = true;
-                } else if byte == b'"' {
-                    self.in_string = false;
-                }
-                return;
+        for fragment in text.fragments() {
+            let bytes = match fragment {
+                Fragment::Str(str) => str.as_bytes(),
+                Fragment::Char(char) => char.encode_utf8(&mut buffer).as_bytes(),
+            };
+            let closed = self.is_closed();
+            let end = self.balance.feed(bytes);
+            if closed || end.is_some() {
+                let rest = bytes.get(end.unwrap_or(0)..).unwrap_or(&[]);
+                after_end |= !rest.trim_ascii().is_empty();
             }
-            match byte {
-                b' ' | b'\t' | b'\n' | b'\r' => {}
-                _ if self.closed => after_end = true,
-                b'"' => self.in_string = true,
-                b'{' | b'[' => self.depth = self.depth.saturating_add(1),
-                b'}' | b']' => {
-                    self.depth = self.depth.saturating_sub(1);
-                    self.closed = self.depth == 0;
-                }
-                _ => {}
-            }
-        });
+        }
         after_end
     }
 }
