@@ -32,6 +32,12 @@ impl<'a> Value<'a> {
         Value { raw, flags }
     }
 
+    /// What the search for its end told of a string's bytes.
+    #[cfg(test)]
+    pub(crate) fn flags(&self) -> TextFlags {
+        self.flags
+    }
+
     /// Its bytes as they stand, a string with its quotes.
     #[inline]
     pub fn raw(&self) -> &'a [u8] {
