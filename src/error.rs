@@ -39,8 +39,12 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Quirk { quirk, offset } => write!(f, "{} {quirk}, in the event at byte {offset}", quirk.code()),
-            Error::TooManyChoices { offset } => write!(f, "too many choices, in the event at byte {offset}"),
-            Error::TooManyCalls { offset } => write!(f, "too many tool calls, in the event at byte {offset}"),
+            Error::TooManyChoices { offset } => {
+                write!(f, "more choices than the tracker has room for, in the event at byte {offset}")
+            }
+            Error::TooManyCalls { offset } => {
+                write!(f, "more tool calls than the tracker has room for, in the event at byte {offset}")
+            }
         }
     }
 }

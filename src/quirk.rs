@@ -24,7 +24,7 @@ macro_rules! quirks {
             /// All quirks, in the order of their numbers.
             pub const ALL: &'static [Quirk] = &[$(Quirk::$name),*];
 
-            /// The row of the table in `docs/quirks.md`.
+            /// The row of the table in `docs/quirks.md`. A row may have several quirks.
             pub const fn code(self) -> &'static str {
                 match self { $(Quirk::$name => $code,)* }
             }

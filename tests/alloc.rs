@@ -8,7 +8,7 @@ use common::corpus::{recorded, samples, Stream};
 use deltawire::json::{self, Fragment, Text};
 use deltawire::sse::Decoder;
 use deltawire::stream::Event;
-use deltawire::track::{Tracker, Update};
+use deltawire::track::{CallUpdate, Tracker, Update};
 use deltawire::{Config, Flow, Framing, Handler, Limits, Parser, QuirkSet, Stop, Storage, Validate};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -108,7 +108,7 @@ impl Reader {
             | Update::CallArguments { text, .. }
             | Update::FunctionName { text, .. }
             | Update::FunctionArguments(text) => self.text(text),
-            Update::Call { id, kind, .. } => {
+            Update::Call(CallUpdate { id, kind, .. }) => {
                 for text in [id, kind].into_iter().flatten() {
                     self.text(text);
                 }

@@ -9,7 +9,7 @@ mod common;
 
 use common::corpus::{recorded, samples, Stream};
 use deltawire::json::Text;
-use deltawire::track::Update;
+use deltawire::track::{CallUpdate, Update};
 use deltawire::{Config, Flow, Growing, Handler, Parser, Quirk, QuirkSet};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -83,7 +83,7 @@ impl Handler for Collector {
             Update::Content(text) => self.choice(at).content += &text.to_cow(),
             Update::Reasoning(text) => self.choice(at).reasoning += &text.to_cow(),
             Update::Refusal(text) => self.choice(at).refusal += &text.to_cow(),
-            Update::Call { call, opens, id, kind, .. } => {
+            Update::Call(CallUpdate { call, opens, id, kind, .. }) => {
                 let calls = &mut self.choice(at).calls;
                 if opens {
                     assert_eq!(calls.len(), call as usize);

@@ -12,7 +12,7 @@ use common::corpus::{recorded, samples, Stream};
 use deltawire::chat::ApiError;
 use deltawire::json::{Fragment, Text};
 use deltawire::stream::{Event, Fed};
-use deltawire::track::{Tracker, Update};
+use deltawire::track::{CallUpdate, Tracker, Update};
 use deltawire::{Config, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Storage};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -112,7 +112,7 @@ impl Hash {
             Update::Content(text) => self.text(21, *text),
             Update::Reasoning(text) => self.text(22, *text),
             Update::Refusal(text) => self.text(23, *text),
-            Update::Call { call, index, opens, reuses, id, kind, custom } => {
+            Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom }) => {
                 self.word(24);
                 let flags = u64::from(*opens) | u64::from(*reuses) << 1 | u64::from(*custom) << 2;
                 self.word(u64::from(*call) << 32 | u64::from(*index));

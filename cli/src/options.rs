@@ -12,7 +12,16 @@ Exit status:
   1  wrong use, or the input cannot be read
   2  the API reported an error
   3  the stream was cut, or the message was too long
-  4  nothing came, no event stream, or one of another protocol";
+  4  nothing came, no event stream, or one of another protocol
+
+Payloads that could not be read and events over the limit do not change the status; standard error counts them.";
+
+const SSE_EXIT: &str = "\
+Exit status:
+  0  the stream ended with a blank line
+  1  wrong use, or the input cannot be read
+  3  a last block without its blank line was dropped
+  4  nothing came that is an event stream";
 
 /// Reads LLM token streams: server-sent events that carry chat completion chunks.
 #[derive(Debug, Parser)]
@@ -37,6 +46,7 @@ pub enum Command {
     ///
     /// The stream is read as WHATWG HTML 9.2 has it, whatever protocol it carries. A last block without its blank line
     /// is dropped, and standard error says so.
+    #[command(after_help = SSE_EXIT)]
     Sse(Sse),
 }
 

@@ -1,6 +1,6 @@
 //! What goes to standard error, and the exit status.
 
-use deltawire::{End, Event, Quirk, Verdict};
+use deltawire::{End, Quirk, Verdict};
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -34,36 +34,15 @@ pub fn complain(line: impl Display) {
     let _ = writeln!(io::stderr(), "deltawire: {line}");
 }
 
-/// Counts what was lost on the way.
-#[derive(Debug, Default)]
-pub struct Losses {
-    malformed: u64,
-    too_long: u64,
-}
-
-impl Losses {
-    pub fn see(&mut self, event: &Event<'_>) {
-        match event {
-            Event::Malformed(_) => self.malformed += 1,
-            Event::TooLong { .. } | Event::CommentTooLong { .. } => self.too_long += 1,
-            _ => {}
-        }
-    }
-
-    fn tell(&self) {
-        if self.malformed > 0 {
-            complain(format_args!("malformed payloads: {}", self.malformed));
-        }
-        if self.too_long > 0 {
-            complain(format_args!("events or comments over the limit: {}", self.too_long));
-        }
-    }
-}
-
 /// Tells how the stream ended and what was odd about it; gives the exit status.
-pub fn conclude(end: &End, losses: &Losses, count: impl Fn(Quirk) -> u64) -> u8 {
+pub fn conclude(end: &End, count: impl Fn(Quirk) -> u64) -> u8 {
     complain(format_args!("verdict: {}", end.verdict));
-    losses.tell();
+    if end.malformed > 0 {
+        complain(format_args!("malformed payloads: {}", end.malformed));
+    }
+    if end.too_long > 0 {
+        complain(format_args!("events or comments over the limit: {}", end.too_long));
+    }
     for &quirk in Quirk::ALL {
         let times = count(quirk);
         if times > 0 {

@@ -2,7 +2,7 @@
 
 use super::index::{self, top, Hint, Index};
 use super::{member_of, text_of, ApiError, Choices, Deltas, Source, Usage};
-use crate::json::{JsonError, Text, Value};
+use crate::json::{JsonError, Text, TextFlags, Value};
 use crate::QuirkSet;
 use core::ops::Range;
 
@@ -49,6 +49,11 @@ impl<'a> Chunk<'a> {
 
     fn text(&self, member: usize) -> Option<Text<'a>> {
         self.member(member).and_then(text_of)
+    }
+
+    /// The payload as a value. The pass saw to its depth.
+    fn whole(&self) -> Value<'a> {
+        Value::from_span(self.source.payload.trim_ascii(), TextFlags::PLAIN)
     }
 
     /// The payload as it came: the data of the event, lines joined by LF.
@@ -132,7 +137,7 @@ impl<'a> Chunk<'a> {
             return Some(ApiError::plain(self.source.payload));
         }
         if facts.error_is_whole {
-            return Some(ApiError::of(crate::json::parse(self.source.payload).ok()?));
+            return Some(ApiError::of(self.whole()));
         }
         self.member(top::ERROR).filter(|value| index::is_error(*value)).map(ApiError::of)
     }
@@ -140,7 +145,7 @@ impl<'a> Chunk<'a> {
     /// Any member of the top level, by name, as raw JSON (`obfuscation`, `prompt_filter_results`, `timings`, …).
     /// If it is there twice, the last one. Walks the payload.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
-        crate::json::parse(self.source.payload).ok()?.get(name).ok()?
+        self.whole().get(name).ok()?
     }
 
     /// Whether it looks like a chunk or a body of a chat or legacy completion: it has choices, usage or a telling

@@ -131,6 +131,12 @@ impl<'a> FunctionCall<'a> {
     }
 }
 
+impl core::fmt::Debug for FunctionCall<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("FunctionCall").field("name", &self.name()).field("arguments", &self.arguments()).finish()
+    }
+}
+
 /// `audio` of a delta: a fragment.
 #[derive(Clone, Copy)]
 pub struct Audio<'a> {

@@ -10,7 +10,7 @@ use super::{
 use crate::json::{Kind, Text, Value};
 
 /// One thing that a chunk brings.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Delta<'a> {
     /// The index of the choice that it belongs to; 0 for usage and errors of the chunk as a whole.
     pub choice: u32,
@@ -19,7 +19,12 @@ pub struct Delta<'a> {
 }
 
 /// What a delta brings. No text is empty.
-#[derive(Clone)]
+///
+/// A delta is read by itself. Some servers cut an escaped surrogate pair in two (`\ud83d` at the end of one chunk,
+/// `\ude00` at the start of the next), repeat the role in each chunk, or name a tool call only once: to have that
+/// joined and said once, give the deltas to a [`Tracker`](crate::track::Tracker), or use
+/// [`Parser::feed`](crate::Parser::feed) or the assembler, which do.
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum DeltaKind<'a> {
     /// The role of the author. Many providers repeat it in each chunk.

@@ -148,6 +148,17 @@ impl<'a> ToolCall<'a> {
     }
 }
 
+impl core::fmt::Debug for ToolCall<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ToolCall")
+            .field("index", &self.index())
+            .field("id", &self.id())
+            .field("name", &self.name())
+            .field("arguments", &self.arguments())
+            .finish()
+    }
+}
+
 /// The text of a call's arguments: a string, or JSON as it is written.
 pub(crate) fn input_text(value: Value<'_>) -> Option<Text<'_>> {
     match value.kind() {

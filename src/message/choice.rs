@@ -5,7 +5,7 @@ use super::completion::{Audio, Choice, FunctionCall, Logprobs, Repeat, ToolCall}
 use super::{AssembleError, RawList};
 use crate::chat::{self, DeltaKind, Message};
 use crate::json::Text;
-use crate::track::Update;
+use crate::track::{CallUpdate, Update};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -36,7 +36,7 @@ impl Choice {
                 let call = self.function_call.get_or_insert_with(FunctionCall::default);
                 arguments(&mut call.arguments, &mut call.repeat, *text, drop_repeats, budget);
             }
-            Update::Call { call, index, opens, reuses, id, kind, custom } => {
+            Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom }) => {
                 if *opens && !self.open_call(*call, *index, *reuses, budget) {
                     return;
                 }

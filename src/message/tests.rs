@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 /// Feeds the payloads, and gives the assembler and the errors.
 fn fed(mut assembler: Assembler, payloads: &[&str]) -> (Assembler, Vec<AssembleError>) {
     let mut errors = Vec::new();
-    let mut parser: Parser<Growing, 0, ()> = Parser::with_tracker(Growing::new(), crate::Config::default(), ());
+    let mut parser: Parser<Growing, 0, ()> = Parser::with_slots(Growing::new(), crate::Config::default(), ());
     for payload in payloads {
         let event = format!("data: {payload}\n\n");
         let mut input = event.as_bytes();

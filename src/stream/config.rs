@@ -19,6 +19,10 @@ pub struct Config {
     /// How much of a payload is checked before it is handed out.
     pub validate: Validate,
     /// Quirks that are errors: their event is consumed, [`Error::Quirk`](crate::Error::Quirk) tells of it.
+    ///
+    /// Those of framing and shape stop [`Parser::next`](super::Parser::next) and [`Parser::feed`](super::Parser::feed)
+    /// alike. Those inside a text, and those that need to know what came before, are met by who reads the texts: `feed`
+    /// does; who pulls asks [`Text::quirks`](crate::json::Text::quirks) and [`Outcome`](crate::track::Outcome).
     pub errors: QuirkSet,
 }
 

@@ -130,7 +130,10 @@ impl Machine {
                 self.index.plain_text();
                 (Found::Chunk(span), None)
             }
-            Err(fault) => (Found::Malformed(span, fault), None),
+            Err(fault) => {
+                self.facts.malformed = self.facts.malformed.saturating_add(1);
+                (Found::Malformed(span, fault), None)
+            }
         };
         self.index.frame = frame;
         let named = !name.is_empty();
@@ -156,6 +159,7 @@ impl Machine {
         // They are delivered by the next step, when the window is another one.
         let Ok((data, name)) = self.kept.hold(store, window, (data, name_span)) else { return self.too_long() };
         self.name = name.into();
+        self.facts.malformed = self.facts.malformed.saturating_add(1);
         let (value, rest) = Span::from(data).split(at as u32);
         self.after = After::Trailing(rest);
         self.told(Found::Chunk(value))

@@ -16,7 +16,8 @@ pub enum Verdict {
     Done,
     /// Every choice that was seen has a finish reason.
     Finished,
-    /// A whole JSON body came instead of a stream.
+    /// A whole JSON body came instead of a stream, without a finish reason; with one it is [`Finished`](Verdict::Finished).
+    /// [`End::body`] tells of both.
     Body,
     /// A stream of another protocol: events, none of them a chunk.
     OtherProtocol,
@@ -80,6 +81,10 @@ pub struct End {
     pub body: bool,
     /// What was left over.
     pub pending: Pending,
+    /// How many payloads, or rests of payloads, could not be read. The verdict does not count them.
+    pub malformed: u32,
+    /// How many events and comments were over a limit and discarded. The verdict does not count them.
+    pub too_long: u32,
     /// How many bytes were read.
     pub offset: u64,
 }
@@ -102,6 +107,8 @@ pub(crate) struct Facts {
     pub(crate) seen: u128,
     pub(crate) finished: u128,
     pub(crate) pending: Pending,
+    pub(crate) malformed: u32,
+    pub(crate) too_long: u32,
 }
 
 impl Facts {
@@ -131,6 +138,8 @@ impl Facts {
             api_error: self.error,
             body: self.body,
             pending: self.pending,
+            malformed: self.malformed,
+            too_long: self.too_long,
             offset,
         }
     }

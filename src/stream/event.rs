@@ -19,7 +19,7 @@ pub enum Event<'a> {
     Retry(u64),
     /// A last event ID that came without an event.
     LastEventId(&'a [u8]),
-    /// A payload that is not sound JSON, or what followed one that is. The stream goes on.
+    /// A payload that is no JSON object, or what followed one. The stream goes on.
     Malformed(Malformed<'a>),
     /// An event over the limit; its rest is discarded, the stream goes on.
     TooLong {
@@ -67,7 +67,7 @@ impl core::fmt::Debug for Event<'_> {
     }
 }
 
-/// A payload that is not sound JSON.
+/// A payload that is no sound JSON object, or what followed one.
 #[derive(Clone, Copy)]
 pub struct Malformed<'a> {
     pub(crate) payload: &'a [u8],

@@ -17,6 +17,9 @@ use crate::sse::block::Block as Kept;
 use crate::sse::{Field, Lines, Piece};
 use crate::{Quirk, QuirkSet, Storage};
 
+/// How deep JSON may nest at most: what the strict check has room for.
+const MAX_DEPTH: u32 = 1024;
+
 /// The block of lines at hand.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Block {
@@ -119,7 +122,8 @@ pub(super) enum Next {
 
 impl Machine {
     /// A machine at the start of a stream.
-    pub fn new(config: Config) -> Self {
+    pub fn new(mut config: Config) -> Self {
+        config.limits.max_depth = config.limits.max_depth.min(MAX_DEPTH);
         Machine {
             config,
             lines: Lines::new(),
@@ -292,6 +296,7 @@ impl Machine {
 
     pub(super) fn too_long(&mut self) -> Found {
         let (start, quirks) = (self.block.start, self.block.quirks);
+        self.facts.too_long = self.facts.too_long.saturating_add(1);
         self.index.frame = (start, start);
         self.block = Block { open: true, skipping: true, start, quirks, ..Block::default() };
         self.kept.clear();
@@ -386,6 +391,7 @@ impl Machine {
             }
             Err(_) => {
                 self.kept.unstage();
+                self.facts.too_long = self.facts.too_long.saturating_add(1);
                 self.line = Line::Skip;
                 self.index.frame = (self.line_start, self.line_start);
                 Next::Found(Found::CommentTooLong)

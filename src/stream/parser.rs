@@ -63,25 +63,42 @@ impl<S: Storage> Parser<S> {
     }
 }
 
+impl<S: Storage, T> Parser<S, 2, T> {
+    /// A parser with per-choice state of another size than [`Tracker`]'s default of 8 choices and 32 tool calls, or with
+    /// none: `()`.
+    ///
+    /// ```
+    /// use deltawire::{track::Tracker, Config, Parser};
+    /// let pull_only = Parser::with_tracker([0; 512], Config::default(), ());
+    /// let many_choices = Parser::with_tracker([0; 512], Config::default(), Tracker::<128, 128>::new());
+    /// # let _ = (pull_only, many_choices);
+    /// ```
+    pub fn with_tracker(storage: S, config: Config, tracker: T) -> Self {
+        Parser::with_slots(storage, config, tracker)
+    }
+}
+
 impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
-    /// A parser with per-choice state of another size, or with none: `()`.
+    /// A parser that remembers `SLOTS` shapes of events, 4 at most; more do not compile.
     ///
     /// ```
     /// use deltawire::{Config, Parser};
-    /// let parser: Parser<[u8; 512], 0, ()> = Parser::with_tracker([0; 512], Config::default(), ());
+    /// let parser = Parser::<_, 0, _>::with_slots([0; 512], Config::default(), ());
     /// # let _ = parser;
     /// ```
-    pub fn with_tracker(storage: S, config: Config, tracker: T) -> Self {
+    pub fn with_slots(storage: S, config: Config, tracker: T) -> Self {
+        const { assert!(SLOTS <= 4, "SLOTS is 0 to 4") };
         Parser { machine: Machine::new(config), storage, tracker }
     }
 
     /// Takes the next event off the front of `input`. `None`: the input is consumed, give more, or [`finish`](Self::finish).
     ///
-    /// The event borrows from the input if it lies whole in it; otherwise it was copied to the storage, once.
+    /// The event borrows from the input if it lies whole in it; otherwise it was copied to the storage, once. What it
+    /// brings is read by itself: see [`DeltaKind`](crate::chat::DeltaKind) for what spans chunks.
     ///
     /// # Errors
     ///
-    /// [`Error::Quirk`], if the event has a quirk that [`Config::errors`] names; the event is consumed.
+    /// [`Error::Quirk`], if the event has a quirk of framing or shape that [`Config::errors`] names; the event is consumed.
     #[inline]
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
         let (given, found) = self.advance(input);

@@ -3,7 +3,7 @@
 use super::{Event, Malformed};
 use crate::chat::{ApiError, Audio, Chunk, FinishReason, Logprobs, Message, Usage};
 use crate::json::Text;
-use crate::track::{Outcome, Tracker, Update};
+use crate::track::{CallUpdate, Outcome, Tracker, Update};
 use crate::{Error, Quirk, QuirkSet};
 use core::ops::ControlFlow;
 
@@ -18,7 +18,9 @@ pub enum Stop {
     Pause,
     /// The handler broke off: nothing more was said of the current event, which is consumed all the same.
     Abort,
-    /// The current event brought an error; its calls were made.
+    /// The current event brought an error. If that is a quirk of its framing or shape, nothing was said of it, as
+    /// [`Parser::next`](super::Parser::next) gives nothing; otherwise its calls were made first. A handler that says so
+    /// itself breaks off like [`Abort`](Stop::Abort).
     Error(Error),
 }
 
@@ -32,7 +34,8 @@ pub struct Fed {
     pub stop: Option<Stop>,
 }
 
-/// Is called for what comes. Every method has an empty body: write those that you need.
+/// Is called for what comes. Write the methods that you need: the others do nothing, but for
+/// [`update`](Handler::update), which calls them.
 ///
 /// Texts are valid until the call returns. None is empty, and none ends in half a character, be it of UTF-8 or of a
 /// surrogate pair: a half waits for the next text of its choice and channel.
@@ -72,7 +75,7 @@ pub trait Handler {
             Update::Content(text) => self.content(choice, text),
             Update::Reasoning(text) => self.reasoning(choice, text),
             Update::Refusal(text) => self.refusal(choice, text),
-            Update::Call { call, opens, id, .. } => self.tool_call(choice, call, opens, id),
+            Update::Call(call) => self.tool_call(choice, &call),
             Update::CallName { call, text, replaces } => self.tool_name(choice, call, text, replaces),
             Update::CallArguments { call, text } => self.tool_arguments(choice, call, text),
             Update::FunctionName { text, replaces } => self.function_name(choice, text, replaces),
@@ -102,8 +105,8 @@ pub trait Handler {
     fn refusal(&mut self, choice: u32, text: Text<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// A tool call opens, or its ID came late. `call` is its number in the choice.
-    fn tool_call(&mut self, choice: u32, call: u32, opens: bool, id: Option<Text<'_>>) -> Flow {
+    /// A tool call opens, or its ID or type came late. Its name and arguments follow, by its number.
+    fn tool_call(&mut self, choice: u32, call: &CallUpdate<'_>) -> Flow {
         Flow::Continue(())
     }
     /// A tool call's name, or (`replaces` is false) a piece of it to be put behind what came before.
@@ -130,7 +133,8 @@ pub trait Handler {
     fn logprobs(&mut self, choice: u32, logprobs: Logprobs<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// The whole message so far, of a body or of a dialect without deltas; it replaces.
+    /// The whole message so far, of a body or of a dialect without deltas; it replaces. [`Message::view`] has its members,
+    /// [`Message::deltas`] what it brings.
     fn message(&mut self, choice: u32, message: Message<'_>) -> Flow {
         Flow::Continue(())
     }
@@ -150,12 +154,16 @@ pub trait Handler {
     fn error(&mut self, error: ApiError<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// A payload that is not sound JSON.
+    /// A payload that is no JSON object, or what followed one.
     fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
         Flow::Continue(())
     }
     /// An event over the limit was discarded; it began at this stream offset.
     fn too_long(&mut self, offset: u64) -> Flow {
+        Flow::Continue(())
+    }
+    /// A comment over the limit was discarded; it began at this stream offset. The event round it goes on.
+    fn comment_too_long(&mut self, offset: u64) -> Flow {
         Flow::Continue(())
     }
     /// A quirk of the event that was just told of, which began at this stream offset.
@@ -289,9 +297,8 @@ pub(crate) fn event<H: Handler + ?Sized, T: Track>(
         Event::Retry(ms) => push.call(|handler| handler.retry(*ms)),
         Event::LastEventId(id) => push.call(|handler| handler.last_event_id(id)),
         Event::Malformed(malformed) => push.call(|handler| handler.malformed(malformed)),
-        Event::TooLong { offset } | Event::CommentTooLong { offset } => {
-            push.call(|handler| handler.too_long(*offset));
-        }
+        Event::TooLong { offset } => push.call(|handler| handler.too_long(*offset)),
+        Event::CommentTooLong { offset } => push.call(|handler| handler.comment_too_long(*offset)),
     }
     let all = quirks | push.quirks;
     push.tell_quirks(all, offset);

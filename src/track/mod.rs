@@ -8,4 +8,4 @@ mod call;
 mod carry;
 mod tracker;
 
-pub use tracker::{Outcome, Tracker, Update};
+pub use tracker::{CallUpdate, Outcome, Tracker, Update};

@@ -8,7 +8,7 @@ use crate::{Error, Quirk, QuirkSet};
 use core::ops::ControlFlow;
 
 /// What a delta means, given what came before. No text is empty; a text never ends in half a character.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Update<'a> {
     /// The role, once.
@@ -19,23 +19,8 @@ pub enum Update<'a> {
     Reasoning(Text<'a>),
     /// A refusal.
     Refusal(Text<'a>),
-    /// A tool call was opened, or more is known of it: an ID or a type that came late. What is known stays as it is.
-    Call {
-        /// Its number among the calls of its choice, in order of appearance, from 0.
-        call: u32,
-        /// Its index, as sent or as understood.
-        index: u32,
-        /// This opens it.
-        opens: bool,
-        /// It opens under an index that an earlier call has.
-        reuses: bool,
-        /// Its ID, if it is known now for the first time.
-        id: Option<Text<'a>>,
-        /// Its type, if it is known now for the first time.
-        kind: Option<Text<'a>>,
-        /// It is a call of a custom tool.
-        custom: bool,
-    },
+    /// A tool call was opened, or more is known of it.
+    Call(CallUpdate<'a>),
     /// The name of a tool call, or a piece of it.
     CallName {
         /// The number of the call.
@@ -76,6 +61,26 @@ pub enum Update<'a> {
     Usage(Usage<'a>),
     /// The API reported an error. The choice is 0.
     Error(ApiError<'a>),
+}
+
+/// A tool call that was opened, or of which more is known: an ID or a type that came late. What was known stays as it
+/// was.
+#[derive(Clone, Copy, Debug)]
+pub struct CallUpdate<'a> {
+    /// Its number among the calls of its choice, in order of appearance, from 0.
+    pub call: u32,
+    /// Its index, as sent or as understood.
+    pub index: u32,
+    /// This opens it.
+    pub opens: bool,
+    /// It opens under an index that an earlier call has.
+    pub reuses: bool,
+    /// Its ID, if it is known now for the first time.
+    pub id: Option<Text<'a>>,
+    /// Its type, if it is known now for the first time.
+    pub kind: Option<Text<'a>>,
+    /// It is a call of a custom tool.
+    pub custom: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -380,7 +385,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         state.kind_known |= kind.is_some();
         if opens || id.is_some() || kind.is_some() {
             let (index, custom) = (state.index, call.is_custom());
-            out.put(choice.index, Update::Call { call: number, index, opens, reuses, id, kind, custom });
+            out.put(choice.index, Update::Call(CallUpdate { call: number, index, opens, reuses, id, kind, custom }));
         }
         if let Some(text) = call.name() {
             let first = state.name.is_empty();

@@ -3,7 +3,7 @@
 use deltawire::chat::{ApiError, Audio};
 use deltawire::json::{Fragment, Text};
 use deltawire::stream::{End, Event, Fed};
-use deltawire::track::{Tracker, Update};
+use deltawire::track::{CallUpdate, Tracker, Update};
 use deltawire::{Config, Error, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Storage};
 use std::fmt::Write as _;
 use std::ops::{ControlFlow, Range};
@@ -396,7 +396,7 @@ fn update_line(choice: u32, update: &Update<'_>) -> String {
         Update::Content(text) => format!("content {choice} {}", quoted_text(*text)),
         Update::Reasoning(text) => format!("reasoning {choice} {}", quoted_text(*text)),
         Update::Refusal(text) => format!("refusal {choice} {}", quoted_text(*text)),
-        Update::Call { call, index, opens, reuses, id, kind, custom } => {
+        Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom }) => {
             let mut line = format!("call {choice} #{call} index={index}");
             for (flag, word) in [(*opens, " opens"), (*reuses, " reuses"), (*custom, " custom")] {
                 line.push_str(if flag { word } else { "" });

@@ -5,7 +5,7 @@ use super::{Contender, Kind};
 use crate::Sink;
 use deltawire::chat::{Chunk, DeltaKind, FinishReason, ToolCall, Usage};
 use deltawire::json::Text;
-use deltawire::track::Update;
+use deltawire::track::{CallUpdate, Update};
 use deltawire::{Config, Event, Flow, Handler, Parser, Stop};
 
 /// The largest event that may be cut.
@@ -179,7 +179,7 @@ impl Handler for Fill<'_> {
         match update {
             Update::Content(text) => self.content(choice, text),
             Update::Reasoning(text) => self.reasoning(choice, text),
-            Update::Call { index, id, .. } => {
+            Update::Call(CallUpdate { index, id, .. }) => {
                 self.0.choice(choice);
                 if let Some(id) = id {
                     self.0.call(index);

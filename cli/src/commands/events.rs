@@ -2,22 +2,21 @@
 
 use super::push::{print, Output, Printer};
 use crate::options;
-use crate::report::{Failure, Losses};
+use crate::report::Failure;
 use deltawire::chat::{ApiError, Audio, Chunk};
 use deltawire::json::{Text, Value};
 use deltawire::sse::Lossy;
-use deltawire::track::Update;
+use deltawire::track::{CallUpdate, Update};
 use deltawire::{Event, Flow, Handler, Quirk};
 use serde_json::{json, Map, Value as Json};
 
 /// Prints a line for each thing that it is told.
 struct Printing {
     out: Output,
-    losses: Losses,
 }
 
 pub fn run(options: &options::Events) -> Result<u8, Failure> {
-    let mut printing = Printing { out: Output::new(), losses: Losses::default() };
+    let mut printing = Printing { out: Output::new() };
     print(&options.reading, &options.meaning, &mut printing)
 }
 
@@ -90,7 +89,7 @@ fn update_member(update: &Update<'_>) -> Option<(&'static str, Json)> {
         Update::Content(text) => ("content", decoded(text)),
         Update::Reasoning(text) => ("reasoning", decoded(text)),
         Update::Refusal(text) => ("refusal", decoded(text)),
-        Update::Call { call, index, opens, id, kind, custom, .. } => {
+        Update::Call(CallUpdate { call, index, opens, id, kind, custom, .. }) => {
             let value = object([
                 ("call", Some(json!(call))),
                 ("index", opens.then(|| json!(index))),
@@ -119,7 +118,6 @@ fn update_member(update: &Update<'_>) -> Option<(&'static str, Json)> {
 
 impl Handler for Printing {
     fn event(&mut self, event: &Event<'_>) -> Flow {
-        self.losses.see(event);
         let line = match event {
             Event::Chunk(event) => chunk(event),
             Event::Done => json!({"done": true}),
@@ -159,9 +157,5 @@ impl Handler for Printing {
 impl Printer for Printing {
     fn output(&mut self) -> &mut Output {
         &mut self.out
-    }
-
-    fn losses(&self) -> &Losses {
-        &self.losses
     }
 }

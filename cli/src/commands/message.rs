@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::options::Message;
-use crate::report::{complain, conclude, Failure, Losses, TRUNCATED};
+use crate::report::{complain, conclude, Failure, TRUNCATED};
 use deltawire::message::{AssembleError, Assembler};
 use deltawire::{Error, Event, Growing, Parser};
 use std::io::{self, BufWriter, Write};
@@ -10,14 +10,12 @@ use std::io::{self, BufWriter, Write};
 /// A message, and what was lost of it.
 struct Assembly {
     assembler: Assembler,
-    losses: Losses,
     /// The first thing that could not be kept.
     error: Option<AssembleError>,
 }
 
 impl Assembly {
     fn add(&mut self, event: &Event<'_>) {
-        self.losses.see(event);
         let added = self.assembler.add(event);
         self.note(added);
     }
@@ -33,7 +31,6 @@ pub fn run(options: &Message) -> Result<u8, Failure> {
     let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), options.meaning.config(limits), ());
     let mut assembly = Assembly {
         assembler: Assembler::with_limits(limits).drop_repeated_arguments(options.drop_repeated_arguments),
-        losses: Losses::default(),
         error: None,
     };
     while let Some(mut slice) = input.next()? {
@@ -57,7 +54,7 @@ pub fn run(options: &Message) -> Result<u8, Failure> {
     written.map_err(|error| Failure::Write(error.into()))?;
     writeln!(out).and_then(|()| out.flush()).map_err(Failure::Write)?;
 
-    let status = conclude(&parser.end(), &assembly.losses, |quirk| {
+    let status = conclude(&parser.end(), |quirk| {
         u64::from(parser.quirk_count(quirk)) + u64::from(assembly.assembler.quirk_count(quirk))
     });
     match assembly.error {

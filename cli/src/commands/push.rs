@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::options::{Meaning, Reading};
-use crate::report::{complain, conclude, Failure, Losses};
+use crate::report::{complain, conclude, Failure};
 use deltawire::track::Tracker;
 use deltawire::{Flow, Growing, Handler, Parser, Stop};
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -47,7 +47,6 @@ impl Output {
 /// A handler that writes.
 pub trait Printer: Handler {
     fn output(&mut self) -> &mut Output;
-    fn losses(&self) -> &Losses;
     /// The stream ended.
     fn end(&mut self) {}
 }
@@ -73,7 +72,7 @@ pub fn print(reading: &Reading, meaning: &Meaning, printer: &mut impl Printer) -
     printer.end();
     let _ = printer.output().flush();
     printer.output().check()?;
-    Ok(conclude(&parser.end(), printer.losses(), |quirk| u64::from(parser.quirk_count(quirk))))
+    Ok(conclude(&parser.end(), |quirk| u64::from(parser.quirk_count(quirk))))
 }
 
 /// Whether the parser stopped before it was through, for a reason that lets it go on.

@@ -2,10 +2,10 @@
 
 use super::push::{print, Output, Printer};
 use crate::options;
-use crate::report::{Failure, Losses};
-use deltawire::chat::{DeltaKind, Message};
+use crate::report::{complain, Failure};
+use deltawire::chat::{ApiError, DeltaKind, Message};
 use deltawire::json::Text;
-use deltawire::{Event, Flow, Handler};
+use deltawire::{Flow, Handler};
 use std::io::IsTerminal;
 
 /// What was printed last.
@@ -19,7 +19,6 @@ enum Channel {
 struct Printing<'o> {
     options: &'o options::Text,
     out: Output,
-    losses: Losses,
     last: Option<Channel>,
     /// What the last whole message said, to be printed if no delta comes.
     whole: Vec<(Channel, String)>,
@@ -27,14 +26,7 @@ struct Printing<'o> {
 }
 
 pub fn run(options: &options::Text) -> Result<u8, Failure> {
-    let mut printing = Printing {
-        options,
-        out: Output::new(),
-        losses: Losses::default(),
-        last: None,
-        whole: Vec::new(),
-        ends_line: true,
-    };
+    let mut printing = Printing { options, out: Output::new(), last: None, whole: Vec::new(), ends_line: true };
     print(&options.reading, &options.meaning, &mut printing)
 }
 
@@ -68,17 +60,23 @@ impl Printing<'_> {
 }
 
 impl Handler for Printing<'_> {
-    fn event(&mut self, event: &Event<'_>) -> Flow {
-        self.losses.see(event);
-        Flow::Continue(())
-    }
-
     fn content(&mut self, choice: u32, text: Text<'_>) -> Flow {
         self.delta(choice, Channel::Content, text)
     }
 
     fn reasoning(&mut self, choice: u32, text: Text<'_>) -> Flow {
         self.delta(choice, Channel::Reasoning, text)
+    }
+
+    fn error(&mut self, error: ApiError<'_>) -> Flow {
+        if let Some(message) = error.message() {
+            complain(format_args!("error: {message}"));
+        }
+        Flow::Continue(())
+    }
+
+    fn choice_error(&mut self, _choice: u32, error: ApiError<'_>) -> Flow {
+        self.error(error)
     }
 
     fn message(&mut self, choice: u32, message: Message<'_>) -> Flow {
@@ -102,10 +100,6 @@ impl Handler for Printing<'_> {
 impl Printer for Printing<'_> {
     fn output(&mut self) -> &mut Output {
         &mut self.out
-    }
-
-    fn losses(&self) -> &Losses {
-        &self.losses
     }
 
     fn end(&mut self) {

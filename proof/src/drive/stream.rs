@@ -4,6 +4,7 @@ use super::{chat, Hash};
 use deltawire::chat::{ApiError, Audio, Chunk, DeltaKind, FinishReason, Logprobs, Message, Usage};
 use deltawire::json::Text;
 use deltawire::stream::{Config, Framing, Validate};
+use deltawire::track::CallUpdate;
 use deltawire::{End, Event, Flow, Handler, Parser, Quirk, QuirkSet, Stop};
 
 /// Most samples fit, not all.
@@ -19,7 +20,7 @@ pub fn pull(bytes: &[u8], cut: usize) -> u64 {
     let mut hash = Hash::new();
     for config in configs() {
         let mut storage = [0; STORAGE];
-        let mut parser: Parser<_, 0> = Parser::with_tracker(&mut storage[..], config, Default::default());
+        let mut parser: Parser<_, 0> = Parser::with_slots(&mut storage[..], config, Default::default());
         for _ in 0..2 {
             for mut slice in bytes.chunks(cut.max(1)) {
                 loop {
@@ -159,9 +160,9 @@ impl Handler for Sum {
     fn refusal(&mut self, choice: u32, text: Text<'_>) -> Flow {
         self.took(choice, &text)
     }
-    fn tool_call(&mut self, choice: u32, call: u32, opens: bool, id: Option<Text<'_>>) -> Flow {
-        self.0.maybe(id);
-        self.number(u64::from(choice) << 33 | u64::from(call) << 1 | u64::from(opens))
+    fn tool_call(&mut self, choice: u32, call: &CallUpdate<'_>) -> Flow {
+        self.0.maybe(call.id);
+        self.number(u64::from(choice) << 33 | u64::from(call.call) << 1 | u64::from(call.opens))
     }
     fn tool_name(&mut self, choice: u32, call: u32, text: Text<'_>, replaces: bool) -> Flow {
         self.0.byte(replaces.into());
