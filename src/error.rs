@@ -19,8 +19,13 @@ pub enum Error {
         /// Stream offset, in bytes, where the event began.
         offset: u64,
     },
-    /// More tool calls than the tracker has room for, or an index that is none; what the call brought was left out.
+    /// More tool calls than the tracker has room for; what the call brought was left out.
     TooManyCalls {
+        /// Stream offset, in bytes, where the event began.
+        offset: u64,
+    },
+    /// The index of a choice or a tool call is no whole number of 32 bits; what it brought was left out.
+    BadIndex {
         /// Stream offset, in bytes, where the event began.
         offset: u64,
     },
@@ -30,7 +35,10 @@ impl Error {
     /// Stream offset, in bytes, where the event began that the error is about.
     pub const fn offset(&self) -> u64 {
         match *self {
-            Error::Quirk { offset, .. } | Error::TooManyChoices { offset } | Error::TooManyCalls { offset } => offset,
+            Error::Quirk { offset, .. }
+            | Error::TooManyChoices { offset }
+            | Error::TooManyCalls { offset }
+            | Error::BadIndex { offset } => offset,
         }
     }
 }
@@ -42,6 +50,7 @@ impl fmt::Display for Error {
             Error::TooManyChoices { offset } => {
                 write!(f, "more choices than the tracker has room for, in the event at byte {offset}")
             }
+            Error::BadIndex { offset } => write!(f, "an index that is none, in the event at byte {offset}"),
             Error::TooManyCalls { offset } => {
                 write!(f, "more tool calls than the tracker has room for, in the event at byte {offset}")
             }

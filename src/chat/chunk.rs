@@ -2,7 +2,7 @@
 
 use super::index::{self, top, Hint, Index};
 use super::{member_of, text_of, ApiError, Choices, Deltas, Source, Usage};
-use crate::json::{JsonError, Text, TextFlags, Value};
+use crate::json::{JsonError, Kind, Text, TextFlags, Value};
 use crate::QuirkSet;
 use core::ops::Range;
 
@@ -134,7 +134,8 @@ impl<'a> Chunk<'a> {
     pub fn error(&self) -> Option<ApiError<'a>> {
         let facts = self.source.index.facts;
         if facts.text {
-            return Some(ApiError::plain(self.source.payload));
+            let text = crate::json::parse(self.source.payload).ok().filter(|value| value.kind() == Kind::String);
+            return Some(text.map_or(ApiError::plain(self.source.payload), ApiError::of));
         }
         if facts.error_is_whole {
             return Some(ApiError::of(self.whole()));

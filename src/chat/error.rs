@@ -50,7 +50,7 @@ impl<'a> ApiError<'a> {
     /// What happened, in words: `message`, or `detail` or `details`, or the error itself if it is a text.
     pub fn message(&self) -> Option<Text<'a>> {
         match self.body {
-            Body::Plain(text) => Some(Text::verbatim(text)),
+            Body::Plain(text) => Some(Text::verbatim(text)).filter(|text| !text.is_empty()),
             Body::Value(value) if value.kind() != Kind::Object => text_of(value),
             Body::Value(_) => {
                 let known = ["message", "detail", "details", "error"];

@@ -251,7 +251,7 @@ impl<'a> Parts<'a> {
                         self.inner = Inner::Parts(ContentParts::of(Some(value)));
                         continue;
                     }
-                    Some(_) => text(delta::CONTENT),
+                    Some(_) => text(delta::CONTENT).or(legacy),
                     None => legacy,
                 }
                 .map(DeltaKind::Content)

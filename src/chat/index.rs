@@ -42,6 +42,10 @@ impl<const N: usize> Spans<N> {
         before
     }
 
+    pub(super) fn unset(&mut self, member: usize) {
+        self.present &= !(1 << (member & 31));
+    }
+
     /// The members that are there, one bit each.
     #[inline]
     pub(crate) fn mask(&self) -> u32 {
@@ -284,7 +288,8 @@ impl Index {
         let object = object.map_or(&b""[..], |text| text.raw());
         self.facts.chat = self.choices > 0
             || self.top.get(top::CHOICES).is_some()
-            || self.top.get(top::USAGE).is_some()
+            // Other protocols have usage too, but also a type.
+            || self.top.get(top::USAGE).is_some() && self.top.get(top::TYPE).is_none()
             || object.starts_with(b"chat.completion")
             || object.starts_with(b"text_completion");
         let member = self.top(payload, top::ERROR);

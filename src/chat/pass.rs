@@ -95,7 +95,6 @@ mod names {
         CUSTOM = b"custom";
         DELTA = b"delta";
         DETAIL = b"detail";
-        DETAILS = b"details";
         ERROR = b"error";
         FINISH_CAMEL = b"finishReason";
         FINISH_REASON = b"finish_reason";
@@ -307,7 +306,7 @@ impl<'a> Pass<'a> {
                     continue;
                 }
                 TYPE => (top::TYPE, Expect::Any),
-                DETAIL | DETAILS => (top::DETAIL, Expect::Any),
+                DETAIL => (top::DETAIL, Expect::Any),
                 X_GROQ => (top::X_GROQ, Expect::Any),
                 _ => {
                     self.skip();
@@ -322,6 +321,7 @@ impl<'a> Pass<'a> {
     fn choices(&mut self, index: &mut Index) -> Option<()> {
         index.first.clear();
         index.choices = 0;
+        (index.seen, index.finished, index.facts) = (0, 0, Facts::default());
         if self.walk.peek() != b'[' {
             let read = self.keep(&mut index.top, top::CHOICES, Expect::Any)?;
             self.flag(read.is_null(), Quirk::NullChunk);
@@ -559,6 +559,11 @@ impl<'a> Pass<'a> {
     /// The `function` or `custom` object of a tool call: its name and what goes in.
     fn tool(&mut self, into: &mut CallIndex, member: usize, input: &[u8]) -> Option<()> {
         use names::*;
+        if into.get(member).is_some() {
+            // It is there twice: what the first said does not count.
+            into.unset(call::NAME);
+            into.unset(call::ARGUMENTS);
+        }
         if self.walk.peek() != b'{' {
             self.keep(into, member, Expect::Object)?;
             return Some(());

@@ -24,8 +24,10 @@ pub enum AssembleError {
     TooLong,
     /// More than 128 choices.
     TooManyChoices,
-    /// More than 256 tool calls, or an index that is none.
+    /// More than 256 tool calls.
     TooManyCalls,
+    /// The index of a choice or a tool call is none.
+    BadIndex,
     /// Memory could not be had.
     OutOfMemory,
 }
@@ -36,6 +38,7 @@ impl fmt::Display for AssembleError {
             AssembleError::TooLong => "the message is too long",
             AssembleError::TooManyChoices => "too many choices",
             AssembleError::TooManyCalls => "too many tool calls",
+            AssembleError::BadIndex => "an index that is none",
             AssembleError::OutOfMemory => "out of memory",
         })
     }
@@ -202,6 +205,7 @@ impl Assembler {
             let outcome = tracker.update(&delta, offset, |choice, update| kept.update(choice, &update));
             match outcome.error {
                 Some(Error::TooManyChoices { .. }) => kept.budget.fail(AssembleError::TooManyChoices),
+                Some(Error::BadIndex { .. }) => kept.budget.fail(AssembleError::BadIndex),
                 Some(Error::TooManyCalls { .. }) => kept.budget.fail(AssembleError::TooManyCalls),
                 _ => {}
             }

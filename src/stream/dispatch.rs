@@ -17,13 +17,12 @@ impl Machine {
         if !self.block.open {
             return Next::Go;
         }
-        if self.block.skipping {
-            self.count(self.block.quirks);
-            self.block = Block::default();
-            store.shrink(self.kept.lasting());
+        if self.block.raw && !self.facts.fields {
             return Next::Go;
         }
-        if self.block.raw && !self.facts.fields {
+        if self.block.skipping {
+            self.skipped();
+            store.shrink(self.kept.lasting());
             return Next::Go;
         }
         let end = self.offset.saturating_add(end as u64);
@@ -107,13 +106,13 @@ impl Machine {
             return self.done();
         }
         self.after_done();
-        if trimmed.is_empty() || trimmed.first() == Some(&b':') {
+        let name = name_span.of(window, store.bytes());
+        let hint = if self.block.error_field || name == b"error" { Hint::Error } else { Hint::None };
+        if hint == Hint::None && (trimmed.is_empty() || trimmed.first() == Some(&b':')) {
             self.index.frame = frame;
             self.block.quirks.insert(Quirk::KeepAliveData);
             return self.told(Found::KeepAlive(span));
         }
-        let name = name_span.of(window, store.bytes());
-        let hint = if self.block.error_field || name == b"error" { Hint::Error } else { Hint::None };
         let limits = self.config.limits;
         let checked = match self.config.validate {
             Validate::Lazy => Ok(()),
@@ -126,11 +125,12 @@ impl Machine {
                 let more = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
                 (Found::Chunk(span), more.map(|at| end.saturating_add(at)))
             }
-            Err(_) if hint == Hint::Error => {
+            Err(_) if hint == Hint::Error && self.config.validate == Validate::Lazy => {
                 self.index.plain_text();
                 (Found::Chunk(span), None)
             }
             Err(fault) => {
+                self.facts.error |= hint == Hint::Error;
                 self.facts.malformed = self.facts.malformed.saturating_add(1);
                 (Found::Malformed(span, fault), None)
             }

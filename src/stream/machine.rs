@@ -17,6 +17,9 @@ use crate::sse::block::Block as Kept;
 use crate::sse::{Field, Lines, Piece};
 use crate::{Quirk, QuirkSet, Storage};
 
+/// How far the end of a line is looked for behind a raw JSON value.
+const NEAR: usize = 512;
+
 /// How deep JSON may nest at most: what the strict check has room for.
 const MAX_DEPTH: u32 = 1024;
 
@@ -213,7 +216,17 @@ impl Machine {
                 self.line_start = self.offset.saturating_add(at as u64);
             }
             let saved = self.block.raw.then(|| self.lines.clone());
-            let Some(piece) = self.lines.next(&mut rest) else { continue };
+            let piece = if matches!(self.line, Line::Raw | Line::AfterRaw) && self.lines.in_line() {
+                // There may be many values in what is left of the line: do not look for its end at each of them.
+                let mut near = rest.get(..NEAR).unwrap_or(rest);
+                let len = near.len();
+                let piece = self.lines.next(&mut near);
+                rest = rest.get(len.saturating_sub(near.len())..).unwrap_or(&[]);
+                piece
+            } else {
+                self.lines.next(&mut rest)
+            };
+            let Some(piece) = piece else { continue };
             let end = bytes.len().saturating_sub(rest.len());
             let (consumed, found) = match self.piece(store, bytes, piece, end) {
                 Next::Go => continue,
@@ -296,12 +309,20 @@ impl Machine {
 
     pub(super) fn too_long(&mut self) -> Found {
         let (start, quirks) = (self.block.start, self.block.quirks);
+        let Block { raw, balance, .. } = self.block;
         self.facts.too_long = self.facts.too_long.saturating_add(1);
+        self.facts.raw_values = self.facts.raw_values.saturating_add(u32::from(raw));
         self.index.frame = (start, start);
-        self.block = Block { open: true, skipping: true, start, quirks, ..Block::default() };
+        self.block = Block { open: true, skipping: true, start, quirks, raw, balance, ..Block::default() };
         self.kept.clear();
         self.line = Line::Skip;
         Found::TooLong
+    }
+
+    /// What was to be skipped is over.
+    pub(super) fn skipped(&mut self) {
+        self.count(self.block.quirks);
+        self.block = Block::default();
     }
 
     /// A field of the stream came: the block is open.
@@ -318,12 +339,19 @@ impl Machine {
             return self.blank(store, window, end);
         }
         self.facts.lines = true;
-        if self.block.skipping {
-            return Next::Go;
-        }
         // Where the value lies in the window: behind it comes the one byte that ends the line, if it does.
         let value_end = end.saturating_sub(usize::from(piece.last));
         let start = value_end.saturating_sub(piece.value.len());
+        if self.block.skipping && !matches!(piece.field, Field::Comment | Field::Retry) {
+            if !self.block.raw || !(piece.first || piece.field == Field::Unknown) {
+                return Next::Go;
+            }
+            if piece.field == Field::Unknown {
+                return self.skip_raw(store, window, piece, start);
+            }
+            // A field of the stream: the raw value is over.
+            self.skipped();
+        }
         if piece.field == Field::Unknown {
             return self.unknown(store, window, piece, start);
         }

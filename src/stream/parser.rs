@@ -239,6 +239,7 @@ impl<S: Storage, const SLOTS: usize, T: Default> Parser<S, SLOTS, T> {
     /// A new stream with the same configuration and storage.
     pub fn reset(&mut self) {
         self.machine.reset();
+        self.storage.shrink(0);
         self.tracker = T::default();
     }
 }

@@ -52,7 +52,11 @@ impl Machine {
                         self.block.balance.feed(held.as_slice());
                     }
                     if !self.add(store, window, held.as_slice(), true, 0) {
-                        return Next::Found(self.too_long());
+                        if !self.block.raw {
+                            return Next::Found(self.too_long());
+                        }
+                        let closes = self.block.balance.feed(piece.value);
+                        return self.raw_too_long(closes, piece.value.len(), start, piece.last);
                     }
                 }
                 Line::ErrorName(_) => {
@@ -228,7 +232,7 @@ impl Machine {
         let closes = self.block.balance.feed(bytes);
         let value = closes.and_then(|len| bytes.get(..len)).unwrap_or(bytes);
         if !self.add(store, window, value, false, start) {
-            return Next::Found(self.too_long());
+            return self.raw_too_long(closes, bytes.len(), start, last);
         }
         if closes.is_none() {
             return Next::Go;
@@ -241,5 +245,34 @@ impl Machine {
         } else {
             Next::Within(end, found)
         }
+    }
+
+    /// A raw JSON value is too long. It is skipped up to its end, which may be in the piece at hand.
+    fn raw_too_long(&mut self, closes: Option<usize>, len: usize, start: usize, last: bool) -> Next {
+        let found = self.too_long();
+        let Some(end) = closes else { return Next::Found(found) };
+        self.skipped();
+        self.line = Line::AfterRaw;
+        if last && end == len {
+            Next::Found(found)
+        } else {
+            Next::Within(start.saturating_add(end), found)
+        }
+    }
+
+    /// A piece of a raw JSON value that is skipped, and what is behind it.
+    pub(super) fn skip_raw<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        piece: Piece<'_>,
+        start: usize,
+    ) -> Next {
+        self.block.balance.feed(piece.held.as_slice());
+        let Some(end) = self.block.balance.feed(piece.value) else { return Next::Go };
+        self.skipped();
+        self.line = Line::AfterRaw;
+        let rest = piece.value.get(end..).unwrap_or(&[]);
+        self.unknown_bytes(store, window, rest, start.saturating_add(end), piece.last)
     }
 }

@@ -176,3 +176,17 @@ fn a_growing_storage_gives_the_same() {
         assert_eq!(log(&bytes, &each, crate::Growing::new(), config), whole, "{:?}", String::from_utf8_lossy(&bytes));
     }
 }
+
+#[test]
+fn many_raw_values_on_one_line_cost_no_more_than_their_bytes() {
+    // Looking for the line's end anew at each value took half a minute.
+    let bytes = b"{}".repeat(1 << 20);
+    let started = std::time::Instant::now();
+    let mut parser = Parser::new([0u8; 64]);
+    let (mut input, mut values) = (&bytes[..], 0);
+    while let Ok(Some(_)) = parser.next(&mut input) {
+        values += 1;
+    }
+    assert_eq!(values, 1 << 20);
+    assert!(started.elapsed().as_secs() < 8, "{:?}", started.elapsed());
+}

@@ -222,6 +222,9 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
             _ => {}
         }
         let number = delta.choice;
+        if number == u32::MAX {
+            return Err(Error::BadIndex { offset });
+        }
         let Some(place) = self.place(number) else { return Err(Error::TooManyChoices { offset }) };
         let Some(Some(choice)) = self.choices.get_mut(place) else { return Ok(()) };
         let brings = !matches!(
@@ -365,6 +368,9 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         F: FnMut(u32, Update<'a>) -> ControlFlow<B>,
     {
         let Some(Some(choice)) = self.choices.get(place).copied() else { return Ok(()) };
+        if call.index() == Some(u32::MAX) {
+            return Err(Error::BadIndex { offset });
+        }
         let (slot, opens, reuses) = self.resolve(&choice, call).ok_or(Error::TooManyCalls { offset })?;
         let Some(Some(state)) = self.calls.get_mut(usize::from(slot)) else { return Ok(()) };
         if let Some(Some(choice)) = self.choices.get_mut(place) {
@@ -478,9 +484,6 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     }
 
     fn open(&mut self, choice: &Choice, index: u32, by_place: bool) -> Option<u16> {
-        if index == u32::MAX {
-            return None;
-        }
         let place = self.calls.iter().position(Option::is_none)?;
         if let Some(slot) = self.calls.get_mut(place) {
             *slot = Some(Call {

@@ -342,6 +342,7 @@ pub fn stop_line(error: &Error) -> String {
     match error {
         Error::Quirk { quirk, offset } => format!("stop {} at {offset}", quirk.code()),
         Error::TooManyChoices { offset } => format!("stop TooManyChoices at {offset}"),
+        Error::BadIndex { offset } => format!("stop BadIndex at {offset}"),
         Error::TooManyCalls { offset } => format!("stop TooManyCalls at {offset}"),
         error => panic!("{error:?}"),
     }
