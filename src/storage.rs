@@ -11,6 +11,8 @@ mod sealed {
 
 /// Memory for a cut event: an inline array, a borrowed slice, or (feature `alloc`) a [`Growing`] buffer.
 ///
+/// Once an ID came, two places as long as the longest so far stay taken, one for the last event ID and one for the next.
+///
 /// The trait is sealed. What a storage can hold bounds an event in the same way whether the event was cut or not.
 pub trait Storage: sealed::Sealed {
     /// What can be used now.

@@ -120,12 +120,12 @@ impl<'a> Choice<'a> {
     /// `delta`, if it is an object.
     #[inline]
     pub fn delta(&self) -> Option<DeltaView<'a>> {
-        self.object(choice::DELTA)?;
+        let value = self.object(choice::DELTA)?;
         let fields = match &self.fields {
             Walked::Indexed(choice) => Walked::Indexed(&choice.delta),
             Walked::Own(choice) => Walked::Own(choice.delta.clone()),
         };
-        Some(DeltaView { source: self.source, fields })
+        Some(DeltaView { source: self.source, value, fields })
     }
 
     /// `message`, if it is an object: the whole message so far, of a body or of a cumulative dialect.
@@ -154,6 +154,11 @@ impl<'a> Choice<'a> {
     #[inline]
     pub fn logprobs(&self) -> Option<Logprobs<'a>> {
         self.object(choice::LOGPROBS).map(Logprobs::of)
+    }
+
+    /// `content_filter_results`, if it is an object, as raw JSON (Azure). Walks the choice.
+    pub fn content_filter_results(&self) -> Option<Value<'a>> {
+        self.get("content_filter_results").filter(|value| value.kind() == Kind::Object)
     }
 
     /// An error in this choice alone.

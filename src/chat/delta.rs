@@ -9,6 +9,8 @@ use crate::json::{Elements, Kind, Text, Value};
 #[derive(Clone)]
 pub struct DeltaView<'a> {
     pub(crate) source: Source<'a>,
+    /// The whole object.
+    pub(crate) value: Value<'a>,
     pub(crate) fields: Walked<'a, DeltaIndex>,
 }
 
@@ -25,7 +27,7 @@ impl<'a> Message<'a> {
         let mut own = DeltaIndex::EMPTY;
         let offset = index::start_of(self.source.payload, self.value);
         Pass::again(self.source.payload, offset).delta(&mut own)?;
-        Some(DeltaView { source: self.source, fields: Walked::Own(own) })
+        Some(DeltaView { source: self.source, value: self.value, fields: Walked::Own(own) })
     }
 
     /// The whole as raw JSON.
@@ -102,6 +104,26 @@ impl<'a> DeltaView<'a> {
         ToolCalls::new(self.clone())
     }
 
+    /// `annotations`, if it is an array, as raw JSON.
+    pub fn annotations(&self) -> Option<Value<'a>> {
+        self.get("annotations").filter(|value| value.kind() == Kind::Array)
+    }
+
+    /// `images`, if it is an array, as raw JSON (OpenRouter).
+    pub fn images(&self) -> Option<Value<'a>> {
+        self.get("images").filter(|value| value.kind() == Kind::Array)
+    }
+
+    /// Any member by name, as raw JSON. Walks the object.
+    pub fn get(&self, name: &str) -> Option<Value<'a>> {
+        self.value.get(name).ok()?
+    }
+
+    /// The whole as raw JSON.
+    pub fn value(&self) -> Value<'a> {
+        self.value
+    }
+
     /// `audio`, if it is an object.
     pub fn audio(&self) -> Option<Audio<'a>> {
         self.member(delta::AUDIO).and_then(Audio::of)
@@ -128,6 +150,11 @@ impl<'a> FunctionCall<'a> {
     /// `arguments`, if it is not empty: a fragment of text.
     pub fn arguments(&self) -> Option<Text<'a>> {
         member_of(self.value, "arguments").and_then(super::tool_call::input_text)
+    }
+
+    /// The whole as raw JSON.
+    pub fn value(&self) -> Value<'a> {
+        self.value
     }
 }
 
@@ -260,8 +287,42 @@ fn string(value: Value<'_>) -> Option<Text<'_>> {
     value.as_text().filter(|text| !text.is_empty())
 }
 
-/// The texts and summaries of `reasoning_details[]`, none empty. Encrypted data is no text; the raw items are in
-/// [`Choice::get`](super::Choice::get) `("delta")`.
+/// An item of `reasoning_details[]`.
+#[derive(Clone, Copy)]
+pub struct ReasoningDetail<'a> {
+    value: Value<'a>,
+}
+
+impl<'a> ReasoningDetail<'a> {
+    /// `text`, or `summary`, if it is not empty.
+    pub fn text(&self) -> Option<Text<'a>> {
+        let text = member_of(self.value, "text").and_then(string);
+        text.or_else(|| member_of(self.value, "summary").and_then(string))
+    }
+
+    /// `data`: encrypted, if it is not empty.
+    pub fn data(&self) -> Option<Text<'a>> {
+        member_of(self.value, "data").and_then(string)
+    }
+
+    /// `type` (`reasoning.text`, `reasoning.summary`, `reasoning.encrypted`), if it is not empty.
+    pub fn kind(&self) -> Option<Text<'a>> {
+        member_of(self.value, "type").and_then(string)
+    }
+
+    /// The whole as raw JSON (`id`, `format`, `index`, `signature`, …).
+    pub fn value(&self) -> Value<'a> {
+        self.value
+    }
+}
+
+impl core::fmt::Debug for ReasoningDetail<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ReasoningDetail").field("type", &self.kind()).field("text", &self.text()).finish()
+    }
+}
+
+/// The items of `reasoning_details[]`. Ends at the first that is malformed.
 #[derive(Clone)]
 pub struct ReasoningDetails<'a> {
     elements: Option<Elements<'a>>,
@@ -275,16 +336,10 @@ impl<'a> ReasoningDetails<'a> {
 }
 
 impl<'a> Iterator for ReasoningDetails<'a> {
-    type Item = Text<'a>;
+    type Item = ReasoningDetail<'a>;
 
-    fn next(&mut self) -> Option<Text<'a>> {
-        let elements = self.elements.as_mut()?;
-        for item in elements.by_ref().flatten() {
-            let text = member_of(item, "text").and_then(string);
-            if let Some(text) = text.or_else(|| member_of(item, "summary").and_then(string)) {
-                return Some(text);
-            }
-        }
-        None
+    fn next(&mut self) -> Option<ReasoningDetail<'a>> {
+        let value = self.elements.as_mut()?.next()?.ok()?;
+        Some(ReasoningDetail { value })
     }
 }

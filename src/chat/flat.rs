@@ -221,7 +221,7 @@ impl<'a> Parts<'a> {
         loop {
             let kind = match &mut self.inner {
                 Inner::None => None,
-                Inner::Details(texts) => texts.next().map(DeltaKind::Reasoning),
+                Inner::Details(items) => items.find_map(|item| item.text()).map(DeltaKind::Reasoning),
                 Inner::Parts(parts) => parts.next().map(|part| match part {
                     ContentPart::Text(text) => DeltaKind::Content(text),
                     ContentPart::Thinking(text) => DeltaKind::Reasoning(text),
@@ -238,7 +238,7 @@ impl<'a> Parts<'a> {
                 let named = text(delta::REASONING_CONTENT).or_else(|| text(delta::REASONING));
                 let text = named.or_else(|| {
                     let mut details = ReasoningDetails::of(value(delta::REASONING_DETAILS));
-                    let first = details.next();
+                    let first = details.find_map(|item| item.text());
                     self.inner = Inner::Details(details);
                     first.or_else(|| text(delta::THINKING)).or_else(|| text(delta::THOUGHT))
                 });

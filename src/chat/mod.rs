@@ -21,7 +21,9 @@ mod usage;
 
 pub use choice::{Choice, Choices, FinishKind, FinishReason};
 pub use chunk::Chunk;
-pub use delta::{Audio, ContentPart, ContentParts, DeltaView, FunctionCall, Message, ReasoningDetails};
+pub use delta::{
+    Audio, ContentPart, ContentParts, DeltaView, FunctionCall, Message, ReasoningDetail, ReasoningDetails,
+};
 pub use error::ApiError;
 pub use flat::{Delta, DeltaKind, Deltas};
 pub use index::Index;
