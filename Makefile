@@ -13,7 +13,7 @@ clippy doc cross proof:
 	@bash scripts/$@.sh
 
 bench:
-	cargo bench --locked --workspace
+	cargo bench --locked -p deltawire-benches
 
 clean:
 	cargo clean
