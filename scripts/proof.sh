@@ -2,7 +2,7 @@
 # The link proof: the core, linked with no library, reaches no panic, no allocator and no operating system.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "proof/main.c is for Linux on x86-64"
-for tool in gcc ld nm objdump; do have "$tool" || skip "$tool is missing"; done
+for tool in gcc ld nm objcopy objdump; do have "$tool" || skip "$tool is missing"; done
 need_crates --manifest-path proof/Cargo.toml
 case $(rustc --version) in
   "rustc $RUST_VERSION".*) ;;
@@ -26,28 +26,31 @@ link() {
 }
 mapfile -t exports <proof/exports.txt
 
-# Who panics: the functions that call core's panics, in a program that was given the missing symbol.
+# who EXPORTS...: the functions that refer to core's panics, among those that the exports reach.
 who() {
-  gcc -nostartfiles -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--defsym=deltawire_panic_reached=0 \
-    "$out/main.o" "$lib" -o "$out/panics"
-  objdump -dC --no-show-raw-insn "$out/panics" | awk '
+  ld -r --gc-sections "${@/#/--undefined=}" "$lib" -o "$out/panics.o"
+  objdump -drC --no-show-raw-insn "$out/panics.o" | awk '
     /^[0-9a-f]+ <.*>:$/ { from = $0; sub(/^[^<]*</, "", from); sub(/>:$/, "", from) }
-    /(call|jmp) .*<core::.*(panic|fail)/ && from !~ /^core::panicking/ { sub(/.*</, ""); sub(/>.*/, ""); print from " calls " $0 }' | sort -u
+    / R_[A-Z0-9_]+\t.*(panicking|_fail|begin_unwind)/ && from !~ /core::panicking/ {
+      sub(/.* R_[A-Z0-9_]+\t/, ""); sub(/[-+]0x[0-9a-f]+$/, ""); print from " refers to " $0 }' | sort -u
 }
 
 # The control first: one unbounded index, and the link must fail for just that.
 cargo build --quiet --locked --release --manifest-path proof/Cargo.toml --features control
 if link "${exports[@]}" proof_control 2>"$out/control.log"; then fail "the control linked: the proof shows nothing"; fi
+who "${exports[@]}" proof_control | grep -q '^proof_control .*panicking' || fail "it is not seen that the control panics"
 grep -q 'undefined reference to .deltawire_panic_reached' "$out/control.log" ||
   fail "the control failed for another reason: $(cat "$out/control.log")"
 pass proof-control
 
 cargo build --quiet --locked --release --manifest-path proof/Cargo.toml
-link "${exports[@]}" || { who && fail "a panic can be reached"; }
+link "${exports[@]}" || { who "${exports[@]}" && fail "a panic can be reached"; }
 pass proof-link
 
 # One object of what the exports reach: what it defines and what it lacks.
 ld -r --gc-sections "${exports[@]/#/--undefined=}" "$lib" -o "$out/partial.o"
+# Without Rust's bitcode, which nm would give to an LLVM that may be too old for it.
+objcopy --remove-section=.llvmbc --remove-section=.llvmcmd "$out/partial.o"
 nm --defined-only --extern-only -j "$out/partial.o" | sort >"$out/exports.txt"
 diff proof/exports.txt "$out/exports.txt" || fail "it exports something else than proof/exports.txt says"
 nm --undefined-only -j "$out/partial.o" | sort >"$out/undefined.txt"

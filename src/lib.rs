@@ -25,8 +25,8 @@
 //! ```
 //!
 //! or push with [`Parser::feed`] and a [`Handler`], which is told each thing once: a role that is repeated in each chunk,
-//! the call that a fragment belongs to, a character whose halves came in two chunks. The assembler in `message` (feature
-//! `alloc`) puts a whole message together.
+//! the call that a fragment belongs to, a character whose halves came in two chunks. The assembler in [`message`]
+//! (feature `alloc`) puts a whole message together; [`MessageLog`](message::MessageLog) does it without a heap.
 //!
 //! Real streams deviate from what the documents say. What is understood all the same has a name, a [`Quirk`]; what is not
 //! is an event ([`Event::Malformed`], [`Event::TooLong`]), and the stream goes on. How a stream ended is told by
@@ -55,7 +55,6 @@ mod storage;
 
 pub mod chat;
 pub mod json;
-#[cfg(feature = "alloc")]
 pub mod message;
 pub mod sse;
 pub mod stream;
@@ -66,7 +65,7 @@ pub use limits::Limits;
 pub use quirk::{Quirk, QuirkSet};
 #[cfg(feature = "alloc")]
 pub use storage::Growing;
-pub use storage::Storage;
+pub use storage::{Movable, Storage};
 pub use stream::{Config, End, Event, Flow, Framing, Handler, Parser, Stop, Validate, Verdict};
 
 /// The examples of the README are to run.

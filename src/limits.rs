@@ -20,6 +20,9 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The most that [`max_depth`](Limits::max_depth) can be: what the strict check has room for.
+    pub const MAX_DEPTH: u32 = 1024;
+
     /// The limits that hold if nothing else is said.
     pub const DEFAULT: Limits =
         Limits { max_event_len: 1 << 20, max_id_len: 1 << 10, max_depth: 128, max_message_len: 64 << 20 };

@@ -33,8 +33,33 @@ macro_rules! quirks {
             pub const fn text(self) -> &'static str {
                 match self { $(Quirk::$name => $text,)* }
             }
+
+            /// Its name, as it is written here.
+            pub const fn name(self) -> &'static str {
+                match self { $(Quirk::$name => stringify!($name),)* }
+            }
+
+            /// Code, name and text, each followed by a NUL: for C.
+            pub const fn c_strs(self) -> [&'static core::ffi::CStr; 3] {
+                match self { $(Quirk::$name => {
+                    const STRS: [&core::ffi::CStr; 3] = [
+                        c_str(concat!($code, "\0")),
+                        c_str(concat!(stringify!($name), "\0")),
+                        c_str(concat!($text, "\0")),
+                    ];
+                    STRS
+                })* }
+            }
         }
     };
+}
+
+/// Text that ends with its only NUL. Of constants alone: anything else does not compile.
+const fn c_str(text: &str) -> &core::ffi::CStr {
+    match core::ffi::CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => c"?",
+    }
 }
 
 quirks! {

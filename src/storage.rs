@@ -5,6 +5,7 @@ mod sealed {
     pub trait Sealed {}
     impl<const N: usize> Sealed for [u8; N] {}
     impl Sealed for &mut [u8] {}
+    impl Sealed for super::Movable<'_> {}
     #[cfg(feature = "alloc")]
     impl Sealed for super::Growing {}
 }
@@ -52,6 +53,72 @@ impl Storage for &mut [u8] {
     #[inline]
     fn bytes_mut(&mut self) -> &mut [u8] {
         self
+    }
+}
+
+/// A borrowed slice whose owner can move what is in it to a larger one, if it is asked to.
+///
+/// With [`Machine::try_step`](crate::stream::Machine::try_step) an event that it cannot hold is not too long: the step is
+/// not taken, and says how much is wanted. Then only [`Limits::max_event_len`](crate::Limits::max_event_len) bounds an
+/// event.
+///
+/// ```
+/// use deltawire::stream::{Found, Machine};
+/// use deltawire::{Config, Movable};
+///
+/// let mut machine = Machine::new(Config::default());
+/// let (mut small, mut large) = ([0; 4], [0; 64]);
+/// let cut = b"data: longer than four";
+/// let need = machine.try_step(&mut Movable::new(&mut small, true), cut).unwrap_err();
+/// assert!(need.len <= large.len() && machine.relocate(&small, &mut large, false));
+/// let step = machine.try_step(&mut Movable::new(&mut large, true), cut).unwrap();
+/// assert_eq!((step.consumed, step.found), (cut.len(), Found::NeedMore));
+/// ```
+#[derive(Debug)]
+pub struct Movable<'a> {
+    bytes: &'a mut [u8],
+    can_move: bool,
+    wanted: Option<usize>,
+}
+
+impl<'a> Movable<'a> {
+    /// A slice that can be moved if `can_move` says so; else it is as good as `&mut [u8]`.
+    pub fn new(bytes: &'a mut [u8], can_move: bool) -> Self {
+        Movable { bytes, can_move, wanted: None }
+    }
+
+    pub(crate) fn can_move(&self) -> bool {
+        self.can_move
+    }
+
+    /// How much was wanted in vain.
+    pub(crate) fn take_wanted(&mut self) -> Option<usize> {
+        self.wanted.take()
+    }
+}
+
+impl Storage for Movable<'_> {
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+    #[inline]
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        self.bytes
+    }
+    fn max_len(&self) -> usize {
+        if self.can_move {
+            usize::MAX
+        } else {
+            self.bytes.len()
+        }
+    }
+    fn grow(&mut self, len: usize) -> bool {
+        let fits = len <= self.bytes.len();
+        if !fits && self.can_move {
+            self.wanted = Some(self.wanted.unwrap_or(0).max(len));
+        }
+        fits
     }
 }
 

@@ -6,6 +6,7 @@ mod common;
 
 use common::corpus::{recorded, samples, Stream};
 use deltawire::json::{self, Fragment, Text};
+use deltawire::message::{Field, MessageLog};
 use deltawire::sse::Decoder;
 use deltawire::stream::Event;
 use deltawire::track::{CallUpdate, Tracker, Update};
@@ -162,9 +163,13 @@ fn by_push<S: Storage>(storage: S, bytes: &[u8], size: usize, config: Config) ->
 fn by_pull<S: Storage>(storage: S, bytes: &[u8], size: usize, config: Config) -> usize {
     let mut reader = Reader::default();
     let mut tracker: Tracker = Tracker::new();
+    let (mut log, mut buffer): (MessageLog, _) = (MessageLog::new(), [0; 16384]);
     let mut parser: Parser<S, 2, ()> = Parser::with_tracker(storage, config, ());
     let mut see = |reader: &mut Reader, event: &Event<'_>| {
         reader.see(event);
+        if let Event::Chunk(chunk) = event {
+            reader.sum += usize::from(log.add(&mut buffer, chunk).is_ok());
+        }
         for delta in event.deltas() {
             let outcome = tracker.update(&delta, 0, |_, update| -> ControlFlow<()> {
                 reader.take(update);
@@ -189,6 +194,9 @@ fn by_pull<S: Storage>(storage: S, bytes: &[u8], size: usize, config: Config) ->
             Err(error) => reader.sum += error.offset() as usize,
         }
     }
+    reader.sum += usize::from(log.finish(&mut buffer).is_ok());
+    reader.sum += log.text(&buffer, Field::Content, 0, 0, &mut [0; 64]).unwrap_or(0);
+    reader.sum += log.json(&buffer, true, &mut [0; 64]);
     reader.sum + parser.last_event_id().len()
 }
 

@@ -42,6 +42,7 @@ exports! {
     proof_decoder => drive::decoder,
     proof_json => drive::json,
     proof_lines => drive::lines,
+    proof_message => drive::message,
     proof_pull => drive::pull,
     proof_push => drive::push,
     #[cfg(feature = "control")]

@@ -6,7 +6,7 @@ use super::{member_of, text_of, ApiError, DeltaView, Logprobs, Message, Source, 
 use crate::json::{Kind, Text, Value};
 
 /// Which of a chunk's choices comes next.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct ChoiceCursor {
     given: u32,
     /// One past the choice given last.
@@ -99,12 +99,6 @@ impl<'a> Choice<'a> {
     #[inline]
     pub(crate) fn member(&self, member: usize) -> Option<Value<'a>> {
         index::member(self.source.index, self.source.payload, &self.fields.spans, member)
-    }
-
-    /// `annotations` of the delta as raw JSON, if it is an array. Walks the delta.
-    pub fn annotations(&self) -> Option<Value<'a>> {
-        let items = member_of(self.object(choice::DELTA)?, "annotations")?;
-        (items.kind() == Kind::Array).then_some(items)
     }
 
     fn object(&self, member: usize) -> Option<Value<'a>> {

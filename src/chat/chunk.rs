@@ -6,6 +6,29 @@ use crate::json::{JsonError, Kind, Text, TextFlags, Value};
 use crate::QuirkSet;
 use core::ops::Range;
 
+/// A member of the top level that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// `id`.
+    Id,
+    /// `object`.
+    Object,
+    /// `created`.
+    Created,
+    /// `model`.
+    Model,
+    /// `system_fingerprint`.
+    SystemFingerprint,
+    /// `service_tier`.
+    ServiceTier,
+    /// `provider`.
+    Provider,
+    /// `choices`.
+    Choices,
+    /// `usage`.
+    Usage,
+}
+
 /// One event's payload: a chat completion chunk, a completion, a whole body, or an error.
 ///
 /// It borrows the payload; it is valid until the parser is next used.
@@ -40,6 +63,34 @@ impl<'a> Chunk<'a> {
             return Err(JsonError { kind: crate::json::JsonErrorKind::TrailingBytes, offset: end.saturating_add(at) });
         }
         Ok(Chunk { source: Source { payload, index }, name: b"" })
+    }
+
+    /// Looks into a payload that a parser gave as a chunk, as that did: JSON may nest as deep as any parser lets it. The
+    /// whole event is an error if that says so ([`is_whole_error`](Self::is_whole_error)).
+    ///
+    /// # Errors
+    ///
+    /// If it is not one JSON object or null.
+    pub fn of_event(payload: &'a [u8], index: &'a mut Index, is_error: bool) -> Result<Chunk<'a>, JsonError> {
+        let hint = if is_error { Hint::Error } else { Hint::None };
+        index.read(payload, hint, crate::Limits::MAX_DEPTH)?;
+        Ok(Chunk { source: Source { payload, index }, name: b"" })
+    }
+
+    /// The chunk of an error event that is plain text, as a parser gave it ([`is_plain_text`](Self::is_plain_text)).
+    pub fn of_plain_text(payload: &'a [u8], index: &'a mut Index) -> Chunk<'a> {
+        index.plain_text();
+        Chunk { source: Source { payload, index }, name: b"" }
+    }
+
+    /// Whether it is an error event's payload that is no JSON object.
+    pub fn is_plain_text(&self) -> bool {
+        self.source.index.facts.text
+    }
+
+    /// Whether the whole event is an error, whatever its payload looks like.
+    pub fn is_whole_error(&self) -> bool {
+        self.source.index.facts.error_is_whole
     }
 
     fn member(&self, member: usize) -> Option<Value<'a>> {
@@ -141,6 +192,33 @@ impl<'a> Chunk<'a> {
             return Some(ApiError::of(self.whole()));
         }
         self.member(top::ERROR).filter(|value| index::is_error(*value)).map(ApiError::of)
+    }
+
+    /// A member that is known, as raw JSON; absent where the method of its name says so.
+    pub fn field(&self, field: Field) -> Option<Value<'a>> {
+        let says = |member| self.member(member).filter(|value| text_of(*value).is_some());
+        match field {
+            Field::Id => says(top::ID),
+            Field::Object => says(top::OBJECT),
+            Field::Created => self.member(top::CREATED).filter(|_| self.created().is_some()),
+            Field::Model => says(top::MODEL),
+            Field::SystemFingerprint => says(top::SYSTEM_FINGERPRINT),
+            Field::ServiceTier => says(top::SERVICE_TIER),
+            Field::Provider => says(top::PROVIDER),
+            Field::Choices => self.member(top::CHOICES).filter(|value| value.kind() == Kind::Array),
+            Field::Usage => self.usage().map(|usage| usage.value()),
+        }
+    }
+
+    /// Where its members lie: with the payload, all that it is made of.
+    pub fn index(&self) -> &'a Index {
+        self.source.index
+    }
+
+    /// The chunk that these are of: what [`payload`](Self::payload), [`index`](Self::index) and
+    /// [`event_name`](Self::event_name) gave. With an index of another payload, its members are nonsense.
+    pub fn from_parts(payload: &'a [u8], index: &'a Index, name: &'a [u8]) -> Self {
+        Chunk { source: Source { payload, index }, name }
     }
 
     /// Any member of the top level, by name, as raw JSON (`obfuscation`, `prompt_filter_results`, `timings`, …).

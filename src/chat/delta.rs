@@ -3,7 +3,7 @@
 use super::index::{self, delta, DeltaIndex};
 use super::pass::Pass;
 use super::{member_of, text_of, Source, ToolCalls, Walked};
-use crate::json::{Elements, Kind, Text, Value};
+use crate::json::{Kind, Text, Value};
 
 /// The `delta` of a choice. The first choice's costs nothing more; a further one's is walked once.
 #[derive(Clone)]
@@ -106,7 +106,7 @@ impl<'a> DeltaView<'a> {
 
     /// `annotations`, if it is an array, as raw JSON.
     pub fn annotations(&self) -> Option<Value<'a>> {
-        self.get("annotations").filter(|value| value.kind() == Kind::Array)
+        self.member(delta::ANNOTATIONS).filter(|value| value.kind() == Kind::Array)
     }
 
     /// `images`, if it is an array, as raw JSON (OpenRouter).
@@ -229,15 +229,14 @@ pub(crate) fn part_type(part: Value<'_>) -> Option<bool> {
 /// The parts of a content array: texts and thoughts, none empty.
 #[derive(Clone)]
 pub struct ContentParts<'a> {
-    outer: Option<Elements<'a>>,
-    /// The texts inside a thinking part.
-    inner: Option<Elements<'a>>,
+    array: Option<Value<'a>>,
+    cursor: PartsCursor,
 }
 
 impl<'a> ContentParts<'a> {
     /// Of an array; of anything else none.
-    pub(crate) fn of(value: Option<Value<'a>>) -> Self {
-        ContentParts { outer: value.map(|value| value.elements()), inner: None }
+    pub(crate) fn of(array: Option<Value<'a>>) -> Self {
+        ContentParts { array, cursor: PartsCursor::default() }
     }
 }
 
@@ -245,9 +244,24 @@ impl<'a> Iterator for ContentParts<'a> {
     type Item = ContentPart<'a>;
 
     fn next(&mut self) -> Option<ContentPart<'a>> {
+        self.cursor.next(self.array?)
+    }
+}
+
+/// Which part of a content array comes next: offsets in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PartsCursor {
+    at: usize,
+    /// The array inside a thinking part: where it lies, and where in it the next text is looked for.
+    inner: Option<(usize, usize, usize)>,
+}
+
+impl PartsCursor {
+    pub(crate) fn next<'a>(&mut self, array: Value<'a>) -> Option<ContentPart<'a>> {
         loop {
-            if let Some(inner) = &mut self.inner {
-                for part in inner.by_ref().flatten() {
+            if let Some((start, end, at)) = &mut self.inner {
+                let inner = Value::from_raw(array.raw().get(*start..*end).unwrap_or_default());
+                while let Some(part) = inner.element_at(at) {
                     let text = if part.kind() == Kind::Object { member_of(part, "text") } else { Some(part) };
                     if let Some(text) = text.and_then(string) {
                         return Some(ContentPart::Thinking(text));
@@ -255,7 +269,7 @@ impl<'a> Iterator for ContentParts<'a> {
                 }
                 self.inner = None;
             }
-            let part = self.outer.as_mut()?.next()?.ok()?;
+            let part = array.element_at(&mut self.at)?;
             if let Some(text) = string(part) {
                 return Some(ContentPart::Text(text));
             }
@@ -268,7 +282,10 @@ impl<'a> Iterator for ContentParts<'a> {
                 Some(true) => {
                     let thought = member_of(part, "thinking").or_else(|| member_of(part, "text"));
                     match thought {
-                        Some(value) if value.kind() == Kind::Array => self.inner = Some(value.elements()),
+                        Some(value) if value.kind() == Kind::Array => {
+                            let raw = array.raw();
+                            self.inner = Some((index::start_of(raw, value), index::end_of(raw, value), 0));
+                        }
                         Some(value) => {
                             if let Some(text) = string(value) {
                                 return Some(ContentPart::Thinking(text));
@@ -325,13 +342,23 @@ impl core::fmt::Debug for ReasoningDetail<'_> {
 /// The items of `reasoning_details[]`. Ends at the first that is malformed.
 #[derive(Clone)]
 pub struct ReasoningDetails<'a> {
-    elements: Option<Elements<'a>>,
+    array: Option<Value<'a>>,
+    at: usize,
 }
 
 impl<'a> ReasoningDetails<'a> {
     /// Of an array; of anything else none.
-    pub(crate) fn of(value: Option<Value<'a>>) -> Self {
-        ReasoningDetails { elements: value.map(|value| value.elements()) }
+    pub(crate) fn of(array: Option<Value<'a>>) -> Self {
+        ReasoningDetails::from(array, 0)
+    }
+
+    /// From an offset that [`at`](Self::at) told.
+    pub(crate) fn from(array: Option<Value<'a>>, at: usize) -> Self {
+        ReasoningDetails { array, at }
+    }
+
+    pub(crate) fn at(&self) -> usize {
+        self.at
     }
 }
 
@@ -339,7 +366,7 @@ impl<'a> Iterator for ReasoningDetails<'a> {
     type Item = ReasoningDetail<'a>;
 
     fn next(&mut self) -> Option<ReasoningDetail<'a>> {
-        let value = self.elements.as_mut()?.next()?.ok()?;
+        let value = self.array?.element_at(&mut self.at)?;
         Some(ReasoningDetail { value })
     }
 }

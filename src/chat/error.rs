@@ -26,9 +26,42 @@ enum Body<'a> {
     Plain(&'a [u8]),
 }
 
+/// A part of an error that is a text or a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorPart {
+    /// What happened, in words.
+    Message,
+    /// `code`.
+    Code,
+    /// `type`.
+    Kind,
+    /// `param`.
+    Param,
+}
+
 impl<'a> ApiError<'a> {
-    pub(crate) fn of(value: Value<'a>) -> Self {
+    /// The error that this value is: what [`value`](Self::value) gave.
+    pub fn of(value: Value<'a>) -> Self {
         ApiError { body: Body::Value(value) }
+    }
+
+    /// A part of it as raw JSON, where [`message`](Self::message) and the others have it as text. None if it came as
+    /// plain text.
+    pub fn part(&self, part: ErrorPart) -> Option<Value<'a>> {
+        let says = |value: &Value<'a>| text_of(*value).is_some();
+        let whole = self.value()?;
+        let names: &[&str] = match part {
+            ErrorPart::Message if whole.kind() != Kind::Object => return Some(whole).filter(says),
+            ErrorPart::Message => &["message", "detail", "details", "error"],
+            ErrorPart::Code => &["code"],
+            ErrorPart::Kind => &["type"],
+            ErrorPart::Param => &["param"],
+        };
+        names.iter().find_map(|name| member_of(whole, name).filter(says))
+    }
+
+    fn text(&self, part: ErrorPart) -> Option<Text<'a>> {
+        self.part(part).and_then(text_of)
     }
 
     pub(crate) fn plain(text: &'a [u8]) -> Self {
@@ -43,40 +76,32 @@ impl<'a> ApiError<'a> {
         }
     }
 
-    fn member(&self, name: &str) -> Option<Value<'a>> {
-        self.value().and_then(|value| member_of(value, name))
-    }
-
     /// What happened, in words: `message`, or `detail` or `details`, or the error itself if it is a text.
     pub fn message(&self) -> Option<Text<'a>> {
         match self.body {
             Body::Plain(text) => Some(Text::verbatim(text)).filter(|text| !text.is_empty()),
-            Body::Value(value) if value.kind() != Kind::Object => text_of(value),
-            Body::Value(_) => {
-                let known = ["message", "detail", "details", "error"];
-                known.iter().find_map(|name| self.member(name).and_then(text_of))
-            }
+            Body::Value(_) => self.text(ErrorPart::Message),
         }
     }
 
     /// `type`.
     pub fn kind(&self) -> Option<Text<'a>> {
-        self.member("type").and_then(text_of)
+        self.text(ErrorPart::Kind)
     }
 
     /// `param`: what in the request was wrong.
     pub fn param(&self) -> Option<Text<'a>> {
-        self.member("param").and_then(text_of)
+        self.text(ErrorPart::Param)
     }
 
     /// `code`: a text, or a number as it is written.
     pub fn code(&self) -> Option<Text<'a>> {
-        self.member("code").and_then(text_of)
+        self.text(ErrorPart::Code)
     }
 
     /// `metadata` as raw JSON.
     pub fn metadata(&self) -> Option<Value<'a>> {
-        self.member("metadata")
+        member_of(self.value()?, "metadata")
     }
 }
 

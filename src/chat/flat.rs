@@ -1,11 +1,12 @@
 //! A chunk as a flat run of deltas.
 
 use super::choice::ChoiceCursor;
+use super::delta::PartsCursor;
 use super::index::{self, choice, delta, ChoiceIndex, DeltaIndex};
 use super::tool_call::CallCursor;
 use super::{
-    ApiError, Audio, Chunk, ContentPart, ContentParts, FinishReason, FunctionCall, Logprobs, Message, ReasoningDetails,
-    Source, ToolCall, Usage,
+    ApiError, Audio, Chunk, ContentPart, FinishReason, FunctionCall, Logprobs, Message, ReasoningDetails, Source,
+    ToolCall, Usage,
 };
 use crate::json::{Kind, Text, Value};
 
@@ -61,17 +62,42 @@ pub enum DeltaKind<'a> {
 #[derive(Clone)]
 pub struct Deltas<'a> {
     chunk: Option<Chunk<'a>>,
+    cursor: DeltaCursor,
+}
+
+impl<'a> Deltas<'a> {
+    pub(crate) fn new(chunk: Chunk<'a>) -> Self {
+        Deltas { chunk: Some(chunk), cursor: DeltaCursor::START }
+    }
+
+    pub(crate) fn none() -> Self {
+        Deltas { chunk: None, cursor: DeltaCursor::START }
+    }
+}
+
+impl<'a> Iterator for Deltas<'a> {
+    type Item = Delta<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Delta<'a>> {
+        self.cursor.next(self.chunk?)
+    }
+}
+
+/// Which delta of a chunk comes next: offsets, plain data that can be kept while the chunk is not at hand.
+#[derive(Clone, Debug)]
+pub(crate) struct DeltaCursor {
     choices: ChoiceCursor,
     /// The choice at hand, if it is not the first: that one is in the chunk's index.
     own: Option<ChoiceIndex>,
     /// Its number.
     index: u32,
-    delta: Parts<'a>,
+    delta: Parts,
     tail: Tail,
 }
 
 /// What is still to be given after the deltas of the choice at hand.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tail {
     Message,
     Logprobs,
@@ -83,41 +109,45 @@ enum Tail {
     End,
 }
 
-impl<'a> Deltas<'a> {
-    pub(crate) fn new(chunk: Chunk<'a>) -> Self {
-        Deltas { chunk: Some(chunk), tail: Tail::NextChoice, ..Deltas::none() }
-    }
+impl DeltaCursor {
+    /// Before the first delta.
+    pub(crate) const START: DeltaCursor =
+        DeltaCursor { choices: ChoiceCursor::new(), own: None, index: 0, delta: Parts::NONE, tail: Tail::NextChoice };
 
-    pub(crate) fn none() -> Self {
-        Deltas { chunk: None, choices: ChoiceCursor::new(), own: None, index: 0, delta: Parts::NONE, tail: Tail::End }
+    /// Goes before the first delta again, of another chunk.
+    pub(crate) fn restart(&mut self) {
+        self.choices = ChoiceCursor::new();
+        self.own = None;
+        self.index = 0;
+        self.delta = Parts::NONE;
+        self.tail = Tail::NextChoice;
     }
 
     /// Goes to the next choice.
-    fn next_choice(&mut self, source: Source<'a>) -> Option<()> {
+    fn next_choice(&mut self, source: Source<'_>) -> Option<()> {
         let Source { payload, index } = source;
         self.own = self.choices.next(source)?;
         let fields = self.own.as_ref().unwrap_or(&index.first);
         let member = |member| index::member(index, payload, &fields.spans, member);
         self.index = member(choice::INDEX).and_then(index::index_number).unwrap_or(0);
         let has_delta = member(choice::DELTA).is_some_and(|value| value.kind() == Kind::Object);
-        let legacy = member(choice::TEXT).and_then(|value| value.as_text()).filter(|text| !text.is_empty());
+        let legacy = legacy_text(member(choice::TEXT)).is_some();
         self.delta = Parts::new(if has_delta { fields.delta.spans.mask() } else { 0 }, legacy);
         Some(())
     }
-}
 
-impl<'a> Iterator for Deltas<'a> {
-    type Item = Delta<'a>;
-
-    fn next(&mut self) -> Option<Delta<'a>> {
-        let chunk = self.chunk?;
+    /// The next delta. It must be the same chunk at each call.
+    pub(crate) fn next<'a>(&mut self, chunk: Chunk<'a>) -> Option<Delta<'a>> {
         let source = chunk.source;
         loop {
             if self.delta.any() {
-                let indexed = &source.index.first.delta;
+                let indexed = &source.index.first;
+                let fields = self.own.as_ref().unwrap_or(indexed);
+                let text = || index::member(source.index, source.payload, &fields.spans, choice::TEXT);
+                let legacy = if self.delta.legacy { legacy_text(text()) } else { None };
                 let kind = match &self.own {
-                    None => self.delta.next(source, indexed, Some(indexed)),
-                    Some(own) => self.delta.next(source, &own.delta, None),
+                    None => self.delta.next(source, &indexed.delta, Some(&indexed.delta), legacy),
+                    Some(own) => self.delta.next(source, &own.delta, None, legacy),
                 };
                 if let Some(kind) = kind {
                     return Some(Delta { choice: self.index, kind });
@@ -164,14 +194,19 @@ impl<'a> Iterator for Deltas<'a> {
     }
 }
 
+/// The text of a legacy completion, if it says something.
+fn legacy_text(value: Option<Value<'_>>) -> Option<Text<'_>> {
+    value?.as_text().filter(|text| !text.is_empty())
+}
+
 /// What is still to be given of a `delta` or a `message`.
-#[derive(Clone)]
-struct Parts<'a> {
+#[derive(Clone, Debug)]
+struct Parts {
     /// Members that are there and were not looked at, by their numbers.
     mask: u32,
-    /// Legacy text of the choice, unless there is content.
-    legacy: Option<Text<'a>>,
-    inner: Inner<'a>,
+    /// Legacy text of the choice is due, unless there is content.
+    legacy: bool,
+    inner: Inner,
 }
 
 /// The members that reasoning may come in, best first.
@@ -182,24 +217,25 @@ const REASONING: u32 = 1 << delta::REASONING_CONTENT
     | 1 << delta::THOUGHT;
 
 /// A member of which there may be several things to give.
-#[derive(Clone)]
-enum Inner<'a> {
+#[derive(Clone, Debug)]
+enum Inner {
     None,
-    Details(ReasoningDetails<'a>),
-    Parts(ContentParts<'a>),
+    /// `reasoning_details`, from an offset.
+    Details(usize),
+    Parts(PartsCursor),
     Calls(CallCursor),
 }
 
-impl<'a> Parts<'a> {
-    const NONE: Parts<'a> = Parts { mask: 0, legacy: None, inner: Inner::None };
+impl Parts {
+    const NONE: Parts = Parts { mask: 0, legacy: false, inner: Inner::None };
 
-    fn new(mask: u32, legacy: Option<Text<'a>>) -> Self {
-        Parts { mask, legacy, inner: Inner::None }
+    fn new(mask: u32, legacy: bool) -> Self {
+        Parts { mask: mask & !(1 << delta::ANNOTATIONS), legacy, inner: Inner::None }
     }
 
     #[inline]
     fn any(&self) -> bool {
-        self.mask != 0 || self.legacy.is_some() || !matches!(self.inner, Inner::None)
+        self.mask != 0 || self.legacy || !matches!(self.inner, Inner::None)
     }
 
     /// Takes a member out of those to be looked at.
@@ -209,23 +245,32 @@ impl<'a> Parts<'a> {
         there
     }
 
-    /// The next thing that it brings. `indexed` are the same fields, if they live as long as the chunk.
-    fn next(
+    /// The next thing that it brings. `indexed` are the same fields, if they live as long as the chunk; `legacy` is the
+    /// choice's legacy text, if it is due.
+    fn next<'a>(
         &mut self,
         source: Source<'a>,
         fields: &DeltaIndex,
         indexed: Option<&'a DeltaIndex>,
+        legacy: Option<Text<'a>>,
     ) -> Option<DeltaKind<'a>> {
         let value = |member| index::member(source.index, source.payload, &fields.spans, member);
         let text = |member| value(member).and_then(|value| value.as_text()).filter(|text| !text.is_empty());
         loop {
             let kind = match &mut self.inner {
                 Inner::None => None,
-                Inner::Details(items) => items.find_map(|item| item.text()).map(DeltaKind::Reasoning),
-                Inner::Parts(parts) => parts.next().map(|part| match part {
-                    ContentPart::Text(text) => DeltaKind::Content(text),
-                    ContentPart::Thinking(text) => DeltaKind::Reasoning(text),
-                }),
+                Inner::Details(at) => {
+                    let mut items = ReasoningDetails::from(value(delta::REASONING_DETAILS), *at);
+                    let text = items.find_map(|item| item.text());
+                    *at = items.at();
+                    text.map(DeltaKind::Reasoning)
+                }
+                Inner::Parts(parts) => {
+                    value(delta::CONTENT).and_then(|array| parts.next(array)).map(|part| match part {
+                        ContentPart::Text(text) => DeltaKind::Content(text),
+                        ContentPart::Thinking(text) => DeltaKind::Reasoning(text),
+                    })
+                }
                 Inner::Calls(calls) => calls.next(source, fields, indexed).map(DeltaKind::ToolCall),
             };
             if kind.is_some() {
@@ -239,16 +284,16 @@ impl<'a> Parts<'a> {
                 let text = named.or_else(|| {
                     let mut details = ReasoningDetails::of(value(delta::REASONING_DETAILS));
                     let first = details.find_map(|item| item.text());
-                    self.inner = Inner::Details(details);
+                    self.inner = Inner::Details(details.at());
                     first.or_else(|| text(delta::THINKING)).or_else(|| text(delta::THOUGHT))
                 });
                 text.map(DeltaKind::Reasoning)
-            } else if self.take(1 << delta::CONTENT) || self.legacy.is_some() {
-                let legacy = self.legacy.take();
+            } else if self.take(1 << delta::CONTENT) || self.legacy {
+                self.legacy = false;
                 let content = value(delta::CONTENT).filter(|value| matches!(value.kind(), Kind::String | Kind::Array));
                 match content {
                     Some(value) if value.kind() == Kind::Array => {
-                        self.inner = Inner::Parts(ContentParts::of(Some(value)));
+                        self.inner = Inner::Parts(PartsCursor::default());
                         continue;
                     }
                     Some(_) => text(delta::CONTENT).or(legacy),
@@ -278,10 +323,10 @@ impl<'a> Message<'a> {
     /// What the message brings, flat, as the deltas of a stream would.
     pub fn deltas(&self) -> impl Iterator<Item = DeltaKind<'a>> {
         let view = self.view();
-        let mut parts = Parts::new(view.as_ref().map_or(0, |view| view.fields.spans.mask()), None);
+        let mut parts = Parts::new(view.as_ref().map_or(0, |view| view.fields.spans.mask()), false);
         core::iter::from_fn(move || {
             let view = view.as_ref()?;
-            parts.next(view.source, &view.fields, None)
+            parts.next(view.source, &view.fields, None, None)
         })
     }
 }

@@ -109,7 +109,9 @@ pub(crate) mod delta {
     pub(crate) const FUNCTION_CALL: usize = 8;
     pub(crate) const TOOL_CALLS: usize = 9;
     pub(crate) const AUDIO: usize = 10;
-    pub(crate) const COUNT: usize = 11;
+    /// No delta of its own: whoever puts a message together asks for it.
+    pub(crate) const ANNOTATIONS: usize = 11;
+    pub(crate) const COUNT: usize = 12;
 }
 
 /// Members of a tool call, its function's name and arguments (or its custom tool's name and input) among them.
@@ -187,12 +189,44 @@ pub struct Index {
     /// How many choices there are.
     pub(crate) choices: u32,
     pub(crate) quirks: QuirkSet,
-    /// Choices by index: seen, and finished. Bit 127 stands for all from 127 on.
-    pub(crate) seen: u128,
-    pub(crate) finished: u128,
+    /// Choices: seen, and finished.
+    pub(crate) seen: ChoiceSet,
+    pub(crate) finished: ChoiceSet,
     pub(crate) facts: Facts,
     /// Where the event lay in the stream.
     pub(crate) frame: (u64, u64),
+}
+
+/// Choices, by their indexes; all from 127 on count as one. Two words, so that nothing needs an alignment of 16.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ChoiceSet([u64; 2]);
+
+impl ChoiceSet {
+    pub(crate) const EMPTY: ChoiceSet = ChoiceSet([0; 2]);
+
+    #[inline]
+    pub(crate) fn insert(&mut self, index: u32) {
+        let index = index.min(127);
+        let ChoiceSet([low, high]) = self;
+        *(if index < 64 { low } else { high }) |= 1 << (index & 63);
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self == ChoiceSet::EMPTY
+    }
+
+    pub(crate) fn len(self) -> u32 {
+        let ChoiceSet([low, high]) = self;
+        low.count_ones().saturating_add(high.count_ones())
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, other: ChoiceSet) {
+        let (ChoiceSet([low, high]), ChoiceSet([more_low, more_high])) = (self, other);
+        *low |= more_low;
+        *high |= more_high;
+    }
 }
 
 /// What the pass found out about the chunk as a whole.
@@ -227,8 +261,8 @@ impl Index {
             bases: [0; SEGMENTS],
             choices: 0,
             quirks: QuirkSet::EMPTY,
-            seen: 0,
-            finished: 0,
+            seen: ChoiceSet::EMPTY,
+            finished: ChoiceSet::EMPTY,
             facts: Facts {
                 error: false,
                 error_is_whole: false,
@@ -247,8 +281,8 @@ impl Index {
         self.bases = [0; SEGMENTS];
         self.choices = 0;
         self.quirks = QuirkSet::EMPTY;
-        self.seen = 0;
-        self.finished = 0;
+        self.seen = ChoiceSet::EMPTY;
+        self.finished = ChoiceSet::EMPTY;
         self.facts = Facts::default();
     }
 

@@ -20,16 +20,17 @@ mod tool_call;
 mod usage;
 
 pub use choice::{Choice, Choices, FinishKind, FinishReason};
-pub use chunk::Chunk;
+pub use chunk::{Chunk, Field};
 pub use delta::{
     Audio, ContentPart, ContentParts, DeltaView, FunctionCall, Message, ReasoningDetail, ReasoningDetails,
 };
-pub use error::ApiError;
+pub use error::{ApiError, ErrorPart};
+pub(crate) use flat::DeltaCursor;
 pub use flat::{Delta, DeltaKind, Deltas};
 pub use index::Index;
 pub use logprobs::{Logprobs, TokenBytes, TokenLogprob, TokenLogprobs};
 pub use tool_call::{ToolCall, ToolCalls};
-pub use usage::Usage;
+pub use usage::{TokenCounts, Usage};
 
 /// A payload and where its members lie.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@
 //! beyond an index, no UTF-8 is checked.
 
 use super::index::{
-    call, choice, delta, finish_reason, index_number, is_error, is_none_string, top, CallIndex, ChoiceIndex,
+    call, choice, delta, finish_reason, index_number, is_error, is_none_string, top, CallIndex, ChoiceIndex, ChoiceSet,
     DeltaIndex, Facts, Index, Span, Spans,
 };
 use crate::json::{JsonError, Kind, Text, TextFlags, Value, Walk};
@@ -117,6 +117,7 @@ mod names {
         TEXT = b"text";
         THINKING = b"thinking";
         THOUGHT = b"thought";
+        ANNOTATIONS = b"annotations";
         TOOL_CALLS = b"tool_calls";
         TYPE = b"type";
         USAGE = b"usage";
@@ -321,7 +322,7 @@ impl<'a> Pass<'a> {
     fn choices(&mut self, index: &mut Index) -> Option<()> {
         index.first.clear();
         index.choices = 0;
-        (index.seen, index.finished, index.facts) = (0, 0, Facts::default());
+        (index.seen, index.finished, index.facts) = (ChoiceSet::EMPTY, ChoiceSet::EMPTY, Facts::default());
         if self.walk.peek() != b'[' {
             let read = self.keep(&mut index.top, top::CHOICES, Expect::Any)?;
             self.flag(read.is_null(), Quirk::NullChunk);
@@ -348,16 +349,15 @@ impl<'a> Pass<'a> {
     }
 
     /// What the verdict has to know of a choice.
-    fn conclude(&self, choice: &ChoiceIndex, seen: &mut u128, finished: &mut u128, facts: &mut Facts) {
+    fn conclude(&self, choice: &ChoiceIndex, seen: &mut ChoiceSet, finished: &mut ChoiceSet, facts: &mut Facts) {
         if choice.spans.get(choice::WHOLE).is_none() {
             return;
         }
         let value = |member| choice.spans.get(member).map(|span| self.value(span));
         let number = value(choice::INDEX).and_then(index_number).unwrap_or(0);
-        let bit = 1u128 << number.min(127);
-        *seen |= bit;
+        seen.insert(number);
         if let Some(text) = finish_reason(value) {
-            *finished |= bit;
+            finished.insert(number);
             facts.error |= text == "error";
         }
         facts.error |= value(choice::ERROR).is_some_and(is_error);
@@ -474,6 +474,7 @@ impl<'a> Pass<'a> {
                     continue;
                 }
                 AUDIO => (delta::AUDIO, Expect::Any),
+                ANNOTATIONS if name == b"annotations" => (delta::ANNOTATIONS, Expect::Any),
                 _ => {
                     self.skip();
                     continue;

@@ -6,7 +6,7 @@ use super::{DeltaView, Source, Walked};
 use crate::json::{Kind, Text, Value};
 
 /// Which of a delta's tool calls comes next.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct CallCursor {
     given: u32,
     /// One past the call given last.

@@ -3,6 +3,15 @@
 use super::member_of;
 use crate::json::{Kind, Value};
 
+/// The counts of a [`Usage`], read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokenCounts {
+    /// Which counts are there: a bit each, in the order of `counts`.
+    pub has: u32,
+    /// Prompt, completion, total, reasoning, cached, prompt audio, completion audio, accepted and rejected prediction.
+    pub counts: [u64; 9],
+}
+
 /// How many tokens were used: the last one in a stream counts, never the sum.
 #[derive(Clone, Copy)]
 pub struct Usage<'a> {
@@ -66,6 +75,27 @@ impl<'a> Usage<'a> {
     /// `prompt_tokens_details.audio_tokens`.
     pub fn prompt_audio_tokens(&self) -> Option<u64> {
         self.detail("prompt_tokens_details", "audio_tokens")
+    }
+
+    /// All counts.
+    pub fn counts(&self) -> TokenCounts {
+        let all = [
+            self.prompt_tokens(),
+            self.completion_tokens(),
+            self.total_tokens(),
+            self.reasoning_tokens(),
+            self.cached_tokens(),
+            self.prompt_audio_tokens(),
+            self.completion_audio_tokens(),
+            self.accepted_prediction_tokens(),
+            self.rejected_prediction_tokens(),
+        ];
+        let mut counts = TokenCounts::default();
+        for (place, (count, slot)) in all.into_iter().zip(&mut counts.counts).enumerate() {
+            counts.has |= u32::from(count.is_some()) << (place & 31);
+            *slot = count.unwrap_or(0);
+        }
+        counts
     }
 
     /// Any member by name, as raw JSON (`cost`, …).

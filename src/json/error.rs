@@ -48,6 +48,21 @@ impl JsonErrorKind {
         JsonError { kind: self, offset }
     }
 
+    /// Its number in the C interface.
+    pub const fn number(self) -> u32 {
+        match self {
+            JsonErrorKind::UnexpectedEnd => 1,
+            JsonErrorKind::UnexpectedByte => 2,
+            JsonErrorKind::TrailingBytes => 3,
+            JsonErrorKind::TooDeep => 4,
+            JsonErrorKind::BadNumber => 5,
+            JsonErrorKind::BadLiteral => 6,
+            JsonErrorKind::BadEscape => 7,
+            JsonErrorKind::RawControl => 8,
+            JsonErrorKind::IllFormedUtf8 => 9,
+        }
+    }
+
     /// In words.
     pub const fn text(self) -> &'static str {
         match self {

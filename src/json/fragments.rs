@@ -64,6 +64,12 @@ impl<'a> Fragments<'a> {
         self.quirks
     }
 
+    /// How many bytes were not looked at yet.
+    #[inline]
+    pub(super) fn left(&self) -> usize {
+        self.rest.len()
+    }
+
     /// U+FFFD, with its quirk.
     #[inline]
     fn replacement(&mut self, quirk: Quirk) -> Fragment<'a> {

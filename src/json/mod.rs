@@ -19,10 +19,13 @@
 
 mod balance;
 mod cursor;
+mod decimal;
 mod error;
 mod fragments;
 mod number;
+mod rewrite;
 mod strict;
+mod take;
 mod text;
 mod value;
 mod walk;
@@ -32,9 +35,11 @@ mod tests;
 
 pub(crate) use balance::Balance;
 pub use cursor::Cursor;
+pub use decimal::Decimal;
 pub use error::{JsonError, JsonErrorKind};
 pub use fragments::{Copied, Fragment, Fragments, Unescape};
 pub use number::Number;
+pub(crate) use rewrite::{escape, rewrite};
 pub use strict::validate;
 pub use text::Text;
 pub(crate) use text::TextFlags;

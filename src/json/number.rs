@@ -201,7 +201,7 @@ fn shift(value: u64, places: i64) -> Option<u64> {
 }
 
 /// The exponent after its `e`, held within what no text can make up for.
-fn exponent_of(raw: &[u8]) -> Option<i64> {
+pub(super) fn exponent_of(raw: &[u8]) -> Option<i64> {
     const BOUND: i64 = 1 << 56;
     let (negative, digits) = match raw {
         [b'-', rest @ ..] => (true, rest),

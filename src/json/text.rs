@@ -1,7 +1,7 @@
 //! Text: a JSON string that is still escaped.
 
 use super::fragments::{Fragment, Fragments, Unescape};
-use super::Copied;
+use super::{take, Copied};
 use crate::scan::{find, string::StringEnd, utf8};
 use crate::QuirkSet;
 use core::fmt::{self, Write};
@@ -93,7 +93,7 @@ impl<'a> Text<'a> {
 
     /// Bytes that are no JSON string but are handed on as text: nothing is unescaped, only ill-formed UTF-8 replaced.
     #[inline]
-    pub(crate) fn verbatim(raw: &'a [u8]) -> Self {
+    pub fn verbatim(raw: &'a [u8]) -> Self {
         Text { raw, lead: 0, flags: TextFlags::NON_ASCII.with(TextFlags::VERBATIM) }
     }
 
@@ -175,6 +175,42 @@ impl<'a> Text<'a> {
         let mut reader = self.unescape();
         let written = reader.read(buffer);
         Copied { written, complete: reader.is_done(), quirks: reader.quirks() }
+    }
+
+    /// Takes off its front what, decoded, fits into `buffer`, in whole code points: how many bytes were written. What is
+    /// left is the rest; a buffer of four bytes or more always takes something. Linear however small the buffers are.
+    pub fn take_to(&mut self, buffer: &mut [u8]) -> usize {
+        take::take(self, buffer)
+    }
+
+    /// What is left of it behind its first `len` bytes as they stand, and a half that waited joined.
+    #[inline]
+    pub(super) fn behind(self, len: usize) -> Self {
+        Text { raw: self.raw.get(len..).unwrap_or_default(), lead: 0, ..self }
+    }
+
+    /// The half that waits before it, 0 if there is none.
+    #[inline]
+    pub(super) fn half(&self) -> u16 {
+        self.lead
+    }
+
+    /// Whether backslashes stand for themselves.
+    #[inline]
+    pub(super) fn is_verbatim(&self) -> bool {
+        self.may(TextFlags::VERBATIM)
+    }
+
+    /// What is known of it, and the half before it: to be kept beside its place.
+    #[inline]
+    pub(crate) fn parts(&self) -> (TextFlags, u16) {
+        (self.flags, self.lead)
+    }
+
+    /// The text that [`parts`](Text::parts) are of.
+    #[inline]
+    pub(crate) fn from_parts(raw: &'a [u8], (flags, lead): (TextFlags, u16)) -> Self {
+        Text { raw, lead, flags }
     }
 
     /// How many bytes it decodes to. All of it is read.

@@ -1,5 +1,6 @@
 //! A value that is still bytes.
 
+use super::walk::Walk;
 use super::{Cursor, JsonError, Kind, Number, Text, TextFlags};
 use core::fmt;
 use core::iter::FusedIterator;
@@ -116,6 +117,52 @@ impl<'a> Value<'a> {
             }
         }
         Ok(found)
+    }
+
+    /// The value with these bytes, which a cursor or a view gave before: what lets a value be kept as an offset and a
+    /// length. Nothing is looked at but what is asked for, whatever the bytes are.
+    #[inline]
+    pub fn from_raw(raw: &'a [u8]) -> Self {
+        Value::from_span(raw, TextFlags::UNKNOWN)
+    }
+
+    /// The next element of an array. `at` is 0 at first, and then where the search goes on: an offset, plain data, that
+    /// can be kept where an iterator cannot. `None`: the end, also where the bytes are malformed, or no array.
+    #[inline]
+    pub fn element_at(&self, at: &mut usize) -> Option<Value<'a>> {
+        let mut walk = self.walk_at(b'[', at)?;
+        if !walk.element() {
+            return None;
+        }
+        let value = self.read(&mut walk)?;
+        *at = walk.offset();
+        Some(value)
+    }
+
+    /// The next member of an object: its name and its value. As [`element_at`](Value::element_at).
+    #[inline]
+    pub fn member_at(&self, at: &mut usize) -> Option<(Text<'a>, Value<'a>)> {
+        let mut walk = self.walk_at(b'{', at)?;
+        let name = walk.member()?;
+        let name = Text::from_raw(name, walk.flags());
+        let value = self.read(&mut walk)?;
+        *at = walk.offset();
+        Some((name, value))
+    }
+
+    /// A walk inside this container. `at` says that it is over, unless the caller puts it right.
+    fn walk_at(&self, bracket: u8, at: &mut usize) -> Option<Walk<'a>> {
+        let offset = core::mem::replace(at, usize::MAX);
+        if offset > 0 {
+            return (self.raw.first() == Some(&bracket)).then(|| Walk::again(self.raw, offset, true));
+        }
+        let mut walk = Walk::new(self.raw, u32::MAX);
+        walk.begin(bracket).then_some(walk)
+    }
+
+    fn read(&self, walk: &mut Walk<'a>) -> Option<Value<'a>> {
+        let (start, end) = walk.value()?;
+        Some(Value::from_span(self.raw.get(start..end)?, walk.flags()))
     }
 
     /// Who made the value saw to its depth.

@@ -283,7 +283,7 @@ impl Kept {
         let Kept { message, budget, .. } = self;
         for choice in chunk.choices() {
             let reason = choice.native_finish_reason();
-            let items = choice.annotations();
+            let items = choice.delta().and_then(|delta| delta.annotations());
             if reason.is_none() && items.is_none() {
                 continue;
             }

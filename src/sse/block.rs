@@ -182,6 +182,53 @@ impl Block {
         saved.map(|()| held)
     }
 
+    /// A part of a line that was cut is staged.
+    pub(crate) fn is_staged(&self) -> bool {
+        self.staged > 0
+    }
+
+    /// Bytes of the storage that are in use: in front, and the parked name.
+    pub(crate) fn retained(&self) -> usize {
+        self.front().saturating_add(self.name.stored_len())
+    }
+
+    fn front(&self) -> usize {
+        self.lasting().saturating_add(self.behind_ids())
+    }
+
+    /// Bytes behind the IDs that are in use: data, and what is staged behind it.
+    fn behind_ids(&self) -> usize {
+        if self.staged > 0 {
+            self.data_len().saturating_add(self.staged)
+        } else {
+            self.data.map_or(0, Span::stored_len)
+        }
+    }
+
+    /// Moves what is kept to another storage. `false`: it does not fit, and nothing was done.
+    pub(crate) fn relocate(&mut self, from: &[u8], to: &mut [u8]) -> bool {
+        let front = self.front();
+        let name = self.name.stored_len();
+        if front.saturating_add(name) > to.len() {
+            return false;
+        }
+        copy(to, 0, from.get(..front).unwrap_or(&[]));
+        if name > 0 {
+            let at = to.len().saturating_sub(name);
+            copy(to, at, self.name.of(&[], from));
+            self.name.start = at;
+        }
+        true
+    }
+
+    /// Puts the storage back to where an earlier state of this block has things: IDs may have got longer slots since.
+    pub(crate) fn undo(&self, earlier: &Block, store: &mut [u8]) {
+        if self.slot > earlier.slot {
+            shift(store, self.slot, earlier.slot, earlier.slot);
+            shift(store, self.lasting(), earlier.lasting(), earlier.behind_ids());
+        }
+    }
+
     /// A piece of a data line; `start` is where its value begins in the input.
     pub(crate) fn data<S: Storage + ?Sized>(
         &mut self,
@@ -408,8 +455,7 @@ impl Block {
     }
 
     fn grow_slots<S: Storage + ?Sized>(&mut self, store: &mut S, slot: usize) -> Result<(), NoRoom> {
-        let stored = self.data.map_or(0, Span::stored_len);
-        let behind = if self.staged > 0 { self.data_len().saturating_add(self.staged) } else { stored };
+        let behind = self.behind_ids();
         let (from, to) = (self.lasting(), slot.saturating_mul(2));
         self.reserve(store, to.saturating_add(behind))?;
         shift(store.bytes_mut(), from, to, behind);

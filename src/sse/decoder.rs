@@ -13,6 +13,10 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
+    pub(crate) fn new(name: &'a [u8], data: &'a [u8], id: &'a [u8]) -> Self {
+        Event { name, data, id }
+    }
+
     /// The value of the block's last `event` line. Empty: there was none, or it was empty.
     pub fn name(&self) -> &'a [u8] {
         self.name

@@ -18,6 +18,8 @@ pub struct Config {
     pub framing: Framing,
     /// How much of a payload is checked before it is handed out.
     pub validate: Validate,
+    /// What payloads are.
+    pub payload: Payload,
     /// Quirks that are errors: their event is consumed, [`Error::Quirk`](crate::Error::Quirk) tells of it.
     ///
     /// Those of framing and shape stop [`Parser::next`](super::Parser::next) and [`Parser::feed`](super::Parser::feed)
@@ -35,6 +37,17 @@ pub enum Framing {
     Lenient,
     /// Exactly as WHATWG HTML 9.2 has it: unknown fields are ignored, a last event without its blank line is dropped.
     Spec,
+}
+
+/// What the payloads of a stream are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Payload {
+    /// Chat completion chunks, read as [`Event::Chunk`](super::Event::Chunk) and what else there is.
+    #[default]
+    Chunks,
+    /// Anything: they are not looked into, and every event is an [`Event::Sse`](super::Event::Sse). Lines that event
+    /// streams do not know are ignored.
+    Opaque,
 }
 
 /// How much of a payload is checked before it is handed out.

@@ -1,6 +1,6 @@
 //! The end of a block: what was its payload?
 
-use super::config::{Framing, Validate};
+use super::config::{Framing, Payload, Validate};
 use super::end::Pending;
 use super::found::{Found, Span};
 use super::machine::{After, Block, Machine, Next};
@@ -20,12 +20,12 @@ impl Machine {
         if self.block.raw && !self.facts.fields {
             return Next::Go;
         }
+        let end = self.offset.saturating_add(end as u64);
         if self.block.skipping {
             self.skipped();
             store.shrink(self.kept.lasting());
-            return Next::Go;
+            return self.silence(end);
         }
-        let end = self.offset.saturating_add(end as u64);
         if self.kept.has_data() {
             return Next::Found(self.dispatch(store, window, end, false));
         }
@@ -38,7 +38,7 @@ impl Machine {
             Found::NeedMore => {
                 self.after = After::Nothing;
                 self.block = Block::default();
-                Next::Go
+                self.silence(end)
             }
             found => Next::Found(found),
         }
@@ -100,6 +100,10 @@ impl Machine {
         self.name = name_span.into();
         let span = Span::from(data);
         let payload = data.of(window, store.bytes());
+        if self.config.payload == Payload::Opaque {
+            self.index.frame = frame;
+            return self.told(Found::Sse(span));
+        }
         let trimmed = payload.trim_ascii();
         if trimmed == DONE {
             self.index.frame = frame;
@@ -148,8 +152,8 @@ impl Machine {
             self.facts.chat |= facts.chat;
             self.facts.error |= facts.error;
             self.facts.body |= self.block.raw && facts.message && !facts.delta;
-            self.facts.seen |= self.index.seen;
-            self.facts.finished |= self.index.finished;
+            self.facts.seen.add(self.index.seen);
+            self.facts.finished.add(self.index.finished);
             self.block.quirks |= self.index.quirks;
             self.index.quirks = self.block.quirks;
         } else {
@@ -181,10 +185,14 @@ impl Machine {
         let payload = self.kept.data_span().of(&[], store.bytes());
         let trimmed = payload.trim_ascii();
         let is_error = self.block.error_field || self.kept.name_span().of(&[], store.bytes()) == b"error";
-        let whole = trimmed == DONE || trimmed.is_empty() || trimmed.first() == Some(&b':') || {
-            let read = self.index.read(payload, Hint::None, self.config.limits.max_depth);
-            read.is_ok_and(|end| payload.get(end..).unwrap_or(&[]).trim_ascii().is_empty())
-        };
+        let whole = self.config.payload == Payload::Opaque
+            || trimmed == DONE
+            || trimmed.is_empty()
+            || trimmed.first() == Some(&b':')
+            || {
+                let read = self.index.read(payload, Hint::None, self.config.limits.max_depth);
+                read.is_ok_and(|end| payload.get(end..).unwrap_or(&[]).trim_ascii().is_empty())
+            };
         if !whole && !is_error {
             return None;
         }

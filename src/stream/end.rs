@@ -1,5 +1,6 @@
 //! How a stream ended: the verdict and its facts.
 
+use crate::chat::index::ChoiceSet;
 use core::fmt;
 
 /// What became of a stream, in one word. The first that holds, in this order.
@@ -104,8 +105,8 @@ pub(crate) struct Facts {
     pub(crate) body: bool,
     /// An event came that is no chunk: JSON, or with a name.
     pub(crate) foreign: bool,
-    pub(crate) seen: u128,
-    pub(crate) finished: u128,
+    pub(crate) seen: ChoiceSet,
+    pub(crate) finished: ChoiceSet,
     pub(crate) pending: Pending,
     pub(crate) malformed: u32,
     pub(crate) too_long: u32,
@@ -121,7 +122,7 @@ impl Facts {
             Verdict::ApiError
         } else if self.done {
             Verdict::Done
-        } else if self.seen != 0 && self.seen == self.finished {
+        } else if !self.seen.is_empty() && self.seen == self.finished {
             Verdict::Finished
         } else if self.body {
             Verdict::Body
@@ -133,8 +134,8 @@ impl Facts {
         End {
             verdict,
             done: self.done,
-            choices_seen: self.seen.count_ones(),
-            choices_finished: self.finished.count_ones(),
+            choices_seen: self.seen.len(),
+            choices_finished: self.finished.len(),
             api_error: self.error,
             body: self.body,
             pending: self.pending,

@@ -2,6 +2,7 @@
 
 use crate::chat::{Chunk, Deltas};
 use crate::json::{JsonError, Text};
+use crate::sse;
 
 /// Something that came. It borrows the input or the storage; it is valid until the parser is next used.
 #[derive(Clone, Copy)]
@@ -9,6 +10,8 @@ use crate::json::{JsonError, Text};
 pub enum Event<'a> {
     /// A JSON payload: a chunk, a body, an error, or an event of another protocol.
     Chunk(Chunk<'a>),
+    /// An event whose payload is not looked into, as [`Payload::Opaque`](super::Payload::Opaque) has it.
+    Sse(sse::Event<'a>),
     /// `[DONE]`: the response is complete. Something may still come.
     Done,
     /// A comment, without its colon and at most one space. Any bytes but CR and LF.
@@ -55,6 +58,7 @@ impl core::fmt::Debug for Event<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Event::Chunk(chunk) => core::fmt::Debug::fmt(chunk, f),
+            Event::Sse(event) => core::fmt::Debug::fmt(event, f),
             Event::Done => f.write_str("Done"),
             Event::Comment(text) => f.debug_tuple("Comment").field(&Text::verbatim(text)).finish(),
             Event::KeepAlive(payload) => f.debug_tuple("KeepAlive").field(&Text::verbatim(payload)).finish(),

@@ -57,10 +57,12 @@ impl Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Found {
-    /// Nothing more in this window.
+    /// Nothing, in what was consumed. If that is not all of the window, step again.
     NeedMore,
     /// A JSON payload; its index is in the machine.
     Chunk(Span),
+    /// An event whose payload is not looked into.
+    Sse(Span),
     /// `[DONE]`.
     Done,
     /// A comment.
@@ -88,4 +90,14 @@ pub struct Step {
     pub consumed: usize,
     /// What was found.
     pub found: Found,
+}
+
+/// Whether bytes of what was found, or of its name, lie in that place.
+pub(super) fn in_place(found: Found, name: Span, place: Place) -> bool {
+    let there = |span: Span| span.place == place && span.len > 0;
+    match found {
+        Found::Chunk(span) | Found::Sse(span) | Found::Malformed(span, _) => there(span) || there(name),
+        Found::Comment(span) | Found::KeepAlive(span) => there(span),
+        _ => false,
+    }
 }

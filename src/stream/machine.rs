@@ -8,20 +8,17 @@
 //! The answers must not depend on how the bytes were cut. Therefore: every limit is a function of the bytes so far;
 //! a frame never includes the LF of a CRLF that ends it; and nothing is decided by what happens to lie in the slice.
 
-use super::config::Config;
+use super::config::{Config, Payload};
 use super::end::{End, Facts};
-use super::found::{Found, Span, Step};
+use super::found::{in_place, Found, Place, Span, Step};
 use crate::chat::Index;
 use crate::json::{Balance, JsonError, JsonErrorKind};
 use crate::sse::block::Block as Kept;
 use crate::sse::{Field, Lines, Piece};
-use crate::{Quirk, QuirkSet, Storage};
+use crate::{Limits, Quirk, QuirkSet, Storage};
 
 /// How far the end of a line is looked for behind a raw JSON value.
 const NEAR: usize = 512;
-
-/// How deep JSON may nest at most: what the strict check has room for.
-const MAX_DEPTH: u32 = 1024;
 
 /// The block of lines at hand.
 #[derive(Clone, Debug, Default)]
@@ -101,6 +98,10 @@ pub struct Machine {
     pub(super) offset: u64,
     /// Stream offset where the line at hand began.
     pub(super) line_start: u64,
+    /// Stream offset where the last block ended of which nothing was said at its end.
+    pub(super) silent: u64,
+    /// The same of what was found last; it counts from the next step on.
+    pub(super) silent_next: u64,
     pub(super) line: Line,
     pub(super) block: Block,
     pub(super) retry: Option<u64>,
@@ -126,7 +127,9 @@ pub(super) enum Next {
 impl Machine {
     /// A machine at the start of a stream.
     pub fn new(mut config: Config) -> Self {
-        config.limits.max_depth = config.limits.max_depth.min(MAX_DEPTH);
+        config.limits.max_depth = config.limits.max_depth.min(Limits::MAX_DEPTH);
+        // Whatever it is, it is no stream of chunks.
+        let facts = Facts { foreign: config.payload == Payload::Opaque, ..Facts::default() };
         Machine {
             config,
             lines: Lines::new(),
@@ -134,13 +137,15 @@ impl Machine {
             name: Span::NONE,
             offset: 0,
             line_start: 0,
+            silent: 0,
+            silent_next: 0,
             line: Line::Skip,
             block: Block::default(),
             retry: None,
             in_array: false,
             after: After::Nothing,
             ending: Ending::Open,
-            facts: Facts::default(),
+            facts,
             counts: [0; Quirk::ALL.len()],
             index: Index::new(),
         }
@@ -179,12 +184,46 @@ impl Machine {
         self.name.of(window, store)
     }
 
+    /// Whether the block of what was found last is over, or it stood in none.
+    pub(crate) fn closed(&self) -> bool {
+        match self.after {
+            After::Release => true,
+            After::Unstage => !self.block.open,
+            After::Nothing | After::Trailing(_) => false,
+        }
+    }
+
+    /// Stream offset where the last block ended of which nothing was said at its end.
+    pub(crate) fn silent(&self) -> u64 {
+        self.silent
+    }
+
     /// What was odd about the event found last, as a whole.
     pub(crate) fn quirks(&self) -> QuirkSet {
         match self.after {
             After::Release | After::Trailing(_) => self.block.quirks,
             After::Nothing | After::Unstage => QuirkSet::EMPTY,
         }
+    }
+
+    /// Where in the stream what was found last lay: offsets of its first byte, and of one past its last.
+    pub fn index_frame(&self) -> (u64, u64) {
+        self.index.frame
+    }
+
+    /// Whether bytes of what the last step found are in that place.
+    pub fn is_borrowed(&self, found: Found, place: Place) -> bool {
+        in_place(found, self.name, place)
+    }
+
+    /// The ID of the last event, in the storage's bytes.
+    pub fn last_event_id_in<'a>(&self, store: &'a [u8]) -> &'a [u8] {
+        self.kept.id(store)
+    }
+
+    /// Where the name of the event found last lies.
+    pub(crate) fn name_span(&self) -> Span {
+        self.name
     }
 
     pub(crate) fn count(&mut self, quirks: QuirkSet) {
@@ -202,6 +241,11 @@ impl Machine {
     pub fn step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
         if let Some(found) = self.begin(store) {
             return Step { consumed: 0, found };
+        }
+        if self.silent_next > self.silent {
+            // To be seen before another block ends.
+            self.silent = self.silent_next;
+            return Step { consumed: 0, found: Found::NeedMore };
         }
         // Spans are 32 bits wide.
         let bytes = window.get(..i32::MAX as usize).unwrap_or(window);
@@ -256,12 +300,13 @@ impl Machine {
         if let Some(found) = self.begin(store) {
             return found;
         }
+        self.silent = self.silent.max(self.silent_next);
         if self.ending == Ending::Open {
             let saved = self.lines.clone();
             let piece = self.lines.finish();
             self.ending = Ending::Lines;
             match piece.map_or(Next::Go, |piece| self.piece(store, &[], piece, 0)) {
-                Next::Go => {}
+                Next::Go | Next::Found(Found::NeedMore) | Next::Within(_, Found::NeedMore) => {}
                 Next::Found(found) | Next::Within(_, found) => return found,
                 Next::Again(found) => {
                     self.lines = saved;
@@ -325,6 +370,13 @@ impl Machine {
         self.block = Block::default();
     }
 
+    /// A block ended at this stream offset, and nothing is to be said of that. The step ends all the same, so that each
+    /// such end is seen.
+    pub(super) fn silence(&mut self, end: u64) -> Next {
+        self.silent = end;
+        Next::Found(Found::NeedMore)
+    }
+
     /// A field of the stream came: the block is open.
     pub(super) fn open(&mut self) {
         if !self.block.open {
@@ -347,7 +399,7 @@ impl Machine {
                 return Next::Go;
             }
             if piece.field == Field::Unknown {
-                return self.skip_raw(store, window, piece, start);
+                return self.skip_raw(piece, start);
             }
             // A field of the stream: the raw value is over.
             self.skipped();

@@ -1,8 +1,7 @@
 //! The parser: a machine and its storage.
 
-use super::push::{self, Fed, Handler, Push, Stop, Track};
-use super::{Config, End, Event, Found, Machine, Malformed};
-use crate::chat::{Chunk, Source};
+use super::push::{Fed, Handler, Stop, Track};
+use super::{Config, End, Event, Found, Machine};
 use crate::track::Tracker;
 use crate::{Error, Quirk, Storage};
 use core::ops::Range;
@@ -102,7 +101,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     #[inline]
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
         let (given, found) = self.advance(input);
-        view(&self.machine, &self.storage, given, found)
+        self.machine.event(&self.storage, given, found)
     }
 
     /// Steps until something is found or the input is consumed.
@@ -126,7 +125,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// As [`next`](Self::next).
     pub fn finish(&mut self) -> Result<Option<Event<'_>>, Error> {
         let found = self.machine.finish(&mut self.storage);
-        view(&self.machine, &self.storage, &[], found)
+        self.machine.event(&self.storage, &[], found)
     }
 
     /// The verdict: how the stream ended, or would if it ended now.
@@ -194,7 +193,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
         let mut rest = input;
         loop {
             let (given, found) = self.advance(&mut rest);
-            let stop = if found == Found::NeedMore { None } else { self.tell(given, found, handler) };
+            let stop = self.machine.tell(&self.storage, &mut self.tracker, given, found, handler);
             if stop.is_some() || found == Found::NeedMore {
                 return Fed { consumed: input.len().saturating_sub(rest.len()), stop };
             }
@@ -209,29 +208,12 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
             if found == Found::NeedMore {
                 break;
             }
-            let stop = self.tell(&[], found, handler);
+            let stop = self.machine.tell(&self.storage, &mut self.tracker, &[], found, handler);
             if stop.is_some() {
                 return stop;
             }
         }
-        let mut push = Push::new(handler);
-        let offset = self.machine.offset();
-        push.finish(&mut self.tracker, offset);
-        self.machine.count(push.quirks);
-        push.stop(self.machine.config().errors, offset)
-    }
-
-    /// Tells the handler of what was found.
-    fn tell<H: Handler + ?Sized>(&mut self, given: &[u8], found: Found, handler: &mut H) -> Option<Stop> {
-        let (offset, _) = self.machine.index().frame;
-        let mut push = Push::new(handler);
-        match view(&self.machine, &self.storage, given, found) {
-            Ok(Some(event)) => push::event(&mut push, &mut self.tracker, &event, self.machine.quirks(), offset),
-            Ok(None) => {}
-            Err(error) => return Some(Stop::Error(error)),
-        }
-        self.machine.count(push.quirks);
-        push.stop(self.machine.config().errors, offset)
+        self.machine.tell_rest(&mut self.tracker, handler)
     }
 }
 
@@ -242,33 +224,4 @@ impl<S: Storage, const SLOTS: usize, T: Default> Parser<S, SLOTS, T> {
         self.storage.shrink(0);
         self.tracker = T::default();
     }
-}
-
-/// The view of what was found.
-#[inline]
-fn view<'a, S: Storage>(
-    machine: &'a Machine,
-    storage: &'a S,
-    given: &'a [u8],
-    found: Found,
-) -> Result<Option<Event<'a>>, Error> {
-    let (offset, _) = machine.index().frame;
-    Ok(Some(match found {
-        Found::NeedMore => return Ok(None),
-        Found::Error(quirk) => return Err(Error::Quirk { quirk, offset }),
-        Found::Chunk(span) => Event::Chunk(Chunk {
-            source: Source { payload: span.of(given, storage), index: machine.index() },
-            name: machine.name(given, storage),
-        }),
-        Found::Done => Event::Done,
-        Found::Comment(span) => Event::Comment(span.of(given, storage)),
-        Found::KeepAlive(span) => Event::KeepAlive(span.of(given, storage)),
-        Found::Retry(ms) => Event::Retry(ms),
-        Found::LastEventId => Event::LastEventId(machine.last_event_id(storage)),
-        Found::Malformed(span, fault) => {
-            Event::Malformed(Malformed { payload: span.of(given, storage), fault, name: machine.name(given, storage) })
-        }
-        Found::TooLong => Event::TooLong { offset },
-        Found::CommentTooLong => Event::CommentTooLong { offset },
-    }))
 }

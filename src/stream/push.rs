@@ -3,6 +3,7 @@
 use super::{Event, Malformed};
 use crate::chat::{ApiError, Audio, Chunk, FinishReason, Logprobs, Message, Usage};
 use crate::json::Text;
+use crate::sse;
 use crate::track::{CallUpdate, Outcome, Tracker, Update};
 use crate::{Error, Quirk, QuirkSet};
 use core::ops::ControlFlow;
@@ -46,6 +47,10 @@ pub struct Fed {
 pub trait Handler {
     /// Anything that came.
     fn event(&mut self, event: &Event<'_>) -> Flow {
+        Flow::Continue(())
+    }
+    /// An event whose payload is not looked into.
+    fn sse(&mut self, event: &sse::Event<'_>) -> Flow {
         Flow::Continue(())
     }
     /// A comment, without its colon and at most one space.
@@ -166,6 +171,11 @@ pub trait Handler {
     fn comment_too_long(&mut self, offset: u64) -> Flow {
         Flow::Continue(())
     }
+    /// Something of the event was left out: a table is full, or an index is none. The parser stops after the event and
+    /// says so too ([`Stop::Error`]).
+    fn limit(&mut self, error: &Error) -> Flow {
+        Flow::Continue(())
+    }
     /// A quirk of the event that was just told of, which began at this stream offset.
     fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
         Flow::Continue(())
@@ -213,14 +223,17 @@ pub(crate) struct Push<'h, H: ?Sized> {
     handler: &'h mut H,
     paused: bool,
     aborted: bool,
+    /// What the handler broke off with.
     error: Option<Error>,
+    /// What the tracker could not take in.
+    limit: Option<Error>,
     /// What the tracker and the texts brought to light, to be counted.
     pub(crate) quirks: QuirkSet,
 }
 
 impl<'h, H: Handler + ?Sized> Push<'h, H> {
     pub(crate) fn new(handler: &'h mut H) -> Self {
-        Push { handler, paused: false, aborted: false, error: None, quirks: QuirkSet::EMPTY }
+        Push { handler, paused: false, aborted: false, error: None, limit: None, quirks: QuirkSet::EMPTY }
     }
 
     fn call(&mut self, f: impl FnOnce(&mut H) -> Flow) {
@@ -263,7 +276,7 @@ impl<'h, H: Handler + ?Sized> Push<'h, H> {
         if self.aborted {
             return Some(Stop::Abort);
         }
-        if let Some(error) = quirk() {
+        if let Some(error) = quirk().or(self.limit) {
             return Some(Stop::Error(error));
         }
         self.paused.then_some(Stop::Pause)
@@ -288,9 +301,10 @@ pub(crate) fn event<H: Handler + ?Sized, T: Track>(
                     ControlFlow::Continue(())
                 });
                 push.quirks |= outcome.quirks;
-                push.error = push.error.or(outcome.error);
+                push.limit = push.limit.or(outcome.error);
             }
         }
+        Event::Sse(event) => push.call(|handler| handler.sse(event)),
         Event::Done => push.call(|handler| handler.done()),
         Event::Comment(text) => push.call(|handler| handler.comment(text)),
         Event::KeepAlive(payload) => push.call(|handler| handler.keep_alive(payload)),
@@ -299,6 +313,9 @@ pub(crate) fn event<H: Handler + ?Sized, T: Track>(
         Event::Malformed(malformed) => push.call(|handler| handler.malformed(malformed)),
         Event::TooLong { offset } => push.call(|handler| handler.too_long(*offset)),
         Event::CommentTooLong { offset } => push.call(|handler| handler.comment_too_long(*offset)),
+    }
+    if let Some(error) = push.limit {
+        push.call(|handler| handler.limit(&error));
     }
     let all = quirks | push.quirks;
     push.tell_quirks(all, offset);

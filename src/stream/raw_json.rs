@@ -4,8 +4,9 @@
 //! data that is an unbalanced object go on with it. Only brackets and strings are followed here; whether the value is
 //! sound is told when it is read.
 
-use super::config::Framing;
+use super::config::{Framing, Payload};
 use super::dispatch::DONE;
+use super::found::Found;
 use super::machine::{Block, Ending, Line, Machine, Next};
 use crate::sse::{Field, Held, Piece};
 use crate::{Quirk, Storage};
@@ -29,7 +30,7 @@ impl Machine {
     ) -> Next {
         let held = piece.held;
         if piece.first {
-            self.line = if self.config.framing == Framing::Spec {
+            self.line = if self.config.framing == Framing::Spec || self.config.payload == Payload::Opaque {
                 Line::Skip
             } else if self.block.raw {
                 Line::Raw
@@ -252,6 +253,7 @@ impl Machine {
         let found = self.too_long();
         let Some(end) = closes else { return Next::Found(found) };
         self.skipped();
+        self.silent_next = self.offset.saturating_add(start.saturating_add(end) as u64);
         self.line = Line::AfterRaw;
         if last && end == len {
             Next::Found(found)
@@ -261,18 +263,17 @@ impl Machine {
     }
 
     /// A piece of a raw JSON value that is skipped, and what is behind it.
-    pub(super) fn skip_raw<S: Storage + ?Sized>(
-        &mut self,
-        store: &mut S,
-        window: &[u8],
-        piece: Piece<'_>,
-        start: usize,
-    ) -> Next {
+    pub(super) fn skip_raw(&mut self, piece: Piece<'_>, start: usize) -> Next {
         self.block.balance.feed(piece.held.as_slice());
         let Some(end) = self.block.balance.feed(piece.value) else { return Next::Go };
         self.skipped();
         self.line = Line::AfterRaw;
-        let rest = piece.value.get(end..).unwrap_or(&[]);
-        self.unknown_bytes(store, window, rest, start.saturating_add(end), piece.last)
+        let behind = start.saturating_add(end);
+        let silence = self.silence(self.offset.saturating_add(behind as u64));
+        if piece.last && end == piece.value.len() {
+            silence
+        } else {
+            Next::Within(behind, Found::NeedMore)
+        }
     }
 }

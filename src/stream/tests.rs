@@ -122,6 +122,7 @@ fn config(random: &mut Random) -> Config {
         framing: if random.below(5) == 0 { Framing::Spec } else { Framing::Lenient },
         validate: if random.below(5) == 0 { Validate::Strict } else { Validate::Lazy },
         errors: if random.below(8) == 0 { QuirkSet::ALL } else { QuirkSet::EMPTY },
+        ..Config::default()
     }
 }
 

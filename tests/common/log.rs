@@ -144,6 +144,11 @@ impl Handler for Logger {
         self.flow()
     }
 
+    fn limit(&mut self, error: &Error) -> Flow {
+        self.lines.push(stop_line(error));
+        self.flow()
+    }
+
     fn quirk(&mut self, quirk: Quirk, _offset: u64) -> Flow {
         count(&mut self.told, QuirkSet::from(quirk));
         self.flow()
@@ -193,10 +198,12 @@ fn go_on<S: Storage>(parser: &Parser<S>, logger: &mut Logger, stop: Stop) -> boo
     }
     match stop {
         Stop::Pause => true,
-        Stop::Error(error) => {
+        Stop::Error(error @ Error::Quirk { .. }) => {
             logger.lines.push(stop_line(&error));
-            !matches!(error, Error::Quirk { .. })
+            false
         }
+        // The handler was told.
+        Stop::Error(_) => true,
         stop => panic!("{stop:?}"),
     }
 }
@@ -286,9 +293,8 @@ fn take(event: &Event<'_>, tracker: &mut Tracker, lines: &mut Vec<String>, met: 
 /// Does with a tracker's outcome what `feed` does. Says whether to stop.
 fn told(((quirks, error), offset): (Brought, u64), config: &Config, lines: &mut Vec<String>) -> bool {
     let quirk = quirks.and(config.errors).iter().next().map(|quirk| Error::Quirk { quirk, offset });
-    let Some(error) = error.or(quirk) else { return false };
-    lines.push(stop_line(&error));
-    matches!(error, Error::Quirk { .. })
+    lines.extend(error.iter().chain(&quirk).map(stop_line));
+    quirk.is_some()
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -82,5 +82,9 @@ fn scalar(hash: &mut Hash, value: &Value<'_>) {
         hash.byte(u8::from(number.is_integer()));
         hash.count(number.to_u64());
         hash.count(number.to_i64().map(i64::unsigned_abs));
+        let decimal = number.to_decimal();
+        hash.number(decimal.digits);
+        hash.number(u64::from(decimal.exp10.unsigned_abs()));
+        hash.byte(u8::from(decimal.exact) << 1 | u8::from(decimal.negative));
     }
 }

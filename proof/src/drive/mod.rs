@@ -5,11 +5,13 @@
 
 mod chat;
 mod json;
+mod message;
 mod sse;
 mod stream;
 
 pub use chat::chat;
 pub use json::json;
+pub use message::message;
 pub use sse::{decoder, lines};
 pub use stream::{pull, push};
 

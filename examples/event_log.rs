@@ -1,0 +1,60 @@
+//! Writes the event log (`tests/quirks/README.md`) of streams, for tests in other languages to compare theirs with:
+//! `event_log FOLDER FILE…` writes `FOLDER/NAME.log`, the same with `strict` (every quirk an error), `spec` (framing to the
+//! letter, JSON checked), `short` (low limits) and `small` (little storage) before `log`, and, with feature `serde`,
+//! `FOLDER/NAME.message.json` (the assembled message, extended).
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+#[path = "../tests/common/log.rs"]
+mod log;
+
+use deltawire::{Config, Framing, Limits, QuirkSet, Validate};
+use log::{pull, How, Store};
+use std::path::Path;
+
+/// More than the longest event: then the limit is that of the config, as it is for a storage that grows.
+const ROOM: usize = 4 << 20;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let folder = arguments.next().expect("event_log FOLDER FILE...");
+    for path in arguments {
+        let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let name = Path::new(&path).file_name().unwrap().to_str().unwrap();
+        let write = |suffix: &str, text: String| std::fs::write(format!("{folder}/{name}.{suffix}"), text).unwrap();
+        for (suffix, store, config) in variants() {
+            let log = pull(&bytes, &How::whole(store, config));
+            write(suffix, log.lines.join("\n") + "\n");
+        }
+        #[cfg(feature = "serde")]
+        write("message.json", message(&bytes));
+    }
+}
+
+/// Each way to set a parser up that has a log of its own.
+fn variants() -> [(&'static str, Store, Config); 5] {
+    let usual = Config::default();
+    let limits = Limits { max_event_len: 200, max_id_len: 8, max_depth: 4, ..usual.limits };
+    [
+        ("log", Store::Borrowed(ROOM), usual),
+        ("strict.log", Store::Borrowed(ROOM), Config { errors: QuirkSet::ALL, ..usual }),
+        ("spec.log", Store::Borrowed(ROOM), Config { framing: Framing::Spec, validate: Validate::Strict, ..usual }),
+        ("short.log", Store::Borrowed(ROOM), Config { limits, ..usual }),
+        ("small.log", Store::Borrowed(256), usual),
+    ]
+}
+
+#[cfg(feature = "serde")]
+fn message(mut bytes: &[u8]) -> String {
+    use deltawire::{message::Assembler, Growing, Parser};
+    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
+    let mut assembler = Assembler::new();
+    while let Some(event) = parser.next(&mut bytes).unwrap() {
+        assembler.add(&event).unwrap();
+    }
+    while let Some(event) = parser.finish().unwrap() {
+        assembler.add(&event).unwrap();
+    }
+    assembler.finish().unwrap();
+    let message = serde_json::to_string(&assembler.message().extended());
+    message.unwrap()
+}

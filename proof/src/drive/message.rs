@@ -1,0 +1,112 @@
+//! `deltawire::message`: the log, on a buffer that most samples fill.
+
+use super::Hash;
+use deltawire::chat::Chunk;
+use deltawire::message::{Field, LogError, MessageLog};
+use deltawire::{Event, Parser};
+
+const STORAGE: usize = 1024;
+const BUFFER: usize = 1280;
+
+/// The fields, and how far below the top level they are.
+const FIELDS: [(Field, u8); 30] = [
+    (Field::Id, 0),
+    (Field::Object, 0),
+    (Field::Model, 0),
+    (Field::SystemFingerprint, 0),
+    (Field::ServiceTier, 0),
+    (Field::Provider, 0),
+    (Field::Usage, 0),
+    (Field::Error, 0),
+    (Field::ErrorMessage, 0),
+    (Field::ErrorCode, 0),
+    (Field::ErrorType, 0),
+    (Field::Role, 1),
+    (Field::Content, 1),
+    (Field::Refusal, 1),
+    (Field::Reasoning, 1),
+    (Field::FinishReason, 1),
+    (Field::NativeFinishReason, 1),
+    (Field::ChoiceError, 1),
+    (Field::ChoiceErrorMessage, 1),
+    (Field::ChoiceErrorCode, 1),
+    (Field::ChoiceErrorType, 1),
+    (Field::FunctionName, 1),
+    (Field::FunctionArguments, 1),
+    (Field::AudioId, 1),
+    (Field::AudioData, 1),
+    (Field::AudioTranscript, 1),
+    (Field::CallId, 2),
+    (Field::CallType, 2),
+    (Field::CallName, 2),
+    (Field::CallArguments, 2),
+];
+
+/// Every chunk into a log. When it is full what it says is read, and a new one begins.
+pub fn message(bytes: &[u8], cut: usize) -> u64 {
+    let mut hash = Hash::new();
+    let mut storage = [0; STORAGE];
+    let mut buffer = [0; BUFFER];
+    let mut log: MessageLog = MessageLog::new();
+    let mut parser: Parser<_, 0, ()> = Parser::with_slots(&mut storage[..], Default::default(), ());
+    for mut slice in bytes.chunks(cut.max(1)) {
+        while let Ok(Some(event)) = parser.next(&mut slice) {
+            if let Event::Chunk(chunk) = event {
+                add(&mut hash, &mut log, &mut buffer, &chunk);
+            }
+        }
+    }
+    while let Ok(Some(event)) = parser.finish() {
+        if let Event::Chunk(chunk) = event {
+            add(&mut hash, &mut log, &mut buffer, &chunk);
+        }
+    }
+    outcome(&mut hash, log.finish(&mut buffer));
+    read(&mut hash, &log, &buffer);
+    hash.0
+}
+
+fn add(hash: &mut Hash, log: &mut MessageLog, buffer: &mut [u8], chunk: &Chunk<'_>) {
+    let mut done = log.add(buffer, chunk);
+    if let Err(LogError::NeedStorage { .. }) = done {
+        read(hash, log, buffer);
+        log.reset();
+        done = log.add(buffer, chunk);
+    }
+    outcome(hash, done);
+}
+
+fn outcome(hash: &mut Hash, done: Result<(), LogError>) {
+    hash.number(match done {
+        Ok(()) => 0,
+        Err(LogError::NeedStorage { need }) => need as u64,
+        Err(LogError::TooManyChoices) => 1,
+        Err(_) => 2,
+    });
+}
+
+fn read(hash: &mut Hash, log: &MessageLog, buffer: &[u8]) {
+    let mut out = [0; 512];
+    for extended in [false, true] {
+        let len = log.json(buffer, extended, &mut out);
+        hash.number(len as u64);
+        hash.bytes(out.get(..len.min(out.len())).unwrap_or_default());
+    }
+    hash.number(log.len() as u64);
+    hash.count(log.created());
+    hash.byte(log.error_is_json(buffer).map_or(2, u8::from));
+    for nth in 0..log.choices().max(1) {
+        let choice = log.choice_index(nth).unwrap_or(0);
+        hash.count(log.audio_expires_at(choice));
+        for call in 0..log.calls(choice).max(1) {
+            hash.byte(log.is_custom(buffer, choice, call).into());
+            for (field, level) in FIELDS {
+                if level == 2 || call == 0 && (level == 1 || nth == 0) {
+                    let len = log.text(buffer, field, choice, call, &mut out);
+                    hash.count(len.map(|len| len as u64));
+                    hash.bytes(out.get(..len.unwrap_or(0)).unwrap_or_default());
+                }
+            }
+        }
+    }
+}

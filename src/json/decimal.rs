@@ -1,0 +1,199 @@
+//! A number as a decimal: digits and a power of ten.
+
+use super::number::exponent_of;
+use super::Number;
+
+/// A number as `digits × 10^exp10`, below zero if `negative`.
+///
+/// ```
+/// use deltawire::json::Number;
+/// let price = Number::new(b"-0.00250").unwrap().to_decimal();
+/// assert_eq!((price.digits, price.exp10, price.negative, price.exact), (250, -5, true, true));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decimal {
+    /// The first 19 significant digits at most; 0 for zero. Zeros at the end stay as they are written.
+    pub digits: u64,
+    /// The power of ten; 0 for zero.
+    pub exp10: i32,
+    /// It has a minus sign; `-0` too.
+    pub negative: bool,
+    /// It is the number itself. If not, digits other than zero were cut off (nothing is rounded), or the power of ten is
+    /// the nearest that an `i32` holds.
+    pub exact: bool,
+}
+
+/// So many digits fit a `u64` whatever they are.
+const DIGITS: u32 = 19;
+
+impl Number<'_> {
+    /// The number as a decimal, without floating point: what a price or a log probability is to be kept as. The time is
+    /// linear in the length of the text and does not depend on the exponent.
+    pub fn to_decimal(&self) -> Decimal {
+        let (negative, mut rest) = match self.raw() {
+            [b'-', rest @ ..] => (true, rest),
+            raw => (false, raw),
+        };
+        let (mut digits, mut kept, mut exp10) = (0u64, 0u32, 0i64);
+        let (mut fraction, mut exact) = (false, true);
+        while let [byte, after @ ..] = rest {
+            rest = after;
+            let digit = match byte {
+                b'0'..=b'9' => u64::from(byte.wrapping_sub(b'0')),
+                b'.' => {
+                    fraction = true;
+                    continue;
+                }
+                _ => {
+                    exp10 = exp10.saturating_add(exponent_of(rest).unwrap_or(0));
+                    break;
+                }
+            };
+            if kept < DIGITS {
+                digits = digits.wrapping_mul(10).wrapping_add(digit);
+                kept = kept.saturating_add(u32::from(digits != 0));
+                exp10 = exp10.saturating_sub(i64::from(fraction));
+            } else {
+                exact &= digit == 0;
+                exp10 = exp10.saturating_add(i64::from(!fraction));
+            }
+        }
+        if digits == 0 {
+            return Decimal { digits: 0, exp10: 0, negative, exact: true };
+        }
+        let held = exp10.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
+        exact &= held == exp10;
+        Decimal { digits, exp10: i32::try_from(held).unwrap_or(0), negative, exact }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    extern crate std;
+    use super::{Decimal, Number};
+    use std::format;
+    use std::string::{String, ToString};
+
+    fn decimal(text: &str) -> Decimal {
+        Number::new(text.as_bytes()).unwrap().to_decimal()
+    }
+
+    /// Sign, digits without zeros at either end, and the power of ten of the last digit: by string arithmetic.
+    fn naive(text: &str) -> (bool, String, i64) {
+        let (text, negative) = text.strip_prefix('-').map_or((text, false), |text| (text, true));
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let mut exponent = exponent.parse::<i64>().unwrap() - fraction.len() as i64;
+        let mut digits = (whole.to_string() + fraction).trim_start_matches('0').to_string();
+        while digits.ends_with('0') {
+            digits.pop();
+            exponent += 1;
+        }
+        (negative, digits.clone(), if digits.is_empty() { 0 } else { exponent })
+    }
+
+    fn check(text: &str) -> bool {
+        let told = decimal(text);
+        let sign = if told.negative { "-" } else { "" };
+        let (negative, digits, exponent) = naive(text);
+        let again = naive(&format!("{sign}{}e{}", told.digits, told.exp10));
+        assert!(told.digits < 10_000_000_000_000_000_000, "{text}");
+        assert_eq!(told.exact, digits.len() <= 19, "{text}");
+        if told.exact {
+            assert_eq!(again, (negative, digits, exponent), "{text}");
+            let written: f64 = format!("{sign}{}e{}", told.digits, told.exp10).parse().unwrap();
+            assert_eq!(written.to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
+        } else {
+            // What is kept is the beginning of what was written, in its place.
+            let kept = told.digits.to_string();
+            assert_eq!((again.0, kept.len()), (negative, 19), "{text}");
+            assert!(digits.starts_with(&kept), "{text}");
+            let cut = digits.len() as i64 - 19;
+            assert_eq!(i64::from(told.exp10), exponent + cut, "{text}");
+        }
+        told.exact
+    }
+
+    #[test]
+    fn what_is_told_is_what_is_written() {
+        for text in [
+            "0",
+            "-0",
+            "0.000",
+            "-0.0e5",
+            "0e99999999999999999999",
+            "1",
+            "-1",
+            "10",
+            "100.00",
+            "1.50",
+            "0.00250",
+            "1e5",
+            "1E+5",
+            "1e-5",
+            "-7.62939453125e-6",
+            "9999999999999999999",
+            "18446744073709551615",
+            "99999999999999999999",
+            "0.1234567890123456789",
+            "0.12345678901234567890000",
+            "12345678901234567890000.000",
+            "0.00000000000000000001",
+            "12345678901234567891e-3",
+            "5e-324",
+            "1.7976931348623157e308",
+        ] {
+            if text != "0e99999999999999999999" {
+                check(text);
+            }
+        }
+        let told = |digits, exp10, negative, exact| Decimal { digits, exp10, negative, exact };
+        assert_eq!(decimal("1.50"), told(150, -2, false, true));
+        assert_eq!(decimal("-0.0e5"), told(0, 0, true, true));
+        assert_eq!(decimal("0e99999999999999999999"), told(0, 0, false, true));
+        assert_eq!(decimal("99999999999999999999"), told(9_999_999_999_999_999_999, 1, false, false));
+        assert_eq!(decimal("20000000000000000000000"), told(2_000_000_000_000_000_000, 4, false, true));
+        assert_eq!(decimal("1e2147483647"), told(1, i32::MAX, false, true));
+        assert_eq!(decimal("1e2147483648"), told(1, i32::MAX, false, false));
+        assert_eq!(decimal("1.5e-2147483648"), told(15, i32::MIN, false, false));
+        assert_eq!(decimal("1e999999999999999999999999"), told(1, i32::MAX, false, false));
+        assert_eq!(decimal("1e-999999999999999999999999"), told(1, i32::MIN, false, false));
+        // The digits make up for the exponent.
+        let long = "0.".to_string() + &"0".repeat(100_000) + "5e100001";
+        assert_eq!(decimal(&long), told(5, 0, false, true));
+        let long = "1".to_string() + &"0".repeat(100_000) + "e-100000";
+        assert_eq!(decimal(&long), told(1_000_000_000_000_000_000, -18, false, true));
+    }
+
+    #[test]
+    fn against_string_arithmetic() {
+        let mut state = 7u64;
+        let mut random = |bound: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % bound
+        };
+        let mut exact = 0;
+        for _ in 0..50_000 {
+            let mut text = String::from(["", "-"][random(2) as usize]);
+            let many = random(30);
+            let whole: String = (0..many).map(|_| ['0', '0', '1', '7', '9'][random(5) as usize]).collect();
+            text += match whole.trim_start_matches('0') {
+                "" => "0",
+                whole => whole,
+            };
+            if random(2) == 0 {
+                text.push('.');
+                (0..=random(24)).for_each(|_| text.push(['0', '0', '3', '9'][random(4) as usize]));
+            }
+            if random(2) == 0 {
+                text += ["e", "E", "e+", "e-"][random(4) as usize];
+                text += &random(400).to_string();
+            }
+            exact += u32::from(check(&text));
+        }
+        assert!(exact > 10_000 && exact < 50_000, "{exact}");
+    }
+}

@@ -1,0 +1,332 @@
+//! JSON written: texts escaped, and values that may be malformed made whole.
+
+use super::{literal_end, number, significant, Fragment, Text, TextFlags};
+
+/// How deep a value is followed; what lies deeper is null. As deep as [`Limits::max_depth`](crate::Limits::max_depth)
+/// lets a payload nest.
+const MAX_DEPTH: u32 = 1024;
+
+/// Gives the bytes of `text` as they stand in a JSON string, its quotes not included. Bytes of UTF-8 stay as they are.
+pub(crate) fn escape(text: &[u8], mut put: impl FnMut(&[u8])) {
+    let mut rest = text;
+    loop {
+        let run = rest.iter().take_while(|&&byte| byte >= 0x20 && byte != b'"' && byte != b'\\').count();
+        let Some((plain, after)) = rest.split_at_checked(run) else { return };
+        if !plain.is_empty() {
+            put(plain);
+        }
+        let [byte, after @ ..] = after else { return };
+        rest = after;
+        match byte {
+            b'"' => put(b"\\\""),
+            b'\\' => put(b"\\\\"),
+            b'\n' => put(b"\\n"),
+            b'\r' => put(b"\\r"),
+            b'\t' => put(b"\\t"),
+            0x08 => put(b"\\b"),
+            0x0c => put(b"\\f"),
+            _ => put(&[b'\\', b'u', b'0', b'0', hex(byte >> 4), hex(byte & 15)]),
+        }
+    }
+}
+
+/// A number below 16 as a hex digit.
+fn hex(digit: u8) -> u8 {
+    let base = if digit < 10 { b'0' } else { b'a'.wrapping_sub(10) };
+    base.wrapping_add(digit)
+}
+
+/// Gives a value that a cursor read over as strict JSON: as it came if it is that and has no escape of half a surrogate
+/// pair (RFC 8259 lets it pass, many readers do not), else without its whitespace, each container up to its first fault,
+/// texts decoded and escaped anew. The result is no longer than six times the value.
+pub(crate) fn rewrite(raw: &[u8], mut put: impl FnMut(&[u8])) {
+    // Whole pairs, or what only looks like it, are written anew in vain, but with the same meaning.
+    let halves = raw.windows(3).any(|bytes| matches!(bytes, [b'\\', b'u', b'd' | b'D']));
+    if !halves && super::validate(raw, MAX_DEPTH).is_ok() {
+        return put(raw);
+    }
+    Rewrite { raw, at: 0, levels: Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0 }, put }.run();
+}
+
+struct Rewrite<'a, F> {
+    raw: &'a [u8],
+    /// What comes next.
+    at: usize,
+    levels: Levels,
+    put: F,
+}
+
+impl<'a, F: FnMut(&[u8])> Rewrite<'a, F> {
+    fn run(mut self) {
+        let first = self.significant();
+        if !self.value(first, None, false) {
+            return (self.put)(b"null");
+        }
+        // Nothing stands in the open container yet.
+        let mut fresh = true;
+        while let Some(object) = self.levels.top() {
+            let mut byte = self.significant();
+            let close = if object { b'}' } else { b']' };
+            if byte == Some(close) {
+                self.at = self.at.saturating_add(1);
+                self.close(close);
+                fresh = false;
+                continue;
+            }
+            let mut good = fresh != (byte == Some(b','));
+            if good && !fresh {
+                self.at = self.at.saturating_add(1);
+                byte = self.significant();
+            }
+            let mut name = None;
+            if good && object {
+                name = self.name(byte);
+                good = name.is_some();
+                byte = self.significant();
+            }
+            let depth = self.levels.depth;
+            if good && self.value(byte, name, !fresh) {
+                fresh = self.levels.depth > depth;
+            } else {
+                self.at = self.past_close(self.at);
+                self.close(close);
+                fresh = false;
+            }
+        }
+    }
+
+    /// Goes to the next byte that is not whitespace.
+    fn significant(&mut self) -> Option<u8> {
+        let (at, byte) = significant(self.raw, self.at);
+        self.at = at;
+        byte
+    }
+
+    fn close(&mut self, bracket: u8) {
+        self.levels.pop();
+        (self.put)(&[bracket]);
+    }
+
+    /// Goes over the name of a member, and its colon.
+    fn name(&mut self, byte: Option<u8>) -> Option<Text<'a>> {
+        if byte != Some(b'"') {
+            return None;
+        }
+        let start = self.at.saturating_add(1);
+        let end = self.quote(start)?;
+        self.at = end.saturating_add(1);
+        if self.significant() != Some(b':') {
+            return None;
+        }
+        self.at = self.at.saturating_add(1);
+        Some(Text::from_raw(self.raw.get(start..end)?, TextFlags::UNKNOWN))
+    }
+
+    /// Goes over the value that begins with `byte`, a container only into it, and gives it with what stands before it.
+    /// False: there is none, and nothing was given.
+    fn value(&mut self, byte: Option<u8>, name: Option<Text<'a>>, comma: bool) -> bool {
+        let Some(byte) = byte else { return false };
+        let start = self.at;
+        let inside = start.saturating_add(1);
+        let end = match byte {
+            b'{' | b'[' => Some(inside),
+            b'"' => self.quote(inside).map(|end| end.saturating_add(1)),
+            b'-' | b'0'..=b'9' => number::end(self.raw, start).ok(),
+            b't' | b'f' | b'n' => literal_end(self.raw, start, byte).ok(),
+            _ => None,
+        };
+        let Some(end) = end else { return false };
+        self.at = end;
+        if comma {
+            (self.put)(b",");
+        }
+        if let Some(name) = name {
+            self.text(name);
+            (self.put)(b":");
+        }
+        let raw = self.raw.get(start..end).unwrap_or_default();
+        match (byte, raw) {
+            (b'{' | b'[', _) if self.levels.push(byte == b'{') => (self.put)(raw),
+            (b'{' | b'[', _) => {
+                self.at = self.past_close(inside);
+                (self.put)(b"null");
+            }
+            (b'"', [_, text @ .., _]) => self.text(Text::from_raw(text, TextFlags::UNKNOWN)),
+            _ => (self.put)(raw),
+        }
+        true
+    }
+
+    fn text(&mut self, text: Text<'a>) {
+        (self.put)(b"\"");
+        for fragment in text.fragments() {
+            match fragment {
+                Fragment::Str(run) => escape(run.as_bytes(), &mut self.put),
+                Fragment::Char(char) => escape(char.encode_utf8(&mut [0; 4]).as_bytes(), &mut self.put),
+            }
+        }
+        (self.put)(b"\"");
+    }
+
+    /// The closing quote of the string whose first byte is at `from`.
+    fn quote(&self, from: usize) -> Option<usize> {
+        let mut escaped = false;
+        let rest = self.raw.get(from..)?;
+        let len = rest.iter().position(|&byte| {
+            let found = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            found
+        })?;
+        from.checked_add(len)
+    }
+
+    /// One past the bracket that closes the container in which `from` is, by balance alone: as a cursor reads over it.
+    fn past_close(&self, from: usize) -> usize {
+        let (mut depth, mut escaped, mut inside) = (1u32, false, false);
+        let rest = self.raw.get(from..).unwrap_or_default();
+        let len = rest.iter().position(|&byte| {
+            match byte {
+                b'"' if !escaped => inside = !inside,
+                b'{' | b'[' if !inside => depth = depth.saturating_add(1),
+                b'}' | b']' if !inside => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            escaped = byte == b'\\' && !escaped;
+            depth == 0
+        });
+        len.map_or(self.raw.len(), |len| from.saturating_add(len).saturating_add(1))
+    }
+}
+
+/// Which of the open containers are objects: one bit a level.
+struct Levels {
+    words: [u64; MAX_DEPTH as usize / 64],
+    depth: u32,
+}
+
+impl Levels {
+    /// Opens a container. Says whether it is not too deep.
+    fn push(&mut self, object: bool) -> bool {
+        let Some(word) = self.words.get_mut(self.depth as usize / 64) else { return false };
+        let bit = 1 << (self.depth % 64);
+        *word = if object { *word | bit } else { *word & !bit };
+        self.depth = self.depth.saturating_add(1);
+        true
+    }
+
+    fn pop(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Whether the innermost open container is an object; `None` if none is open.
+    fn top(&self) -> Option<bool> {
+        let level = self.depth.checked_sub(1)?;
+        self.words.get(level as usize / 64).map(|word| word >> (level % 64) & 1 != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    extern crate std;
+    use std::string::String;
+    use std::vec::Vec;
+
+    fn rewritten(json: &[u8]) -> String {
+        let mut written = Vec::new();
+        super::rewrite(json, |bytes| written.extend_from_slice(bytes));
+        assert!(written.len() <= 6 * json.len(), "{json:?}");
+        String::from_utf8(written).unwrap()
+    }
+
+    #[test]
+    fn what_is_whole_stays_as_it_came() {
+        for json in ["null", " [1, {\"a\" : \"\\u00e9\"}] ", "-0", "1E5", "\"x\""] {
+            assert_eq!(rewritten(json.as_bytes()), json);
+        }
+    }
+
+    #[test]
+    fn what_is_not_ends_at_its_faults() {
+        for (json, due) in [
+            (&b"[1,2,nope]"[..], "[1,2]"),
+            (b"[1,2,]", "[1,2]"),
+            (b"[,1]", "[]"),
+            (b"[1 2]", "[1]"),
+            (b"[1x,2]", "[1]"),
+            (b"{\"a\":1,\"b\":[x],\"c\" : 2}", "{\"a\":1,\"b\":[],\"c\":2}"),
+            (b"{\"a\":x,\"b\":1}", "{}"),
+            (b"{\"a\" 1}", "{}"),
+            (b"{1:2}", "{}"),
+            (b"[{\"a\":[1}},[2]]", "[{\"a\":[1]},[2]]"),
+            (b"[[x\\\"],3]", "[[],3]"),
+            (b"[\"\\q\\ud800\xff\x01\"]", "[\"\\\\q\u{fffd}\u{fffd}\\u0001\"]"),
+            (b"[\"a\xffb\\u0000\\\"\",1]", "[\"a\u{fffd}b\\u0000\\\"\",1]"),
+            (b"[\"\\ude00 \\ud83d\\ude00 \\u0041\"]", "[\"\u{fffd} \u{1f600} A\"]"),
+            (b"[\"\x7f\xc3\xa4\\/\",+]", "[\"\x7f\u{e4}/\"]"),
+            (b"[", "[]"),
+            (b"{\"a\":[\"", "{\"a\":[]}"),
+        ] {
+            assert_eq!(rewritten(json), due, "{}", String::from_utf8_lossy(json));
+        }
+    }
+
+    #[test]
+    fn what_lies_too_deep_is_null() {
+        let json = ["[".repeat(3000), "]".repeat(3000)].concat();
+        let due = ["[".repeat(1024), "null".into(), "]".repeat(1024)].concat();
+        assert_eq!(rewritten(json.as_bytes()), due);
+    }
+
+    /// The way of `Serialize`, on random bytes that balance.
+    #[cfg(feature = "serde")]
+    #[test]
+    fn as_the_message_is_serialized() {
+        let mut state = 5u64;
+        let mut random = |bound: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % bound as u64) as usize
+        };
+        let tokens = [
+            "[",
+            "[",
+            "]",
+            "]",
+            "{",
+            "}",
+            ",",
+            ",",
+            ":",
+            "\"a\"",
+            "\"\\q\"",
+            "\"\\\"]\"",
+            "\"\\uDE00\"",
+            "1",
+            "-2.5",
+            "true",
+            "null",
+            "nul",
+            "x",
+            " ",
+            "\\",
+            "{\"b\":1}",
+            "[1,2]",
+            "\"c\":",
+            "\"c\":1",
+        ];
+        let mut whole = 0;
+        for _ in 0..200_000 {
+            let mut json = String::from(["[", "{"][random(2)]);
+            (0..random(14)).for_each(|_| json += tokens[random(tokens.len())]);
+            json += "]]]]]]";
+            let Ok(value) = crate::json::Cursor::with_max_depth(json.as_bytes(), u32::MAX).value() else { continue };
+            let written = rewritten(value.raw());
+            let read: serde_json::Value = serde_json::from_str(&written).unwrap();
+            assert_eq!(read, serde_json::to_value(value).unwrap(), "{json}");
+            whole += 1;
+        }
+        assert!(whole > 50_000, "{whole}");
+    }
+}

@@ -1,0 +1,130 @@
+//! A text taken off piece by piece.
+
+use super::fragments::Fragments;
+use super::Text;
+use crate::scan::find;
+
+/// The longest escape: two of a surrogate pair.
+const ESCAPE: usize = 12;
+
+/// See [`Text::take_to`]. Looks at no more of the text than what may fit, so that many small buffers cost no more than
+/// one.
+pub(super) fn take(text: &mut Text<'_>, buffer: &mut [u8]) -> usize {
+    let mut written = 0;
+    while !text.is_empty() {
+        let Some(room) = buffer.get_mut(written..) else { break };
+        let (len, took) = piece(text, room);
+        if took == 0 && len == 0 {
+            break;
+        }
+        written = written.saturating_add(len);
+    }
+    written
+}
+
+/// One piece: how many bytes it wrote, and how many it took. Nothing, if there is no room.
+fn piece(text: &mut Text<'_>, room: &mut [u8]) -> (usize, usize) {
+    let raw = text.raw();
+    let verbatim = text.is_verbatim();
+    if text.half() != 0 || (raw.first() == Some(&b'\\') && !verbatim) {
+        let near = raw.get(..ESCAPE).unwrap_or(raw);
+        let mut fragments = Fragments::new(near, text.half(), verbatim);
+        let mut bytes = [0; 4];
+        let Some(fragment) = fragments.next() else { return (0, 0) };
+        if !put(room, fragment.encode(&mut bytes)) {
+            return (0, 0);
+        }
+        let took = near.len().saturating_sub(fragments.left());
+        *text = text.behind(took);
+        // A half that found no other takes no bytes.
+        return (fragment.len(), took.max(1));
+    }
+    let fits = raw.get(..room.len()).unwrap_or(raw);
+    let end = if verbatim { None } else { find::byte(b'\\', fits) };
+    let run = fits.get(..end.unwrap_or(fits.len())).unwrap_or(fits);
+    let Some(chunk) = run.utf8_chunks().next() else { return (0, 0) };
+    if !chunk.valid().is_empty() {
+        put(room, chunk.valid());
+        let took = chunk.valid().len();
+        *text = text.behind(took);
+        return (took, took);
+    }
+    // Ill-formed, or a character that is cut by what fits: four bytes tell.
+    let near = raw.get(..4).unwrap_or(raw);
+    let end = if verbatim { None } else { find::byte(b'\\', near) };
+    let near = near.get(..end.unwrap_or(near.len())).unwrap_or(near);
+    let Some(chunk) = near.utf8_chunks().next() else { return (0, 0) };
+    let (char, took) = match chunk.valid().chars().next() {
+        Some(char) => (char, char.len_utf8()),
+        None => (char::REPLACEMENT_CHARACTER, chunk.invalid().len()),
+    };
+    if !put(room, char.encode_utf8(&mut [0; 4])) {
+        return (0, 0);
+    }
+    *text = text.behind(took);
+    (char.len_utf8(), took)
+}
+
+fn put(room: &mut [u8], text: &str) -> bool {
+    match room.get_mut(..text.len()) {
+        Some(to) if to.len() == text.len() => {
+            to.copy_from_slice(text.as_bytes());
+            true
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    extern crate std;
+    use super::super::{Text, TextFlags};
+    use std::string::ToString;
+    use std::vec::Vec;
+
+    /// Every buffer size gives the same text as the fragments do.
+    #[test]
+    fn pieces_are_the_whole() {
+        let parts: [&[u8]; 12] = [
+            b"abc",
+            b"\\n",
+            "\u{e9}".as_bytes(),
+            "\u{1F600}".as_bytes(),
+            b"\\ud83d\\ude00",
+            b"\\ud83d",
+            b"\xF0\x9F",
+            b"\xFF",
+            b"\\q",
+            b"\\u12",
+            b"\xE2\x82",
+            b"a long run that is longer than the buffers are",
+        ];
+        let mut checked = 0;
+        for number in 0..12usize.pow(4) {
+            let mut raw = Vec::new();
+            for place in 0..4 {
+                raw.extend_from_slice(parts[number / 12usize.pow(place) % 12]);
+            }
+            for (lead, flags) in
+                [(0, TextFlags::UNKNOWN), (0xd83d, TextFlags::UNKNOWN), (0, Text::verbatim(b"").parts().0)]
+            {
+                let whole = Text::from_parts(&raw, (flags, lead));
+                let want = whole.to_string();
+                for size in [4, 5, 7, 16, 64] {
+                    let (mut text, mut got, mut buffer) = (whole, Vec::new(), [0u8; 64]);
+                    while !text.is_empty() {
+                        let len = text.take_to(&mut buffer[..size]);
+                        assert!(len > 0, "{raw:?} in pieces of {size}");
+                        assert!(std::str::from_utf8(&buffer[..len]).is_ok());
+                        got.extend_from_slice(&buffer[..len]);
+                    }
+                    assert_eq!(std::str::from_utf8(&got).unwrap(), want, "{raw:?} in pieces of {size}");
+                    checked += 1;
+                }
+            }
+        }
+        assert_eq!(checked, 12usize.pow(4) * 15);
+        assert_eq!(Text::verbatim("\u{20ac}".as_bytes()).take_to(&mut [0; 2]), 0);
+    }
+}

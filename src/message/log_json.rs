@@ -1,0 +1,309 @@
+//! A log as JSON, in the shape of a `chat.completion` that was not streamed.
+
+use super::log::MessageLog;
+use super::log_record::{kind, Key};
+use super::log_table::{flag, Slot};
+use super::log_write::LISTS;
+use crate::json;
+
+impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
+    /// The message as JSON, without whitespace: how many bytes that is. As much of it is written as `out` has room for;
+    /// ask with no room first, then with as much as was said.
+    ///
+    /// It is the object of the API's reference, as `Serialize` of a `Completion` writes it: absent members left out,
+    /// `message.content` null if there is none, `reasoning_content` for the reasoning, and `object` `chat.completion`
+    /// whatever was streamed. `extended` adds what only gateways have: `provider`, and the `native_finish_reason` of a
+    /// choice.
+    ///
+    /// The output is one strict JSON value whatever came. Raw JSON (usage, errors, annotations, log probabilities) is
+    /// written as it came where it is strict; else without whitespace, each container up to its first fault, what nests
+    /// deeper than 1024 levels as null. The log is read once for each text that there is.
+    ///
+    /// `buffer` is what [`add`](Self::add) was given last, or its first [`len`](Self::len) bytes.
+    pub fn json(&self, buffer: &[u8], extended: bool, out: &mut [u8]) -> usize {
+        let mut json = Json { log: self, buffer, out: Out { bytes: out, len: 0 }, comma: false };
+        json.completion(extended);
+        json.out.len
+    }
+}
+
+/// Where the bytes go: counted, and written as long as there is room.
+struct Out<'o> {
+    bytes: &'o mut [u8],
+    len: usize,
+}
+
+impl Out<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        if let Some(room) = self.bytes.get_mut(self.len..) {
+            room.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        }
+        self.len = self.len.saturating_add(bytes.len());
+    }
+}
+
+struct Json<'l, 'o, const CHOICES: usize, const CALLS: usize> {
+    log: &'l MessageLog<CHOICES, CALLS>,
+    buffer: &'l [u8],
+    out: Out<'o>,
+    /// Something stands before, in the container at hand.
+    comma: bool,
+}
+
+/// Which kinds of records there are.
+#[derive(Clone, Copy)]
+struct Kinds(u64);
+
+impl Kinds {
+    fn has(self, kind: u8) -> bool {
+        self.0 >> (kind % 64) & 1 != 0
+    }
+}
+
+impl<const CHOICES: usize, const CALLS: usize> Json<'_, '_, CHOICES, CALLS> {
+    fn completion(&mut self, extended: bool) {
+        let kinds = self.kinds(|key| key.kind() < kind::ROLE);
+        let key = |kind: u8| Key::new(kind, 0, 0);
+        self.open(b"{");
+        self.some("id", kinds, key(kind::ID));
+        self.known("object", "chat.completion");
+        if let Some(created) = self.log.created() {
+            self.name("created");
+            self.number(created);
+        }
+        self.some("model", kinds, key(kind::MODEL));
+        if extended {
+            self.some("provider", kinds, key(kind::PROVIDER));
+        }
+        self.name("choices");
+        self.open(b"[");
+        let mut next = self.log.kept.table.next_choice(None);
+        while let Some(index) = next {
+            self.choice(index, extended);
+            next = self.log.kept.table.next_choice(next);
+        }
+        self.close(b"]");
+        if kinds.has(kind::USAGE) {
+            self.name("usage");
+            self.raw(key(kind::USAGE));
+        }
+        self.some("service_tier", kinds, key(kind::SERVICE_TIER));
+        self.some("system_fingerprint", kinds, key(kind::SYSTEM_FINGERPRINT));
+        self.error(kind::ERROR_JSON, kind::ERROR_TEXT, 0);
+        self.close(b"}");
+    }
+
+    fn choice(&mut self, index: u32, extended: bool) {
+        let log = self.log;
+        let Some(place) = log.kept.table.place(index) else { return };
+        let Some(slot) = log.kept.table.slot(place) else { return };
+        let own = |key: Key| key.choice() == place;
+        let kinds = self.kinds(|key| (kind::ROLE..kind::CALL_CUSTOM).contains(&key.kind()) && own(key));
+        let key = |kind: u8| Key::new(kind, place, 0);
+        self.element();
+        self.open(b"{");
+        self.name("index");
+        self.number(u64::from(index));
+        self.name("message");
+        self.message(place, slot, kinds);
+        self.name("finish_reason");
+        self.text_or_null(kinds, key(kind::FINISH_REASON));
+        if extended {
+            self.some("native_finish_reason", kinds, key(kind::NATIVE_FINISH_REASON));
+        }
+        if slot.has(flag::LOGPROBS) {
+            self.name("logprobs");
+            self.open(b"{");
+            for (list, name) in (0u8..6).zip(LISTS) {
+                if slot.has(flag::LISTS.wrapping_shl(u32::from(list))) {
+                    self.name(name);
+                    self.list(key(kind::LISTS.wrapping_add(list)));
+                }
+            }
+            self.close(b"}");
+        }
+        self.error(kind::CHOICE_ERROR_JSON, kind::CHOICE_ERROR_TEXT, place);
+        self.close(b"}");
+    }
+
+    fn message(&mut self, place: u16, slot: &Slot, kinds: Kinds) {
+        let key = |kind: u8| Key::new(kind, place, 0);
+        self.open(b"{");
+        self.some("role", kinds, key(kind::ROLE));
+        self.name("content");
+        self.text_or_null(kinds, key(kind::CONTENT));
+        self.some("refusal", kinds, key(kind::REFUSAL));
+        self.some("reasoning_content", kinds, key(kind::REASONING));
+        if slot.calls > 0 {
+            self.name("tool_calls");
+            self.open(b"[");
+            let mut next = self.log.kept.table.next_call(place, None);
+            while let Some((_, number)) = next {
+                self.call(place, number);
+                next = self.log.kept.table.next_call(place, next);
+            }
+            self.close(b"]");
+        }
+        if slot.has(flag::FUNCTION) {
+            self.name("function_call");
+            self.called(key(kind::FUNCTION_NAME), "arguments", key(kind::FUNCTION_ARGUMENTS));
+        }
+        if slot.has(flag::AUDIO) {
+            self.name("audio");
+            self.open(b"{");
+            self.some("id", kinds, key(kind::AUDIO_ID));
+            self.some("data", kinds, key(kind::AUDIO_DATA));
+            self.some("transcript", kinds, key(kind::AUDIO_TRANSCRIPT));
+            if let Some(time) = slot.expires_at {
+                self.name("expires_at");
+                self.number(time);
+            }
+            self.close(b"}");
+        }
+        if kinds.has(kind::ANNOTATIONS) {
+            self.name("annotations");
+            self.list(key(kind::ANNOTATIONS));
+        }
+        self.close(b"}");
+    }
+
+    fn call(&mut self, place: u16, number: u32) {
+        let of_call = |key: Key| key.kind() >= kind::CALL_CUSTOM && key.choice() == place && key.call() == number;
+        let kinds = self.kinds(of_call);
+        let key = |kind: u8| Key::new(kind, place, number);
+        let (known, input) = if kinds.has(kind::CALL_CUSTOM) { ("custom", "input") } else { ("function", "arguments") };
+        self.element();
+        self.open(b"{");
+        self.some("id", kinds, key(kind::CALL_ID));
+        if kinds.has(kind::CALL_TYPE) {
+            self.some("type", kinds, key(kind::CALL_TYPE));
+        } else {
+            self.known("type", known);
+        }
+        self.name(known);
+        self.called(key(kind::CALL_NAME), input, key(kind::CALL_ARGUMENTS));
+        self.close(b"}");
+    }
+
+    /// What is called, and with what. Both are always there.
+    fn called(&mut self, name: Key, input: &str, text: Key) {
+        self.open(b"{");
+        self.name("name");
+        self.string(name);
+        self.name(input);
+        self.string(text);
+        self.close(b"}");
+    }
+
+    fn error(&mut self, json: u8, text: u8, place: u16) {
+        let Some(error) = self.log.error(self.buffer, json, text, place) else { return };
+        self.name("error");
+        match error {
+            Ok(_) => self.raw(Key::new(json, place, 0)),
+            Err(_) => self.string(Key::new(text, place, 0)),
+        }
+    }
+
+    /// Which kinds of live records there are among those of some keys.
+    fn kinds(&self, of: impl Fn(Key) -> bool) -> Kinds {
+        let table = &self.log.kept.table;
+        let records = self.log.records(self.buffer).filter(|record| of(record.key) && table.is_live(record));
+        Kinds(records.fold(0, |kinds, record| kinds | 1 << (record.key.kind() % 64)))
+    }
+
+    fn open(&mut self, bracket: &[u8]) {
+        self.out.put(bracket);
+        self.comma = false;
+    }
+
+    fn close(&mut self, bracket: &[u8]) {
+        self.out.put(bracket);
+        self.comma = true;
+    }
+
+    /// Begins an element.
+    fn element(&mut self) {
+        if core::mem::replace(&mut self.comma, true) {
+            self.out.put(b",");
+        }
+    }
+
+    /// Begins a member. No name that is written needs an escape.
+    fn name(&mut self, name: &str) {
+        self.element();
+        self.out.put(b"\"");
+        self.out.put(name.as_bytes());
+        self.out.put(b"\":");
+    }
+
+    /// A member whose text is known and needs no escape.
+    fn known(&mut self, name: &str, text: &str) {
+        self.name(name);
+        self.out.put(b"\"");
+        self.out.put(text.as_bytes());
+        self.out.put(b"\"");
+    }
+
+    /// A member, unless it is absent.
+    fn some(&mut self, name: &str, kinds: Kinds, key: Key) {
+        if kinds.has(key.kind()) {
+            self.name(name);
+            self.string(key);
+        }
+    }
+
+    fn text_or_null(&mut self, kinds: Kinds, key: Key) {
+        if kinds.has(key.kind()) {
+            self.string(key);
+        } else {
+            self.out.put(b"null");
+        }
+    }
+
+    /// A text; an empty one if there is none.
+    fn string(&mut self, key: Key) {
+        let Json { log, buffer, out, .. } = self;
+        out.put(b"\"");
+        for piece in log.pieces(buffer, key) {
+            json::escape(piece, |bytes| out.put(bytes));
+        }
+        out.put(b"\"");
+    }
+
+    /// A value as it came, made whole.
+    fn raw(&mut self, key: Key) {
+        let Json { log, buffer, out, .. } = self;
+        if let Some(raw) = log.pieces(buffer, key).next() {
+            json::rewrite(raw, |bytes| out.put(bytes));
+        }
+    }
+
+    /// Items, which are strict JSON.
+    fn list(&mut self, key: Key) {
+        let Json { log, buffer, out, .. } = self;
+        out.put(b"[");
+        for (place, items) in log.pieces(buffer, key).enumerate() {
+            if place > 0 {
+                out.put(b",");
+            }
+            out.put(items);
+        }
+        out.put(b"]");
+    }
+
+    fn number(&mut self, number: u64) {
+        let mut digits = [0; 20];
+        let mut left = number;
+        let mut count = 0usize;
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0'.wrapping_add((left % 10) as u8);
+            left /= 10;
+            count = count.saturating_add(1);
+            if left == 0 {
+                break;
+            }
+        }
+        let from = digits.len().saturating_sub(count);
+        self.out.put(digits.get(from..).unwrap_or_default());
+    }
+}

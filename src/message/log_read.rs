@@ -1,0 +1,258 @@
+//! What a log says, gathered when it is asked for.
+
+use super::log::MessageLog;
+use super::log_record::{kind, Key, Records};
+use super::log_table::Slot;
+use crate::chat::ApiError;
+use crate::json::{TextFlags, Value};
+
+/// A text of a message, to be asked for with [`MessageLog::text`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Field {
+    /// `id`.
+    Id,
+    /// `object`, as sent.
+    Object,
+    /// `model`.
+    Model,
+    /// `system_fingerprint`.
+    SystemFingerprint,
+    /// `service_tier`.
+    ServiceTier,
+    /// `provider` (OpenRouter).
+    Provider,
+    /// `usage` as raw JSON: the last that said something.
+    Usage,
+    /// The first error that the API reported: raw JSON, or plain text.
+    Error,
+    /// What happened, in words.
+    ErrorMessage,
+    /// The code of that error.
+    ErrorCode,
+    /// The type of that error.
+    ErrorType,
+
+    /// Of a choice: the role of its author.
+    Role,
+    /// Of a choice: its content.
+    Content,
+    /// Of a choice: its refusal.
+    Refusal,
+    /// Of a choice: its reasoning.
+    Reasoning,
+    /// Of a choice: why it finished; the last reason counts.
+    FinishReason,
+    /// Of a choice: what the model's own provider said of that.
+    NativeFinishReason,
+    /// Of a choice: the first error of it alone, as raw JSON.
+    ChoiceError,
+    /// Of a choice: what happened, in words.
+    ChoiceErrorMessage,
+    /// Of a choice: the code of that error.
+    ChoiceErrorCode,
+    /// Of a choice: the type of that error.
+    ChoiceErrorType,
+    /// Of a choice: the name of the function that it calls (deprecated form).
+    FunctionName,
+    /// Of a choice: the arguments of that function.
+    FunctionArguments,
+    /// Of a choice: the ID of its audio.
+    AudioId,
+    /// Of a choice: its audio in base64.
+    AudioData,
+    /// Of a choice: what is said in its audio.
+    AudioTranscript,
+
+    /// Of a call: its ID.
+    CallId,
+    /// Of a call: its type, as sent.
+    CallType,
+    /// Of a call: the name of the function or tool.
+    CallName,
+    /// Of a call: its arguments (of a custom tool: its input).
+    CallArguments,
+}
+
+/// Where a field is to be found.
+enum Place {
+    /// In the records of this kind.
+    Pieces(u8),
+    /// In an error of one of these kinds, raw JSON or plain text.
+    Error(u8, u8),
+}
+
+impl Field {
+    fn place(self) -> Place {
+        use Place::{Error, Pieces};
+        match self {
+            Field::Id => Pieces(kind::ID),
+            Field::Object => Pieces(kind::OBJECT),
+            Field::Model => Pieces(kind::MODEL),
+            Field::SystemFingerprint => Pieces(kind::SYSTEM_FINGERPRINT),
+            Field::ServiceTier => Pieces(kind::SERVICE_TIER),
+            Field::Provider => Pieces(kind::PROVIDER),
+            Field::Usage => Pieces(kind::USAGE),
+            Field::Error | Field::ErrorMessage | Field::ErrorCode | Field::ErrorType => {
+                Error(kind::ERROR_JSON, kind::ERROR_TEXT)
+            }
+            Field::Role => Pieces(kind::ROLE),
+            Field::Content => Pieces(kind::CONTENT),
+            Field::Refusal => Pieces(kind::REFUSAL),
+            Field::Reasoning => Pieces(kind::REASONING),
+            Field::FinishReason => Pieces(kind::FINISH_REASON),
+            Field::NativeFinishReason => Pieces(kind::NATIVE_FINISH_REASON),
+            Field::ChoiceError | Field::ChoiceErrorMessage | Field::ChoiceErrorCode | Field::ChoiceErrorType => {
+                Error(kind::CHOICE_ERROR_JSON, kind::CHOICE_ERROR_TEXT)
+            }
+            Field::FunctionName => Pieces(kind::FUNCTION_NAME),
+            Field::FunctionArguments => Pieces(kind::FUNCTION_ARGUMENTS),
+            Field::AudioId => Pieces(kind::AUDIO_ID),
+            Field::AudioData => Pieces(kind::AUDIO_DATA),
+            Field::AudioTranscript => Pieces(kind::AUDIO_TRANSCRIPT),
+            Field::CallId => Pieces(kind::CALL_ID),
+            Field::CallType => Pieces(kind::CALL_TYPE),
+            Field::CallName => Pieces(kind::CALL_NAME),
+            Field::CallArguments => Pieces(kind::CALL_ARGUMENTS),
+        }
+    }
+}
+
+impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
+    /// `created`, in seconds since 1970; never 0.
+    pub fn created(&self) -> Option<u64> {
+        self.kept.table.created
+    }
+
+    /// How many choices there are.
+    pub fn choices(&self) -> usize {
+        self.kept.table.choices()
+    }
+
+    /// The index of a choice; they are listed by ascending index, from 0.
+    pub fn choice_index(&self, nth: usize) -> Option<u32> {
+        core::iter::successors(self.kept.table.next_choice(None), |&last| self.kept.table.next_choice(Some(last)))
+            .nth(nth)
+    }
+
+    /// How many tool calls are listed of the choice with this index; 0 if there is no such choice.
+    pub fn calls(&self, choice: u32) -> u32 {
+        self.slot(choice).map_or(0, |(_, slot)| slot.calls)
+    }
+
+    /// Whether a call (by its place in the list, from 0) is one of a custom tool.
+    pub fn is_custom(&self, buffer: &[u8], choice: u32, call: u32) -> bool {
+        let key = self.slot(choice).and_then(|(place, _)| self.call_key(kind::CALL_CUSTOM, place, call));
+        key.is_some_and(|key| self.pieces(buffer, key).next().is_some())
+    }
+
+    /// Until when the audio of the choice with this index can be referred to, in seconds since 1970.
+    pub fn audio_expires_at(&self, choice: u32) -> Option<u64> {
+        self.slot(choice)?.1.expires_at
+    }
+
+    /// Whether the error is raw JSON; if not, it is plain text. None: there is no error.
+    pub fn error_is_json(&self, buffer: &[u8]) -> Option<bool> {
+        self.error(buffer, kind::ERROR_JSON, kind::ERROR_TEXT, 0).map(|error| error.is_ok())
+    }
+
+    /// How long a text is, in bytes of UTF-8 (or of the raw JSON as it came), and the text itself, if `out` has room for
+    /// all of it; if not, nothing is written. None: there is none. A text is never empty, but for the plain text of an
+    /// error without any.
+    ///
+    /// `buffer` is what [`add`](Self::add) was given last, or its first [`len`](Self::len) bytes. `choice` is the index
+    /// of a choice and `call` the place of a call in its list, from 0: by ascending index, in order of appearance if an
+    /// index was used for two calls. Both are ignored where they do not matter. The log is read
+    /// once to measure, and once more to write.
+    pub fn text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, out: &mut [u8]) -> Option<usize> {
+        let (kind, plain) = match field.place() {
+            Place::Pieces(kind) => (kind, None),
+            Place::Error(json, plain) => (json, Some(plain)),
+        };
+        let place = if kind < kind::ROLE { 0 } else { self.slot(choice)?.0 };
+        if let Some(plain) = plain {
+            return error_text(self.error(buffer, kind, plain, place)?, field, out);
+        }
+        let key = if kind < kind::CALL_CUSTOM { Key::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
+        let len = self.pieces(buffer, key).fold(0usize, |len, piece| len.saturating_add(piece.len()));
+        if let Some(mut room) = out.get_mut(..len) {
+            for piece in self.pieces(buffer, key) {
+                let Some((to, rest)) = room.split_at_mut_checked(piece.len()) else { break };
+                to.iter_mut().zip(piece).for_each(|(to, from)| *to = *from);
+                room = rest;
+            }
+        }
+        (len > 0).then_some(len)
+    }
+
+    /// The choice with this index, and its place.
+    fn slot(&self, index: u32) -> Option<(u16, &Slot)> {
+        let place = self.kept.table.place(index)?;
+        Some((place, self.kept.table.slot(place)?))
+    }
+
+    /// The key of a call that is told by its place in the list.
+    fn call_key(&self, kind: u8, choice: u16, call: u32) -> Option<Key> {
+        let table = &self.kept.table;
+        let mut calls =
+            core::iter::successors(table.next_call(choice, None), |&last| table.next_call(choice, Some(last)));
+        let (_, number) = calls.nth(usize::try_from(call).ok()?)?;
+        Some(Key::new(kind, choice, number))
+    }
+
+    /// The records in use.
+    pub(super) fn records<'b>(&self, buffer: &'b [u8]) -> Records<'b> {
+        Records::of(buffer.get(..self.kept.fill.len).unwrap_or_default())
+    }
+
+    /// The pieces of one thing, in order.
+    pub(super) fn pieces<'b>(&'b self, buffer: &'b [u8], key: Key) -> impl Iterator<Item = &'b [u8]> {
+        let begin = self.kept.table.begin(key);
+        self.records(buffer).filter(move |record| record.key == key && record.at >= begin).map(|record| record.body)
+    }
+
+    /// An error: raw JSON, or else plain text. None: there is no error.
+    pub(super) fn error<'b>(
+        &'b self,
+        buffer: &'b [u8],
+        json: u8,
+        text: u8,
+        place: u16,
+    ) -> Option<Result<&'b [u8], &'b [u8]>> {
+        let failed = match json {
+            kind::ERROR_JSON => self.kept.table.knows(json),
+            _ => self.kept.table.slot(place)?.has(super::log_table::flag::ERROR),
+        };
+        if !failed {
+            return None;
+        }
+        let raw = self.pieces(buffer, Key::new(json, place, 0)).next();
+        let plain = || self.pieces(buffer, Key::new(text, place, 0)).next().unwrap_or_default();
+        Some(raw.ok_or_else(plain))
+    }
+}
+
+/// A text of an error.
+fn error_text(error: Result<&[u8], &[u8]>, field: Field, out: &mut [u8]) -> Option<usize> {
+    let api = match error {
+        Ok(raw) => ApiError::of(Value::from_span(raw, TextFlags::UNKNOWN)),
+        Err(text) => ApiError::plain(text),
+    };
+    let text = match field {
+        Field::ErrorMessage | Field::ChoiceErrorMessage => api.message()?,
+        Field::ErrorCode | Field::ChoiceErrorCode => api.code()?,
+        Field::ErrorType | Field::ChoiceErrorType => api.kind()?,
+        _ => {
+            let bytes = error.unwrap_or_else(|text| text);
+            if let Some(room) = out.get_mut(..bytes.len()) {
+                room.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            }
+            return Some(bytes.len());
+        }
+    };
+    let len = text.decoded_len();
+    if let Some(room) = out.get_mut(..len) {
+        text.copy_to(room);
+    }
+    Some(len)
+}

@@ -1,0 +1,233 @@
+//! The records of a log: a header and bytes, one behind the other.
+
+/// What a record holds. Those from [`ROLE`](kind::ROLE) on belong to a choice, those from [`CONTENT`](kind::CONTENT) on
+/// are what a `message` says as a whole, those from [`CALL_CUSTOM`](kind::CALL_CUSTOM) on belong to a call.
+pub(super) mod kind {
+    pub(in crate::message) const ID: u8 = 0;
+    pub(in crate::message) const OBJECT: u8 = 1;
+    pub(in crate::message) const MODEL: u8 = 2;
+    pub(in crate::message) const SYSTEM_FINGERPRINT: u8 = 3;
+    pub(in crate::message) const SERVICE_TIER: u8 = 4;
+    pub(in crate::message) const PROVIDER: u8 = 5;
+    /// Raw JSON.
+    pub(in crate::message) const USAGE: u8 = 6;
+    /// Raw JSON.
+    pub(in crate::message) const ERROR_JSON: u8 = 7;
+    pub(in crate::message) const ERROR_TEXT: u8 = 8;
+
+    pub(in crate::message) const ROLE: u8 = 9;
+    pub(in crate::message) const FINISH_REASON: u8 = 10;
+    pub(in crate::message) const NATIVE_FINISH_REASON: u8 = 11;
+    /// Raw JSON.
+    pub(in crate::message) const CHOICE_ERROR_JSON: u8 = 12;
+    pub(in crate::message) const CHOICE_ERROR_TEXT: u8 = 13;
+    /// Strict JSON, with commas between the items; so are the lists of log probabilities.
+    pub(in crate::message) const ANNOTATIONS: u8 = 14;
+    /// The first of six lists of log probabilities.
+    pub(in crate::message) const LISTS: u8 = 15;
+
+    pub(in crate::message) const CONTENT: u8 = 21;
+    pub(in crate::message) const REFUSAL: u8 = 22;
+    pub(in crate::message) const REASONING: u8 = 23;
+    pub(in crate::message) const FUNCTION_NAME: u8 = 24;
+    pub(in crate::message) const FUNCTION_ARGUMENTS: u8 = 25;
+    pub(in crate::message) const AUDIO_ID: u8 = 26;
+    pub(in crate::message) const AUDIO_DATA: u8 = 27;
+    pub(in crate::message) const AUDIO_TRANSCRIPT: u8 = 28;
+
+    /// Empty: the call is of a custom tool.
+    pub(in crate::message) const CALL_CUSTOM: u8 = 29;
+    pub(in crate::message) const CALL_ID: u8 = 30;
+    pub(in crate::message) const CALL_TYPE: u8 = 31;
+    pub(in crate::message) const CALL_NAME: u8 = 32;
+    pub(in crate::message) const CALL_ARGUMENTS: u8 = 33;
+}
+
+/// What a record holds, and of what. Records of one key are pieces of one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key([u8; 8]);
+
+impl Key {
+    /// `choice` is a place in the table of choices, `call` a number of a call; 0 where there is none.
+    pub(super) fn new(kind: u8, choice: u16, call: u32) -> Self {
+        let ([c0, c1], [n0, n1, n2, n3]) = (choice.to_le_bytes(), call.to_le_bytes());
+        Key([kind, 0, c0, c1, n0, n1, n2, n3])
+    }
+
+    pub(super) fn kind(self) -> u8 {
+        let [kind, ..] = self.0;
+        kind
+    }
+
+    pub(super) fn choice(self) -> u16 {
+        let [_, _, c0, c1, ..] = self.0;
+        u16::from_le_bytes([c0, c1])
+    }
+
+    pub(super) fn call(self) -> u32 {
+        let [_, _, _, _, n0, n1, n2, n3] = self.0;
+        u32::from_le_bytes([n0, n1, n2, n3])
+    }
+
+    /// Pieces have a comma between them.
+    fn is_list(self) -> bool {
+        (kind::ANNOTATIONS..kind::CONTENT).contains(&self.kind())
+    }
+}
+
+/// Bytes of a header: the key, and how many bytes follow.
+pub(super) const HEADER: usize = 12;
+
+/// How far the buffer is filled. What does not fit is counted all the same: then `len` is more than the buffer has, and
+/// whoever wrote has to take it back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fill {
+    pub(super) len: usize,
+    /// The last record, if it may still grow.
+    tail: Option<Tail>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Tail {
+    key: Key,
+    /// Where it begins.
+    at: usize,
+    /// Bytes behind its header.
+    len: u32,
+}
+
+impl Fill {
+    pub(super) const EMPTY: Fill = Fill { len: 0, tail: None };
+
+    /// Begins a record, or goes on with the last one if it is of this key.
+    pub(super) fn begin(&mut self, buffer: &mut [u8], key: Key) {
+        match &self.tail {
+            Some(tail) if tail.key == key => {
+                if key.is_list() && tail.len > 0 {
+                    self.put(buffer, b",");
+                }
+            }
+            _ => {
+                self.settle(buffer);
+                let at = self.len;
+                self.tail = None;
+                self.put(buffer, &key.0);
+                self.put(buffer, &[0; 4]);
+                self.tail = Some(Tail { key, at, len: 0 });
+            }
+        }
+    }
+
+    /// Puts bytes behind the last record.
+    pub(super) fn put(&mut self, buffer: &mut [u8], bytes: &[u8]) {
+        let end = self.len.saturating_add(bytes.len());
+        if let Some(room) = buffer.get_mut(self.len..end) {
+            copy(room, bytes);
+        }
+        self.len = end;
+        if let Some(tail) = &mut self.tail {
+            tail.len = tail.len.saturating_add(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// Writes the length of the last record to its header.
+    pub(super) fn settle(&self, buffer: &mut [u8]) {
+        let Some(tail) = &self.tail else { return };
+        let at = tail.at.saturating_add(8);
+        if let Some(room) = buffer.get_mut(at..at.saturating_add(4)) {
+            copy(room, &tail.len.to_le_bytes());
+        }
+    }
+
+    /// Lets the last record grow no more: where the next one begins.
+    pub(super) fn seal(&mut self, buffer: &mut [u8]) -> u32 {
+        self.settle(buffer);
+        self.tail = None;
+        u32::try_from(self.len).unwrap_or(u32::MAX)
+    }
+
+    /// Throws out the records that `live` does not want, and joins pieces that come to stand side by side.
+    pub(super) fn pack(&mut self, buffer: &mut [u8], live: impl Fn(&Record<'_>) -> bool) {
+        self.settle(buffer);
+        let (end, mut from) = (self.len, 0);
+        *self = Fill::EMPTY;
+        while let Some(record) = Record::at(buffer.get(..end).unwrap_or_default(), from) {
+            let body = from.saturating_add(HEADER);
+            let (key, len, keep) = (record.key, record.body.len(), live(&record));
+            from = body.saturating_add(len);
+            if !keep {
+                continue;
+            }
+            // A header or a comma takes no more than the header that was there, so nothing is overwritten before it is
+            // read.
+            self.begin(buffer, key);
+            let (mut source, mut left) = (body, len);
+            let gap = source.saturating_sub(self.len);
+            if gap == 0 {
+                self.put_in_place(len);
+                continue;
+            }
+            while left > 0 {
+                let step = left.min(gap);
+                let Some((before, behind)) = buffer.split_at_mut_checked(source) else { return };
+                self.put(before, behind.get(..step).unwrap_or_default());
+                source = source.saturating_add(step);
+                left = left.saturating_sub(step);
+            }
+        }
+        self.settle(buffer);
+    }
+
+    /// The bytes of the last record are there already.
+    fn put_in_place(&mut self, len: usize) {
+        self.len = self.len.saturating_add(len);
+        if let Some(tail) = &mut self.tail {
+            tail.len = tail.len.saturating_add(u32::try_from(len).unwrap_or(u32::MAX));
+        }
+    }
+}
+
+/// Copies as much as both have.
+fn copy(to: &mut [u8], from: &[u8]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+}
+
+/// A record.
+#[derive(Clone, Copy)]
+pub(super) struct Record<'b> {
+    /// Where it begins.
+    pub(super) at: u32,
+    pub(super) key: Key,
+    pub(super) body: &'b [u8],
+}
+
+impl<'b> Record<'b> {
+    fn at(log: &'b [u8], at: usize) -> Option<Self> {
+        let (key, rest) = log.get(at..)?.split_first_chunk::<8>()?;
+        let (len, rest) = rest.split_first_chunk::<4>()?;
+        let body = rest.get(..usize::try_from(u32::from_le_bytes(*len)).ok()?)?;
+        Some(Record { at: u32::try_from(at).ok()?, key: Key(*key), body })
+    }
+}
+
+/// The records of a log, in order.
+pub(super) struct Records<'b> {
+    log: &'b [u8],
+    at: usize,
+}
+
+impl<'b> Records<'b> {
+    pub(super) fn of(log: &'b [u8]) -> Self {
+        Records { log, at: 0 }
+    }
+}
+
+impl<'b> Iterator for Records<'b> {
+    type Item = Record<'b>;
+
+    fn next(&mut self) -> Option<Record<'b>> {
+        let record = Record::at(self.log, self.at)?;
+        self.at = self.at.saturating_add(HEADER).saturating_add(record.body.len());
+        Some(record)
+    }
+}

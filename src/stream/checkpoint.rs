@@ -1,0 +1,151 @@
+//! Steps that can be taken again: when the storage turns out to be too small, nothing has happened.
+
+use super::end::Facts;
+use super::found::{Found, Span, Step};
+use super::machine::{After, Block, Ending, Line, Machine};
+use crate::scan::find;
+use crate::sse::block::Block as Kept;
+use crate::sse::Lines;
+use crate::storage::Movable;
+use crate::{Quirk, Storage};
+
+/// What a step changes, but for the index.
+struct Checkpoint {
+    lines: Lines,
+    kept: Kept,
+    name: Span,
+    offset: u64,
+    line_start: u64,
+    silent: u64,
+    silent_next: u64,
+    line: Line,
+    block: Block,
+    retry: Option<u64>,
+    in_array: bool,
+    after: After,
+    ending: Ending,
+    facts: Facts,
+    counts: [u16; Quirk::ALL.len()],
+}
+
+/// The storage is too small for what was cut: so many bytes of it are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeedStorage {
+    /// Bytes of storage: what is needed now, and at least twice what there is.
+    pub len: usize,
+}
+
+impl Machine {
+    /// A [`step`](Machine::step) that, if the storage is too small, says so and leaves all as it was.
+    ///
+    /// # Errors
+    ///
+    /// [`NeedStorage`]: move to a larger storage ([`relocate`](Machine::relocate)), then step again on the same window.
+    pub fn try_step(&mut self, store: &mut Movable<'_>, window: &[u8]) -> Result<Step, NeedStorage> {
+        // All that could be copied in one step, more than twice over.
+        let most = window.len().saturating_mul(5).saturating_add(self.kept.retained().saturating_mul(5));
+        if !store.can_move() || most.saturating_add(64) <= store.bytes().len() {
+            return Ok(self.step(store, window));
+        }
+        // The part of a cut line that is staged could not be had back once that line is over: until then, no further.
+        let line = if self.kept.is_staged() { find::line_end(window) } else { None };
+        let window = line.and_then(|end| window.get(..=end)).unwrap_or(window);
+        let checkpoint = self.checkpoint();
+        let step = self.step(store, window);
+        self.settled(store, checkpoint).map(|()| step)
+    }
+
+    /// The same of [`finish`](Machine::finish).
+    ///
+    /// # Errors
+    ///
+    /// As [`try_step`](Machine::try_step).
+    pub fn try_finish(&mut self, store: &mut Movable<'_>) -> Result<Found, NeedStorage> {
+        let checkpoint = self.checkpoint();
+        let found = self.finish(store);
+        self.settled(store, checkpoint).map(|()| found)
+    }
+
+    /// Bytes of storage that are in use between steps. While something that was found is still looked at
+    /// (`looked_at`), all of the storage may be.
+    pub fn retained(&self, store: &[u8], looked_at: bool) -> usize {
+        match self.after {
+            After::Trailing(_) => store.len(),
+            _ if looked_at => store.len(),
+            After::Release => self.kept.lasting(),
+            After::Unstage | After::Nothing => self.kept.retained(),
+        }
+    }
+
+    /// Moves what is retained from one storage to another. `false`: it does not fit, and nothing was done.
+    pub fn relocate(&mut self, from: &[u8], to: &mut [u8], looked_at: bool) -> bool {
+        if looked_at || matches!(self.after, After::Trailing(_)) {
+            // Spans that were handed out stay as they are.
+            return match to.get_mut(..from.len()) {
+                Some(to) => {
+                    to.copy_from_slice(from);
+                    true
+                }
+                None => false,
+            };
+        }
+        if self.after == After::Release {
+            // What a next step begins with: the event was told, and is over.
+            self.kept.clear();
+        }
+        self.kept.relocate(from, to)
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            lines: self.lines.clone(),
+            kept: self.kept.clone(),
+            name: self.name,
+            offset: self.offset,
+            line_start: self.line_start,
+            silent: self.silent,
+            silent_next: self.silent_next,
+            line: self.line,
+            block: self.block.clone(),
+            retry: self.retry,
+            in_array: self.in_array,
+            after: self.after,
+            ending: self.ending,
+            facts: self.facts.clone(),
+            counts: self.counts,
+        }
+    }
+
+    /// Goes back to the checkpoint if the storage was too small.
+    fn settled(&mut self, store: &mut Movable<'_>, checkpoint: Checkpoint) -> Result<(), NeedStorage> {
+        let Some(wanted) = store.take_wanted() else { return Ok(()) };
+        let Checkpoint {
+            lines,
+            kept,
+            name,
+            offset,
+            line_start,
+            silent,
+            silent_next,
+            line,
+            block,
+            retry,
+            in_array,
+            after,
+            ending,
+            facts,
+            counts,
+        } = checkpoint;
+        self.kept.undo(&kept, store.bytes_mut());
+        (self.lines, self.kept, self.name) = (lines, kept, name);
+        (self.offset, self.line_start) = (offset, line_start);
+        (self.silent, self.silent_next) = (silent, silent_next);
+        (self.line, self.block, self.retry, self.in_array) = (line, block, retry, in_array);
+        (self.after, self.ending, self.facts, self.counts) = (after, ending, facts, counts);
+        // Twice as much, so that copying stays linear; but not more than can ever be of use.
+        let limits = self.config.limits;
+        let most = (limits.max_id_len as usize).saturating_mul(3).saturating_add(limits.max_event_len as usize);
+        let twice = store.bytes().len().saturating_mul(2).min(most);
+        Err(NeedStorage { len: wanted.max(twice) })
+    }
+}

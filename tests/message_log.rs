@@ -1,0 +1,580 @@
+//! The log against the assembler: what the one says of a stream the other says too, whatever the buffers.
+#![cfg(feature = "serde")]
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+mod common;
+
+use common::corpus::{recorded, samples};
+use deltawire::chat::{Chunk, Index};
+use deltawire::message::{AssembleError, Assembler, Completion, Failure, Field, LogError, MessageLog};
+use deltawire::{Config, Event, Growing, Parser};
+use serde_json::Value;
+
+/// Where two values differ, if they do. Doubles may be read one bit apart.
+fn difference(one: &Value, other: &Value) -> Option<String> {
+    match (one, other) {
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let mut items = a.iter().zip(b).enumerate();
+            items.find_map(|(at, (a, b))| Some(format!("{at} {}", difference(a, b)?)))
+        }
+        (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => {
+            a.iter().zip(b.values()).find_map(|((name, a), b)| Some(format!("{name} {}", difference(a, b)?)))
+        }
+        (Value::Number(a), Value::Number(b)) if a.is_f64() && b.is_f64() => {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            ((a - b).abs() > a.abs() * 1e-15).then(|| format!("{a} {b}"))
+        }
+        _ => {
+            let told = format!("{one} {other}");
+            (one != other).then(|| told.chars().take(300).collect())
+        }
+    }
+}
+
+/// A log and its buffer.
+struct Logged<const CHOICES: usize, const CALLS: usize> {
+    log: MessageLog<CHOICES, CALLS>,
+    buffer: Vec<u8>,
+    grown: u64,
+}
+
+impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
+    fn new(room: usize) -> Self {
+        Logged { log: MessageLog::new(), buffer: vec![0xAA; room], grown: 0 }
+    }
+
+    /// Writes, moving to another buffer as often as need be. What lay in the old one is destroyed.
+    fn with(
+        &mut self,
+        mut write: impl FnMut(&mut MessageLog<CHOICES, CALLS>, &mut [u8]) -> Result<(), LogError>,
+    ) -> Option<LogError> {
+        loop {
+            let len = self.log.len();
+            let before = self.buffer[..len].to_vec();
+            let state = self.log.clone();
+            match write(&mut self.log, &mut self.buffer) {
+                Err(LogError::NeedStorage { need }) => {
+                    assert!(need > self.buffer.len());
+                    assert_eq!(self.log.len(), len);
+                    assert_eq!(self.buffer[..len], before);
+                    assert_eq!(format!("{:?}", self.log), format!("{state:?}"));
+                    let mut moved = vec![0xAA; need];
+                    moved[..len].copy_from_slice(&before);
+                    self.buffer.fill(0x55);
+                    self.buffer = moved;
+                    self.grown += 1;
+                }
+                done => return done.err(),
+            }
+        }
+    }
+
+    fn json(&self, extended: bool) -> String {
+        let len = self.log.json(&self.buffer, extended, &mut []);
+        let mut json = vec![0x55; len + 1];
+        assert_eq!(self.log.json(&self.buffer, extended, &mut json), len);
+        assert_eq!(json.pop(), Some(0x55), "it wrote more than it said");
+        // What does not fit is left out, and what was written stays the same.
+        let mut half = vec![0; len / 2];
+        assert_eq!(self.log.json(&self.buffer, extended, &mut half), len);
+        assert_eq!(half, json[..len / 2]);
+        String::from_utf8(json).unwrap()
+    }
+
+    fn text(&self, field: Field, choice: u32, call: u32) -> Option<String> {
+        let mut none = [];
+        let len = self.log.text(&self.buffer, field, choice, call, &mut none)?;
+        let mut text = vec![0x55; len + 1];
+        assert_eq!(self.log.text(&self.buffer, field, choice, call, &mut text), Some(len));
+        assert_eq!(text.pop(), Some(0x55), "it wrote more than it said");
+        if len > 0 {
+            let mut short = vec![0x55; len - 1];
+            assert_eq!(self.log.text(&self.buffer, field, choice, call, &mut short), Some(len));
+            assert!(short.iter().all(|&byte| byte == 0x55), "it wrote a part");
+        }
+        Some(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Compares all that there is to be asked for with the message, and gives how many texts that were.
+    fn compare(&self, message: &Completion, what: &str) -> u64 {
+        for (extended, due) in
+            [(false, serde_json::to_value(message).unwrap()), (true, serde_json::to_value(message.extended()).unwrap())]
+        {
+            let json = self.json(extended);
+            deltawire::json::validate(json.as_bytes(), 1024).unwrap();
+            // A number beyond all doubles is null there, and as it came here.
+            let got = serde_json::from_str(&json)
+                .or_else(|_| serde_json::to_value(deltawire::json::parse(json.as_bytes()).unwrap()));
+            assert_eq!(difference(&got.unwrap(), &due), None, "{what}");
+        }
+        let mut texts = 0;
+        let mut same = |field: Field, choice: u32, call: u32, due: Option<&str>| {
+            assert_eq!(self.text(field, choice, call).as_deref(), due, "{what}: {field:?} {choice} {call}");
+            texts += 1;
+        };
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        same(Field::Id, 0, 0, message.id.as_deref());
+        same(Field::Object, 0, 0, message.object.as_deref());
+        same(Field::Model, 0, 0, message.model.as_deref());
+        same(Field::SystemFingerprint, 0, 0, message.system_fingerprint.as_deref());
+        same(Field::ServiceTier, 0, 0, message.service_tier.as_deref());
+        same(Field::Provider, 0, 0, message.provider.as_deref());
+        same(Field::Usage, 0, 0, message.usage.as_ref().map(|raw| lossy(raw.as_bytes())).as_deref());
+        let error = |error: &Option<Failure>| {
+            error.as_ref().map(|error| match error {
+                Failure::Json(raw) => (true, lossy(raw.as_bytes())),
+                Failure::Text(text) => (false, text.clone()),
+            })
+        };
+        let whole = error(&message.error);
+        same(Field::Error, 0, 0, whole.as_ref().map(|(_, text)| text.as_str()));
+        assert_eq!(self.log.error_is_json(&self.buffer), whole.as_ref().map(|(json, _)| *json), "{what}");
+        if let Some(Failure::Json(raw)) = &message.error {
+            if let Ok(Some(text)) = raw.value().get("message").map(|text| text.and_then(|text| text.as_text())) {
+                same(
+                    Field::ErrorMessage,
+                    0,
+                    0,
+                    Some(&text.to_cow()).filter(|text| !text.is_empty()).map(|text| &**text),
+                );
+            }
+        }
+        assert_eq!(self.log.created(), message.created);
+        assert_eq!(self.log.choices(), message.choices.len());
+        assert_eq!(self.log.choice_index(message.choices.len()), None);
+        for (nth, choice) in message.choices.iter().enumerate() {
+            let index = choice.index;
+            assert_eq!(self.log.choice_index(nth), Some(index), "{what}");
+            same(Field::Role, index, 0, choice.role.as_deref());
+            same(Field::Content, index, 0, choice.content.as_deref());
+            same(Field::Refusal, index, 0, choice.refusal.as_deref());
+            same(Field::Reasoning, index, 0, choice.reasoning.as_deref());
+            same(Field::FinishReason, index, 0, choice.finish_reason.as_deref());
+            same(Field::NativeFinishReason, index, 0, choice.native_finish_reason.as_deref());
+            same(Field::ChoiceError, index, 0, error(&choice.error).map(|(_, text)| text).as_deref());
+            let function = choice.function_call.as_ref();
+            same(Field::FunctionName, index, 0, function.and_then(|call| call.name.as_deref()));
+            same(Field::FunctionArguments, index, 0, function.and_then(|call| call.arguments.as_deref()));
+            let audio = choice.audio.as_ref();
+            same(Field::AudioId, index, 0, audio.and_then(|audio| audio.id.as_deref()));
+            same(Field::AudioData, index, 0, audio.and_then(|audio| audio.data.as_deref()));
+            same(Field::AudioTranscript, index, 0, audio.and_then(|audio| audio.transcript.as_deref()));
+            assert_eq!(self.log.audio_expires_at(index), audio.and_then(|audio| audio.expires_at), "{what}");
+            assert_eq!(self.log.calls(index) as usize, choice.tool_calls.len(), "{what}");
+            for (nth, call) in (0..).zip(&choice.tool_calls) {
+                same(Field::CallId, index, nth, call.id.as_deref());
+                same(Field::CallType, index, nth, call.kind.as_deref());
+                same(Field::CallName, index, nth, call.name.as_deref());
+                same(Field::CallArguments, index, nth, call.arguments.as_deref());
+                assert_eq!(self.log.is_custom(&self.buffer, index, nth), call.custom, "{what}");
+            }
+            same(Field::CallId, index, choice.tool_calls.len() as u32, None);
+        }
+        same(Field::Content, u32::MAX - 1, 0, None);
+        texts
+    }
+}
+
+fn as_log_error(error: AssembleError) -> LogError {
+    match error {
+        AssembleError::TooLong => LogError::TooLong,
+        AssembleError::TooManyChoices => LogError::TooManyChoices,
+        AssembleError::TooManyCalls => LogError::TooManyCalls,
+        AssembleError::BadIndex => LogError::BadIndex,
+        other => panic!("{other}"),
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    streams: u64,
+    chunks: u64,
+    texts: u64,
+    grown: u64,
+    small: u64,
+}
+
+impl Counts {
+    /// One stream: the assembler, and the log on a buffer that is large, that is no larger than it has to be, and with
+    /// the ordinary number of choices and calls.
+    fn stream(&mut self, what: &str, bytes: &[u8], config: Config) {
+        let mut assembler = Assembler::new();
+        let mut ample: Logged<128, 256> = Logged::new(bytes.len() * 8 + (64 << 10));
+        let mut tiny: Logged<128, 256> = Logged::new(0);
+        let mut small: Logged<8, 32> = Logged::new(0);
+        let mut fits = true;
+        // Short ones are compared after each chunk.
+        let each = bytes.len() < 3000;
+        let mut add = |chunk: &Chunk<'_>, counts: &mut Counts| {
+            let due = assembler.add(&Event::Chunk(*chunk)).err().map(as_log_error);
+            let len = ample.log.len();
+            assert_eq!(ample.with(|log, buffer| log.add(buffer, chunk)), due, "{what}");
+            let bound = chunk.payload().len() * 8 + 256 * 16 + 256;
+            assert!(ample.log.len() <= len + bound, "{what}: more than was reckoned with");
+            assert_eq!(tiny.with(|log, buffer| log.add(buffer, chunk)), due, "{what}");
+            fits &= small.with(|log, buffer| log.add(buffer, chunk)) == due;
+            counts.chunks += 1;
+            if each {
+                counts.texts += tiny.compare(assembler.message(), what);
+            }
+        };
+        let mut parser: Parser<Growing, 0, ()> = Parser::with_slots(Growing::new(), config, ());
+        let mut input = bytes;
+        loop {
+            match parser.next(&mut input) {
+                Ok(None) => break,
+                Ok(Some(Event::Chunk(chunk))) => add(&chunk, self),
+                _ => {}
+            }
+        }
+        loop {
+            match parser.finish() {
+                Ok(None) => break,
+                Ok(Some(Event::Chunk(chunk))) => add(&chunk, self),
+                _ => {}
+            }
+        }
+        assembler.finish().unwrap();
+        let message = assembler.message();
+        for log in [&mut ample, &mut tiny] {
+            assert_eq!(log.with(|log, buffer| log.finish(buffer)), None);
+            self.texts += log.compare(message, what);
+        }
+        assert_eq!(ample.grown, 0);
+        assert_eq!(ample.buffer[..ample.log.len()], tiny.buffer[..tiny.log.len()], "{what}");
+        if fits {
+            assert_eq!(small.with(|log, buffer| log.finish(buffer)), None);
+            self.texts += small.compare(message, what);
+            self.small += 1;
+        }
+        self.grown += tiny.grown;
+        self.streams += 1;
+    }
+
+    fn say(&self, what: &str) {
+        let Counts { streams, chunks, texts, grown, small } = self;
+        println!(
+            "message_log, {what}: {streams} streams ({small} also with 8 choices), {chunks} chunks, {texts} texts, \
+             {grown} moves"
+        );
+        assert!(*small > 0 && *texts > *streams);
+    }
+}
+
+#[test]
+fn samples_and_recorded_streams() {
+    let mut counts = Counts::default();
+    samples().iter().for_each(|stream| counts.stream(&stream.name, &stream.bytes, Config::default()));
+    counts.say("samples");
+    let streams = recorded("message_log");
+    if !streams.is_empty() {
+        let mut counts = Counts::default();
+        streams.iter().for_each(|stream| counts.stream(&stream.name, &stream.bytes, Config::default()));
+        counts.say("corpus");
+    }
+}
+
+#[test]
+fn every_quirk() {
+    let mut counts = Counts::default();
+    for case in common::case::all() {
+        counts.stream(&case.title(), &case.input, case.config);
+    }
+    counts.say("quirks");
+}
+
+/// Gives each payload to `see` as a chunk.
+fn each_chunk(payloads: &[String], mut see: impl FnMut(&Chunk<'_>)) {
+    let mut index = Index::new();
+    for payload in payloads {
+        see(&Chunk::read(payload.as_bytes(), &mut index).unwrap());
+    }
+}
+
+fn delta(choice: u32, members: &str) -> String {
+    format!(r#"{{"choices":[{{"index":{choice},"delta":{{{members}}}}}]}}"#)
+}
+
+/// A payload of random members. What is odd about them is what real streams are odd about, and worse.
+fn random_payload(random: &mut impl FnMut(usize) -> usize) -> String {
+    let texts = ["", "a", "bc", "\\ud83d", "\\ude00x", "\\n\\u0000\\\"", "\\q", "\u{e4}\u{1f600}", "{}", "\u{1}"];
+    let indexes = ["0", "0", "0", "1", "1", "7", "-1", "\"2\"", "99999999999", "null"];
+    let raws = [
+        "[]",
+        "[1]",
+        "[{\"a\":\"\\ud800\"},2]",
+        "[x]",
+        "[1,[2,x],{\"b\":[y],\"c\":3}]",
+        "{}",
+        "null",
+        "\"x\"",
+        "[\"\\q\"]",
+    ];
+    let text = |random: &mut dyn FnMut(usize) -> usize| texts[random(texts.len())].to_string();
+    let tool = |random: &mut dyn FnMut(usize) -> usize| {
+        let mut call = Vec::new();
+        if random(3) > 0 {
+            call.push(format!(r#""index":{}"#, indexes[random(indexes.len())]));
+        }
+        if random(3) == 0 {
+            call.push(format!(r#""id":"{}""#, ["", "x", "y"][random(3)]));
+        }
+        if random(4) == 0 {
+            call.push(format!(r#""type":"{}""#, ["function", "custom"][random(2)]));
+        }
+        let (outer, input) = [("function", "arguments"), ("custom", "input")][usize::from(random(6) == 0)];
+        let name = ["", "get", "get_weather", "get", "set"][random(5)];
+        let arguments = ["\"\"", "\"{\\\"a\\\":\"", "\"1}\"", "\"\\ud83d\"", "\"\\ude00\"", "{\"x\":1}"][random(6)];
+        match random(4) {
+            0 => call.push(format!(r#""{outer}":{{"name":"{name}"}}"#)),
+            1 => call.push(format!(r#""{outer}":{{"name":"{name}","{input}":{arguments}}}"#)),
+            2 => call.push(format!(r#""{outer}":{{"{input}":{arguments}}}"#)),
+            _ => {}
+        }
+        format!("{{{}}}", call.join(","))
+    };
+    let body = |random: &mut dyn FnMut(usize) -> usize| {
+        let mut members = Vec::new();
+        for _ in 0..random(4) {
+            members.push(match random(11) {
+                0 => format!(r#""role":"{}""#, ["assistant", "tool", ""][random(3)]),
+                1 | 2 => format!(r#""content":"{}""#, text(random)),
+                3 => format!(r#""reasoning":"{}""#, text(random)),
+                4 => format!(r#""refusal":"{}""#, text(random)),
+                5 | 6 => {
+                    let calls: Vec<String> = (0..random(4)).map(|_| tool(random)).collect();
+                    format!(r#""tool_calls":[{}]"#, calls.join(","))
+                }
+                7 => match random(3) {
+                    0 => r#""function_call":{}"#.to_string(),
+                    1 => format!(r#""function_call":{{"name":"{}"}}"#, ["f", "fg", "h"][random(3)]),
+                    _ => format!(r#""function_call":{{"arguments":"{}"}}"#, text(random)),
+                },
+                8 => match random(3) {
+                    0 => r#""audio":{}"#.to_string(),
+                    1 => format!(r#""audio":{{"id":"{}","data":"{}"}}"#, text(random), text(random)),
+                    _ => format!(r#""audio":{{"transcript":"{}","expires_at":{}}}"#, text(random), random(100)),
+                },
+                9 => format!(r#""annotations":{}"#, raws[random(raws.len())]),
+                _ => format!(r#""content":["{}",{{"type":"thinking","thinking":"t"}}]"#, text(random)),
+            });
+        }
+        members.join(",")
+    };
+    let choice = |random: &mut dyn FnMut(usize) -> usize| {
+        let mut members = vec![format!(r#""index":{}"#, indexes[random(indexes.len())])];
+        match random(8) {
+            0 => members.push(format!(r#""message":{{{}}}"#, body(random))),
+            1 => members.push(format!(r#""delta":{{{}}},"message":{{{}}}"#, body(random), body(random))),
+            2 => {}
+            _ => members.push(format!(r#""delta":{{{}}}"#, body(random))),
+        }
+        match random(10) {
+            0 => members.push(format!(r#""finish_reason":"{}""#, ["stop", "length", ""][random(3)])),
+            1 => members.push(format!(r#""native_finish_reason":"{}""#, ["END", "MAX", ""][random(3)])),
+            2 => {
+                let names = ["content", "refusal", "tokens", "token_logprobs", "top_logprobs", "text_offset", "other"];
+                let mut list = || format!(r#""{}":{}"#, names[random(7)], raws[random(raws.len())]);
+                members.push(format!(r#""logprobs":{{{},{}}}"#, list(), list()));
+            }
+            3 => members
+                .push(format!(r#""error":{}"#, ["\"bad\"", "{\"message\":\"m\",\"code\":5}", "[x]", "{}"][random(4)])),
+            _ => {}
+        }
+        format!("{{{}}}", members.join(","))
+    };
+    let mut members = Vec::new();
+    for _ in 0..random(3) {
+        members.push(match random(9) {
+            0 => format!(r#""id":"{}""#, text(random)),
+            1 => format!(r#""model":"{}""#, text(random)),
+            2 => format!(r#""provider":"{}""#, text(random)),
+            3 => format!(r#""created":{}"#, ["0", "17", "\"18\"", "x"][random(3)]),
+            4 => format!(r#""service_tier":{}"#, ["\"t\"", "1", "true"][random(3)]),
+            5 => format!(r#""system_fingerprint":"{}","object":"{}""#, text(random), text(random)),
+            6 => format!(r#""error":{}"#, ["\"bad\"", "{\"message\":\"m\"}", "[1,x]", "null"][random(4)]),
+            _ => format!(r#""usage":{{"a":{},"b":{}}}"#, random(1000), raws[random(raws.len())]),
+        });
+    }
+    let choices: Vec<String> = (0..[0, 1, 1, 1, 2, 3][random(6)]).map(|_| choice(random)).collect();
+    members.push(format!(r#""choices":[{}]"#, choices.join(",")));
+    format!("{{{}}}", members.join(","))
+}
+
+#[test]
+fn generated_streams() {
+    let mut counts = Counts::default();
+    let mut state = 11u64;
+    let mut random = |bound: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % bound as u64) as usize
+    };
+    for run in 0..2000 {
+        let payloads: Vec<String> = (0..2 + random(30)).map(|_| random_payload(&mut random)).collect();
+        let stream: String = payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect();
+        counts.stream(&format!("run {run}"), stream.as_bytes(), Config::default());
+    }
+    counts.say("generated");
+}
+
+/// A call that writes to a log.
+type Write<'w> = dyn FnMut(&mut MessageLog, &mut [u8]) -> Result<(), LogError> + 'w;
+
+#[test]
+fn a_buffer_that_is_too_small_changes_nothing() {
+    let payloads = [
+        r#"{"id":"c","model":"m\u00e9","choices":[{"index":0,"delta":{"role":"r","content":"abc"}}]}"#.to_string(),
+        delta(0, r#""content":"d\ud83d""#),
+        delta(0, r#""content":"\ude00""#),
+        delta(0, r#""tool_calls":[{"index":0,"id":"x","function":{"name":"f","arguments":"{"}},{"index":1,"id":"y"}]"#),
+        delta(1, r#""content":"\ud83d","annotations":[1,2]"#),
+        r#"{"choices":[],"usage":{"total_tokens":1}}"#.to_string(),
+        r#"{"choices":[{"index":4294967296,"delta":{"content":"no"}}],"usage":{"total_tokens":22},"error":"e"}"#
+            .to_string(),
+    ];
+    let mut log: MessageLog = MessageLog::new();
+    let mut buffer = vec![0; 4096];
+    let mut tried = 0;
+    let mut step = |write: &mut Write<'_>, wanted| {
+        let (len, state, bytes) = (log.len(), format!("{log:?}"), buffer.clone());
+        let mut ample = log.clone();
+        let mut room = buffer.clone();
+        assert_eq!(write(&mut ample, &mut room), wanted);
+        for size in len..ample.len() {
+            let mut small = bytes[..size].to_vec();
+            let Err(LogError::NeedStorage { need }) = write(&mut log, &mut small) else { panic!("{size} bytes did") };
+            assert!(need >= ample.len() && need >= size + size / 2, "{need}");
+            assert_eq!((format!("{log:?}"), &small[..len]), (state.clone(), &bytes[..len]));
+            tried += 1;
+        }
+        // Exactly so many do.
+        let mut exact = bytes[..ample.len()].to_vec();
+        assert_eq!(write(&mut log, &mut exact), wanted);
+        assert_eq!(exact, room[..ample.len()]);
+        buffer[..exact.len()].copy_from_slice(&exact);
+    };
+    let mut at = 0;
+    each_chunk(&payloads, |chunk| {
+        at += 1;
+        let wanted = if at == payloads.len() { Err(LogError::BadIndex) } else { Ok(()) };
+        step(&mut |log, buffer| log.add(buffer, chunk), wanted);
+    });
+    step(&mut |log, buffer| log.finish(buffer), Ok(()));
+    assert!(tried > 200, "{tried}");
+    let mut text = [0; 8];
+    assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(8));
+    assert_eq!(text, *"abcd\u{1f600}".as_bytes());
+}
+
+#[test]
+fn what_was_replaced_makes_room() {
+    let mut log: MessageLog = MessageLog::new();
+    let mut buffer = vec![0; 1 << 20];
+    let usage: Vec<String> = (0..5000)
+        .map(|n| {
+            let choice = r#"{"index":0,"delta":{"content":"word "}}"#;
+            let pad = "x".repeat(n % 50);
+            format!(r#"{{"choices":[{choice}],"usage":{{"total_tokens":{n},"pad":"{pad}"}}}}"#)
+        })
+        .collect();
+    let mut longest = 0;
+    each_chunk(&usage, |chunk| {
+        log.add(&mut buffer, chunk).unwrap();
+        longest = longest.max(log.len());
+    });
+    let mut text = vec![0; 25_000];
+    assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(25_000));
+    assert_eq!(text, b"word ".repeat(5000));
+    // Without the usage that was replaced it is little more than the text.
+    assert!(longest < 3 * 25_000 + 4096, "{longest}");
+
+    log.reset();
+    assert!(log.is_empty());
+    let messages: Vec<String> = (0..1000)
+        .map(|n| format!(r#"{{"choices":[{{"index":0,"message":{{"content":"{}"}}}}]}}"#, "ab".repeat(n)))
+        .collect();
+    let mut longest = 0;
+    each_chunk(&messages, |chunk| {
+        log.add(&mut buffer, chunk).unwrap();
+        longest = longest.max(log.len());
+    });
+    assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(1998));
+    assert_eq!(text[..1998], *"ab".repeat(999).as_bytes());
+    assert!(longest < 3 * 2000 + 2048, "{longest}");
+}
+
+#[test]
+fn choices_and_calls_are_bounded() {
+    let mut log: MessageLog<2, 2> = MessageLog::new();
+    let mut buffer = vec![0; 4096];
+    let chunks = [
+        r#"{"choices":[{"index":5,"delta":{"content":"a"}},{"index":3,"delta":{"content":"b"}},{"index":4,"delta":{"content":"c"}}],"usage":{"n":1}}"#.to_string(),
+        delta(5, r#""tool_calls":[{"index":9,"id":"a"},{"index":8,"id":"b"},{"index":7,"id":"c"}]"#),
+        r#"{"choices":[{"index":3,"native_finish_reason":"x"},{"index":6,"native_finish_reason":"y"}]}"#.to_string(),
+    ];
+    let mut due = [LogError::TooManyChoices, LogError::TooManyCalls, LogError::TooManyChoices].into_iter();
+    each_chunk(&chunks, |chunk| assert_eq!(log.add(&mut buffer, chunk).err(), due.next()));
+    assert_eq!(
+        (log.choices(), log.choice_index(0), log.choice_index(1), log.choice_index(2)),
+        (2, Some(3), Some(5), None)
+    );
+    assert_eq!((log.calls(5), log.calls(3), log.calls(4)), (2, 0, 0));
+    let mut text = [0; 1];
+    assert_eq!(log.text(&buffer, Field::CallId, 5, 0, &mut text).map(|_| text), Some(*b"b"));
+    assert_eq!(log.text(&buffer, Field::CallId, 5, 1, &mut text).map(|_| text), Some(*b"a"));
+    assert_eq!(log.text(&buffer, Field::NativeFinishReason, 3, 0, &mut text).map(|_| text), Some(*b"x"));
+    assert_eq!(log.text(&buffer, Field::Content, 4, 0, &mut text), None);
+
+    // A message with more calls than there is room for is left out whole; the one before stays.
+    let mut log: MessageLog<2, 2> = MessageLog::new();
+    let message = |calls: &str| {
+        format!(r#"{{"choices":[{{"message":{{"content":"{}","tool_calls":[{calls}]}}}}]}}"#, calls.len())
+    };
+    let chunks = [message(r#"{"id":"a"},{"id":"b"}"#), message(r#"{"id":"c"},{"id":"d"},{"id":"e"}"#)];
+    let mut due = [None, Some(LogError::TooManyCalls)].into_iter();
+    each_chunk(&chunks, |chunk| assert_eq!(log.add(&mut buffer, chunk).err(), due.next().unwrap()));
+    assert_eq!(log.calls(0), 2);
+    assert_eq!(log.text(&buffer, Field::CallId, 0, 1, &mut text).map(|_| text), Some(*b"b"));
+    let mut text = [0; 2];
+    assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text).map(|_| text), Some(*b"21"));
+}
+
+#[test]
+fn texts_of_errors() {
+    let mut buffer = vec![0; 4096];
+    let mut text = [0; 64];
+    let mut say = |log: &MessageLog, buffer: &[u8], field| {
+        let len = log.text(buffer, field, 0, 0, &mut text);
+        len.map(|len| String::from_utf8(text[..len].to_vec()).unwrap())
+    };
+    let mut log: MessageLog = MessageLog::new();
+    let payload =
+        r#"{"error":{"message":"sl\u00f6w","code":429,"type":"t"},"choices":[{"error":{"message":"m","code":"c"}}]}"#;
+    each_chunk(&[payload.to_string()], |chunk| log.add(&mut buffer, chunk).unwrap());
+    for (field, due) in [
+        (Field::Error, Some(r#"{"message":"sl\u00f6w","code":429,"type":"t"}"#)),
+        (Field::ErrorMessage, Some("sl\u{f6}w")),
+        (Field::ErrorCode, Some("429")),
+        (Field::ErrorType, Some("t")),
+        (Field::ChoiceError, Some(r#"{"message":"m","code":"c"}"#)),
+        (Field::ChoiceErrorMessage, Some("m")),
+        (Field::ChoiceErrorCode, Some("c")),
+        (Field::ChoiceErrorType, None),
+    ] {
+        assert_eq!(say(&log, &buffer, field).as_deref(), due, "{field:?}");
+    }
+
+    let mut log: MessageLog = MessageLog::new();
+    let mut parser = Parser::new([0; 512]);
+    let mut input = &b"event: error\ndata: out of \xff luck\n\n"[..];
+    while let Some(event) = parser.next(&mut input).unwrap() {
+        let Event::Chunk(chunk) = event else { continue };
+        log.add(&mut buffer, &chunk).unwrap();
+    }
+    assert_eq!(say(&log, &buffer, Field::Error).as_deref(), Some("out of \u{fffd} luck"));
+    assert_eq!(say(&log, &buffer, Field::ErrorMessage).as_deref(), Some("out of \u{fffd} luck"));
+    assert_eq!(say(&log, &buffer, Field::ErrorCode), None);
+    assert_eq!(log.error_is_json(&buffer), Some(false));
+}
