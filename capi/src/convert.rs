@@ -1,0 +1,302 @@
+//! Between the types of C and those of the library.
+
+use crate::types::*;
+use core::ffi::{c_char, c_void};
+use core::mem::{align_of, size_of};
+use core::{ptr, slice};
+use deltawire::chat::{Chunk, Index, TokenCounts};
+use deltawire::json::{Kind, Text, Value};
+
+/// Bytes that C gave.
+///
+/// # Safety
+/// `data` is readable for `len` bytes, or `len` is 0.
+pub(crate) unsafe fn bytes<'b>(data: *const c_void, len: usize) -> Result<&'b [u8], deltawire_status> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    if data.is_null() {
+        return Err(DELTAWIRE_E_NULL);
+    }
+    if len > isize::MAX as usize {
+        return Err(DELTAWIRE_E_RANGE);
+    }
+    // SAFETY: as the caller promises.
+    Ok(unsafe { slice::from_raw_parts(data.cast(), len) })
+}
+
+/// Memory that C gave to be written to.
+///
+/// # Safety
+/// `data` is writable for `len` bytes, or `len` is 0.
+pub(crate) unsafe fn buffer<'b>(data: *mut c_void, len: usize) -> Result<&'b mut [u8], deltawire_status> {
+    if len == 0 {
+        return Ok(&mut []);
+    }
+    if data.is_null() {
+        return Err(DELTAWIRE_E_NULL);
+    }
+    if len > isize::MAX as usize {
+        return Err(DELTAWIRE_E_RANGE);
+    }
+    // SAFETY: as the caller promises.
+    Ok(unsafe { slice::from_raw_parts_mut(data.cast(), len) })
+}
+
+/// Writes an answer.
+///
+/// # Safety
+/// `out` is NULL or writable.
+pub(crate) unsafe fn give<T>(out: *mut T, answer: T) -> deltawire_status {
+    if out.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { out.write(answer) };
+    DELTAWIRE_OK
+}
+
+/// Writes an answer that is not insisted on.
+///
+/// # Safety
+/// As [`give`].
+pub(crate) unsafe fn tell<T>(out: *mut T, answer: T) {
+    if !out.is_null() {
+        // SAFETY: as the caller promises.
+        unsafe { out.write(answer) };
+    }
+}
+
+/// The status of a call that answers early with an error.
+pub(crate) fn status(result: Result<deltawire_status, deltawire_status>) -> deltawire_status {
+    match result {
+        Ok(status) | Err(status) => status,
+    }
+}
+
+/// A struct that C filled, whose first member is its size: members that an older caller does not have are those of
+/// `default`, and what a newer one has beyond must be zero.
+///
+/// # Safety
+/// `given` is readable for the size that it begins with, and `T` is plain data that any bytes are valid for.
+pub(crate) unsafe fn sized<T: Copy>(given: *const T, size: usize, default: T) -> Result<T, deltawire_status> {
+    /// No struct is longer: a size that is only garbage is not followed.
+    const MOST: usize = 4096;
+    // No version ends inside of a member.
+    if size < size_of::<u64>() || size > MOST || size % align_of::<T>() != 0 {
+        return Err(DELTAWIRE_E_CONFIG);
+    }
+    let mut value = default;
+    let known = size.min(size_of::<T>());
+    // SAFETY: as the caller promises; both are at least `known` bytes long.
+    unsafe { ptr::copy_nonoverlapping(given.cast::<u8>(), (&raw mut value).cast::<u8>(), known) };
+    // SAFETY: the bytes from `known` to `size` are the caller's too.
+    let tail = unsafe { slice::from_raw_parts(given.cast::<u8>().add(known), size.saturating_sub(known)) };
+    if tail.iter().any(|byte| *byte != 0) {
+        return Err(DELTAWIRE_E_CONFIG);
+    }
+    Ok(value)
+}
+
+/// The size that a struct of C says it has, which its first member is.
+///
+/// # Safety
+/// `out` is NULL, or readable for the size that it begins with.
+pub(crate) unsafe fn check_size<T>(out: *mut T) -> Result<u32, deltawire_status> {
+    const MOST: usize = 4096;
+    if out.is_null() {
+        return Err(DELTAWIRE_E_NULL);
+    }
+    // SAFETY: such structs begin with their size as 32 bits. It may be misaligned for all we know.
+    let size = unsafe { out.cast::<u32>().read_unaligned() };
+    let len = size as usize;
+    if len < size_of::<u64>() || len > MOST || len % align_of::<T>() != 0 {
+        return Err(DELTAWIRE_E_CONFIG);
+    }
+    Ok(size)
+}
+
+/// Fills a struct of C, whose first member is its size: no more of it, and its unknown tail with zeros.
+///
+/// # Safety
+/// `out` is NULL, or writable for the size that it begins with.
+pub(crate) unsafe fn fill<T: Copy>(out: *mut T, value: impl FnOnce(u32) -> T) -> deltawire_status {
+    // SAFETY: as the caller promises.
+    let size = match unsafe { check_size(out) } {
+        Ok(size) => size,
+        Err(status) => return status,
+    };
+    let len = size as usize;
+    let value = value(size);
+    let known = len.min(size_of::<T>());
+    // SAFETY: as the caller promises.
+    unsafe {
+        ptr::copy_nonoverlapping((&raw const value).cast::<u8>(), out.cast::<u8>(), known);
+        ptr::write_bytes(out.cast::<u8>().add(known), 0, len.saturating_sub(known));
+    }
+    DELTAWIRE_OK
+}
+
+pub(crate) const NO_STR: deltawire_str = deltawire_str { ptr: ptr::null(), len: 0 };
+
+/// Bytes for C.
+pub(crate) fn str_of(bytes: &[u8]) -> deltawire_str {
+    if bytes.is_empty() {
+        return NO_STR;
+    }
+    deltawire_str { ptr: bytes.as_ptr().cast(), len: bytes.len() }
+}
+
+pub(crate) const NO_VALUE: deltawire_value =
+    deltawire_value { ptr: ptr::null(), len: 0, r#type: DELTAWIRE_T_NONE, reserved: 0 };
+
+/// A value for C.
+pub(crate) fn value_of(value: Value<'_>) -> deltawire_value {
+    let r#type = match value.kind() {
+        Kind::Null => DELTAWIRE_T_NULL,
+        Kind::Bool if value.as_bool() == Some(true) => DELTAWIRE_T_TRUE,
+        Kind::Bool => DELTAWIRE_T_FALSE,
+        Kind::Number => DELTAWIRE_T_NUMBER,
+        Kind::String => DELTAWIRE_T_STRING,
+        Kind::Array => DELTAWIRE_T_ARRAY,
+        Kind::Object => DELTAWIRE_T_OBJECT,
+    };
+    deltawire_value { ptr: value.raw().as_ptr().cast(), len: value.raw().len(), r#type, reserved: 0 }
+}
+
+/// Plain text for C.
+pub(crate) fn plain_of(bytes: &[u8]) -> deltawire_value {
+    deltawire_value { ptr: bytes.as_ptr().cast(), len: bytes.len(), r#type: DELTAWIRE_T_TEXT, reserved: 0 }
+}
+
+/// A text of a payload as a value: a JSON string with its quotes, or what else stands there.
+pub(crate) fn text_value(payload: &[u8], text: Option<Text<'_>>) -> deltawire_value {
+    let Some(text) = text else { return NO_VALUE };
+    let raw = text.raw();
+    let start = (raw.as_ptr() as usize).wrapping_sub(payload.as_ptr() as usize);
+    let quoted = payload.get(start.wrapping_sub(1)..start.saturating_add(raw.len()).saturating_add(1));
+    match quoted {
+        Some(value @ [b'"', .., b'"']) => value_of(Value::from_raw(value)),
+        _ => value_of(Value::from_raw(raw)),
+    }
+}
+
+/// What C took for a value.
+pub(crate) enum Given<'v> {
+    Json(Value<'v>),
+    Plain(&'v [u8]),
+}
+
+/// # Safety
+/// `v` is NULL, or what a function of this library gave, its bytes unchanged.
+pub(crate) unsafe fn given<'v>(v: *const deltawire_value) -> Result<Given<'v>, deltawire_status> {
+    if v.is_null() {
+        return Err(DELTAWIRE_E_NULL);
+    }
+    // SAFETY: as the caller promises.
+    let (value, raw) = unsafe {
+        let value = v.read();
+        (value, bytes(value.ptr.cast(), value.len)?)
+    };
+    match value.r#type {
+        DELTAWIRE_T_TEXT => Ok(Given::Plain(raw)),
+        DELTAWIRE_T_NULL..=DELTAWIRE_T_OBJECT if !raw.is_empty() => Ok(Given::Json(Value::from_raw(raw))),
+        _ => Err(DELTAWIRE_ABSENT),
+    }
+}
+
+/// Copies a text of C: bytes, or nothing if they do not fit.
+///
+/// # Safety
+/// `buf` is writable for `cap` bytes, or `cap` is 0; `need` is NULL or writable.
+pub(crate) unsafe fn copy_out(
+    len: usize,
+    buf: *mut c_char,
+    cap: usize,
+    need: *mut usize,
+    write: impl FnOnce(&mut [u8]),
+) -> deltawire_status {
+    // SAFETY: as the caller promises.
+    let buffer = match unsafe { buffer(buf.cast(), cap) } {
+        Ok(buffer) => buffer,
+        Err(status) => return status,
+    };
+    // SAFETY: as the caller promises.
+    unsafe { tell(need, len) };
+    match buffer.get_mut(..len) {
+        Some(buffer) => {
+            write(buffer);
+            DELTAWIRE_OK
+        }
+        None => DELTAWIRE_E_SMALL,
+    }
+}
+
+/// A chunk as C sees it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct CChunk {
+    payload: *const u8,
+    payload_len: usize,
+    name: *const u8,
+    name_len: usize,
+    index: *const Index,
+}
+
+impl CChunk {
+    /// Its payload.
+    ///
+    /// # Safety
+    /// The chunk that it was made of is still valid.
+    pub(crate) unsafe fn payload<'c>(&self) -> &'c [u8] {
+        // SAFETY: as the caller promises.
+        unsafe { slice::from_raw_parts(self.payload, self.payload_len) }
+    }
+
+    pub(crate) fn of(chunk: &Chunk<'_>) -> Self {
+        let (payload, name) = (chunk.payload(), chunk.event_name());
+        CChunk {
+            payload: payload.as_ptr(),
+            payload_len: payload.len(),
+            name: name.as_ptr(),
+            name_len: name.len(),
+            index: chunk.index(),
+        }
+    }
+}
+
+/// The chunk that C gave.
+///
+/// # Safety
+/// `c` is NULL, or a chunk that is still valid.
+pub(crate) unsafe fn chunk<'c>(c: *const deltawire_chunk) -> Result<Chunk<'c>, deltawire_status> {
+    if c.is_null() {
+        return Err(DELTAWIRE_E_NULL);
+    }
+    // SAFETY: as the caller promises: its parts are those of a chunk that is still there.
+    unsafe {
+        let CChunk { payload, payload_len, name, name_len, index } = c.cast::<CChunk>().read();
+        let payload = slice::from_raw_parts(payload, payload_len);
+        let name = slice::from_raw_parts(name, name_len);
+        Ok(Chunk::from_parts(payload, &*index, name))
+    }
+}
+
+/// Token counts for C.
+pub(crate) fn usage_of(counts: &TokenCounts, size: u32) -> deltawire_usage {
+    let [prompt, completion, total, reasoning, cached, prompt_audio, completion_audio, accepted, rejected] =
+        counts.counts;
+    deltawire_usage {
+        size,
+        has: counts.has,
+        prompt,
+        completion,
+        total,
+        reasoning,
+        cached,
+        prompt_audio,
+        completion_audio,
+        accepted_prediction: accepted,
+        rejected_prediction: rejected,
+    }
+}

@@ -1,0 +1,66 @@
+//! Direct reading: bytes are written into the block itself.
+
+use crate::block::{enter, Phase};
+use crate::types::*;
+
+/// Direct reading: where in the block the next bytes are to be written, as an offset from its first byte, and how many
+/// fit (`read_len` of the config). Answers OK, E_NULL, E_ALIGN, E_REENTRANT, E_STATE (no `read_len`; or committed bytes
+/// are not spent, or something is pending), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_reserve(
+    p: *mut deltawire_parser,
+    off: *mut usize,
+    len: *mut usize,
+) -> deltawire_status {
+    if off.is_null() || len.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    // SAFETY: a block, as the caller promises.
+    let open = match unsafe { enter(p) } {
+        Ok(open) => open,
+        Err(status) => return status,
+    };
+    let at = open.area_at();
+    let core = &mut *open.core;
+    let pending = core.spent < core.committed || core.again.is_some() || core.batch.is_pending();
+    if core.sticky != DELTAWIRE_OK {
+        return core.sticky;
+    }
+    if open.area.is_empty() || pending || core.phase != Phase::Reading {
+        return DELTAWIRE_E_STATE;
+    }
+    (core.committed, core.spent, core.reserved) = (0, 0, true);
+    // SAFETY: writable, as the caller promises.
+    unsafe {
+        off.write(at);
+        len.write(open.area.len());
+    }
+    DELTAWIRE_OK
+}
+
+/// Direct reading: `n` bytes were written where `deltawire_reserve` said. Now call `deltawire_feed` or `deltawire_batch`
+/// with NULL and 0 until the answer is OK. Answers OK, E_NULL, E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved, or
+/// other bytes were given since),
+/// E_RANGE (`n` is more than was reserved), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_commit(p: *mut deltawire_parser, n: usize) -> deltawire_status {
+    // SAFETY: a block, as the caller promises.
+    let open = match unsafe { enter(p) } {
+        Ok(open) => open,
+        Err(status) => return status,
+    };
+    let core = &mut *open.core;
+    if core.sticky != DELTAWIRE_OK {
+        return core.sticky;
+    }
+    if !core.reserved || core.phase != Phase::Reading || core.again.is_some() || core.batch.is_pending() {
+        return DELTAWIRE_E_STATE;
+    }
+    if n > open.area.len() {
+        return DELTAWIRE_E_RANGE;
+    }
+    (core.committed, core.spent, core.reserved) = (n, 0, false);
+    DELTAWIRE_OK
+}

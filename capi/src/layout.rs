@@ -1,0 +1,144 @@
+//! Sizes, alignments and offsets of the public structs, from `ffi-tests/layout/table.txt` by `layout.py`: the numbers
+//! that `ffi-tests/layout/layout.c` asserts in C. Compiling is the test.
+use crate::types::*;
+use core::mem::{align_of, offset_of, size_of};
+
+/// LP64; ILP32 where `u64` is aligned to 8; ILP32 where it is aligned to 4.
+const fn pick(lp64: usize, ilp32: usize, ilp32_packed: usize) -> usize {
+    match (size_of::<usize>(), align_of::<u64>()) {
+        (8, _) => lp64,
+        (_, 8) => ilp32,
+        _ => ilp32_packed,
+    }
+}
+
+const _: () = {
+    assert!(size_of::<deltawire_config>() == pick(56, 56, 56));
+    assert!(align_of::<deltawire_config>() == pick(8, 8, 4));
+    assert!(offset_of!(deltawire_config, size) == pick(0, 0, 0));
+    assert!(offset_of!(deltawire_config, mode) == pick(4, 4, 4));
+    assert!(offset_of!(deltawire_config, flags) == pick(8, 8, 8));
+    assert!(offset_of!(deltawire_config, max_depth) == pick(12, 12, 12));
+    assert!(offset_of!(deltawire_config, events) == pick(16, 16, 16));
+    assert!(offset_of!(deltawire_config, errors) == pick(24, 24, 24));
+    assert!(offset_of!(deltawire_config, max_event_len) == pick(40, 40, 40));
+    assert!(offset_of!(deltawire_config, max_id_len) == pick(48, 48, 48));
+    assert!(offset_of!(deltawire_config, read_len) == pick(52, 52, 52));
+    assert!(size_of::<deltawire_str>() == pick(16, 8, 8));
+    assert!(align_of::<deltawire_str>() == pick(8, 4, 4));
+    assert!(offset_of!(deltawire_str, ptr) == pick(0, 0, 0));
+    assert!(offset_of!(deltawire_str, len) == pick(8, 4, 4));
+    assert!(size_of::<deltawire_at>() == pick(72, 64, 60));
+    assert!(align_of::<deltawire_at>() == pick(8, 8, 4));
+    assert!(offset_of!(deltawire_at, size) == pick(0, 0, 0));
+    assert!(offset_of!(deltawire_at, kind) == pick(4, 4, 4));
+    assert!(offset_of!(deltawire_at, flags) == pick(8, 8, 8));
+    assert!(offset_of!(deltawire_at, choice) == pick(12, 12, 12));
+    assert!(offset_of!(deltawire_at, call) == pick(16, 16, 16));
+    assert!(offset_of!(deltawire_at, code) == pick(20, 20, 20));
+    assert!(offset_of!(deltawire_at, number) == pick(24, 24, 24));
+    assert!(offset_of!(deltawire_at, start) == pick(32, 32, 32));
+    assert!(offset_of!(deltawire_at, end) == pick(40, 40, 40));
+    assert!(offset_of!(deltawire_at, chunk) == pick(48, 48, 48));
+    assert!(offset_of!(deltawire_at, event_name) == pick(56, 52, 52));
+    assert!(size_of::<deltawire_value>() == pick(24, 16, 16));
+    assert!(align_of::<deltawire_value>() == pick(8, 4, 4));
+    assert!(offset_of!(deltawire_value, ptr) == pick(0, 0, 0));
+    assert!(offset_of!(deltawire_value, len) == pick(8, 4, 4));
+    assert!(offset_of!(deltawire_value, r#type) == pick(16, 8, 8));
+    assert!(offset_of!(deltawire_value, reserved) == pick(20, 12, 12));
+    assert!(size_of::<deltawire_callbacks>() == pick(240, 120, 120));
+    assert!(align_of::<deltawire_callbacks>() == pick(8, 4, 4));
+    assert!(offset_of!(deltawire_callbacks, size) == pick(0, 0, 0));
+    assert!(offset_of!(deltawire_callbacks, on_sse) == pick(8, 4, 4));
+    assert!(offset_of!(deltawire_callbacks, on_comment) == pick(16, 8, 8));
+    assert!(offset_of!(deltawire_callbacks, on_keep_alive) == pick(24, 12, 12));
+    assert!(offset_of!(deltawire_callbacks, on_retry) == pick(32, 16, 16));
+    assert!(offset_of!(deltawire_callbacks, on_last_event_id) == pick(40, 20, 20));
+    assert!(offset_of!(deltawire_callbacks, on_chunk) == pick(48, 24, 24));
+    assert!(offset_of!(deltawire_callbacks, on_role) == pick(56, 28, 28));
+    assert!(offset_of!(deltawire_callbacks, on_content) == pick(64, 32, 32));
+    assert!(offset_of!(deltawire_callbacks, on_reasoning) == pick(72, 36, 36));
+    assert!(offset_of!(deltawire_callbacks, on_refusal) == pick(80, 40, 40));
+    assert!(offset_of!(deltawire_callbacks, on_tool_call) == pick(88, 44, 44));
+    assert!(offset_of!(deltawire_callbacks, on_tool_name) == pick(96, 48, 48));
+    assert!(offset_of!(deltawire_callbacks, on_tool_arguments) == pick(104, 52, 52));
+    assert!(offset_of!(deltawire_callbacks, on_function_name) == pick(112, 56, 56));
+    assert!(offset_of!(deltawire_callbacks, on_function_arguments) == pick(120, 60, 60));
+    assert!(offset_of!(deltawire_callbacks, on_audio) == pick(128, 64, 64));
+    assert!(offset_of!(deltawire_callbacks, on_logprobs) == pick(136, 68, 68));
+    assert!(offset_of!(deltawire_callbacks, on_message) == pick(144, 72, 72));
+    assert!(offset_of!(deltawire_callbacks, on_finish) == pick(152, 76, 76));
+    assert!(offset_of!(deltawire_callbacks, on_choice_error) == pick(160, 80, 80));
+    assert!(offset_of!(deltawire_callbacks, on_usage) == pick(168, 84, 84));
+    assert!(offset_of!(deltawire_callbacks, on_error) == pick(176, 88, 88));
+    assert!(offset_of!(deltawire_callbacks, on_malformed) == pick(184, 92, 92));
+    assert!(offset_of!(deltawire_callbacks, on_too_long) == pick(192, 96, 96));
+    assert!(offset_of!(deltawire_callbacks, on_comment_too_long) == pick(200, 100, 100));
+    assert!(offset_of!(deltawire_callbacks, on_limit) == pick(208, 104, 104));
+    assert!(offset_of!(deltawire_callbacks, on_quirk) == pick(216, 108, 108));
+    assert!(offset_of!(deltawire_callbacks, on_done) == pick(224, 112, 112));
+    assert!(offset_of!(deltawire_callbacks, on_frame) == pick(232, 116, 116));
+    assert!(size_of::<deltawire_event>() == pick(64, 64, 64));
+    assert!(align_of::<deltawire_event>() == pick(8, 8, 4));
+    assert!(offset_of!(deltawire_event, kind) == pick(0, 0, 0));
+    assert!(offset_of!(deltawire_event, flags) == pick(2, 2, 2));
+    assert!(offset_of!(deltawire_event, choice) == pick(4, 4, 4));
+    assert!(offset_of!(deltawire_event, call) == pick(8, 8, 8));
+    assert!(offset_of!(deltawire_event, code) == pick(12, 12, 12));
+    assert!(offset_of!(deltawire_event, number) == pick(16, 16, 16));
+    assert!(offset_of!(deltawire_event, text_off) == pick(24, 24, 24));
+    assert!(offset_of!(deltawire_event, text_len) == pick(28, 28, 28));
+    assert!(offset_of!(deltawire_event, aux_off) == pick(32, 32, 32));
+    assert!(offset_of!(deltawire_event, aux_len) == pick(36, 36, 36));
+    assert!(offset_of!(deltawire_event, extra_off) == pick(40, 40, 40));
+    assert!(offset_of!(deltawire_event, extra_len) == pick(44, 44, 44));
+    assert!(offset_of!(deltawire_event, start) == pick(48, 48, 48));
+    assert!(offset_of!(deltawire_event, end) == pick(56, 56, 56));
+    assert!(size_of::<deltawire_batch_result>() == pick(24, 24, 24));
+    assert!(align_of::<deltawire_batch_result>() == pick(8, 8, 4));
+    assert!(offset_of!(deltawire_batch_result, consumed) == pick(0, 0, 0));
+    assert!(offset_of!(deltawire_batch_result, events) == pick(8, 8, 8));
+    assert!(offset_of!(deltawire_batch_result, scratch_used) == pick(12, 12, 12));
+    assert!(offset_of!(deltawire_batch_result, scratch_need) == pick(16, 16, 16));
+    assert!(offset_of!(deltawire_batch_result, reserved) == pick(20, 20, 20));
+    assert!(size_of::<deltawire_end>() == pick(48, 48, 48));
+    assert!(align_of::<deltawire_end>() == pick(8, 8, 4));
+    assert!(offset_of!(deltawire_end, size) == pick(0, 0, 0));
+    assert!(offset_of!(deltawire_end, verdict) == pick(4, 4, 4));
+    assert!(offset_of!(deltawire_end, pending) == pick(8, 8, 8));
+    assert!(offset_of!(deltawire_end, choices_seen) == pick(12, 12, 12));
+    assert!(offset_of!(deltawire_end, choices_finished) == pick(16, 16, 16));
+    assert!(offset_of!(deltawire_end, malformed) == pick(20, 20, 20));
+    assert!(offset_of!(deltawire_end, too_long) == pick(24, 24, 24));
+    assert!(offset_of!(deltawire_end, done) == pick(28, 28, 28));
+    assert!(offset_of!(deltawire_end, api_error) == pick(29, 29, 29));
+    assert!(offset_of!(deltawire_end, body) == pick(30, 30, 30));
+    assert!(offset_of!(deltawire_end, finished) == pick(31, 31, 31));
+    assert!(offset_of!(deltawire_end, offset) == pick(32, 32, 32));
+    assert!(offset_of!(deltawire_end, left_out) == pick(40, 40, 40));
+    assert!(offset_of!(deltawire_end, complete) == pick(44, 44, 44));
+    assert!(size_of::<deltawire_usage>() == pick(80, 80, 80));
+    assert!(align_of::<deltawire_usage>() == pick(8, 8, 4));
+    assert!(offset_of!(deltawire_usage, size) == pick(0, 0, 0));
+    assert!(offset_of!(deltawire_usage, has) == pick(4, 4, 4));
+    assert!(offset_of!(deltawire_usage, prompt) == pick(8, 8, 8));
+    assert!(offset_of!(deltawire_usage, completion) == pick(16, 16, 16));
+    assert!(offset_of!(deltawire_usage, total) == pick(24, 24, 24));
+    assert!(offset_of!(deltawire_usage, reasoning) == pick(32, 32, 32));
+    assert!(offset_of!(deltawire_usage, cached) == pick(40, 40, 40));
+    assert!(offset_of!(deltawire_usage, prompt_audio) == pick(48, 48, 48));
+    assert!(offset_of!(deltawire_usage, completion_audio) == pick(56, 56, 56));
+    assert!(offset_of!(deltawire_usage, accepted_prediction) == pick(64, 64, 64));
+    assert!(offset_of!(deltawire_usage, rejected_prediction) == pick(72, 72, 72));
+    assert!(size_of::<deltawire_chunk_storage>() == pick(768, 768, 768));
+    assert!(align_of::<deltawire_chunk_storage>() == pick(8, 8, 4));
+    assert!(offset_of!(deltawire_chunk_storage, opaque) == pick(0, 0, 0));
+    assert!(size_of::<deltawire_decimal>() == pick(16, 16, 16));
+    assert!(align_of::<deltawire_decimal>() == pick(8, 8, 4));
+    assert!(offset_of!(deltawire_decimal, digits) == pick(0, 0, 0));
+    assert!(offset_of!(deltawire_decimal, exp10) == pick(8, 8, 8));
+    assert!(offset_of!(deltawire_decimal, negative) == pick(12, 12, 12));
+    assert!(offset_of!(deltawire_decimal, exact) == pick(13, 13, 13));
+    assert!(offset_of!(deltawire_decimal, reserved) == pick(14, 14, 14));
+};

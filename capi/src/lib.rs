@@ -1,0 +1,33 @@
+//! The C interface of deltawire. `include/deltawire.h` is made from this crate by cbindgen and is its manual.
+//!
+//! The functions check, convert and call; what they call is the library. Nothing here allocates, and nothing can panic:
+//! the panic handler calls a function that exists nowhere, so that a program that links shows it.
+#![cfg_attr(not(test), no_std)]
+#![allow(non_camel_case_types)]
+
+mod batch;
+mod block;
+mod calls;
+mod chunk;
+#[cfg(feature = "control")]
+mod control;
+mod convert;
+mod direct;
+mod feed;
+mod layout;
+mod message;
+mod names;
+mod parser;
+mod state;
+pub mod types;
+mod value;
+
+#[cfg(not(test))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    extern "C" {
+        fn deltawire_panic_reached() -> !;
+    }
+    // SAFETY: it is never called: nothing links that reaches this line.
+    unsafe { deltawire_panic_reached() }
+}

@@ -1,0 +1,226 @@
+//! A parser's life: made, reset, moved.
+
+use crate::block::{self, fits, look, CTracker, Core, Phase, STATE};
+use crate::convert::{sized, status, tell};
+use crate::types::*;
+use core::ffi::c_void;
+use deltawire::stream::{Batch, Kind, Machine, Payload};
+use deltawire::{Config, Framing, Limits, Quirk, QuirkSet, Validate};
+
+/// The version of the library: major * 1000000 + minor * 1000 + patch, as `DELTAWIRE_VERSION` is that of the header.
+#[no_mangle]
+pub extern "C" fn deltawire_version() -> u32 {
+    const VERSION: [u32; 3] = [0, 1, 0];
+    let [major, minor, patch] = VERSION;
+    major * 1_000_000 + minor * 1_000 + patch
+}
+
+/// The number of the binary interface. Equal numbers go together; see `DELTAWIRE_ABI`.
+#[no_mangle]
+pub extern "C" fn deltawire_abi() -> u32 {
+    1
+}
+
+/// Bytes of a block with room for `event_bytes` of a cut event: what a user of the heap asks. At most
+/// `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: too much. With direct reading add `read_len`, rounded up to 8.
+#[no_mangle]
+pub extern "C" fn deltawire_block_size(event_bytes: usize) -> usize {
+    let rounded = event_bytes.checked_next_multiple_of(DELTAWIRE_ALIGN);
+    let size = rounded.and_then(|bytes| bytes.checked_add(DELTAWIRE_STATE_SIZE));
+    match size {
+        Some(size) if size <= isize::MAX as usize => size - DELTAWIRE_STATE_SIZE + STATE,
+        _ => 0,
+    }
+}
+
+const DEFAULTS: deltawire_config = deltawire_config {
+    size: 0,
+    mode: 0,
+    flags: 0,
+    max_depth: 0,
+    events: 0,
+    errors: [0; 2],
+    max_event_len: 0,
+    max_id_len: 0,
+    read_len: 0,
+};
+
+/// What C configured.
+fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
+    const FLAGS: u32 = DELTAWIRE_CFG_GROW | DELTAWIRE_CFG_SPEC | DELTAWIRE_CFG_STRICT_JSON;
+    if config.mode > DELTAWIRE_MODE_SSE || config.flags & !FLAGS != 0 {
+        return Err(DELTAWIRE_E_CONFIG);
+    }
+    let or = |given: u32, default: u32| if given == 0 { default } else { given };
+    let default = Limits::DEFAULT;
+    let max_event_len = match config.max_event_len {
+        0 => default.max_event_len,
+        given => u32::try_from(given).ok().filter(|given| *given <= i32::MAX as u32).ok_or(DELTAWIRE_E_CONFIG)?,
+    };
+    if config.max_depth > 1024 || config.max_id_len > i32::MAX as u32 || config.read_len > i32::MAX as u32 {
+        return Err(DELTAWIRE_E_CONFIG);
+    }
+    let [low, high] = config.errors;
+    let is_error = |quirk: &Quirk| {
+        let number = *quirk as u32;
+        (if number < 64 { low } else { high }) >> (number & 63) & 1 != 0
+    };
+    let has = |flag: u32| config.flags & flag != 0;
+    let config_of = Config {
+        limits: Limits {
+            max_event_len,
+            max_id_len: or(config.max_id_len, default.max_id_len),
+            max_depth: or(config.max_depth, default.max_depth),
+            ..default
+        },
+        framing: if has(DELTAWIRE_CFG_SPEC) { Framing::Spec } else { Framing::Lenient },
+        validate: if has(DELTAWIRE_CFG_STRICT_JSON) { Validate::Strict } else { Validate::Lazy },
+        payload: if config.mode == DELTAWIRE_MODE_SSE { Payload::Opaque } else { Payload::Chunks },
+        errors: Quirk::ALL.iter().copied().filter(is_error).collect::<QuirkSet>(),
+    };
+    Ok(Core {
+        machine: Machine::new(config_of),
+        tracker: CTracker::new(),
+        batch: Batch::new(),
+        phase: Phase::Reading,
+        sticky: DELTAWIRE_OK,
+        user_code: 0,
+        error_quirk: DELTAWIRE_QUIRKS,
+        error_offset: 0,
+        again: None,
+        can_move: has(DELTAWIRE_CFG_GROW),
+        events: if config.events == 0 { Kind::DEFAULT } else { config.events },
+        read_len: (config.read_len as usize).next_multiple_of(DELTAWIRE_ALIGN),
+        committed: 0,
+        spent: 0,
+        reserved: false,
+        need: 0,
+    })
+}
+
+/// Makes a parser of the block `mem` of `mem_len` bytes. `cfg` is copied; NULL is all defaults. `*out`, unless `out` is
+/// NULL, becomes `(deltawire_parser *)mem`. Whatever is in the block is overwritten: do not call it on a parser in use.
+///
+/// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(0)` and `read_len`), E_RANGE (beyond
+/// any memory; with `read_len`, 4 GiB or more), E_CONFIG. On failure nothing is written.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_init(
+    mem: *mut c_void,
+    mem_len: usize,
+    cfg: *const deltawire_config,
+    out: *mut *mut deltawire_parser,
+) -> deltawire_status {
+    status((|| {
+        if mem.is_null() {
+            return Err(DELTAWIRE_E_NULL);
+        }
+        let config = if cfg.is_null() {
+            DEFAULTS
+        } else {
+            // SAFETY: what the caller gave begins with its size, and is as long. Any bytes are a config.
+            unsafe { sized(cfg, core::ptr::addr_of!((*cfg).size).read() as usize, DEFAULTS) }?
+        };
+        // The address first: what is said of the memory does not depend on the config.
+        fits(mem as usize, mem_len, 0)?;
+        let core = core_of(&config)?;
+        fits(mem as usize, mem_len, core.read_len)?;
+        reachable(mem_len, core.read_len)?;
+        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
+        unsafe {
+            block::write(mem.cast(), mem_len, core);
+            tell(out, mem.cast());
+        }
+        Ok(DELTAWIRE_OK)
+    })())
+}
+
+/// A new stream with the same config. Takes time by the fixed state, not by the block. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_status {
+    // SAFETY: a block, as the caller promises.
+    let open = match unsafe { block::enter(p) } {
+        Ok(open) => open,
+        Err(status) => return status,
+    };
+    let core = &mut *open.core;
+    core.machine.reset();
+    core.tracker.reset();
+    core.batch = Batch::new();
+    core.phase = Phase::Reading;
+    core.sticky = DELTAWIRE_OK;
+    core.user_code = 0;
+    core.error_quirk = DELTAWIRE_QUIRKS;
+    core.error_offset = 0;
+    core.again = None;
+    (core.committed, core.spent, core.reserved, core.need) = (0, 0, false, 0);
+    DELTAWIRE_OK
+}
+
+/// In direct reading offsets of 32 bits count from the first byte of the block.
+fn reachable(mem_len: usize, read_len: usize) -> Result<(), deltawire_status> {
+    if read_len > 0 && u32::try_from(mem_len).is_err() {
+        return Err(DELTAWIRE_E_RANGE);
+    }
+    Ok(())
+}
+
+/// Whether something that was found is still to be told.
+fn looked_at(core: &Core) -> bool {
+    core.again.is_some() || core.batch.is_pending()
+}
+
+/// Moves the parser `src` to the block `mem`, bigger or smaller; what is retained must fit (`deltawire_need`). `*out`,
+/// unless NULL, becomes `(deltawire_parser *)mem`. The blocks must not overlap. `src` is not changed, and may be freed.
+///
+/// What was reserved for direct reading is not reserved any more. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT,
+/// E_SMALL, E_RANGE (beyond any memory; with `read_len`, 4 GiB or more). On failure nothing is written.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_move(
+    mem: *mut c_void,
+    mem_len: usize,
+    src: *const deltawire_parser,
+    out: *mut *mut deltawire_parser,
+) -> deltawire_status {
+    status((|| {
+        if mem.is_null() {
+            return Err(DELTAWIRE_E_NULL);
+        }
+        // SAFETY: a block, as the caller promises, that nothing changes now.
+        let (from, store, area) = unsafe { look(src) }?;
+        fits(mem as usize, mem_len, from.read_len)?;
+        reachable(mem_len, from.read_len)?;
+        let unspent = area.get(from.spent..from.committed).unwrap_or_default();
+        let room = mem_len.saturating_sub(STATE).saturating_sub(from.read_len);
+        let looked_at = looked_at(from);
+        if from.machine.retained(store, looked_at) > room {
+            return Err(DELTAWIRE_E_SMALL);
+        }
+        // SAFETY: `mem` is writable for `mem_len` bytes and overlaps nothing, as the caller promises. A core is plain data.
+        unsafe {
+            block::write(mem.cast(), mem_len, core::ptr::read(from));
+            let to = block::enter(mem.cast())?;
+            to.core.machine.relocate(store, to.store, looked_at);
+            if let Some(area) = to.area.get_mut(..unspent.len()) {
+                area.copy_from_slice(unspent);
+            }
+            (to.core.spent, to.core.committed, to.core.need) = (0, unspent.len(), 0);
+            to.core.reserved = false;
+            tell(out, mem.cast());
+        }
+        Ok(DELTAWIRE_OK)
+    })())
+}
+
+/// Bytes of the block that the parser wants: after NEED_STORAGE the next size that makes sense, else the least that
+/// holds what is retained. 0: not a parser.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_need(p: *const deltawire_parser) -> usize {
+    // SAFETY: a block, as the caller promises, that nothing changes now.
+    let Ok((core, store, _)) = (unsafe { look(p) }) else { return 0 };
+    let retained = core.machine.retained(store, looked_at(core)).next_multiple_of(DELTAWIRE_ALIGN);
+    core.need.max(STATE.saturating_add(retained).saturating_add(core.read_len))
+}

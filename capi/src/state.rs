@@ -1,0 +1,147 @@
+//! What is known of a stream.
+
+use crate::block::{look, Phase};
+use crate::convert::{check_size, fill, str_of, usage_of};
+use crate::names::quirk_of;
+use crate::types::*;
+use deltawire::stream::{Payload, Pending};
+use deltawire::Verdict;
+
+fn verdict(verdict: Verdict) -> u32 {
+    match verdict {
+        Verdict::Empty => DELTAWIRE_END_EMPTY,
+        Verdict::NotAStream => DELTAWIRE_END_NOT_A_STREAM,
+        Verdict::ApiError => DELTAWIRE_END_API_ERROR,
+        Verdict::Done => DELTAWIRE_END_DONE,
+        Verdict::Finished => DELTAWIRE_END_FINISHED,
+        Verdict::Body => DELTAWIRE_END_BODY,
+        Verdict::OtherProtocol => DELTAWIRE_END_OTHER_PROTOCOL,
+        // The last there is; a new one gets a number of its own here.
+        _ => DELTAWIRE_END_TRUNCATED,
+    }
+}
+
+/// How the stream ended, or would if it ended now. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut deltawire_end) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        let core = match look(p) {
+            Ok((core, ..)) => core,
+            Err(status) => return status,
+        };
+        let end = core.machine.end();
+        let pending = match end.pending {
+            Pending::Event => DELTAWIRE_PENDING_EVENT,
+            Pending::Json => DELTAWIRE_PENDING_JSON,
+            _ => DELTAWIRE_PENDING_NOTHING,
+        };
+        let sse = core.machine.config().payload == Payload::Opaque;
+        let whole = match end.verdict {
+            Verdict::Done | Verdict::Finished | Verdict::Body => !sse,
+            Verdict::OtherProtocol => sse,
+            _ => false,
+        };
+        let left_out = core.batch.left_out();
+        let complete = whole && end.malformed == 0 && end.too_long == 0 && left_out == 0;
+        fill(out, |size| deltawire_end {
+            size,
+            verdict: verdict(end.verdict),
+            pending,
+            choices_seen: end.choices_seen,
+            choices_finished: end.choices_finished,
+            malformed: end.malformed,
+            too_long: end.too_long,
+            done: u8::from(end.done),
+            api_error: u8::from(end.api_error),
+            body: u8::from(end.body),
+            finished: u8::from(core.phase == Phase::Ended),
+            offset: end.offset,
+            left_out,
+            complete: u32::from(complete),
+        })
+    }
+}
+
+/// The token counts that came last. Answers OK, ABSENT (none came), E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_last_usage(
+    p: *const deltawire_parser,
+    out: *mut deltawire_usage,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        let core = match look(p) {
+            Ok((core, ..)) => core,
+            Err(status) => return status,
+        };
+        if let Err(status) = check_size(out) {
+            return status;
+        }
+        match core.batch.usage() {
+            Some(counts) => fill(out, |size| usage_of(counts, size)),
+            None => DELTAWIRE_ABSENT,
+        }
+    }
+}
+
+/// The ID of the last event, as `Last-Event-ID` is to name it on reconnecting: any bytes, valid until the next call that
+/// takes the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_last_event_id(
+    p: *const deltawire_parser,
+    out: *mut deltawire_str,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        let (core, store) = match look(p) {
+            Ok((core, store, _)) => (core, store),
+            Err(status) => return status,
+        };
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        let id = core.machine.last_event_id_in(store);
+        if id.is_empty() {
+            return DELTAWIRE_ABSENT;
+        }
+        out.write(str_of(id));
+        DELTAWIRE_OK
+    }
+}
+
+/// Which quirk was the error, after E_STRICT; else, or from a callback, `DELTAWIRE_QUIRKS`.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_error_quirk(p: *const deltawire_parser) -> u32 {
+    // SAFETY: a block, as the caller promises.
+    unsafe { look(p) }.map_or(DELTAWIRE_QUIRKS, |(core, ..)| core.error_quirk)
+}
+
+/// Stream offset where the event began that brought the error, after a status of -100 and below; else 0.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_error_offset(p: *const deltawire_parser) -> u64 {
+    // SAFETY: a block, as the caller promises.
+    unsafe { look(p) }.map_or(0, |(core, ..)| core.error_offset)
+}
+
+/// What the callback returned, after E_ABORTED and E_CALLBACK; else 0.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_user_code(p: *const deltawire_parser) -> i32 {
+    // SAFETY: a block, as the caller promises.
+    unsafe { look(p) }.map_or(0, |(core, ..)| core.user_code)
+}
+
+/// How often `quirk` was met; stops counting at 65,535. 0 for numbers that are not known, and from a callback.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_quirk_count(p: *const deltawire_parser, quirk: u32) -> u64 {
+    // SAFETY: a block, as the caller promises.
+    let Ok((core, ..)) = (unsafe { look(p) }) else { return 0 };
+    quirk_of(quirk).map_or(0, |quirk| u64::from(core.machine.quirk_count(quirk)))
+}

@@ -1,0 +1,325 @@
+//! Values: JSON that is read where it is asked for.
+
+use crate::convert::{bytes, copy_out, give, given, plain_of, str_of, tell, value_of, Given};
+use crate::types::*;
+use core::ffi::{c_char, c_void};
+use deltawire::chat::{ApiError, ErrorPart};
+use deltawire::json::{self, Kind, Number, Text, Value};
+
+/// The JSON value that these bytes begin with. Whitespace round it is skipped. Answers OK, ABSENT (no JSON value, as far as its end has to be found, or something behind it), E_NULL, E_RANGE (`len`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_value_open(
+    json: *const c_void,
+    len: usize,
+    out: *mut deltawire_value,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        let json = match bytes(json, len) {
+            Ok(json) => json,
+            Err(status) => return status,
+        };
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        match json::parse(json) {
+            Ok(value) => give(out, value_of(value)),
+            Err(_) => DELTAWIRE_ABSENT,
+        }
+    }
+}
+
+/// A value of type `DELTAWIRE_T_TEXT` of any bytes: `deltawire_value_text` gives them as valid UTF-8. Answers OK, E_NULL, E_RANGE (`len`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_value_plain(
+    bytes: *const c_void,
+    len: usize,
+    out: *mut deltawire_value,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        match crate::convert::bytes(bytes, len) {
+            Ok(bytes) => give(out, plain_of(bytes)),
+            Err(status) => status,
+        }
+    }
+}
+
+/// The JSON value that C gave.
+///
+/// # Safety
+/// As [`given`].
+unsafe fn json_of<'v>(v: *const deltawire_value) -> Result<Value<'v>, deltawire_status> {
+    // SAFETY: as the caller promises.
+    match unsafe { given(v) }? {
+        Given::Json(value) => Ok(value),
+        Given::Plain(_) => Err(DELTAWIRE_ABSENT),
+    }
+}
+
+/// The text of what C gave: of a string, of plain text, or of a number or literal as it is written.
+///
+/// # Safety
+/// As [`given`].
+unsafe fn text_of<'v>(v: *const deltawire_value) -> Result<Text<'v>, deltawire_status> {
+    // SAFETY: as the caller promises.
+    match unsafe { given(v) }? {
+        Given::Plain(bytes) => Ok(Text::verbatim(bytes)),
+        Given::Json(value) => match value.kind() {
+            Kind::String => value.as_text().ok_or(DELTAWIRE_ABSENT),
+            Kind::Number | Kind::Bool => Ok(Text::verbatim(value.raw())),
+            _ => Err(DELTAWIRE_ABSENT),
+        },
+    }
+}
+
+/// The member of an object with this name (UTF-8, decoded); the last of that name. Reads the object once. Answers OK,
+/// ABSENT (no such member, or no object), E_NULL, E_RANGE (`len`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_value_member(
+    v: *const deltawire_value,
+    name: *const c_char,
+    len: usize,
+    out: *mut deltawire_value,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        if out.is_null() || v.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        let (value, name) = match (bytes(name.cast(), len), json_of(v)) {
+            (Ok(name), Ok(value)) => (value, name),
+            (Err(status), _) | (_, Err(status)) => return status,
+        };
+        match core::str::from_utf8(name).ok().and_then(|name| value.get(name).ok()?) {
+            Some(value) => give(out, value_of(value)),
+            None => DELTAWIRE_ABSENT,
+        }
+    }
+}
+
+/// The next element of an array, or member of an object (`key`, unless NULL, gets its name). `*cursor` is 0 at first.
+/// Answers OK, ABSENT (the end; malformed bytes end it too; or no container), E_NULL.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_value_next(
+    container: *const deltawire_value,
+    cursor: *mut usize,
+    key: *mut deltawire_value,
+    out: *mut deltawire_value,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        if cursor.is_null() || out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        let value = match json_of(container) {
+            Ok(value) => value,
+            Err(status) => return status,
+        };
+        let mut at = cursor.read();
+        let next = match value.kind() {
+            Kind::Object => value.member_at(&mut at).map(|(name, member)| {
+                let name = crate::convert::text_value(value.raw(), Some(name));
+                tell(key, name);
+                member
+            }),
+            Kind::Array => value.element_at(&mut at),
+            _ => None,
+        };
+        cursor.write(at);
+        match next {
+            Some(value) => give(out, value_of(value)),
+            None => DELTAWIRE_ABSENT,
+        }
+    }
+}
+
+/// The decoded text of a string, of plain text, or of a number, `true` or `false` as it is written, into `buf`. `*need`, unless NULL, is its
+/// length. Not ended by NUL. `buf` may be NULL with 0, to ask for the length. Answers OK, ABSENT (another type), E_NULL,
+/// E_SMALL (nothing was written).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_value_text(
+    v: *const deltawire_value,
+    buf: *mut c_char,
+    cap: usize,
+    need: *mut usize,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        if buf.is_null() && cap > 0 {
+            return DELTAWIRE_E_NULL;
+        }
+        match text_of(v) {
+            Ok(text) => {
+                let len = text.decoded_len();
+                copy_out(len, buf, cap, need, |buffer| {
+                    text.copy_to(buffer);
+                })
+            }
+            Err(status) => status,
+        }
+    }
+}
+
+/// The same without a copy, if it stands in the bytes as it is: without an escape, and valid UTF-8. Answers OK, ABSENT
+/// (another type, or it must be decoded: `deltawire_value_text`), E_NULL.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_value_str(v: *const deltawire_value, out: *mut deltawire_str) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        let text = match text_of(v) {
+            Ok(text) => text,
+            Err(status) => return status,
+        };
+        match text.as_str() {
+            Some(text) => give(out, str_of(text.as_bytes())),
+            None => DELTAWIRE_ABSENT,
+        }
+    }
+}
+
+/// Whether it is a string (or plain text) that decodes to `s`. Answers OK, ABSENT (it is not), E_NULL, E_RANGE (`len`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_value_equals(
+    v: *const deltawire_value,
+    s: *const c_char,
+    len: usize,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        if v.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        let (s, value) = match (bytes(s.cast(), len), given(v)) {
+            (Ok(s), Ok(value)) => (s, value),
+            (Err(status), _) | (_, Err(status)) => return status,
+        };
+        let text = match value {
+            Given::Plain(bytes) => Some(Text::verbatim(bytes)),
+            Given::Json(value) => value.as_text(),
+        };
+        match (text, core::str::from_utf8(s)) {
+            (Some(text), Ok(s)) if text == s => DELTAWIRE_OK,
+            _ => DELTAWIRE_ABSENT,
+        }
+    }
+}
+
+/// A number that C gave.
+///
+/// # Safety
+/// As [`given`].
+unsafe fn number_of<'v>(v: *const deltawire_value) -> Result<Number<'v>, deltawire_status> {
+    // SAFETY: as the caller promises.
+    let value = unsafe { json_of(v) }?;
+    Number::new(value.raw()).ok_or(DELTAWIRE_ABSENT)
+}
+
+/// A number as an integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (no number), E_NULL, E_RANGE (no
+/// integer of this type).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_value_u64(v: *const deltawire_value, out: *mut u64) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        match number_of(v) {
+            _ if out.is_null() => DELTAWIRE_E_NULL,
+            Ok(number) => number.to_u64().map_or(DELTAWIRE_E_RANGE, |number| give(out, number)),
+            Err(status) => status,
+        }
+    }
+}
+
+/// The same, signed.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_value_i64(v: *const deltawire_value, out: *mut i64) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        match number_of(v) {
+            _ if out.is_null() => DELTAWIRE_E_NULL,
+            Ok(number) => number.to_i64().map_or(DELTAWIRE_E_RANGE, |number| give(out, number)),
+            Err(status) => status,
+        }
+    }
+}
+
+/// A number as digits and a power of ten; a double is `digits * 10^exp10` if `exact` (`deltawire.hpp` converts).
+/// Answers OK, ABSENT (no number), E_NULL.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_value_decimal(
+    v: *const deltawire_value,
+    out: *mut deltawire_decimal,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        match number_of(v) {
+            _ if out.is_null() => DELTAWIRE_E_NULL,
+            Ok(number) => {
+                let decimal = number.to_decimal();
+                give(
+                    out,
+                    deltawire_decimal {
+                        digits: decimal.digits,
+                        exp10: decimal.exp10,
+                        negative: u8::from(decimal.negative),
+                        exact: u8::from(decimal.exact),
+                        reserved: [0; 2],
+                    },
+                )
+            }
+            Err(status) => status,
+        }
+    }
+}
+
+/// What an error says (`DELTAWIRE_ERROR_*`), in whichever member its provider puts it. `error` is what `on_error`,
+/// `on_choice_error` or `DELTAWIRE_F_ERROR` gave; of a batch's text, what `deltawire_value_open` made of it or, with
+/// `DELTAWIRE_EVF_PLAIN`, `deltawire_value_plain`. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_error_field(
+    error: *const deltawire_value,
+    field: u32,
+    out: *mut deltawire_value,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        let error = match given(error) {
+            Ok(error) => error,
+            Err(status) => return status,
+        };
+        let part = match field {
+            DELTAWIRE_ERROR_MESSAGE => Some(ErrorPart::Message),
+            DELTAWIRE_ERROR_CODE => Some(ErrorPart::Code),
+            DELTAWIRE_ERROR_TYPE => Some(ErrorPart::Kind),
+            DELTAWIRE_ERROR_PARAM => Some(ErrorPart::Param),
+            DELTAWIRE_ERROR_METADATA => None,
+            _ => return DELTAWIRE_E_RANGE,
+        };
+        let value = match (error, part) {
+            (Given::Plain(text), Some(ErrorPart::Message)) if !text.is_empty() => return give(out, plain_of(text)),
+            (Given::Plain(_), _) => None,
+            (Given::Json(error), Some(part)) => ApiError::of(error).part(part),
+            (Given::Json(error), None) => ApiError::of(error).metadata(),
+        };
+        match value {
+            Some(value) => give(out, value_of(value)),
+            None => DELTAWIRE_ABSENT,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# The binary interface is the one that capi/abi has on record: functions, types, layouts, numbers of constants.
+#   abi.sh          compare
+#   abi.sh --write  put the header's interface on record (make abi)
+. "$(dirname "$0")/lib.sh"
+export LC_ALL=C
+have abidiff || bash scripts/install.sh abigail-tools
+for tool in gcc abidw abidiff; do have "$tool" || skip "$tool is missing"; done
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "the record is of Linux on x86-64"
+capi_names
+record=capi/abi/deltawire-${VERSION%.*}.abi
+out=$TARGET/capi/abi
+mkdir -p "$out"
+
+# dump HEADER FILE: the interface of this header.
+dump() {
+  local work=$2.work
+  rm -rf "$work"
+  mkdir "$work"
+  # A prototype begins at the margin and ends with `);`.
+  awk '/^typedef|^#|^\/\/|^}|^extern|^ / && !open { next }
+    /^[a-z]/ || open { sub(/ *\/\/.*/, ""); line = open ? line " " $0 : $0; open = 1 }
+    open && /;$/ { sub(/;$/, "", line); gsub(/  +/, " ", line); print "FUNCTION(" line ")"; open = 0 }' "$1" >"$work/functions.def"
+  grep -oE '^#define DELTAWIRE_[A-Z0-9_]+ +-?[0-9]+u?$' "$1" | sed -E 's/^#define ([A-Z0-9_]+).*/CONSTANT(\1)/' >"$work/constants.def"
+  # Every declared function must have been seen, or the record says less than it seems to.
+  sed -n 's/^FUNCTION(.*\b\(deltawire_[a-z0-9_]*\)(.*/\1/p' "$work/functions.def" | sort | diff capi/exports.txt - ||
+    fail "not every function was found in $1"
+  mkdir "$work/include"
+  cp "$1" "$work/include/deltawire.h"
+  gcc -std=c11 -g -gdwarf-4 -fno-eliminate-unused-debug-types -fPIC -shared -Wno-unused-parameter -Wno-return-type \
+    -I"$work/include" -I"$work" ffi-tests/abi/abi.c -o "$work/abi.so"
+  abidw --no-comp-dir-path --no-corpus-path --no-show-locs --no-architecture --type-id-style hash "$work/abi.so" >"$2"
+  # Its own lines: which compiler it was, and the name of the source.
+  sed -i -E "s/ path='[^']*'//; s/ comp-dir-path='[^']*'//; s/ (version|producer)='GNU [^']*'//" "$2"
+}
+
+if [ "${1:-}" = --write ]; then
+  mkdir -p capi/abi
+  dump include/deltawire.h "$record"
+  rm -rf "$record.work"
+  echo "$record"
+  exit
+fi
+
+[ -e "$record" ] || fail "there is no $record (make abi)"
+dump include/deltawire.h "$out/now.abi"
+# The controls first. control NAME SED WORD: a header that was changed so is noticed, and the report names it.
+control() {
+  sed -E "$2" include/deltawire.h >"$out/$1.h"
+  cmp -s include/deltawire.h "$out/$1.h" && fail "the control $1 changes nothing"
+  dump "$out/$1.h" "$out/$1.abi"
+  if abidiff --harmless --no-show-locs "$out/now.abi" "$out/$1.abi" >"$out/$1.log"; then fail "the control $1 was not noticed"; fi
+  grep -qE "$3" "$out/$1.log" || fail "the control $1 was noticed for something else: $(cat "$out/$1.log")"
+}
+control member 's/^    uint32_t max_id_len;/    uint64_t max_id_len;/' 'max_id_len'
+control name 's/^    uint32_t (choice|call);/    uint32_t other_\1;/' 'other_choice'
+control order 's/^    (uint32_t|int32_t|uint8_t|uint64_t) digits;/    int32_t digits;/; s/^    int32_t exp10;/    uint64_t exp10;/' 'exp10'
+control number 's/^(#define DELTAWIRE_E_STRICT) -102/\1 -103/' 'DELTAWIRE_E_STRICT'
+control parameter 's/^(uint32_t deltawire_message_calls\(const deltawire_message \*m, )uint32_t choice/\1uint16_t choice/' 'deltawire_message_calls'
+control answer 's/^uint32_t deltawire_abi/uint64_t deltawire_abi/' 'deltawire_abi'
+pass abi-control
+
+if ! abidiff --harmless --no-show-locs "$record" "$out/now.abi" >"$out/diff.txt"; then
+  cat "$out/diff.txt"
+  fail "the binary interface is not the one of $record: raise DELTAWIRE_ABI if programs have to be compiled again; then make abi"
+fi
+pass abi

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# The headers compile wherever they say, with every warning; deltawire.h is what cbindgen makes of the crate; and the
+# public structs lie as they always did, on machines of 32 and 64 bits.
+. "$(dirname "$0")/lib.sh"
+have python3 || skip "python3 is missing"
+{ have gcc && have g++; } || skip "gcc and g++ are missing"
+want_clang
+ccs=(gcc) cxxs=(g++)
+if have clang; then ccs+=(clang) cxxs+=(clang++); else echo "SKIP header-clang: clang is missing"; fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# ---- alone, twice, before and after everything, and in use
+headers=(assert ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdarg stdbool stddef stdint
+  stdio stdlib string time wchar wctype)
+c99=("${headers[@]}" complex tgmath)
+c11=("${c99[@]}" stdalign stdatomic stdnoreturn threads uchar)
+cxx=("${headers[@]}" uchar)
+warn=(-Wall -Wextra -pedantic -Werror -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual -Wcast-align)
+
+includes() { printf '#include <%s.h>\n' "$@"; }
+# sources HEADER DIRECTORY SUFFIX STANDARD-HEADER...: what is compiled, one file for each way of including
+sources() {
+  local header=$1 dir=$2 suffix=$3
+  shift 3
+  mkdir -p "$dir"
+  echo "#include \"$header\"" >"$dir/alone.$suffix"
+  { cat "$dir/alone.$suffix" "$dir/alone.$suffix"; } >"$dir/twice.$suffix"
+  { cat "$dir/alone.$suffix" && includes "$@"; } >"$dir/before.$suffix"
+  { includes "$@" && cat "$dir/alone.$suffix" && echo '#include "use.inc"'; } >"$dir/after.$suffix"
+}
+sources deltawire.h "$work/c99" c "${c99[@]}"
+sources deltawire.h "$work/c11" c "${c11[@]}"
+ln -s c11 "$work/c17"
+for std in c++11 c++17 c++20; do sources deltawire.h "$work/$std" cpp "${cxx[@]}"; done
+compile() { "$@" -Iinclude -Iffi-tests/header -fsyntax-only || fail "it does not compile: $*"; }
+count=0
+for cc in "${ccs[@]}"; do
+  for std in c99 c11 c17; do
+    for file in "$work/$std"/*.c; do
+      compile "$cc" -std=$std "${warn[@]}" -Wc++-compat -Wstrict-prototypes "$file"
+      count=$((count + 1))
+    done
+  done
+done
+for cc in "${cxxs[@]}"; do
+  for std in c++11 c++17 c++20; do
+    for file in "$work/$std"/*.cpp; do
+      compile "$cc" -std=$std "${warn[@]}" "$file"
+      count=$((count + 1))
+    done
+  done
+done
+# The check must be able to fail: a header with a fault in it does.
+mkdir "$work/fault"
+sed 's/^uint32_t deltawire_abi(void);/uint32_t deltawire_abi();/' include/deltawire.h >"$work/fault/deltawire.h"
+! gcc -std=c99 "${warn[@]}" -Wstrict-prototypes -I"$work/fault" -fsyntax-only "$work/c99/alone.c" 2>/dev/null ||
+  fail "a prototype without parameters was not found"
+pass "header-c ($count compilations)"
+
+if [ -e include/deltawire.hpp ]; then
+  count=0
+  for std in c++17 c++20; do
+    sources deltawire.hpp "$work/hpp-$std" cpp "${cxx[@]}"
+    sed 's/.*/#include "deltawire.h"\n&/' "$work/hpp-$std/alone.cpp" >"$work/hpp-$std/behind_c.cpp"
+    for cc in "${cxxs[@]}"; do
+      for file in "$work/hpp-$std"/*.cpp; do
+        compile "$cc" -std=$std "${warn[@]}" "$file"
+        count=$((count + 1))
+      done
+    done
+  done
+  pass "header-cpp ($count compilations)"
+fi
+
+# ---- layout: one table, asserted in C here and in Rust by every build of the crate
+layout=ffi-tests/layout
+python3 $layout/layout.py --check || fail "run $layout/layout.py"
+for cc in "${ccs[@]}"; do compile "$cc" -std=c11 "${warn[@]}" $layout/layout.c; done
+if have clang; then
+  for target in x86_64-linux-gnu aarch64-linux-gnu s390x-linux-gnu i686-linux-gnu armv7-linux-gnueabihf \
+    thumbv7em-none-eabi wasm32-unknown-unknown; do
+    compile clang --target=$target -ffreestanding -std=c11 "${warn[@]}" $layout/layout.c
+  done
+fi
+# A member that moved must be found.
+mkdir "$work/moved"
+sed 's/^    uint64_t events;/    uint32_t inserted; uint64_t events;/' include/deltawire.h >"$work/moved/deltawire.h"
+! gcc -std=c11 -I"$work/moved" -fsyntax-only $layout/layout.c 2>/dev/null || fail "a moved member was not found"
+pass header-layout
+
+# ---- one version
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' capi/Cargo.toml)
+macro() { sed -n "s/^#define DELTAWIRE_VERSION_$1 //p" include/deltawire.h; }
+[ "$version" = "$(macro MAJOR).$(macro MINOR).$(macro PATCH)" ] || fail "the header is not of version $version"
+[ "$version" = "$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)" ] || fail "the crates' versions differ"
+pass header-version
+
+# ---- cbindgen. Its --verify writes the file, so it is made beside.
+have cargo || skip "cargo is missing"
+is_right() { [ "$("$1" --version 2>/dev/null)" = "cbindgen $CBINDGEN_VERSION" ]; }
+cbindgen=$TARGET/tools/bin/cbindgen
+! have cbindgen || ! is_right cbindgen || cbindgen=cbindgen
+if ! is_right "$cbindgen"; then
+  CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --root "$TARGET/tools" \
+    "cbindgen@$CBINDGEN_VERSION" >/dev/null 2>&1 || skip "cbindgen $CBINDGEN_VERSION is missing, and cannot be installed"
+fi
+"$cbindgen" --quiet --config capi/cbindgen.toml --crate deltawire-capi --output "$work/made.h" capi ||
+  fail "cbindgen failed"
+diff -u include/deltawire.h "$work/made.h" || fail "deltawire.h is not what cbindgen makes of capi/"
+pass header-cbindgen
