@@ -1,0 +1,30 @@
+// What must not compile: each of the numbers given as CASE, but for 0.
+#include <deltawire.hpp>
+
+struct handler {
+#if CASE == 1
+    void on_content(int) {}
+#elif CASE == 2
+    int on_content(std::string_view) { return 0; }
+#elif CASE == 3
+    void content(std::string_view) {}
+#else
+    void on_content(std::string_view) {}
+#endif
+};
+
+void use(deltawire::parser &parser) {
+    handler h;
+    parser.feed("", h);
+#if CASE == 4
+    deltawire::parser copy = parser;
+#elif CASE == 5
+    parser.feed("", deltawire::callbacks().on_done([] {}).on_done([] {}));
+#elif CASE == 6
+    parser.feed("", deltawire::callbacks().on_frame([](int, int) {}));
+#elif CASE == 7
+    parser.feed("", deltawire::callbacks());
+#elif CASE == 8
+    for (const auto &e : parser.batch(std::string("gone"))) (void)e;
+#endif
+}

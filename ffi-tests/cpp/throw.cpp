@@ -1,0 +1,181 @@
+// throw FOLDER [--quick]: over all cases, an exception from each method of a handler comes out of feed or finish as it
+// was thrown; the parser says so until it is reset, and then reads as a new one does.
+#include "check.hpp"
+#include "log.hpp"
+
+namespace {
+
+struct thrown {
+    std::string method;
+    std::unique_ptr<int> baggage;  // A type that can only be moved, and that a leak checker sees.
+};
+
+// on_##NAME throws when it is called for the `left`th time.
+#define THROWS(NAME)                                                        \
+    struct throws_##NAME {                                                  \
+        int left;                                                           \
+        template <class... A>                                               \
+        void on_##NAME(A &&...) {                                           \
+            if (left-- == 0) throw thrown{#NAME, std::make_unique<int>(7)}; \
+        }                                                                   \
+    };
+#define EACH(X)                                                                                        \
+    X(sse) X(comment) X(keep_alive) X(retry) X(last_event_id) X(chunk) X(role) X(content) X(reasoning) \
+    X(refusal) X(tool_call) X(tool_name) X(tool_arguments) X(function_name) X(function_arguments)      \
+    X(audio) X(logprobs) X(message) X(finish) X(choice_error) X(usage) X(error) X(malformed)           \
+    X(too_long) X(comment_too_long) X(limit) X(quirk) X(done) X(frame)
+EACH(THROWS)
+
+test::outcome sum;
+
+/// Feeds in slices of `step` bytes. Whether something was thrown.
+template <class Handler>
+bool read(deltawire::parser &parser, std::string_view input, std::size_t step, Handler &handler, const char *method) {
+    try {
+        for (std::size_t at = 0; at < input.size(); at += step) {
+            const test::slice given(input.substr(at, step));
+            const deltawire::result r = parser.feed(given.view(), handler);
+            CHECK(sum, r.ok() && r.consumed == given.view().size());
+        }
+        CHECK(sum, parser.finish(handler) == deltawire::status::ok);
+        return false;
+    } catch (const thrown &t) {
+        CHECK(sum, t.method == method && *t.baggage == 7);
+        return true;
+    }
+}
+
+template <class Handler>
+unsigned long throws(const char *method, const test::quirk_case &c, const test::lines &wanted, std::size_t step) {
+    unsigned long times = 0;
+    for (int left = 0; left < 2; left++) {
+        deltawire::parser parser(c.config);
+        Handler handler{left};
+        if (!read(parser, c.input, step, handler, method)) break;
+        times++;
+        CHECK(sum, parser.last_status() == deltawire::status::aborted);
+        // It stays so, and nothing is called or taken.
+        const deltawire::result again = parser.feed("data: {}\n\n", handler);
+        CHECK(sum, again.status == deltawire::status::aborted && again.consumed == 0);
+        CHECK(sum, parser.finish(handler) == deltawire::status::aborted);
+        CHECK(sum, parser.last_status() == deltawire::status::aborted);
+        // A move takes that along.
+        deltawire::parser moved = std::move(parser);
+        CHECK(sum, moved.feed("", deltawire::discard{}).status == deltawire::status::aborted);
+        moved.reset();
+        CHECK(sum, moved.last_status() == deltawire::status::ok);
+        test::logger log;
+        CHECK(sum, !read(moved, c.input, step, log, "none"));
+        CHECK(sum, test::close(moved, std::move(log), false) == wanted);
+    }
+    return times;
+}
+
+/// Whatever is thrown comes out: an int, an exception of std, and from functions too.
+void kinds_of_exceptions() {
+    const std::string_view input = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
+    deltawire::parser parser;
+    int seen = 0;
+    try {
+        parser.feed(input, deltawire::callbacks().on_content([](std::string_view) { throw 5; }));
+    } catch (int n) {
+        seen = n;
+    }
+    CHECK(sum, seen == 5);
+    parser.reset();
+    std::string what;
+    try {
+        parser.feed(input, deltawire::callbacks().on_frame([](deltawire::at) { throw std::runtime_error("told"); }));
+    } catch (const std::exception &e) {
+        what = e.what();
+    }
+    CHECK(sum, what == "told");
+    parser.reset();
+    // Misuse from within: noticed, thrown inside the handler, and thrown again outside.
+    auto code = deltawire::status::ok;
+    try {
+        parser.feed(input, deltawire::callbacks().on_chunk([&] { parser.feed("x", deltawire::discard{}); }));
+    } catch (const deltawire::error &e) {
+        code = e.code();
+    }
+    CHECK(sum, code == deltawire::status::reentrant);
+    CHECK(sum, parser.last_status() == deltawire::status::aborted);
+    parser.reset();
+    // Caught inside it is nothing.
+    int caught = 0;
+    const auto curious = deltawire::callbacks().on_content([&](std::string_view) {
+        const auto must_throw = [&caught](auto call) {
+            try {
+                call();
+            } catch (const deltawire::error &e) {
+                caught += e.code() == deltawire::status::reentrant ? 1 : 0;
+            }
+        };
+        must_throw([&] { parser.reset(); });
+        must_throw([&] { (void)parser.clone(); });
+        must_throw([&] { (void)parser.end(); });
+        must_throw([&] { (void)parser.last_usage(); });
+        must_throw([&] { (void)parser.last_event_id(); });
+        must_throw([&] { parser.finish(deltawire::discard{}); });
+        must_throw([&] {
+            for (const auto &e : parser.batch("x")) (void)e;
+        });
+        must_throw([&] {
+            for (const auto &e : parser.batch_finish()) (void)e;
+        });
+    });
+    CHECK(sum, parser.feed(input, curious).ok());
+    CHECK(sum, caught == 8);
+    // Without an exception.
+    parser.reset();
+    int calls = 0;
+    const auto breaks_off =
+        deltawire::callbacks().on_chunk([] { return deltawire::flow::abort; }).on_content([&](std::string_view) {
+            calls++;
+        });
+    CHECK(sum, parser.feed(input, breaks_off).status == deltawire::status::aborted);
+    CHECK(sum, calls == 0);
+    parser.reset();
+    // What it may not answer.
+    const auto wrong = deltawire::callbacks().on_content([](std::string_view) { return deltawire::flow::again; });
+    CHECK(sum, parser.feed(input, wrong).status == deltawire::status::callback);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    if (argc < 2) return 1;
+    const bool quick = argc > 2 && std::string_view(argv[2]) == "--quick";
+    auto cases = test::all_cases(argv[1]);
+    for (auto &c : cases) {
+        if (!c.storage) c.config.event_bytes = 8;
+    }
+    // The other mode has no cases of its own there.
+    for (std::size_t i = 0, n = cases.size(); i < n; i += 16) {
+        cases.push_back(cases[i]);
+        cases.back().config.mode = deltawire::mode::sse;
+    }
+    std::vector<std::size_t> steps = {1, 1 << 20};
+    if (quick) steps = {64};
+    std::string missing;
+    for (const std::size_t step : steps) {
+        std::vector<test::lines> logs;
+        for (const auto &c : cases) {
+            test::how h;
+            h.config = c.config;
+            for (std::size_t at = step; at < c.input.size(); at += step) h.cuts.push_back(at);
+            logs.push_back(test::by_handler(c.input, h));
+        }
+#define RUN(NAME)                                                                                                      \
+    {                                                                                                                  \
+        unsigned long times = 0;                                                                                       \
+        for (std::size_t i = 0; i < cases.size(); i++) times += throws<throws_##NAME>(#NAME, cases[i], logs[i], step); \
+        if (times == 0) missing += " " #NAME;                                                                          \
+    }
+        EACH(RUN)
+    }
+    if (!missing.empty()) std::cerr << "never called:" << missing << "\n";
+    CHECK(sum, missing.empty());
+    kinds_of_exceptions();
+    return sum.end("throw");
+}

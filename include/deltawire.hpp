@@ -1,0 +1,1794 @@
+// deltawire.hpp - deltawire.h for C++17.                                 SPDX-License-Identifier: MIT OR Apache-2.0
+//
+//     #include <deltawire.hpp>
+//     #include <iostream>
+//
+//     int main() {
+//         const char *reads[] = {"data: {\"choices\":[{\"delta\":{\"content\":\"Hel", "lo\"}}]}\n\ndata: [DONE]\n\n"};
+//         deltawire::parser parser;
+//         auto print = deltawire::callbacks().on_content([](std::string_view text) { std::cout << text; });
+//         for (std::string_view read : reads) parser.feed(read, print);
+//         parser.finish(print);
+//         std::cout << " (" << to_string(parser.end().how) << ")\n";  // Hello (Done)
+//     }
+//
+// OWNERSHIP   A `parser` and an `assembler` own their block of memory on the heap and replace it by a bigger one when it
+//             is too small. They can be moved, and copied by `clone()` alone. One that was moved from may be destroyed
+//             or assigned to; everything else says status::null.
+// LIFETIMES   Views are borrowed. What a handler is given (`at`, `chunk_view`, `value`, every std::string_view) is valid
+//             until its method returns. A batch's `event` is valid until the iterator is advanced. A `value` and what
+//             comes of it live as long as the bytes that they are of. What is a std::string is the caller's.
+// EXCEPTIONS  Misuse throws `error`, want of memory std::bad_alloc; after the latter the parser has to be reset, because
+//             nobody knows how much of the input it took. What is in the data throws nothing. What a handler throws is
+//             caught before it reaches the library and thrown again by `feed`: the parser is status::aborted from then
+//             on, until `reset()`. Functions marked noexcept do not throw. Compiled without exceptions, misuse calls
+//             std::terminate, and handlers stop by flow::abort.
+// THREADS     Any thread, one at a time for each object. There is no global state.
+// CALLBACKS   A handler must not destroy, move, reset, clone or feed the parser that calls it (all but the first two are
+//             noticed, and throw), and must not end its thread.
+//
+// Statuses, kinds and flags are explained in deltawire.h. The library itself knows nothing of this file: all here is
+// inline, made of the C functions alone.
+
+#ifndef DELTAWIRE_HPP
+#define DELTAWIRE_HPP
+
+#include "deltawire.h"
+
+#include <array>
+#include <cfloat>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#if defined(__cpp_exceptions) || defined(__EXCEPTIONS) || defined(_CPPUNWIND)
+#define DELTAWIRE_DETAIL_EXCEPTIONS 1
+#else
+#define DELTAWIRE_DETAIL_EXCEPTIONS 0
+#endif
+
+namespace deltawire {
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Numbers with names
+
+/// What a call came to: `DELTAWIRE_OK` and its kin. 0: done. Above 0: stopped, call again. -1 to -99: misuse, which is
+/// thrown as `error`. -100 and below: sticks until `reset()`.
+enum class status : std::int32_t {
+    ok = DELTAWIRE_OK,
+    paused = DELTAWIRE_PAUSED,
+    more = DELTAWIRE_MORE,
+    need_storage = DELTAWIRE_NEED_STORAGE,
+    absent = DELTAWIRE_ABSENT,
+    null = DELTAWIRE_E_NULL,
+    config = DELTAWIRE_E_CONFIG,
+    small = DELTAWIRE_E_SMALL,
+    align = DELTAWIRE_E_ALIGN,
+    state = DELTAWIRE_E_STATE,
+    reentrant = DELTAWIRE_E_REENTRANT,
+    range = DELTAWIRE_E_RANGE,
+    resume = DELTAWIRE_E_RESUME,
+    aborted = DELTAWIRE_E_ABORTED,
+    callback = DELTAWIRE_E_CALLBACK,
+    strict = DELTAWIRE_E_STRICT,
+};
+
+/// A kind of event: `DELTAWIRE_EV_FRAME` and its kin. There may be more than are known here.
+enum class event_kind : std::uint32_t {
+    frame = DELTAWIRE_EV_FRAME,
+    sse = DELTAWIRE_EV_SSE,
+    comment = DELTAWIRE_EV_COMMENT,
+    keep_alive = DELTAWIRE_EV_KEEP_ALIVE,
+    retry = DELTAWIRE_EV_RETRY,
+    last_event_id = DELTAWIRE_EV_LAST_EVENT_ID,
+    chunk = DELTAWIRE_EV_CHUNK,
+    role = DELTAWIRE_EV_ROLE,
+    content = DELTAWIRE_EV_CONTENT,
+    reasoning = DELTAWIRE_EV_REASONING,
+    refusal = DELTAWIRE_EV_REFUSAL,
+    tool_call = DELTAWIRE_EV_TOOL_CALL,
+    tool_name = DELTAWIRE_EV_TOOL_NAME,
+    tool_arguments = DELTAWIRE_EV_TOOL_ARGUMENTS,
+    function_name = DELTAWIRE_EV_FUNCTION_NAME,
+    function_arguments = DELTAWIRE_EV_FUNCTION_ARGUMENTS,
+    audio = DELTAWIRE_EV_AUDIO,
+    logprobs = DELTAWIRE_EV_LOGPROBS,
+    message = DELTAWIRE_EV_MESSAGE,
+    finish = DELTAWIRE_EV_FINISH,
+    choice_error = DELTAWIRE_EV_CHOICE_ERROR,
+    usage = DELTAWIRE_EV_USAGE,
+    error = DELTAWIRE_EV_ERROR,
+    malformed = DELTAWIRE_EV_MALFORMED,
+    too_long = DELTAWIRE_EV_TOO_LONG,
+    comment_too_long = DELTAWIRE_EV_COMMENT_TOO_LONG,
+    limit = DELTAWIRE_EV_LIMIT,
+    quirk = DELTAWIRE_EV_QUIRK,
+    done = DELTAWIRE_EV_DONE,
+    payload = DELTAWIRE_EV_PAYLOAD,
+};
+
+/// Why a choice finished; `other`: the text tells.
+enum class finish_reason : std::uint32_t {
+    other = DELTAWIRE_FINISH_OTHER,
+    stop = DELTAWIRE_FINISH_STOP,
+    length = DELTAWIRE_FINISH_LENGTH,
+    tool_calls = DELTAWIRE_FINISH_TOOL_CALLS,
+    content_filter = DELTAWIRE_FINISH_CONTENT_FILTER,
+    function_call = DELTAWIRE_FINISH_FUNCTION_CALL,
+    error = DELTAWIRE_FINISH_ERROR,
+};
+
+/// Of what there was more than there may be.
+enum class limit : std::uint32_t {
+    choices = DELTAWIRE_LIMIT_CHOICES,
+    tool_calls = DELTAWIRE_LIMIT_TOOL_CALLS,
+    index = DELTAWIRE_LIMIT_INDEX,
+    /// Of an assembler: the message would be longer than 4 GiB.
+    length = DELTAWIRE_LIMIT_LENGTH,
+};
+
+/// What is wrong with a malformed payload.
+enum class fault : std::uint32_t {
+    unexpected_end = DELTAWIRE_FAULT_UNEXPECTED_END,
+    unexpected_byte = DELTAWIRE_FAULT_UNEXPECTED_BYTE,
+    trailing_bytes = DELTAWIRE_FAULT_TRAILING_BYTES,
+    too_deep = DELTAWIRE_FAULT_TOO_DEEP,
+    bad_number = DELTAWIRE_FAULT_BAD_NUMBER,
+    bad_literal = DELTAWIRE_FAULT_BAD_LITERAL,
+    bad_escape = DELTAWIRE_FAULT_BAD_ESCAPE,
+    raw_control = DELTAWIRE_FAULT_RAW_CONTROL,
+    ill_formed_utf8 = DELTAWIRE_FAULT_ILL_FORMED_UTF8,
+};
+
+/// How a stream ended.
+enum class verdict : std::uint32_t {
+    empty = DELTAWIRE_END_EMPTY,
+    not_a_stream = DELTAWIRE_END_NOT_A_STREAM,
+    api_error = DELTAWIRE_END_API_ERROR,
+    done = DELTAWIRE_END_DONE,
+    finished = DELTAWIRE_END_FINISHED,
+    body = DELTAWIRE_END_BODY,
+    other_protocol = DELTAWIRE_END_OTHER_PROTOCOL,
+    truncated = DELTAWIRE_END_TRUNCATED,
+};
+
+/// What was left over at the end of a stream.
+enum class pending : std::uint32_t {
+    nothing = DELTAWIRE_PENDING_NOTHING,
+    event = DELTAWIRE_PENDING_EVENT,
+    json = DELTAWIRE_PENDING_JSON,
+};
+
+/// The type of a value, by its first byte.
+enum class value_type : std::uint32_t {
+    none = DELTAWIRE_T_NONE,
+    null = DELTAWIRE_T_NULL,
+    false_ = DELTAWIRE_T_FALSE,
+    true_ = DELTAWIRE_T_TRUE,
+    number = DELTAWIRE_T_NUMBER,
+    string = DELTAWIRE_T_STRING,
+    array = DELTAWIRE_T_ARRAY,
+    object = DELTAWIRE_T_OBJECT,
+    text = DELTAWIRE_T_TEXT,
+};
+
+/// A member of a chunk that is known; see `DELTAWIRE_F_*`.
+enum class chunk_field : std::uint32_t {
+    id = DELTAWIRE_F_ID,
+    object = DELTAWIRE_F_OBJECT,
+    created = DELTAWIRE_F_CREATED,
+    model = DELTAWIRE_F_MODEL,
+    system_fingerprint = DELTAWIRE_F_SYSTEM_FINGERPRINT,
+    service_tier = DELTAWIRE_F_SERVICE_TIER,
+    provider = DELTAWIRE_F_PROVIDER,
+    choices = DELTAWIRE_F_CHOICES,
+    usage = DELTAWIRE_F_USAGE,
+    error = DELTAWIRE_F_ERROR,
+};
+
+/// A text of an assembled message; see `DELTAWIRE_M_*`.
+enum class message_field : std::uint32_t {
+    id = DELTAWIRE_M_ID,
+    object = DELTAWIRE_M_OBJECT,
+    model = DELTAWIRE_M_MODEL,
+    system_fingerprint = DELTAWIRE_M_SYSTEM_FINGERPRINT,
+    service_tier = DELTAWIRE_M_SERVICE_TIER,
+    provider = DELTAWIRE_M_PROVIDER,
+    usage = DELTAWIRE_M_USAGE,
+    error = DELTAWIRE_M_ERROR,
+    error_message = DELTAWIRE_M_ERROR_MESSAGE,
+    error_code = DELTAWIRE_M_ERROR_CODE,
+    error_type = DELTAWIRE_M_ERROR_TYPE,
+    role = DELTAWIRE_M_ROLE,
+    content = DELTAWIRE_M_CONTENT,
+    refusal = DELTAWIRE_M_REFUSAL,
+    reasoning = DELTAWIRE_M_REASONING,
+    finish = DELTAWIRE_M_FINISH,
+    native_finish = DELTAWIRE_M_NATIVE_FINISH,
+    choice_error = DELTAWIRE_M_CHOICE_ERROR,
+    choice_error_message = DELTAWIRE_M_CHOICE_ERROR_MESSAGE,
+    choice_error_code = DELTAWIRE_M_CHOICE_ERROR_CODE,
+    choice_error_type = DELTAWIRE_M_CHOICE_ERROR_TYPE,
+    function_name = DELTAWIRE_M_FUNCTION_NAME,
+    function_arguments = DELTAWIRE_M_FUNCTION_ARGUMENTS,
+    audio_id = DELTAWIRE_M_AUDIO_ID,
+    audio_data = DELTAWIRE_M_AUDIO_DATA,
+    audio_transcript = DELTAWIRE_M_AUDIO_TRANSCRIPT,
+    call_id = DELTAWIRE_M_CALL_ID,
+    call_type = DELTAWIRE_M_CALL_TYPE,
+    call_name = DELTAWIRE_M_CALL_NAME,
+    call_arguments = DELTAWIRE_M_CALL_ARGUMENTS,
+};
+
+/// What a stream is of.
+enum class mode : std::uint32_t {
+    /// Chat completion chunks.
+    chat = DELTAWIRE_MODE_CHAT,
+    /// Events of any kind; payloads are not looked into.
+    sse = DELTAWIRE_MODE_SSE,
+};
+
+/// What a handler's method may answer; one that returns nothing goes on.
+enum class flow : std::int32_t {
+    go_on = DELTAWIRE_GO_ON,
+    /// Stop after this event, whose other methods are still called: `feed` says status::paused.
+    pause = DELTAWIRE_PAUSE,
+    /// From `on_chunk` and `on_sse` only: stop before this event, which will be given again, whole. From others it is
+    /// an error: `feed` says status::callback.
+    again = DELTAWIRE_AGAIN,
+    /// Break off at once, as an exception does, but without one: `feed` says status::aborted.
+    abort = -1,
+};
+
+namespace detail {
+
+inline std::string_view view(const char *name) noexcept {
+    return name == nullptr ? std::string_view("?") : std::string_view(name);
+}
+
+inline std::string_view view(const deltawire_str &bytes) noexcept {
+    return bytes.ptr == nullptr ? std::string_view() : std::string_view(bytes.ptr, bytes.len);
+}
+
+}  // namespace detail
+
+/// `OK`, `E_NULL`, ...
+inline std::string_view to_string(status s) noexcept {
+    return detail::view(deltawire_status_name(static_cast<std::int32_t>(s)));
+}
+/// A status in words.
+inline std::string_view describe(status s) noexcept {
+    return detail::view(deltawire_status_text(static_cast<std::int32_t>(s)));
+}
+/// `CONTENT`, ...
+inline std::string_view to_string(event_kind k) noexcept {
+    return detail::view(deltawire_event_name(static_cast<std::uint32_t>(k)));
+}
+/// `Done`, ...
+inline std::string_view to_string(verdict v) noexcept {
+    return detail::view(deltawire_verdict_name(static_cast<std::uint32_t>(v)));
+}
+/// `UnexpectedEnd`, ...
+inline std::string_view to_string(fault f) noexcept {
+    return detail::view(deltawire_fault_name(static_cast<std::uint32_t>(f)));
+}
+
+/// Misuse of the library, and want of room where it is limited by the caller.
+class error : public std::exception {
+public:
+    explicit error(status code) noexcept : code_(code) {}
+    /// Which.
+    status code() const noexcept { return code_; }
+    /// The same in words.
+    const char *what() const noexcept override {
+        const char *text = deltawire_status_text(static_cast<std::int32_t>(code_));
+        return text == nullptr ? "deltawire" : text;
+    }
+
+private:
+    status code_;
+};
+
+namespace detail {
+
+[[noreturn]] inline void fail(status s) {
+#if DELTAWIRE_DETAIL_EXCEPTIONS
+    throw error(s);
+#else
+    (void)s;
+    std::terminate();
+#endif
+}
+
+/// Throws what is misuse.
+inline status checked(deltawire_status s) {
+    if (s < 0 && s > DELTAWIRE_E_ABORTED) fail(static_cast<status>(s));
+    return static_cast<status>(s);
+}
+
+/// A text of unknown length by a function with a size query: once into a small buffer, then, if it is longer, again.
+template <class Get>
+std::optional<std::string> text_of(Get get) {
+    std::array<char, 128> small;
+    std::size_t need = 0;
+    deltawire_status s = get(small.data(), small.size(), &need);
+    if (s == DELTAWIRE_OK) return std::string(small.data(), need);
+    if (s == DELTAWIRE_ABSENT) return std::nullopt;
+    if (s != DELTAWIRE_E_SMALL) fail(static_cast<status>(s));
+    std::string text(need, '\0');
+    s = get(text.data(), text.size(), &need);
+    if (s != DELTAWIRE_OK) fail(static_cast<status>(s));
+    return text;
+}
+
+/// A block for the C library: memory of this many bytes, rounded up to whole words, and so aligned.
+using block = std::unique_ptr<std::uint64_t[]>;
+static_assert(alignof(std::uint64_t) == DELTAWIRE_ALIGN || alignof(std::max_align_t) >= DELTAWIRE_ALIGN,
+              "new gives memory that is aligned");
+
+inline std::size_t block_len(std::size_t bytes) noexcept { return bytes / 8 * 8 + (bytes % 8 == 0 ? 0 : 8); }
+inline block make_block(std::size_t bytes) { return block(new std::uint64_t[block_len(bytes) / 8]); }
+
+}  // namespace detail
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Quirks
+
+/// A deviation that is understood all the same: its number, and its names.
+class quirk {
+public:
+    constexpr explicit quirk(std::uint32_t number) noexcept : number_(number) {}
+    constexpr std::uint32_t number() const noexcept { return number_; }
+    /// Whether this version of the library has a name for it.
+    bool known() const noexcept { return deltawire_quirk_code(number_) != nullptr; }
+    /// The row of the table: `F6`. Else `?`.
+    std::string_view code() const noexcept { return detail::view(deltawire_quirk_code(number_)); }
+    /// `ContinuedPayload`. Else `?`.
+    std::string_view name() const noexcept { return detail::view(deltawire_quirk_name(number_)); }
+    /// In words. Else `?`.
+    std::string_view text() const noexcept { return detail::view(deltawire_quirk_text(number_)); }
+
+    friend constexpr bool operator==(quirk a, quirk b) noexcept { return a.number_ == b.number_; }
+    friend constexpr bool operator!=(quirk a, quirk b) noexcept { return a.number_ != b.number_; }
+
+private:
+    std::uint32_t number_;
+};
+
+/// A set of quirks.
+class quirk_set {
+public:
+    constexpr quirk_set() noexcept = default;
+    /// All of them, those of later versions too.
+    static constexpr quirk_set all() noexcept {
+        quirk_set set;
+        set.low_ = ~std::uint64_t{0};
+        set.high_ = ~std::uint64_t{0};
+        return set;
+    }
+    /// The same with one more; a number from `DELTAWIRE_QUIRKS` on adds nothing.
+    constexpr quirk_set with(quirk q) const noexcept { return changed(q, true); }
+    /// The same without one.
+    constexpr quirk_set without(quirk q) const noexcept { return changed(q, false); }
+    constexpr bool has(quirk q) const noexcept {
+        return q.number() < DELTAWIRE_QUIRKS && ((q.number() < 64 ? low_ : high_) >> q.number() % 64 & 1) != 0;
+    }
+    /// Bits 0 to 63, and 64 to 127.
+    constexpr std::uint64_t low() const noexcept { return low_; }
+    constexpr std::uint64_t high() const noexcept { return high_; }
+
+private:
+    constexpr quirk_set changed(quirk q, bool on) const noexcept {
+        quirk_set set = *this;
+        if (q.number() < DELTAWIRE_QUIRKS) {
+            std::uint64_t &word = q.number() < 64 ? set.low_ : set.high_;
+            const std::uint64_t bit = std::uint64_t{1} << q.number() % 64;
+            word = on ? word | bit : word & ~bit;
+        }
+        return set;
+    }
+    std::uint64_t low_ = 0;
+    std::uint64_t high_ = 0;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Values
+
+/// A JSON value that was not read yet; it may be none. As small as three words: pass it by value. It lives as long as
+/// the bytes that it is of. Values are read lazily: what is malformed inside is noticed where it is read, or not at
+/// all.
+class value {
+public:
+    class element_range;
+    class member_range;
+
+    /// None.
+    constexpr value() noexcept : raw_{nullptr, 0, DELTAWIRE_T_NONE, 0} {}
+    constexpr explicit value(const deltawire_value &raw) noexcept : raw_(raw) {}
+    /// The value that these bytes are; none if they are none.
+    static value open(std::string_view json) noexcept {
+        value v;
+        if (deltawire_value_open(json.data(), json.size(), &v.raw_) != DELTAWIRE_OK) return value();
+        return v;
+    }
+    /// Plain text of any bytes; `as_string` gives them as valid UTF-8.
+    static value plain(std::string_view bytes) noexcept {
+        value v;
+        if (deltawire_value_plain(bytes.data(), bytes.size(), &v.raw_) != DELTAWIRE_OK) return value();
+        return v;
+    }
+
+    value_type type() const noexcept { return static_cast<value_type>(raw_.type); }
+    /// Whether there is one.
+    explicit operator bool() const noexcept { return raw_.type != DELTAWIRE_T_NONE; }
+    bool is_null() const noexcept { return raw_.type == DELTAWIRE_T_NULL; }
+    bool is_string() const noexcept { return raw_.type == DELTAWIRE_T_STRING; }
+    bool is_number() const noexcept { return raw_.type == DELTAWIRE_T_NUMBER; }
+    bool is_array() const noexcept { return raw_.type == DELTAWIRE_T_ARRAY; }
+    bool is_object() const noexcept { return raw_.type == DELTAWIRE_T_OBJECT; }
+    /// No JSON but plain text, as some servers report errors.
+    bool is_text() const noexcept { return raw_.type == DELTAWIRE_T_TEXT; }
+    /// Its bytes as they came: a string with its quotes and escapes.
+    std::string_view raw() const noexcept { return detail::view(deltawire_str{raw_.ptr, raw_.len}); }
+
+    /// The member of an object with this name (the last one); none if there is no such, or this is no object. Reads the
+    /// object once.
+    value operator[](std::string_view name) const noexcept {
+        value v;
+        if (deltawire_value_member(&raw_, name.data(), name.size(), &v.raw_) != DELTAWIRE_OK) return value();
+        return v;
+    }
+    /// `for (value item : v.elements())`: the elements of an array, or the values of an object; else nothing.
+    element_range elements() const noexcept;
+    /// `for (auto [key, item] : v.members())`: the members of an object; else nothing.
+    member_range members() const noexcept;
+
+    /// The decoded text of a string or of plain text, or a number, `true` or `false` as it is written.
+    std::optional<std::string> as_string() const {
+        return detail::text_of([this](char *buf, std::size_t cap, std::size_t *need) {
+            return deltawire_value_text(&raw_, buf, cap, need);
+        });
+    }
+    /// The text of a string without a copy, where it stands in the bytes as it is; else `as_string` decodes it.
+    std::optional<std::string_view> view() const noexcept {
+        deltawire_str text = {nullptr, 0};
+        if (deltawire_value_str(&raw_, &text) != DELTAWIRE_OK) return std::nullopt;
+        return detail::view(text);
+    }
+    /// Whether it is a string or plain text that decodes to `text`.
+    bool equals(std::string_view text) const noexcept {
+        return deltawire_value_equals(&raw_, text.data(), text.size()) == DELTAWIRE_OK;
+    }
+    std::optional<bool> as_bool() const noexcept {
+        if (raw_.type == DELTAWIRE_T_TRUE) return true;
+        if (raw_.type == DELTAWIRE_T_FALSE) return false;
+        return std::nullopt;
+    }
+    /// A number that is a whole one of this type, however it is written (`10.0`, `1e3`).
+    std::optional<std::uint64_t> as_u64() const noexcept {
+        std::uint64_t n = 0;
+        if (deltawire_value_u64(&raw_, &n) != DELTAWIRE_OK) return std::nullopt;
+        return n;
+    }
+    /// The same, signed.
+    std::optional<std::int64_t> as_i64() const noexcept {
+        std::int64_t n = 0;
+        if (deltawire_value_i64(&raw_, &n) != DELTAWIRE_OK) return std::nullopt;
+        return n;
+    }
+    /// A number as digits and a power of ten.
+    std::optional<deltawire_decimal> as_decimal() const noexcept {
+        deltawire_decimal d = {};
+        if (deltawire_value_decimal(&raw_, &d) != DELTAWIRE_OK) return std::nullopt;
+        return d;
+    }
+    /// The double that is nearest to a number, whatever the locale; an infinity if it is too big for one.
+    std::optional<double> as_double() const {
+        const std::optional<deltawire_decimal> d = as_decimal();
+        if (!d) return std::nullopt;
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
+        // Both factors are exact, so that the one operation rounds correctly.
+        constexpr double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+        if (d->exact == 1 && d->digits <= std::uint64_t{1} << 53 && d->exp10 >= -22 && d->exp10 <= 22) {
+            const double digits = static_cast<double>(d->digits);
+            const double abs = d->exp10 < 0 ? digits / tens[-d->exp10] : digits * tens[d->exp10];
+            return d->negative == 1 ? -abs : abs;
+        }
+#endif
+#if defined(__cpp_lib_to_chars) && __cpp_lib_to_chars >= 201611L && !defined(DELTAWIRE_NO_FROM_CHARS)
+        double read = 0;
+        const std::string_view text = raw();
+        const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), read);
+        if (fault == std::errc() && end == text.data() + text.size()) return read;
+#endif
+        return slow_double();
+    }
+
+    /// The value of the C interface.
+    const deltawire_value &native() const noexcept { return raw_; }
+
+private:
+    /// By strtod, from digits and an exponent without a point: which character that is depends on the locale.
+    double slow_double() const {
+        std::string digits;
+        long long exp = 0;
+        long long written = 0;
+        bool point = false;
+        const std::string_view text = raw();
+        std::size_t i = 0;
+        for (; i < text.size() && text[i] != 'e' && text[i] != 'E'; i++) {
+            if (text[i] == '.') {
+                point = true;
+            } else {
+                digits += text[i];
+                exp -= point ? 1 : 0;
+            }
+        }
+        if (i < text.size()) {
+            i++;
+            const bool negative = i < text.size() && text[i] == '-';
+            if (i < text.size() && (text[i] == '-' || text[i] == '+')) i++;
+            for (; i < text.size() && written < 1000000000000000; i++) written = written * 10 + (text[i] - '0');
+            exp += negative ? -written : written;
+        }
+        digits += 'e';
+        digits += std::to_string(exp);
+        return std::strtod(digits.c_str(), nullptr);
+    }
+
+    deltawire_value raw_;
+};
+
+/// A member of an object.
+struct member {
+    /// Its name, a string.
+    deltawire::value key;
+    deltawire::value value;
+};
+
+namespace detail {
+
+struct sentinel {};
+
+/// A number of bytes of the memory. A cast only where the types differ.
+template <class N>
+constexpr std::size_t narrow(N n) noexcept {
+    if constexpr (std::is_same_v<N, std::size_t>) {
+        return n;
+    } else {
+        return static_cast<std::size_t>(n);
+    }
+}
+
+template <class Item>
+class value_iterator {
+public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Item;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Item *;
+    using reference = const Item &;
+
+    value_iterator() noexcept = default;
+    explicit value_iterator(const value &container) noexcept : container_(container), more_(true) { advance(); }
+    reference operator*() const noexcept { return item_; }
+    pointer operator->() const noexcept { return &item_; }
+    value_iterator &operator++() noexcept {
+        advance();
+        return *this;
+    }
+    void operator++(int) noexcept { advance(); }
+    friend bool operator==(const value_iterator &it, sentinel) noexcept { return !it.more_; }
+    friend bool operator!=(const value_iterator &it, sentinel) noexcept { return it.more_; }
+#if !defined(__cpp_impl_three_way_comparison)
+    friend bool operator==(sentinel, const value_iterator &it) noexcept { return !it.more_; }
+    friend bool operator!=(sentinel, const value_iterator &it) noexcept { return it.more_; }
+#endif
+
+private:
+    void advance() noexcept {
+        deltawire_value key = {nullptr, 0, DELTAWIRE_T_NONE, 0};
+        deltawire_value item = {nullptr, 0, DELTAWIRE_T_NONE, 0};
+        more_ = more_ && deltawire_value_next(&container_.native(), &cursor_, &key, &item) == DELTAWIRE_OK;
+        if constexpr (std::is_same_v<Item, member>) {
+            item_ = member{value(key), value(item)};
+        } else {
+            item_ = value(item);
+        }
+    }
+
+    value container_;
+    std::size_t cursor_ = 0;
+    Item item_;
+    bool more_ = false;
+};
+
+}  // namespace detail
+
+class value::element_range {
+public:
+    using iterator = detail::value_iterator<value>;
+    explicit element_range(const value &container) noexcept : container_(container) {}
+    iterator begin() const noexcept { return iterator(container_); }
+    detail::sentinel end() const noexcept { return {}; }
+
+private:
+    value container_;
+};
+
+class value::member_range {
+public:
+    using iterator = detail::value_iterator<member>;
+    explicit member_range(const value &container) noexcept : container_(container.is_object() ? container : value()) {}
+    iterator begin() const noexcept { return iterator(container_); }
+    detail::sentinel end() const noexcept { return {}; }
+
+private:
+    value container_;
+};
+
+inline value::element_range value::elements() const noexcept { return element_range(*this); }
+inline value::member_range value::members() const noexcept { return member_range(*this); }
+
+/// An error that the API reported, in whichever shape it came.
+class error_info {
+public:
+    explicit error_info(const value &raw) noexcept : raw_(raw) {}
+    /// What happened, in words.
+    std::optional<std::string> message() const { return text(DELTAWIRE_ERROR_MESSAGE); }
+    /// A string, or a number as it is written.
+    std::optional<std::string> code() const { return text(DELTAWIRE_ERROR_CODE); }
+    std::optional<std::string> type() const { return text(DELTAWIRE_ERROR_TYPE); }
+    std::optional<std::string> param() const { return text(DELTAWIRE_ERROR_PARAM); }
+    /// Any JSON; none if there is none.
+    value metadata() const noexcept { return field(DELTAWIRE_ERROR_METADATA); }
+    /// All of it: JSON, or plain text.
+    const value &raw() const noexcept { return raw_; }
+
+private:
+    value field(std::uint32_t which) const noexcept {
+        deltawire_value v = {nullptr, 0, DELTAWIRE_T_NONE, 0};
+        if (deltawire_error_field(&raw_.native(), which, &v) != DELTAWIRE_OK) return value();
+        return value(v);
+    }
+    std::optional<std::string> text(std::uint32_t which) const {
+        const value v = field(which);
+        if (!v) return std::nullopt;
+        return v.as_string();
+    }
+
+    value raw_;
+};
+
+/// Token counts; those that did not come are empty.
+struct token_usage {
+    std::optional<std::uint64_t> prompt;
+    std::optional<std::uint64_t> completion;
+    std::optional<std::uint64_t> total;
+    std::optional<std::uint64_t> reasoning;
+    std::optional<std::uint64_t> cached;
+    std::optional<std::uint64_t> prompt_audio;
+    std::optional<std::uint64_t> completion_audio;
+    std::optional<std::uint64_t> accepted_prediction;
+    std::optional<std::uint64_t> rejected_prediction;
+
+    token_usage() = default;
+    explicit token_usage(const deltawire_usage &raw) noexcept {
+        const auto take = [&raw](int bit, std::uint64_t count) {
+            return (raw.has >> bit & 1U) != 0 ? std::optional<std::uint64_t>(count) : std::nullopt;
+        };
+        prompt = take(0, raw.prompt);
+        completion = take(1, raw.completion);
+        total = take(2, raw.total);
+        reasoning = take(3, raw.reasoning);
+        cached = take(4, raw.cached);
+        prompt_audio = take(5, raw.prompt_audio);
+        completion_audio = take(6, raw.completion_audio);
+        accepted_prediction = take(7, raw.accepted_prediction);
+        rejected_prediction = take(8, raw.rejected_prediction);
+    }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Chunks
+
+/// A chunk: one event's payload and an index of its members. A pointer; valid until the handler's method returns, or as
+/// long as the `opened_chunk` that it is of. It may be none.
+class chunk_view {
+public:
+    constexpr explicit chunk_view(const deltawire_chunk *raw) noexcept : raw_(raw) {}
+    /// Whether there is one.
+    explicit operator bool() const noexcept { return raw_ != nullptr; }
+    /// A member that is known, as the library reads it: `null`, `""` and empty objects are none.
+    value field(chunk_field which) const noexcept {
+        deltawire_value v = {nullptr, 0, DELTAWIRE_T_NONE, 0};
+        if (deltawire_chunk_field(raw_, static_cast<std::uint32_t>(which), &v) != DELTAWIRE_OK) return value();
+        return value(v);
+    }
+    /// Any member of the top level, by name; the last of that name.
+    value operator[](std::string_view name) const noexcept {
+        deltawire_value v = {nullptr, 0, DELTAWIRE_T_NONE, 0};
+        if (deltawire_chunk_member(raw_, name.data(), name.size(), &v) != DELTAWIRE_OK) return value();
+        return value(v);
+    }
+    value id() const noexcept { return field(chunk_field::id); }
+    value model() const noexcept { return field(chunk_field::model); }
+    /// Seconds since 1970. A number in a string counts.
+    std::optional<std::uint64_t> created() const noexcept {
+        const value v = field(chunk_field::created);
+        const std::optional<std::string_view> text = v.view();
+        return (text ? value::open(*text) : v).as_u64();
+    }
+    /// The token counts that it brings.
+    std::optional<token_usage> usage() const noexcept {
+        deltawire_usage u = {};
+        u.size = static_cast<std::uint32_t>(sizeof u);
+        if (deltawire_chunk_usage(raw_, &u) != DELTAWIRE_OK) return std::nullopt;
+        return token_usage(u);
+    }
+    /// The error that it reports.
+    std::optional<error_info> api_error() const noexcept {
+        const value v = field(chunk_field::error);
+        if (!v) return std::nullopt;
+        return error_info(v);
+    }
+    /// The data lines of the event, joined by LF.
+    std::string_view payload() const noexcept {
+        deltawire_str text = {nullptr, 0};
+        if (deltawire_chunk_payload(raw_, &text) != DELTAWIRE_OK) return {};
+        return detail::view(text);
+    }
+    const deltawire_chunk *native() const noexcept { return raw_; }
+
+private:
+    const deltawire_chunk *raw_;
+};
+
+/// A chunk made of a payload, without a parser. Neither copied nor moved; the payload must outlive it.
+class opened_chunk {
+public:
+    explicit opened_chunk(std::string_view payload) noexcept {
+        if (deltawire_chunk_open(payload.data(), payload.size(), &memory_, &raw_) != DELTAWIRE_OK) raw_ = nullptr;
+    }
+    opened_chunk(const opened_chunk &) = delete;
+    opened_chunk &operator=(const opened_chunk &) = delete;
+    /// None if the payload is no JSON object.
+    chunk_view view() const noexcept { return chunk_view(raw_); }
+
+private:
+    deltawire_chunk_storage memory_;
+    const deltawire_chunk *raw_ = nullptr;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What comes
+
+namespace detail {
+
+/// What `at` and `event` both know.
+template <class Self>
+class facts {
+public:
+    event_kind kind() const noexcept { return static_cast<event_kind>(raw().kind); }
+    /// The index of the choice; 0 where there is none.
+    std::uint32_t choice() const noexcept { return raw().choice; }
+    /// The number of the tool call among those of its choice, in order of appearance.
+    std::uint32_t call() const noexcept { return raw().call; }
+    /// See `DELTAWIRE_EV_*`.
+    std::uint32_t code() const noexcept { return raw().code; }
+    /// See `DELTAWIRE_EV_*`.
+    std::uint64_t number() const noexcept { return raw().number; }
+    /// Where it lay in the stream: offset of its first byte, and one past its last.
+    std::uint64_t start() const noexcept { return raw().start; }
+    std::uint64_t end() const noexcept { return raw().end; }
+
+    /// Another piece of this text follows.
+    bool more() const noexcept { return has(DELTAWIRE_EVF_MORE); }
+    /// The tool call opens.
+    bool opens() const noexcept { return has(DELTAWIRE_EVF_OPENS); }
+    /// It opens under an index that an earlier call has.
+    bool reuses() const noexcept { return has(DELTAWIRE_EVF_REUSES); }
+    /// It is a call of a custom tool.
+    bool custom() const noexcept { return has(DELTAWIRE_EVF_CUSTOM); }
+    /// The name begins anew with this; without it the text is to be put behind what came before.
+    bool replaces() const noexcept { return has(DELTAWIRE_EVF_REPLACES); }
+    /// The error is plain text, no JSON.
+    bool plain() const noexcept { return has(DELTAWIRE_EVF_PLAIN); }
+    /// `number()` says something, be it 0.
+    bool has_number() const noexcept { return has(DELTAWIRE_EVF_NUMBER); }
+
+    /// Of event_kind::finish.
+    finish_reason finish() const noexcept { return static_cast<finish_reason>(raw().code); }
+    /// Of event_kind::malformed.
+    deltawire::fault fault() const noexcept { return static_cast<deltawire::fault>(raw().code); }
+    /// Of event_kind::limit.
+    deltawire::limit limit() const noexcept { return static_cast<deltawire::limit>(raw().code); }
+    /// Of event_kind::quirk.
+    deltawire::quirk quirk() const noexcept { return deltawire::quirk(raw().code); }
+
+private:
+    const auto &raw() const noexcept { return static_cast<const Self *>(this)->native(); }
+    bool has(int flag) const noexcept {
+        return (static_cast<unsigned>(raw().flags) & static_cast<unsigned>(flag)) != 0;
+    }
+};
+
+}  // namespace detail
+
+/// Where and what a handler's thing is. Valid until its method returns.
+class at : public detail::facts<at> {
+public:
+    explicit at(const deltawire_at *raw) noexcept : raw_(raw) {}
+    /// The chunk that it came in; none if it came in none.
+    chunk_view chunk() const noexcept { return chunk_view(raw_->chunk); }
+    /// The `event` field of the event that it came in, any bytes.
+    std::string_view event_name() const noexcept { return detail::view(raw_->event_name); }
+    const deltawire_at &native() const noexcept { return *raw_; }
+
+private:
+    const deltawire_at *raw_;
+};
+
+/// An event of any event stream. Any bytes.
+struct sse_event {
+    /// `message` if it has no name.
+    std::string_view type;
+    /// Its data lines, joined by LF.
+    std::string_view data;
+    /// The last event ID.
+    std::string_view id;
+};
+
+/// A tool call opens (`at::opens`), or its ID or type came late: what is known now for the first time, else none.
+struct tool_call {
+    value id;
+    value type;
+};
+
+/// An event of a batch. Valid until the iterator that gave it is advanced.
+class event : public detail::facts<event> {
+public:
+    event() noexcept = default;
+    event(const deltawire_event *raw, const char *data, const char *scratch) noexcept
+        : raw_(raw), data_(data), scratch_(scratch) {}
+    /// The text; see `DELTAWIRE_EV_*`. Pieces of one text follow one another, as long as `more()` says so;
+    /// IDs, names, types, roles and finish reasons come whole.
+    std::string_view text() const noexcept { return view(raw_->text_off, raw_->text_len, DELTAWIRE_EVF_TEXT_SCRATCH); }
+    /// The second text.
+    std::string_view aux() const noexcept { return view(raw_->aux_off, raw_->aux_len, DELTAWIRE_EVF_AUX_SCRATCH); }
+    /// The third text.
+    std::string_view extra() const noexcept {
+        return view(raw_->extra_off, raw_->extra_len, DELTAWIRE_EVF_EXTRA_SCRATCH);
+    }
+    /// The text as a value (audio, log probabilities, message, usage, errors); none of a piece.
+    value json() const noexcept { return json_of(text(), more()); }
+    /// The same of a text that was put together from pieces.
+    value json_of(std::string_view whole, bool cut = false) const noexcept {
+        if (cut) return value();
+        return plain() ? value::plain(whole) : value::open(whole);
+    }
+    /// Of event_kind::error and event_kind::choice_error.
+    error_info api_error() const noexcept { return error_info(json()); }
+    /// Of event_kind::sse.
+    sse_event sse() const noexcept { return sse_event{aux(), text(), extra()}; }
+
+    const deltawire_event &native() const noexcept { return *raw_; }
+    /// What `text_off` counts from: without and with its flag.
+    const char *data() const noexcept { return data_; }
+    const char *scratch() const noexcept { return scratch_; }
+
+private:
+    std::string_view view(std::uint32_t off, std::uint32_t len, int flag) const noexcept {
+        if (len == 0) return {};
+        const bool in_scratch = (static_cast<unsigned>(raw_->flags) & static_cast<unsigned>(flag)) != 0;
+        return std::string_view((in_scratch ? scratch_ : data_) + off, len);
+    }
+
+    const deltawire_event *raw_ = nullptr;
+    const char *data_ = nullptr;
+    const char *scratch_ = nullptr;
+};
+
+/// Puts pieces of texts together: `if (join.add(e.text(), e.more())) use(join.text());`
+class joiner {
+public:
+    /// Takes a piece. True: the text is whole. It is not copied if it came in one.
+    bool add(std::string_view piece, bool more) {
+        if (fresh_) kept_.clear();
+        fresh_ = !more;
+        if (!more && kept_.empty()) {
+            whole_ = piece;
+            return true;
+        }
+        kept_.append(piece);
+        return !more;
+    }
+    /// The text; valid as long as the last piece, and until the next.
+    std::string_view text() const noexcept { return kept_.empty() ? whole_ : std::string_view(kept_); }
+
+private:
+    std::string kept_;
+    std::string_view whole_;
+    bool fresh_ = true;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Handlers
+
+// A handler is any object with some of these methods. Each may leave out what it does not need, and return nothing or a
+// `flow`. Those that are not there cost nothing: the library does not even decode what they would be given. A method of
+// such a name that cannot be called so does not compile, nor does a handler with none of them; but a name misspelt beside
+// a right one is a method like any other, and is never called. The setters of `callbacks` cannot be misspelt.
+//
+//     on_sse(at, sse_event)                  mode::sse: an event
+//     on_comment(at, string_view)            any bytes
+//     on_keep_alive(at, string_view)         any bytes
+//     on_retry(at, uint64_t)                 milliseconds
+//     on_last_event_id(at, string_view)      any bytes
+//     on_chunk(at, chunk_view)               what it brings follows
+//     on_role, on_content, on_reasoning, on_refusal(at, string_view)
+//     on_tool_call(at, tool_call)            at.opens(): opens; at.number(): its index; at.call(): its number
+//     on_tool_name(at, string_view)          at.replaces(): a new one, else to be put behind it
+//     on_tool_arguments(at, string_view)
+//     on_function_name(at, string_view)      as on_tool_name
+//     on_function_arguments(at, string_view)
+//     on_audio, on_logprobs, on_message(at, value)
+//     on_finish(at, string_view)             at.finish()
+//     on_choice_error, on_error(at, error_info)
+//     on_usage(at, value)                    at.chunk().usage() has the counts
+//     on_malformed(at, string_view)          any bytes; at.fault() at byte at.number()
+//     on_too_long, on_comment_too_long, on_limit(at)
+//     on_quirk(at, quirk)
+//     on_done, on_frame(at)
+//
+// A text may come in several pieces; all but the last have at.more().
+
+/// A handler that takes nothing.
+struct discard {};
+
+template <class... Slots>
+class callbacks;
+
+namespace detail {
+
+template <event_kind Kind>
+struct method;
+
+/// How the method of a kind is called, and whether there is one of that name, be it callable or not: with a base that
+/// has the name too, it is ambiguous then.
+#define DELTAWIRE_DETAIL_METHOD(NAME)                                                      \
+    template <>                                                                            \
+    struct method<event_kind::NAME> {                                                      \
+        template <class H, class... A>                                                     \
+        static auto call(H &h, A &&...a) -> decltype(h.on_##NAME(std::forward<A>(a)...)) { \
+            return h.on_##NAME(std::forward<A>(a)...);                                     \
+        }                                                                                  \
+        struct probe {                                                                     \
+            int on_##NAME;                                                                 \
+        };                                                                                 \
+        template <class H>                                                                 \
+        struct both : H, probe {};                                                         \
+        template <class H, class = void>                                                   \
+        struct named : std::true_type {};                                                  \
+        template <class H>                                                                 \
+        struct named<H, std::void_t<decltype(&both<H>::on_##NAME)>> : std::false_type {};  \
+    };
+
+// clang-format off
+#define DELTAWIRE_DETAIL_EACH(X)                                                                       \
+    X(sse) X(comment) X(keep_alive) X(retry) X(last_event_id) X(chunk) X(role) X(content) X(reasoning) \
+    X(refusal) X(tool_call) X(tool_name) X(tool_arguments) X(function_name) X(function_arguments)      \
+    X(audio) X(logprobs) X(message) X(finish) X(choice_error) X(usage) X(error) X(malformed)           \
+    X(too_long) X(comment_too_long) X(limit) X(quirk) X(done) X(frame)
+// clang-format on
+
+DELTAWIRE_DETAIL_EACH(DELTAWIRE_DETAIL_METHOD)
+#undef DELTAWIRE_DETAIL_METHOD
+
+/// One function of `callbacks`.
+template <event_kind Kind, class F>
+struct slot {
+    F function_;
+};
+
+template <event_kind Kind, class F>
+F &function_of(slot<Kind, F> &s) noexcept {
+    return s.function_;
+}
+template <event_kind Kind, class F>
+const F &function_of(const slot<Kind, F> &s) noexcept {
+    return s.function_;
+}
+
+/// What is called for a kind: a method, or a function of `callbacks`.
+template <event_kind Kind, class H>
+struct target {
+    template <class... A>
+    static auto call(H &h, A &&...a) -> decltype(method<Kind>::call(h, std::forward<A>(a)...)) {
+        return method<Kind>::call(h, std::forward<A>(a)...);
+    }
+    static constexpr bool named() {
+        using bare = std::remove_cv_t<H>;
+        if constexpr (std::is_class_v<bare> && !std::is_final_v<bare>) {
+            return method<Kind>::template named<bare>::value;
+        } else {
+            return false;
+        }
+    }
+};
+
+template <event_kind Kind, class H>
+struct slot_target {
+    template <class Same, class... A>
+    static auto call(Same &h, A &&...a) -> decltype(function_of<Kind>(h)(std::forward<A>(a)...)) {
+        return function_of<Kind>(h)(std::forward<A>(a)...);
+    }
+    static constexpr bool named() { return std::remove_cv_t<H>::template has<Kind>(); }
+};
+template <event_kind Kind, class... Slots>
+struct target<Kind, callbacks<Slots...>> : slot_target<Kind, callbacks<Slots...>> {};
+template <event_kind Kind, class... Slots>
+struct target<Kind, const callbacks<Slots...>> : slot_target<Kind, const callbacks<Slots...>> {};
+
+template <class Void, event_kind Kind, class H, class... A>
+struct callable : std::false_type {};
+template <event_kind Kind, class H, class... A>
+struct callable<std::void_t<decltype(target<Kind, H>::call(std::declval<H &>(), std::declval<A>()...))>, Kind, H, A...>
+    : std::true_type {};
+
+template <event_kind Kind, class H, class... A>
+constexpr bool wanted() {
+    constexpr bool can = callable<void, Kind, H, at, A...>::value || callable<void, Kind, H, A...>::value ||
+                         callable<void, Kind, H, at>::value || callable<void, Kind, H>::value;
+    static_assert(can || !target<Kind, H>::named(),
+                  "this handler has a method on_... that cannot be called with what it would be given: see the list of "
+                  "methods in deltawire.hpp");
+    return can;
+}
+
+/// A call of `feed`: its handler, and what that threw.
+template <class H>
+struct invocation {
+    H *handler;
+    std::exception_ptr thrown;
+};
+
+/// Calls a handler for the C library, through which no exception may pass.
+template <event_kind Kind, class H, class... A>
+std::int32_t invoke(void *user, const deltawire_at *raw, A... args) noexcept {
+    invocation<H> &in = *static_cast<invocation<H> *>(user);
+    const auto call = [&]() -> decltype(auto) {
+        if constexpr (callable<void, Kind, H, at, A...>::value) {
+            return target<Kind, H>::call(*in.handler, at(raw), std::move(args)...);
+        } else if constexpr (callable<void, Kind, H, A...>::value) {
+            return target<Kind, H>::call(*in.handler, std::move(args)...);
+        } else if constexpr (callable<void, Kind, H, at>::value) {
+            return target<Kind, H>::call(*in.handler, at(raw));
+        } else {
+            return target<Kind, H>::call(*in.handler);
+        }
+    };
+    using answer = decltype(call());
+    static_assert(std::is_void_v<answer> || std::is_same_v<std::decay_t<answer>, flow>,
+                  "a handler's method returns nothing or a deltawire::flow");
+#if DELTAWIRE_DETAIL_EXCEPTIONS
+    try {
+#endif
+        if constexpr (std::is_void_v<answer>) {
+            call();
+            return DELTAWIRE_GO_ON;
+        } else {
+            return static_cast<std::int32_t>(call());
+        }
+#if DELTAWIRE_DETAIL_EXCEPTIONS
+    } catch (...) {
+        in.thrown = std::current_exception();
+        return static_cast<std::int32_t>(flow::abort);
+    }
+#endif
+}
+
+template <event_kind Kind, class H>
+std::int32_t text_fn(void *user, const deltawire_at *raw, const char *text, std::size_t len) noexcept {
+    return invoke<Kind, H>(user, raw, view(deltawire_str{text, len}));
+}
+template <event_kind Kind, class H>
+std::int32_t at_fn(void *user, const deltawire_at *raw) noexcept {
+    return invoke<Kind, H>(user, raw);
+}
+template <event_kind Kind, class H>
+std::int32_t value_fn(void *user, const deltawire_at *raw, const deltawire_value *v) noexcept {
+    return invoke<Kind, H>(user, raw, value(*v));
+}
+template <event_kind Kind, class H>
+std::int32_t error_fn(void *user, const deltawire_at *raw, const deltawire_value *v) noexcept {
+    return invoke<Kind, H>(user, raw, error_info(value(*v)));
+}
+template <class H>
+std::int32_t sse_fn(void *user, const deltawire_at *raw, deltawire_str type, deltawire_str data,
+                    deltawire_str id) noexcept {
+    return invoke<event_kind::sse, H>(user, raw, sse_event{view(type), view(data), view(id)});
+}
+template <class H>
+std::int32_t retry_fn(void *user, const deltawire_at *raw) noexcept {
+    return invoke<event_kind::retry, H>(user, raw, std::uint64_t{raw->number});
+}
+template <class H>
+std::int32_t chunk_fn(void *user, const deltawire_at *raw) noexcept {
+    return invoke<event_kind::chunk, H>(user, raw, chunk_view(raw->chunk));
+}
+template <class H>
+std::int32_t quirk_fn(void *user, const deltawire_at *raw) noexcept {
+    return invoke<event_kind::quirk, H>(user, raw, quirk(raw->code));
+}
+template <class H>
+std::int32_t call_fn(void *user, const deltawire_at *raw, const deltawire_value *id,
+                     const deltawire_value *type) noexcept {
+    return invoke<event_kind::tool_call, H>(user, raw, tool_call{value(*id), value(*type)});
+}
+
+/// The callbacks of a type of handlers, and whether there are any. (To compare them with NULL is no constant expression
+/// to every compiler under every sanitizer.)
+struct made_table {
+    deltawire_callbacks callbacks;
+    bool any;
+};
+
+/// The callbacks of a type of handlers: NULL where it has no method.
+template <class H>
+constexpr made_table make_table() {
+    deltawire_callbacks t = {};
+    bool any = std::is_same_v<std::remove_cv_t<H>, discard>;
+    t.size = sizeof t;
+#define DELTAWIRE_DETAIL_TEXT(NAME)                                  \
+    if constexpr (wanted<event_kind::NAME, H, std::string_view>()) { \
+        t.on_##NAME = &text_fn<event_kind::NAME, H>;                 \
+        any = true;                                                  \
+    }
+#define DELTAWIRE_DETAIL_VALUE(NAME, FN, TYPE)           \
+    if constexpr (wanted<event_kind::NAME, H, TYPE>()) { \
+        t.on_##NAME = &FN<event_kind::NAME, H>;          \
+        any = true;                                      \
+    }
+#define DELTAWIRE_DETAIL_OWN(NAME, FN, TYPE)             \
+    if constexpr (wanted<event_kind::NAME, H, TYPE>()) { \
+        t.on_##NAME = &FN<H>;                            \
+        any = true;                                      \
+    }
+#define DELTAWIRE_DETAIL_AT(NAME)                  \
+    if constexpr (wanted<event_kind::NAME, H>()) { \
+        t.on_##NAME = &at_fn<event_kind::NAME, H>; \
+        any = true;                                \
+    }
+    DELTAWIRE_DETAIL_OWN(sse, sse_fn, sse_event)
+    DELTAWIRE_DETAIL_TEXT(comment)
+    DELTAWIRE_DETAIL_TEXT(keep_alive)
+    DELTAWIRE_DETAIL_OWN(retry, retry_fn, std::uint64_t)
+    DELTAWIRE_DETAIL_TEXT(last_event_id)
+    DELTAWIRE_DETAIL_OWN(chunk, chunk_fn, chunk_view)
+    DELTAWIRE_DETAIL_TEXT(role)
+    DELTAWIRE_DETAIL_TEXT(content)
+    DELTAWIRE_DETAIL_TEXT(reasoning)
+    DELTAWIRE_DETAIL_TEXT(refusal)
+    DELTAWIRE_DETAIL_OWN(tool_call, call_fn, tool_call)
+    DELTAWIRE_DETAIL_TEXT(tool_name)
+    DELTAWIRE_DETAIL_TEXT(tool_arguments)
+    DELTAWIRE_DETAIL_TEXT(function_name)
+    DELTAWIRE_DETAIL_TEXT(function_arguments)
+    DELTAWIRE_DETAIL_VALUE(audio, value_fn, value)
+    DELTAWIRE_DETAIL_VALUE(logprobs, value_fn, value)
+    DELTAWIRE_DETAIL_VALUE(message, value_fn, value)
+    DELTAWIRE_DETAIL_TEXT(finish)
+    DELTAWIRE_DETAIL_VALUE(choice_error, error_fn, error_info)
+    DELTAWIRE_DETAIL_VALUE(usage, value_fn, value)
+    DELTAWIRE_DETAIL_VALUE(error, error_fn, error_info)
+    DELTAWIRE_DETAIL_TEXT(malformed)
+    DELTAWIRE_DETAIL_AT(too_long)
+    DELTAWIRE_DETAIL_AT(comment_too_long)
+    DELTAWIRE_DETAIL_AT(limit)
+    DELTAWIRE_DETAIL_OWN(quirk, quirk_fn, deltawire::quirk)
+    DELTAWIRE_DETAIL_AT(done)
+    DELTAWIRE_DETAIL_AT(frame)
+#undef DELTAWIRE_DETAIL_TEXT
+#undef DELTAWIRE_DETAIL_VALUE
+#undef DELTAWIRE_DETAIL_OWN
+#undef DELTAWIRE_DETAIL_AT
+    return made_table{t, any};
+}
+
+template <class H>
+struct table {
+    static_assert(make_table<H>().any,
+                  "this handler has none of the methods on_...; deltawire::discard takes nothing");
+    static constexpr deltawire_callbacks value = make_table<H>().callbacks;
+};
+
+}  // namespace detail
+
+/// A handler of functions: `callbacks().on_content([](std::string_view text) { ... }).on_done([] { ... })`. Each call
+/// gives a new object of a new type; name it by `auto`. No function is called indirectly or kept on the heap.
+template <class... Slots>
+class callbacks : public Slots... {
+public:
+    explicit callbacks(Slots... slots) : Slots(std::move(slots))... {}
+
+#define DELTAWIRE_DETAIL_SETTER(NAME)                                                            \
+    template <class F>                                                                           \
+    auto on_##NAME(F function) const & {                                                         \
+        return callbacks(*this).template with<event_kind::NAME>(std::move(function));            \
+    }                                                                                            \
+    template <class F>                                                                           \
+    auto on_##NAME(F function) && {                                                              \
+        return callbacks(std::move(*this)).template with<event_kind::NAME>(std::move(function)); \
+    }
+    DELTAWIRE_DETAIL_EACH(DELTAWIRE_DETAIL_SETTER)
+#undef DELTAWIRE_DETAIL_SETTER
+
+    template <event_kind Kind>
+    static constexpr bool has() noexcept {
+        return (is_of<Kind>(static_cast<Slots *>(nullptr)) || ...);
+    }
+
+private:
+    template <class... Others>
+    friend class callbacks;
+
+    template <event_kind Kind, event_kind Of, class F>
+    static constexpr bool is_of(detail::slot<Of, F> *) noexcept {
+        return Kind == Of;
+    }
+    template <event_kind Kind, class F>
+    auto with(F function) && {
+        static_assert(!has<Kind>(), "this function was given already");
+        using added = detail::slot<Kind, F>;
+        return callbacks<Slots..., added>(std::move(static_cast<Slots &>(*this))..., added{std::move(function)});
+    }
+};
+
+callbacks() -> callbacks<>;
+
+#undef DELTAWIRE_DETAIL_EACH
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The parser
+
+/// The event mask of these kinds, for `config::events`.
+template <class... Kinds>
+constexpr std::uint64_t mask_of(Kinds... kinds) noexcept {
+    static_assert((std::is_same_v<Kinds, event_kind> && ...), "kinds of events");
+    return ((std::uint64_t{1} << static_cast<std::uint32_t>(kinds)) | ... | std::uint64_t{0});
+}
+
+/// How a parser is to behave: change what is to be otherwise.
+struct config {
+    /// What streams are of.
+    deltawire::mode mode = deltawire::mode::chat;
+    /// Framing exactly as WHATWG HTML 9.2 has it.
+    bool spec_framing = false;
+    /// Check all of each payload: RFC 8259 and UTF-8.
+    bool strict_json = false;
+    /// Get a bigger block for an event that a read cut; else one that does not fit is too long.
+    bool grow = true;
+    /// Room in the first block for an event that a read cut, in bytes. With `grow` off this bounds all events.
+    std::size_t event_bytes = 512;
+    /// The longest event, in bytes; 0 is 1 MiB. `grow` goes no further.
+    std::uint64_t max_event_len = 0;
+    /// The longest last event ID, in bytes; 0 is 1 KiB.
+    std::uint32_t max_id_len = 0;
+    /// How deep JSON may nest; 0 is 128, at most 1024.
+    std::uint32_t max_depth = 0;
+    /// Quirks that are errors: `feed` and `batch` stop with status::strict.
+    quirk_set errors = {};
+    /// What a batch is to bring, by `mask_of`; 0 is all but frames and payloads.
+    std::uint64_t events = 0;
+    /// How many events a batch gets at a time.
+    std::size_t batch_events = 64;
+    /// How many bytes it decodes at a time; longer texts come in pieces. At least 64. It grows for what
+    /// comes whole: IDs, names, types, roles, finish reasons.
+    std::size_t batch_scratch = 4096;
+    /// Bytes set apart for direct reading (`parser::reserve`); 0 is none.
+    std::uint32_t read_len = 0;
+};
+
+/// What a call of `feed` came to.
+struct result {
+    /// ok: all is consumed. paused: a handler asked for it; give the bytes from `consumed` on again, perhaps none,
+    /// perhaps with more behind them. aborted, callback, strict: nothing more comes until `reset()`.
+    deltawire::status status;
+    /// Bytes of the data that are spent.
+    std::size_t consumed;
+
+    bool ok() const noexcept { return status == deltawire::status::ok; }
+    bool paused() const noexcept { return status == deltawire::status::paused; }
+};
+
+/// How a stream ended, or would if it ended now.
+struct end_info {
+    verdict how = verdict::empty;
+    deltawire::pending pending = deltawire::pending::nothing;
+    std::uint32_t choices_seen = 0;
+    std::uint32_t choices_finished = 0;
+    /// How many payloads could not be read, and how many events and comments were over a limit.
+    std::uint32_t malformed = 0;
+    std::uint32_t too_long = 0;
+    /// `[DONE]` came; the API reported an error; a JSON body came instead of a stream; `finish` came to its end.
+    bool done = false;
+    bool api_error = false;
+    bool body = false;
+    bool finished = false;
+    /// How many bytes were read.
+    std::uint64_t offset = 0;
+
+    /// How many events had more than there is room for (`on_limit`), and were told in part.
+    std::uint32_t left_out = 0;
+    /// See `complete()`.
+    bool whole = false;
+
+    /// Whether the response is whole, or would be if it ended now: `[DONE]` came, every choice has a finish reason, or
+    /// it is a whole body, and nothing was malformed, too long or left out. In mode::sse: the stream ended between
+    /// events, and nothing was too long. `how` alone does not tell of what was lost on the way.
+    bool complete() const noexcept { return whole; }
+};
+
+/// Memory for direct reading.
+struct read_buffer {
+    char *data;
+    std::size_t size;
+};
+
+class batch_range;
+
+/// A parser with a block of its own.
+class parser {
+public:
+    parser() : parser(config()) {}
+    explicit parser(const config &how)
+        : events_cap_(how.batch_events == 0 ? 1 : how.batch_events),
+          scratch_len_(how.batch_scratch < DELTAWIRE_SCRATCH_MIN ? DELTAWIRE_SCRATCH_MIN : how.batch_scratch) {
+        deltawire_config c = {};
+        c.size = static_cast<std::uint32_t>(sizeof c);
+        c.mode = static_cast<std::uint32_t>(how.mode);
+        c.flags = (how.spec_framing ? std::uint32_t{DELTAWIRE_CFG_SPEC} : 0U) |
+                  (how.strict_json ? std::uint32_t{DELTAWIRE_CFG_STRICT_JSON} : 0U) |
+                  (how.grow ? std::uint32_t{DELTAWIRE_CFG_GROW} : 0U);
+        c.max_depth = how.max_depth;
+        c.events = how.events;
+        c.errors[0] = how.errors.low();
+        c.errors[1] = how.errors.high();
+        c.max_event_len = how.max_event_len;
+        c.max_id_len = how.max_id_len;
+        c.read_len = how.read_len;
+        const std::size_t base = deltawire_block_size(how.event_bytes);
+        if (base == 0) detail::fail(status::range);
+        // No overflow: what the library calls a size of a block is far below that.
+        len_ = detail::block_len(base) + detail::block_len(how.read_len);
+        block_ = detail::make_block(len_);
+        detail::checked(deltawire_init(block_.get(), len_, &c, nullptr));
+    }
+    parser(parser &&other) noexcept { swap(other); }
+    parser &operator=(parser &&other) noexcept {
+        parser taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
+    parser(const parser &) = delete;
+    parser &operator=(const parser &) = delete;
+    ~parser() = default;
+
+    void swap(parser &other) noexcept {
+        std::swap(block_, other.block_);
+        std::swap(len_, other.len_);
+        std::swap(events_, other.events_);
+        std::swap(events_cap_, other.events_cap_);
+        std::swap(scratch_, other.scratch_);
+        std::swap(scratch_len_, other.scratch_len_);
+        std::swap(status_, other.status_);
+    }
+    friend void swap(parser &a, parser &b) noexcept { a.swap(b); }
+
+    /// A parser that stands where this one does: both can go on with the same bytes. Not during a batch.
+    parser clone() const {
+        parser copy{nullptr};
+        copy.block_ = detail::make_block(len_);
+        copy.len_ = len_;
+        detail::checked(deltawire_move(copy.block_.get(), len_, native(), nullptr));
+        copy.events_cap_ = events_cap_;
+        copy.scratch_len_ = scratch_len_;
+        copy.status_ = status_;
+        return copy;
+    }
+    /// A new stream with the same config. The block keeps its size.
+    void reset() {
+        detail::checked(deltawire_reset(native()));
+        status_ = status::ok;
+    }
+    /// Moves to the smallest block that does. For after a long event, if memory is dear.
+    void shrink() { move_to(deltawire_need(native())); }
+    /// Bytes of the block.
+    std::size_t block_size() const noexcept { return len_; }
+
+    /// Reads `data` and calls the handler for what is in it. Gets more memory where the config lets it.
+    template <class H>
+    result feed(std::string_view data, H &&handler) {
+        using type = std::remove_reference_t<H>;
+        detail::invocation<type> in{std::addressof(handler), nullptr};
+        std::size_t consumed = 0;
+        for (;;) {
+            std::size_t took = 0;
+            const deltawire_status s = deltawire_feed(native(), data.data() + consumed, data.size() - consumed,
+                                                      &detail::table<type>::value, &in, &took);
+            consumed += took;
+            if (!settle(s, in.thrown)) return result{status_, consumed};
+        }
+    }
+    /// Says that the stream ended, which may bring something still. paused: call again. Then `end()` has the verdict.
+    template <class H>
+    status finish(H &&handler) {
+        using type = std::remove_reference_t<H>;
+        detail::invocation<type> in{std::addressof(handler), nullptr};
+        for (;;) {
+            const deltawire_status s = deltawire_finish(native(), &detail::table<type>::value, &in);
+            if (!settle(s, in.thrown)) return status_;
+        }
+    }
+    /// The same without a handler.
+    status finish() { return finish(discard{}); }
+
+    /// The events of `data`, for a range-for: `for (const deltawire::event &e : parser.batch(data))`. There is one call
+    /// of the library for every `config::batch_events` of them. Memory grows by itself. Texts lie in `data` where they
+    /// can, so it must stay as it is. Who leaves the loop early can keep the range in a variable and loop over it
+    /// again, to go on behind the last event; otherwise the rest is lost, and the parser has to be reset. With
+    /// `config::errors` look at `last_status()` after the loop.
+    batch_range batch(std::string_view data);
+    /// Not of a string that is gone before the loop begins.
+    template <class S, std::enable_if_t<std::is_same_v<std::remove_cv_t<S>, std::string>, int> = 0>
+    batch_range batch(S &&data) = delete;
+    /// The same for the end of the stream; see `finish`.
+    batch_range batch_finish();
+
+    /// Direct reading (`config::read_len`): where to write the next bytes. Then `commit` them, and call `feed` or
+    /// `batch` with no data until it says ok. The memory is valid until the next call.
+    read_buffer reserve() {
+        std::size_t off = 0;
+        std::size_t len = 0;
+        detail::checked(deltawire_reserve(native(), &off, &len));
+        return read_buffer{bytes() + off, len};
+    }
+    /// So many bytes were written there.
+    void commit(std::size_t n) { detail::checked(deltawire_commit(native(), n)); }
+
+    /// How the stream ended, or would if it ended now.
+    end_info end() const {
+        deltawire_end raw = {};
+        raw.size = static_cast<std::uint32_t>(sizeof raw);
+        detail::checked(deltawire_end_of(native(), &raw));
+        end_info e;
+        e.how = static_cast<verdict>(raw.verdict);
+        e.pending = static_cast<deltawire::pending>(raw.pending);
+        e.choices_seen = raw.choices_seen;
+        e.choices_finished = raw.choices_finished;
+        e.malformed = raw.malformed;
+        e.too_long = raw.too_long;
+        e.done = raw.done != 0;
+        e.api_error = raw.api_error != 0;
+        e.body = raw.body != 0;
+        e.finished = raw.finished != 0;
+        e.offset = raw.offset;
+        e.left_out = raw.left_out;
+        e.whole = raw.complete != 0;
+        return e;
+    }
+    /// The token counts that came last.
+    std::optional<token_usage> last_usage() const {
+        deltawire_usage raw = {};
+        raw.size = static_cast<std::uint32_t>(sizeof raw);
+        if (detail::checked(deltawire_last_usage(native(), &raw)) == status::absent) return std::nullopt;
+        return token_usage(raw);
+    }
+    /// The ID to name on reconnecting: any bytes, valid until the next call.
+    std::optional<std::string_view> last_event_id() const {
+        deltawire_str id = {nullptr, 0};
+        if (detail::checked(deltawire_last_event_id(native(), &id)) == status::absent) return std::nullopt;
+        return detail::view(id);
+    }
+    /// How often a quirk was met.
+    std::uint64_t quirk_count(quirk q) const noexcept { return deltawire_quirk_count(native(), q.number()); }
+    /// What `feed`, `finish` or the last fill of a batch came to.
+    status last_status() const noexcept { return status_; }
+    /// After status::strict: which quirk was the error.
+    std::optional<quirk> error_quirk() const noexcept {
+        const std::uint32_t number = deltawire_error_quirk(native());
+        if (number >= DELTAWIRE_QUIRKS || status_ != status::strict) return std::nullopt;
+        return quirk(number);
+    }
+    /// After an error that sticks: where in the stream the event began that brought it.
+    std::uint64_t error_offset() const noexcept { return deltawire_error_offset(native()); }
+
+    /// The parser of the C interface; it is not to be moved or freed. NULL of one that was moved from.
+    deltawire_parser *native() noexcept { return reinterpret_cast<deltawire_parser *>(block_.get()); }
+    const deltawire_parser *native() const noexcept { return reinterpret_cast<const deltawire_parser *>(block_.get()); }
+
+private:
+    friend class batch_range;
+    explicit parser(std::nullptr_t) noexcept {}
+
+    char *bytes() noexcept { return reinterpret_cast<char *>(block_.get()); }
+
+    /// After a call with a handler. True: there is more room now, call again.
+    bool settle(deltawire_status s, std::exception_ptr &thrown) {
+#if DELTAWIRE_DETAIL_EXCEPTIONS
+        if (thrown != nullptr) {
+            status_ = static_cast<status>(s);
+            std::rethrow_exception(std::exchange(thrown, nullptr));
+        }
+#else
+        (void)thrown;
+#endif
+        if (s == DELTAWIRE_NEED_STORAGE) {
+            move_to(deltawire_need(native()));
+            return true;
+        }
+        status_ = detail::checked(s);
+        return false;
+    }
+    void move_to(std::size_t need) {
+        if (need == 0) detail::fail(native() == nullptr ? status::null : status::reentrant);
+        const std::size_t len = detail::block_len(need);
+        detail::block next = detail::make_block(len);
+        detail::checked(deltawire_move(next.get(), len, native(), nullptr));
+        block_ = std::move(next);
+        len_ = len;
+    }
+
+    detail::block block_ = {};
+    std::size_t len_ = 0;
+    std::unique_ptr<deltawire_event[]> events_ = {};
+    std::size_t events_cap_ = 1;
+    std::unique_ptr<char[]> scratch_ = {};
+    std::size_t scratch_len_ = DELTAWIRE_SCRATCH_MIN;
+    status status_ = status::ok;
+};
+
+/// The events of some bytes; see `parser::batch`. It points to the parser, which must stay where it is. Iterators are
+/// input iterators: all of them stand at the same event.
+class batch_range {
+public:
+    class iterator {
+    public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = event;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const event *;
+        using reference = const event &;
+
+        iterator() noexcept = default;
+        reference operator*() const noexcept { return range_->current_; }
+        pointer operator->() const noexcept { return &range_->current_; }
+        iterator &operator++() {
+            range_->advance();
+            return *this;
+        }
+        void operator++(int) { range_->advance(); }
+        friend bool operator==(const iterator &it, detail::sentinel) noexcept { return it.ended(); }
+        friend bool operator!=(const iterator &it, detail::sentinel) noexcept { return !it.ended(); }
+#if !defined(__cpp_impl_three_way_comparison)
+        friend bool operator==(detail::sentinel, const iterator &it) noexcept { return it.ended(); }
+        friend bool operator!=(detail::sentinel, const iterator &it) noexcept { return !it.ended(); }
+#endif
+
+    private:
+        friend class batch_range;
+        explicit iterator(batch_range *range) noexcept : range_(range) {}
+        bool ended() const noexcept { return range_->over(); }
+        batch_range *range_ = nullptr;
+    };
+
+    batch_range(const batch_range &) = delete;
+    batch_range &operator=(const batch_range &) = delete;
+
+    /// The next event: at first the first one, after a loop that was left early the one behind its last.
+    iterator begin() {
+        advance();
+        return iterator(this);
+    }
+    detail::sentinel end() const noexcept { return {}; }
+    /// Bytes of the data that are spent; all of them, unless it stopped with status::strict.
+    std::size_t consumed() const noexcept { return consumed_; }
+
+private:
+    friend class parser;
+    batch_range(parser &p, std::string_view data, bool finishing) noexcept
+        : parser_(&p), data_(data), finishing_(finishing) {}
+
+    bool over() const noexcept { return index_ >= count_; }
+
+    void advance() {
+        if (!over()) index_++;
+        if (over() && !last_) fill();
+        if (over()) return;
+        current_ = event(&parser_->events_[index_], base_, parser_->scratch_.get());
+    }
+
+    /// Gets the next events, if there are any more.
+    void fill() {
+        index_ = 0;
+        count_ = 0;
+        last_ = true;  // What throws here ends the loop.
+        parser &p = *parser_;
+        for (;;) {
+            if (status_ == DELTAWIRE_NEED_STORAGE) p.move_to(deltawire_need(p.native()));
+            if (p.events_ == nullptr) p.events_.reset(new deltawire_event[p.events_cap_]);
+            if (p.scratch_ == nullptr || need_ > p.scratch_len_) {
+                p.scratch_len_ = need_ > p.scratch_len_ ? need_ : p.scratch_len_;
+                p.scratch_.reset(new char[p.scratch_len_]);
+            }
+            deltawire_batch_result out = {};
+            status_ = finishing_ ? deltawire_batch_finish(p.native(), p.events_.get(), p.events_cap_, p.scratch_.get(),
+                                                          p.scratch_len_, &out)
+                                 : deltawire_batch(p.native(), data_.data(), data_.size(), p.events_.get(),
+                                                   p.events_cap_, p.scratch_.get(), p.scratch_len_, &out);
+            p.status_ = detail::checked(status_);
+            const std::size_t took = detail::narrow(out.consumed);
+            // Direct reading has no data: what is not in the scratch is in the block.
+            base_ = data_.empty() ? p.bytes() : data_.data();
+            data_.remove_prefix(took);
+            consumed_ += took;
+            count_ = out.events;
+            need_ = out.scratch_need;
+            const bool rest = status_ > 0 || (status_ == DELTAWIRE_OK && !data_.empty() && took != 0);
+            if (count_ != 0 || !rest) {
+                last_ = !rest;
+                return;
+            }
+        }
+    }
+
+    parser *parser_;
+    std::string_view data_;
+    bool finishing_;
+    bool last_ = false;
+    deltawire_status status_ = DELTAWIRE_OK;
+    std::size_t consumed_ = 0;
+    std::size_t need_ = 0;
+    const char *base_ = nullptr;
+    std::size_t index_ = 0;
+    std::size_t count_ = 0;
+    event current_;
+};
+
+inline batch_range parser::batch(std::string_view data) { return batch_range(*this, data, false); }
+inline batch_range parser::batch_finish() { return batch_range(*this, {}, true); }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The assembler
+
+/// Puts the whole message together, with a block of its own. It is a handler too: `parser.feed(data, assembler)`; or
+/// call `add` from `on_chunk` of another.
+class assembler {
+public:
+    /// `max_bytes` bounds the block; 0 is 64 MiB. What goes beyond throws status::need_storage, and is not taken in.
+    explicit assembler(std::size_t max_bytes = 0)
+        : max_(detail::block_len(max_bytes == 0 ? std::size_t{64} << 20 : max_bytes)) {
+        len_ = detail::block_len(deltawire_message_size(1024));
+        block_ = detail::make_block(len_);
+        detail::checked(deltawire_message_init(block_.get(), len_, nullptr));
+    }
+    assembler(assembler &&other) noexcept { swap(other); }
+    assembler &operator=(assembler &&other) noexcept {
+        assembler taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
+    assembler(const assembler &) = delete;
+    assembler &operator=(const assembler &) = delete;
+    ~assembler() = default;
+
+    void swap(assembler &other) noexcept {
+        std::swap(block_, other.block_);
+        std::swap(len_, other.len_);
+        std::swap(max_, other.max_);
+    }
+    friend void swap(assembler &a, assembler &b) noexcept { a.swap(b); }
+
+    /// An assembler with the same message.
+    assembler clone() const {
+        assembler copy{nullptr};
+        copy.block_ = detail::make_block(len_);
+        copy.len_ = len_;
+        copy.max_ = max_;
+        detail::checked(deltawire_message_move(copy.block_.get(), len_, native(), nullptr));
+        return copy;
+    }
+    /// A new message. The block keeps its size.
+    void reset() { detail::checked(deltawire_message_reset(native())); }
+
+    /// Takes in a chunk, all of it but what is over a limit or (if this throws) nothing.
+    void add(chunk_view chunk) {
+        while (detail::checked(deltawire_message_add_chunk(native(), chunk.native())) == status::need_storage) grow();
+    }
+    /// Takes in an event of a batch: of event_kind::payload, which `config::events` must ask for; others say nothing to
+    /// it.
+    void add(const event &e) {
+        while (detail::checked(deltawire_message_add(native(), &e.native(), 1, e.data(), e.scratch(), nullptr)) ==
+               status::need_storage) {
+            grow();
+        }
+    }
+    void on_chunk(const at &, chunk_view chunk) { add(chunk); }
+    /// Says that the stream ended: half a character that still waits becomes U+FFFD.
+    void finish() {
+        while (detail::checked(deltawire_message_finish(native())) == status::need_storage) grow();
+    }
+
+    /// How many choices it has.
+    std::uint32_t choices() const noexcept { return deltawire_message_choices(native()); }
+    /// The index of the `n`th choice; they are in order.
+    std::optional<std::uint32_t> choice_index(std::uint32_t n) const {
+        std::uint32_t index = 0;
+        if (detail::checked(deltawire_message_choice_index(native(), n, &index)) == status::absent) return std::nullopt;
+        return index;
+    }
+    /// How many tool calls the choice with this index has.
+    std::uint32_t calls(std::uint32_t choice = 0) const noexcept { return deltawire_message_calls(native(), choice); }
+    /// What was left out, if anything was.
+    std::optional<deltawire::limit> limit() const noexcept {
+        const std::uint32_t which = deltawire_message_limit(native());
+        return which == 0 ? std::nullopt : std::optional<deltawire::limit>(static_cast<deltawire::limit>(which));
+    }
+    /// A text of the message: of the choice with this index, of its `call`th call. Each call reads the log once.
+    std::optional<std::string> text(message_field field, std::uint32_t choice = 0, std::uint32_t call = 0) const {
+        return detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
+            return deltawire_message_text(native(), static_cast<std::uint32_t>(field), choice, call, buf, cap, need);
+        });
+    }
+    /// The whole message as JSON, a `chat.completion` as the API sends it when it does not stream. `extended`: with
+    /// what only gateways add.
+    std::string json(bool extended = false) const {
+        const std::uint32_t flags = extended ? std::uint32_t{DELTAWIRE_JSON_EXTENDED} : 0U;
+        std::optional<std::string> text = detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
+            return deltawire_message_json(native(), flags, buf, cap, need);
+        });
+        return text ? std::move(*text) : std::string();
+    }
+
+    /// The assembler of the C interface; NULL of one that was moved from.
+    deltawire_message *native() noexcept { return reinterpret_cast<deltawire_message *>(block_.get()); }
+    const deltawire_message *native() const noexcept {
+        return reinterpret_cast<const deltawire_message *>(block_.get());
+    }
+
+private:
+    explicit assembler(std::nullptr_t) noexcept {}
+
+    void grow() {
+        const std::size_t need = deltawire_message_need(native());
+        if (need == 0) detail::fail(status::null);
+        // It asks for more than it needs at once; the last step goes to the limit.
+        if (len_ >= max_) detail::fail(status::need_storage);
+        const std::size_t len = detail::block_len(need < max_ ? need : max_);
+        detail::block next = detail::make_block(len);
+        detail::checked(deltawire_message_move(next.get(), len, native(), nullptr));
+        block_ = std::move(next);
+        len_ = len;
+    }
+
+    detail::block block_ = {};
+    std::size_t len_ = 0;
+    std::size_t max_ = 0;
+};
+
+}  // namespace deltawire
+
+#undef DELTAWIRE_DETAIL_EXCEPTIONS
+
+#endif  // DELTAWIRE_HPP

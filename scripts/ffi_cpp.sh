@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# deltawire.hpp: it compiles without a warning and refuses what it must; the event log through it is that of the cases and
+# of the Rust library; exceptions, ownership, growth, values; the same under sanitizers and valgrind.
+. "$(dirname "$0")/lib.sh"
+export LC_ALL=C
+have g++ || bash scripts/install.sh g++
+have g++ || skip "g++ is missing"
+want_clang
+have valgrind || bash scripts/install.sh valgrind
+need_crates
+said=$(bash scripts/capi.sh)
+case $said in SKIP*) skip "${said#*: }" ;; esac
+lib=$TARGET/capi/libdeltawire.a
+
+src=ffi-tests/cpp
+work=$TARGET/ffi-cpp
+mkdir -p "$work"
+flags=(-Wall -Wextra -pedantic -Werror -Wconversion -Wsign-conversion -Wshadow -I "$TARGET/capi/include")
+compilers=(g++)
+if have clang++; then compilers+=(clang++); else echo "note: clang++ is missing, g++ alone is tried"; fi
+
+# built NAME COMPILER FLAG...: the program of that source, linked.
+built() {
+  "$2" "${flags[@]}" "${@:3}" "$src/$1.cpp" "$lib" -o "$work/$1-$2"
+}
+
+# Without a warning, by each compiler, as each standard, with and without exceptions and type information, in any order
+# and twice.
+printf '#include <deltawire.hpp>\n#include <deltawire.hpp>\n#include <deltawire.h>\nint main() {}\n' >"$work/alone.cpp"
+for compiler in "${compilers[@]}"; do
+  for standard in c++17 c++20 c++2b; do
+    "$compiler" "${flags[@]}" -std=$standard -fsyntax-only "$work/alone.cpp"
+    [ $standard = c++17 ] || "$compiler" "${flags[@]}" -std=$standard -fsyntax-only $src/use.cpp
+    "$compiler" "${flags[@]}" -std=$standard -fsyntax-only -fno-exceptions -fno-rtti $src/quickstart.cpp
+  done
+  # Addresses are not constants to all of these.
+  for extra in -fsanitize=address,undefined -fsanitize=null -fno-delete-null-pointer-checks; do
+    "$compiler" "${flags[@]}" -std=c++17 $extra -fsyntax-only $src/quickstart.cpp
+  done
+  "$compiler" "${flags[@]}" -std=c++11 $src/c11.cpp "$lib" -o "$work/c11-$compiler"
+  "$compiler" "${flags[@]}" -std=c++17 -fno-exceptions -fno-rtti $src/quickstart.cpp "$lib" -o "$work/bare-$compiler"
+done
+g++ "${flags[@]}" -std=c++17 -Wuseless-cast -fsyntax-only $src/quickstart.cpp
+if "${compilers[0]}" -std=c++14 -I "$TARGET/capi/include" -fsyntax-only "$work/alone.cpp" 2>"$work/said"; then
+  fail "deltawire.hpp compiles as C++14: say so"
+fi
+pass ffi-cpp-warnings
+
+# Each has to be refused, and for its own reason; case 0 is sound.
+refused=("" "cannot be called with" "returns nothing or a deltawire::flow" "none of the methods" "deleted"
+  "given already" "cannot be called with" "none of the methods" "deleted")
+for compiler in "${compilers[@]}"; do
+  for number in "${!refused[@]}"; do
+    wanted=${refused[number]}
+    if "$compiler" "${flags[@]}" -std=c++17 -DCASE="$number" -fsyntax-only $src/refuse.cpp 2>"$work/said"; then
+      [ -z "$wanted" ] || fail "$compiler takes case $number of refuse.cpp"
+    else
+      [ -n "$wanted" ] && grep -q "$wanted" "$work/said" || fail "$compiler on case $number of refuse.cpp: $(cat "$work/said")"
+    fi
+  done
+done
+pass ffi-cpp-refuse
+
+# The logs of the streams as the Rust library has them.
+streams=(samples/*.sse samples/body.json samples/error-body.json)
+[ -z "${DELTAWIRE_CORPUS:-}" ] || streams+=("$DELTAWIRE_CORPUS"/streams/*.sse)
+[ -n "${DELTAWIRE_CORPUS:-}" ] || echo "SKIP ffi-cpp-log (corpus): DELTAWIRE_CORPUS is not set"
+mkdir -p "$work/logs"
+cargo build --quiet --locked --release --example event_log --features serde
+"$TARGET/release/examples/event_log" "$work/logs" "${streams[@]}"
+
+built log g++ -std=c++17 -O2 -g
+"$work/log-g++" cases tests/quirks
+"$work/log-g++" streams --quick "$work/logs" "${streams[@]}"
+# The comparison can fail.
+cp "$work/logs/weather.sse.log" "$work/kept"
+sed -i 's/get_weather/get_whether/' "$work/logs/weather.sse.log"
+! "$work/log-g++" streams --quick "$work/logs" samples/weather.sse >/dev/null 2>&1 || fail "a wrong log was taken for right"
+mv "$work/kept" "$work/logs/weather.sse.log"
+pass ffi-cpp-log
+
+built throw g++ -std=c++17 -O2 -g
+"$work/throw-g++" tests/quirks
+pass ffi-cpp-throw
+
+# A locale with a decimal comma, if one can be made.
+if have localedef && localedef -i de_DE -f UTF-8 "$work/de_DE.UTF-8" 2>/dev/null; then export LOCPATH=$work; fi
+built use g++ -std=c++20 -O2 -g
+"$work/use-g++" samples
+pass ffi-cpp-use
+
+content=$(printf '%s' "$("$work/c11-g++" samples/content.sse)")
+for compiler in "${compilers[@]}"; do
+  [ "$("$work/c11-$compiler" samples/content.sse)" = "$content" ] || fail "c11 by $compiler"
+  [ "$("$work/bare-$compiler" <samples/content.sse 2>/dev/null)" = "${content% (Done)}" ] || fail "quickstart by $compiler"
+done
+case $content in *' (Done)') ;; *) fail "c11 says: $content" ;; esac
+[ "${#content}" -gt 20 ] || fail "c11 says: $content"
+# The example that the header begins with.
+sed -n 's|^//     ||p' include/deltawire.hpp | sed '/^}/q' >"$work/example.cpp"
+g++ "${flags[@]}" -std=c++17 "$work/example.cpp" "$lib" -o "$work/example"
+[ "$("$work/example")" = "Hello (Done)" ] || fail "the example of deltawire.hpp says: $("$work/example")"
+pass ffi-cpp-c11
+
+sanitizer=${compilers[-1]}
+sanitized=(-std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DDELTAWIRE_NO_FROM_CHARS)
+for name in log throw use; do
+  built $name "$sanitizer" "${sanitized[@]}"
+  nm "$work/$name-$sanitizer" | grep __asan_init >/dev/null || fail "$name has no sanitizer in it"
+done
+"$work/log-$sanitizer" cases tests/quirks --quick
+"$work/log-$sanitizer" streams --quick "$work/logs" samples/*.sse
+"$work/throw-$sanitizer" tests/quirks --quick
+"$work/use-$sanitizer" samples
+# g++ has other constants under them than clang++.
+if [ "$sanitizer" != g++ ]; then
+  g++ "${flags[@]}" "${sanitized[@]}" $src/use.cpp "$lib" -o "$work/use-sanitized-g++"
+  nm "$work/use-sanitized-g++" | grep __asan_init >/dev/null || fail "use by g++ has no sanitizer in it"
+  "$work/use-sanitized-g++" samples
+fi
+pass ffi-cpp-asan
+
+if have valgrind; then
+  check=(valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=all)
+  for stream in samples/weather.sse samples/multibyte.sse samples/error-midstream.sse; do
+    "${check[@]}" "$work/log-g++" streams --quick "$work/logs" "$stream"
+  done
+  mkdir -p "$work/few"
+  cp tests/quirks/{C1,C2,C20,C27,F1,F11,F12,F19}.case "$work/few"
+  "${check[@]}" "$work/log-g++" cases "$work/few" --quick
+  "${check[@]}" "$work/throw-g++" tests/quirks --quick
+  "${check[@]}" "$work/use-g++" samples
+else
+  echo "SKIP ffi-cpp-valgrind: valgrind is missing"
+  exit 0
+fi
+pass ffi-cpp-valgrind
