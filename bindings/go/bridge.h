@@ -1,0 +1,121 @@
+/* What Go cannot do by itself: structs that hold pointers are made here, on the C stack, because C may not be given a
+ * Go pointer inside of Go memory, nor put one there. */
+#ifndef DELTAWIRE_GO_BRIDGE_H
+#define DELTAWIRE_GO_BRIDGE_H
+
+#include <string.h>
+#include "deltawire.h"
+
+/* A block is Go memory: by void * the collector sees it for as long as the call lasts. */
+static inline deltawire_status bridge_reset(void *p) { return deltawire_reset((deltawire_parser *)p); }
+static inline deltawire_status bridge_move(void *mem, size_t len, const void *p) {
+    return deltawire_move(mem, len, (const deltawire_parser *)p, NULL);
+}
+static inline size_t bridge_need(const void *p) { return deltawire_need((const deltawire_parser *)p); }
+static inline deltawire_status bridge_batch(void *p, const void *data, size_t len, deltawire_event *events, size_t cap,
+                                            void *scratch, size_t scratch_len, deltawire_batch_result *out) {
+    return deltawire_batch((deltawire_parser *)p, data, len, events, cap, scratch, scratch_len, out);
+}
+static inline deltawire_status bridge_batch_finish(void *p, deltawire_event *events, size_t cap, void *scratch,
+                                                   size_t scratch_len, deltawire_batch_result *out) {
+    return deltawire_batch_finish((deltawire_parser *)p, events, cap, scratch, scratch_len, out);
+}
+static inline deltawire_status bridge_end_of(const void *p, deltawire_end *out) {
+    return deltawire_end_of((const deltawire_parser *)p, out);
+}
+static inline deltawire_status bridge_last_usage(const void *p, deltawire_usage *out) {
+    return deltawire_last_usage((const deltawire_parser *)p, out);
+}
+static inline uint32_t bridge_error_quirk(const void *p) { return deltawire_error_quirk((const deltawire_parser *)p); }
+static inline uint64_t bridge_error_offset(const void *p) { return deltawire_error_offset((const deltawire_parser *)p); }
+static inline uint64_t bridge_quirk_count(const void *p, uint32_t quirk) {
+    return deltawire_quirk_count((const deltawire_parser *)p, quirk);
+}
+static inline deltawire_status bridge_message_reset(void *m) { return deltawire_message_reset((deltawire_message *)m); }
+static inline deltawire_status bridge_message_move(void *mem, size_t len, const void *m) {
+    return deltawire_message_move(mem, len, (const deltawire_message *)m, NULL);
+}
+static inline size_t bridge_message_need(const void *m) { return deltawire_message_need((const deltawire_message *)m); }
+static inline deltawire_status bridge_message_add(void *m, const deltawire_event *events, size_t n, const void *data,
+                                                  const void *scratch, size_t *taken) {
+    return deltawire_message_add((deltawire_message *)m, events, n, data, scratch, taken);
+}
+static inline deltawire_status bridge_message_finish(void *m) { return deltawire_message_finish((deltawire_message *)m); }
+static inline deltawire_status bridge_message_text(const void *m, uint32_t field, uint32_t choice, uint32_t call, char *buf,
+                                                   size_t cap, size_t *need) {
+    return deltawire_message_text((const deltawire_message *)m, field, choice, call, buf, cap, need);
+}
+static inline deltawire_status bridge_message_json(const void *m, uint32_t flags, char *buf, size_t cap, size_t *need) {
+    return deltawire_message_json((const deltawire_message *)m, flags, buf, cap, need);
+}
+
+/* The last event ID into buf, with its whole length in need. E_SMALL if it does not fit. */
+static inline deltawire_status bridge_last_event_id(const void *p, char *buf, size_t cap, size_t *need) {
+    deltawire_str id = {NULL, 0};
+    deltawire_status status = deltawire_last_event_id((const deltawire_parser *)p, &id);
+    *need = id.len;
+    if (status != DELTAWIRE_OK) return status;
+    if (id.len > cap) return DELTAWIRE_E_SMALL;
+    if (id.len != 0) memcpy(buf, id.ptr, id.len);
+    return DELTAWIRE_OK;
+}
+
+/* Where a value lies in the bytes it was taken from. */
+typedef struct {
+    size_t off;
+    size_t len;
+    uint32_t type;
+} bridge_span;
+
+static inline void bridge_put(const char *base, const deltawire_value *v, bridge_span *out) {
+    out->off = (size_t)(v->ptr - base);
+    out->len = v->len;
+    out->type = v->type;
+}
+
+/* The JSON value that the bytes are. */
+static inline deltawire_status bridge_open(const char *json, size_t len, bridge_span *out) {
+    deltawire_value v;
+    deltawire_status status = deltawire_value_open(json, len, &v);
+    if (status == DELTAWIRE_OK) bridge_put(json, &v, out);
+    return status;
+}
+
+/* A member of the object that the bytes are. */
+static inline deltawire_status bridge_member(const char *json, size_t len, const char *name, size_t name_len,
+                                             bridge_span *out) {
+    deltawire_value v, member;
+    deltawire_status status = deltawire_value_open(json, len, &v);
+    if (status == DELTAWIRE_OK) status = deltawire_value_member(&v, name, name_len, &member);
+    if (status == DELTAWIRE_OK) bridge_put(json, &member, out);
+    return status;
+}
+
+/* A field of the error that the bytes are: a span of them. */
+static inline deltawire_status bridge_error_field(const char *json, size_t len, int plain, uint32_t field,
+                                                  bridge_span *out) {
+    deltawire_value v, found;
+    deltawire_status status = plain ? deltawire_value_plain(json, len, &v) : deltawire_value_open(json, len, &v);
+    if (status == DELTAWIRE_OK) status = deltawire_error_field(&v, field, &found);
+    if (status == DELTAWIRE_OK) bridge_put(json, &found, out);
+    return status;
+}
+
+/* The text of a value, plain or JSON. */
+static inline deltawire_status bridge_text(const char *bytes, size_t len, int plain, char *buf, size_t cap,
+                                           size_t *need) {
+    deltawire_value v;
+    deltawire_status status = plain ? deltawire_value_plain(bytes, len, &v) : deltawire_value_open(bytes, len, &v);
+    if (status != DELTAWIRE_OK) return status;
+    return deltawire_value_text(&v, buf, cap, need);
+}
+
+/* A number as an integer. */
+static inline deltawire_status bridge_u64(const char *json, size_t len, uint64_t *out) {
+    deltawire_value v;
+    deltawire_status status = deltawire_value_open(json, len, &v);
+    if (status != DELTAWIRE_OK) return status;
+    return deltawire_value_u64(&v, out);
+}
+
+#endif

@@ -1,0 +1,6 @@
+//go:build pkgconfig
+
+package deltawire
+
+// #cgo pkg-config: deltawire
+import "C"

@@ -1,0 +1,146 @@
+package deltawire_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	deltawire "deltawire.dev/go"
+)
+
+const stream = `data: {"id":"c-1","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"}}]}
+
+data: {"id":"c-1","choices":[{"index":0,"delta":{"content":"lo"},"finish_reason":"stop"}]}
+
+data: {"id":"c-1","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}}
+
+data: [DONE]
+
+`
+
+func ExampleReader() {
+	r := deltawire.NewReader(strings.NewReader(stream))
+	for r.Next() {
+		switch e := r.Event(); e.Kind {
+		case deltawire.KindContent:
+			fmt.Printf("%s|", e.Text)
+		case deltawire.KindFinish:
+			fmt.Printf(" finish: %s\n", e.Text)
+		}
+	}
+	if err := r.Err(); err != nil {
+		fmt.Println("the source failed:", err)
+	}
+	usage, _ := r.Usage()
+	fmt.Println(r.End().Verdict, usage.Total, "tokens")
+	// Output:
+	// Hel|lo| finish: stop
+	// Done 11 tokens
+}
+
+func ExampleReader_Events() {
+	r := deltawire.NewReader(strings.NewReader(stream), deltawire.WithEvents(deltawire.KindContent, deltawire.KindDone))
+	for e, err := range r.Events() {
+		if err != nil {
+			fmt.Println("the source failed:", err)
+			return
+		}
+		fmt.Println(e.Kind, e.TextString())
+	}
+	// Output:
+	// CONTENT Hel
+	// CONTENT lo
+	// DONE
+}
+
+func ExampleReadMessage() {
+	m, err := deltawire.ReadMessage(strings.NewReader(stream))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.ID, m.Choices[0].Message.Role, m.Choices[0].Message.Content)
+	// Output: c-1 assistant Hello
+}
+
+func ExampleReadMessage_truncated() {
+	m, err := deltawire.ReadMessage(strings.NewReader(stream[:len(stream)-200]))
+	fmt.Println(m.Choices[0].Message.Content, errors.Is(err, deltawire.ErrTruncated))
+	// Output: Hel true
+}
+
+func ExampleEnd_Err() {
+	r := deltawire.NewReader(strings.NewReader(`{"error":{"message":"Slow down","type":"rate_limit","code":429}}`))
+	for r.Next() {
+	}
+	err := r.End().Err()
+	fmt.Println(err)
+	var api *deltawire.APIError
+	fmt.Println(errors.As(err, &api), api.Code)
+	// Output:
+	// deltawire: the API reported an error: Slow down (429, rate_limit)
+	// true 429
+}
+
+// What only one provider sends is in the payload.
+func ExampleWithEvents_payload() {
+	const perplexity = `data: {"choices":[{"delta":{"content":"Yes [1]"}}],"citations":["https://example.org"]}` + "\n\n"
+	r := deltawire.NewReader(strings.NewReader(perplexity), deltawire.WithEvents(deltawire.KindPayload, deltawire.KindContent))
+	for r.Next() {
+		switch e := r.Event(); e.Kind {
+		case deltawire.KindPayload:
+			var more struct{ Citations []string }
+			if err := json.Unmarshal(e.Text, &more); err != nil {
+				fmt.Println(err)
+			}
+			fmt.Println(more.Citations)
+		case deltawire.KindContent:
+			fmt.Println(e.TextString())
+		}
+	}
+	// Output:
+	// [https://example.org]
+	// Yes [1]
+}
+
+// Any event stream.
+func ExampleWithSSE() {
+	r := deltawire.NewReader(strings.NewReader("event: add\nid: 7\ndata: 1\ndata: 2\n\n"), deltawire.WithSSE())
+	for r.Next() {
+		e := r.Event()
+		fmt.Printf("%s %q %s\n", e.Type(), e.Data(), e.ID())
+	}
+	// Output: add "1\n2" 7
+}
+
+// The arguments of tool calls, as they grow. Calls are numbered by choice: the second call of the first choice and that of
+// the second are both call 1.
+func ExampleEvent() {
+	const calls = `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"sum","arguments":""}}]}}]}
+
+data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"x\":"}}]}}]}
+
+data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]},"finish_reason":"tool_calls"}]}
+
+`
+	type call struct{ choice, call uint32 }
+	arguments := map[call]string{}
+	r := deltawire.NewReader(strings.NewReader(calls))
+	for r.Next() {
+		switch e := r.Event(); e.Kind {
+		case deltawire.KindToolCall:
+			fmt.Printf("call %d: %s\n", e.Call, e.ID())
+		case deltawire.KindToolName:
+			fmt.Printf("name %d: %s\n", e.Call, e.Text)
+		case deltawire.KindToolArguments:
+			arguments[call{e.Choice, e.Call}] += e.TextString()
+		case deltawire.KindFinish:
+			fmt.Println(arguments[call{e.Choice, 0}], e.FinishReason() == deltawire.FinishToolCalls)
+		}
+	}
+	// Output:
+	// call 0: a
+	// name 0: sum
+	// {"x":1} true
+}

@@ -1,0 +1,3 @@
+module deltawire.dev/go
+
+go 1.24

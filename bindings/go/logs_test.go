@@ -1,0 +1,58 @@
+package deltawire
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestRustLogs compares the log of every stream that DELTAWIRE_LOGS has one of, as the Rust library wrote it, with what
+// this package makes of the stream: reads of several sizes, arrays and scratch memory of several sizes.
+func TestRustLogs(t *testing.T) {
+	folder := os.Getenv("DELTAWIRE_LOGS")
+	if folder == "" {
+		t.Skip("DELTAWIRE_LOGS is not set")
+	}
+	names, err := filepath.Glob(filepath.Join(folder, "streams", "*"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no streams in %s: %v", folder, err)
+	}
+	runs := 0
+	for _, path := range names {
+		stream, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := os.ReadFile(filepath.Join(folder, filepath.Base(path)+".log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Split(strings.TrimSuffix(string(log), "\n"), "\n")
+		for _, size := range []int{1, 7, 1448, len(stream) + 1} {
+			for _, m := range []memory{{"one", 512, 1, 64, true, true}, {"two", 512, 2, 4096, true, true}, {"three", 512, 3, 64, true, true}, {"many", 512, 64, 4096, true, true}} {
+				if size < 7 && len(stream) > 200_000 && m.array < 64 {
+					continue // long, and nothing new
+				}
+				r := NewReader(bytes.NewReader(stream), WithMaxEventLen(4<<20), WithReadSize(size), m.option())
+				got := logOf(r)
+				runs++
+				if !slices.Equal(got, want) {
+					for n := range max(len(got), len(want)) {
+						if n >= len(got) || n >= len(want) || got[n] != want[n] {
+							t.Errorf("%s in reads of %d, %s: line %d\n got  %.300q\n want %.300q", filepath.Base(path), size,
+								m.name, n+1, append(got, "nothing")[min(n, len(got))], append(want, "nothing")[min(n, len(want))])
+							break
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d streams, %d runs", len(names), runs)
+	if len(names) < 15 {
+		t.Errorf("only %d streams", len(names))
+	}
+}

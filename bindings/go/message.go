@@ -1,0 +1,262 @@
+package deltawire
+
+// #include "bridge.h"
+import "C"
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"unsafe"
+)
+
+// Assembler puts a message together. The zero value is one, empty; give it to a reader by [WithAssembler]. It
+// holds no C memory. It is not for several goroutines at once.
+type Assembler struct {
+	block []uint64
+	taken *C.size_t
+}
+
+// Field is what [Assembler.Text] is asked for.
+type Field uint32
+
+// The fields of a message.
+const (
+	FieldID                Field = C.DELTAWIRE_M_ID
+	FieldObject            Field = C.DELTAWIRE_M_OBJECT // as sent
+	FieldModel             Field = C.DELTAWIRE_M_MODEL
+	FieldSystemFingerprint Field = C.DELTAWIRE_M_SYSTEM_FINGERPRINT
+	FieldServiceTier       Field = C.DELTAWIRE_M_SERVICE_TIER
+	FieldProvider          Field = C.DELTAWIRE_M_PROVIDER
+	FieldUsage             Field = C.DELTAWIRE_M_USAGE // JSON; the last one
+	FieldError             Field = C.DELTAWIRE_M_ERROR // the first error, JSON or plain text
+	FieldErrorMessage      Field = C.DELTAWIRE_M_ERROR_MESSAGE
+	FieldErrorCode         Field = C.DELTAWIRE_M_ERROR_CODE
+	FieldErrorType         Field = C.DELTAWIRE_M_ERROR_TYPE
+
+	// Of a choice.
+	FieldRole               Field = C.DELTAWIRE_M_ROLE
+	FieldContent            Field = C.DELTAWIRE_M_CONTENT
+	FieldReasoning          Field = C.DELTAWIRE_M_REASONING
+	FieldRefusal            Field = C.DELTAWIRE_M_REFUSAL
+	FieldFinish             Field = C.DELTAWIRE_M_FINISH        // the last reason
+	FieldNativeFinish       Field = C.DELTAWIRE_M_NATIVE_FINISH // what the model's own provider said of that
+	FieldChoiceError        Field = C.DELTAWIRE_M_CHOICE_ERROR  // the first error of it alone, JSON
+	FieldChoiceErrorMessage Field = C.DELTAWIRE_M_CHOICE_ERROR_MESSAGE
+	FieldChoiceErrorCode    Field = C.DELTAWIRE_M_CHOICE_ERROR_CODE
+	FieldChoiceErrorType    Field = C.DELTAWIRE_M_CHOICE_ERROR_TYPE
+	FieldFunctionName       Field = C.DELTAWIRE_M_FUNCTION_NAME
+	FieldFunctionArguments  Field = C.DELTAWIRE_M_FUNCTION_ARGUMENTS
+	FieldAudioID            Field = C.DELTAWIRE_M_AUDIO_ID
+	FieldAudioData          Field = C.DELTAWIRE_M_AUDIO_DATA // base64
+	FieldAudioTranscript    Field = C.DELTAWIRE_M_AUDIO_TRANSCRIPT
+
+	// Of a call.
+	FieldCallID        Field = C.DELTAWIRE_M_CALL_ID
+	FieldCallType      Field = C.DELTAWIRE_M_CALL_TYPE
+	FieldCallName      Field = C.DELTAWIRE_M_CALL_NAME
+	FieldCallArguments Field = C.DELTAWIRE_M_CALL_ARGUMENTS // or the input of a custom tool
+)
+
+// Message is a response as the API sends it when it does not stream: a chat.completion. What is not there is "" or nil.
+type Message struct {
+	ID                string          `json:"id"`
+	Object            string          `json:"object"`
+	Created           uint64          `json:"created"`
+	Model             string          `json:"model"`
+	SystemFingerprint string          `json:"system_fingerprint"`
+	ServiceTier       string          `json:"service_tier"`
+	Provider          string          `json:"provider"`
+	Choices           []Choice        `json:"choices"`
+	Usage             json.RawMessage `json:"usage"`
+	Error             json.RawMessage `json:"error"`
+}
+
+// Choice is one answer of a [Message].
+type Choice struct {
+	Index              uint32          `json:"index"`
+	Message            ChoiceMessage   `json:"message"`
+	FinishReason       string          `json:"finish_reason"`
+	NativeFinishReason string          `json:"native_finish_reason"`
+	Logprobs           json.RawMessage `json:"logprobs"`
+	Error              json.RawMessage `json:"error"`
+}
+
+// ChoiceMessage is what a [Choice] says.
+type ChoiceMessage struct {
+	Role             string          `json:"role"`
+	Content          string          `json:"content"`
+	ReasoningContent string          `json:"reasoning_content"`
+	Refusal          string          `json:"refusal"`
+	ToolCalls        []ToolCall      `json:"tool_calls"`
+	FunctionCall     *Function       `json:"function_call"`
+	Audio            json.RawMessage `json:"audio"`
+}
+
+// ToolCall is a call of a tool: of a function, or of a custom one.
+type ToolCall struct {
+	ID       string    `json:"id"`
+	Type     string    `json:"type"`
+	Function *Function `json:"function"`
+	Custom   *Custom   `json:"custom"`
+}
+
+// Function is a function, and the arguments it is called with: JSON, as the model wrote it.
+type Function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// Custom is a custom tool and its input.
+type Custom struct {
+	Name  string `json:"name"`
+	Input string `json:"input"`
+}
+
+// assemblerLog is how many bytes of log an assembler begins with.
+const assemblerLog = 4 << 10
+
+func (a *Assembler) p() unsafe.Pointer {
+	if a.block == nil {
+		a.block = make([]uint64, words(C.deltawire_message_size(assemblerLog)))
+		a.taken = new(C.size_t)
+		C.deltawire_message_init(unsafe.Pointer(&a.block[0]), C.size_t(len(a.block)*8), nil)
+	}
+	return unsafe.Pointer(&a.block[0])
+}
+
+// Reset begins a new message.
+func (a *Assembler) Reset() {
+	if a.block != nil {
+		C.bridge_message_reset(a.p())
+	}
+}
+
+func (a *Assembler) add(events []C.deltawire_event, data, scratch []byte) error {
+	a.p()
+	for {
+		status := C.bridge_message_add(a.p(), unsafe.SliceData(events), C.size_t(len(events)),
+			unsafe.Pointer(unsafe.SliceData(data)), unsafe.Pointer(unsafe.SliceData(scratch)), a.taken)
+		if status == C.DELTAWIRE_OK {
+			return nil
+		}
+		if status != C.DELTAWIRE_NEED_STORAGE {
+			return statusError(status)
+		}
+		events = events[int(*a.taken):]
+		if err := a.grow(); err != nil {
+			return err
+		}
+	}
+}
+
+func (a *Assembler) grow() error {
+	need := words(C.bridge_message_need(a.p()))
+	if need <= len(a.block) {
+		return errors.New("deltawire: the message is too long")
+	}
+	block := make([]uint64, need)
+	if status := C.bridge_message_move(unsafe.Pointer(&block[0]), C.size_t(need*8), a.p()); status != C.DELTAWIRE_OK {
+		return statusError(status)
+	}
+	a.block = block
+	return nil
+}
+
+// finish says that the stream ended.
+func (a *Assembler) finish() error {
+	for {
+		status := C.bridge_message_finish(a.p())
+		if status == C.DELTAWIRE_OK {
+			return nil
+		}
+		if status != C.DELTAWIRE_NEED_STORAGE {
+			return statusError(status)
+		}
+		if err := a.grow(); err != nil {
+			return err
+		}
+	}
+}
+
+// JSON is the message so far, a chat.completion. Extended: with what only gateways add, provider and
+// native_finish_reason.
+func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {
+	flags := C.uint32_t(0)
+	if extended {
+		flags = C.DELTAWIRE_JSON_EXTENDED
+	}
+	return sized(func(buf *C.char, size C.size_t, need *C.size_t) C.deltawire_status {
+		return C.bridge_message_json(a.p(), flags, buf, size, need)
+	})
+}
+
+// Text is a text of the message: of the choice with that index, of its call in the order of the message; 0 where they do
+// not matter. "" if there is none.
+func (a *Assembler) Text(field Field, choice uint32, call int) string {
+	text, _ := sized(func(buf *C.char, size C.size_t, need *C.size_t) C.deltawire_status {
+		return C.bridge_message_text(a.p(), C.uint32_t(field), C.uint32_t(choice), C.uint32_t(call), buf, size, need)
+	})
+	return string(text)
+}
+
+// sized asks how long a text is, and then for it.
+func sized(get func(*C.char, C.size_t, *C.size_t) C.deltawire_status) ([]byte, error) {
+	var need C.size_t
+	if status := get(nil, 0, &need); status != C.DELTAWIRE_OK && status != C.DELTAWIRE_E_SMALL {
+		return nil, statusError(status)
+	}
+	if need == 0 {
+		return nil, nil
+	}
+	buf := make([]byte, int(need))
+	if status := get(chars(buf), need, &need); status != C.DELTAWIRE_OK {
+		return nil, statusError(status)
+	}
+	return buf, nil
+}
+
+// Message is the message so far.
+func (a *Assembler) Message() (*Message, error) {
+	text, err := a.JSON(true)
+	if err != nil {
+		return nil, err
+	}
+	m := new(Message)
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, err
+	}
+	dropNull(&m.Usage)
+	dropNull(&m.Error)
+	for i := range m.Choices {
+		c := &m.Choices[i]
+		dropNull(&c.Logprobs)
+		dropNull(&c.Error)
+		dropNull(&c.Message.Audio)
+	}
+	return m, nil
+}
+
+// dropNull makes null what it is elsewhere, nil.
+func dropNull(raw *json.RawMessage) {
+	if string(*raw) == "null" {
+		*raw = nil
+	}
+}
+
+// ReadMessage reads a whole stream and puts its message together. If reading fails, or the response is not whole
+// ([End.Err]), it returns the error and what there is of it.
+func ReadMessage(src io.Reader, opts ...Option) (*Message, error) {
+	var a Assembler
+	r := NewReader(src, append(opts[:len(opts):len(opts)], WithEvents(), WithAssembler(&a))...)
+	for r.Next() {
+	}
+	m, err := a.Message()
+	if err == nil {
+		err = r.Err()
+	}
+	if err == nil {
+		err = r.End().Err()
+	}
+	return m, err
+}

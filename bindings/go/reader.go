@@ -1,0 +1,406 @@
+package deltawire
+
+// #cgo noescape bridge_batch
+// #cgo nocallback bridge_batch
+// #include "bridge.h"
+import "C"
+
+import (
+	"io"
+	"iter"
+	"unsafe"
+)
+
+// The event is 64 bytes for ever.
+var _ [64]byte = [unsafe.Sizeof(C.deltawire_event{})]byte{}
+
+// maxEmptyReads is how often in a row a source may give neither bytes nor an error.
+const maxEmptyReads = 100
+
+// Reader reads a stream: [NewReader] makes one. It holds no C memory, so that there is nothing to close. It is not for
+// several goroutines at once.
+type Reader struct {
+	src      io.Reader
+	settings settings
+
+	// Memory that C is given for the length of a call. No Go pointer is in it.
+	block   []uint64
+	events  []C.deltawire_event
+	scratch []byte
+	buf     []byte
+	result  *C.deltawire_batch_result
+
+	in        []byte // what the last call was given
+	next      int    // which event of the last call comes next
+	status    C.deltawire_status
+	finishing bool // the source has ended
+	over      bool // and so has the parser
+	shown     uint64
+	event     Event
+	joined    []byte // pieces of a text that C had no room for at once
+
+	err      error
+	srcErr   error
+	apiError *APIError
+	stats    Stats
+}
+
+// Stats tell what a [Reader] did.
+type Stats struct {
+	Reads  uint64 // calls of the source's Read
+	Calls  uint64 // calls into C that read or finish a stream
+	Moves  uint64 // growths of the memory for a cut event
+	Events uint64 // events that C wrote
+}
+
+// NewReader makes a reader of the stream that src brings: the body of a response. It reads no more of src than it is
+// asked for by [Reader.Next]. A reader without a source, nil, says so by [Reader.Err] until [Reader.Reset] gives it one.
+func NewReader(src io.Reader, opts ...Option) *Reader {
+	r := &Reader{settings: defaults()}
+	s := &r.settings
+	for _, opt := range opts {
+		opt(s)
+	}
+	if C.deltawire_abi() != C.DELTAWIRE_ABI {
+		r.stop(ErrABI)
+		return r
+	}
+	if s.err != nil {
+		r.stop(s.err)
+		return r
+	}
+	r.shown = s.events
+	if !s.chosen {
+		r.shown = (1<<kindCount - 1) &^ (maskOf(KindFrame) | maskOf(KindPayload))
+	}
+	// Errors are kept for End. None at all would be everything, to C.
+	s.config.events = C.uint64_t(r.shown | maskOf(KindError) | maskOf(KindChoiceError))
+	if s.assembler != nil {
+		s.config.events |= C.uint64_t(maskOf(KindPayload))
+	}
+	r.block = make([]uint64, words(C.deltawire_block_size(C.size_t(s.block))))
+	r.events = make([]C.deltawire_event, s.array)
+	r.scratch = make([]byte, s.scratch)
+	r.buf = make([]byte, s.readSize)
+	r.result = new(C.deltawire_batch_result)
+	status := C.deltawire_init(unsafe.Pointer(&r.block[0]), C.size_t(len(r.block)*8), &s.config, nil)
+	r.begin(src, status)
+	return r
+}
+
+// Reset begins a new stream, with the same options and the same memory. It resets the assembler, too.
+func (r *Reader) Reset(src io.Reader) {
+	if r.block != nil {
+		r.begin(src, C.bridge_reset(r.p()))
+	}
+}
+
+func (r *Reader) begin(src io.Reader, status C.deltawire_status) {
+	r.src, r.in, r.next, r.status = src, nil, 0, C.DELTAWIRE_OK
+	*r.result = C.deltawire_batch_result{}
+	r.finishing, r.over = false, false
+	r.event, r.joined = Event{}, r.joined[:0]
+	r.err, r.srcErr, r.apiError, r.stats = nil, nil, nil, Stats{}
+	if status != C.DELTAWIRE_OK {
+		r.stop(statusError(status))
+	}
+	if src == nil {
+		r.stop(errNoSource)
+	}
+	if a := r.settings.assembler; a != nil {
+		a.Reset()
+	}
+}
+
+func words(bytes C.size_t) int { return (int(bytes) + 7) / 8 }
+
+func (r *Reader) p() unsafe.Pointer { return unsafe.Pointer(&r.block[0]) }
+
+func (r *Reader) stop(err error) {
+	r.over = true
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// Next goes to the next event, and reads from the source if need be. It says whether there is one; if not, the stream
+// has ended, or [Reader.Err] says what is wrong. Events come as soon as their last byte has: Next never waits for more.
+func (r *Reader) Next() bool {
+	if r.block == nil {
+		// Never made: NewReader has said why, or was not asked.
+		if r.err == nil {
+			r.stop(errNotMade)
+		}
+		return false
+	}
+	for {
+		for r.next < int(r.result.events) {
+			e := &r.events[r.next]
+			r.next++
+			if r.take(e) {
+				return true
+			}
+		}
+		if r.over || !r.fill() {
+			r.event = Event{}
+			return false
+		}
+	}
+}
+
+// take makes an event of what C wrote. It says whether that is one to be shown.
+func (r *Reader) take(c *C.deltawire_event) bool {
+	flags := Flags(c.flags)
+	text := r.view(c.text_off, c.text_len, flags&flagTextScratch != 0)
+	if flags&flagMore != 0 || len(r.joined) != 0 {
+		r.joined = append(r.joined, text...)
+		if flags&flagMore != 0 {
+			return false
+		}
+		// The memory is used again, but only when the next event is taken.
+		text, r.joined = r.joined, r.joined[:0]
+	}
+	// Member by member: a literal would be made elsewhere, and copied.
+	e := &r.event
+	e.Kind, e.Flags = Kind(c.kind), flags&^flagsOfReader
+	e.Choice, e.Call, e.Code, e.Number = uint32(c.choice), uint32(c.call), uint32(c.code), uint64(c.number)
+	e.Text = text
+	e.Aux = r.view(c.aux_off, c.aux_len, flags&flagAuxScratch != 0)
+	e.Extra = r.view(c.extra_off, c.extra_len, flags&flagExtraScratch != 0)
+	e.Start, e.End = uint64(c.start), uint64(c.end)
+	if (e.Kind == KindError || e.Kind == KindChoiceError) && r.apiError == nil {
+		r.apiError = e.APIError()
+	}
+	return r.shown&maskOf(e.Kind) != 0
+}
+
+func (r *Reader) view(off, length C.uint32_t, scratch bool) []byte {
+	if length == 0 {
+		return nil
+	}
+	from, to := int(off), int(off)+int(length)
+	if scratch {
+		return r.scratch[from:to:to]
+	}
+	return r.in[from:to:to]
+}
+
+// fill calls C once: with what is left of the input, or with a new read. All events were taken. False: there is no more.
+func (r *Reader) fill() bool {
+	r.in = r.in[int(r.result.consumed):]
+	full := int(r.result.events) == len(r.events)
+	r.next, r.result.events, r.result.consumed = 0, 0, 0
+	switch {
+	case r.status < 0:
+		r.stop(r.statusErr())
+		return false
+	case r.status > 0:
+		// The same bytes again, with more room.
+		if !r.grow(full) {
+			return false
+		}
+	case r.finishing:
+		r.finished()
+		return false
+	case !r.read():
+		r.finishing = true
+	}
+	r.stats.Calls++
+	if r.finishing {
+		r.status = C.bridge_batch_finish(r.p(), &r.events[0], C.size_t(len(r.events)),
+			unsafe.Pointer(&r.scratch[0]), C.size_t(len(r.scratch)), r.result)
+	} else {
+		r.status = C.bridge_batch(r.p(), unsafe.Pointer(unsafe.SliceData(r.in)), C.size_t(len(r.in)), &r.events[0],
+			C.size_t(len(r.events)), unsafe.Pointer(&r.scratch[0]), C.size_t(len(r.scratch)), r.result)
+	}
+	r.stats.Events += uint64(r.result.events)
+	if a := r.settings.assembler; a != nil && r.result.events != 0 {
+		if err := a.add(r.events[:r.result.events], r.in, r.scratch); err != nil {
+			r.stop(err)
+			return false
+		}
+	}
+	return true
+}
+
+// read reads once from the source into r.in, which is empty. False: it has ended, and nothing came.
+func (r *Reader) read() bool {
+	for empty := 0; r.srcErr == nil; empty++ {
+		if empty == maxEmptyReads {
+			r.srcErr = io.ErrNoProgress
+			break
+		}
+		n, err := r.src.Read(r.buf)
+		r.stats.Reads++
+		r.in, r.srcErr = r.buf[:n], err
+		if n > 0 {
+			return true
+		}
+	}
+	r.in = nil
+	return false
+}
+
+// grow makes room where C had too little: full, in the array of events.
+func (r *Reader) grow(full bool) bool {
+	s := &r.settings
+	if r.status == C.DELTAWIRE_NEED_STORAGE {
+		need := words(C.bridge_need(r.p()))
+		if need == 0 {
+			r.stop(statusError(C.DELTAWIRE_E_STATE))
+			return false
+		}
+		block := make([]uint64, need)
+		status := C.bridge_move(unsafe.Pointer(&block[0]), C.size_t(need*8), r.p())
+		if status != C.DELTAWIRE_OK {
+			r.stop(statusError(status))
+			return false
+		}
+		r.block = block
+		r.stats.Moves++
+		return true
+	}
+	if need := int(r.result.scratch_need); need > len(r.scratch) {
+		// IDs, names, types, roles and finish reasons are never split.
+		r.scratch = make([]byte, need)
+		return true
+	}
+	if !s.mayGrow {
+		return true
+	}
+	if full && len(r.events) < s.maxArray {
+		r.events = make([]C.deltawire_event, min(2*len(r.events), s.maxArray))
+	} else if !full && len(r.scratch) < s.maxScratch {
+		r.scratch = make([]byte, min(2*len(r.scratch), s.maxScratch))
+	}
+	return true
+}
+
+// finished ends the stream: the parser has nothing more to say.
+func (r *Reader) finished() {
+	if a := r.settings.assembler; a != nil {
+		if err := a.finish(); err != nil {
+			r.stop(err)
+		}
+	}
+	if r.srcErr != io.EOF {
+		r.stop(r.srcErr)
+	}
+	r.over = true
+}
+
+func (r *Reader) statusErr() error {
+	if r.status == C.DELTAWIRE_E_STRICT {
+		return &StrictError{Quirk(C.bridge_error_quirk(r.p())), uint64(C.bridge_error_offset(r.p()))}
+	}
+	return statusError(r.status)
+}
+
+// Event is the event that [Reader.Next] went to. The next call of Next writes another one over it, and over what its
+// texts are views of.
+func (r *Reader) Event() *Event { return &r.event }
+
+// Err is nil after an ordinary end, else why reading stopped: the source's error, a [*StrictError] or, if an option is
+// out of its range, an error that names it. What the API reports and how the stream ended are told by [Reader.End].
+func (r *Reader) Err() error { return r.err }
+
+// Events are the events, for a range loop. If [Reader.Err] is not nil, it comes last, with a nil event.
+func (r *Reader) Events() iter.Seq2[*Event, error] {
+	return func(yield func(*Event, error) bool) {
+		for r.Next() {
+			if !yield(&r.event, nil) {
+				return
+			}
+		}
+		if r.err != nil {
+			yield(nil, r.err)
+		}
+	}
+}
+
+// End is how the stream ended, or would if it ended now.
+func (r *Reader) End() End {
+	c := C.deltawire_end{size: C.sizeof_deltawire_end}
+	if r.block == nil || C.bridge_end_of(r.p(), &c) != C.DELTAWIRE_OK {
+		return End{}
+	}
+	return End{
+		Verdict:         Verdict(c.verdict),
+		Pending:         Pending(c.pending),
+		ChoicesSeen:     uint32(c.choices_seen),
+		ChoicesFinished: uint32(c.choices_finished),
+		Malformed:       uint32(c.malformed),
+		TooLong:         uint32(c.too_long),
+		LeftOut:         uint32(c.left_out),
+		Complete:        c.complete != 0,
+		Done:            c.done != 0,
+		Body:            c.body != 0,
+		Finished:        c.finished != 0,
+		Offset:          uint64(c.offset),
+		Failed:          c.api_error != 0,
+		APIError:        r.apiError,
+		anyStream:       r.settings.config.mode == C.DELTAWIRE_MODE_SSE,
+	}
+}
+
+// Usage are the token counts that came last, as far as the source was read; false if none came.
+func (r *Reader) Usage() (Usage, bool) {
+	c := C.deltawire_usage{size: C.sizeof_deltawire_usage}
+	if r.block == nil || C.bridge_last_usage(r.p(), &c) != C.DELTAWIRE_OK {
+		return Usage{}, false
+	}
+	return Usage{
+		Has:                UsageCounts(c.has),
+		Prompt:             uint64(c.prompt),
+		Completion:         uint64(c.completion),
+		Total:              uint64(c.total),
+		Reasoning:          uint64(c.reasoning),
+		Cached:             uint64(c.cached),
+		PromptAudio:        uint64(c.prompt_audio),
+		CompletionAudio:    uint64(c.completion_audio),
+		AcceptedPrediction: uint64(c.accepted_prediction),
+		RejectedPrediction: uint64(c.rejected_prediction),
+	}, true
+}
+
+// LastEventID is the ID of the last event, as the header Last-Event-ID is to name it on reconnecting; "" if there is
+// none. It may be ahead of the events that [Reader.Next] went to, by those of the same read.
+func (r *Reader) LastEventID() string {
+	if r.block == nil {
+		return ""
+	}
+	id := make([]byte, 64)
+	for {
+		var need C.size_t
+		switch C.bridge_last_event_id(r.p(), chars(id), C.size_t(len(id)), &need) {
+		case C.DELTAWIRE_OK:
+			return string(id[:int(need)])
+		case C.DELTAWIRE_E_SMALL:
+			id = make([]byte, int(need))
+		default:
+			return ""
+		}
+	}
+}
+
+// QuirkCount is how often the quirk was met, as far as the source was read; it stops counting at 65,535.
+func (r *Reader) QuirkCount(q Quirk) uint64 {
+	if r.block == nil {
+		return 0
+	}
+	return uint64(C.bridge_quirk_count(r.p(), C.uint32_t(q)))
+}
+
+// Quirks are the quirks that were met, in the order of their numbers.
+func (r *Reader) Quirks() []Quirk {
+	var met []Quirk
+	for _, q := range Quirks() {
+		if r.QuirkCount(q) != 0 {
+			met = append(met, q)
+		}
+	}
+	return met
+}
+
+// Stats tell what the reader did so far.
+func (r *Reader) Stats() Stats { return r.stats }

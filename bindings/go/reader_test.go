@@ -1,0 +1,592 @@
+package deltawire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestLayout(t *testing.T) {
+	l := layoutNow()
+	if l.event != 64 || l.eventText != 24 || l.eventStart != 48 {
+		t.Errorf("an event: %+v", l)
+	}
+	if l.config != 56 || l.configErrors != 24 || l.end != 48 || l.usage != 80 || l.result != 24 {
+		t.Errorf("sizes: %+v", l)
+	}
+	if l.smallest == 0 || l.smallest > l.state || l.smallestMessage == 0 || l.smallestMessage > l.messageState {
+		t.Errorf("blocks: %+v", l)
+	}
+	if l.version != l.libVersion || l.abi != l.libABI {
+		t.Errorf("versions: %+v", l)
+	}
+}
+
+// The copy of the header is what the project has.
+func TestHeaderCopy(t *testing.T) {
+	own, err := os.ReadFile("deltawire.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, err := os.ReadFile("../../include/deltawire.h")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("the header of the project is not here")
+	}
+	if err != nil || !bytes.Equal(own, header) {
+		t.Errorf("deltawire.h is not a copy of include/deltawire.h: make go-lib (%v)", err)
+	}
+}
+
+// endless repeats a stream of chunks, whole ones, without an end.
+type endless struct {
+	chunk []byte
+	size  int // bytes of a read
+	at    int
+}
+
+func (s *endless) Read(b []byte) (int, error) {
+	b = b[:min(len(b), s.size)]
+	n := 0
+	for n < len(b) {
+		m := copy(b[n:], s.chunk[s.at:])
+		s.at = (s.at + m) % len(s.chunk)
+		n += m
+	}
+	return n, nil
+}
+
+const contentChunk = `data: {"id":"c-1","object":"chat.completion.chunk","created":1760000001,"model":"m","choices":[{"index":0,` +
+	`"delta":{"content":"some \"words\" of text"},"finish_reason":null}]}` + "\n\n"
+
+func TestSteadyState(t *testing.T) {
+	long := strings.Replace(contentChunk, "some", strings.Repeat(`x\n`, 500), 1)
+	for i, size := range []int{1, 100, 1448, 16384, 16384} {
+		chunk := contentChunk
+		if i == 4 {
+			chunk = long // more decoded text in a read than the scratch has room for at first
+		}
+		r := NewReader(&endless{chunk: []byte(chunk), size: size})
+		next := func() {
+			if !r.Next() {
+				t.Fatal(r.Err())
+			}
+		}
+		for range 5000 {
+			next()
+		}
+		before := r.Stats()
+		if allocs := testing.AllocsPerRun(5000, next); allocs != 0 {
+			t.Errorf("reads of %d: %v allocations an event", size, allocs)
+		}
+		after := r.Stats()
+		reads, calls := after.Reads-before.Reads, after.Calls-before.Calls
+		if reads == 0 || calls != reads {
+			t.Errorf("reads of %d: %d reads, %d calls", size, reads, calls)
+		}
+		if after.Moves != before.Moves {
+			t.Errorf("reads of %d: the block was moved", size)
+		}
+	}
+}
+
+// An array of one event makes a call for each event, and that is all of it.
+func TestSmallArray(t *testing.T) {
+	calls := func(n int) (events, calls uint64) {
+		var chunk strings.Builder
+		chunk.WriteString(`data: {"choices":[{"delta":{"tool_calls":[`)
+		for i := range n {
+			fmt.Fprintf(&chunk, `{"index":0,"function":{"arguments":"%d,"}},`, i)
+		}
+		chunk.WriteString(`{"index":0,"function":{"arguments":"x"}}]}}]}` + "\n\n")
+		r := NewReader(strings.NewReader(chunk.String()), memory{block: 512, array: 1, scratch: 64, blockGrows: true}.option())
+		for r.Next() {
+		}
+		return r.Stats().Events, r.Stats().Calls
+	}
+	events, made := calls(2000)
+	if events < 2000 || made > events+100 {
+		t.Errorf("%d calls for %d events", made, events)
+	}
+}
+
+func TestLongTexts(t *testing.T) {
+	// Bytes of several widths, escapes, and all of it longer than scratch and array have room for.
+	text := strings.Repeat("añ€😀\"\\\n", 5000)
+	quotedText, _ := json.Marshal(text)
+	input := `: ` + strings.Repeat("c", 9999) + "\n\ndata: {\"id\":\"" + strings.Repeat("i", 5000) + `","choices":[{"delta":{"content":` + string(quotedText) +
+		`}}],"usage":{"total_tokens":1,"more":"` + strings.Repeat("u", 20000) + "\"}}\n\ndata: [DONE]\n\n"
+	for _, size := range []int{100, 4096, 1 << 20} {
+		for _, m := range (&quirkCase{storage: -1}).memories()[:2] {
+			r := NewReader(&pieces{input: []byte(input), cuts: cutEvery(size, len(input))}, m.option())
+			got := map[Kind]int{}
+			var content []byte
+			for r.Next() {
+				e := r.Event()
+				got[e.Kind] += 1
+				switch e.Kind {
+				case KindContent:
+					content = append(content, e.Text...)
+				case KindComment:
+					if len(e.Text) != 9999 {
+						t.Errorf("a comment of %d bytes", len(e.Text))
+					}
+				case KindChunk:
+					if len(e.ID()) != 5000 {
+						t.Errorf("an id of %d bytes", len(e.ID()))
+					}
+				case KindUsage:
+					if u, ok := e.Usage(); !ok || u.Total != 1 || u.Has != HasTotal || len(e.Text) < 20000 {
+						t.Errorf("usage: %+v of %d bytes", u, len(e.Text))
+					}
+				}
+			}
+			if string(content) != text || got[KindContent] != 1 || got[KindDone] != 1 || got[KindUsage] != 1 || got[KindComment] != 1 {
+				t.Errorf("%s, reads of %d: content of %d bytes, events %v, %v", m.name, size, len(content), got, r.Err())
+			}
+			if u, ok := r.Usage(); !ok || u.Total != 1 || u.Has != HasTotal {
+				t.Errorf("the last usage: %+v", u)
+			}
+		}
+	}
+}
+
+func TestMaxEventLen(t *testing.T) {
+	input := contentChunk + "data: {\"id\":\"" + strings.Repeat("x", 1000) + "\"}\n\n" + contentChunk
+	r := NewReader(iotest.OneByteReader(strings.NewReader(input)), WithMaxEventLen(500), WithEvents(KindTooLong, KindContent))
+	var kinds []Kind
+	for r.Next() {
+		kinds = append(kinds, r.Event().Kind)
+	}
+	if !slices.Equal(kinds, []Kind{KindContent, KindTooLong, KindContent}) || r.End().TooLong != 1 {
+		t.Errorf("%v, %+v", kinds, r.End())
+	}
+}
+
+// The frames, in order, are the stream, and say what is in them.
+func TestFrames(t *testing.T) {
+	for _, s := range samples(t) {
+		for _, size := range readSizes {
+			r := NewReader(&pieces{input: s.bytes, cuts: cutEvery(size, len(s.bytes))}, WithEvents(KindFrame))
+			at, all := uint64(0), uint64(0)
+			for r.Next() {
+				e := r.Event()
+				if e.Kind != KindFrame || e.Start != at || e.End <= e.Start {
+					t.Fatalf("%s, reads of %d: %v %d..%d after %d", s.name, size, e.Kind, e.Start, e.End, at)
+				}
+				at, all = e.End, all|e.Number
+			}
+			if at != uint64(len(s.bytes)) && r.End().Pending == PendingNothing {
+				t.Errorf("%s, reads of %d: frames to %d of %d", s.name, size, at, len(s.bytes))
+			}
+			if all&maskOf(KindChunk) == 0 && !strings.HasPrefix(s.name, "error-body") {
+				t.Errorf("%s: no frame with a chunk: %b", s.name, all)
+			}
+		}
+	}
+}
+
+func TestSSE(t *testing.T) {
+	input := "event: add\nid: 7\ndata: 1\ndata: 2\n\ndata: x\n\nretry: 250\n\n: hi\n\n"
+	for _, size := range readSizes {
+		r := NewReader(&pieces{input: []byte(input), cuts: cutEvery(size, len(input))}, WithSSE())
+		var got []string
+		for r.Next() {
+			switch e := r.Event(); e.Kind {
+			case KindSSE:
+				got = append(got, fmt.Sprintf("%s %q %s", e.Type(), e.Data(), e.ID()))
+			case KindRetry:
+				got = append(got, fmt.Sprint("retry ", e.Number))
+			case KindComment:
+				got = append(got, "comment "+e.TextString())
+			}
+		}
+		want := []string{`add "1\n2" 7`, `message "x" 7`, "retry 250", "comment hi"}
+		if !slices.Equal(got, want) || r.LastEventID() != "7" || r.Err() != nil || r.End().Err() != nil {
+			t.Errorf("reads of %d: %v, last ID %q, %v", size, got, r.LastEventID(), r.End().Err())
+		}
+	}
+}
+
+func TestSSECases(t *testing.T) {
+	folder := os.Getenv("DELTAWIRE_CORPUS")
+	if folder == "" {
+		corpus(t) // says so
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "sse/cases.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type event struct {
+		Type string `json:"type"`
+		Data string `json:"data"`
+		ID   string `json:"last_event_id"`
+	}
+	var doc struct {
+		Cases []struct {
+			Name, Input string
+			Hex         string `json:"input_hex"`
+			Events      []event
+			Retry       *uint64
+		}
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range doc.Cases {
+		input := []byte(c.Input)
+		if c.Hex != "" {
+			fmt.Sscanf(c.Hex, "%x", &input)
+		}
+		for _, size := range readSizes {
+			r := NewReader(&pieces{input: input, cuts: cutEvery(size, len(input))}, WithSSE(), WithSpec())
+			got, retry := []event{}, (*uint64)(nil)
+			for r.Next() {
+				// Data is any bytes; the cases have them as a browser decodes them.
+				valid := func(b []byte) string { return string(bytes.ToValidUTF8(b, []byte("\uFFFD"))) }
+				switch e := r.Event(); e.Kind {
+				case KindSSE:
+					got = append(got, event{valid(e.Type()), valid(e.Data()), valid(e.ID())})
+				case KindRetry:
+					ms := e.Number
+					retry = &ms
+				}
+			}
+			same := slices.Equal(got, c.Events) || decoded(got) == decoded(c.Events)
+			if !same || !reflect.DeepEqual(retry, c.Retry) {
+				t.Errorf("%s, reads of %d:\n   got %q\n  want %q", c.Name, size, got, c.Events)
+			}
+		}
+	}
+	if len(doc.Cases) < 50 {
+		t.Errorf("only %d cases", len(doc.Cases))
+	}
+}
+
+// decoded is a text in which runs of U+FFFD are one: how many an ill-formed sequence makes is another matter.
+func decoded(v any) string {
+	text := fmt.Sprintf("%q", v)
+	for strings.Contains(text, "\uFFFD\uFFFD") {
+		text = strings.ReplaceAll(text, "\uFFFD\uFFFD", "\uFFFD")
+	}
+	return text
+}
+
+func TestSourceErrors(t *testing.T) {
+	fault := errors.New("the line is dead")
+	for _, first := range []string{contentChunk, contentChunk + "data: {\"cho", ""} {
+		r := NewReader(io.MultiReader(strings.NewReader(first), iotest.ErrReader(fault)))
+		text := ""
+		for r.Next() {
+			if r.Event().Kind == KindContent {
+				text += r.Event().TextString()
+			}
+		}
+		if r.Err() != fault || text != `some "words" of text` && first != "" {
+			t.Errorf("%q: %v, content %q", first, r.Err(), text)
+		}
+		want := ErrTruncated
+		if first == "" {
+			want = ErrEmpty
+		}
+		if end := r.End(); end.Err() != want || !end.Finished {
+			t.Errorf("%q: %v, %+v", first, end.Err(), end)
+		}
+		if r.Next() {
+			t.Error("an event after the end")
+		}
+	}
+	r := NewReader(readerFunc(func([]byte) (int, error) { return 0, nil }))
+	if r.Next() || r.Err() != io.ErrNoProgress {
+		t.Errorf("a source that gives nothing: %v", r.Err())
+	}
+	r = NewReader(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(contentChunk))))
+	for range r.Events() {
+	}
+	if r.Err() != iotest.ErrTimeout {
+		t.Errorf("a timeout: %v", r.Err())
+	}
+	seen := 0
+	for e, err := range NewReader(iotest.ErrReader(fault)).Events() {
+		if e != nil || err != fault {
+			t.Errorf("%v, %v", e, err)
+		}
+		seen++
+	}
+	if seen != 1 {
+		t.Errorf("%d errors", seen)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+func TestMisuse(t *testing.T) {
+	unmade := func(name string, r *Reader, want string) {
+		t.Helper()
+		for range 2 {
+			if r.Next() || r.Err() == nil || r.Err().Error() != "deltawire: "+want {
+				t.Errorf("%s: %v, want %s", name, r.Err(), want)
+			}
+			if _, ok := r.Usage(); ok || r.LastEventID() != "" || r.QuirkCount(0) != 0 || r.End() != (End{}) || r.End().Err() == nil {
+				t.Errorf("%s: something is known of a reader that was never made", name)
+			}
+			r.Reset(strings.NewReader(contentChunk))
+		}
+	}
+	const most = 1<<31 - 1
+	for _, c := range []struct {
+		option Option
+		want   string
+	}{
+		{WithMaxEventLen(-1), "WithMaxEventLen(-1): at least 1"},
+		{WithMaxEventLen(0), "WithMaxEventLen(0): at least 1"},
+		{WithMaxIDLen(-1), "WithMaxIDLen(-1): at least 1"},
+		{WithMaxDepth(-1), "WithMaxDepth(-1): at least 1"},
+		{WithMaxDepth(1025), "WithMaxDepth(1025): at most 1024"},
+		{WithReadSize(-1), "WithReadSize(-1): at least 1"},
+		{WithReadSize(1<<30 + 1), "WithReadSize(1073741825): at most 1073741824"},
+		{WithEvents(KindContent, 30), "WithEvents(30): no kind of event"},
+		{WithEvents(70), "WithEvents(70): no kind of event"},
+		{WithStrict(127), "WithStrict(127): no quirk"},
+		{WithStrict(1 << 31), "WithStrict(2147483648): no quirk"},
+	} {
+		unmade("an option", NewReader(strings.NewReader(contentChunk), c.option), c.want)
+	}
+	if more := most; uint64(^uint(0)) > most { // where an int has more than 32 bits
+		more++
+		unmade("an option", NewReader(nil, WithMaxEventLen(more)), "WithMaxEventLen(2147483648): at most 2147483647")
+		unmade("an option", NewReader(nil, WithMaxIDLen(more)), "WithMaxIDLen(2147483648): at most 2147483647")
+	}
+	unmade("two options", NewReader(nil, WithMaxDepth(0), WithReadSize(0)), "WithMaxDepth(0): at least 1")
+	if _, err := ReadMessage(strings.NewReader(contentChunk), WithMaxDepth(5000)); err == nil ||
+		err.Error() != "deltawire: WithMaxDepth(5000): at most 1024" {
+		t.Errorf("a message of such a reader: %v", err)
+	}
+	unmade("the zero reader", new(Reader), "a Reader that NewReader did not make")
+
+	// What is just in range.
+	for _, options := range [][]Option{
+		{WithMaxEventLen(most), WithMaxIDLen(most), WithMaxDepth(1024), WithReadSize(1 << 20), WithEvents(kindCount-1, KindContent)},
+		{WithMaxEventLen(len(contentChunk)), WithMaxIDLen(1), WithMaxDepth(5), WithReadSize(1)},
+	} {
+		r := NewReader(strings.NewReader(contentChunk), options...)
+		for r.Next() {
+		}
+		if r.Err() != nil || r.End().Err() != ErrTruncated || r.End().Malformed != 0 || r.Stats().Events == 0 {
+			t.Errorf("in range: %v, %+v", r.Err(), r.End())
+		}
+	}
+}
+
+// A reader without a source is ready for one.
+func TestNoSource(t *testing.T) {
+	var a Assembler
+	r := NewReader(nil, WithAssembler(&a))
+	for range 2 {
+		if r.Next() || r.Err() == nil || r.Err().Error() != "deltawire: a Reader without a source" || r.End().Err() != ErrEmpty {
+			t.Errorf("%v, %+v", r.Err(), r.End())
+		}
+		r.Reset(bytes.NewReader(sample(t, "content.sse")))
+		for r.Next() {
+		}
+		if r.Err() != nil || r.End().Err() != nil || a.Text(FieldContent, 0, 0) == "" {
+			t.Errorf("%v, %v", r.Err(), r.End().Err())
+		}
+		r.Reset(nil)
+	}
+	if _, err := ReadMessage(nil); err == nil {
+		t.Error("a message of nothing")
+	}
+}
+
+// With no kinds nothing is brought, and all is read.
+func TestNoEvents(t *testing.T) {
+	for _, s := range samples(t) {
+		whole := NewReader(bytes.NewReader(s.bytes))
+		for whole.Next() {
+		}
+		r := NewReader(bytes.NewReader(s.bytes), WithEvents())
+		if r.Next() || r.Err() != nil || !r.End().Finished || r.End().Offset != uint64(len(s.bytes)) {
+			t.Errorf("%s: %v, %v, %+v", s.name, r.Event().Kind, r.Err(), r.End())
+		}
+		if got, want := fmt.Sprint(r.End().Err()), fmt.Sprint(whole.End().Err()); got != want {
+			t.Errorf("%s: %s, want %s", s.name, got, want)
+		}
+	}
+}
+
+// Err is nil if the response is whole, and only then.
+func TestEndErr(t *testing.T) {
+	var choices, limits strings.Builder
+	for i := range 9 {
+		fmt.Fprintf(&choices, `,{"index":%d,"delta":{"content":"x"}}`, i)
+	}
+	fmt.Fprintf(&limits, "data: {\"choices\":[%s]}\n\n", choices.String()[1:])
+	const done, lost = "data: [DONE]\n\n", "deltawire: parts of the stream were lost: "
+	tooLong := "data: {\"id\":\"" + strings.Repeat("x", 1000) + "\"}\n\n"
+	for _, c := range []struct {
+		name, input string
+		opts        []Option
+		want        string // of the error; "": none
+		is          error
+	}{
+		{"done", contentChunk + done, nil, "", nil},
+		{"finished", strings.Replace(contentChunk, "null", `"stop"`, 1), nil, "", nil},
+		{"body", `{"choices":[{"index":0,"message":{"content":"x"},"finish_reason":"stop"}]}`, nil, "", nil},
+		{"cut", contentChunk, nil, ErrTruncated.Error(), io.ErrUnexpectedEOF},
+		{"nothing", "", nil, ErrEmpty.Error(), ErrEmpty},
+		{"no stream", "<html>", nil, ErrNotAStream.Error(), ErrNotAStream},
+		{"another protocol", "event: add\ndata: {\"a\":1}\n\n", nil, ErrOtherProtocol.Error(), ErrOtherProtocol},
+		{"an error", "data: {\"error\":{\"message\":\"no\"}}\n\n" + done, nil, "deltawire: the API reported an error: no", nil},
+		{"malformed", contentChunk + "data: {\"choices\":[}\n\n" + done, nil, lost + "1 malformed, 0 too long, 0 left out", ErrIncomplete},
+		{"too long", contentChunk + tooLong + done, []Option{WithMaxEventLen(500)}, lost + "0 malformed, 1 too long, 0 left out", ErrIncomplete},
+		{"left out", contentChunk + limits.String() + done, nil, lost + "0 malformed, 0 too long, 1 left out", ErrIncomplete},
+		{"malformed, and cut", contentChunk + "data: {\"choices\":[}\n\n", nil, ErrTruncated.Error(), ErrTruncated},
+		{"any stream", "event: add\ndata: 1\n\n", []Option{WithSSE()}, "", nil},
+		{"any stream, too long", "data: 1\n\n" + tooLong, []Option{WithSSE(), WithMaxEventLen(500)}, lost + "0 malformed, 1 too long, 0 left out", ErrIncomplete},
+		{"any stream, all too long", tooLong, []Option{WithSSE(), WithMaxEventLen(500)}, lost + "0 malformed, 1 too long, 0 left out", ErrIncomplete},
+		{"any stream, cut", "data: 1\n\ndata: 2", []Option{WithSSE(), WithSpec()}, ErrTruncated.Error(), ErrTruncated},
+		{"any stream, nothing", "", []Option{WithSSE()}, ErrEmpty.Error(), ErrEmpty},
+	} {
+		for _, size := range readSizes {
+			for _, shown := range [][]Option{nil, {WithEvents()}} {
+				source := func() io.Reader { return &pieces{input: []byte(c.input), cuts: cutEvery(size, len(c.input))} }
+				opts := append(slices.Clone(c.opts), shown...)
+				r := NewReader(source(), opts...)
+				for r.Next() {
+				}
+				err := r.End().Err()
+				text := ""
+				if err != nil {
+					text = err.Error()
+				}
+				if r.Err() != nil || text != c.want || c.is != nil && !errors.Is(err, c.is) || r.End().Complete != (c.want == "") {
+					t.Errorf("%s, reads of %d: %v, %+v: %v, want %s", c.name, size, r.Err(), r.End(), err, c.want)
+				}
+				if _, again := ReadMessage(source(), opts...); !r.End().anyStream && fmt.Sprint(again) != fmt.Sprint(err) {
+					t.Errorf("%s, reads of %d: the message: %v, want %v", c.name, size, again, err)
+				}
+			}
+		}
+	}
+}
+
+func TestReset(t *testing.T) {
+	var a Assembler
+	r := NewReader(strings.NewReader(""), WithAssembler(&a))
+	for _, name := range []string{"weather.sse", "truncated.sse", "parallel-tools.sse", "error-body.json", "weather.sse"} {
+		input := sample(t, name)
+		r.Reset(bytes.NewReader(input))
+		got := logOf(r)
+		if want := logOf(NewReader(bytes.NewReader(input))); !slices.Equal(got, want) {
+			t.Errorf("%s: %s", name, difference(got, want))
+		}
+		text, err := a.JSON(false)
+		var fresh Assembler
+		if _, err := ReadMessage(bytes.NewReader(input), WithAssembler(&fresh)); err != nil && name == "weather.sse" {
+			t.Error(err)
+		}
+		if err != nil || !json.Valid(text) {
+			t.Errorf("%s: %v, %s", name, err, text)
+		}
+	}
+	// In the middle of a stream, too.
+	r.Reset(bytes.NewReader(sample(t, "reasoning.sse")))
+	r.Next()
+	r.Next()
+	r.Reset(bytes.NewReader(sample(t, "weather.sse")))
+	if m, err := a.Message(); err != nil || m.ID != "" {
+		t.Errorf("after a reset: %+v, %v", m, err)
+	}
+	for r.Next() {
+	}
+	if m, err := a.Message(); err != nil || m.ID != "chatcmpl-Wq7Lz2" || a.Text(FieldID, 0, 0) != m.ID ||
+		a.Text(FieldCallName, 0, 0) != "get_weather" || a.Text(FieldContent, 0, 0) != "" || a.Text(999, 0, 0) != "" {
+		t.Errorf("after a reset and a stream: %+v, %v", m, err)
+	}
+}
+
+// A payload that does not fit into the scratch is put together before the assembler has it.
+func TestAssemblerSplitPayload(t *testing.T) {
+	text := strings.Repeat("words and \\\"words\\\" ", 2000)
+	chunk := `data: {"id":"x","choices":[{"delta":{"content":"` + text + `"}}]}` + "\n\n"
+	for _, size := range []int{1000, 1 << 20} {
+		var a Assembler
+		r := NewReader(&pieces{input: []byte(chunk + chunk), cuts: cutEvery(size, 2*len(chunk))}, WithAssembler(&a),
+			WithEvents(KindPayload), memory{block: 512, array: 1, scratch: 64, blockGrows: true}.option())
+		payloads := 0
+		for r.Next() {
+			if e := r.Event(); e.Kind != KindPayload || !json.Valid(e.Text) || "data: "+e.TextString()+"\n\n" != chunk {
+				t.Errorf("%v of %d bytes", e.Kind, len(e.Text))
+			}
+			payloads++
+		}
+		if payloads != 2 || r.Err() != nil || a.Text(FieldContent, 0, 0) != strings.Repeat("words and \"words\" ", 4000) {
+			t.Errorf("reads of %d: %d payloads, %v, content of %d bytes", size, payloads, r.Err(), len(a.Text(FieldContent, 0, 0)))
+		}
+	}
+}
+
+// Readers know nothing of each other.
+func TestParallel(t *testing.T) {
+	all := samples(t)
+	var want [][]string
+	for _, s := range all {
+		want = append(want, logOf(NewReader(bytes.NewReader(s.bytes))))
+	}
+	done := make(chan string)
+	for g := range 8 {
+		go func() {
+			fault := ""
+			for i := range all {
+				n := (i + g) % len(all)
+				r := NewReader(&pieces{input: all[n].bytes, cuts: cutEvery(100+g, len(all[n].bytes))})
+				if got := logOf(r); !slices.Equal(got, want[n]) {
+					fault = all[n].name + ": " + difference(got, want[n])
+				}
+			}
+			done <- fault
+		}()
+	}
+	for range 8 {
+		if fault := <-done; fault != "" {
+			t.Error(fault)
+		}
+	}
+}
+
+func TestClone(t *testing.T) {
+	r := NewReader(bytes.NewReader(sample(t, "weather.sse")), WithReadSize(300))
+	var kept []*Event
+	var lines []string
+	for r.Next() {
+		kept = append(kept, r.Event().Clone())
+		lines = append(lines, lineOf(r.Event()))
+	}
+	for i, e := range kept {
+		if lineOf(e) != lines[i] {
+			t.Fatalf("a clone changed: %s, %s", lineOf(e), lines[i])
+		}
+	}
+	if r.Stats().Reads < 10 {
+		t.Errorf("%d reads", r.Stats().Reads)
+	}
+	// What an event does not have, its methods say so.
+	e := Event{Kind: KindDone}
+	_, isUsage := e.Usage()
+	_, isAudio := e.Audio()
+	_, isQuirk := e.Quirk()
+	if isUsage || isAudio || isQuirk || e.APIError() != nil || e.ID() != nil || e.Data() != nil || e.FinishReason() != 0 {
+		t.Error("an event of kind DONE has more than it should")
+	}
+}

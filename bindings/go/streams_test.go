@@ -1,0 +1,413 @@
+package deltawire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// Whole streams: ../../samples, and the recorded ones that DELTAWIRE_CORPUS names.
+
+type stream struct {
+	name     string
+	bytes    []byte
+	expected []byte // what the message is to be; nil: not told
+}
+
+func readStreams(t testing.TB, folder string, expected func(path string) string) []stream {
+	paths, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var streams []stream
+	for _, path := range paths {
+		ext := filepath.Ext(path)
+		if ext != ".sse" && ext != ".json" || strings.HasSuffix(path, ".expected.json") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(expected(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, stream{filepath.Base(path), text, want})
+	}
+	if len(streams) == 0 {
+		t.Fatalf("no streams in %s", folder)
+	}
+	return streams
+}
+
+// needProject skips a test where the package is not in the project: its samples and cases are not here then.
+func needProject(t testing.TB) {
+	if _, err := os.Stat("../../tests/quirks"); errors.Is(err, os.ErrNotExist) {
+		t.Skip("samples and cases are in the project's tree")
+	}
+}
+
+func samples(t testing.TB) []stream {
+	needProject(t)
+	return readStreams(t, "../../samples", func(path string) string {
+		return strings.TrimSuffix(path, filepath.Ext(path)) + ".expected.json"
+	})
+}
+
+// corpus are the recorded streams. Without them the test is skipped, or fails if REQUIRE_ALL is 1.
+func corpus(t testing.TB) []stream {
+	folder := os.Getenv("DELTAWIRE_CORPUS")
+	if folder == "" {
+		if os.Getenv("REQUIRE_ALL") == "1" {
+			t.Fatal("DELTAWIRE_CORPUS is not set")
+		}
+		fmt.Printf("SKIP %s: DELTAWIRE_CORPUS is not set\n", t.Name())
+		t.Skip("DELTAWIRE_CORPUS is not set")
+	}
+	return readStreams(t, filepath.Join(folder, "streams"), func(path string) string { return path + ".expected.json" })
+}
+
+var readSizes = []int{1, 7, 1448, 1 << 20}
+
+// oracle compares a stream with what the reader in plain Go makes of it. False: it is beyond that one.
+func oracle(t *testing.T, s stream) bool {
+	want, err := refRead(bytes.NewReader(s.bytes))
+	if err != nil {
+		return false
+	}
+	for _, size := range readSizes {
+		r := NewReader(&pieces{input: s.bytes, cuts: cutEvery(size, len(s.bytes))})
+		got := libLog(r)
+		if met := r.Quirks(); len(met) > 0 && !slices.Equal(met, QuirksOf("UnterminatedEvent")) {
+			return false
+		}
+		kinds := map[string]bool{}
+		for kind := range got {
+			kinds[kind] = true
+		}
+		for kind := range want {
+			kinds[kind] = true
+		}
+		for kind := range kinds {
+			if (kind == "error" || kind == "usage") && len(want[kind]) == 0 {
+				continue // they come in more places and shapes than the oracle knows
+			}
+			if !slices.Equal(got[kind], want[kind]) {
+				t.Errorf("%s, reads of %d: %s: %s", s.name, size, kind, difference(got[kind], want[kind]))
+			}
+		}
+	}
+	return true
+}
+
+func TestOracleSamples(t *testing.T) {
+	compared := 0
+	for _, s := range samples(t) {
+		if oracle(t, s) {
+			compared++
+		}
+	}
+	t.Logf("%d samples compared", compared)
+	if compared < 10 {
+		t.Errorf("only %d samples were compared", compared)
+	}
+}
+
+func TestOracleCorpus(t *testing.T) {
+	compared, all := 0, corpus(t)
+	for _, s := range all {
+		if oracle(t, s) {
+			compared++
+		}
+	}
+	t.Logf("%d of %d streams compared", compared, len(all))
+	if compared*2 < len(all) {
+		t.Errorf("only %d streams of %d were compared", compared, len(all))
+	}
+}
+
+// Whatever the reads and the memory, the log is the same.
+func TestSplits(t *testing.T) {
+	for _, s := range samples(t) {
+		want := logOf(NewReader(bytes.NewReader(s.bytes)))
+		for _, size := range []int{1, 3, 7, 100, 1448} {
+			for _, m := range (&quirkCase{storage: -1}).memories() {
+				got := logOf(NewReader(&pieces{input: s.bytes, cuts: cutEvery(size, len(s.bytes))}, m.option()))
+				if !slices.Equal(got, want) {
+					t.Errorf("%s, reads of %d, %s: %s", s.name, size, m.name, difference(got, want))
+				}
+			}
+		}
+	}
+}
+
+// prune leaves out what is null or empty: it is the same as absent.
+func prune(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, member := range v {
+			if member = prune(member); member == nil || member == "" {
+				delete(v, key)
+			} else {
+				v[key] = member
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = prune(v[i])
+		}
+	}
+	return v
+}
+
+func decode(t *testing.T, text []byte) any {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return prune(v)
+}
+
+// assembled is the message of a stream, read so many bytes at a time.
+func assembled(t *testing.T, s stream, size int, opts ...Option) []byte {
+	var a Assembler
+	r := NewReader(&pieces{input: s.bytes, cuts: cutEvery(size, len(s.bytes))}, append(opts, WithAssembler(&a))...)
+	for r.Next() {
+		if r.Event().Kind == KindPayload {
+			t.Fatalf("%s: a payload that nobody asked for", s.name)
+		}
+	}
+	text, err := a.JSON(false)
+	if err = errors.Join(err, r.Err()); err != nil {
+		t.Fatalf("%s: %v", s.name, err)
+	}
+	return text
+}
+
+func TestMessageSamples(t *testing.T) {
+	for _, s := range samples(t) {
+		want := decode(t, s.expected)
+		for _, size := range readSizes {
+			for _, m := range (&quirkCase{storage: -1}).memories()[:2] {
+				got := decode(t, assembled(t, s, size, m.option()))
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%s, reads of %d, %s:\n   got %v\n  want %v", s.name, size, m.name, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestMessageCorpus(t *testing.T) {
+	compared := 0
+	for _, s := range corpus(t) {
+		var golden struct {
+			Protocol, EOF string
+			Flushed       map[string]any
+		}
+		if err := json.Unmarshal(s.expected, &golden); err != nil {
+			t.Fatal(err)
+		}
+		if golden.Protocol != "chat" && golden.Protocol != "text_completion" {
+			continue
+		}
+		want := decode(t, s.expected).(object)
+		if golden.EOF == "pending" && want["flushed"] != nil {
+			want = want["flushed"].(object)
+		}
+		for _, size := range []int{1, 1448, 1 << 20} {
+			for _, fault := range compareGolden(want, decode(t, assembled(t, s, size)).(object)) {
+				t.Errorf("%s, reads of %d: %s", s.name, size, fault)
+			}
+		}
+		compared++
+	}
+	t.Logf("%d streams compared", compared)
+	if compared < 30 {
+		t.Errorf("only %d streams were compared", compared)
+	}
+}
+
+type object = map[string]any
+
+// at goes down by names and positions; nil if there is no such thing.
+func at(v any, path ...any) any {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			v = func() any { o, _ := v.(object); return o[step] }()
+		case int:
+			list, _ := v.([]any)
+			if step >= len(list) {
+				return nil
+			}
+			v = list[step]
+		}
+	}
+	return v
+}
+
+func first(values ...any) any {
+	for _, v := range values {
+		if v != nil && v != "" {
+			return v
+		}
+	}
+	return nil
+}
+
+func length(v any) int {
+	list, _ := v.([]any)
+	return len(list)
+}
+
+// compareGolden says where a message is not the golden result. What is null, empty or absent is equal; text of legacy
+// completions and of content parts is content; text that came only in reasoning_details is not judged.
+func compareGolden(want, got object) (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	choices := map[string]any{}
+	list, _ := got["choices"].([]any)
+	for i, c := range list {
+		index := at(c, "index")
+		if index == nil {
+			index = i
+		}
+		choices[fmt.Sprint(index)] = c
+	}
+	wanted, _ := want["choices"].(object)
+	errors := 0
+	for key, e := range wanted {
+		if at(e, "error") != nil {
+			errors++
+		}
+		c := choices[key]
+		if c == nil {
+			if first(at(e, "content"), at(e, "refusal"), at(e, "reasoning"), at(e, "function_call"), at(e, "finish_reason"),
+				at(e, "text")) != nil || length(at(e, "tool_calls")) > 0 {
+				fault("choice %s is missing", key)
+			}
+			continue
+		}
+		m := at(c, "message")
+		if w, g := first(at(e, "content_all"), at(e, "content"), at(e, "text"), at(e, "content_parts", "text")),
+			first(at(m, "content")); w != g {
+			fault("choice %s content: want %.60q got %.60q", key, w, g)
+		}
+		if w, g := first(at(e, "refusal")), first(at(m, "refusal")); w != g {
+			fault("choice %s refusal: want %.60q got %.60q", key, w, g)
+		}
+		w, g := first(at(e, "reasoning"), at(e, "content_parts", "thinking")), first(at(m, "reasoning_content"), at(m, "reasoning"))
+		same := w == g || w == nil && g != nil && at(e, "reasoning_details") != nil
+		also, _ := at(e, "reasoning_by_key").(object)
+		for _, other := range also {
+			same = same || other == g
+		}
+		if !same {
+			fault("choice %s reasoning: want %.60q got %.60q", key, w, g)
+		}
+		if w, g := first(at(e, "finish_reason")), first(at(c, "finish_reason")); w != g {
+			fault("choice %s finish: want %v got %v", key, w, g)
+		}
+		calls := at(e, "calls_by_id")
+		if calls == nil {
+			calls = at(e, "tool_calls")
+		}
+		if w, g := length(calls), length(at(m, "tool_calls")); w != g {
+			fault("choice %s: want %d calls got %d", key, w, g)
+		}
+		for i := range length(calls) {
+			w, g := at(calls, i), at(m, "tool_calls", i)
+			if at(w, "id") != at(g, "id") || at(w, "name") != first(at(g, "function", "name"), at(g, "custom", "name")) ||
+				at(w, "arguments") != first(at(g, "function", "arguments"), at(g, "custom", "input")) {
+				fault("choice %s call %d: want %v got %v", key, i, w, g)
+			}
+		}
+		if w, g := at(e, "function_call"), at(m, "function_call"); at(w, "name") != at(g, "name") || at(w, "arguments") != at(g, "arguments") {
+			fault("choice %s function_call: want %v got %v", key, w, g)
+		}
+		if w := at(e, "logprobs", "content_tokens"); w != nil && fmt.Sprint(w) != fmt.Sprint(length(at(c, "logprobs", "content"))) {
+			fault("choice %s logprobs: want %v got %d", key, w, length(at(c, "logprobs", "content")))
+		}
+	}
+	for _, key := range []string{"prompt_tokens", "completion_tokens", "total_tokens"} {
+		if w, isNumber := at(want, "usage", key).(json.Number); isNumber && w != at(got, "usage", key) {
+			fault("usage %s: want %v got %v", key, w, at(got, "usage", key))
+		}
+	}
+	if want["error"] != nil && got["error"] == nil {
+		fault("the error is missing")
+	}
+	if want["error"] == nil && got["error"] != nil && errors == 0 {
+		fault("an error was invented: %v", got["error"])
+	}
+	for _, key := range []string{"id", "model", "system_fingerprint"} {
+		if want[key] != nil && want[key] != got[key] {
+			fault("%s: want %v got %v", key, want[key], got[key])
+		}
+	}
+	sort.Strings(faults)
+	return faults
+}
+
+func TestReadMessage(t *testing.T) {
+	for _, s := range samples(t) {
+		m, err := ReadMessage(bytes.NewReader(s.bytes))
+		if m == nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		var apiError *APIError
+		switch {
+		case strings.HasPrefix(s.name, "error"):
+			if !errors.As(err, &apiError) || apiError.Message == "" {
+				t.Errorf("%s: %v is no error of the API", s.name, err)
+			}
+		case strings.HasPrefix(s.name, "truncated"):
+			if !errors.Is(err, ErrTruncated) || !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("%s: %v is no truncation", s.name, err)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", s.name, err)
+		}
+		if len(m.Choices) == 0 && apiError == nil {
+			t.Errorf("%s: no choices", s.name)
+		}
+	}
+	m, err := ReadMessage(bytes.NewReader(sample(t, "weather.sse")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := m.Choices[0].Message.ToolCalls[0]
+	if call.ID != "call_h3Vt91" || call.Function == nil || call.Function.Name != "get_weather" ||
+		!json.Valid([]byte(call.Function.Arguments)) || m.Choices[0].FinishReason != "tool_calls" {
+		t.Errorf("weather: %+v", call)
+	}
+	if m.Usage == nil || m.Error != nil || m.Choices[0].Logprobs != nil || m.Choices[0].Message.Audio != nil {
+		t.Errorf("weather: %+v", m)
+	}
+	m, err = ReadMessage(bytes.NewReader(sample(t, "reasoning.sse")))
+	if err != nil || m.Choices[0].Message.ReasoningContent == "" || m.Choices[0].Message.Content != "Yes, 17 is prime." {
+		t.Errorf("reasoning: %+v, %v", m, err)
+	}
+}
+
+func sample(t testing.TB, name string) []byte {
+	for _, s := range samples(t) {
+		if s.name == name {
+			return s.bytes
+		}
+	}
+	t.Fatalf("no sample %s", name)
+	return nil
+}

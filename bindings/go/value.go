@@ -1,0 +1,177 @@
+package deltawire
+
+// #include "bridge.h"
+import "C"
+
+import (
+	"encoding/json"
+	"strings"
+	"unsafe"
+)
+
+// value is a JSON value, read by the library: as lazily, and as leniently, as it reads chunks. No value: nil.
+type value struct {
+	json  []byte
+	plain bool // plain text, as some servers report errors
+}
+
+func chars(b []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))) }
+
+func (v value) span(s C.bridge_span) value {
+	from, to := int(s.off), int(s.off)+int(s.len)
+	return value{json: v.json[from:to:to], plain: s._type == C.DELTAWIRE_T_TEXT}
+}
+
+// member is the member of that name, or no value.
+func (v value) member(name string) value {
+	var s C.bridge_span
+	if v.json == nil || v.plain {
+		return value{}
+	}
+	n := (*C.char)(unsafe.Pointer(unsafe.StringData(name)))
+	if C.bridge_member(chars(v.json), C.size_t(len(v.json)), n, C.size_t(len(name)), &s) != C.DELTAWIRE_OK {
+		return value{}
+	}
+	return v.span(s)
+}
+
+// errorField is a field of an error, in whichever member its provider puts it.
+func (v value) errorField(field C.uint32_t) value {
+	var s C.bridge_span
+	plain := C.int(0)
+	if v.plain {
+		plain = 1
+	}
+	if C.bridge_error_field(chars(v.json), C.size_t(len(v.json)), plain, field, &s) != C.DELTAWIRE_OK {
+		return value{}
+	}
+	return v.span(s)
+}
+
+// string is the decoded text of a string, of plain text, or of a number as it is written; else "".
+func (v value) string() string {
+	if v.json == nil {
+		return ""
+	}
+	plain := C.int(0)
+	if v.plain {
+		plain = 1
+	}
+	text := make([]byte, len(v.json))
+	for {
+		var need C.size_t
+		switch C.bridge_text(chars(v.json), C.size_t(len(v.json)), plain, chars(text), C.size_t(len(text)), &need) {
+		case C.DELTAWIRE_OK:
+			return unsafe.String(unsafe.SliceData(text), int(need))
+		case C.DELTAWIRE_E_SMALL:
+			text = make([]byte, int(need))
+		default:
+			return ""
+		}
+	}
+}
+
+func (v value) uint64() (uint64, bool) {
+	var n C.uint64_t
+	if v.json == nil || v.plain || C.bridge_u64(chars(v.json), C.size_t(len(v.json)), &n) != C.DELTAWIRE_OK {
+		return 0, false
+	}
+	return uint64(n), true
+}
+
+// Usage are token counts. What was not sent is 0, and its bit in Has is not set.
+type Usage struct {
+	Has                UsageCounts // which counts were sent
+	Prompt             uint64      // prompt_tokens
+	Completion         uint64      // completion_tokens
+	Total              uint64      // total_tokens
+	Reasoning          uint64      // completion_tokens_details.reasoning_tokens
+	Cached             uint64      // prompt_tokens_details.cached_tokens
+	PromptAudio        uint64      // prompt_tokens_details.audio_tokens
+	CompletionAudio    uint64      // completion_tokens_details.audio_tokens
+	AcceptedPrediction uint64      // completion_tokens_details.accepted_prediction_tokens
+	RejectedPrediction uint64      // completion_tokens_details.rejected_prediction_tokens
+}
+
+// UsageCounts is a set of counts of [Usage].
+type UsageCounts uint32
+
+// The counts of Usage.
+const (
+	HasPrompt UsageCounts = 1 << iota
+	HasCompletion
+	HasTotal
+	HasReasoning
+	HasCached
+	HasPromptAudio
+	HasCompletionAudio
+	HasAcceptedPrediction
+	HasRejectedPrediction
+)
+
+func usageOf(v value) Usage {
+	var u Usage
+	prompt, completion := v.member("prompt_tokens_details"), v.member("completion_tokens_details")
+	for i, count := range []struct {
+		of   value
+		name string
+		to   *uint64
+	}{
+		{v, "prompt_tokens", &u.Prompt},
+		{v, "completion_tokens", &u.Completion},
+		{v, "total_tokens", &u.Total},
+		{completion, "reasoning_tokens", &u.Reasoning},
+		{prompt, "cached_tokens", &u.Cached},
+		{prompt, "audio_tokens", &u.PromptAudio},
+		{completion, "audio_tokens", &u.CompletionAudio},
+		{completion, "accepted_prediction_tokens", &u.AcceptedPrediction},
+		{completion, "rejected_prediction_tokens", &u.RejectedPrediction},
+	} {
+		if n, ok := count.of.member(count.name).uint64(); ok {
+			*count.to = n
+			u.Has |= 1 << i
+		}
+	}
+	return u
+}
+
+// APIError is an error that the API reported, in whatever shape its provider gives it. What it does not say is "".
+type APIError struct {
+	Message  string
+	Code     string // a number as it is written
+	Type     string
+	Param    string
+	Metadata json.RawMessage // any JSON
+	Raw      []byte          // the error as it came: JSON, or (Plain) plain text
+	Plain    bool
+}
+
+func apiErrorOf(v value) *APIError {
+	return &APIError{
+		Message:  v.errorField(C.DELTAWIRE_ERROR_MESSAGE).string(),
+		Code:     v.errorField(C.DELTAWIRE_ERROR_CODE).string(),
+		Type:     v.errorField(C.DELTAWIRE_ERROR_TYPE).string(),
+		Param:    v.errorField(C.DELTAWIRE_ERROR_PARAM).string(),
+		Metadata: v.errorField(C.DELTAWIRE_ERROR_METADATA).json,
+		Raw:      v.json,
+		Plain:    v.plain,
+	}
+}
+
+// Error is the message, with code and type if there are any.
+func (e *APIError) Error() string {
+	text := "deltawire: the API reported an error"
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	var more []string
+	for _, word := range []string{e.Code, e.Type} {
+		if word != "" {
+			more = append(more, word)
+		}
+	}
+	if len(more) != 0 {
+		text += " (" + strings.Join(more, ", ") + ")"
+	}
+	return text
+}

