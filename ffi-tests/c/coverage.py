@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""What of the header the C tests reach.
+
+coverage.py hits HEADER           prints hits.h: a macro round each function, which counts its calls
+coverage.py check HEADER COUNTS   compares the counts of all programs with the header; exit 1 if something was never hit"""
+import collections
+import re
+import sys
+
+
+def header(path):
+    text = open(path, encoding="utf-8").read()
+    bare = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    bare = re.sub(r"//[^\n]*", "", bare)
+    prototypes = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", bare, flags=re.M)
+    prototypes = re.sub(r"typedef\b[^;{]*(?:\{.*?\})?[^;]*;", "", prototypes, flags=re.S)
+    functions = re.findall(r"^[\w ]+[ *](deltawire_\w+)\s*\(", prototypes, flags=re.M)
+    define = lambda prefix: {name: int(number) for name, number in
+                             re.findall(r"^#define (" + prefix + r"\w+) (-?\d+)$", bare, flags=re.M)}
+    return functions, define
+
+
+def hits(path):
+    functions, _ = header(path)
+    if len(functions) < 40:
+        sys.exit(f"coverage.py: only {len(functions)} functions found in {path}")
+    print("/* Made by coverage.py. */")
+    print("enum {" + ", ".join(f"HIT_{name}" for name in functions) + ", HIT_COUNT};")
+    print("#define HIT_NAMES " + " ".join(f'"{name}",' for name in functions))
+    print("extern unsigned long hits[HIT_COUNT + 1];")
+    for name in functions:
+        print(f"#define {name}(...) (hits[HIT_{name}]++, ({name})(__VA_ARGS__))")
+
+
+def check(path, counts):
+    functions, define = header(path)
+    seen = collections.Counter()
+    for line in open(counts, encoding="ascii"):
+        what, name, count = line.split()
+        seen[what, name] += int(count)
+    missing = []
+    print(f"functions: {sum(seen['function', f] > 0 for f in functions)} of {len(functions)}")
+    for name in functions:
+        print(f"  {seen['function', name]:>12} {name}")
+        if not seen["function", name]:
+            missing.append(name)
+    kinds = {name: number for name, number in define("DELTAWIRE_EV_").items() if name != "DELTAWIRE_EV_COUNT"}
+    # A callback has at->chunk instead of this event.
+    batch_only = {"DELTAWIRE_EV_PAYLOAD"}
+    print(f"kinds of events: {len(kinds)}; by callbacks, by batch")
+    for name, number in kinds.items():
+        by = [seen[source, str(number)] for source in ("callback", "batch")]
+        print(f"  {by[0]:>12} {by[1]:>12} {name}")
+        if not by[1] or not by[0] and name not in batch_only:
+            missing.append(name)
+    flags = define("DELTAWIRE_EVF_")
+    print(f"flags of events: {len(flags)}; by callbacks, by batch")
+    for name, number in flags.items():
+        by = [seen[source, str(number)] for source in ("callback-flag", "batch-flag")]
+        print(f"  {by[0]:>12} {by[1]:>12} {name}")
+        # A callback is told where a text is, not in which memory.
+        if not by[1] or not by[0] and "SCRATCH" not in name:
+            missing.append(name)
+    for name in missing:
+        print(f"never hit: {name}")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["hits"] and len(sys.argv) == 3:
+        hits(sys.argv[2])
+    elif sys.argv[1:2] == ["check"] and len(sys.argv) == 4:
+        sys.exit(check(sys.argv[2], sys.argv[3]))
+    else:
+        sys.exit(__doc__)

@@ -1,0 +1,402 @@
+#define _DEFAULT_SOURCE
+#include "drive.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifdef SANITIZED
+int guarded = 0;
+#else
+int guarded = 1;
+#endif
+
+#define POISON 0xA5
+
+/* -------------------------------------------------------------------------------------------------------------------
+ * Memory that is exactly as long */
+
+typedef struct {
+    unsigned char *base; /* of guarded memory */
+    size_t room;
+    unsigned char *mem;
+    size_t len;
+} exact;
+
+static void exact_take(exact *e, const void *bytes, size_t len)
+{
+    const size_t page = 4096;
+    e->len = len;
+    if (!guarded) {
+        e->mem = malloc(len ? len : 1);
+        if (!e->mem) die("out of memory");
+    } else {
+        if (e->room < len || !e->base) {
+            if (e->base) munmap(e->base, e->room + page);
+            e->room = (len / page + 16) * page;
+            e->base = mmap(NULL, e->room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (e->base == MAP_FAILED || mprotect(e->base + e->room, page, PROT_NONE) != 0) die("no memory to guard");
+        }
+        e->mem = e->base + e->room - len;
+    }
+    if (len) {
+        if (bytes) memcpy(e->mem, bytes, len);
+        else memset(e->mem, POISON, len);
+    }
+}
+
+static void exact_drop(exact *e)
+{
+    if (!e->mem) return;
+    if (guarded) memset(e->mem, POISON, e->len);
+    else free(e->mem);
+    e->mem = NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------------------------
+ * A run */
+
+typedef struct {
+    const how *h;
+    logbook *log;
+    const deltawire_callbacks *callbacks;
+    unsigned char *alloc; /* of the block */
+    size_t alloc_len;
+    size_t block_len;
+    unsigned odd;
+    deltawire_parser *p;
+    const char *input;
+    size_t len, pos; /* bytes given so far */
+    size_t stride;   /* events of a batch */
+    size_t scratch;  /* of the next batch */
+    int over;        /* a status below 0 */
+} run;
+
+/* The slices, the scratch: kept from run to run, for they are mapped. */
+static exact slice_mem, scratch_mem, events_mem;
+
+static unsigned char *new_block(run *r, size_t len, unsigned char **alloc)
+{
+    /* Aligned to 8 and, every other time, not to 16. */
+    size_t shift = r->odd++ % 2 * 8;
+    *alloc = need_memory(len + shift);
+    return *alloc + shift;
+}
+
+static void take_block(run *r, unsigned char *alloc, size_t len, deltawire_parser *p)
+{
+    memset((void *)r->p, POISON, r->block_len);
+    free(r->alloc);
+    r->alloc = alloc;
+    r->block_len = len;
+    r->p = p;
+}
+
+static void relocate(run *r)
+{
+    unsigned char *alloc, *mem;
+    if (r->h->still) return;
+    mem = new_block(r, r->block_len, &alloc);
+    memcpy(mem, (void *)r->p, r->block_len);
+    take_block(r, alloc, r->block_len, (deltawire_parser *)mem);
+}
+
+static void move_to(run *r, size_t len)
+{
+    unsigned char *alloc, *mem = new_block(r, len, &alloc);
+    deltawire_parser *moved = NULL;
+    deltawire_status status;
+    memset(mem, POISON, len);
+    status = deltawire_move(mem, len, r->p, &moved);
+    if (status != DELTAWIRE_OK || moved != (deltawire_parser *)mem) {
+        log_bad(r->log, "deltawire_move answers", (uint64_t)-status);
+        log_bad(r->log, "to a block of", len);
+        free(alloc);
+        r->over = 1;
+        return;
+    }
+    take_block(r, alloc, len, moved);
+}
+
+static void grow(run *r)
+{
+    size_t need = deltawire_need(r->p);
+    if (!r->h->grow) log_bad(r->log, "NEED_STORAGE, which was not asked for", need);
+    if (need <= r->block_len) {
+        log_bad(r->log, "deltawire_need after NEED_STORAGE", need);
+        r->over = 1;
+        return;
+    }
+    move_to(r, need);
+}
+
+static void shrink(run *r)
+{
+    size_t need = deltawire_need(r->p);
+    if (need > r->block_len) log_bad(r->log, "deltawire_need of a block that is good", need);
+    else if (need < r->block_len) move_to(r, need);
+}
+
+/* After each call. 1: call again. */
+static int after(run *r, deltawire_status status, int moved_on)
+{
+    count_status(status);
+    /* No byte brings so much: something is told again and again. */
+    if (r->log->events > 1000 + 64 * (unsigned long)r->len) {
+        log_bad(r->log, "it never ends; events", r->log->events);
+        r->over = 1;
+        return 0;
+    }
+    if (!moved_on && status > 0 && status != DELTAWIRE_NEED_STORAGE) {
+        log_bad(r->log, "it stands still with status", (uint64_t)status);
+        r->over = 1;
+        return 0;
+    }
+    if (status == DELTAWIRE_NEED_STORAGE) grow(r);
+    else if (status == DELTAWIRE_PAUSED && !r->h->pause && !r->h->again) log_bad(r->log, "PAUSED, and nobody asked", 0);
+    else if (status == DELTAWIRE_MORE && !r->h->batch) log_bad(r->log, "MORE from a feed", 0);
+    else if (status == DELTAWIRE_E_STRICT) {
+        log_strict(r->log, r->p);
+        r->over = 1;
+    } else if (status < 0 || status > DELTAWIRE_NEED_STORAGE) {
+        log_bad(r->log, "the answer is minus", (uint64_t)-status);
+        r->over = 1;
+    }
+    if (r->over) return 0;
+    relocate(r);
+    return status > 0;
+}
+
+/* One call of deltawire_batch or, with `finish`, of deltawire_batch_finish. 1: call again. */
+static int batch(run *r, const void *data, size_t len, int finish, size_t *consumed)
+{
+    deltawire_batch_result result;
+    deltawire_event *events;
+    const void *texts = data;
+    size_t reach = len;
+    deltawire_status status;
+    int again;
+    exact_take(&events_mem, NULL, r->h->cap * sizeof *events);
+    exact_take(&scratch_mem, NULL, r->scratch);
+    events = (deltawire_event *)(void *)events_mem.mem;
+    memset(&result, POISON, sizeof result);
+    if (finish) status = deltawire_batch_finish(r->p, events, r->h->cap, scratch_mem.mem, r->scratch, &result);
+    else status = deltawire_batch(r->p, data, len, events, r->h->cap, scratch_mem.mem, r->scratch, &result);
+    if (r->h->direct) texts = r->p, reach = r->block_len;
+    if (finish) reach = 0;
+    if (result.consumed > len || result.events > r->h->cap || result.scratch_used > r->scratch) {
+        log_bad(r->log, "more consumed or written than there is; events", result.events);
+        r->over = 1;
+        return 0;
+    }
+    if (!len && result.consumed) log_bad(r->log, "consumed of nothing", result.consumed);
+    log_batch(r->log, events, result.events, texts, reach, scratch_mem.mem, result.scratch_used);
+    exact_drop(&events_mem);
+    exact_drop(&scratch_mem);
+    *consumed = (size_t)result.consumed;
+    again = after(r, status, result.consumed || result.events || result.scratch_need > r->scratch);
+    if (result.scratch_need && status != DELTAWIRE_MORE) log_bad(r->log, "scratch_need without MORE", result.scratch_need);
+    r->scratch = result.scratch_need > r->h->scratch ? result.scratch_need : r->h->scratch;
+    return again;
+}
+
+/* One call of deltawire_feed. 1: call again. */
+static int feed(run *r, const void *data, size_t len, size_t *consumed)
+{
+    unsigned long before = r->log->events;
+    int asked = r->log->asked_again;
+    deltawire_status status = deltawire_feed(r->p, data, len, r->callbacks, r->log, consumed);
+    if (*consumed > len) {
+        log_bad(r->log, "more consumed than there is", *consumed);
+        r->over = 1;
+        return 0;
+    }
+    return after(r, status, *consumed || r->log->events != before || r->log->asked_again != asked);
+}
+
+static int call(run *r, const void *data, size_t len, size_t *consumed)
+{
+    *consumed = (size_t)-1;
+    return r->h->batch ? batch(r, data, len, 0, consumed) : feed(r, data, len, consumed);
+}
+
+/* The bytes up to `end` in memory of the caller. */
+static void give_slice(run *r, size_t end)
+{
+    size_t off = 0, consumed;
+    int again = 1;
+    exact_take(&slice_mem, r->input + r->pos, end - r->pos);
+    while (again) {
+        size_t rest = slice_mem.len - off;
+        again = call(r, rest ? slice_mem.mem + off : NULL, rest, &consumed);
+        if (r->over) break;
+        off += consumed;
+        r->pos += consumed;
+        if (!again) {
+            if (r->pos != end) log_bad(r->log, "OK, and not all is consumed; position", r->pos);
+            r->pos = end;
+        } else if (end - r->pos < 4096 || r->h->extend) {
+            /* Again in other memory, perhaps with more behind it. */
+            size_t more = r->len - end < r->h->extend ? r->len - end : r->h->extend;
+            exact_drop(&slice_mem);
+            end += more;
+            exact_take(&slice_mem, r->input + r->pos, end - r->pos);
+            off = 0;
+        }
+    }
+    exact_drop(&slice_mem);
+}
+
+/* The same by direct reading. */
+static void give_direct(run *r, size_t end)
+{
+    while (r->pos < end && !r->over) {
+        size_t off = (size_t)-1, room = 0, consumed, n;
+        deltawire_status status = deltawire_reserve(r->p, &off, &room);
+        if (status != DELTAWIRE_OK || room == 0 || room > r->h->direct || off > r->block_len || room > r->block_len - off) {
+            log_bad(r->log, "deltawire_reserve answers", (uint64_t)-status);
+            r->over = 1;
+            return;
+        }
+        n = end - r->pos < room ? end - r->pos : room;
+        memcpy((unsigned char *)(void *)r->p + off, r->input + r->pos, n);
+        if (n % 2) relocate(r);
+        status = deltawire_commit(r->p, n);
+        if (status != DELTAWIRE_OK) {
+            log_bad(r->log, "deltawire_commit answers", (uint64_t)-status);
+            r->over = 1;
+            return;
+        }
+        relocate(r);
+        r->pos += n;
+        while (call(r, NULL, 0, &consumed)) {}
+    }
+}
+
+/* Nothing comes any more. */
+static void finished(run *r)
+{
+    unsigned long before = r->log->events;
+    size_t consumed = 7;
+    if (deltawire_finish(r->p, r->callbacks, r->log) != DELTAWIRE_OK) log_bad(r->log, "a second finish is not OK", 0);
+    if (deltawire_feed(r->p, "x", 1, r->callbacks, r->log, &consumed) != DELTAWIRE_E_STATE || consumed != 0)
+        log_bad(r->log, "a feed after the end is not E_STATE; consumed", consumed);
+    if (r->log->events != before) log_bad(r->log, "events after the end:", r->log->events - before);
+}
+
+/* E_STRICT sticks. */
+static void stays_strict(run *r)
+{
+    unsigned long before = r->log->events;
+    size_t consumed = 7;
+    if (deltawire_feed(r->p, "\n\n", 2, r->callbacks, r->log, &consumed) != DELTAWIRE_E_STRICT || consumed != 0 ||
+        deltawire_finish(r->p, r->callbacks, r->log) != DELTAWIRE_E_STRICT)
+        log_bad(r->log, "E_STRICT does not stick; consumed", consumed);
+    if (r->log->events != before) log_bad(r->log, "events after E_STRICT:", r->log->events - before);
+}
+
+static void give_all(run *r)
+{
+    const how *h = r->h;
+    size_t end = 0;
+    r->pos = 0;
+    while ((r->pos < r->len || (r->pos == 0 && r->len == 0)) && !r->over) {
+        if (h->cut && r->pos < h->cut) end = h->cut;
+        else if (h->step) end = r->pos + h->step;
+        else end = r->len;
+        if (end > r->len) end = r->len;
+        if (h->direct) give_direct(r, end);
+        else give_slice(r, end);
+        if (h->shrink && !r->over) shrink(r);
+        if (r->len == 0) break;
+    }
+    while (!r->over) {
+        size_t consumed;
+        int again;
+        if (h->batch) {
+            again = batch(r, NULL, 0, 1, &consumed);
+        } else {
+            unsigned long before = r->log->events;
+            int asked = r->log->asked_again;
+            deltawire_status status = deltawire_finish(r->p, r->callbacks, r->log);
+            again = after(r, status, r->log->events != before || r->log->asked_again != asked);
+        }
+        if (!again) break;
+    }
+    if (r->over) return;
+    log_close(r->log, r->p);
+    finished(r);
+}
+
+void drive(const how *h, const void *input, size_t len, logbook *log)
+{
+    run r;
+    deltawire_config config = h->config;
+    deltawire_status status;
+    unsigned char *mem;
+    int times = h->twice ? 2 : 1;
+    memset(&r, 0, sizeof r);
+    r.h = h;
+    r.log = log;
+    r.callbacks = h->callbacks ? h->callbacks : &log_callbacks;
+    r.input = input;
+    r.len = len;
+    r.scratch = h->scratch;
+    r.odd = (unsigned)(len + h->cut);
+    r.block_len = deltawire_block_size(h->event_bytes) + (h->direct + 7) / 8 * 8;
+    if (r.block_len > DELTAWIRE_BLOCK_SIZE(h->event_bytes) + (h->direct + 7) / 8 * 8)
+        log_bad(log, "deltawire_block_size is more than the macro says:", r.block_len);
+    mem = new_block(&r, r.block_len, &r.alloc);
+    memset(mem, POISON, r.block_len);
+    if (h->grow) config.flags |= DELTAWIRE_CFG_GROW;
+    config.read_len = (uint32_t)h->direct;
+    status = deltawire_init(mem, r.block_len, &config, &r.p);
+    memset(&config, POISON, sizeof config);
+    if (status != DELTAWIRE_OK || r.p != (deltawire_parser *)(void *)mem) {
+        log_bad(log, "deltawire_init answers", (uint64_t)-status);
+        free(r.alloc);
+        return;
+    }
+    log->pause = h->pause;
+    log->again = h->again;
+    while (times--) {
+        r.over = 0;
+        give_all(&r);
+        if (r.over && log->bad.len == 0) stays_strict(&r);
+        if (times && log->bad.len == 0) {
+            log_clear(log);
+            status = deltawire_reset(r.p);
+            if (status != DELTAWIRE_OK) log_bad(log, "deltawire_reset answers", (uint64_t)-status);
+        }
+    }
+    memset((void *)r.p, POISON, r.block_len);
+    free(r.alloc);
+    exact_drop(&slice_mem);
+    exact_drop(&scratch_mem);
+    exact_drop(&events_mem);
+}
+
+void describe(const how *h, text *out)
+{
+    text_str(out, h->batch ? "batch" : "callbacks");
+    if (h->direct) text_str(out, " direct="), text_u64(out, h->direct);
+    if (h->batch) text_str(out, " cap="), text_u64(out, h->cap), text_str(out, " scratch="), text_u64(out, h->scratch);
+    if (h->pause) text_str(out, " pause");
+    if (h->again) text_str(out, " again");
+    if (h->extend) text_str(out, " extend="), text_u64(out, h->extend);
+    if (h->cut) text_str(out, " cut="), text_u64(out, h->cut);
+    if (h->step) text_str(out, " step="), text_u64(out, h->step);
+    if (h->shrink) text_str(out, " shrink");
+    if (h->twice) text_str(out, " twice");
+    text_str(out, h->grow ? " grow" : " fixed");
+    text_str(out, "="), text_u64(out, h->event_bytes);
+    if (h->config.errors[0]) text_str(out, " strict");
+    if (h->config.events) text_str(out, " events="), text_u64(out, h->config.events);
+}

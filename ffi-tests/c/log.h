@@ -1,0 +1,61 @@
+/* The event log (tests/quirks/README.md), from callbacks and from batches. */
+#ifndef LOG_H
+#define LOG_H
+
+#include "counted.h"
+#include "text.h"
+
+/* One event, from wherever it came. */
+typedef struct {
+    uint32_t kind, flags, choice, call, code;
+    uint64_t number, start, end;
+    const char *part[3]; /* text, aux, extra */
+    size_t part_len[3];
+    const deltawire_chunk *chunk; /* from callbacks */
+} item;
+
+typedef struct {
+    text lines; /* the log */
+    text more;  /* frames and quirks, of which the log says nothing */
+    text bad;   /* what breaks the header's promises; to be empty */
+    uint64_t only;      /* kinds of which lines are made, DELTAWIRE_MASK or-ed */
+    int pause;          /* each callback asks for a pause */
+    int again;          /* each chunk is asked for again once */
+    int asked_again;
+    unsigned long events;
+    /* An event that comes in pieces. */
+    int open;
+    item held;
+    text held_part[3];
+    /* The payload of the chunk to come. */
+    text payload;
+    int has_payload;
+    uint32_t payload_code;
+    /* What came since the last frame. */
+    uint64_t frame_end, mask;
+} logbook;
+
+#define ALL_KINDS UINT64_MAX
+
+void log_init(logbook *log);
+void log_free(logbook *log);
+/* For another stream; pause, again and only stay. */
+void log_clear(logbook *log);
+void log_bad(logbook *log, const char *what, uint64_t number);
+
+/* To be given to deltawire_feed; the user pointer is the logbook. */
+extern const deltawire_callbacks log_callbacks;
+void log_item(logbook *log, const item *it);
+/* The events of a batch. `data_len`, `scratch_len`: how far texts may reach. */
+void log_batch(logbook *log, const deltawire_event *events, size_t n, const void *data, size_t data_len,
+               const void *scratch, size_t scratch_len);
+/* The line of DELTAWIRE_E_STRICT, the end of a log. */
+void log_strict(logbook *log, const deltawire_parser *p);
+/* The last lines. */
+void log_close(logbook *log, const deltawire_parser *p);
+
+/* The text of a string, a number, a boolean or plain text. 0: it is none of these. */
+int value_bytes(const deltawire_value *v, text *out);
+int is_utf8(const char *bytes, size_t len);
+
+#endif

@@ -1,0 +1,298 @@
+/* Puts a message together in a block that grows by need, and prints it as JSON.
+ *
+ * message [message] [--read N | --read-size N] [--batch] [--scratch N] [--plain] [--getters] FILE
+ *
+ * --batch: by batches, else by the callbacks of the assembler. --plain: without what only gateways add. --getters: not
+ * as JSON, but a line for each text: FIELD CHOICE CALL "TEXT". The exit status is 0 for a whole message, 2 for an error
+ * of the API, 3 for a stream that was cut, 4 for what is no stream of chunks. */
+#include "drive.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POISON 0xA5
+
+/* The parser and the assembler, each in a block of malloc. */
+static deltawire_parser *parser;
+static size_t parser_len;
+static deltawire_message *message;
+static size_t message_len;
+
+static void check(deltawire_status status, const char *what)
+{
+    if (status == DELTAWIRE_OK) return;
+    fprintf(stderr, "%s: %s: %s\n", what, deltawire_status_name(status), deltawire_status_text(status));
+    exit(1);
+}
+
+static void grow_parser(void)
+{
+    size_t need = deltawire_need(parser);
+    deltawire_parser *old = parser;
+    if (need <= parser_len) die("deltawire_need is no more than there is");
+    check(deltawire_move(need_memory(need), need, old, &parser), "deltawire_move");
+    memset((void *)old, POISON, parser_len);
+    free(old);
+    parser_len = need;
+}
+
+static void grow_message(void)
+{
+    size_t need = deltawire_message_need(message);
+    deltawire_message *old = message;
+    if (need <= message_len) die("deltawire_message_need is no more than there is");
+    check(deltawire_message_move(need_memory(need), need, old, &message), "deltawire_message_move");
+    memset((void *)old, POISON, message_len);
+    free(old);
+    message_len = need;
+}
+
+/* A copy is as good: no pointer is kept. */
+static void relocate(void)
+{
+    void *p = need_memory(parser_len), *m = need_memory(message_len);
+    memcpy(p, (void *)parser, parser_len);
+    memcpy(m, (void *)message, message_len);
+    memset((void *)parser, POISON, parser_len);
+    memset((void *)message, POISON, message_len);
+    free(parser);
+    free(message);
+    parser = p;
+    message = m;
+}
+
+static void by_callbacks(const char *data, size_t len)
+{
+    const deltawire_callbacks *callbacks = deltawire_message_callbacks();
+    int finish = data == NULL;
+    for (;;) {
+        size_t consumed = 0;
+        deltawire_status status = finish ? deltawire_finish(parser, callbacks, message)
+                                         : deltawire_feed(parser, data, len, callbacks, message, &consumed);
+        count_status(status);
+        if (!finish) data += consumed, len -= consumed;
+        if (status == DELTAWIRE_OK) break;
+        if (status == DELTAWIRE_NEED_STORAGE) {
+            grow_parser();
+        } else if (status == DELTAWIRE_PAUSED) {
+            if (!deltawire_message_is_full(message)) die("PAUSED, and the message is not full");
+            grow_message();
+        } else {
+            check(status, "deltawire_feed");
+        }
+    }
+    if (len) die("not all was consumed");
+}
+
+static void add(const deltawire_event *events, size_t n, const void *data, const void *scratch)
+{
+    size_t i;
+    for (i = 0; i < n; i++) count_event(FROM_BATCH, events[i].kind, events[i].flags);
+    while (n) {
+        size_t taken = (size_t)-1;
+        deltawire_status status = deltawire_message_add(message, events, n, data, scratch, &taken);
+        count_status(status);
+        if (taken > n) die("more events taken than given");
+        events += taken;
+        n -= taken;
+        if (status == DELTAWIRE_OK) break;
+        if (status != DELTAWIRE_NEED_STORAGE) check(status, "deltawire_message_add");
+        if (!deltawire_message_is_full(message)) die("NEED_STORAGE, and the message is not full");
+        grow_message();
+    }
+    if (n) die("not all events were taken in");
+}
+
+static void by_batch(const char *data, size_t len, size_t scratch_min)
+{
+    int finish = data == NULL;
+    size_t scratch_len = scratch_min;
+    for (;;) {
+        deltawire_event *events = need_memory(8 * sizeof *events);
+        void *scratch = need_memory(scratch_len);
+        deltawire_batch_result result;
+        deltawire_status status =
+            finish ? deltawire_batch_finish(parser, events, 8, scratch, scratch_len, &result)
+                   : deltawire_batch(parser, data, len, events, 8, scratch, scratch_len, &result);
+        count_status(status);
+        add(events, result.events, data, scratch);
+        free(events);
+        free(scratch);
+        scratch_len = result.scratch_need > scratch_min ? result.scratch_need : scratch_min;
+        if (!finish) data += result.consumed, len -= (size_t)result.consumed;
+        if (status == DELTAWIRE_OK) break;
+        if (status == DELTAWIRE_NEED_STORAGE) grow_parser();
+        else if (status != DELTAWIRE_MORE) check(status, "deltawire_batch");
+    }
+    if (len) die("not all was consumed");
+}
+
+static void print_json(uint32_t flags)
+{
+    size_t need = 0, again = 0;
+    char *json;
+    if (deltawire_message_json(message, flags, NULL, 0, &need) != DELTAWIRE_E_SMALL || !need) die("no length of the JSON");
+    json = need_memory(need);
+    if (deltawire_message_json(message, flags, json, need - 1, &again) != DELTAWIRE_E_SMALL || again != need)
+        die("deltawire_message_json: too much, or another length");
+    check(deltawire_message_json(message, flags, json, need, &again), "deltawire_message_json");
+    if (again != need || !is_utf8(json, need)) die("the JSON has another length, or is no UTF-8");
+    fwrite(json, 1, need, stdout);
+    putchar('\n');
+    free(json);
+}
+
+static void print_text(uint32_t field, const char *name, uint32_t choice, uint32_t call)
+{
+    size_t need = 0, again = 0;
+    char *buf;
+    text line = TEXT_INIT;
+    deltawire_status status = deltawire_message_text(message, field, choice, call, NULL, 0, &need);
+    if (status == DELTAWIRE_ABSENT) return;
+    if (status != (need ? DELTAWIRE_E_SMALL : DELTAWIRE_OK)) check(status, "deltawire_message_text, asked for the length");
+    buf = need_memory(need);
+    check(deltawire_message_text(message, field, choice, call, buf, need, &again), "deltawire_message_text");
+    if (again != need) die("a text has another length");
+    /* JSON is as it came. */
+    if (field != DELTAWIRE_M_USAGE && field != DELTAWIRE_M_ERROR && field != DELTAWIRE_M_CHOICE_ERROR && !is_utf8(buf, need))
+        die("a text is no UTF-8");
+    text_escaped(&line, buf, need, 1);
+    printf("%s %lu %lu %s\n", name, (unsigned long)choice, (unsigned long)call, line.ptr);
+    text_free(&line);
+    free(buf);
+}
+
+typedef struct {
+    uint32_t field;
+    const char *name;
+} field_name;
+
+#define FIELDS(list) list, sizeof list / sizeof list[0]
+
+static void print_fields(const field_name *fields, size_t n, uint32_t choice, uint32_t call)
+{
+    size_t i;
+    for (i = 0; i < n; i++) print_text(fields[i].field, fields[i].name, choice, call);
+}
+
+static void print_getters(void)
+{
+    static const field_name of_message[] = {
+        {DELTAWIRE_M_ID, "id"},
+        {DELTAWIRE_M_OBJECT, "object"},
+        {DELTAWIRE_M_MODEL, "model"},
+        {DELTAWIRE_M_SYSTEM_FINGERPRINT, "system_fingerprint"},
+        {DELTAWIRE_M_SERVICE_TIER, "service_tier"},
+        {DELTAWIRE_M_PROVIDER, "provider"},
+        {DELTAWIRE_M_USAGE, "usage"},
+        {DELTAWIRE_M_ERROR, "error"},
+        {DELTAWIRE_M_ERROR_MESSAGE, "error_message"},
+        {DELTAWIRE_M_ERROR_CODE, "error_code"},
+        {DELTAWIRE_M_ERROR_TYPE, "error_type"},
+    };
+    static const field_name of_choice[] = {
+        {DELTAWIRE_M_ROLE, "role"},
+        {DELTAWIRE_M_CONTENT, "content"},
+        {DELTAWIRE_M_REFUSAL, "refusal"},
+        {DELTAWIRE_M_REASONING, "reasoning"},
+        {DELTAWIRE_M_FINISH, "finish_reason"},
+        {DELTAWIRE_M_NATIVE_FINISH, "native_finish_reason"},
+        {DELTAWIRE_M_CHOICE_ERROR, "choice_error"},
+        {DELTAWIRE_M_CHOICE_ERROR_MESSAGE, "choice_error_message"},
+        {DELTAWIRE_M_CHOICE_ERROR_CODE, "choice_error_code"},
+        {DELTAWIRE_M_CHOICE_ERROR_TYPE, "choice_error_type"},
+        {DELTAWIRE_M_FUNCTION_NAME, "function_name"},
+        {DELTAWIRE_M_FUNCTION_ARGUMENTS, "function_arguments"},
+        {DELTAWIRE_M_AUDIO_ID, "audio_id"},
+        {DELTAWIRE_M_AUDIO_DATA, "audio_data"},
+        {DELTAWIRE_M_AUDIO_TRANSCRIPT, "audio_transcript"},
+    };
+    static const field_name of_call[] = {
+        {DELTAWIRE_M_CALL_ID, "call_id"},
+        {DELTAWIRE_M_CALL_TYPE, "call_type"},
+        {DELTAWIRE_M_CALL_NAME, "call_name"},
+        {DELTAWIRE_M_CALL_ARGUMENTS, "call_arguments"},
+    };
+    uint32_t n, choices = deltawire_message_choices(message);
+    print_fields(FIELDS(of_message), 0, 0);
+    for (n = 0; n < choices; n++) {
+        uint32_t index = 0, call, calls;
+        check(deltawire_message_choice_index(message, n, &index), "deltawire_message_choice_index");
+        print_fields(FIELDS(of_choice), index, 0);
+        calls = deltawire_message_calls(message, index);
+        printf("calls %lu %lu \"\"\n", (unsigned long)index, (unsigned long)calls);
+        for (call = 0; call < calls; call++) print_fields(FIELDS(of_call), index, call);
+    }
+    if (deltawire_message_choice_index(message, choices, &n) != DELTAWIRE_ABSENT) die("a choice more than there are");
+}
+
+static int exit_status(void)
+{
+    deltawire_end end = DELTAWIRE_END_INIT;
+    check(deltawire_end_of(parser, &end), "deltawire_end_of");
+    switch (end.verdict) {
+    case DELTAWIRE_END_DONE:
+    case DELTAWIRE_END_FINISHED:
+    case DELTAWIRE_END_BODY: return 0;
+    case DELTAWIRE_END_API_ERROR: return 2;
+    case DELTAWIRE_END_TRUNCATED: return 3;
+    default: return 4;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    size_t read = 0, at = 0, scratch = DELTAWIRE_SCRATCH_MIN;
+    int i, batch = 0, plain = 0, getters = 0, status;
+    const char *path = NULL;
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    text input = TEXT_INIT;
+    count_from_now();
+    for (i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "message") && !path) continue;
+        if (!strcmp(argv[i], "--batch")) batch = 1;
+        else if (!strcmp(argv[i], "--plain")) plain = 1;
+        else if (!strcmp(argv[i], "--getters")) getters = 1;
+        else if ((!strcmp(argv[i], "--read") || !strcmp(argv[i], "--read-size")) && i + 1 < argc)
+            read = (size_t)strtoul(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--scratch") && i + 1 < argc) scratch = (size_t)strtoul(argv[++i], NULL, 10);
+        else if (!path) path = argv[i];
+        else die("message [--read N] [--batch] [--scratch N] [--plain] [--getters] FILE");
+    }
+    if (!path || !text_of_file(&input, path)) die("the file cannot be read");
+
+    config.flags = DELTAWIRE_CFG_GROW;
+    config.events = DELTAWIRE_MASK(DELTAWIRE_EV_PAYLOAD) | DELTAWIRE_MASK(DELTAWIRE_EV_CONTENT);
+    parser_len = deltawire_block_size(64);
+    check(deltawire_init(need_memory(parser_len), parser_len, &config, &parser), "deltawire_init");
+    message_len = deltawire_message_size(16);
+    if (message_len > DELTAWIRE_MESSAGE_SIZE(16)) die("deltawire_message_size is more than the macro says");
+    check(deltawire_message_init(need_memory(message_len), message_len, &message), "deltawire_message_init");
+
+    while (at < input.len) {
+        size_t n = read && read < input.len - at ? read : input.len - at;
+        char *slice = need_memory(n);
+        memcpy(slice, input.ptr + at, n);
+        if (batch) by_batch(slice, n, scratch);
+        else by_callbacks(slice, n);
+        memset(slice, POISON, n);
+        free(slice);
+        at += n;
+        relocate();
+    }
+    if (batch) by_batch(NULL, 0, scratch);
+    else by_callbacks(NULL, 0);
+    while ((status = deltawire_message_finish(message)) == DELTAWIRE_NEED_STORAGE) grow_message();
+    check(status, "deltawire_message_finish");
+
+    if (getters) print_getters();
+    else print_json(plain ? 0 : DELTAWIRE_JSON_EXTENDED);
+    status = exit_status();
+    check(deltawire_message_reset(message), "deltawire_message_reset");
+    if (deltawire_message_choices(message) != 0) die("choices after a reset");
+    text_free(&input);
+    free(parser);
+    free(message);
+    return status;
+}

@@ -1,0 +1,899 @@
+/* Chunks, values, numbers, errors, names, and what a call answers: one by one. */
+#include "drive.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static unsigned long checks, wrong;
+
+static void check_at(int good, const char *what, int line)
+{
+    checks++;
+    if (good) return;
+    if (++wrong <= 40) printf("line %d: %s\n", line, what);
+}
+
+/* The name of what is checked in a table, for the message. */
+static void check_named(int good, const char *name, const char *what, int line)
+{
+    char both[400];
+    sprintf(both, "%.150s: %.200s", name, what);
+    check_at(good, both, line);
+}
+
+#define CHECK(condition) check_at((condition) != 0, #condition, __LINE__)
+#define CHECK_OF(name, condition) check_named((condition) != 0, name, #condition, __LINE__)
+#define OK DELTAWIRE_OK
+#define ABSENT DELTAWIRE_ABSENT
+
+/* A copy in malloc, exactly as long, that is never freed while the program runs but at its end. */
+static void *kept[4096];
+static size_t kept_n;
+
+static char *exact_copy(const char *s, size_t len)
+{
+    char *c = need_memory(len);
+    memcpy(c, s, len);
+    if (kept_n == sizeof kept / sizeof kept[0]) die("too many copies");
+    kept[kept_n++] = c;
+    return c;
+}
+
+static deltawire_value open_json(const char *json)
+{
+    deltawire_value v = {NULL, 0, 0, 0};
+    size_t len = strlen(json);
+    if (deltawire_value_open(exact_copy(json, len), len, &v) != OK) {
+        printf("not opened: %.100s\n", json);
+        wrong++;
+    }
+    return v;
+}
+
+static int text_is(const deltawire_value *v, const char *want, size_t len)
+{
+    text got = TEXT_INIT;
+    int same = value_bytes(v, &got) && got.len == len && (!len || memcmp(got.ptr, want, len) == 0);
+    text_free(&got);
+    return same;
+}
+
+#define TEXT_IS(v, literal) text_is(v, literal, sizeof literal - 1)
+
+/* -------------------------------------------------------------------------------------------------------------------
+ * Names */
+
+static void names(void)
+{
+    static const struct {
+        deltawire_status status;
+        const char *name;
+    } statuses[] = {
+        {DELTAWIRE_OK, "OK"},
+        {DELTAWIRE_PAUSED, "PAUSED"},
+        {DELTAWIRE_MORE, "MORE"},
+        {DELTAWIRE_NEED_STORAGE, "NEED_STORAGE"},
+        {DELTAWIRE_ABSENT, "ABSENT"},
+        {DELTAWIRE_E_NULL, "E_NULL"},
+        {DELTAWIRE_E_CONFIG, "E_CONFIG"},
+        {DELTAWIRE_E_SMALL, "E_SMALL"},
+        {DELTAWIRE_E_ALIGN, "E_ALIGN"},
+        {DELTAWIRE_E_STATE, "E_STATE"},
+        {DELTAWIRE_E_REENTRANT, "E_REENTRANT"},
+        {DELTAWIRE_E_RANGE, "E_RANGE"},
+        {DELTAWIRE_E_RESUME, "E_RESUME"},
+        {DELTAWIRE_E_ABORTED, "E_ABORTED"},
+        {DELTAWIRE_E_CALLBACK, "E_CALLBACK"},
+        {DELTAWIRE_E_STRICT, "E_STRICT"},
+    };
+    static const char *const kinds[] = {
+        "FRAME", "SSE", "COMMENT", "KEEP_ALIVE", "RETRY", "LAST_EVENT_ID", "CHUNK", "ROLE", "CONTENT", "REASONING",
+        "REFUSAL", "TOOL_CALL", "TOOL_NAME", "TOOL_ARGUMENTS", "FUNCTION_NAME", "FUNCTION_ARGUMENTS", "AUDIO", "LOGPROBS",
+        "MESSAGE", "FINISH", "CHOICE_ERROR", "USAGE", "ERROR", "MALFORMED", "TOO_LONG", "COMMENT_TOO_LONG", "LIMIT",
+        "QUIRK", "DONE", "PAYLOAD"};
+    static const char *const verdicts[] = {"Empty", "NotAStream", "ApiError", "Done",
+                                           "Finished", "Body", "OtherProtocol", "Truncated"};
+    static const char *const faults[] = {"UnexpectedEnd", "UnexpectedByte", "TrailingBytes", "TooDeep", "BadNumber",
+                                         "BadLiteral", "BadEscape", "RawControl", "IllFormedUtf8"};
+    uint32_t i, known;
+    CHECK(deltawire_version() == DELTAWIRE_VERSION);
+    CHECK(deltawire_abi() == DELTAWIRE_ABI);
+    for (i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+        CHECK_OF(statuses[i].name, strcmp(deltawire_status_name(statuses[i].status), statuses[i].name) == 0);
+        CHECK_OF(statuses[i].name, strlen(deltawire_status_text(statuses[i].status)) > 3);
+    }
+    CHECK(deltawire_status_name(-50) != NULL && deltawire_status_text(-50) != NULL);
+    CHECK(sizeof kinds / sizeof kinds[0] == DELTAWIRE_EV_COUNT);
+    for (i = 0; i < DELTAWIRE_EV_COUNT; i++) CHECK_OF(kinds[i], strcmp(deltawire_event_name(i), kinds[i]) == 0);
+    for (i = 0; i < 8; i++) CHECK_OF(verdicts[i], strcmp(deltawire_verdict_name(i), verdicts[i]) == 0);
+    for (i = 0; i < 9; i++) CHECK_OF(faults[i], strcmp(deltawire_fault_name(i + 1), faults[i]) == 0);
+    for (known = 0; deltawire_quirk_code(known); known++) {
+        const char *code = deltawire_quirk_code(known), *name = deltawire_quirk_name(known);
+        CHECK((code[0] == 'F' || code[0] == 'C') && strspn(code + 1, "0123456789") == strlen(code + 1) && code[1]);
+        CHECK_OF(code, name && name[0] >= 'A' && name[0] <= 'Z');
+        CHECK_OF(code, deltawire_quirk_text(known) && strlen(deltawire_quirk_text(known)) > 5);
+        for (i = 0; i < known; i++) CHECK_OF(code, strcmp(deltawire_quirk_name(i), name) != 0);
+    }
+    CHECK(known >= 25 && known <= DELTAWIRE_QUIRKS);
+    for (i = known; i < DELTAWIRE_QUIRKS + 2; i++) {
+        CHECK(!deltawire_quirk_code(i) && !deltawire_quirk_name(i) && !deltawire_quirk_text(i));
+    }
+    CHECK(!deltawire_quirk_name(UINT32_MAX));
+}
+
+/* -------------------------------------------------------------------------------------------------------------------
+ * Chunks */
+
+static void chunks(void)
+{
+    static const char json[] =
+        " {\"id\":\"a\\u0062\",\"object\":\"o\",\"created\":1700000000,\"model\":\"m\",\"system_fingerprint\":\"fp\","
+        "\"service_tier\":\"flex\",\"provider\":\"P\",\"choices\":[{\"index\":0}],"
+        "\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2,\"total_tokens\":3,"
+        "\"completion_tokens_details\":{\"reasoning_tokens\":4,\"audio_tokens\":5,\"accepted_prediction_tokens\":6,"
+        "\"rejected_prediction_tokens\":7},\"prompt_tokens_details\":{\"cached_tokens\":8,\"audio_tokens\":9}},"
+        "\"error\":{\"message\":\"no\"},\"x\\u0079\":[1],\"twice\":1,\"twice\":2,\"n\":null} ";
+    static const char bare[] = "{\"id\":\"\",\"model\":null,\"usage\":{},\"error\":null,\"choices\":[]}";
+    static const struct {
+        uint32_t field, type;
+        const char *text;
+    } fields[] = {{DELTAWIRE_F_ID, DELTAWIRE_T_STRING, "ab"},
+                  {DELTAWIRE_F_OBJECT, DELTAWIRE_T_STRING, "o"},
+                  {DELTAWIRE_F_CREATED, DELTAWIRE_T_NUMBER, "1700000000"},
+                  {DELTAWIRE_F_MODEL, DELTAWIRE_T_STRING, "m"},
+                  {DELTAWIRE_F_SYSTEM_FINGERPRINT, DELTAWIRE_T_STRING, "fp"},
+                  {DELTAWIRE_F_SERVICE_TIER, DELTAWIRE_T_STRING, "flex"},
+                  {DELTAWIRE_F_PROVIDER, DELTAWIRE_T_STRING, "P"}};
+    static const char *const no_chunks[] = {"", " ", "[1]", "1", "\"a\"", "nul", "{", "{\"a\":}"};
+    deltawire_chunk_storage mem, other;
+    const deltawire_chunk *c = NULL, *d = NULL;
+    deltawire_value v;
+    deltawire_str s = {NULL, 0};
+    deltawire_usage usage = DELTAWIRE_USAGE_INIT;
+    char *bytes = exact_copy(json, sizeof json - 1);
+    uint32_t i;
+
+    CHECK(deltawire_chunk_open(bytes, sizeof json - 1, &mem, &c) == OK && c != NULL);
+    if (!c) return;
+    for (i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        memset(&v, 0xA5, sizeof v);
+        CHECK_OF(fields[i].text, deltawire_chunk_field(c, fields[i].field, &v) == OK);
+        CHECK_OF(fields[i].text, v.type == fields[i].type && v.reserved == 0);
+        CHECK_OF(fields[i].text, text_is(&v, fields[i].text, strlen(fields[i].text)));
+        CHECK_OF(fields[i].text, v.ptr >= bytes && v.ptr + v.len <= bytes + sizeof json);
+    }
+    CHECK(deltawire_chunk_field(c, DELTAWIRE_F_CHOICES, &v) == OK && v.type == DELTAWIRE_T_ARRAY && v.len == 13);
+    CHECK(deltawire_chunk_field(c, DELTAWIRE_F_USAGE, &v) == OK && v.type == DELTAWIRE_T_OBJECT);
+    CHECK(deltawire_chunk_field(c, DELTAWIRE_F_ERROR, &v) == OK && v.type == DELTAWIRE_T_OBJECT);
+    CHECK(deltawire_chunk_field(c, 10, &v) == DELTAWIRE_E_RANGE);
+    CHECK(deltawire_chunk_field(c, UINT32_MAX, &v) == DELTAWIRE_E_RANGE);
+
+    CHECK(deltawire_chunk_member(c, "xy", 2, &v) == OK && v.type == DELTAWIRE_T_ARRAY && v.len == 3);
+    CHECK(deltawire_chunk_member(c, "twice", 5, &v) == OK && TEXT_IS(&v, "2"));
+    CHECK(deltawire_chunk_member(c, "n", 1, &v) == OK && v.type == DELTAWIRE_T_NULL);
+    CHECK(deltawire_chunk_member(c, "model", 5, &v) == OK && TEXT_IS(&v, "m"));
+    CHECK(deltawire_chunk_member(c, "message", 7, &v) == ABSENT);
+    CHECK(deltawire_chunk_member(c, "", 0, &v) == ABSENT);
+    CHECK(deltawire_chunk_member(c, NULL, 0, &v) == ABSENT);
+    CHECK(deltawire_chunk_payload(c, &s) == OK && s.len > 400);
+    CHECK(s.ptr >= bytes && s.ptr + s.len <= bytes + sizeof json - 1 && memchr(s.ptr, '{', 2) && memchr(s.ptr + s.len - 2, '}', 2));
+
+    CHECK(deltawire_chunk_usage(c, &usage) == OK && usage.has == 0x1FF && usage.size == sizeof usage);
+    CHECK(usage.prompt == 1 && usage.completion == 2 && usage.total == 3 && usage.reasoning == 4);
+    CHECK(usage.completion_audio == 5 && usage.accepted_prediction == 6 && usage.rejected_prediction == 7);
+    CHECK(usage.cached == 8 && usage.prompt_audio == 9);
+
+    bytes = exact_copy(bare, sizeof bare - 1);
+    CHECK(deltawire_chunk_open(bytes, sizeof bare - 1, &other, &d) == OK);
+    for (i = 0; i < 10; i++)
+        if (i != DELTAWIRE_F_CHOICES) CHECK(deltawire_chunk_field(d, i, &v) == ABSENT);
+    CHECK(deltawire_chunk_usage(d, &usage) == ABSENT);
+    CHECK(deltawire_chunk_member(d, "id", 2, &v) == OK && v.type == DELTAWIRE_T_STRING && TEXT_IS(&v, ""));
+    /* Two chunks are open at a time. */
+    CHECK(deltawire_chunk_field(c, DELTAWIRE_F_ID, &v) == OK && TEXT_IS(&v, "ab"));
+
+    for (i = 0; i < sizeof no_chunks / sizeof no_chunks[0] - 1; i++) {
+        size_t len = strlen(no_chunks[i]);
+        CHECK_OF(no_chunks[i], deltawire_chunk_open(exact_copy(no_chunks[i], len), len, &other, &d) == ABSENT);
+    }
+    CHECK(deltawire_chunk_open(NULL, 0, &other, &d) == ABSENT);
+    CHECK(deltawire_chunk_open("{}", 2, &other, &d) == OK && deltawire_chunk_field(d, DELTAWIRE_F_CHOICES, &v) == ABSENT);
+}
+
+/* -------------------------------------------------------------------------------------------------------------------
+ * Values */
+
+static void kinds_of_values(void)
+{
+    static const struct {
+        const char *json;
+        uint32_t type;
+        size_t len;
+    } good[] = {{"null", DELTAWIRE_T_NULL, 4},      {" false ", DELTAWIRE_T_FALSE, 5},  {"true", DELTAWIRE_T_TRUE, 4},
+                {"\t-1.5e3\n", DELTAWIRE_T_NUMBER, 6}, {"\"a\"", DELTAWIRE_T_STRING, 3}, {"[1, 2]", DELTAWIRE_T_ARRAY, 6},
+                {"{\"a\" : {}}", DELTAWIRE_T_OBJECT, 10}};
+    static const char *const bad[] = {"", "  ", "\"a", "[1", "{\"a\":1", "1 2", "{} x", "}", "]", ",", "x"};
+    size_t i;
+    deltawire_value v, w;
+    for (i = 0; i < sizeof good / sizeof good[0]; i++) {
+        memset(&v, 0xA5, sizeof v);
+        v = open_json(good[i].json);
+        CHECK_OF(good[i].json, v.type == good[i].type && v.len == good[i].len && v.reserved == 0);
+    }
+    for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        size_t len = strlen(bad[i]);
+        CHECK_OF(bad[i], deltawire_value_open(exact_copy(bad[i], len), len, &v) == ABSENT);
+    }
+    CHECK(deltawire_value_open(NULL, 0, &v) == ABSENT);
+    CHECK(deltawire_value_plain(NULL, 0, &v) == OK && v.type == DELTAWIRE_T_TEXT && TEXT_IS(&v, ""));
+    v = open_json("{\"a\":{\"b\":[true,{\"c\":\"d\"}]},\"\\u0061b\":1,\"a\\\"b\":2,\"dup\":1,\"dup\":[],\"\":3}");
+    CHECK(deltawire_value_member(&v, "ab", 2, &w) == OK && TEXT_IS(&w, "1"));
+    CHECK(deltawire_value_member(&v, "a\"b", 3, &w) == OK && TEXT_IS(&w, "2"));
+    CHECK(deltawire_value_member(&v, "dup", 3, &w) == OK && w.type == DELTAWIRE_T_ARRAY);
+    CHECK(deltawire_value_member(&v, "", 0, &w) == OK && TEXT_IS(&w, "3"));
+    CHECK(deltawire_value_member(&v, NULL, 0, &w) == OK && TEXT_IS(&w, "3"));
+    CHECK(deltawire_value_member(&v, "b", 1, &w) == ABSENT);
+    CHECK(deltawire_value_member(&v, "a", 1, &w) == OK && deltawire_value_member(&w, "b", 1, &w) == OK);
+    CHECK(w.type == DELTAWIRE_T_ARRAY && deltawire_value_member(&w, "c", 1, &v) == ABSENT);
+    v = open_json("\"a\"");
+    CHECK(deltawire_value_member(&v, "a", 1, &w) == ABSENT);
+}
+
+static void walks(void)
+{
+    enum { MANY = 10000, MORE = 300000 };
+    text json = TEXT_INIT;
+    deltawire_value v, key, element;
+    size_t cursor = 0, n, i;
+    uint64_t number;
+    int counts[2] = {MANY, MORE}, which;
+    clock_t start;
+
+    v = open_json(" [ 1 , \"two\" ,[3], {\"f\":4} ,null ] ");
+    for (n = 0; deltawire_value_next(&v, &cursor, n % 2 ? &key : NULL, &element) == OK; n++) {
+        static const uint32_t types[] = {DELTAWIRE_T_NUMBER, DELTAWIRE_T_STRING, DELTAWIRE_T_ARRAY, DELTAWIRE_T_OBJECT,
+                                         DELTAWIRE_T_NULL};
+        CHECK(n < 5 && element.type == types[n]);
+    }
+    CHECK(n == 5 && deltawire_value_next(&v, &cursor, NULL, &element) == ABSENT);
+    cursor = 0;
+    v = open_json("[]");
+    CHECK(deltawire_value_next(&v, &cursor, &key, &element) == ABSENT);
+    cursor = 0;
+    v = open_json("{ }");
+    CHECK(deltawire_value_next(&v, &cursor, &key, &element) == ABSENT);
+    cursor = 0;
+    v = open_json("12");
+    CHECK(deltawire_value_next(&v, &cursor, &key, &element) == ABSENT);
+    cursor = 0;
+    v = open_json("[1,2,!,4]");
+    for (n = 0; deltawire_value_next(&v, &cursor, NULL, &element) == OK; n++) {}
+    CHECK(n == 2 && deltawire_value_next(&v, &cursor, NULL, &element) == ABSENT);
+    cursor = (size_t)-1;
+    CHECK(deltawire_value_next(&v, &cursor, NULL, &element) == ABSENT);
+    cursor = 0;
+    v = open_json("{\"a\":1,\"b\" 2,\"c\":3}");
+    for (n = 0; deltawire_value_next(&v, &cursor, &key, &element) == OK; n++) {}
+    CHECK(n == 1);
+
+    /* Walking must not begin at the beginning each time. */
+    for (which = 0; which < 2; which++) {
+        text_clear(&json);
+        text_str(&json, "[");
+        for (i = 0; i < (size_t)counts[which]; i++) {
+            if (i) text_str(&json, i % 3 ? "," : " , ");
+            text_u64(&json, i);
+        }
+        text_str(&json, "]");
+        CHECK(deltawire_value_open(json.ptr, json.len, &v) == OK);
+        start = clock();
+        cursor = n = 0;
+        while (deltawire_value_next(&v, &cursor, NULL, &element) == OK) {
+            if (deltawire_value_u64(&element, &number) != OK || number != n) break;
+            n++;
+        }
+        CHECK(n == (size_t)counts[which]);
+        CHECK((clock() - start) / CLOCKS_PER_SEC < 5);
+
+        text_clear(&json);
+        text_str(&json, "{");
+        for (i = 0; i < (size_t)counts[which]; i++) {
+            text_str(&json, i ? ",\"k\\n" : "\"k\\n");
+            text_u64(&json, i);
+            text_str(&json, "\": ");
+            text_u64(&json, i * 2);
+        }
+        text_str(&json, "}");
+        CHECK(deltawire_value_open(json.ptr, json.len, &v) == OK);
+        start = clock();
+        cursor = n = 0;
+        while (deltawire_value_next(&v, &cursor, &key, &element) == OK) {
+            char name[32];
+            sprintf(name, "k\n%lu", (unsigned long)n);
+            if (deltawire_value_equals(&key, name, strlen(name)) != OK || deltawire_value_u64(&element, &number) != OK ||
+                number != n * 2)
+                break;
+            n++;
+        }
+        CHECK(n == (size_t)counts[which]);
+        CHECK((clock() - start) / CLOCKS_PER_SEC < 5);
+    }
+    text_free(&json);
+}
+
+#define SAYS(json, literal) \
+    do { \
+        deltawire_value said = open_json(json); \
+        CHECK_OF(json, TEXT_IS(&said, literal)); \
+        CHECK_OF(json, deltawire_value_equals(&said, literal, sizeof literal - 1) == OK); \
+        CHECK_OF(json, deltawire_value_equals(&said, literal "x", sizeof literal) == ABSENT); \
+        if (sizeof literal > 1) CHECK_OF(json, deltawire_value_equals(&said, literal, sizeof literal - 2) == ABSENT); \
+    } while (0)
+
+static void texts(void)
+{
+    deltawire_value v;
+    deltawire_str s = {NULL, 0};
+    char buf[8];
+    size_t need = 0;
+    SAYS("\"\"", "");
+    SAYS("\"abc\"", "abc");
+    SAYS("\"a\\\"b\\\\c\\/d\\b\\f\\n\\r\\te\"", "a\"b\\c/d\b\f\n\r\te");
+    SAYS("\"\\u0041\\u00e9\\u20AC\\uD83D\\uDE00\"", "A\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
+    SAYS("\"\xF0\x9F\x98\x80\"", "\xF0\x9F\x98\x80");
+    SAYS("\"\\u0000\"", "\0");
+    SAYS("\"a\\ud83d\"", "a\xEF\xBF\xBD");
+    SAYS("\"\\ud83dx\"", "\xEF\xBF\xBDx");
+    SAYS("\"\\ude00\\ud83d\"", "\xEF\xBF\xBD\xEF\xBF\xBD");
+    SAYS("\"\\ud83d\\ud83d\\ude00\"", "\xEF\xBF\xBD\xF0\x9F\x98\x80");
+    SAYS("\"a\xFF" "b\"", "a\xEF\xBF\xBD" "b");
+    SAYS("\"\xE2\x82\"", "\xEF\xBF\xBD");
+    SAYS("\"\xF0\x9F\x98\\n\"", "\xEF\xBF\xBD\n");
+    SAYS("\"\xC0\x80\"", "\xEF\xBF\xBD\xEF\xBF\xBD");
+    SAYS("\"\\q\"", "\\q");
+    SAYS("\"a\tb\"", "a\tb");
+
+    v = open_json("\"abc\"");
+    CHECK(deltawire_value_str(&v, &s) == OK && s.len == 3 && s.ptr == v.ptr + 1);
+    CHECK(deltawire_value_text(&v, buf, 8, NULL) == OK && memcmp(buf, "abc", 3) == 0);
+    memset(buf, '-', sizeof buf);
+    CHECK(deltawire_value_text(&v, buf, 2, &need) == DELTAWIRE_E_SMALL && need == 3 && buf[0] == '-');
+    CHECK(deltawire_value_text(&v, buf, 3, &need) == OK && need == 3 && buf[3] == '-');
+    v = open_json("\"\"");
+    CHECK(deltawire_value_text(&v, NULL, 0, &need) == OK && need == 0);
+    CHECK(deltawire_value_str(&v, &s) == OK && s.len == 0);
+    CHECK(deltawire_value_equals(&v, NULL, 0) == OK);
+    v = open_json("\"a\\nb\"");
+    CHECK(deltawire_value_str(&v, &s) == ABSENT);
+    v = open_json("\"\xFF\"");
+    CHECK(deltawire_value_str(&v, &s) == ABSENT);
+    v = open_json("-1.50");
+    CHECK(TEXT_IS(&v, "-1.50") && deltawire_value_equals(&v, "-1.50", 5) == ABSENT);
+    v = open_json("[\"a\"]");
+    CHECK(deltawire_value_text(&v, buf, 8, &need) == ABSENT && deltawire_value_str(&v, &s) == ABSENT);
+    CHECK(deltawire_value_equals(&v, "a", 1) == ABSENT);
+    v = open_json("null");
+    CHECK(deltawire_value_text(&v, buf, 8, &need) == ABSENT && deltawire_value_equals(&v, "null", 4) == ABSENT);
+    CHECK(deltawire_value_plain("a\\n\xFF\"", 5, &v) == OK && v.len == 5 && TEXT_IS(&v, "a\\n\xEF\xBF\xBD\""));
+    CHECK(deltawire_value_equals(&v, "a\\n\xEF\xBF\xBD\"", 7) == OK);
+    CHECK(deltawire_value_plain("plain", 5, &v) == OK && deltawire_value_str(&v, &s) == OK && s.len == 5);
+}
+
+/* -------------------------------------------------------------------------------------------------------------------
+ * Numbers */
+
+static void integers(void)
+{
+    enum { R = DELTAWIRE_E_RANGE };
+    static const struct {
+        const char *json;
+        deltawire_status unsigned_;
+        uint64_t u;
+        deltawire_status signed_;
+        int64_t i;
+    } numbers[] = {
+        {"0", OK, 0, OK, 0},
+        {"-0", OK, 0, OK, 0},
+        {"-0.0", OK, 0, OK, 0},
+        {"0e99", OK, 0, OK, 0},
+        {"7", OK, 7, OK, 7},
+        {"-7", R, 0, OK, -7},
+        {"10.0", OK, 10, OK, 10},
+        {"1e3", OK, 1000, OK, 1000},
+        {"1E+3", OK, 1000, OK, 1000},
+        {"-1e3", R, 0, OK, -1000},
+        {"100e-2", OK, 1, OK, 1},
+        {"0.1e1", OK, 1, OK, 1},
+        {"1.25e2", OK, 125, OK, 125},
+        {"1.25e1", R, 0, R, 0},
+        {"1.5", R, 0, R, 0},
+        {"1e-1", R, 0, R, 0},
+        {"9223372036854775807", OK, UINT64_C(9223372036854775807), OK, INT64_MAX},
+        {"9223372036854775808", OK, UINT64_C(9223372036854775808), R, 0},
+        {"-9223372036854775808", R, 0, OK, INT64_MIN},
+        {"-9223372036854775809", R, 0, R, 0},
+        {"18446744073709551615", OK, UINT64_MAX, R, 0},
+        {"18446744073709551616", R, 0, R, 0},
+        {"1e19", OK, UINT64_C(10000000000000000000), R, 0},
+        {"1e20", R, 0, R, 0},
+        {"99999999999999999999999999", R, 0, R, 0},
+        {"1e999999999999999999999", R, 0, R, 0},
+        {"1e-999999999999999999999", R, 0, R, 0},
+        {"\"5\"", ABSENT, 0, ABSENT, 0},
+        {"null", ABSENT, 0, ABSENT, 0},
+        {"[1]", ABSENT, 0, ABSENT, 0},
+    };
+    size_t n;
+    for (n = 0; n < sizeof numbers / sizeof numbers[0]; n++) {
+        deltawire_value v = open_json(numbers[n].json);
+        uint64_t u = 77;
+        int64_t i = 77;
+        CHECK_OF(numbers[n].json, deltawire_value_u64(&v, &u) == numbers[n].unsigned_);
+        CHECK_OF(numbers[n].json, u == (numbers[n].unsigned_ == OK ? numbers[n].u : 77));
+        CHECK_OF(numbers[n].json, deltawire_value_i64(&v, &i) == numbers[n].signed_);
+        CHECK_OF(numbers[n].json, i == (numbers[n].signed_ == OK ? numbers[n].i : 77));
+    }
+}
+
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t random_number(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+static void decimals(void)
+{
+    static const struct {
+        const char *json;
+        uint64_t digits;
+        int32_t exp10;
+        int negative, exact;
+    } known[] = {
+        {"0", 0, 0, 0, 1},
+        {"-0", 0, 0, 1, 1},
+        {"1", 1, 0, 0, 1},
+        {"-12.5", 125, -1, 1, 1},
+        {"1234567890123456789", UINT64_C(1234567890123456789), 0, 0, 1},
+        {"12345678901234567891", UINT64_C(1234567890123456789), 1, 0, 0},
+        {"0.1234567890123456789", UINT64_C(1234567890123456789), -19, 0, 1},
+        {"1e99999999999999999999", 0, 0, 0, 0},
+    };
+    size_t n, exact_seen = 0, inexact_seen = 0;
+    deltawire_decimal d;
+    deltawire_value v;
+    for (n = 0; n < sizeof known / sizeof known[0]; n++) {
+        v = open_json(known[n].json);
+        memset(&d, 0xA5, sizeof d);
+        CHECK_OF(known[n].json, deltawire_value_decimal(&v, &d) == OK);
+        CHECK_OF(known[n].json, d.exact == known[n].exact && d.reserved[0] == 0 && d.reserved[1] == 0);
+        if (strlen(known[n].json) > 21 && !d.exact) continue;
+        CHECK_OF(known[n].json, d.digits == known[n].digits && (d.digits == 0 || d.exp10 == known[n].exp10) && d.negative == known[n].negative);
+    }
+    v = open_json("\"1\"");
+    CHECK(deltawire_value_decimal(&v, &d) == ABSENT);
+    v = open_json("{}");
+    CHECK(deltawire_value_decimal(&v, &d) == ABSENT);
+
+    for (n = 0; n < 6000; n++) {
+        char json[128], again[64];
+        size_t len = 0, digits, i;
+        double want, got;
+        if (random_number() % 2) json[len++] = '-';
+        digits = random_number() % (n % 5 ? 17 : 24);
+        json[len++] = (char)('0' + (digits ? 1 + random_number() % 9 : random_number() % 10));
+        for (i = 0; i < digits; i++) json[len++] = (char)('0' + (n % 7 ? random_number() % 10 : 0));
+        if (random_number() % 2) {
+            json[len++] = '.';
+            for (i = 0, digits = 1 + random_number() % 12; i < digits; i++)
+                json[len++] = (char)('0' + (n % 11 ? random_number() % 10 : i == digits - 1));
+        }
+        json[len] = 0;
+        if (random_number() % 2)
+            len += (size_t)sprintf(json + len, "%c%s%lu", n % 2 ? 'e' : 'E', n % 3 ? (n % 4 ? "-" : "+") : "",
+                                   (unsigned long)(random_number() % (n % 9 ? 40 : 330)));
+        CHECK_OF(json, deltawire_value_open(json, len, &v) == OK && v.type == DELTAWIRE_T_NUMBER);
+        CHECK_OF(json, deltawire_value_decimal(&v, &d) == OK);
+        want = strtod(json, NULL);
+        CHECK_OF(json, d.negative == (json[0] == '-'));
+        sprintf(again, "%s%llue%ld", d.negative ? "-" : "", (unsigned long long)d.digits, (long)d.exp10);
+        got = strtod(again, NULL);
+        if (d.exact) {
+            /* All of the number: the same double, however it is converted. */
+            exact_seen++;
+            CHECK_OF(json, got == want);
+            if (d.digits < UINT64_C(1) << 53 && d.exp10 >= -22 && d.exp10 <= 22) {
+                double power = 1;
+                for (i = 0; i < (size_t)(d.exp10 < 0 ? -d.exp10 : d.exp10); i++) power *= 10;
+                got = d.exp10 < 0 ? (double)d.digits / power : (double)d.digits * power;
+                CHECK_OF(json, (d.negative ? -got : got) == want);
+            }
+        } else {
+            inexact_seen++;
+            CHECK_OF(json, d.digits >= UINT64_C(1000000000000000000));
+            CHECK_OF(json, got == want || fabs(got - want) <= fabs(want) * 1e-15);
+        }
+    }
+    CHECK(exact_seen > 4000 && inexact_seen > 100);
+}
+
+/* -------------------------------------------------------------------------------------------------------------------
+ * Errors */
+
+static void errors(void)
+{
+    static const struct {
+        const char *json; /* NULL: plain text */
+        const char *message, *code, *type, *param, *metadata;
+    } shapes[] = {
+        {"{\"message\":\"m\\u0021\",\"code\":\"c\",\"type\":\"t\",\"param\":\"p\",\"metadata\":{\"a\":1}}", "m!", "c", "t", "p",
+         "{\"a\":1}"},
+        {"{\"message\":\"m\",\"code\":429}", "m", "429", NULL, NULL, NULL},
+        {"{\"detail\":\"d\"}", "d", NULL, NULL, NULL, NULL},
+        {"{\"details\":\"d\"}", "d", NULL, NULL, NULL, NULL},
+        {"{\"error\":\"e\"}", "e", NULL, NULL, NULL, NULL},
+        {"{\"message\":null,\"detail\":\"d\",\"code\":null}", "d", NULL, NULL, NULL, NULL},
+        {"{\"code\":5,\"metadata\":[1]}", NULL, "5", NULL, NULL, "[1]"},
+        {"\"text\\n\"", "text\n", NULL, NULL, NULL, NULL},
+        {"{}", NULL, NULL, NULL, NULL, NULL},
+        {NULL, "Rate limited", NULL, NULL, NULL, NULL},
+    };
+    size_t i;
+    for (i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        const char *name = shapes[i].json ? shapes[i].json : "plain text";
+        const char *want[5];
+        deltawire_value error, field;
+        uint32_t f;
+        want[DELTAWIRE_ERROR_MESSAGE] = shapes[i].message;
+        want[DELTAWIRE_ERROR_CODE] = shapes[i].code;
+        want[DELTAWIRE_ERROR_TYPE] = shapes[i].type;
+        want[DELTAWIRE_ERROR_PARAM] = shapes[i].param;
+        want[DELTAWIRE_ERROR_METADATA] = shapes[i].metadata;
+        if (shapes[i].json) error = open_json(shapes[i].json);
+        else CHECK(deltawire_value_plain(exact_copy("Rate limited", 12), 12, &error) == OK);
+        for (f = 0; f < 5; f++) {
+            deltawire_status status = deltawire_error_field(&error, f, &field);
+            CHECK_OF(name, status == (want[f] ? OK : ABSENT));
+            if (status != OK || !want[f]) continue;
+            if (f == DELTAWIRE_ERROR_METADATA)
+                CHECK_OF(name, field.len == strlen(want[f]) && memcmp(field.ptr, want[f], field.len) == 0);
+            else CHECK_OF(name, text_is(&field, want[f], strlen(want[f])));
+        }
+        CHECK_OF(name, deltawire_error_field(&error, 5, &field) == DELTAWIRE_E_RANGE);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------------------
+ * Parsers */
+
+static deltawire_block(block, 4096);
+
+static deltawire_parser *parser_with(const deltawire_config *config)
+{
+    deltawire_parser *p = NULL;
+    memset(&block, 0xA5, sizeof block);
+    CHECK(deltawire_init(&block, sizeof block, config, &p) == OK && p == (deltawire_parser *)(void *)&block);
+    return p;
+}
+
+static deltawire_status feed(deltawire_parser *p, const char *s, const deltawire_callbacks *callbacks, void *user, size_t *consumed)
+{
+    size_t len = strlen(s);
+    return deltawire_feed(p, exact_copy(s, len), len, callbacks, user, consumed);
+}
+
+static void usages(void)
+{
+    static const char first[] = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":1}}\n\n";
+    static const char second[] = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":0,\"total_tokens\":7}}\n\n";
+    static const char third[] = "data: {\"choices\":[],\"usage\":null}\n\n";
+    deltawire_parser *p = parser_with(NULL);
+    deltawire_usage usage = DELTAWIRE_USAGE_INIT;
+    deltawire_end end = DELTAWIRE_END_INIT;
+    deltawire_callbacks none = DELTAWIRE_CALLBACKS_INIT;
+    size_t consumed = 0;
+    CHECK(deltawire_last_usage(p, &usage) == ABSENT);
+    CHECK(feed(p, first, &none, NULL, &consumed) == OK && consumed == sizeof first - 1);
+    CHECK(deltawire_last_usage(p, &usage) == OK && usage.has == 3 && usage.prompt == 5 && usage.completion == 1);
+    CHECK(feed(p, second, NULL, NULL, NULL) == OK);
+    CHECK(deltawire_last_usage(p, &usage) == OK && usage.has == 7 && usage.completion == 0 && usage.total == 7);
+    CHECK(feed(p, third, NULL, NULL, &consumed) == OK && consumed == sizeof third - 1);
+    CHECK(deltawire_last_usage(p, &usage) == OK && usage.has == 7 && usage.total == 7);
+    CHECK(deltawire_end_of(p, &end) == OK && !end.finished && end.offset == sizeof first + sizeof second + sizeof third - 3);
+    CHECK(deltawire_finish(p, NULL, NULL) == OK && deltawire_end_of(p, &end) == OK && end.finished);
+    CHECK(end.verdict == DELTAWIRE_END_TRUNCATED && end.size == sizeof end);
+    CHECK(deltawire_reset(p) == OK && deltawire_last_usage(p, &usage) == ABSENT);
+    CHECK(deltawire_end_of(p, &end) == OK && end.verdict == DELTAWIRE_END_EMPTY && end.offset == 0 && !end.finished);
+}
+
+typedef struct {
+    int32_t answer;
+    unsigned calls;
+    deltawire_parser *p;
+} user_state;
+
+static int32_t answers(void *user, const deltawire_at *at, const char *bytes, size_t len)
+{
+    user_state *u = user;
+    (void)at, (void)bytes, (void)len;
+    u->calls++;
+    return u->answer;
+}
+
+static int32_t answers_chunk(void *user, const deltawire_at *at)
+{
+    user_state *u = user;
+    (void)at;
+    u->calls++;
+    return u->answer;
+}
+
+static void answers_of_callbacks(void)
+{
+    static const char chunk[] = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}},{\"index\":0,\"delta\":{\"content\":\"b\"}}]}\n\n";
+    static const struct {
+        int chunk;
+        int32_t answer;
+        deltawire_status status;
+    } known[] = {{0, -1, DELTAWIRE_E_ABORTED},        {0, INT32_MIN, DELTAWIRE_E_ABORTED}, {0, 2, DELTAWIRE_E_CALLBACK},
+                 {0, 3, DELTAWIRE_E_CALLBACK},        {0, 0, OK},                          {0, 1, DELTAWIRE_PAUSED},
+                 {1, -77, DELTAWIRE_E_ABORTED},       {1, 2, DELTAWIRE_PAUSED},            {1, 3, DELTAWIRE_E_CALLBACK},
+                 {1, INT32_MAX, DELTAWIRE_E_CALLBACK}};
+    size_t i;
+    for (i = 0; i < sizeof known / sizeof known[0]; i++) {
+        deltawire_parser *p = parser_with(NULL);
+        deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+        user_state u = {0, 0, NULL};
+        size_t consumed = 99;
+        int error = known[i].status < 0;
+        char name[40];
+        sprintf(name, "%d answers %ld", known[i].chunk, (long)known[i].answer);
+        if (known[i].chunk) callbacks.on_chunk = answers_chunk;
+        else callbacks.on_content = answers;
+        CHECK(feed(p, ": c\n\n", &callbacks, &u, &consumed) == OK && u.calls == 0);
+        u.answer = known[i].answer;
+        CHECK_OF(name, feed(p, chunk, &callbacks, &u, &consumed) == known[i].status);
+        CHECK_OF(name, u.calls == (error || known[i].chunk ? 1u : 2u));
+        CHECK_OF(name, consumed <= sizeof chunk - 1);
+        CHECK_OF(name, deltawire_user_code(p) == (error ? known[i].answer : 0));
+        CHECK_OF(name, deltawire_error_offset(p) == (error ? 5u : 0u));
+        CHECK_OF(name, deltawire_error_quirk(p) == DELTAWIRE_QUIRKS);
+        if (!error) continue;
+        u.answer = 0;
+        CHECK_OF(name, feed(p, chunk, &callbacks, &u, &consumed) == known[i].status && consumed == 0);
+        CHECK_OF(name, deltawire_finish(p, &callbacks, &u) == known[i].status && u.calls == 1);
+        CHECK_OF(name, deltawire_reset(p) == OK && deltawire_user_code(p) == 0);
+        CHECK_OF(name, feed(p, chunk, &callbacks, &u, &consumed) == OK && u.calls == (known[i].chunk ? 2u : 3u));
+    }
+}
+
+static int32_t calls_its_parser(void *user, const deltawire_at *at, const char *bytes, size_t len)
+{
+    user_state *u = user;
+    size_t consumed = 5;
+    deltawire_end end = DELTAWIRE_END_INIT;
+    (void)bytes, (void)len;
+    CHECK(deltawire_feed(u->p, "data: x\n\n", 9, NULL, NULL, &consumed) == DELTAWIRE_E_REENTRANT && consumed == 0);
+    CHECK(deltawire_reset(u->p) == DELTAWIRE_E_REENTRANT);
+    CHECK(deltawire_end_of(u->p, &end) == DELTAWIRE_E_REENTRANT);
+    CHECK(at->chunk != NULL);
+    u->calls++;
+    return 0;
+}
+
+static void reentrance(void)
+{
+    deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+    user_state u = {0, 0, NULL};
+    size_t consumed;
+    u.p = parser_with(NULL);
+    callbacks.on_content = calls_its_parser;
+    CHECK(feed(u.p, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"b\"}}]}\n\n",
+               &callbacks, &u, &consumed) == OK);
+    CHECK(u.calls == 2);
+}
+
+/* Statuses of blocks: too small, moved, in want. */
+static void blocks(void)
+{
+    size_t least = deltawire_block_size(0), need;
+    char *mem = need_memory(least + 4096), *other = need_memory(least + 4096);
+    deltawire_parser *p = NULL;
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    size_t off = 9, len = 9;
+    CHECK(least % DELTAWIRE_ALIGN == 0 && least <= DELTAWIRE_STATE_SIZE);
+    CHECK(deltawire_block_size(1) == deltawire_block_size(8) && deltawire_block_size(8) == least + 8);
+    CHECK(deltawire_block_size(SIZE_MAX) == 0);
+    CHECK(deltawire_message_size(0) > 0 && deltawire_message_size(0) <= DELTAWIRE_MESSAGE_STATE_SIZE);
+    CHECK(deltawire_message_size(SIZE_MAX) == 0);
+    CHECK(deltawire_init(mem, least - 1, NULL, &p) == DELTAWIRE_E_SMALL && p == NULL);
+    config.read_len = 64;
+    CHECK(deltawire_init(mem, least, &config, &p) == DELTAWIRE_E_SMALL && p == NULL);
+    CHECK(deltawire_init(mem, least + 64, &config, &p) == OK);
+    CHECK(deltawire_commit(p, 0) == DELTAWIRE_E_STATE || deltawire_commit(p, 1) == DELTAWIRE_E_STATE);
+    CHECK(deltawire_reserve(p, &off, &len) == OK && len == 64 && off + len <= least + 64);
+    CHECK(deltawire_commit(p, 65) == DELTAWIRE_E_RANGE);
+    memset(mem + off, '\n', 64);
+    CHECK(deltawire_commit(p, 64) == OK);
+    CHECK(deltawire_reserve(p, &off, &len) == DELTAWIRE_E_STATE);
+    CHECK(deltawire_feed(p, NULL, 0, NULL, NULL, NULL) == OK);
+    CHECK(deltawire_reserve(p, &off, &len) == OK);
+    CHECK(deltawire_init(mem, least, NULL, &p) == OK);
+    CHECK(deltawire_reserve(p, &off, &len) == DELTAWIRE_E_STATE);
+    config.read_len = 0;
+    config.flags = DELTAWIRE_CFG_GROW;
+    CHECK(deltawire_init(mem, least, &config, &p) == OK);
+    CHECK(feed(p, "data: {\"cut\"", NULL, NULL, NULL) == DELTAWIRE_NEED_STORAGE);
+    need = deltawire_need(p);
+    CHECK(need > least && need <= least + 4096);
+    CHECK(deltawire_move(other, least, p, NULL) == DELTAWIRE_E_SMALL || need > least);
+    CHECK(deltawire_move(other, need, p, &p) == OK && p == (deltawire_parser *)(void *)other);
+    free(mem);
+    free(other);
+}
+
+/* -------------------------------------------------------------------------------------------------------------------
+ * Work */
+
+/* A thousand things of one chunk, one at a time; a long text through a short scratch. */
+static void work(void)
+{
+    enum { MANY = 10000 };
+    text input = TEXT_INIT;
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    char *scratch = need_memory(64);
+    size_t block_len = deltawire_block_size(0), at, i, contents = 0, bytes = 0;
+    char *mem = need_memory(block_len);
+    deltawire_parser *p = NULL;
+    deltawire_event event;
+    deltawire_batch_result result;
+    deltawire_status status;
+    clock_t start = clock();
+    int which;
+    for (which = 0; which < 2; which++) {
+        text_clear(&input);
+        text_str(&input, "data: {\"choices\":[");
+        if (which == 0) {
+            for (i = 0; i < MANY; i++)
+                text_str(&input, i ? ",{\"index\":0,\"delta\":{\"content\":\"x\"}}" : "{\"index\":0,\"delta\":{\"content\":\"x\"}}");
+        } else {
+            text_str(&input, "{\"index\":0,\"delta\":{\"content\":\"");
+            for (i = 0; i < 50 * MANY; i++) text_str(&input, "\\n");
+            text_str(&input, "\"}}");
+        }
+        text_str(&input, "]}\n\n");
+        config.max_event_len = 64 << 20;
+        config.events = DELTAWIRE_MASK(DELTAWIRE_EV_CONTENT);
+        /* Not cut: nothing has to be kept, but the limit counts what would be. */
+        free(mem);
+        block_len = deltawire_block_size(input.len + 4096);
+        mem = need_memory(block_len);
+        CHECK(deltawire_init(mem, block_len, &config, &p) == OK);
+        contents = bytes = at = 0;
+        do {
+            status = deltawire_batch(p, input.ptr + at, input.len - at, &event, 1, scratch, 64, &result);
+            at += (size_t)result.consumed;
+            if (result.events) {
+                if (event.kind != DELTAWIRE_EV_CONTENT) break;
+                contents += !(event.flags & DELTAWIRE_EVF_MORE);
+                bytes += event.text_len;
+            }
+        } while (status == DELTAWIRE_MORE);
+        CHECK(status == OK && at == input.len);
+        CHECK(contents == (which ? 1 : MANY) && bytes == (which ? 50 * MANY : MANY));
+    }
+    CHECK((clock() - start) / CLOCKS_PER_SEC < 10);
+    free(mem);
+    free(scratch);
+    text_free(&input);
+}
+
+/* -------------------------------------------------------------------------------------------------------------------
+ * Assemblers */
+
+/* More choices than an assembler takes: it says so, and what fits is kept. */
+static void limits(void)
+{
+    deltawire_chunk_storage storage;
+    const deltawire_chunk *chunk = NULL;
+    deltawire_message *m = NULL;
+    size_t len = deltawire_message_size(1 << 20);
+    void *mem = need_memory(len);
+    int n;
+    CHECK(deltawire_message_init(mem, len, &m) == OK && deltawire_message_limit(m) == 0);
+    for (n = 0; n < 1000 && !deltawire_message_limit(m); n++) {
+        char json[100];
+        sprintf(json, "{\"choices\":[{\"index\":%d,\"delta\":{\"content\":\"c\"}}]}", n);
+        CHECK(deltawire_chunk_open(json, strlen(json), &storage, &chunk) == OK);
+        CHECK(deltawire_message_add_chunk(m, chunk) == OK);
+    }
+    CHECK(n > DELTAWIRE_MAX_CHOICES && deltawire_message_limit(m) == DELTAWIRE_LIMIT_CHOICES);
+    CHECK(deltawire_message_choices(m) == (uint32_t)n - 1);
+    CHECK(deltawire_message_reset(m) == OK && deltawire_message_limit(m) == 0 && deltawire_message_choices(m) == 0);
+    free(mem);
+}
+
+static void messages(void)
+{
+    static const char json[] =
+        "{\"id\":\"i\",\"object\":\"chat.completion.chunk\",\"created\":0,\"model\":\"m\",\"provider\":\"P\",\"choices\":["
+        "{\"index\":3,\"delta\":{\"role\":\"assistant\",\"content\":\"c\\u00e9\",\"tool_calls\":[{\"index\":0,\"id\":\"t\","
+        "\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}],"
+        "\"usage\":{\"total_tokens\":3}}";
+    static const struct {
+        uint32_t field, choice, call;
+        const char *want;
+    } fields[] = {{DELTAWIRE_M_ID, 0, 0, "i"},           {DELTAWIRE_M_OBJECT, 0, 0, "chat.completion.chunk"},
+                  {DELTAWIRE_M_MODEL, 0, 0, "m"},        {DELTAWIRE_M_SERVICE_TIER, 0, 0, NULL},
+                  {DELTAWIRE_M_PROVIDER, 0, 0, "P"},     {DELTAWIRE_M_USAGE, 0, 0, "{\"total_tokens\":3}"},
+                  {DELTAWIRE_M_ERROR, 0, 0, NULL},       {DELTAWIRE_M_ROLE, 3, 0, "assistant"},
+                  {DELTAWIRE_M_CONTENT, 3, 0, "c\xC3\xA9"}, {DELTAWIRE_M_CONTENT, 0, 0, NULL},
+                  {DELTAWIRE_M_REASONING, 3, 0, NULL},   {DELTAWIRE_M_FINISH, 3, 0, "tool_calls"},
+                  {DELTAWIRE_M_CALL_ID, 3, 0, "t"},      {DELTAWIRE_M_CALL_TYPE, 3, 0, "function"},
+                  {DELTAWIRE_M_CALL_NAME, 3, 0, "f"},    {DELTAWIRE_M_CALL_ARGUMENTS, 3, 0, "{}"},
+                  {DELTAWIRE_M_CALL_NAME, 3, 1, NULL},   {DELTAWIRE_M_FUNCTION_NAME, 3, 0, NULL}};
+    deltawire_chunk_storage storage;
+    const deltawire_chunk *chunk = NULL;
+    deltawire_message *m = NULL;
+    size_t len = deltawire_message_size(4096), i, need;
+    void *mem = need_memory(len);
+    char buf[64];
+    uint32_t index = 9;
+    CHECK(deltawire_chunk_open(json, sizeof json - 1, &storage, &chunk) == OK);
+    CHECK(deltawire_message_init(mem, len, &m) == OK && deltawire_message_choices(m) == 0);
+    CHECK(deltawire_message_add_chunk(m, chunk) == OK && !deltawire_message_is_full(m));
+    CHECK(deltawire_message_finish(m) == OK);
+    CHECK(deltawire_message_choices(m) == 1 && deltawire_message_choice_index(m, 0, &index) == OK && index == 3);
+    CHECK(deltawire_message_choice_index(m, 1, &index) == ABSENT);
+    CHECK(deltawire_message_calls(m, 3) == 1 && deltawire_message_calls(m, 0) == 0);
+    for (i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        const char *want = fields[i].want;
+        deltawire_status status = deltawire_message_text(m, fields[i].field, fields[i].choice, fields[i].call, buf, sizeof buf, &need);
+        char name[40];
+        sprintf(name, "field %lu", (unsigned long)fields[i].field);
+        CHECK_OF(name, status == (want ? OK : ABSENT));
+        if (want && status == OK) CHECK_OF(name, need == strlen(want) && memcmp(buf, want, need) == 0);
+    }
+    CHECK(deltawire_message_text(m, DELTAWIRE_M_CALL_ARGUMENTS + 1, 0, 0, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
+    CHECK(deltawire_message_json(m, 2, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
+    CHECK(deltawire_message_json(m, 0, buf, sizeof buf, &need) == DELTAWIRE_E_SMALL && need > 100);
+    CHECK(deltawire_message_need(m) <= len && deltawire_message_need(m) > 0);
+    free(mem);
+
+    /* All of a chunk, or nothing. */
+    len = deltawire_message_size(0);
+    mem = need_memory(len);
+    CHECK(deltawire_message_init(mem, len, &m) == OK);
+    CHECK(deltawire_message_add_chunk(m, chunk) == DELTAWIRE_NEED_STORAGE && deltawire_message_is_full(m));
+    CHECK(deltawire_message_choices(m) == 0 && deltawire_message_need(m) > len);
+    free(mem);
+    limits();
+}
+
+int main(void)
+{
+    count_from_now();
+    names();
+    chunks();
+    kinds_of_values();
+    walks();
+    texts();
+    integers();
+    decimals();
+    errors();
+    usages();
+    answers_of_callbacks();
+    reentrance();
+    blocks();
+    work();
+    messages();
+    while (kept_n) free(kept[--kept_n]);
+    printf("values: %lu checks, %lu wrong\n", checks, wrong);
+    return wrong != 0;
+}

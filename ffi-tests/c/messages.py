@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""What the C program `message` prints, compared.
+
+messages.py samples MESSAGE DIR          DIR/NAME.expected.json
+messages.py same MESSAGE LOGS FILE...    LOGS/NAME.message.json, the message as the Rust library has it; its texts too"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+READS = [[], ["--read", "1"], ["--read", "7"], ["--read", "1448"]]
+WAYS = [[], ["--batch"], ["--batch", "--scratch", "4096"]]
+runs = wrong = 0
+UNREADABLE = object()
+
+
+def run(program, *options):
+    global runs
+    runs += 1
+    done = subprocess.run([program, *options], capture_output=True, timeout=120)
+    if done.returncode not in (0, 2, 3, 4) or done.stderr:
+        return None, f"exit {done.returncode}: {done.stderr.decode(errors='replace')}"
+    return done.stdout.decode("utf-8"), None
+
+
+def differ(title, got, want):
+    global wrong
+    if got == want:
+        return
+    wrong += 1
+    if wrong <= 20:
+        got, want = str(got), str(want)
+        at = max(len(os.path.commonprefix([got, want])) - 80, 0)
+        print(f"{title}\n  got    {got[at:at + 300]}\n  wanted {want[at:at + 300]}")
+
+
+def normal(value):
+    """Null members are absent ones."""
+    if isinstance(value, dict):
+        return {k: normal(v) for k, v in value.items() if v is not None}
+    return [normal(v) for v in value] if isinstance(value, list) else value
+
+
+def each_way(program, path, options, want, read):
+    for way in WAYS:
+        for size in READS:
+            # The longest streams byte by byte in one way.
+            if size == ["--read", "1"] and way != WAYS[1] and os.path.getsize(path) > 300_000:
+                continue
+            out, fault = run(program, *size, *way, *options, path)
+            title = " ".join([os.path.basename(path), *size, *way, *options])
+            try:
+                differ(title, read(out) if fault is None else fault, want)
+            except (ValueError, KeyError, TypeError) as error:
+                differ(title, f"{error!r}: {out}", want)
+
+
+def unescape(text):
+    raw = re.sub(rb"\\(x..|.)", lambda m: {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"\\": b"\\", b'"': b'"'}.get(m[1])
+                 or bytes([int(m[1][1:], 16)]), text.encode("ascii"))
+    return raw.decode("utf-8", errors="replace")
+
+
+def texts(out):
+    """The lines of --getters; what JSON does not say the same way, or at all, apart."""
+    got = {}
+    for line in out.splitlines():
+        name, choice, call, text = line.split(" ", 3)
+        if name != "object":
+            got[name, int(choice), int(call)] = unescape(text[1:-1])
+    return {k: raw(v) if k[0] in ("usage", "error", "choice_error") else v for k, v in got.items()}
+
+
+def raw(value):
+    """JSON as it came, or plain text. What Python does not read is not compared."""
+    if value[:1] not in ("{", "[", '"'):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return UNREADABLE
+
+
+def texts_of(message):
+    want = {}
+
+    def put(name, value, choice=0, call=0):
+        if value:
+            want[name, choice, call] = value
+    for name in ("id", "model", "system_fingerprint", "service_tier", "provider", "usage"):
+        put(name, message.get(name))
+    def put_error(name, error, choice=0):
+        put(name, error, choice)
+        if isinstance(error, dict):
+            said = error.get("message") or error.get("detail") or error.get("error")
+            put(name + "_message", said if isinstance(said, str) else None, choice)
+            put(name + "_code", str(error["code"]) if error.get("code") is not None else None, choice)
+            put(name + "_type", error.get("type"), choice)
+        else:
+            put(name + "_message", error, choice)
+
+    put_error("error", message.get("error"))
+    for choice in message["choices"]:
+        index, said = choice["index"], choice["message"]
+        put_error("choice_error", choice.get("error"), index)
+        for name in ("id", "data", "transcript"):
+            put("audio_" + name, (said.get("audio") or {}).get(name), index)
+        put("finish_reason", choice.get("finish_reason"), index)
+        put("native_finish_reason", choice.get("native_finish_reason"), index)
+        put("content", said.get("content"), index)
+        put("reasoning", said.get("reasoning_content"), index)
+        put("refusal", said.get("refusal"), index)
+        put("role", said.get("role"), index)
+        function = said.get("function_call") or {}
+        put("function_name", function.get("name"), index)
+        put("function_arguments", function.get("arguments"), index)
+        calls = said.get("tool_calls") or []
+        want["calls", index, len(calls)] = ""
+        for n, call in enumerate(calls):
+            put("call_id", call.get("id"), index, n)
+            called = call.get("function") or call.get("custom") or {}
+            put("call_name", called.get("name"), index, n)
+            put("call_arguments", called.get("arguments") or called.get("input"), index, n)
+    return want
+
+
+def but_defaults(got, want):
+    """JSON has a role and a type for those that came without one."""
+    return {k: v for k, v in got.items() if k[0] != "call_type" and (k[0] != "role" or k in want)}
+
+
+def main(arguments):
+    what, program, folder, *files = arguments
+    if what == "samples":
+        files = sorted(os.path.join(folder, name[: -len(".expected.json")]) for name in os.listdir(folder)
+                       if name.endswith(".expected.json"))
+        for base in files:
+            path = base + (".sse" if os.path.exists(base + ".sse") else ".json")
+            want = normal(json.load(open(base + ".expected.json", encoding="utf-8")))
+            each_way(program, path, ["--plain"], want, lambda out: normal(json.loads(out)))
+    elif what == "same":
+        for path in files:
+            want = json.load(open(os.path.join(folder, os.path.basename(path) + ".message.json"), encoding="utf-8"))
+            each_way(program, path, [], want, json.loads)
+            said = texts_of(want)
+            for way in WAYS[:2]:
+                out, fault = run(program, "--getters", *way, path)
+                title = " ".join([os.path.basename(path), "--getters", *way])
+                if fault is not None:
+                    differ(title, fault, said)
+                    continue
+                got = but_defaults(texts(out), said)
+                same = {k for k in got if got[k] == said.get(k) or got[k] is UNREADABLE}
+                differ(title, {k: v for k, v in got.items() if k not in same}, {k: v for k, v in said.items() if k not in same})
+    else:
+        sys.exit(__doc__)
+    print(f"messages: {len(files)} {what}, {runs} runs, {wrong} wrong")
+    return 1 if wrong or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]) if len(sys.argv) > 3 else __doc__)

@@ -1,0 +1,303 @@
+/* Memory of all sizes: too little, just enough, bigger, smaller, and another place; for parsers and assemblers. */
+#include "common.h"
+
+static void too_small(void) {
+    deltawire_event event;
+    deltawire_batch_result result;
+    unsigned char scratch[DELTAWIRE_SCRATCH_MIN];
+    size_t len = THREE_LEN, off, size;
+    deltawire_parser *p;
+    begin("deltawire_batch", "no room", -1);
+    p = make(512, NULL);
+    UNCHANGED("cap 0", deltawire_batch(p, THREE, len, &event, 0, scratch, 64, &result), DELTAWIRE_E_SMALL);
+    is("consumed", (long long)result.consumed, 0);
+    UNCHANGED("scratch 63", deltawire_batch(p, THREE, len, &event, 1, scratch, 63, &result), DELTAWIRE_E_SMALL);
+    UNCHANGED("scratch 0", deltawire_batch(p, THREE, len, &event, 1, scratch, 0, &result), DELTAWIRE_E_SMALL);
+    UNCHANGED("finish, cap 0", deltawire_batch_finish(p, &event, 0, scratch, 64, &result), DELTAWIRE_E_SMALL);
+    UNCHANGED("finish, scratch 63", deltawire_batch_finish(p, &event, 1, scratch, 63, &result), DELTAWIRE_E_SMALL);
+    is("a batch", deltawire_batch(p, THREE, len, &event, 1, scratch, 64, &result), DELTAWIRE_MORE);
+    is("events", result.events, 1);
+    after_reset(p);
+
+    for (off = 0; off < 3; off++) {
+        deltawire_config config = DELTAWIRE_CONFIG_INIT;
+        void *block;
+        begin("deltawire_init", "a byte too few", (int)off);
+        config.read_len = off == 0 ? 0 : off == 1 ? 1 : 100;
+        size = deltawire_block_size(0) + (config.read_len + 7u) / 8u * 8u;
+        is("block_size", size <= DELTAWIRE_BLOCK_SIZE(0) + 104 && size > 0 && size % 8 == 0, 1);
+        block = region("block", size, ON_SUCCESS, 0xC3);
+        UNCHANGED("a byte less", deltawire_init(block, size - 1, &config, &p), DELTAWIRE_E_SMALL);
+        UNCHANGED("8 bytes less", deltawire_init(block, size - 8, &config, &p), DELTAWIRE_E_SMALL);
+        is("enough", deltawire_init(block, size, &config, &p), DELTAWIRE_OK);
+    }
+
+    begin("deltawire_message_init", "a byte too few", -1);
+    {
+        void *block;
+        deltawire_message *m;
+        size = deltawire_message_size(0);
+        is("message_size", size <= DELTAWIRE_MESSAGE_SIZE(0) && size > 0 && size % 8 == 0, 1);
+        block = region("block", size, ON_SUCCESS, 0xC3);
+        UNCHANGED("a byte less", deltawire_message_init(block, size - 1, &m), DELTAWIRE_E_SMALL);
+        is("enough", deltawire_message_init(block, size, &m), DELTAWIRE_OK);
+    }
+}
+
+static void configs(void) {
+    static const struct { uint32_t mode, flags, max_depth; uint64_t max_event_len; int good; } all[] = {
+        {0, 0, 1024, 0, 1},      {1, 7, 1, 1, 1},          {0, 0, 0, 0x7FFFFFFF, 1},  {2, 0, 0, 0, 0},
+        {0xFFFFFFFF, 0, 0, 0, 0}, {0, 8, 0, 0, 0},         {0, 0x80000000, 0, 0, 0},  {0, 0xFFFFFFFF, 0, 0, 0},
+        {0, 0, 1025, 0, 0},      {0, 0, 0xFFFFFFFF, 0, 0}, {0, 0, 0, 0x80000000, 0},  {0, 0, 0, UINT64_MAX, 0}};
+    size_t i, size = DELTAWIRE_BLOCK_SIZE(512);
+    for (i = 0; i < sizeof all / sizeof *all; i++) {
+        deltawire_config config = DELTAWIRE_CONFIG_INIT;
+        deltawire_parser *p;
+        char what[40];
+        void *block;
+        snprintf(what, sizeof what, "config number %d", (int)i);
+        begin("deltawire_init", what, -1);
+        block = region("block", size, ON_SUCCESS, 0xC3);
+        config.mode = all[i].mode, config.flags = all[i].flags, config.max_depth = all[i].max_depth;
+        config.max_event_len = all[i].max_event_len;
+        UNCHANGED("config", deltawire_init(block, size, &config, &p), all[i].good ? DELTAWIRE_OK : DELTAWIRE_E_CONFIG);
+        config.mode = config.flags = config.max_depth = 0, config.max_event_len = 0;
+        config.errors[0] = config.errors[1] = UINT64_MAX;
+        is("unknown quirks", deltawire_init(block, size, &config, &p), DELTAWIRE_OK);
+        config.read_len = 0xFFFFFFFF;
+        freeze();
+        is_one_of("read_len", deltawire_init(block, size, &config, &p), DELTAWIRE_E_SMALL, DELTAWIRE_E_CONFIG);
+        compare(DELTAWIRE_E_SMALL);
+        config.read_len = 0, config.max_id_len = 0xFFFFFFFF, config.events = UINT64_MAX;
+        is_one_of("max_id_len", deltawire_init(block, size, &config, &p), DELTAWIRE_OK, DELTAWIRE_E_CONFIG);
+    }
+}
+
+static void growth(void) {
+    static const char head[] = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"", tail[] = "\"}}]}\n\n";
+    static char stream[2000];
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    deltawire_callbacks callbacks = taking();
+    struct text text = {{0}, 0, 0};
+    size_t len = 0, at = 0, consumed = 0, need, moves = 0, size;
+    deltawire_parser *p, *q;
+    deltawire_status status;
+    memcpy(stream, head, sizeof head - 1), len += sizeof head - 1;
+    memset(stream + len, 'x', 1000), len += 1000;
+    memcpy(stream + len, tail, sizeof tail - 1), len += sizeof tail - 1;
+
+    begin("deltawire_move", "to blocks that are too small", -1);
+    config.flags = DELTAWIRE_CFG_GROW;
+    size = deltawire_block_size(64);
+    require(deltawire_init(region("parser", size, NO_MISUSE, 0), size, &config, &p) == DELTAWIRE_OK, "deltawire_init");
+    for (at = 0; at < len && moves < 20;) {
+        size_t part = len - at < 100 ? len - at : 100;
+        consumed = 77;
+        status = deltawire_feed(p, stream + at, part, &callbacks, &text, &consumed);
+        is("consumed", consumed <= part, 1);
+        at += consumed;
+        if (status == DELTAWIRE_OK) continue;
+        is("feed", status, DELTAWIRE_NEED_STORAGE);
+        if (status != DELTAWIRE_NEED_STORAGE) break;
+        status = deltawire_feed(p, stream + at, part - consumed, &callbacks, &text, &consumed);
+        is("feed without a move", status, DELTAWIRE_NEED_STORAGE);
+        at += consumed;
+        need = deltawire_need(p);
+        is("need", need % 8 == 0 && need > size && need < 65536, 1);
+        {
+            size_t small = deltawire_block_size(0) - 8;
+            UNCHANGED("a small block", deltawire_move(region("small", small, ON_SUCCESS, 0xC3), small, p, &q),
+                      DELTAWIRE_E_SMALL);
+            UNCHANGED("a wrong size", deltawire_move(region("8", 8, ON_SUCCESS, 0xC3), 8, p, &q), DELTAWIRE_E_SMALL);
+            UNCHANGED("no size", deltawire_move(region("0", 0, ON_SUCCESS, 0xC3), 0, p, &q), DELTAWIRE_E_SMALL);
+        }
+        q = NULL;
+        is("move", deltawire_move(region("big", need, ON_SUCCESS, 0xC3), need, p, &q), DELTAWIRE_OK);
+        if (q == NULL) break;
+        memset(p, 0xFF, 256); /* it is free now */
+        p = q, size = need, moves++;
+    }
+    is("there were moves", moves > 0, 1);
+    is("all came", (long long)text.len, 1000);
+    is("all consumed", (long long)at, (long long)len);
+
+    /* And down again: exactly what is needed, and a little less. */
+    need = deltawire_need(p);
+    is("need of an idle parser", need > 0 && need % 8 == 0 && need <= deltawire_block_size(64), 1);
+    UNCHANGED("a byte too few", deltawire_move(region("less", need, ON_SUCCESS, 0xC3), need - 1, p, &q),
+              DELTAWIRE_E_SMALL);
+    is("exactly", deltawire_move(region("least", need, ON_SUCCESS, 0xC3), need, p, &q), DELTAWIRE_OK);
+    at = 0;
+    is("reset", deltawire_reset(q), DELTAWIRE_OK);
+    is("whole events need no room", deltawire_feed(q, THREE, THREE_LEN, &callbacks, &text, &at), DELTAWIRE_OK);
+    is("text", (long long)text.len, 1011);
+
+    begin("deltawire_move", "with half an event", -1);
+    text.len = 0;
+    p = make(2048, &config);
+    is("feed", deltawire_feed(p, stream, 700, &callbacks, &text, NULL), DELTAWIRE_OK);
+    need = deltawire_need(p);
+    is("need", need > deltawire_block_size(0) && need <= DELTAWIRE_BLOCK_SIZE(2048), 1);
+    UNCHANGED("too small", deltawire_move(region("less", need, ON_SUCCESS, 0xC3), need - 8, p, &q), DELTAWIRE_E_SMALL);
+    is("exactly", deltawire_move(region("least", need, ON_SUCCESS, 0xC3), need, p, &q), DELTAWIRE_OK);
+    is("the old one is whole", deltawire_feed(p, stream + 700, len - 700, &callbacks, &text, NULL), DELTAWIRE_OK);
+    is("text", (long long)text.len, 1000);
+    status = deltawire_feed(q, stream + 700, len - 700, &callbacks, &text, &consumed);
+    is("the new one wants more", status, DELTAWIRE_NEED_STORAGE);
+    is("reset in want", deltawire_reset(q), DELTAWIRE_OK);
+    text.len = 0;
+    is("feed", deltawire_feed(q, THREE, THREE_LEN, &callbacks, &text, NULL), DELTAWIRE_OK);
+    is("text", (long long)text.len, 11);
+}
+
+/* A call that ends in NEED_STORAGE has written nothing over what is retained, however far it came. */
+static int32_t take_id(void *user, const deltawire_at *at, const char *bytes_, size_t len) {
+    struct text *text = user;
+    (void)at;
+    if (text->len + len <= sizeof text->bytes) memcpy(text->bytes + text->len, bytes_, len), text->len += len;
+    return DELTAWIRE_GO_ON;
+}
+static void taken_back(void) {
+    static const char stream[] = "id: 7\": c\n\ndata: {\"choices\":[]}\n\n";
+    const size_t len = sizeof stream - 1;
+    size_t room, cut, slice;
+    for (room = 0; room <= 24; room += 8) {
+        for (cut = 0; cut <= 11; cut++) {
+            for (slice = 1; slice <= len; slice += 2) {
+                deltawire_config config = DELTAWIRE_CONFIG_INIT;
+                deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+                struct text text = {{0}, 0, 0};
+                size_t at = 0, consumed, calls = 0, size = deltawire_block_size(room);
+                deltawire_parser *p, *q = NULL;
+                deltawire_status status = DELTAWIRE_OK;
+                begin("deltawire_feed", "until the block is full", -1);
+                config.flags = DELTAWIRE_CFG_GROW;
+                callbacks.on_last_event_id = take_id;
+                require(deltawire_init(region("parser", size, NO_MISUSE, 0), size, &config, &p) == DELTAWIRE_OK, "init");
+                while (at < len && calls++ < 200) {
+                    size_t part = at < cut ? cut - at : len - at < slice ? len - at : slice;
+                    status = deltawire_feed(p, stream + at, part, &callbacks, &text, &consumed);
+                    at += consumed;
+                    if (status != DELTAWIRE_NEED_STORAGE) continue;
+                    size = deltawire_need(p);
+                    is("move", deltawire_move(region("big", size, NO_MISUSE, 0xC3), size, p, &q), DELTAWIRE_OK);
+                    require(q != NULL, "deltawire_move");
+                    release(p);
+                    p = q;
+                }
+                is("feed", status, DELTAWIRE_OK);
+                is("the ID", text.len == 5 && memcmp(text.bytes, "7\": c", 5) == 0, 1);
+            }
+        }
+    }
+}
+
+static void snapshot(void) {
+    size_t size = DELTAWIRE_BLOCK_SIZE(512), cut;
+    for (cut = 0; cut < (THREE_LEN + 1); cut += 7) {
+        deltawire_callbacks callbacks = taking();
+        struct text text = {{0}, 0, 0};
+        deltawire_parser *p;
+        void *copy;
+        begin("memcpy of a block", "and both go on", -1);
+        p = make(512, NULL);
+        is("feed", deltawire_feed(p, THREE, cut, &callbacks, &text, NULL), DELTAWIRE_OK);
+        copy = region("copy", size, ON_SUCCESS, 0);
+        memcpy(copy, p, size);
+        text.len = 0;
+        is("one", deltawire_feed(p, THREE + cut, THREE_LEN - cut, &callbacks, &text, NULL), DELTAWIRE_OK);
+        memset(p, 0xFF, size);
+        is("two", deltawire_feed(copy, THREE + cut, THREE_LEN - cut, &callbacks, &text, NULL), DELTAWIRE_OK);
+        is("both gave the same", text.len % 2 == 0 && memcmp(text.bytes, text.bytes + text.len / 2, text.len / 2) == 0, 1);
+    }
+}
+
+static int32_t allowed(void *user, const deltawire_at *at) {
+    deltawire_parser *other = user;
+    deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+    deltawire_value v;
+    deltawire_str payload;
+    deltawire_message *m;
+    size_t size = DELTAWIRE_MESSAGE_SIZE(512);
+    is("chunk_field", deltawire_chunk_field(at->chunk, DELTAWIRE_F_CHOICES, &v), DELTAWIRE_OK);
+    is("chunk_payload", deltawire_chunk_payload(at->chunk, &payload), DELTAWIRE_OK);
+    is("another parser", deltawire_feed(other, THREE, THREE_LEN, &callbacks, NULL, NULL), DELTAWIRE_OK);
+    is("an assembler", deltawire_message_init(region("message", size, ON_SUCCESS, 0), size, &m), DELTAWIRE_OK);
+    is("a chunk", deltawire_message_add_chunk(m, at->chunk), DELTAWIRE_OK);
+    seen++;
+    return DELTAWIRE_GO_ON;
+}
+
+static void messages(void) {
+    deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+    const deltawire_callbacks *assembling = deltawire_message_callbacks();
+    deltawire_parser *p;
+    deltawire_message *m, *q = NULL;
+    char text[40];
+    size_t need = 77, at = 0, consumed = 0, moves = 0, size;
+    deltawire_status status;
+
+    begin("callbacks", "what is allowed in them", -1);
+    p = make(512, NULL);
+    callbacks.on_chunk = allowed;
+    seen = 0;
+    is("feed", deltawire_feed(p, THREE, THREE_LEN, &callbacks, make(512, NULL), NULL), DELTAWIRE_OK);
+    is("chunks", (long long)seen, 3);
+
+    require(assembling != NULL, "deltawire_message_callbacks");
+    begin("deltawire_message_callbacks", "without a message", -1);
+    p = make(512, NULL);
+    is("feed", deltawire_feed(p, THREE, THREE_LEN, assembling, NULL, NULL), DELTAWIRE_E_ABORTED);
+    is("user_code", deltawire_user_code(p), DELTAWIRE_E_NULL);
+    after_reset(p);
+    is("reset", deltawire_reset(p), DELTAWIRE_OK);
+    is("feed", deltawire_feed(p, THREE, THREE_LEN, assembling, region("no message", 8192, ON_SUCCESS, 0), NULL),
+       DELTAWIRE_E_ABORTED);
+    is("user_code", deltawire_user_code(p), DELTAWIRE_E_STATE);
+    after_reset(p);
+
+    begin("deltawire_message_callbacks", "a full message", -1);
+    p = make(512, NULL);
+    size = deltawire_message_size(0);
+    is("init", deltawire_message_init(region("message", size, ON_SUCCESS, 0), size, &m), DELTAWIRE_OK);
+    do {
+        status = deltawire_feed(p, THREE + at, THREE_LEN - at, assembling, m, &consumed);
+        at += consumed;
+        if (status != DELTAWIRE_PAUSED) break;
+        is("is_full", deltawire_message_is_full(m), 1);
+        need = deltawire_message_need(m);
+        is("need", need > size, 1);
+        UNCHANGED("a small block", deltawire_message_move(region("small", 64, ON_SUCCESS, 0xC3), 64, m, &q),
+                  DELTAWIRE_E_SMALL);
+        is("move", deltawire_message_move(region("big", need, ON_SUCCESS, 0xC3), need, m, &q), DELTAWIRE_OK);
+        if (q == NULL) break;
+        memset(m, 0xFF, 128);
+        m = q, size = need;
+    } while (++moves < 20);
+    is("feed", status, DELTAWIRE_OK);
+    is("there were moves", moves > 0, 1);
+    is("is_full", deltawire_message_is_full(m), 0);
+    memset(text, 'z', sizeof text);
+    is("short", deltawire_message_text(m, DELTAWIRE_M_CONTENT, 0, 0, text, 10, &need), DELTAWIRE_E_SMALL);
+    is("need", need == 11 && text[0] == 'z', 1);
+    is("text", deltawire_message_text(m, DELTAWIRE_M_CONTENT, 0, 0, text, 11, &need), DELTAWIRE_OK);
+    is("text", need == 11 && memcmp(text, "onetwothreez", 12) == 0, 1);
+    is("no such choice", deltawire_message_text(m, DELTAWIRE_M_CONTENT, 9, 0, text, 11, &need), DELTAWIRE_ABSENT);
+    is("no such call", deltawire_message_text(m, DELTAWIRE_M_CALL_NAME, 0, 9, text, 11, &need), DELTAWIRE_ABSENT);
+    is("no choice", (long long)deltawire_message_calls(m, 0xFFFFFFFF), 0);
+    is("finish", deltawire_message_finish(m), DELTAWIRE_OK);
+    is("finish again", deltawire_message_finish(m), DELTAWIRE_OK);
+    is("text", deltawire_message_text(m, DELTAWIRE_M_CONTENT, 0, 0, text, 11, &need), DELTAWIRE_OK);
+    is("reset", deltawire_message_reset(m), DELTAWIRE_OK);
+    is("choices", (long long)deltawire_message_choices(m), 0);
+}
+
+int main(void) {
+    too_small();
+    configs();
+    growth();
+    taken_back();
+    snapshot();
+    messages();
+    return summary("sizes and places");
+}

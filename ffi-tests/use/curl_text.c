@@ -1,0 +1,236 @@
+/* curl_text [--gzip | --raw] [--pause] URL...: prints the content of streams as it comes, by libcurl and deltawire.
+ *
+ * All URLs go through one handle, and so through one connection that is kept. It asks for bodies that are not compressed,
+ * with --gzip for compressed ones; libcurl decodes what comes. --raw says nothing of it and decodes nothing: a compressed
+ * body then is no stream. --pause pauses the transfer after every text, from inside.
+ *
+ * Exit status, of the worst: 0 complete, 1 wrong use, 2 the API reported an error, 3 cut, 4 no stream. */
+#include "deltawire.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stream {
+    CURL *curl;
+    deltawire_parser *parser;
+    deltawire_callbacks callbacks;
+    size_t skip;            /* bytes of the next write that the parser has had already */
+    size_t moves;           /* how often the parser moved to a bigger block */
+    size_t pauses;
+    int paused;
+    int deltas;             /* content or reasoning came as deltas */
+    char *whole;            /* what the last whole message said, to be printed if no delta comes */
+    size_t whole_len;
+    deltawire_status stuck; /* a status below 0 */
+};
+
+/* ---- What the stream says ---- */
+
+static int32_t put(const char *text, size_t len) {
+    return fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0 ? DELTAWIRE_GO_ON : -1;
+}
+
+static int32_t on_content(void *user, const deltawire_at *at, const char *text, size_t len) {
+    struct stream *s = user;
+    if (at->choice != 0) return DELTAWIRE_GO_ON;
+    s->deltas = 1;
+    return put(text, len);
+}
+
+static int32_t on_content_pause(void *user, const deltawire_at *at, const char *text, size_t len) {
+    int32_t answer = on_content(user, at, text, len);
+    return answer == DELTAWIRE_GO_ON && at->choice == 0 ? DELTAWIRE_PAUSE : answer;
+}
+
+static int32_t on_reasoning(void *user, const deltawire_at *at, const char *text, size_t len) {
+    struct stream *s = user;
+    (void)text, (void)len;
+    if (at->choice == 0) s->deltas = 1;
+    return DELTAWIRE_GO_ON;
+}
+
+/* Appends a JSON string, decoded; what is none says nothing. */
+static int append(struct stream *s, const deltawire_value *text) {
+    size_t need = 0;
+    char *grown;
+    if (deltawire_value_text(text, NULL, 0, &need) == DELTAWIRE_ABSENT || need == 0) return 0;
+    grown = realloc(s->whole, s->whole_len + need);
+    if (!grown) return -1;
+    s->whole = grown;
+    if (deltawire_value_text(text, grown + s->whole_len, need, &need) != DELTAWIRE_OK) return -1;
+    s->whole_len += need;
+    return 0;
+}
+
+/* A whole message replaces what was said before: kept until the end. Its content is a text, or parts with texts. */
+static int32_t on_message(void *user, const deltawire_at *at, const deltawire_value *message) {
+    struct stream *s = user;
+    deltawire_value content, part, type, text;
+    size_t cursor = 0;
+    if (at->choice != 0) return DELTAWIRE_GO_ON;
+    s->whole_len = 0;
+    if (deltawire_value_member(message, "content", 7, &content) != DELTAWIRE_OK) return DELTAWIRE_GO_ON;
+    if (content.type == DELTAWIRE_T_STRING) return append(s, &content);
+    while (deltawire_value_next(&content, &cursor, NULL, &part) == DELTAWIRE_OK) {
+        if (part.type == DELTAWIRE_T_STRING) {
+            if (append(s, &part) != 0) return -1;
+        } else if (deltawire_value_member(&part, "type", 4, &type) == DELTAWIRE_OK &&
+                   (deltawire_value_equals(&type, "text", 4) == DELTAWIRE_OK ||
+                    deltawire_value_equals(&type, "output_text", 11) == DELTAWIRE_OK) &&
+                   deltawire_value_member(&part, "text", 4, &text) == DELTAWIRE_OK && append(s, &text) != 0) {
+            return -1;
+        }
+    }
+    return DELTAWIRE_GO_ON;
+}
+
+static int32_t on_error(void *user, const deltawire_at *at, const deltawire_value *error) {
+    deltawire_value message;
+    char text[512];
+    size_t len = 0;
+    (void)user, (void)at;
+    if (deltawire_error_field(error, DELTAWIRE_ERROR_MESSAGE, &message) == DELTAWIRE_OK &&
+        deltawire_value_text(&message, text, sizeof text, &len) == DELTAWIRE_OK)
+        fprintf(stderr, "error: %.*s\n", (int)len, text);
+    else
+        fprintf(stderr, "error: (%lu bytes)\n", (unsigned long)error->len);
+    return DELTAWIRE_GO_ON;
+}
+
+/* ---- Bytes in ---- */
+
+static int grow(struct stream *s) {
+    size_t want = deltawire_need(s->parser);
+    void *mem = malloc(want);
+    deltawire_parser *old = s->parser;
+    if (!mem) return 0;
+    if (deltawire_move(mem, want, old, &s->parser) != DELTAWIRE_OK) {
+        free(mem);
+        return 0;
+    }
+    free(old);
+    s->moves++;
+    return 1;
+}
+
+/* libcurl's write callback takes all or nothing. So what the parser asks for on its way is given here, until it has
+ * taken everything. A pause is the one way to leave: libcurl then keeps the bytes and gives them again from the first,
+ * so those that were consumed are skipped. */
+static size_t on_write(char *data, size_t size, size_t count, void *user) {
+    struct stream *s = user;
+    size_t len = size * count, off = s->skip < len ? s->skip : len;
+    s->skip -= off;
+    s->paused = 0;
+    for (;;) {
+        size_t consumed = 0;
+        deltawire_status status = deltawire_feed(s->parser, data + off, len - off, &s->callbacks, s, &consumed);
+        off += consumed;
+        if (status == DELTAWIRE_OK) return len;
+        if (status == DELTAWIRE_PAUSED) {
+            s->pauses++;
+            s->paused = 1;
+            s->skip = off;
+            return CURL_WRITEFUNC_PAUSE;
+        }
+        if (status != DELTAWIRE_NEED_STORAGE || !grow(s)) {
+            s->stuck = status;
+            return 0; /* libcurl: CURLE_WRITE_ERROR */
+        }
+    }
+}
+
+/* libcurl calls this all the time: whoever paused goes on. */
+static int on_progress(void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d) {
+    struct stream *s = user;
+    (void)a, (void)b, (void)c, (void)d;
+    if (s->paused) curl_easy_pause(s->curl, CURLPAUSE_CONT);
+    return 0;
+}
+
+static int get(struct stream *s, const char *url) {
+    deltawire_end end = DELTAWIRE_END_INIT;
+    deltawire_status status;
+    CURLcode code;
+    long fresh = 0, http = 0;
+
+    s->skip = s->moves = s->pauses = s->whole_len = 0;
+    s->deltas = s->paused = 0;
+    s->stuck = DELTAWIRE_OK;
+    curl_easy_setopt(s->curl, CURLOPT_URL, url);
+    code = curl_easy_perform(s->curl);
+    curl_easy_getinfo(s->curl, CURLINFO_NUM_CONNECTS, &fresh);
+    curl_easy_getinfo(s->curl, CURLINFO_RESPONSE_CODE, &http);
+
+    /* The last event may have come without its blank line. A pause has nothing to pause here. */
+    do {
+        status = deltawire_finish(s->parser, &s->callbacks, s);
+        if (status == DELTAWIRE_NEED_STORAGE && !grow(s)) break;
+    } while (status > DELTAWIRE_OK);
+    if (!s->deltas && s->whole_len) put(s->whole, s->whole_len);
+
+    deltawire_end_of(s->parser, &end);
+    fprintf(stderr, "verdict %s, status %ld, new connections %ld, moves %lu, pauses %lu, curl: %s%s%s\n",
+            deltawire_verdict_name(end.verdict), http, fresh, (unsigned long)s->moves, (unsigned long)s->pauses,
+            curl_easy_strerror(code), s->stuck ? ", parser: " : "", s->stuck ? deltawire_status_text(s->stuck) : "");
+    deltawire_reset(s->parser);
+    switch (end.verdict) {
+    case DELTAWIRE_END_DONE:
+    case DELTAWIRE_END_BODY: return 0;
+    /* Without [DONE], a connection that was cut may have held more. */
+    case DELTAWIRE_END_FINISHED: return code == CURLE_OK ? 0 : 3;
+    case DELTAWIRE_END_API_ERROR: return 2;
+    case DELTAWIRE_END_TRUNCATED: return 3;
+    default: return 4;
+    }
+}
+
+int main(int argc, char **argv) {
+    struct stream s = {0};
+    deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    size_t size = deltawire_block_size(128); /* it grows when a read cuts a longer event */
+    void *mem = malloc(size);
+    int nth, worst = argc < 2;
+
+    callbacks.on_content = on_content;
+    callbacks.on_reasoning = on_reasoning;
+    callbacks.on_message = on_message;
+    callbacks.on_error = on_error;
+    callbacks.on_choice_error = on_error;
+    s.callbacks = callbacks;
+    config.flags = DELTAWIRE_CFG_GROW;
+    s.curl = curl_easy_init();
+    if (!mem || !s.curl || deltawire_init(mem, size, &config, &s.parser) != DELTAWIRE_OK) return 1;
+    curl_easy_setopt(s.curl, CURLOPT_WRITEFUNCTION, on_write);
+    curl_easy_setopt(s.curl, CURLOPT_WRITEDATA, &s);
+    curl_easy_setopt(s.curl, CURLOPT_NOSIGNAL, 1L);
+    /* Once this is set, to whatever, libcurl decodes a compressed body, even one that nobody asked for. */
+    curl_easy_setopt(s.curl, CURLOPT_ACCEPT_ENCODING, "identity");
+    for (nth = 1; nth < argc; nth++) {
+        int status;
+        if (strcmp(argv[nth], "--gzip") == 0) {
+            curl_easy_setopt(s.curl, CURLOPT_ACCEPT_ENCODING, "gzip");
+            continue;
+        }
+        if (strcmp(argv[nth], "--raw") == 0) {
+            curl_easy_setopt(s.curl, CURLOPT_ACCEPT_ENCODING, NULL);
+            continue;
+        }
+        if (strcmp(argv[nth], "--pause") == 0) {
+            s.callbacks.on_content = on_content_pause;
+            curl_easy_setopt(s.curl, CURLOPT_NOPROGRESS, 0L);
+            curl_easy_setopt(s.curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+            curl_easy_setopt(s.curl, CURLOPT_XFERINFODATA, &s);
+            continue;
+        }
+        status = get(&s, argv[nth]);
+        if (status > worst) worst = status;
+    }
+    curl_easy_cleanup(s.curl);
+    curl_global_cleanup();
+    free(s.parser);
+    free(s.whole);
+    return worst;
+}

@@ -1,0 +1,156 @@
+/* docs_main FILE...: runs the code of docs/gateway.md on streams, in slices of several sizes. */
+#define _POSIX_C_SOURCE 200809L
+#include DOCS
+
+#include <stdio.h>
+
+struct got {
+    char *bytes;
+    size_t len;
+};
+
+static int keep(void *to, const char *bytes, size_t len) {
+    struct got *got = to;
+    if (len == 0) return 0;
+    got->bytes = realloc(got->bytes, got->len + len);
+    if (!got->bytes) return -1;
+    memcpy(got->bytes + got->len, bytes, len);
+    got->len += len;
+    return 0;
+}
+
+static int32_t on_content(void *user, const deltawire_at *at, const char *text, size_t len) {
+    return at->choice == 0 ? keep(user, text, len) : DELTAWIRE_GO_ON;
+}
+
+static int fail(const char *what, const char *name, size_t slice) {
+    fprintf(stderr, "docs/gateway.md: %s: %s, slices of %lu\n", what, name, (unsigned long)slice);
+    exit(1);
+}
+
+/* Parsers of the heap, as the recipes for libcurl and for direct reading want them. */
+static deltawire_parser *parser(uint32_t read_len) {
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    size_t size = deltawire_block_size(64) + read_len;
+    deltawire_parser *p = NULL;
+    config.flags = DELTAWIRE_CFG_GROW;
+    config.read_len = read_len;
+    if (deltawire_init(malloc(size), size, &config, &p) != DELTAWIRE_OK) fail("init", "", 0);
+    return p;
+}
+
+static void finish(deltawire_parser **p, const deltawire_callbacks *callbacks, void *user) {
+    while (deltawire_finish(*p, callbacks, user) > DELTAWIRE_OK) {
+        deltawire_parser *old = *p;
+        size_t want = deltawire_need(old);
+        if (deltawire_move(malloc(want), want, old, p) != DELTAWIRE_OK) fail("move", "", 0);
+        free(old);
+    }
+}
+
+struct renaming {
+    deltawire_parser *alone;
+    struct got got;
+    size_t frames;
+};
+
+int main(int argc, char **argv) {
+    static const size_t slices[] = {1, 7, 100, 1448, (size_t)-1};
+    static char bytes[1 << 22];
+    deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+    size_t nth, dropped = 0, renamed = 0, runs = 0;
+    int file;
+    callbacks.on_content = on_content;
+    for (file = 1; file < argc; file++) {
+        const char *name = argv[file];
+        FILE *in = fopen(name, "rb");
+        size_t len, at, n;
+        struct got whole = {NULL, 0};
+        if (!in) fail("open", name, 0);
+        len = fread(bytes, 1, sizeof bytes, in);
+        fclose(in);
+        for (nth = 0; nth < sizeof slices / sizeof *slices; nth++) {
+            size_t slice = slices[nth];
+            struct stream s;
+            struct got through = {NULL, 0}, without = {NULL, 0}, curl = {NULL, 0}, direct = {NULL, 0}, other = {NULL, 0};
+            struct transfer t;
+            deltawire_parser *p;
+            int pipe_of[2], hold;
+            ssize_t got;
+
+            for (hold = 0; hold < 2; hold++) {
+                struct got *to = hold ? &without : &through;
+                stream_begin(&s, keep, to, hold);
+                for (at = 0; at < len; at += n) {
+                    n = len - at < slice ? len - at : slice;
+                    if (stream_bytes(&s, bytes + at, n) != 0) fail("bytes", name, slice);
+                    /* The block may be a bigger one: how big, is asked by trying. */
+                    if (s.parser && stream_shrink(&s, (size_t)-1) != 0) fail("shrink", name, slice);
+                }
+                if (stream_end(&s) != 0 || s.why) fail(s.why ? s.why : "end", name, slice);
+                if (hold && s.dropped > 1) fail("more than one usage chunk", name, slice);
+                if (hold) dropped += (size_t)s.dropped;
+                if (hold == 0 && (to->len != len || memcmp(to->bytes, bytes, len) != 0)) fail("other bytes", name, slice);
+                if (hold && !s.dropped && (to->len != len || memcmp(to->bytes, bytes, len) != 0)) fail("held", name, slice);
+                if (hold && s.dropped && to->len >= len) fail("nothing was left out", name, slice);
+                free(s.parser);
+            }
+
+            memset(&t, 0, sizeof t);
+            t.parser = parser(0);
+            t.callbacks = callbacks;
+            t.user = &curl;
+            for (at = 0; at < len; at += n) {
+                n = len - at < slice ? len - at : slice;
+                if (on_write(bytes + at, 1, n, &t) != n) fail("on_write", name, slice);
+            }
+            finish(&t.parser, &callbacks, &curl);
+            free(t.parser);
+
+            p = parser(512);
+            for (at = 0; at < len; at += n) {
+                n = len - at < slice ? len - at : slice;
+                if (n > 4096) n = 4096; /* what a pipe holds for sure */
+                if (pipe(pipe_of) != 0 || write(pipe_of[1], bytes + at, n) != (ssize_t)n) fail("pipe", name, slice);
+                close(pipe_of[1]);
+                while ((got = read_direct(&p, pipe_of[0], &callbacks, &direct)) > 0) {}
+                if (got != 0) fail("read_direct", name, slice);
+                close(pipe_of[0]);
+            }
+            finish(&p, &callbacks, &direct);
+            free(p);
+
+            if (nth == 0) whole = curl;
+            if (curl.len != whole.len || (curl.len && memcmp(curl.bytes, whole.bytes, curl.len) != 0))
+                fail("on_write: other text", name, slice);
+            if (direct.len != whole.len || (direct.len && memcmp(direct.bytes, whole.bytes, direct.len) != 0))
+                fail("read_direct: other text", name, slice);
+
+            /* Each frame with another model: the frames are cut here by the pass-through above, blank line by blank line. */
+            if (nth == 0 && strstr(name, "content.sse")) {
+                const char *frame = bytes, *model = "\"another\\u0020model\"";
+                p = parser(0);
+                while (frame < bytes + len) {
+                    const char *end = strstr(frame, "\n\n");
+                    end = end ? end + 2 : bytes + len;
+                    if (send_renamed(p, frame, (size_t)(end - frame), model, keep, &other) != 0) fail("rename", name, 0);
+                    frame = end;
+                }
+                for (at = 0; at + strlen(model) <= other.len; at++)
+                    renamed += memcmp(other.bytes + at, model, strlen(model)) == 0;
+                free(p);
+            }
+            free(through.bytes);
+            free(without.bytes);
+            free(other.bytes);
+            free(direct.bytes);
+            if (nth) free(curl.bytes);
+            runs++;
+        }
+        free(whole.bytes);
+    }
+    if (dropped == 0 || renamed < 5) fail("too little was left out or renamed", "", 0);
+    printf("docs/gateway.md: %lu runs, %lu usage chunks left out, %lu models renamed\n", (unsigned long)runs,
+           (unsigned long)dropped, (unsigned long)renamed);
+    return 0;
+}

@@ -1,0 +1,272 @@
+/* gateway [--drop-usage] [--strict] [--max-memory BYTES] [--count N] PORT: forwards HTTP/1.1 to 127.0.0.1:PORT.
+ *
+ * Prints the port that it listens on. Bodies go on byte for byte as they come; with --drop-usage, chunks that have
+ * nothing but usage are left out, and no more is held back than the frame that is being decided on. At the end of each
+ * response a line on standard error tells its tokens, its finish reason and how it ended. What cannot be read is
+ * forwarded all the same. --max-memory bounds each parser's block, --count ends the program after so many responses.
+ *
+ * One thread, poll, any number of clients up to CLIENTS; one request a connection. */
+#define _POSIX_C_SOURCE 200809L
+#include "relay.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { CLIENTS = 64, READ = 8192, HEAD_MAX = 65536 };
+
+enum phase {
+    REQUEST_HEAD,   /* the client's head is coming */
+    RESPONSE_HEAD,  /* the request goes on; the server's head is coming */
+    RESPONSE_BODY,
+    DRAINING        /* all has been said; the client takes the rest */
+};
+
+struct client {
+    int fd, up;                     /* sockets; -1: none */
+    enum phase phase;
+    struct bytes from_client, from_up, to_client, to_up;
+    struct bytes run;               /* of the body, not in a chunk yet */
+    struct body body;
+    struct relay relay;
+    int relaying, whole;
+    char path[64];
+};
+
+static struct relay_options options = {0, 0, 1 << 20};
+static struct client clients[CLIENTS];
+static uint16_t upstream;
+static long done_count;
+
+static int nonblocking(int fd) {
+    int one = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | O_NONBLOCK) == 0;
+}
+
+static int dial(uint16_t port) {
+    struct sockaddr_in to;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    memset(&to, 0, sizeof to);
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd >= 0 && (connect(fd, (struct sockaddr *)&to, sizeof to) != 0 || !nonblocking(fd))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static int to_run(void *user, const char *bytes, size_t len) { return bytes_put(&((struct client *)user)->run, bytes, len); }
+
+/* The body goes on in chunks of its own, so that it may be shorter than it was. One chunk for what one read brought. */
+static int chunk(struct client *c) {
+    char size[24];
+    size_t len = bytes_len(&c->run);
+    int ok;
+    if (len == 0) return 1;
+    sprintf(size, "%lx\r\n", (unsigned long)len);
+    ok = bytes_put(&c->to_client, size, strlen(size)) && bytes_put(&c->to_client, c->run.ptr + c->run.at, len) &&
+         bytes_put(&c->to_client, "\r\n", 2);
+    bytes_take(&c->run, len);
+    return ok;
+}
+
+static void hang_up(struct client *c) {
+    if (c->fd >= 0) close(c->fd);
+    if (c->up >= 0) close(c->up);
+    if (c->relaying) relay_free(&c->relay);
+    bytes_free(&c->from_client);
+    bytes_free(&c->from_up);
+    bytes_free(&c->to_client);
+    bytes_free(&c->to_up);
+    bytes_free(&c->run);
+    memset(c, 0, sizeof *c);
+    c->fd = c->up = -1;
+    done_count++;
+}
+
+/* ---- One step at a time; each answers 0 if the connection is lost. ---- */
+
+static int request_head(struct client *c) {
+    static const char *const without[] = {"Accept-Encoding", "Connection", "Keep-Alive", NULL};
+    size_t len = head_len(&c->from_client), n = 0;
+    const char *head = c->from_client.ptr + c->from_client.at, *path;
+    if (len == 0) return bytes_len(&c->from_client) < HEAD_MAX;
+    path = memchr(head, ' ', len);
+    while (path && n < sizeof c->path - 1 && path[n + 1] > ' ') n++;
+    if (path) memcpy(c->path, path + 1, n);
+    c->up = dial(upstream);
+    if (c->up < 0) {
+        static const char bad[] = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        c->phase = DRAINING;
+        return bytes_put(&c->to_client, bad, sizeof bad - 1);
+    }
+    /* A compressed body could be forwarded, but not read. */
+    if (!head_copy(&c->to_up, head, len, without, "Accept-Encoding: identity\r\nConnection: close\r\n")) return 0;
+    bytes_take(&c->from_client, len);
+    c->phase = RESPONSE_HEAD;
+    return 1;
+}
+
+static int response_head(struct client *c) {
+    static const char *const without[] = {"Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", NULL};
+    size_t len = head_len(&c->from_up), n;
+    const char *head = c->from_up.ptr + c->from_up.at, *encoding;
+    if (len == 0) return bytes_len(&c->from_up) < HEAD_MAX;
+    if (!head_copy(&c->to_client, head, len, without, "Transfer-Encoding: chunked\r\nConnection: close\r\n")) return 0;
+    body_begin(&c->body, head, len);
+    relay_begin(&c->relay, &options, to_run, c);
+    c->relaying = 1;
+    encoding = head_field(head, len, "Content-Encoding", &n);
+    if (encoding && !head_field_is(head, len, "Content-Encoding", "identity"))
+        relay_fail_open(&c->relay, "compressed");
+    bytes_take(&c->from_up, len);
+    c->phase = RESPONSE_BODY;
+    return 1;
+}
+
+/* The body is over, or the server has gone. */
+static int response_end(struct client *c, int over) {
+    c->whole = over != 2 && body_whole(&c->body);
+    c->phase = DRAINING;
+    if (!relay_end(&c->relay) || !chunk(c)) return 0;
+    fprintf(stderr, "%s %s ", c->path, c->whole ? "whole" : "cut");
+    relay_report(&c->relay, stderr);
+    /* Without the last chunk the client knows as well that it was cut. */
+    return !c->whole || bytes_put(&c->to_client, "0\r\n\r\n", 5);
+}
+
+static int response_body(struct client *c) {
+    const char *data;
+    size_t n;
+    while ((n = body_next(&c->body, &c->from_up, &data)) > 0) {
+        if (!relay_bytes(&c->relay, data, n)) return 0;
+        bytes_take(&c->from_up, n);
+    }
+    if (c->body.state == BODY_OVER || c->body.state == BODY_BAD) return response_end(c, 0);
+    return chunk(c);
+}
+
+static int flush(int fd, struct bytes *b) {
+    while (bytes_len(b)) {
+        ssize_t n = send(fd, b->ptr + b->at, bytes_len(b), 0);
+        if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+        bytes_take(b, (size_t)n);
+    }
+    return 1;
+}
+
+/* Reads once. *over: 1, all has come; 2, the connection broke. */
+static int fill(int fd, struct bytes *b, int *over) {
+    char buffer[READ];
+    ssize_t n = recv(fd, buffer, sizeof buffer, 0);
+    if (n > 0) return bytes_put(b, buffer, (size_t)n);
+    if (n == 0) *over = 1;
+    else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) *over = 2;
+    return 1;
+}
+
+static int step(struct client *c, short client_ready, short up_ready) {
+    int over = 0;
+    if (client_ready & (POLLIN | POLLHUP | POLLERR)) {
+        if (!fill(c->fd, &c->from_client, &over)) return 0;
+        if (over) return 0; /* the client has gone */
+        if (c->phase == REQUEST_HEAD && !request_head(c)) return 0;
+    }
+    /* What follows the request's head is its body. */
+    if (c->phase != REQUEST_HEAD && bytes_len(&c->from_client)) {
+        if (!bytes_put(&c->to_up, c->from_client.ptr + c->from_client.at, bytes_len(&c->from_client))) return 0;
+        bytes_take(&c->from_client, bytes_len(&c->from_client));
+    }
+    if (c->up >= 0 && up_ready & (POLLIN | POLLHUP | POLLERR)) {
+        if (!fill(c->up, &c->from_up, &over)) return 0;
+        if (c->phase == RESPONSE_HEAD && !response_head(c)) return 0;
+        if (c->phase == RESPONSE_BODY && !response_body(c)) return 0;
+        if (over && c->phase == RESPONSE_HEAD) return 0;
+        if (over && c->phase == RESPONSE_BODY && !response_end(c, over)) return 0;
+        if (c->phase == DRAINING) {
+            close(c->up);
+            c->up = -1;
+        }
+    }
+    if (c->up >= 0 && !flush(c->up, &c->to_up)) return 0;
+    if (!flush(c->fd, &c->to_client)) return 0;
+    return c->phase != DRAINING || bytes_len(&c->to_client);
+}
+
+static int listen_at_all(uint16_t *port) {
+    struct sockaddr_in at;
+    socklen_t len = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    memset(&at, 0, sizeof at);
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) != 0 || listen(fd, CLIENTS) != 0 ||
+        getsockname(fd, (struct sockaddr *)&at, &len) != 0)
+        return -1;
+    *port = ntohs(at.sin_port);
+    return fd;
+}
+
+static void welcome(int listener) {
+    struct client *c = clients;
+    int fd = accept(listener, NULL, NULL);
+    if (fd < 0) return;
+    while (c < clients + CLIENTS && c->fd >= 0) c++;
+    if (c == clients + CLIENTS || !nonblocking(fd)) close(fd);
+    else c->fd = fd;
+}
+
+int main(int argc, char **argv) {
+    struct pollfd polled[1 + 2 * CLIENTS];
+    uint16_t port;
+    long count = 0;
+    int nth, listener;
+    for (nth = 1; nth < argc; nth++) {
+        if (strcmp(argv[nth], "--drop-usage") == 0) options.drop_usage = 1;
+        else if (strcmp(argv[nth], "--strict") == 0) options.strict = 1;
+        else if (strcmp(argv[nth], "--max-memory") == 0 && nth + 1 < argc) options.max_memory = strtoul(argv[++nth], NULL, 10);
+        else if (strcmp(argv[nth], "--count") == 0 && nth + 1 < argc) count = atol(argv[++nth]);
+        else upstream = (uint16_t)atoi(argv[nth]);
+    }
+    for (nth = 0; nth < CLIENTS; nth++) clients[nth].fd = clients[nth].up = -1;
+    signal(SIGPIPE, SIG_IGN);
+    listener = listen_at_all(&port);
+    if (upstream == 0 || listener < 0) {
+        fprintf(stderr, "usage: gateway [--drop-usage] [--strict] [--max-memory BYTES] [--count N] PORT\n");
+        return 1;
+    }
+    printf("%u\n", (unsigned)port);
+    fflush(stdout);
+    while (count == 0 || done_count < count) {
+        polled[0].fd = listener;
+        polled[0].events = POLLIN;
+        for (nth = 0; nth < CLIENTS; nth++) {
+            struct client *c = &clients[nth];
+            struct pollfd *p = &polled[1 + 2 * nth];
+            p[0].fd = c->fd;
+            p[0].events = (short)((bytes_len(&c->to_client) ? POLLOUT : 0) | (bytes_len(&c->to_up) ? 0 : POLLIN));
+            /* The server waits while the client does not take what is there. */
+            p[1].fd = bytes_len(&c->to_client) ? -1 : c->up;
+            p[1].events = (short)((bytes_len(&c->to_up) ? POLLOUT : 0) | POLLIN);
+            p[0].revents = p[1].revents = 0;
+        }
+        if (poll(polled, 1 + 2 * CLIENTS, -1) < 0 && errno != EINTR) return 1;
+        for (nth = 0; nth < CLIENTS; nth++) {
+            struct client *c = &clients[nth];
+            const struct pollfd *p = &polled[1 + 2 * nth];
+            if (c->fd >= 0 && (p[0].revents || p[1].revents) && !step(c, p[0].revents, p[1].revents)) hang_up(c);
+        }
+        if (polled[0].revents) welcome(listener);
+    }
+    close(listener);
+    return 0;
+}

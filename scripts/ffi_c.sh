@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# The C interface, used from C99 by its header alone: cases, streams, messages, values; with AddressSanitizer (the library
+# too) and with valgrind. Prints how many runs there were.
+. "$(dirname "$0")/lib.sh"
+for tool in gcc python3; do have "$tool" || skip "$tool is missing"; done
+need_crates --manifest-path capi/Cargo.toml
+need_crates
+bash scripts/capi.sh
+lib=$TARGET/capi
+src=ffi-tests/c
+out=$TARGET/ffi-c
+rm -rf "$out"
+mkdir -p "$out/logs"
+
+python3 -B "$src/coverage.py" hits "$lib/include/deltawire.h" >"$out/hits.h"
+common=(counted text log drive cases)
+programs=(log check message values sse)
+
+# build FOLDER COMPILER LIBRARY FLAG...
+build() {
+  local folder=$1 compiler=$2 library=$3 objects=() name
+  shift 3
+  mkdir -p "$folder"
+  local compile=("$compiler" -std=c99 -Wall -Wextra -pedantic -Werror -g -I "$lib/include" -I "$out" "$@")
+  for name in "${common[@]}"; do
+    "${compile[@]}" -c "$src/$name.c" -o "$folder/$name.o"
+    objects+=("$folder/$name.o")
+  done
+  for name in "${programs[@]}"; do
+    "${compile[@]}" "$src/main_$name.c" "${objects[@]}" "$library" -o "$folder/$name"
+  done
+}
+
+# The streams, and their logs and messages as the Rust library has them.
+cargo build --quiet --locked --release --example event_log --features serde
+samples=(samples/*.sse samples/body.json samples/error-body.json)
+streams=()
+[ -z "${DELTAWIRE_CORPUS:-}" ] || streams=("$DELTAWIRE_CORPUS"/streams/*.sse)
+python3 -B "$src/make_streams.py" "$out/made" samples/*.sse
+made=("$out"/made/*.sse)
+"$TARGET/release/examples/event_log" "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}"
+sse_cases=()
+if [ -n "${DELTAWIRE_CORPUS:-}" ]; then
+  python3 -B "$src/sse_cases.py" "$DELTAWIRE_CORPUS/sse/cases.json" >"$out/sse_cases.txt"
+  sse_cases=("$out/sse_cases.txt")
+fi
+corpus_or_skip() {
+  [ "${#streams[@]}" -gt 0 ] || echo "SKIP $1 (corpus): DELTAWIRE_CORPUS is not set, ../shared/corpus is not there"
+}
+
+build "$out/gcc" gcc "$lib/libdeltawire.a" -O2
+export DELTAWIRE_HITS=$out/hits.txt
+
+"$out/gcc/check" cases tests/quirks
+for mode in callbacks batch direct; do "$out/gcc/log" --mode "$mode" --read 5 --check tests/quirks; done
+pass ffi-c-cases
+
+"$out/gcc/check" streams "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}"
+for sample in "${samples[@]}"; do
+  "$out/gcc/log" --mode batch "$sample" | cmp - "$out/logs/${sample##*/}.log"
+done
+corpus_or_skip ffi-c-streams
+pass ffi-c-streams
+
+python3 -B "$src/messages.py" samples "$out/gcc/message" samples
+python3 -B "$src/messages.py" same "$out/gcc/message" "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}"
+if [ "${#streams[@]}" -gt 0 ]; then
+  export MESSAGE=$out/gcc/message
+  for program in "$MESSAGE" "$src/message_batch.sh"; do
+    python3 -B "$DELTAWIRE_CORPUS/compare_messages.py" "$program" "$DELTAWIRE_CORPUS/streams" 1 1448 65536
+  done
+fi
+corpus_or_skip ffi-c-message
+pass ffi-c-message
+
+"$out/gcc/values"
+"$out/gcc/sse" "${sse_cases[@]}"
+corpus_or_skip ffi-c-values
+pass ffi-c-values
+
+python3 -B "$src/coverage.py" check "$lib/include/deltawire.h" "$DELTAWIRE_HITS"
+pass ffi-c-coverage
+unset DELTAWIRE_HITS
+
+# With a library that is instrumented too, and whose own assertions and overflow checks are on: what the link proof
+# says cannot be reached ends the program here.
+STEP=ffi-c-asan
+want_clang
+clang_sanitizes || skip "clang and its sanitizers are missing"
+host=$(rustc -vV | sed -n 's/^host: //p')
+RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_PROFILE_RELEASE_LTO=off CARGO_TARGET_DIR=$TARGET/capi/asan \
+  CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
+  cargo build --quiet --locked --release --target "$host" --manifest-path capi/Cargo.toml
+instrumented=$TARGET/capi/asan/$host/release/libdeltawire_capi.a
+build "$out/asan" clang "$instrumented" -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -DASSERTING
+# has FILE SYMBOL
+has() { nm "$1" 2>/dev/null | grep -F "$2" >/dev/null; }
+for name in "${programs[@]}"; do
+  has "$out/asan/$name" __asan_init || fail "$name has no AddressSanitizer in it"
+  has "$out/asan/$name" __ubsan_handle || fail "$name has no UndefinedBehaviorSanitizer in it"
+done
+has "$instrumented" __asan_report_load || fail "the library is not instrumented"
+"$out/asan/check" cases --part 23 tests/quirks
+"$out/asan/check" streams "$out/logs" --part 23 "${samples[@]}" "${made[@]}" "${streams[@]}"
+"$out/asan/values"
+"$out/asan/sse" "${sse_cases[@]}"
+for sample in samples/{choices,weather,openrouter}.sse; do
+  for way in "" --batch; do
+    "$out/asan/message" ${way:+"$way"} --read 7 "$sample" >"$out/message.json"
+    cmp "$out/message.json" <("$out/gcc/message" "$sample")
+  done
+done
+pass
+
+STEP=ffi-c-valgrind
+have valgrind || bash scripts/install.sh valgrind
+have valgrind || skip "valgrind is missing"
+grind() { valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=all "$@"; }
+grind "$out/gcc/check" cases --malloc --part 997 tests/quirks
+grind "$out/gcc/check" streams "$out/logs" --malloc --part 41 "${samples[@]}"
+grind "$out/gcc/values"
+grind "$out/gcc/sse" --malloc
+for way in "" --batch; do
+  grind "$out/gcc/message" ${way:+"$way"} --read 64 samples/weather.sse >"$out/message.json"
+  cmp "$out/message.json" <("$out/gcc/message" samples/weather.sse)
+done
+pass

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# The link proof of the C library, on the object that is shipped: linked with no libc and five memory functions, every
+# export a root, it reaches no panic, no allocator and no operating system; and it runs so, in little stack.
+. "$(dirname "$0")/lib.sh"
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "ffi-tests/proof/main.c is for Linux on x86-64"
+for tool in gcc ld nm; do have "$tool" || skip "$tool is missing"; done
+export LC_ALL=C
+said=$(bash scripts/capi.sh)
+[ -z "$said" ] || skip "${said#SKIP *: }"
+case $(rustc --version) in
+  "rustc $RUST_VERSION".*) ;;
+  *) echo "note: judged on $(rustc --version), not on $RUST_VERSION" ;;
+esac
+
+# Bytes of stack that a drive may use; that of its own calls and callbacks included.
+STACK_LIMIT=16384
+
+lib=$TARGET/capi/libdeltawire.a
+out=$TARGET/capi/proof
+mkdir -p "$out"
+mapfile -t exports <capi/exports.txt
+
+# build EXPORTS...: the object of the bare program.
+build() {
+  printf 'EXPORT(%s)\n' "$@" >"$out/exports.def"
+  gcc -std=c11 -O2 -Wall -Wextra -Wno-cast-function-type -Werror -ffreestanding -fno-stack-protector -fno-pie \
+    -fno-tree-loop-distribute-patterns -DFREESTANDING "${control[@]}" -Iinclude -I"$out" -c ffi-tests/proof/main.c -o "$out/bare.o"
+}
+link() { gcc -nostartfiles -nostdlib -static -no-pie -Wl,--gc-sections "$out/bare.o" "$1" -o "$out/bare"; }
+
+# The control first: one unchecked index, and the link must fail for just that.
+CARGO_TARGET_DIR=$TARGET/capi/control cargo rustc --quiet --locked --release --manifest-path capi/Cargo.toml --lib \
+  --crate-type staticlib --features control
+control=(-DCONTROL)
+build "${exports[@]}" deltawire_control
+ld -r --gc-sections "${exports[@]/#/--undefined=}" --undefined=deltawire_control \
+  "$TARGET/capi/control/release/libdeltawire_capi.a" -o "$out/control.o"
+if link "$out/control.o" 2>"$out/control.log"; then fail "the control linked: the proof shows nothing"; fi
+grep -q 'undefined reference to .deltawire_panic_reached' "$out/control.log" ||
+  fail "the control failed for another reason: $(cat "$out/control.log")"
+other=$(grep 'undefined reference to' "$out/control.log" | grep -v deltawire_panic_reached || true)
+[ -z "$other" ] || fail "the control lacks more than the panic: $other"
+pass ffi-proof-control
+
+control=()
+build "${exports[@]}"
+link "$lib"
+[ -z "$(nm --undefined-only "$out/bare")" ] || fail "the bare program lacks symbols"
+nm --defined-only --extern-only -j "$out/bare" | sort | comm -23 capi/exports.txt - >"$out/missing.txt"
+[ ! -s "$out/missing.txt" ] || fail "exports that are not in the bare program: $(tr '\n' ' ' <"$out/missing.txt")"
+pass ffi-proof-link
+
+# It computes what an ordinary program does.
+gcc -std=c11 -O2 -Wall -Wextra -Wno-cast-function-type -Werror -Iinclude -I"$out" ffi-tests/proof/main.c "$lib" -o "$out/hosted"
+rm -f "$out/stack.txt" "$out/all.new"
+for sample in samples/*; do
+  "$out/hosted" <"$sample" >"$out/hosted.txt" || fail "the ordinary program, on $sample"
+  "$out/bare" <"$sample" >"$out/bare.txt" 2>"$out/said.txt" || fail "the bare program, on $sample: $(cat "$out/said.txt")"
+  diff "$out/hosted.txt" "$out/bare.txt" || fail "the bare program computes something else, on $sample"
+  grep -qx "roots ${#exports[@]}" "$out/bare.txt" || fail "not every export is a root"
+  cat "$out/said.txt" >>"$out/stack.txt"
+  cat "$out/bare.txt" >>"$out/all.new"
+done
+mv "$out/all.new" "$out/all.txt"
+# A drive that noted next to nothing has shown nothing.
+idle=$(awk '$1 != "roots" && $3 > most[$1] { most[$1] = $3 } END { for (d in most) if (most[d] < 500) print d }' "$out/all.txt")
+[ -z "$idle" ] || fail "drives that did next to nothing: $idle"
+[ "$(awk '{ print $1 }' "$out/all.txt" | sort -u | wc -l)" -ge 11 ] || fail "not all drives ran"
+pass ffi-proof-run
+
+awk '$3 > most[$2] { most[$2] = $3 } END { for (d in most) print "stack of " d ": " most[d] }' "$out/stack.txt" | sort
+deepest=$(awk '{ print $3 }' "$out/stack.txt" | sort -n | tail -n 1)
+echo "stack: $deepest"
+[ "$deepest" -le "$STACK_LIMIT" ] || fail "more stack than $STACK_LIMIT bytes"
+pass ffi-proof-stack

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The C interface in programs that people would write: libcurl, a gateway, many streams at once, the code of
+# docs/gateway.md. What they say is compared with the command, on the samples and on recorded streams if there are any.
+. "$(dirname "$0")/lib.sh"
+have gcc || skip "gcc is missing"
+have python3 || skip "python3 is missing"
+need_crates
+said=$(bash scripts/capi.sh)
+case $said in SKIP*) skip "${said#*: }" ;; esac
+cargo build --quiet --locked --release -p deltawire-cli
+command=$TARGET/release/deltawire
+
+use=ffi-tests/use
+out=$TARGET/ffi-use
+mkdir -p "$out"
+cc=(gcc -std=c99 -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include")
+lib=$TARGET/capi/libdeltawire.a
+samples=(samples/*.sse samples/body.json samples/error-body.json)
+bodies=("${samples[@]}")
+if [ -n "${DELTAWIRE_CORPUS:-}" ]; then
+  bodies+=("$DELTAWIRE_CORPUS"/streams/*.sse)
+else
+  echo "SKIP $STEP-corpus: no corpus (DELTAWIRE_CORPUS is not set, ../shared/corpus is not there)"
+fi
+# A second build that notices wrong use of memory, where the compiler can make one.
+sane=('-fsanitize=address,undefined' -fno-sanitize-recover=all)
+sane_cc() { "${cc[@]}" "${sane[@]}" "$@"; }
+echo 'int main(void) { return 0; }' >"$out/empty.c"
+sane_cc "$out/empty.c" -o "$out/empty" 2>/dev/null || sane=()
+
+"${cc[@]}" "$use/gateway.c" "$lib" -o "$out/gateway"
+python3 -B "$use/check_gateway.py" "$out/gateway" "$command" "${bodies[@]}"
+sane_cc "$use/gateway.c" "$lib" -o "$out/gateway-sane"
+python3 -B "$use/check_gateway.py" "$out/gateway-sane" "$command" "${samples[@]}"
+pass ffi-gateway
+
+sane_cc "$use/many.c" "$lib" -o "$out/many-sane"
+"$out/many-sane" "${samples[@]}" >"$out/many-sane.txt"
+"${cc[@]}" "$use/many.c" "$lib" -o "$out/many"
+"$out/many" "${samples[@]}" | tee "$out/many.txt"
+cmp "$out/many.txt" "$out/many-sane.txt"
+pass ffi-many
+
+python3 -B scripts/fences.py docs/gateway.md c >"$out/gateway_md.c"
+# As it stands, as somebody who copies it would compile it.
+"${cc[@]}" -D_POSIX_C_SOURCE=200809L -Wno-unused-function -c "$out/gateway_md.c" -o "$out/gateway_md.o"
+sane_cc -DDOCS="\"$out/gateway_md.c\"" "$use/docs_main.c" "$lib" -o "$out/docs"
+"$out/docs" samples/*.sse
+pass ffi-docs
+
+at_hand() { have curl-config; }
+at_hand || bash scripts/install.sh libcurl4-openssl-dev
+if at_hand; then
+  read -ra curl <<<"$(curl-config --libs)"
+  "${cc[@]}" "$use/curl_text.c" "$lib" "${curl[@]}" -o "$out/curl_text"
+  python3 -B "$use/check_curl.py" "$out/curl_text" "$command" "${bodies[@]}"
+  sane_cc "$use/curl_text.c" "$lib" "${curl[@]}" -o "$out/curl_text-sane"
+  python3 -B "$use/check_curl.py" "$out/curl_text-sane" "$command" "${samples[@]}"
+  pass ffi-curl
+else
+  echo "SKIP ffi-curl: libcurl4-openssl-dev is missing (apt-get install, as root)"
+fi
