@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# An archive for people without Rust, in "$TARGET/dist": what `make install` installs, the Go package, a README.
+# Made twice from the same commit and with the same tools it is the same, byte by byte.
+. "$(dirname "$0")/lib.sh"
+export LC_ALL=C
+for tool in gcc tar gzip; do have "$tool" || fail "$tool is missing"; done
+capi_names
+machine=$(gcc -dumpmachine)
+name=deltawire-$VERSION-$machine
+mkdir -p "$TARGET/dist"
+out=$(cd "$TARGET/dist" && pwd)
+work=$(mktemp -d "$out/work.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+dir=$work/$name
+
+PREFIX=$dir DESTDIR='' LIBDIR=lib bash scripts/prefix.sh install
+cp LICENSE-MIT LICENSE-APACHE "$dir"
+sed "s|@VERSION@|$VERSION|g; s|@SERIES@|${VERSION%.*}|g; s|@SONAME@|$SONAME|g; s|@SHARED@|$SHARED|g; s|@LIBDIR@|lib|g
+  s|@MACHINE@|$machine|g" capi/pkg/README.md >"$dir/README.md"
+if [ -e bindings/go/go.mod ]; then
+  mkdir "$dir/go"
+  # Without the tests, which need the rest of the project, and what other machines' builds may have left there.
+  tar -C bindings/go --exclude=./lib --exclude='*_test.go' -cf - . | tar -C "$dir/go" -xf -
+  cp LICENSE-MIT LICENSE-APACHE "$dir/go"
+  bash scripts/go_lib.sh "$dir/go"
+fi
+chmod -R u=rwX,go=rX "$dir"
+
+time=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
+tar -C "$work" --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$time" -cf - "$name" |
+  gzip -9n >"$work/tar.gz"
+mv "$work/tar.gz" "$out/$name.tar.gz"
+echo "$out/$name.tar.gz"
