@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# bench_ffi.sh [SHAPE [BYTES [ROUNDS]]]: what an event costs through each language's interface, on one stream, in one run.
+# The work is the same for all: the content of choice 0, unescaped, appended to a buffer. Prints a table for
+# docs/benchmarks.md. Rows whose tools or files are missing are left out, and said.
+. "$(dirname "$0")/lib.sh"
+shape=${1:-content} bytes=${2:-4000000} rounds=${3:-9} slices=16384,1448,128
+have gcc || skip "gcc is missing"
+have python3 || skip "python3 is missing"
+need_crates
+said=$(bash scripts/capi.sh)
+case $said in SKIP*) skip "${said#*: }" ;; esac
+out=$TARGET/bench-ffi
+mkdir -p "$out"
+include=$TARGET/capi/include lib=$TARGET/capi/libdeltawire.a
+
+cargo build --quiet --locked --release -p deltawire-benches --bin deltawire-benches-file
+rust=$TARGET/release/deltawire-benches-file
+events=$("$rust" write "$shape" "$bytes" "$out/stream.sse")
+rows=("$rust rows")
+
+gcc -O2 -std=c99 -Wall -Wextra -Werror -I"$include" benches/ffi/rows.c "$lib" -o "$out/rows-c"
+rows+=("$out/rows-c")
+if have g++ && [ -e "$include/deltawire.hpp" ]; then
+  g++ -O2 -std=c++17 -Wall -Wextra -Werror -I"$include" benches/ffi/rows.cpp "$lib" -o "$out/rows-cpp"
+  rows+=("$out/rows-cpp")
+else
+  echo "without C++: g++ or deltawire.hpp is missing" >&2
+fi
+# That of PATH if it is new enough, else the one that scripts/ffi_go.sh installs.
+go=$(command -v go || true)
+new_enough() { [ -x "$1" ] && "$1" version 2>/dev/null | grep -qE ' go1\.(2[4-9]|[3-9][0-9])'; }
+new_enough "$go" || go=$(find -L "$TARGET/tools" -path '*/go/bin/go' 2>/dev/null | head -n 1 || true)
+if new_enough "$go" && [ -e bindings/go/go.mod ]; then
+  bash scripts/go_lib.sh
+  mkdir -p "$out/go"
+  cp benches/ffi/go/main.go "$out/go/"
+  printf 'module rows\n\ngo 1.24\n\nrequire deltawire.dev/go v0.0.0\n\nreplace deltawire.dev/go => %s\n' "$PWD/bindings/go" >"$out/go/go.mod"
+  (cd "$out/go" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOCACHE=$TARGET/go-cache CGO_ENABLED=1 "$go" build -o ../rows-go .)
+  rows+=("$out/rows-go")
+  version=", $("$go" version | cut -d' ' -f3)"
+else
+  echo "without Go: go or bindings/go is missing" >&2
+fi
+
+echo "Command: \`bash scripts/bench_ffi.sh $shape $bytes $rounds\`."
+echo "Machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, $(uname -m)."
+echo "Versions: $(rustc -V), $(gcc --version | head -1)${version:-}."
+python3 -B benches/ffi/run.py "$events" "$(stat -c %s "$out/stream.sse")" "$out/stream.sse" "$rounds" "$slices" -- "${rows[@]}"
