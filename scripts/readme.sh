@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# readme.sh [README.md]: the programs that the README shows in C, C++ and Go are compiled as it says, and run.
+# Each must print the content of a sample, given on standard input. (Those in Rust are tests of the documentation.)
+. "$(dirname "$0")/lib.sh"
+readme=${1:-README.md}
+have python3 || skip "python3 is missing"
+out=$TARGET/readme
+mkdir -p "$out"
+block() { python3 -B scripts/fences.py "$readme" "$1" 1 >"$2" || fail "there is nothing to be tried"; }
+block c "$out/quick.c"
+block cpp "$out/quick.cpp"
+block go "$out/quick.go"
+for language in c cpp go; do
+  if python3 -B scripts/fences.py "$readme" "$language" 2 >/dev/null 2>&1; then
+    fail "$readme has a second block of $language, which nobody tries"
+  fi
+done
+
+have gcc || skip "gcc is missing"
+need_crates
+said=$(bash scripts/capi.sh)
+case $said in SKIP*) skip "${said#*: }" ;; esac
+expected() { python3 -c 'import json, sys; sys.stdout.write(json.load(open(sys.argv[1]))["choices"][0]["message"]["content"])' "$1"; }
+
+# try NAME COMMAND...: on several samples. What else it says, a verdict or a line end, may follow the content.
+try() {
+  local name=$1 sample
+  for sample in content multibyte openrouter crlf; do
+    expected "samples/$sample.expected.json" >"$out/due.txt"
+    "${@:2}" <"samples/$sample.sse" >"$out/$name.txt" 2>"$out/$name.err" || fail "$name on $sample: status $?: $(cat "$out/$name.err")"
+    python3 - "$out/$name.txt" "$out/due.txt" <<'PY' || fail "$name on $sample printed something else than the content"
+import sys
+
+got, due = (open(path, "rb").read() for path in sys.argv[1:])
+sys.exit(not (got.startswith(due) and len(got) <= len(due) + 40))
+PY
+  done
+  pass "readme-$name"
+}
+
+gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/quick.c" "$TARGET/capi/libdeltawire.a" -o "$out/quick-c"
+try c "$out/quick-c"
+
+if have g++; then
+  g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/quick.cpp" "$TARGET/capi/libdeltawire.a" -o "$out/quick-cpp"
+  try cpp "$out/quick-cpp"
+else
+  echo "SKIP readme-cpp: g++ is missing"
+fi
+
+# That of PATH if it is new enough, else the one that scripts/ffi_go.sh installs.
+go=$(command -v go || true)
+new_enough() { [ -x "$1" ] && "$1" version 2>/dev/null | grep -qE ' go1\.(2[4-9]|[3-9][0-9])'; }
+new_enough "$go" || go=$(find -L "$TARGET/tools" -path '*/go/bin/go' 2>/dev/null | head -n 1 || true)
+if new_enough "$go"; then
+  bash scripts/go_lib.sh
+  mkdir -p "$out/go"
+  module=$(awk '$1 == "module" { print $2 }' bindings/go/go.mod)
+  cp "$out/quick.go" "$out/go/main.go"
+  printf 'module quick\n\ngo 1.24\n\nrequire %s v0.0.0\n\nreplace %s => %s\n' "$module" "$module" "$PWD/bindings/go" >"$out/go/go.mod"
+  (cd "$out/go" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOCACHE=$TARGET/go-cache CGO_ENABLED=1 "$go" build -o ../quick-go .)
+  try go "$out/quick-go"
+else
+  echo "SKIP readme-go: go 1.24 is missing (scripts/ffi_go.sh installs one)"
+fi
+
+# The sizes that README states.
+cat >"$out/sizes.c" <<'C'
+#include "deltawire.h"
+#include <stdio.h>
+int main(void) {
+    printf("%zu %zu\n", deltawire_block_size(0), deltawire_message_size(0));
+    return 0;
+}
+C
+gcc -std=c99 -I"$TARGET/capi/include" "$out/sizes.c" "$TARGET/capi/libdeltawire.a" -o "$out/sizes"
+stated=$(tr '\n' ' ' <README.md | sed -n 's/.*In C a parser is one block: \([0-9,]*\) bytes of state.*an assembler is \([0-9,]*\) bytes.*/\1 \2/p' | tr -d ,)
+[ "$stated" = "$("$out/sizes")" ] || fail "README says that the blocks are of $stated bytes; they are of $("$out/sizes")"
+# Those of the artefacts change with every change of the library: 3 % are let pass.
+for file in libdeltawire.a libdeltawire.so; do
+  stated=$(sed -n "s/^| \`$file\`.* | \([0-9,]*\) bytes |$/\1/p" docs/benchmarks.md | tr -d ,)
+  real=$(stat -L -c %s "$TARGET/capi/$file")
+  [ -n "$stated" ] && [ $((real * 100)) -lt $((stated * 103)) ] && [ $((real * 103)) -gt $((stated * 100)) ] ||
+    fail "docs/benchmarks.md says that $file has $stated bytes; it has $real"
+done
+pass readme-sizes
