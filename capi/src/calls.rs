@@ -147,6 +147,11 @@ impl<'c> Calls<'c> {
         }
     }
 
+    /// Whether somebody wants the chunk or event itself.
+    pub(crate) fn wants_head(&self) -> bool {
+        self.callbacks.on_chunk.is_some() || self.callbacks.on_sse.is_some()
+    }
+
     /// The chunk or event itself. What it returns may be AGAIN, which is for the caller to see to.
     pub(crate) fn head(&mut self, event: &Event<'_>) -> i32 {
         match event {

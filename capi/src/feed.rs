@@ -246,7 +246,7 @@ fn one(core: &mut Core, store: &mut Movable<'_>, given: &[u8], found: Found, cal
     let mut go = calls.frame(silent);
     if found != Found::NeedMore {
         calls.go_to(frame_at);
-        if go {
+        if go && calls.wants_head() {
             let code = match core.machine.event(store, given, found) {
                 Ok(Some(event)) => calls.head(&event),
                 _ => DELTAWIRE_GO_ON,
