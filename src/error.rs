@@ -32,6 +32,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// Its number in the C interface; 0 if it is a quirk.
+    pub const fn number(&self) -> u32 {
+        match self {
+            Error::Quirk { .. } => 0,
+            Error::TooManyChoices { .. } => 1,
+            Error::TooManyCalls { .. } => 2,
+            Error::BadIndex { .. } => 3,
+        }
+    }
+
     /// Stream offset, in bytes, where the event began that the error is about.
     pub const fn offset(&self) -> u64 {
         match *self {

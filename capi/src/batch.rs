@@ -183,7 +183,6 @@ fn finish(mut open: Open<'_>, mut sink: Sink<'_>) -> (deltawire_batch_result, de
             Filled::Error { quirk, offset } => strict(core, quirk as u32, offset),
         }
     };
-    // Bytes that are pending from the input must be spent before.
     if status >= DELTAWIRE_OK && core.phase == Phase::Reading {
         core.phase = Phase::Ending;
     }

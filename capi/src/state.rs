@@ -104,7 +104,7 @@ pub unsafe extern "C" fn deltawire_last_event_id(
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        let id = core.machine.last_event_id_in(store);
+        let id = core.machine.last_event_id(store);
         if id.is_empty() {
             return DELTAWIRE_ABSENT;
         }

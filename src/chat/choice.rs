@@ -198,6 +198,21 @@ pub enum FinishKind {
     Other,
 }
 
+impl FinishKind {
+    /// Its number in the C interface.
+    pub const fn number(self) -> u32 {
+        match self {
+            FinishKind::Other => 1,
+            FinishKind::Stop => 2,
+            FinishKind::Length => 3,
+            FinishKind::ToolCalls => 4,
+            FinishKind::ContentFilter => 5,
+            FinishKind::FunctionCall => 6,
+            FinishKind::Error => 7,
+        }
+    }
+}
+
 impl<'a> FinishReason<'a> {
     pub(crate) fn of(text: Text<'a>) -> Self {
         FinishReason { text }

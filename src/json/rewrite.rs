@@ -4,7 +4,7 @@ use super::{literal_end, number, significant, Fragment, Text, TextFlags};
 
 /// How deep a value is followed; what lies deeper is null. As deep as [`Limits::max_depth`](crate::Limits::max_depth)
 /// lets a payload nest.
-const MAX_DEPTH: u32 = 1024;
+const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 
 /// Gives the bytes of `text` as they stand in a JSON string, its quotes not included. Bytes of UTF-8 stay as they are.
 pub(crate) fn escape(text: &[u8], mut put: impl FnMut(&[u8])) {

@@ -4,7 +4,7 @@ use super::{fragments, literal_end, number, significant, JsonError, JsonErrorKin
 use crate::scan::{string, utf8};
 
 /// The deepest nesting that can be checked: one bit a level.
-const MAX_DEPTH: u32 = 1024;
+const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 
 /// Checks that `bytes` are one JSON value as RFC 8259 has it, in UTF-8, with nothing but whitespace round it.
 ///

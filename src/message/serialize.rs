@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 /// How deep a value is followed; what lies deeper is null. As deep as [`Limits::max_depth`](crate::Limits::max_depth)
 /// lets a payload nest.
-const MAX_DEPTH: u32 = 1024;
+const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 
 /// The object of the API's reference, absent members left out, `message.content` null if there is none. `reasoning` is
 /// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape. What only

@@ -14,7 +14,7 @@ use crate::chat::{DeltaCursor, TokenCounts};
 use crate::json::Text;
 use crate::stream::Track;
 use crate::track::Update;
-use crate::{Error, Movable, Quirk, QuirkSet};
+use crate::{Error, Movable, Quirk, QuirkSet, Storage};
 use core::ops::ControlFlow;
 
 /// Updates that one delta can bring: a call, its name and its arguments; or four halves and a finish reason.
@@ -463,7 +463,7 @@ impl Pending {
             Found::Sse(span) => {
                 let data = work.bytes(store, span);
                 let name = if name.bytes.is_empty() { Whole::Bytes(b"message") } else { Whole::bytes(name) };
-                let id = Whole::bytes(Bytes { bytes: work.machine.last_event_id(store), input: None });
+                let id = Whole::bytes(Bytes { bytes: work.machine.last_event_id(store.bytes()), input: None });
                 work.sink.put_bytes(record, data, taken, &name, &id)
             }
             Found::Malformed(span, fault) => {
@@ -478,7 +478,7 @@ impl Pending {
                 work.sink.put_bytes(record, bytes, taken, &none, &none)
             }
             Found::LastEventId => {
-                let id = Whole::bytes(Bytes { bytes: work.machine.last_event_id(store), input: None });
+                let id = Whole::bytes(Bytes { bytes: work.machine.last_event_id(store.bytes()), input: None });
                 work.sink.put_whole(record, id, none, none)
             }
             Found::Retry(ms) => {

@@ -31,7 +31,7 @@ struct Checkpoint {
 /// The storage is too small for what was cut: so many bytes of it are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeedStorage {
-    /// Bytes of storage: what is needed now, and at least twice what there is.
+    /// Bytes of storage: what is needed now, or twice what there is if an event can ever come to that.
     pub len: usize,
 }
 

@@ -3,10 +3,9 @@
 use super::kind::Kind;
 use super::record;
 use crate::chat::index::start_of;
-use crate::chat::{ApiError, FinishKind};
+use crate::chat::ApiError;
 use crate::json::{Text, TextFlags, Value};
 use crate::track::{CallUpdate, Update};
-use crate::Error;
 
 /// U+FFFD, where a half was left over: it stands in no payload.
 pub(super) const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
@@ -139,33 +138,6 @@ impl Item {
             Update::ChoiceError(failure) => error(Kind::ChoiceError, failure),
             Update::Usage(usage) => raw(Kind::Usage, usage.value()),
             Update::Error(failure) => error(Kind::Error, failure),
-        }
-    }
-}
-
-impl FinishKind {
-    /// Its number in the C interface.
-    pub const fn number(self) -> u32 {
-        match self {
-            FinishKind::Other => 1,
-            FinishKind::Stop => 2,
-            FinishKind::Length => 3,
-            FinishKind::ToolCalls => 4,
-            FinishKind::ContentFilter => 5,
-            FinishKind::FunctionCall => 6,
-            FinishKind::Error => 7,
-        }
-    }
-}
-
-impl Error {
-    /// Its number in the C interface; 0 if it is a quirk.
-    pub const fn number(&self) -> u32 {
-        match self {
-            Error::Quirk { .. } => 0,
-            Error::TooManyChoices { .. } => 1,
-            Error::TooManyCalls { .. } => 2,
-            Error::BadIndex { .. } => 3,
         }
     }
 }

@@ -176,10 +176,6 @@ impl Machine {
         self.facts.end(self.offset)
     }
 
-    pub(crate) fn last_event_id<'a, S: Storage + ?Sized>(&self, store: &'a S) -> &'a [u8] {
-        self.kept.id(store.bytes())
-    }
-
     pub(crate) fn name<'a, S: Storage + ?Sized>(&self, window: &'a [u8], store: &'a S) -> &'a [u8] {
         self.name.of(window, store)
     }
@@ -217,7 +213,7 @@ impl Machine {
     }
 
     /// The ID of the last event, in the storage's bytes.
-    pub fn last_event_id_in<'a>(&self, store: &'a [u8]) -> &'a [u8] {
+    pub fn last_event_id<'a>(&self, store: &'a [u8]) -> &'a [u8] {
         self.kept.id(store)
     }
 

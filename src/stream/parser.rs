@@ -135,7 +135,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
 
     /// The ID of the last event, as `Last-Event-ID` is to name it on reconnecting. Empty if there is none.
     pub fn last_event_id(&self) -> &[u8] {
-        self.machine.last_event_id(&self.storage)
+        self.machine.last_event_id(self.storage.bytes())
     }
 
     /// Where in the stream the event lay that was given last, in bytes from its beginning.

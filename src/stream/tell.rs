@@ -24,14 +24,16 @@ impl Machine {
             Found::NeedMore => return Ok(None),
             Found::Error(quirk) => return Err(Error::Quirk { quirk, offset }),
             Found::Chunk(span) => Event::Chunk(self.chunk(span.of(given, store), self.name(given, store))),
-            Found::Sse(span) => {
-                Event::Sse(sse::Event::new(self.name(given, store), span.of(given, store), self.last_event_id(store)))
-            }
+            Found::Sse(span) => Event::Sse(sse::Event::new(
+                self.name(given, store),
+                span.of(given, store),
+                self.last_event_id(store.bytes()),
+            )),
             Found::Done => Event::Done,
             Found::Comment(span) => Event::Comment(span.of(given, store)),
             Found::KeepAlive(span) => Event::KeepAlive(span.of(given, store)),
             Found::Retry(ms) => Event::Retry(ms),
-            Found::LastEventId => Event::LastEventId(self.last_event_id(store)),
+            Found::LastEventId => Event::LastEventId(self.last_event_id(store.bytes())),
             Found::Malformed(span, fault) => {
                 Event::Malformed(Malformed { payload: span.of(given, store), fault, name: self.name(given, store) })
             }
