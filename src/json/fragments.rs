@@ -1,6 +1,8 @@
 //! How a string is decoded: fragment by fragment, or into buffers.
 
-use crate::scan::utf8;
+pub(super) use crate::scan::escape::{simple, unit};
+use crate::scan::unescape::{self, Progress};
+use crate::scan::{escape, utf8};
 use crate::{Quirk, QuirkSet};
 use core::iter::FusedIterator;
 use core::str::Utf8Chunks;
@@ -82,8 +84,8 @@ impl<'a> Fragments<'a> {
     fn lead(&mut self) -> Fragment<'a> {
         let high = core::mem::take(&mut self.lead);
         if !self.verbatim {
-            if let Some((char, after)) = low_half(self.rest).and_then(|(low, after)| Some((join(high, low)?, after))) {
-                self.rest = after;
+            if let Some(char) = escape::low_half(self.rest).and_then(|low| escape::join(high, low)) {
+                self.rest = self.rest.get(6..).unwrap_or_default();
                 return Fragment::Char(char);
             }
         }
@@ -107,45 +109,33 @@ impl<'a> Fragments<'a> {
     /// What the escape at the front stands for. An unknown one is kept: its backslash now, the rest as a plain run.
     #[inline]
     fn escape(&mut self) -> Fragment<'a> {
-        if let [_, kind, after @ ..] = self.rest {
-            match simple(*kind) {
-                0 => {
-                    if *kind == b'u' {
-                        if let Some(char) = self.unicode(after) {
-                            return char;
-                        }
-                    }
-                }
-                byte => {
-                    self.rest = after;
-                    return Fragment::Char(char::from(byte));
-                }
-            }
+        let escape = escape::read(self.rest);
+        self.rest = self.rest.get(escape.len..).unwrap_or_default();
+        match escape.fault {
+            None => Fragment::Char(escape.char),
+            Some(fault) => self.faulty(fault),
         }
-        self.bad_escape()
     }
 
     #[cold]
-    fn bad_escape(&mut self) -> Fragment<'a> {
-        self.quirks.insert(Quirk::BadEscape);
-        self.rest = self.rest.get(1..).unwrap_or_default();
-        Fragment::Str("\\")
+    fn faulty(&mut self, fault: Quirk) -> Fragment<'a> {
+        if fault == Quirk::BadEscape {
+            self.quirks.insert(fault);
+            return Fragment::Str("\\");
+        }
+        self.replacement(fault)
     }
 
-    /// The character of a `\u` escape, or of two that make a pair; `digits` is what follows the `u`. `None`: there are
-    /// no four hex digits.
-    fn unicode(&mut self, digits: &'a [u8]) -> Option<Fragment<'a>> {
-        let (digits, after) = digits.split_first_chunk::<4>()?;
-        let first = unit(digits)?;
-        self.rest = after;
-        if let Some(char) = char::from_u32(u32::from(first)) {
-            return Some(Fragment::Char(char));
+    /// Decodes what it can at once with `decode`, which is shown the bytes that are left: how many bytes it wrote.
+    #[inline]
+    pub(super) fn bulk(&mut self, decode: impl FnOnce(&'a [u8]) -> Progress) -> usize {
+        if self.lead != 0 || self.verbatim || self.replace || self.quirks.contains(Quirk::IllFormedUtf8) {
+            return 0;
         }
-        if let Some((char, after)) = low_half(after).and_then(|(low, after)| Some((join(first, low)?, after))) {
-            self.rest = after;
-            return Some(Fragment::Char(char));
-        }
-        Some(self.replacement(Quirk::LoneSurrogate))
+        let progress = decode(self.rest);
+        self.rest = self.rest.get(progress.took..).unwrap_or_default();
+        self.quirks |= progress.quirks;
+        progress.wrote
     }
 
     /// The run of plain bytes at the front, which is not empty.
@@ -195,53 +185,6 @@ impl<'a> Iterator for Fragments<'a> {
 
 impl FusedIterator for Fragments<'_> {}
 
-/// What the simple escape `\` + `kind` stands for (RFC 8259, section 7), 0 if there is none.
-#[inline]
-pub(super) fn simple(kind: u8) -> u8 {
-    SIMPLE.get(usize::from(kind)).copied().unwrap_or(0)
-}
-
-static SIMPLE: [u8; 256] = {
-    const PAIRS: &[u8; 16] = b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
-    let mut table = [0; 256];
-    let mut pairs: &[u8] = PAIRS;
-    while let [kind, byte, rest @ ..] = pairs {
-        // In a constant: out of bounds would not compile.
-        #[allow(clippy::indexing_slicing)]
-        {
-            table[*kind as usize] = *byte;
-        }
-        pairs = rest;
-    }
-    table
-};
-
-/// The code unit of four hex digits.
-#[inline]
-pub(super) fn unit(digits: &[u8; 4]) -> Option<u16> {
-    let mut unit = 0;
-    for &digit in digits {
-        unit = unit << 4 | char::from(digit).to_digit(16)? as u16;
-    }
-    Some(unit)
-}
-
-/// The low surrogate escaped at the front, and what follows.
-#[inline]
-fn low_half(bytes: &[u8]) -> Option<(u16, &[u8])> {
-    let [b'\\', b'u', digits @ ..] = bytes else { return None };
-    let (digits, after) = digits.split_first_chunk::<4>()?;
-    let low = unit(digits).filter(|low| (0xdc00..0xe000).contains(low))?;
-    Some((low, after))
-}
-
-/// The character of a surrogate pair; `None` if `high` is no high surrogate.
-#[inline]
-fn join(high: u16, low: u16) -> Option<char> {
-    let high = high.checked_sub(0xd800).filter(|high| *high < 0x400)?;
-    char::from_u32(0x1_0000 + (u32::from(high) << 10) + u32::from(low & 0x3ff))
-}
-
 /// What [`Text::copy_to`](super::Text::copy_to) did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
@@ -282,6 +225,15 @@ impl<'a> Unescape<'a> {
     /// than the buffer may be used; nothing at all is written only if the text is done or the next code point is longer
     /// than the buffer.
     pub fn read(&mut self, buffer: &mut [u8]) -> usize {
+        let bulk = match self.held {
+            None => self.fragments.bulk(|raw| unescape::copy(raw, buffer)),
+            Some(_) => 0,
+        };
+        bulk.saturating_add(self.read_fragments(buffer.get_mut(bulk..).unwrap_or_default()))
+    }
+
+    /// [`read`](Unescape::read), fragment by fragment.
+    pub(super) fn read_fragments(&mut self, buffer: &mut [u8]) -> usize {
         let mut written = 0;
         while let Some(fragment) = self.held.take().or_else(|| self.fragments.next()) {
             let room = buffer.get_mut(written..).unwrap_or_default();

@@ -2,15 +2,25 @@
 
 use super::fragments::Fragments;
 use super::Text;
-use crate::scan::find;
+use crate::scan::escape::LONGEST;
+use crate::scan::{find, unescape};
 
-/// The longest escape: two of a surrogate pair.
-const ESCAPE: usize = 12;
+/// A buffer smaller than this is filled piece by piece.
+const LEAST: usize = 16;
 
 /// See [`Text::take_to`]. Looks at no more of the text than what may fit, so that many small buffers cost no more than
 /// one.
 pub(super) fn take(text: &mut Text<'_>, buffer: &mut [u8]) -> usize {
+    if let Some(written) = text.copy_plain(buffer) {
+        *text = text.behind(written);
+        return written;
+    }
     let mut written = 0;
+    if text.half() == 0 && !text.is_verbatim() && buffer.len() >= LEAST {
+        let progress = unescape::copy(text.raw(), buffer);
+        *text = text.behind(progress.took);
+        written = progress.wrote;
+    }
     while !text.is_empty() {
         let Some(room) = buffer.get_mut(written..) else { break };
         let (len, took) = piece(text, room);
@@ -27,7 +37,7 @@ fn piece(text: &mut Text<'_>, room: &mut [u8]) -> (usize, usize) {
     let raw = text.raw();
     let verbatim = text.is_verbatim();
     if text.half() != 0 || (raw.first() == Some(&b'\\') && !verbatim) {
-        let near = raw.get(..ESCAPE).unwrap_or(raw);
+        let near = raw.get(..LONGEST).unwrap_or(raw);
         let mut fragments = Fragments::new(near, text.half(), verbatim);
         let mut bytes = [0; 4];
         let Some(fragment) = fragments.next() else { return (0, 0) };
@@ -111,8 +121,8 @@ mod tests {
             {
                 let whole = Text::from_parts(&raw, (flags, lead));
                 let want = whole.to_string();
-                for size in [4, 5, 7, 16, 64] {
-                    let (mut text, mut got, mut buffer) = (whole, Vec::new(), [0u8; 64]);
+                for size in [4, 5, 7, 16, 64, 300] {
+                    let (mut text, mut got, mut buffer) = (whole, Vec::new(), [0u8; 300]);
                     while !text.is_empty() {
                         let len = text.take_to(&mut buffer[..size]);
                         assert!(len > 0, "{raw:?} in pieces of {size}");
@@ -124,7 +134,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(checked, 12usize.pow(4) * 15);
+        assert_eq!(checked, 12usize.pow(4) * 18);
         assert_eq!(Text::verbatim("\u{20ac}".as_bytes()).take_to(&mut [0; 2]), 0);
     }
 }

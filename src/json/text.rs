@@ -2,7 +2,8 @@
 
 use super::fragments::{Fragment, Fragments, Unescape};
 use super::{take, Copied};
-use crate::scan::{find, string::StringEnd, utf8};
+use crate::scan::visits::visit;
+use crate::scan::{find, string::StringEnd, unescape, utf8};
 use crate::QuirkSet;
 use core::fmt::{self, Write};
 
@@ -170,11 +171,42 @@ impl<'a> Text<'a> {
     }
 
     /// Decodes into `buffer`, as many whole code points as fit. [`unescape`](Text::unescape) can go on where it is full.
-    #[inline]
     pub fn copy_to(&self, buffer: &mut [u8]) -> Copied {
+        if let Some(written) = self.copy_plain(buffer) {
+            return Copied { written, complete: true, quirks: QuirkSet::EMPTY };
+        }
+        if self.lead != 0 || self.is_verbatim() {
+            return self.copy_fragments(buffer);
+        }
+        let progress = unescape::copy(self.raw, buffer);
+        if progress.took == self.raw.len() {
+            return Copied { written: progress.wrote, complete: true, quirks: progress.quirks };
+        }
+        let room = buffer.get_mut(progress.wrote..).unwrap_or_default();
+        let rest = self.behind(progress.took).copy_fragments(room);
+        Copied {
+            written: progress.wrote.saturating_add(rest.written),
+            complete: rest.complete,
+            quirks: progress.quirks | rest.quirks,
+        }
+    }
+
+    fn copy_fragments(&self, buffer: &mut [u8]) -> Copied {
         let mut reader = self.unescape();
-        let written = reader.read(buffer);
+        let written = reader.read_fragments(buffer);
         Copied { written, complete: reader.is_done(), quirks: reader.quirks() }
+    }
+
+    /// Copies what is known to be plain, if all of it fits.
+    #[inline]
+    pub(super) fn copy_plain(&self, buffer: &mut [u8]) -> Option<usize> {
+        let len = self.raw.len();
+        if !self.is_plain() || buffer.len() < len || utf8::to_str(self.raw).is_none() {
+            return None;
+        }
+        visit!(len);
+        buffer.get_mut(..len)?.copy_from_slice(self.raw);
+        Some(len)
     }
 
     /// Takes off its front what, decoded, fits into `buffer`, in whole code points: how many bytes were written. What is
@@ -218,16 +250,35 @@ impl<'a> Text<'a> {
         if self.is_plain() {
             return self.raw.len();
         }
-        self.fragments().fold(0, |len, fragment| len.saturating_add(fragment.len()))
+        self.measure().0
     }
 
     /// What strict JSON forbids in it. All of it is read.
     pub fn quirks(&self) -> QuirkSet {
-        let mut fragments = self.fragments();
-        if !self.is_plain() {
-            fragments.by_ref().for_each(drop);
+        if self.is_plain() {
+            return QuirkSet::EMPTY;
         }
-        fragments.quirks()
+        self.measure().1
+    }
+
+    /// How many bytes it decodes to, and what strict JSON forbids in it.
+    fn measure(&self) -> (usize, QuirkSet) {
+        if self.lead == 0 && !self.is_verbatim() {
+            let progress = unescape::measure(self.raw);
+            if progress.took == self.raw.len() {
+                return (progress.wrote, progress.quirks);
+            }
+            let (rest, quirks) = self.behind(progress.took).measure_fragments();
+            return (progress.wrote.saturating_add(rest), progress.quirks | quirks);
+        }
+        self.measure_fragments()
+    }
+
+    #[cold]
+    fn measure_fragments(&self) -> (usize, QuirkSet) {
+        let mut fragments = self.fragments();
+        let len = fragments.by_ref().fold(0, |len: usize, fragment: Fragment<'_>| len.saturating_add(fragment.len()));
+        (len, fragments.quirks())
     }
 
     /// Whether it is known to decode to itself, without a quirk.
@@ -240,6 +291,30 @@ impl<'a> Text<'a> {
     #[cfg(feature = "alloc")]
     #[inline]
     pub fn push_to(&self, text: &mut alloc::string::String) -> QuirkSet {
+        if self.is_plain() && utf8::append_ascii(self.raw, text) {
+            return QuirkSet::EMPTY;
+        }
+        self.decode_to(text)
+    }
+
+    /// [`push_to`](Text::push_to) for what may have more than plain bytes.
+    #[cfg(feature = "alloc")]
+    #[inline(never)]
+    fn decode_to(&self, text: &mut alloc::string::String) -> QuirkSet {
+        if self.lead == 0 && !self.is_verbatim() {
+            let progress = unescape::append(self.raw, text);
+            if progress.took == self.raw.len() {
+                return progress.quirks;
+            }
+            return progress.quirks | self.behind(progress.took).fragments_to(text);
+        }
+        self.fragments_to(text)
+    }
+
+    /// [`push_to`](Text::push_to) for what must be read fragment by fragment.
+    #[cfg(feature = "alloc")]
+    #[cold]
+    fn fragments_to(&self, text: &mut alloc::string::String) -> QuirkSet {
         let mut fragments = self.fragments();
         // Nearly always right: an escape is longer than what it stands for.
         text.reserve(self.raw.len());

@@ -1,9 +1,20 @@
 //! Blocks of bytes that answer with a mask: bit `i` is about byte `i`.
 
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+use super::fixed::{self, Row};
+use super::visits::visit;
+
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+pub(crate) use super::neon::Neon as Native;
+#[cfg(not(any(
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128"),
+    all(target_arch = "x86_64", target_feature = "sse2")
+)))]
 pub(crate) use super::portable::Portable as Native;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) use super::sse2::Sse2 as Native;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) use super::wasm::Wasm as Native;
 
 /// A loaded block of `N` bytes, 64 at most. Masks are made only when they are asked for.
 pub(crate) trait Block<const N: usize>: Copy {
@@ -24,6 +35,11 @@ pub(crate) trait Block<const N: usize>: Copy {
     #[inline(always)]
     fn odd(self) -> u64 {
         self.control() | self.high()
+    }
+    /// Which bytes end a run of plain text in a string: `"`, `\` and the [`odd`](Block::odd) ones.
+    #[inline(always)]
+    fn stops(self) -> u64 {
+        self.quote() | self.backslash() | self.odd()
     }
     /// Which bytes are `"`.
     #[inline(always)]
@@ -55,6 +71,22 @@ pub(crate) trait Kernel {
     type Wide: Block<64>;
     /// Whether the UTF-8 check by masks is quicker here than core's.
     const MASKED_UTF8: bool;
+
+    /// Whether these bytes are the same.
+    #[inline(always)]
+    fn same_16(a: &[u8; 16], b: &[u8; 16]) -> bool {
+        super::same::same_words(a, b)
+    }
+    /// The same of 64.
+    #[inline(always)]
+    fn same_64(a: &[u8; 64], b: &[u8; 64]) -> bool {
+        super::same::same_words(a, b)
+    }
+    /// As [`fixed::begins_with`].
+    #[inline(always)]
+    fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
+        fixed::begins_by_words(rows, bytes, len)
+    }
 }
 
 /// Which bytes are escaped by a backslash, block after block.
@@ -117,6 +149,7 @@ pub(crate) fn walk<K: Kernel, L: Look<K>>(bytes: &[u8], from: usize, looker: &mu
     let mut rest = bytes.get(from..)?;
     let mut base = from;
     while let Some((block, after)) = rest.split_first_chunk::<64>() {
+        visit!(64);
         if let Some(found) = looker.look(K::Wide::load(block), base, 0) {
             return Some(found);
         }
@@ -126,6 +159,7 @@ pub(crate) fn walk<K: Kernel, L: Look<K>>(bytes: &[u8], from: usize, looker: &mu
     if rest.is_empty() {
         return None;
     }
+    visit!(rest.len());
     let shift = 64 - rest.len() as u32;
     // The last 64 bytes hold the tail at their end; only a shorter slice needs a copy.
     let block = match bytes.last_chunk::<64>() {

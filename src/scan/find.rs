@@ -3,6 +3,7 @@
 //! They are taken by their platform: the function that picks at run time keeps a writable pointer in the data segment,
 //! and what the target is known to have is enough.
 
+use super::visits::visit;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 use memchr::arch::aarch64::neon::memchr as vector;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -36,9 +37,22 @@ mod vector {
     }
 }
 
+/// For fewer bytes no searcher is set up.
+const SHORT: usize = 8;
+
 /// The offset of the first CR or LF.
 #[inline]
 pub(crate) fn line_end(bytes: &[u8]) -> Option<usize> {
+    let found = search_line_end(bytes);
+    visit!(looked_at(bytes, found));
+    found
+}
+
+#[inline]
+fn search_line_end(bytes: &[u8]) -> Option<usize> {
+    if bytes.len() < SHORT {
+        return bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n');
+    }
     match vector::Two::new(b'\r', b'\n') {
         Some(searcher) => searcher.find(bytes),
         // Not reached: the target has the unit, or the module would not be here.
@@ -49,8 +63,17 @@ pub(crate) fn line_end(bytes: &[u8]) -> Option<usize> {
 /// The offset of the first `needle`.
 #[inline]
 pub(crate) fn byte(needle: u8, bytes: &[u8]) -> Option<usize> {
-    match vector::One::new(needle) {
+    let found = match vector::One::new(needle) {
         Some(searcher) => searcher.find(bytes),
         None => bytes.iter().position(|&byte| byte == needle),
-    }
+    };
+    visit!(looked_at(bytes, found));
+    found
+}
+
+/// How many bytes a search loads: 16 first, then 64 at a time.
+#[cfg(test)]
+fn looked_at(bytes: &[u8], found: Option<usize>) -> usize {
+    let ahead = |at: usize| at + if at < 16 { 16 } else { 64 };
+    found.map_or(bytes.len(), |at| ahead(at).min(bytes.len()))
 }

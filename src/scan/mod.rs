@@ -1,19 +1,38 @@
 //! Byte searches. The only `unsafe` of the library is here.
 //!
 //! Every search is written once over [`block64::Block`], a block of bytes that answers with one bit a byte. A kernel
-//! gives the blocks: SSE2 on x86-64, and 64-bit words elsewhere ([`portable`]). Tests run each search with both and
-//! with a naive twin.
+//! gives the blocks: SSE2 on x86-64, NEON on 64-bit Arm, `simd128` on WebAssembly where the target has it, and 64-bit
+//! words elsewhere ([`portable`]). Tests run each search with the target's kernel, with the portable one and with a
+//! naive twin.
 
 pub(crate) mod block64;
 pub(crate) mod container;
+pub(crate) mod escape;
 pub(crate) mod find;
-#[cfg(any(test, not(all(target_arch = "x86_64", target_feature = "sse2"))))]
+pub(crate) mod fixed;
+pub(crate) mod hole;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+pub(crate) mod neon;
+#[cfg(any(
+    test,
+    not(any(
+        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128"),
+        all(target_arch = "x86_64", target_feature = "sse2")
+    ))
+))]
 pub(crate) mod portable;
+pub(crate) mod same;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) mod sse2;
 pub(crate) mod string;
+pub(crate) mod unescape;
 pub(crate) mod utf8;
-pub(crate) mod window;
+pub(crate) mod visits;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) mod wasm;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod twin_tests;

@@ -3,9 +3,10 @@
 #![allow(unsafe_code)]
 
 use super::block64::{Block, Kernel};
+use super::fixed::{self, Row};
 use core::arch::x86_64::{
-    __m128i, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_min_epu8, _mm_movemask_epi8,
-    _mm_or_si128, _mm_set1_epi8,
+    __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_min_epu8,
+    _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
 };
 
 /// See the module.
@@ -15,6 +16,54 @@ impl Kernel for Sse2 {
     type Narrow = Narrow;
     type Wide = Wide;
     const MASKED_UTF8: bool = true;
+
+    #[inline(always)]
+    fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
+        let Some(last) = rows.len().checked_sub(1).filter(|last| *last < bytes.len() / Row::LEN) else {
+            return fixed::begins_near_end(rows, bytes, len);
+        };
+        let (rows, bytes) = (rows.as_ptr(), bytes.as_ptr());
+        // SAFETY: `at` is at most `last`, so row `at` is one of the rows, 16 bytes each, and its bytes are among those given; no
+        // load needs an alignment. SSE2 as in `mask`.
+        let row = |at: usize| unsafe {
+            _mm_cmpeq_epi8(_mm_loadu_si128(rows.add(at).cast()), _mm_loadu_si128(bytes.add(at * Row::LEN).cast()))
+        };
+        let mut all = splat(0xff);
+        let mut at = 0;
+        while at + 4 <= last {
+            all = and(all, and(and(row(at), row(at + 1)), and(row(at + 2), row(at + 3))));
+            at += 4;
+        }
+        // Those that are left, some of them once more.
+        if at < last {
+            all = and(all, and(row(at), row(last - 1)));
+            all = and(all, row(at + (last - at) / 2));
+        }
+        let beyond = u64::MAX << (len.wrapping_sub(last * Row::LEN) & 63);
+        mask(all) == 0xffff && mask(row(last)) | beyond == u64::MAX
+    }
+    #[inline(always)]
+    fn same_16(a: &[u8; 16], b: &[u8; 16]) -> bool {
+        mask(equal(Narrow::load(a).0, Narrow::load(b).0)) == 0xffff
+    }
+    #[inline(always)]
+    fn same_64(a: &[u8; 64], b: &[u8; 64]) -> bool {
+        let (a, b) = (Wide::load(a), Wide::load(b));
+        let (front, back) = (and(equal(a.0, b.0), equal(a.1, b.1)), and(equal(a.2, b.2), equal(a.3, b.3)));
+        mask(and(front, back)) == 0xffff
+    }
+}
+
+#[inline(always)]
+fn equal(a: __m128i, b: __m128i) -> __m128i {
+    // SAFETY: as in `mask`.
+    unsafe { _mm_cmpeq_epi8(a, b) }
+}
+
+#[inline(always)]
+fn and(a: __m128i, b: __m128i) -> __m128i {
+    // SAFETY: as in `mask`.
+    unsafe { _mm_and_si128(a, b) }
 }
 
 /// One bit a byte, the top one of each.
@@ -61,6 +110,13 @@ fn odd(vector: __m128i) -> __m128i {
     unsafe { _mm_cmplt_epi8(vector, splat(0x20)) }
 }
 
+/// A quote, a backslash, or odd.
+#[inline(always)]
+fn stops(vector: __m128i) -> __m128i {
+    // SAFETY: as in `mask`.
+    unsafe { _mm_or_si128(_mm_or_si128(eq(vector, b'"'), eq(vector, b'\\')), odd(vector)) }
+}
+
 /// 16 bytes in one vector.
 #[derive(Clone, Copy)]
 pub(crate) struct Narrow(__m128i);
@@ -94,6 +150,10 @@ impl Block<16> for Narrow {
     #[inline(always)]
     fn odd(self) -> u64 {
         mask(odd(self.0))
+    }
+    #[inline(always)]
+    fn stops(self) -> u64 {
+        mask(stops(self.0))
     }
 }
 
@@ -146,5 +206,9 @@ impl Block<64> for Wide {
     #[inline(always)]
     fn odd(self) -> u64 {
         self.masks(odd)
+    }
+    #[inline(always)]
+    fn stops(self) -> u64 {
+        self.masks(stops)
     }
 }

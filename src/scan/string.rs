@@ -1,6 +1,7 @@
 //! The end of a JSON string, and of a run in one.
 
 use super::block64::{below_lowest, walk, Block, Escapes, Kernel, Look, Native};
+use super::visits::visit;
 
 /// Where a string ends and what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,18 +16,70 @@ pub(crate) struct StringEnd {
     pub(crate) control: bool,
 }
 
+/// How long the string is that `inner` begins in, up to the first quote, and what stands behind that quote; if it is not
+/// far and only printable ASCII without a backslash stands before it. `None` says nothing. `inner` is the end of `bytes`.
+#[inline(always)]
+pub(crate) fn plain<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
+    plain_with::<Native>(bytes, inner)
+}
+
+/// [`plain`] with a given kernel.
+#[inline(always)]
+pub(super) fn plain_with<'a, K: Kernel>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
+    /// From here on blocks of 64 bytes are worth it.
+    const FAR: usize = 48;
+    let mut rest = inner;
+    let mut len = 0;
+    while let Some((block, after)) = rest.split_first_chunk::<16>() {
+        visit!(16);
+        let stops = K::Narrow::load(block).stops();
+        if stops != 0 {
+            return quote_at(inner, len + stops.trailing_zeros() as usize);
+        }
+        if len >= FAR {
+            return None;
+        }
+        rest = after;
+        len += 16;
+    }
+    // The last 16 bytes hold the tail at their end.
+    visit!(rest.len());
+    let stops = K::Narrow::load(bytes.last_chunk::<16>()?).stops() >> (16 - rest.len() as u32);
+    if stops == 0 {
+        return None;
+    }
+    quote_at(inner, len + stops.trailing_zeros() as usize)
+}
+
+/// What stands behind the quote at `at`, if one is there.
+#[inline(always)]
+fn quote_at(bytes: &[u8], at: usize) -> Option<(usize, &[u8])> {
+    match bytes.get(at..) {
+        Some([b'"', rest @ ..]) => Some((at, rest)),
+        _ => None,
+    }
+}
+
 /// The first unescaped quote at or after offset `from`, which is inside a string. `None`: the bytes end before.
+#[inline]
+pub(crate) fn end(bytes: &[u8], from: usize) -> Option<StringEnd> {
+    end_with::<Native>(bytes, from)
+}
+
+/// [`end`] with a given kernel.
 #[inline(always)]
 pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd> {
-    // Most strings of a stream are short and plain: one 16-byte look settles them.
+    // Most strings of a stream are short: one 16-byte look settles them.
     if let Some(first) = bytes.get(from..)?.first_chunk::<16>() {
+        visit!(16);
         let block = K::Narrow::load(first);
-        let quote = block.quote();
-        let before = below_lowest(quote);
-        if quote != 0 && block.backslash() & before == 0 {
+        let backslash = block.backslash();
+        let quote = block.quote() & !Escapes::default().escaped(backslash);
+        if quote != 0 {
+            let before = below_lowest(quote);
             return Some(StringEnd {
                 at: from + quote.trailing_zeros() as usize,
-                escaped: false,
+                escaped: backslash & before != 0,
                 ascii: block.high() & before == 0,
                 control: block.control() & before != 0,
             });
@@ -35,8 +88,7 @@ pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd
     end_wide::<K>(bytes, from)
 }
 
-/// The rest of [`end_with`]: what is long, escaped, or near the end of the bytes. Kept out of line, so that the short way
-/// is small enough to be inlined where it is called.
+/// The rest of [`end_with`]: what is long, or near the end of the bytes. Kept out of line, so that the short way is small.
 #[inline(never)]
 fn end_wide<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd> {
     walk::<K, _>(bytes, from, &mut Quote::default())
@@ -102,9 +154,10 @@ pub(crate) fn strict_run(bytes: &[u8], from: usize) -> RunEnd {
 pub(super) fn run_with<K: Kernel, const STRICT: bool>(bytes: &[u8], from: usize) -> RunEnd {
     let rest = bytes.get(from..).unwrap_or_default();
     if rest.len() < 16 {
-        return run_short::<STRICT>(rest, from);
+        return run_short::<K, STRICT>(rest, from);
     }
     if let Some(first) = rest.first_chunk::<16>() {
+        visit!(16);
         let block = K::Narrow::load(first);
         let (stop, control) = stops::<16, STRICT>(block);
         if stop != 0 {
@@ -120,19 +173,39 @@ pub(super) fn run_with<K: Kernel, const STRICT: bool>(bytes: &[u8], from: usize)
 }
 
 /// Most texts of a stream are a token, a few bytes long.
-#[inline]
-fn run_short<const STRICT: bool>(rest: &[u8], from: usize) -> RunEnd {
-    let mut end = RunEnd { at: from, ascii: true, control: false };
-    for &byte in rest {
-        let control = byte < 0x20;
-        if byte == b'\\' || STRICT && (byte == b'"' || control) {
-            break;
-        }
-        end.ascii &= byte < 0x80;
-        end.control |= control;
-        end.at += 1;
+#[inline(always)]
+fn run_short<K: Kernel, const STRICT: bool>(rest: &[u8], from: usize) -> RunEnd {
+    visit!(rest.len());
+    let block = K::Narrow::load(&short(rest));
+    let (stop, control) = stops::<16, STRICT>(block);
+    // The zeros behind the bytes are none of them: what would stop there ends the run at its end.
+    let stop = stop | 1u64.wrapping_shl(rest.len() as u32);
+    let before = below_lowest(stop);
+    RunEnd {
+        at: from + stop.trailing_zeros() as usize,
+        ascii: block.high() & before == 0,
+        control: control & before != 0,
     }
-    end
+}
+
+/// Less than 16 bytes with zeros behind them: overlapping words, put together.
+#[inline(always)]
+pub(super) fn short(bytes: &[u8]) -> [u8; 16] {
+    let len = bytes.len() as u32;
+    let word = if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        let last = u128::from(u64::from_le_bytes(*last));
+        u128::from(u64::from_le_bytes(*first)) | last.wrapping_shl(len.wrapping_mul(8).wrapping_sub(64))
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let last = u64::from(u32::from_le_bytes(*last));
+        u128::from(u64::from(u32::from_le_bytes(*first)) | last.wrapping_shl(len.wrapping_mul(8).wrapping_sub(32)))
+    } else if let [first, .., last] = bytes {
+        let middle = bytes.get(1).copied().unwrap_or(0);
+        let last = u32::from(*last).wrapping_shl(len.wrapping_mul(8).wrapping_sub(8));
+        u128::from(u32::from(*first) | u32::from(middle) << 8 | last)
+    } else {
+        bytes.first().map_or(0, |&byte| u128::from(byte))
+    };
+    word.to_le_bytes()
 }
 
 #[inline(never)]

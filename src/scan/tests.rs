@@ -5,8 +5,10 @@ use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel, Native};
 use super::container::{self, Unbalanced};
 use super::portable::Portable;
 use super::string::{self, RunEnd, StringEnd};
-use super::window::Window;
+use super::unescape::{self, Count, Progress};
 use super::{find, utf8};
+use crate::{Quirk, QuirkSet};
+use std::string::String;
 use std::vec::Vec;
 extern crate std;
 
@@ -109,6 +111,10 @@ fn check_utf8(bytes: &[u8]) -> bool {
     assert_eq!(utf8::to_str(bytes), due.ok(), "{bytes:x?}");
     assert_eq!(utf8::is_valid::<Native>(bytes), due.is_ok(), "native, {bytes:x?}");
     assert_eq!(utf8::is_valid::<Portable>(bytes), due.is_ok(), "portable, {bytes:x?}");
+    if bytes.len() < 16 {
+        assert_eq!(utf8::is_valid_short::<Native>(bytes), due.is_ok(), "native, {bytes:x?}");
+        assert_eq!(utf8::is_valid_short::<Portable>(bytes), due.is_ok(), "portable, {bytes:x?}");
+    }
     due.is_ok()
 }
 
@@ -122,6 +128,7 @@ fn check_block<const N: usize>(block: impl Block<N>, bytes: &[u8; N]) {
     assert_eq!(block.control(), mask(&|byte| byte < 0x20));
     assert_eq!(block.high(), mask(&|byte| byte >= 0x80));
     assert_eq!(block.odd(), mask(&|byte| !(0x20..0x80).contains(&byte)));
+    assert_eq!(block.stops(), block.quote() | block.backslash() | block.odd());
     for bound in [0, 1, 0x20, 0x7f, 0x80, 0x81, 0x90, 0xa0, 0xc0, 0xe0, 0xf0, 0xf5, 0xff] {
         assert_eq!(block.at_least(bound), mask(&|byte| byte >= bound), "{bound:x}");
         assert_eq!(block.eq(bound), mask(&|byte| byte == bound), "{bound:x}");
@@ -342,48 +349,216 @@ fn plain_runs() {
     assert_eq!((run.run, run.control, run.rest), (Ok(""), false, &b"\\"[..]));
 }
 
+/// A short cut that says something says what the search does, and it does say something of what is plain and near.
+fn check_plain<K: Kernel>(bytes: &[u8], from: usize) -> bool {
+    let inner = &bytes[from..];
+    let plain = naive_string(bytes, from).filter(|end| end.ascii && !end.control && !end.escaped);
+    let due = plain.map(|end| (end.at - from, &bytes[end.at + 1..]));
+    let shown = string::plain_with::<K>(bytes, inner);
+    if shown.is_some() {
+        assert_eq!(shown, due, "{bytes:?} from {from}");
+    } else if let Some((len, _)) = due {
+        assert!(len >= 48 || bytes.len() < 16, "{bytes:?} from {from}");
+    }
+    shown.is_some()
+}
+
 #[test]
-fn a_window_finds_what_a_search_for_each_string_does() {
+fn plain_strings() {
     let mut random = Random(23);
-    let (mut strings, mut kept) = (0, 0);
+    let mut shown = 0;
     for round in 0..60_000 {
         let alphabet: &[u8] = [
             &b"\"ab"[..],
             b"\\\"a",
             b"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz\\\"\x80\x01",
-            b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"\"",
+            b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"\"",
         ][round % 4];
-        let len = random.below(300);
+        let len = random.below(140);
         let bytes = random.bytes(alphabet, len);
-        let (mut native, mut portable) = (Window::EMPTY, Window::EMPTY);
-        // From string to string, with anything but a backslash between them.
-        let mut at = 0;
-        while let Some(quote) = bytes.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'"')) {
-            let from = at + quote + 1;
-            let due = naive_string(&bytes, from);
-            let plain = due.filter(|end| end.ascii && !end.control).map(|end| (end.at, end.escaped));
-            for shown in [native.plain_string(from), portable.plain_string(from)].into_iter().flatten() {
-                kept += 1;
-                assert_eq!(Some(shown), plain, "{bytes:?} from {from}");
-            }
-            // One is laid only when it must be, the other for each string.
-            if native.plain_string(from).is_none() {
-                assert_eq!(native.string_end(&bytes, from), due, "{bytes:?} from {from}");
-            }
-            assert_eq!(portable.end_with::<Portable>(&bytes, from), due, "{bytes:?} from {from}");
-            let Some(end) = due else { break };
-            strings += 1;
-            at = end.at + 1;
-            while bytes.get(at).is_some_and(|&byte| byte != b'"' && byte != b'\\') {
-                at += 1;
-            }
-            if bytes.get(at) == Some(&b'\\') {
-                break;
+        let from = random.below(len + 1);
+        shown += u32::from(check_plain::<Native>(&bytes, from));
+        assert_eq!(check_plain::<Native>(&bytes, from), check_plain::<Portable>(&bytes, from));
+    }
+    assert!(shown > 20_000, "{shown}");
+    for len in 0..100 {
+        for odd in [b'a', b'"', b'\\', 0x80, 0x1f, 0x7f, 0] {
+            for place in 0..len {
+                for behind in 0..20 {
+                    let mut bytes = std::vec![b'a'; len];
+                    bytes[place] = odd;
+                    bytes.push(b'"');
+                    bytes.resize(len + 1 + behind, b'x');
+                    check_plain::<Native>(&bytes, 0);
+                    check_plain::<Portable>(&bytes, 0);
+                }
             }
         }
     }
-    assert!(strings > 100_000 && kept > 100_000, "{strings} {kept}");
-    let mut window = Window::EMPTY;
-    assert_eq!(window.string_end(b"a", 2), None);
-    assert_eq!(window.string_end(b"", 0), None);
+}
+
+/// Decodes one unit after the other. The bytes are UTF-8.
+fn naive_unescape(raw: &str) -> (String, QuirkSet) {
+    let (mut text, mut quirks) = (String::new(), QuirkSet::EMPTY);
+    let unit = |at: usize| {
+        let digits = raw.get(at..at + 6)?.strip_prefix("\\u")?;
+        let hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        hex.then(|| u16::from_str_radix(digits, 16).unwrap())
+    };
+    let mut at = 0;
+    while let Some(char) = raw[at..].chars().next() {
+        if let Some(first) = unit(at) {
+            at += 6;
+            let mut pair = char::decode_utf16([first].into_iter().chain(unit(at)));
+            match pair.next().unwrap() {
+                Ok(char) => {
+                    at += if char > '\u{ffff}' { 6 } else { 0 };
+                    text.push(char);
+                }
+                Err(_) => {
+                    quirks.insert(Quirk::LoneSurrogate);
+                    text.push('\u{fffd}');
+                }
+            }
+            continue;
+        }
+        at += char.len_utf8();
+        if char != '\\' {
+            if char < ' ' {
+                quirks.insert(Quirk::RawControl);
+            }
+            text.push(char);
+            continue;
+        }
+        let kind = raw.as_bytes().get(at).copied().unwrap_or(0);
+        match b"\"\\/bfnrt".iter().position(|&known| known == kind) {
+            Some(known) => {
+                at += 1;
+                text.push(char::from(b"\"\\/\x08\x0c\n\r\t"[known]));
+            }
+            None => {
+                quirks.insert(Quirk::BadEscape);
+                text.push('\\');
+            }
+        }
+    }
+    (text, quirks)
+}
+
+/// Decodes with a kernel into `room` bytes, and holds what comes to the naive twin.
+fn check_unescape<K: Kernel>(raw: &[u8], room: usize) -> Progress {
+    let mut bytes = std::vec![0xaa; room];
+    let progress = unescape::copy_with::<K>(raw, &mut bytes);
+    let written = &bytes[..progress.wrote];
+    // It ends between characters, and what was taken gives what was written whatever follows.
+    let taken = core::str::from_utf8(&raw[..progress.took]).unwrap();
+    let (text, quirks) = naive_unescape(taken);
+    assert_eq!((core::str::from_utf8(written), progress.quirks), (Ok(&*text), quirks), "{raw:x?} into {room}");
+    if let Ok(whole) = core::str::from_utf8(raw) {
+        let (text, quirks) = naive_unescape(whole);
+        assert!(text.as_bytes().starts_with(written), "{raw:x?} into {room}");
+        if room >= raw.len() {
+            assert_eq!((progress.took, progress.quirks), (raw.len(), quirks), "{raw:x?} into {room}");
+        }
+    }
+    progress
+}
+
+#[test]
+fn texts_are_unescaped_as_the_naive_twin_does() {
+    let tokens: &[&[u8]] = &[
+        b"a",
+        b"token ",
+        b"a run of plain text that is longer than sixteen bytes; ",
+        b"\\n",
+        b"\\\"",
+        b"\\\\",
+        b"\\u00e9",
+        b"\\ud83d\\ude00",
+        b"\\ud83d",
+        b"\\ude00",
+        b"\\q",
+        b"\\u12",
+        b"\\",
+        b"\xc3\xa9",
+        b"\xe2\x80\x94",
+        b"\xf0\x9f\x98\x80",
+        b"\x01",
+        b"\xff",
+        b"\xe2\x82",
+    ];
+    let mut random = Random(31);
+    let (mut whole, mut faults) = (0, 0);
+    for round in 0..60_000 {
+        // Now with what is ill-formed, now without; now mostly plain, now mostly escapes.
+        let most = if round % 4 == 0 { tokens.len() } else { tokens.len() - 2 };
+        let (skip, count) = [(0, 6), (0, 40), (3, 50), (6, 12)][round / 4 % 4];
+        let mut raw = Vec::new();
+        for _ in 0..random.below(count) {
+            raw.extend_from_slice(tokens[skip + random.below(most - skip)]);
+        }
+        raw.drain(..random.below(raw.len().min(3) + 1));
+        let roomy = raw.len() + 200;
+        let room = [roomy, raw.len(), random.below(raw.len() + 1)][random.below(3)];
+        let native = check_unescape::<Native>(&raw, room);
+        let portable = check_unescape::<Portable>(&raw, room);
+        let counted = unescape::decode::<Native, _>(&raw, Count(0));
+        if room == roomy {
+            assert_eq!(unescape::decode::<Portable, _>(&raw, Count(0)).quirks, portable.quirks, "{raw:x?}");
+            assert_eq!(counted, native, "{raw:x?}");
+        }
+        whole += u32::from(native.took == raw.len());
+        faults += u32::from(core::str::from_utf8(&raw).is_err());
+    }
+    assert!(whole > 30_000 && faults > 5000, "{whole} {faults}");
+}
+
+/// An escape at each place of a block, behind each other and over its end.
+#[test]
+fn escapes_over_block_ends() {
+    for lead in 0..140 {
+        for odd in [
+            "\\n",
+            "\\\\",
+            "\\\\\\\\n",
+            "\\u00e9",
+            "\\ud83d\\ude00",
+            "\\ud83d",
+            "\\ud83d\\u0041",
+            "\\q",
+            "\\",
+            "é",
+            "—",
+            "😀",
+        ] {
+            for tail in [0, 1, 5, 20, 70, 150] {
+                let raw = ["a".repeat(lead), odd.repeat(3), "z".repeat(tail)].concat();
+                for room in [raw.len() + 128, raw.len()] {
+                    check_unescape::<Native>(raw.as_bytes(), room);
+                    check_unescape::<Portable>(raw.as_bytes(), room);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(feature = "alloc")]
+#[test]
+fn ascii_is_appended() {
+    for len in 0..40 {
+        for capacity in [0, 3, 64] {
+            let mut text = String::with_capacity(capacity);
+            text.push('=');
+            let bytes: Vec<u8> = (0..len).map(|i| b'a' + i % 26).collect();
+            assert!(utf8::append_ascii(&bytes, &mut text));
+            assert_eq!(text.as_bytes(), [b"=", &bytes[..]].concat());
+            for place in 0..bytes.len() {
+                let mut bytes = bytes.clone();
+                bytes[place] = 0x80;
+                let before = text.clone();
+                assert!(!utf8::append_ascii(&bytes, &mut text), "{bytes:x?}");
+                assert_eq!(text, before);
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 
 use super::block64::{walk, Block, Kernel, Look, Native};
 use super::string;
+use super::visits::visit;
 
 /// From this length on the check by masks is quicker than core's.
 const LONG: usize = 64;
@@ -11,17 +12,82 @@ const LONG: usize = 64;
 #[inline]
 pub(crate) fn to_str(bytes: &[u8]) -> Option<&str> {
     if bytes.len() < LONG {
+        visit!(2 * bytes.len());
         if is_ascii(bytes) {
             // SAFETY: all bytes are below 0x80, and ASCII is UTF-8.
             return Some(unsafe { core::str::from_utf8_unchecked(bytes) });
         }
-        return core::str::from_utf8(bytes).ok();
+        if bytes.len() >= 16 || !<Native as Kernel>::MASKED_UTF8 {
+            return core::str::from_utf8(bytes).ok();
+        }
+        // SAFETY: `is_valid_short` accepts the same as `is_valid` below.
+        return is_valid_short::<Native>(bytes).then(|| unsafe { core::str::from_utf8_unchecked(bytes) });
     }
     to_str_long::<Native>(bytes)
 }
 
+/// Appends the bytes if they are valid UTF-8, and says whether they are. Short ones it takes for ill-formed if they are
+/// not ASCII: for what is known to be.
+#[cfg(feature = "alloc")]
+#[inline]
+pub(crate) fn append_ascii(bytes: &[u8], text: &mut alloc::string::String) -> bool {
+    let len = bytes.len();
+    if len > 16 {
+        return append_long(bytes, text);
+    }
+    visit!(len);
+    text.reserve(len);
+    // SAFETY: what is appended to the bytes below is ASCII.
+    let all = unsafe { text.as_mut_vec() };
+    let (from, to) = (bytes.as_ptr(), all.spare_capacity_mut().as_mut_ptr().cast::<u8>());
+    let seen = if len >= 4 {
+        // Four words that overlap: two from the front, and two up to the end.
+        let step = len / 8 * 4;
+        let places = [0, step, len - 4 - step, len - 4];
+        // SAFETY: `len` is 4 to 16, so that each place is at most `len - 4`; the bytes are `len`, and as many are reserved.
+        // A new reservation is no part of the bytes.
+        unsafe {
+            let words = places.map(|place| from.add(place).cast::<u32>().read_unaligned());
+            for (place, word) in places.into_iter().zip(words) {
+                to.add(place).cast::<u32>().write_unaligned(word);
+            }
+            words[0] | words[1] | words[2] | words[3]
+        }
+    } else if len > 0 {
+        let places = [0, len / 2, len - 1];
+        // SAFETY: as above; `len` is 1 to 3 and each place below it.
+        unsafe {
+            let words = places.map(|place| from.add(place).read());
+            for (place, word) in places.into_iter().zip(words) {
+                to.add(place).write(word);
+            }
+            u32::from(words[0] | words[1] | words[2])
+        }
+    } else {
+        0
+    };
+    let ascii = seen & 0x8080_8080 == 0;
+    if ascii {
+        // SAFETY: `len` bytes were reserved behind those there were. The places cover them all, so all are written and
+        // were seen to be below 0x80, and ASCII is UTF-8.
+        unsafe { all.set_len(all.len() + len) };
+    }
+    ascii
+}
+
+#[cfg(feature = "alloc")]
+#[inline(never)]
+fn append_long(bytes: &[u8], text: &mut alloc::string::String) -> bool {
+    let run = to_str(bytes);
+    if let Some(run) = run {
+        text.push_str(run);
+    }
+    run.is_some()
+}
+
 fn to_str_long<K: Kernel>(bytes: &[u8]) -> Option<&str> {
     if !K::MASKED_UTF8 {
+        visit!(bytes.len());
         return core::str::from_utf8(bytes).ok();
     }
     // SAFETY: `is_valid` accepts exactly the well-formed byte sequences of the Unicode standard (table 3-7).
@@ -82,9 +148,16 @@ pub(super) fn is_valid<K: Kernel>(bytes: &[u8]) -> bool {
     fault.is_none() && check.is_complete()
 }
 
+/// [`is_valid`] for less than 16 bytes.
+#[inline]
+pub(super) fn is_valid_short<K: Kernel>(bytes: &[u8]) -> bool {
+    // A character that is cut has a zero behind it.
+    !Check::default().see(K::Narrow::load(&string::short(bytes)), 0)
+}
+
 /// Looks for ill-formed UTF-8. What it keeps reaches over into the next block.
 #[derive(Default)]
-struct Check {
+pub(super) struct Check {
     /// The first bytes of the next block that must be continuation bytes.
     due: u64,
     /// Bit 0: the last byte was 0xE0, which must be followed by 0xA0 or more.
@@ -98,12 +171,62 @@ struct Check {
 }
 
 /// A fault was found.
-struct IllFormed;
+pub(super) struct IllFormed;
 
 impl Check {
     /// Whether the last sequence is whole. (The block of a tail has a byte of no sequence behind it.)
-    fn is_complete(&self) -> bool {
+    #[inline(always)]
+    pub(super) fn is_complete(&self) -> bool {
         self.due == 0
+    }
+}
+
+impl Check {
+    /// Looks at the next `N` bytes, without those past the end if `shift` is not 0: whether they are ill-formed.
+    #[inline(always)]
+    pub(super) fn see<const N: usize>(&mut self, block: impl Block<N>, shift: u32) -> bool {
+        let high = block.high() >> shift;
+        if high == 0 {
+            let due = self.due != 0;
+            *self = Check::default();
+            return due;
+        }
+        let carried = |bits: u64, by: u32| bits.wrapping_shr((N as u32).wrapping_sub(by));
+        let before = core::mem::take(self);
+        let lead2 = block.at_least(0xc0) >> shift;
+        let lead3 = block.at_least(0xe0) >> shift;
+        let continuation = high & !lead2;
+        let mut due = before.due | lead2 << 1 | lead3 << 2;
+        self.due = carried(lead2, 1) | carried(lead3, 2);
+        // 0xC0 and 0xC1 would be overlong.
+        let mut faults = lead2 & !(block.at_least(0xc2) >> shift);
+        if lead3 | before.e0 | before.ed != 0 {
+            let lead4 = block.at_least(0xf0) >> shift;
+            let e0 = block.eq(0xe0) >> shift;
+            let ed = block.eq(0xed) >> shift;
+            let from_a0 = block.at_least(0xa0) >> shift;
+            faults |= (e0 << 1 | before.e0) & !from_a0 | (ed << 1 | before.ed) & from_a0;
+            due |= lead4 << 3;
+            self.due |= carried(lead4, 3);
+            self.e0 = carried(e0, 1);
+            self.ed = carried(ed, 1);
+            if lead4 != 0 {
+                let f0 = block.eq(0xf0) >> shift;
+                let f4 = block.eq(0xf4) >> shift;
+                let from_90 = block.at_least(0x90) >> shift;
+                // 0xF5 and more would pass U+10FFFF.
+                faults |= block.at_least(0xf5) >> shift;
+                faults |= (f0 << 1) & !from_90 | (f4 << 1) & from_90;
+                self.f0 = carried(f0, 1);
+                self.f4 = carried(f4, 1);
+            }
+        }
+        if before.f0 | before.f4 != 0 {
+            let from_90 = block.at_least(0x90) >> shift;
+            faults |= before.f0 & !from_90 | before.f4 & from_90;
+        }
+        let inside = u64::MAX.wrapping_shr(64u32.wrapping_sub(N as u32));
+        faults | (due ^ continuation) & inside != 0
     }
 }
 
@@ -112,36 +235,6 @@ impl<K: Kernel> Look<K> for Check {
 
     #[inline(always)]
     fn look(&mut self, block: K::Wide, _base: usize, shift: u32) -> Option<IllFormed> {
-        let high = block.high() >> shift;
-        if high == 0 {
-            let due = self.due != 0;
-            *self = Check::default();
-            return due.then_some(IllFormed);
-        }
-        let lead2 = block.at_least(0xc0) >> shift;
-        let lead3 = block.at_least(0xe0) >> shift;
-        let lead4 = block.at_least(0xf0) >> shift;
-        let continuation = high & !lead2;
-        let due = self.due | lead2 << 1 | lead3 << 2 | lead4 << 3;
-        // 0xC0 and 0xC1 would be overlong, 0xF5 and more would pass U+10FFFF.
-        let never = (block.eq(0xc0) | block.eq(0xc1) | block.at_least(0xf5)) >> shift;
-
-        let e0 = block.eq(0xe0) >> shift;
-        let ed = block.eq(0xed) >> shift;
-        let f0 = block.eq(0xf0) >> shift;
-        let f4 = block.eq(0xf4) >> shift;
-        let from_90 = block.at_least(0x90) >> shift;
-        let from_a0 = block.at_least(0xa0) >> shift;
-        let narrowed = (e0 << 1 | self.e0) & !from_a0
-            | (ed << 1 | self.ed) & from_a0
-            | (f0 << 1 | self.f0) & !from_90
-            | (f4 << 1 | self.f4) & from_90;
-
-        self.due = lead2 >> 63 | lead3 >> 62 | lead4 >> 61;
-        self.e0 = e0 >> 63;
-        self.ed = ed >> 63;
-        self.f0 = f0 >> 63;
-        self.f4 = f4 >> 63;
-        (never | (due ^ continuation) | narrowed != 0).then_some(IllFormed)
+        self.see(block, shift).then_some(IllFormed)
     }
 }

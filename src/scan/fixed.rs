@@ -1,0 +1,82 @@
+//! The fixed parts of events that are alike: bytes in rows of 16, which a kernel compares whole.
+
+use super::block64::{Kernel, Native};
+use super::same::{same, same_words};
+use super::visits::visit;
+
+/// 16 bytes of a part; what stands behind its end is of no account.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row(pub(super) [u8; 16]);
+
+impl Row {
+    /// Bytes in a row.
+    pub(crate) const LEN: usize = 16;
+    pub(crate) const ZERO: Row = Row([0; Row::LEN]);
+
+    /// So many rows hold `len` bytes.
+    pub(crate) const fn count(len: usize) -> usize {
+        len.div_ceil(16)
+    }
+
+    /// Fills rows with bytes, from an offset on. Says where they end; `None`: there is no room.
+    pub(crate) fn put(rows: &mut [Row], from: usize, bytes: &[u8]) -> Option<usize> {
+        let end = from.checked_add(bytes.len())?;
+        let first = rows.get_mut(from / Row::LEN..end.div_ceil(Row::LEN))?;
+        let (mut skip, mut bytes) = (from % Row::LEN, bytes);
+        for Row(row) in first {
+            let room = row.get_mut(core::mem::take(&mut skip)..).unwrap_or_default();
+            let (here, rest) = bytes.split_at_checked(room.len()).unwrap_or((bytes, &[]));
+            if let Some(room) = room.get_mut(..here.len()).filter(|room| room.len() == here.len()) {
+                room.copy_from_slice(here);
+            }
+            bytes = rest;
+        }
+        Some(end)
+    }
+
+    /// Whether the bytes of the rows, without the first `skip`, begin with these.
+    pub(crate) fn are(rows: &[Row], skip: usize, bytes: &[u8]) -> bool {
+        visit!(bytes.len());
+        let (mut bytes, mut skip) = (bytes, skip);
+        for Row(row) in rows {
+            let row = row.get(core::mem::take(&mut skip)..).unwrap_or_default();
+            let (here, rest) = bytes.split_at_checked(row.len()).unwrap_or((bytes, &[]));
+            if !row.get(..here.len()).is_some_and(|row| same(row, here)) {
+                return false;
+            }
+            bytes = rest;
+        }
+        bytes.is_empty()
+    }
+}
+
+/// Whether `bytes` begin with the `len` bytes that `rows` hold; `rows` are just as many as that takes.
+#[inline(always)]
+pub(crate) fn begins_with(bytes: &[u8], rows: &[Row], len: usize) -> bool {
+    visit!(len.min(bytes.len()));
+    Native::begins(rows, bytes, len)
+}
+
+/// The same by words, 16 bytes at a time.
+#[inline(always)]
+pub(super) fn begins_by_words(rows: &[Row], bytes: &[u8], len: usize) -> bool {
+    let Some((Row(last), front)) = rows.split_last() else { return len == 0 };
+    let mut rest = bytes;
+    let mut alike = true;
+    for Row(row) in front {
+        let Some((here, more)) = rest.split_first_chunk::<{ Row::LEN }>() else { return false };
+        alike &= same_words(row, here);
+        rest = more;
+    }
+    let left = len.wrapping_sub(front.len().wrapping_mul(Row::LEN));
+    match (last.get(..left), rest.get(..left)) {
+        (Some(last), Some(here)) => alike & same(last, here),
+        _ => false,
+    }
+}
+
+/// The same where fewer bytes are left than the rows have.
+#[inline(never)]
+pub(super) fn begins_near_end(rows: &[Row], bytes: &[u8], len: usize) -> bool {
+    begins_by_words(rows, bytes, len)
+}

@@ -1,0 +1,58 @@
+//! The end of a text whose place is known: where events that are alike differ.
+
+use super::block64::{below_lowest, Block, Escapes, Kernel, Native};
+use super::string;
+use super::visits::visit;
+
+/// Where a text ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TextEnd {
+    /// Offset of its closing quote; beyond all bytes if there is none.
+    pub(crate) at: usize,
+    /// What is in it: bit 0 a backslash, bit 1 a byte from 0x80 on, bit 2 a control character.
+    pub(crate) flags: u8,
+}
+
+/// The end of the text at the front of `bytes`, which begin inside a string. The texts of a stream are mostly a token
+/// long: one look at 16 bytes settles those.
+#[inline(always)]
+pub(crate) fn text_end(bytes: &[u8]) -> TextEnd {
+    text_end_with::<Native>(bytes)
+}
+
+/// [`text_end`] with a given kernel.
+#[inline(always)]
+pub(super) fn text_end_with<K: Kernel>(bytes: &[u8]) -> TextEnd {
+    if let Some(first) = bytes.first_chunk::<16>() {
+        visit!(16);
+        let block = K::Narrow::load(first);
+        let quote = block.quote();
+        // Whatever is odd in front of the first quote is for the search that tells exactly.
+        if quote != 0 && (block.backslash() | block.odd()) & below_lowest(quote) == 0 {
+            return TextEnd { at: quote.trailing_zeros() as usize, flags: 0 };
+        }
+    }
+    odd_end::<K>(bytes)
+}
+
+/// The same of a text that is long, or more than printable ASCII.
+#[inline(never)]
+fn odd_end<K: Kernel>(bytes: &[u8]) -> TextEnd {
+    let flags =
+        |escaped: bool, high: bool, control: bool| u8::from(escaped) | u8::from(high) << 1 | u8::from(control) << 2;
+    if let Some(first) = bytes.first_chunk::<16>() {
+        visit!(16);
+        let block = K::Narrow::load(first);
+        let backslash = block.backslash();
+        let quote = block.quote() & !Escapes::default().escaped(backslash);
+        if quote != 0 {
+            let before = below_lowest(quote);
+            let flags = flags(backslash & before != 0, block.high() & before != 0, block.control() & before != 0);
+            return TextEnd { at: quote.trailing_zeros() as usize, flags };
+        }
+    }
+    match string::end_with::<K>(bytes, 0) {
+        Some(end) => TextEnd { at: end.at, flags: flags(end.escaped, !end.ascii, end.control) },
+        None => TextEnd { at: usize::MAX, flags: 0 },
+    }
+}

@@ -1,0 +1,161 @@
+//! The target's kernel against the portable one: every length, alignment and place of a byte up to 256 bytes.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+use super::block64::{Kernel, Native};
+use super::portable::Portable;
+use super::{container, find, fixed::Row, hole, same, string, utf8};
+use std::vec::Vec;
+extern crate std;
+
+const LONGEST: usize = 256;
+const ALIGNMENTS: usize = 16;
+
+/// Seven, which has no divisor with [`ALIGNMENTS`] in common: as lengths and places go on, each comes to each alignment.
+const BYTES: [u8; 7] = [b'"', b'\\', b'[', b'}', 0x1f, 0x80, b'\n'];
+
+/// Shows `check` the bytes of each length at each alignment, with an odd byte at each place. Whatever stands round them
+/// would be found by any search that looked there.
+fn everywhere(lengths: core::ops::RangeInclusive<usize>, mut check: impl FnMut(&[u8], usize)) {
+    let mut memory = Vec::new();
+    for len in lengths {
+        for place in 0..len.max(1) {
+            for alignment in 0..ALIGNMENTS {
+                memory.clear();
+                memory.resize(LONGEST + 128, b'"');
+                let first = memory.as_ptr().align_offset(ALIGNMENTS);
+                assert!(first < ALIGNMENTS);
+                let bytes = &mut memory[first + alignment..][..len];
+                bytes.fill(b'a');
+                if let Some(byte) = bytes.get_mut(place) {
+                    *byte = BYTES[(len + place + alignment) % BYTES.len()];
+                }
+                check(bytes, place);
+            }
+        }
+    }
+}
+
+#[test]
+fn strings_and_runs() {
+    everywhere(0..=LONGEST, |bytes, place| {
+        for from in [0, place.min(bytes.len())] {
+            assert_eq!(
+                string::end_with::<Native>(bytes, from),
+                string::end_with::<Portable>(bytes, from),
+                "{bytes:?} from {from}"
+            );
+            assert_eq!(
+                string::run_with::<Native, false>(bytes, from),
+                string::run_with::<Portable, false>(bytes, from),
+                "{bytes:?} from {from}"
+            );
+            assert_eq!(
+                string::run_with::<Native, true>(bytes, from),
+                string::run_with::<Portable, true>(bytes, from),
+                "{bytes:?} from {from}"
+            );
+        }
+    });
+}
+
+#[test]
+fn containers() {
+    let mut closed = Vec::new();
+    everywhere(0..=LONGEST, |bytes, place| {
+        for max_depth in [1, 2] {
+            assert_eq!(
+                container::end_with::<Native>(bytes, 0, max_depth),
+                container::end_with::<Portable>(bytes, 0, max_depth),
+                "{bytes:?}, {max_depth}"
+            );
+        }
+        // The odd byte in a container that is closed, so that there is an end to find.
+        if place % ALIGNMENTS == 0 {
+            closed.clear();
+            closed.push(b'{');
+            closed.extend_from_slice(bytes);
+            closed.extend_from_slice(b"\"]}}");
+            assert_eq!(
+                container::end_with::<Native>(&closed, 0, 9),
+                container::end_with::<Portable>(&closed, 0, 9),
+                "{closed:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn utf8_validity() {
+    everywhere(0..=LONGEST, |bytes, _| {
+        let due = core::str::from_utf8(bytes);
+        assert_eq!(utf8::is_valid::<Native>(bytes), due.is_ok(), "{bytes:?}");
+        assert_eq!(utf8::is_valid::<Portable>(bytes), due.is_ok(), "{bytes:?}");
+        assert_eq!(utf8::to_str(bytes), due.ok(), "{bytes:?}");
+    });
+}
+
+#[test]
+fn lines_and_bytes() {
+    everywhere(0..=LONGEST, |bytes, _| {
+        for needle in BYTES {
+            assert_eq!(
+                find::byte(needle, bytes),
+                bytes.iter().position(|&byte| byte == needle),
+                "{needle} in {bytes:?}"
+            );
+        }
+        let due = bytes.iter().position(|byte| b"\r\n".contains(byte));
+        assert_eq!(find::line_end(bytes), due, "{bytes:?}");
+    });
+}
+
+#[test]
+fn texts_in_holes() {
+    everywhere(0..=LONGEST, |bytes, place| {
+        let from = &bytes[place.min(bytes.len())..];
+        for bytes in [bytes, from] {
+            let told = hole::text_end_with::<Native>(bytes);
+            assert_eq!(told, hole::text_end_with::<Portable>(bytes), "{bytes:?}");
+            match string::end_with::<Portable>(bytes, 0) {
+                Some(end) => {
+                    let flags = u8::from(end.escaped) | u8::from(!end.ascii) << 1 | u8::from(end.control) << 2;
+                    assert_eq!((told.at, told.flags), (end.at, flags), "{bytes:?}");
+                }
+                None => assert_eq!(told.at, usize::MAX, "{bytes:?}"),
+            }
+        }
+    });
+}
+
+#[test]
+fn fixed_parts() {
+    let mut rows = [Row::ZERO; LONGEST / Row::LEN + 1];
+    everywhere(0..=LONGEST, |bytes, place| {
+        let count = Row::count(bytes.len());
+        let half = bytes.len() / 2;
+        assert_eq!(Row::put(&mut rows[..count], 0, &bytes[..half]), Some(half));
+        assert_eq!(Row::put(&mut rows[..count], half, &bytes[half..]), Some(bytes.len()));
+        assert_eq!(Row::put(&mut rows[..count], bytes.len(), &[0; Row::LEN]), None);
+        let rows = &rows[..count];
+        // What is behind the part, if there is something, is not looked at.
+        let mut longer = bytes.to_vec();
+        longer.resize(bytes.len() + place, b'?');
+        let mut other = longer.clone();
+        if let Some(byte) = other.get_mut(place) {
+            *byte ^= 0x20;
+        }
+        let in_part = place < bytes.len();
+        for (given, same) in [(bytes, true), (&longer, true), (&other, !in_part)] {
+            assert_eq!(Native::begins(rows, given, bytes.len()), same, "{given:?}");
+            assert_eq!(Portable::begins(rows, given, bytes.len()), same, "{given:?}");
+        }
+        if let Some(shorter) = bytes.len().checked_sub(1) {
+            assert!(!Native::begins(rows, &bytes[..shorter], bytes.len()));
+        }
+        let skip = place.min(bytes.len()).min(Row::LEN);
+        assert!(Row::are(rows, skip, &bytes[skip..]));
+        assert_eq!(Row::are(rows, 0, &other[..bytes.len()]), !in_part);
+        assert_eq!(same::same_with::<Native>(bytes, &other[..bytes.len()]), !in_part);
+        assert_eq!(same::same_with::<Portable>(bytes, &other[..bytes.len()]), !in_part);
+    });
+}

@@ -1,0 +1,482 @@
+//! A string's bytes decoded into room that is given: blocks are copied whole, and what their escapes stand for is written
+//! over them.
+#![allow(unsafe_code)]
+
+use super::block64::{Block, Kernel, Native};
+use super::escape;
+use super::string::short;
+use super::utf8::Check;
+use super::visits::visit;
+use crate::{Quirk, QuirkSet};
+use core::mem::MaybeUninit;
+
+/// How far the decoding came. It ends before the first ill-formed sequence, and before what may find no room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// How many bytes of the string are decoded: whole characters and whole escapes.
+    pub(crate) took: usize,
+    /// How many bytes that gave.
+    pub(crate) wrote: usize,
+    /// What strict JSON forbids in those that are decoded.
+    pub(crate) quirks: QuirkSet,
+}
+
+/// Decodes to the end of `text`. There is room for all: it takes less only if the bytes are ill-formed.
+#[cfg(feature = "alloc")]
+#[inline]
+pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Progress {
+    // An escape is longer than what it stands for.
+    text.reserve(raw.len());
+    // SAFETY: what is appended to the bytes below is UTF-8.
+    let bytes = unsafe { text.as_mut_vec() };
+    let progress = decode::<Native, _>(raw, Write { room: bytes.spare_capacity_mut(), at: 0 });
+    let len = bytes.len().saturating_add(progress.wrote).min(bytes.capacity());
+    // SAFETY: `len` is within the capacity. The first `wrote` bytes of what was spare are written, and they are UTF-8: runs
+    // that were checked, cut between characters, and characters.
+    unsafe { bytes.set_len(len) };
+    progress
+}
+
+/// Decodes into `buffer`.
+pub(crate) fn copy(raw: &[u8], buffer: &mut [u8]) -> Progress {
+    copy_with::<Native>(raw, buffer)
+}
+
+/// [`copy`] with a given kernel.
+#[inline(always)]
+pub(super) fn copy_with<K: Kernel>(raw: &[u8], buffer: &mut [u8]) -> Progress {
+    let room: *mut [u8] = buffer;
+    // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, the borrow is exclusive and ends with this function, and nothing
+    // uninitialised is written.
+    let room = unsafe { &mut *(room as *mut [MaybeUninit<u8>]) };
+    decode::<K, _>(raw, Write { room, at: 0 })
+}
+
+/// Decodes into nothing: how long it would be.
+pub(crate) fn measure(raw: &[u8]) -> Progress {
+    decode::<Native, _>(raw, Count(0))
+}
+
+/// Where decoded bytes go.
+pub(super) trait Out {
+    /// The next `N` bytes of the room.
+    type Page<'p, const N: usize>: Page
+    where
+        Self: 'p;
+
+    /// How many bytes went there.
+    fn len(&self) -> usize;
+    /// The next `N` bytes of the room, if there are as many.
+    fn page<const N: usize>(&mut self) -> Option<Self::Page<'_, N>>;
+    /// Takes in the first `len` bytes of the page, which are written.
+    fn pass(&mut self, len: usize);
+    /// Takes `len` bytes off the end.
+    fn back(&mut self, len: usize);
+    /// Puts bytes, 64 at most, if there is room.
+    fn put(&mut self, bytes: &[u8]) -> bool;
+}
+
+/// Bytes that may be written ahead, in any order: what is past the end in the end counts for nothing.
+pub(super) trait Page {
+    /// Writes the bytes to offset `at`.
+    fn write<const N: usize>(&mut self, at: usize, bytes: &[u8; N]);
+}
+
+/// Bytes are counted.
+pub(super) struct Count(pub(super) usize);
+
+impl Out for Count {
+    type Page<'p, const N: usize> = ();
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.0
+    }
+    #[inline(always)]
+    fn page<const N: usize>(&mut self) -> Option<()> {
+        Some(())
+    }
+    #[inline(always)]
+    fn pass(&mut self, len: usize) {
+        self.0 = self.0.wrapping_add(len);
+    }
+    #[inline(always)]
+    fn back(&mut self, len: usize) {
+        self.0 = self.0.wrapping_sub(len);
+    }
+    #[inline(always)]
+    fn put(&mut self, bytes: &[u8]) -> bool {
+        self.pass(bytes.len());
+        true
+    }
+}
+
+impl Page for () {
+    #[inline(always)]
+    fn write<const N: usize>(&mut self, _at: usize, _bytes: &[u8; N]) {}
+}
+
+/// Bytes are written. All of `room` before `at` is.
+struct Write<'b> {
+    room: &'b mut [MaybeUninit<u8>],
+    at: usize,
+}
+
+impl Out for Write<'_> {
+    type Page<'p, const N: usize>
+        = &'p mut [MaybeUninit<u8>; N]
+    where
+        Self: 'p;
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.at
+    }
+    #[inline(always)]
+    fn page<const N: usize>(&mut self) -> Option<&mut [MaybeUninit<u8>; N]> {
+        self.room.get_mut(self.at..)?.first_chunk_mut()
+    }
+    #[inline(always)]
+    fn pass(&mut self, len: usize) {
+        self.at = self.at.wrapping_add(len);
+    }
+    #[inline(always)]
+    fn back(&mut self, len: usize) {
+        self.at = self.at.wrapping_sub(len);
+    }
+    #[inline(always)]
+    fn put(&mut self, bytes: &[u8]) -> bool {
+        let Some(to) = self.room.get_mut(self.at..).and_then(|room| room.get_mut(..bytes.len())) else { return false };
+        copy_short(bytes, to);
+        self.pass(bytes.len());
+        true
+    }
+}
+
+impl<const SIZE: usize> Page for &mut [MaybeUninit<u8>; SIZE] {
+    #[inline(always)]
+    fn write<const N: usize>(&mut self, at: usize, bytes: &[u8; N]) {
+        if let Some(to) = self.get_mut(at..).and_then(|page| page.first_chunk_mut::<N>()) {
+            write(bytes, to);
+        }
+    }
+}
+
+/// Copies without a detour: `map(MaybeUninit::new)` keeps a copy on the stack.
+#[inline(always)]
+fn write<const N: usize>(bytes: &[u8; N], to: &mut [MaybeUninit<u8>; N]) {
+    // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, so that `to` is `N` bytes that may be written.
+    unsafe { to.as_mut_ptr().cast::<[u8; N]>().write(*bytes) };
+}
+
+/// A block, and as much behind it: what may be read and written ahead.
+const WINDOW: usize = 128;
+
+/// Decodes as much as [`Progress`] tells of.
+#[inline(always)]
+pub(super) fn decode<K: Kernel, O: Out>(raw: &[u8], mut out: O) -> Progress {
+    // Most texts of a stream are a token.
+    if raw.len() < 16 {
+        if let Some(progress) = tiny::<K, O>(raw, &mut out) {
+            return progress;
+        }
+    }
+    decode_long::<K, O>(raw, out)
+}
+
+#[inline(never)]
+fn decode_long<K: Kernel, O: Out>(raw: &[u8], mut out: O) -> Progress {
+    let mut quirks = QuirkSet::EMPTY;
+    let mut took = blocks::<K, O>(raw, &mut out, &mut quirks);
+    // What is left has little room, or is ill-formed.
+    while let Some(rest) = raw.get(took..).filter(|rest| !rest.is_empty()) {
+        let (len, complete) = careful::<K, O>(rest, &mut out, &mut quirks);
+        took = took.wrapping_add(len);
+        if !complete {
+            break;
+        }
+    }
+    Progress { took, wrote: out.len(), quirks }
+}
+
+/// Decodes less than 16 bytes, if they are well-formed and there is room.
+#[inline(always)]
+fn tiny<K: Kernel, O: Out>(raw: &[u8], out: &mut O) -> Option<Progress> {
+    let mut page = out.page::<32>()?;
+    let mut quirks = QuirkSet::EMPTY;
+    let len = raw.len();
+    let bytes = short(raw);
+    visit!(len);
+    let block = K::Narrow::load(&bytes);
+    if block.high() != 0 {
+        // A character that is cut has a zero behind it.
+        let ill_formed =
+            if K::MASKED_UTF8 { Check::default().see(block, 0) } else { core::str::from_utf8(raw).is_err() };
+        if ill_formed {
+            return None;
+        }
+    }
+    if block.control() & !from(len) != 0 {
+        quirks.insert(Quirk::RawControl);
+    }
+    let mut starts = block.backslash();
+    let mut rest = u128::from_le_bytes(bytes);
+    let (mut at, mut wrote) = (0usize, 0usize);
+    loop {
+        page.write(wrote & 15, &rest.to_le_bytes());
+        if starts == 0 {
+            break;
+        }
+        let start = starts.trailing_zeros() as usize;
+        wrote = wrote.wrapping_add(start.wrapping_sub(at));
+        let end = start.wrapping_add(escape(raw, start, &mut page, &mut wrote, &mut quirks));
+        rest = rest.wrapping_shr((end.wrapping_sub(at) as u32).wrapping_mul(8));
+        at = end;
+        starts &= from(at);
+    }
+    drop(page);
+    out.pass(wrote.wrapping_add(len.saturating_sub(at)));
+    Some(Progress { took: len, wrote: out.len(), quirks })
+}
+
+/// Decodes block after block, as long as there is room for a window and nothing is ill-formed: how many bytes that took.
+#[inline(always)]
+fn blocks<K: Kernel, O: Out>(raw: &[u8], out: &mut O, quirks: &mut QuirkSet) -> usize {
+    let (mut rest, mut check) = (raw, Check::default());
+    let mut padded: [u8; WINDOW];
+    while !rest.is_empty() {
+        let Some(mut page) = out.page::<WINDOW>() else { break };
+        let (window, mut len) = match rest.first_chunk::<WINDOW>() {
+            Some(window) => (window, 64),
+            None => {
+                padded = [0; WINDOW];
+                if let Some(padded) = padded.get_mut(..rest.len()) {
+                    padded.copy_from_slice(rest);
+                }
+                (&padded, rest.len().min(64))
+            }
+        };
+        let Some(bytes) = window.first_chunk::<64>() else { break };
+        visit!(64);
+        let block = K::Wide::load(bytes);
+        if block.odd() != 0 || !check.is_complete() {
+            // Between two blocks there may be the rest of an escape. Then the first one ends with ASCII, and nothing is
+            // carried over.
+            if K::MASKED_UTF8 {
+                if check.see(block, 0) {
+                    break;
+                }
+            } else {
+                let bytes = whole(rest, rest.get(..len).unwrap_or_default());
+                if core::str::from_utf8(bytes).is_err() {
+                    break;
+                }
+                len = bytes.len();
+            }
+            if block.control() & !from(len) != 0 {
+                quirks.insert(Quirk::RawControl);
+            }
+        }
+        page.write(0, bytes);
+        // No block begins with what an escape before it has escaped, and each escape takes off the backslashes in it.
+        let mut starts = block.backslash();
+        if len < 64 {
+            starts &= !from(len);
+        }
+        // What is before `at` stands in the page up to `wrote`, and the run from there on is written ahead.
+        let (mut at, mut wrote) = (0usize, 0usize);
+        while starts != 0 {
+            let start = starts.trailing_zeros() as usize;
+            wrote = wrote.wrapping_add(start.wrapping_sub(at));
+            at = start.wrapping_add(escape(rest, start, &mut page, &mut wrote, quirks));
+            if at >= 64 {
+                break;
+            }
+            starts &= u64::MAX << at;
+            // The run behind it. Both offsets are below 64.
+            let (from, to) = (at & 63, wrote & 63);
+            if let Some((first, more)) = window.get(from..).and_then(|run| run.split_first_chunk::<16>()) {
+                visit!(16);
+                page.write(to, first);
+                let end = starts.trailing_zeros() as usize;
+                if let Some(more) = more.first_chunk::<48>().filter(|_| end.wrapping_sub(at) > 16) {
+                    visit!(48);
+                    page.write(to.wrapping_add(16), more);
+                }
+            }
+        }
+        drop(page);
+        out.pass(wrote.wrapping_add(len.saturating_sub(at)));
+        rest = rest.get(at.max(len)..).unwrap_or_default();
+    }
+    let took = raw.len().wrapping_sub(rest.len());
+    let begun = begun(raw.get(..took).unwrap_or_default());
+    out.back(begun);
+    took.wrapping_sub(begun)
+}
+
+/// Writes what the escape that begins at `start` stands for to the place `wrote`, both below 64: how long it is.
+#[inline(always)]
+fn escape(bytes: &[u8], start: usize, page: &mut impl Page, wrote: &mut usize, quirks: &mut QuirkSet) -> usize {
+    let to = *wrote & 63;
+    let byte = escape::simple(bytes.get(start.wrapping_add(1)).copied().unwrap_or(0));
+    if byte != 0 {
+        page.write(to, &[byte]);
+        *wrote = wrote.wrapping_add(1);
+        return 2;
+    }
+    let escape = escape::read(bytes.get(start..).unwrap_or_default());
+    if let Some(fault) = escape.fault {
+        quirks.insert(fault);
+    }
+    let mut utf8 = [0; 4];
+    *wrote = wrote.wrapping_add(escape.char.encode_utf8(&mut utf8).len());
+    page.write(to, &utf8);
+    escape.len
+}
+
+/// How many bytes at the end of well-formed ones begin a character that goes on behind them.
+#[inline]
+fn begun(bytes: &[u8]) -> usize {
+    if bytes.last().is_some_and(u8::is_ascii) {
+        return 0;
+    }
+    let mut last = bytes.iter().rev();
+    let mut from = |bound: u8| last.next().is_some_and(|&byte| byte >= bound);
+    match (from(0xc0), from(0xe0), from(0xf0)) {
+        (true, ..) => 1,
+        (_, true, _) => 2,
+        (.., true) => 3,
+        _ => 0,
+    }
+}
+
+/// The bits from bit `at` on.
+#[inline(always)]
+fn from(at: usize) -> u64 {
+    if at < 64 {
+        u64::MAX << at
+    } else {
+        0
+    }
+}
+
+/// Decodes up to 64 bytes, and neither reads nor writes past their end: how many bytes it took, and whether that is all
+/// it looked at. `rest` is not empty.
+#[inline(always)]
+fn careful<K: Kernel, O: Out>(rest: &[u8], out: &mut O, quirks: &mut QuirkSet) -> (usize, bool) {
+    let mut bytes = rest.get(..64).unwrap_or(rest);
+    visit!(2 * bytes.len());
+    let masks = Masks::of::<K>(bytes);
+    if masks.high != 0 {
+        bytes = whole(rest, bytes);
+        if core::str::from_utf8(bytes).is_err() {
+            return (0, false);
+        }
+    }
+    let inside = !from(bytes.len());
+    let mut starts = masks.backslash & inside;
+    let mut at = 0;
+    let complete = loop {
+        let end = if starts == 0 { bytes.len() } else { starts.trailing_zeros() as usize };
+        if at < end {
+            if !out.put(bytes.get(at..end).unwrap_or_default()) {
+                break false;
+            }
+            at = end;
+        }
+        if starts == 0 {
+            break true;
+        }
+        let escape = escape::read(rest.get(at..).unwrap_or_default());
+        if !out.put(escape.char.encode_utf8(&mut [0; 4]).as_bytes()) {
+            break false;
+        }
+        if let Some(fault) = escape.fault {
+            quirks.insert(fault);
+        }
+        at = at.wrapping_add(escape.len);
+        starts &= from(at);
+    };
+    if masks.control & inside & !from(at) != 0 {
+        quirks.insert(Quirk::RawControl);
+    }
+    (at, complete)
+}
+
+/// Cuts `bytes`, the first bytes of `rest`, so that they end with a whole character if they are well-formed.
+#[inline]
+fn whole<'a>(rest: &[u8], bytes: &'a [u8]) -> &'a [u8] {
+    let cut =
+        rest.get(..=bytes.len()).unwrap_or_default().iter().rev().take_while(|&&byte| byte & 0xc0 == 0x80).count();
+    bytes.get(..bytes.len().wrapping_sub(cut.min(3))).unwrap_or(bytes)
+}
+
+/// What is in 64 bytes or less.
+struct Masks {
+    backslash: u64,
+    high: u64,
+    control: u64,
+}
+
+impl Masks {
+    /// The masks of up to 64 bytes. Bits past their end mean nothing.
+    #[inline(always)]
+    fn of<K: Kernel>(bytes: &[u8]) -> Masks {
+        let Some(last) = bytes.last_chunk::<16>() else {
+            return Masks::one(K::Narrow::load(&short(bytes)));
+        };
+        let mut all = Masks { backslash: 0, high: 0, control: 0 };
+        let mut add = |block: &[u8; 16], at: usize| {
+            let one = Masks::one(K::Narrow::load(block));
+            let at = at as u32;
+            all.backslash |= one.backslash.wrapping_shl(at);
+            all.high |= one.high.wrapping_shl(at);
+            all.control |= one.control.wrapping_shl(at);
+        };
+        let (mut rest, mut at) = (bytes, 0usize);
+        while let Some((block, after)) = rest.split_first_chunk::<16>() {
+            add(block, at);
+            rest = after;
+            at = at.wrapping_add(16);
+        }
+        if !rest.is_empty() {
+            add(last, bytes.len().wrapping_sub(16));
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn one(block: impl Block<16>) -> Masks {
+        Masks { backslash: block.backslash(), high: block.high(), control: block.control() }
+    }
+}
+
+/// Copies 64 bytes at most, as many as `to` has, by overlapping chunks.
+#[inline(always)]
+fn copy_short(bytes: &[u8], to: &mut [MaybeUninit<u8>]) {
+    if bytes.len() >= 16 {
+        chunks::<16>(bytes, to);
+    } else if bytes.len() >= 8 {
+        chunks::<8>(bytes, to);
+    } else if bytes.len() >= 4 {
+        chunks::<4>(bytes, to);
+    } else {
+        for (to, &byte) in to.iter_mut().zip(bytes) {
+            to.write(byte);
+        }
+    }
+}
+
+/// Copies chunk by chunk, the last one over the end of the one before it.
+#[inline(always)]
+fn chunks<const N: usize>(bytes: &[u8], to: &mut [MaybeUninit<u8>]) {
+    if let (Some(last), Some(to)) = (bytes.last_chunk::<N>(), to.last_chunk_mut::<N>()) {
+        write(last, to);
+    }
+    for (bytes, to) in bytes.chunks_exact(N).zip(to.chunks_exact_mut(N)) {
+        if let (Ok(to), Ok(bytes)) = (<&mut [MaybeUninit<u8>; N]>::try_from(to), <&[u8; N]>::try_from(bytes)) {
+            write(bytes, to);
+        }
+    }
+}
