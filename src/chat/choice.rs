@@ -18,9 +18,17 @@ impl ChoiceCursor {
         ChoiceCursor { given: 0, offset: 0 }
     }
 
-    /// Walks the next choice; the first was walked by the pass: `Some(None)`. None: there is none.
+    /// Behind the first choice.
+    pub(crate) const FIRST_GIVEN: ChoiceCursor = ChoiceCursor { given: 1, offset: 0 };
+
+    /// Whether there is another.
+    pub(crate) fn has_more(&self, index: &index::Index) -> bool {
+        self.given < index.choices
+    }
+
+    /// Walks the next choice, and says where it begins; the first was walked by the pass: `Some(None)`. None: there is none.
     #[inline]
-    pub(crate) fn next(&mut self, source: Source<'_>) -> Option<Option<ChoiceIndex>> {
+    pub(crate) fn next(&mut self, source: Source<'_>) -> Option<Option<(ChoiceIndex, usize)>> {
         let given = self.given;
         if given >= source.index.choices {
             return None;
@@ -32,7 +40,7 @@ impl ChoiceCursor {
         self.further(source).map(Some)
     }
 
-    fn further(&mut self, source: Source<'_>) -> Option<ChoiceIndex> {
+    fn further(&mut self, source: Source<'_>) -> Option<(ChoiceIndex, usize)> {
         let Source { payload, index } = source;
         if self.given == 2 {
             self.offset = match index::member(index, payload, &index.first.spans, choice::WHOLE) {
@@ -46,10 +54,18 @@ impl ChoiceCursor {
         }
         let mut own = ChoiceIndex::EMPTY;
         let mut pass = Pass::next_element(payload, self.offset)?;
+        let start = pass.offset();
         pass.choice(&mut own)?;
         self.offset = pass.offset();
-        Some(own)
+        Some((own, start))
     }
+}
+
+/// Walks the choice that begins at `start` once more.
+pub(crate) fn choice_at(payload: &[u8], start: usize) -> ChoiceIndex {
+    let mut own = ChoiceIndex::EMPTY;
+    Pass::again(payload, start).choice(&mut own);
+    own
 }
 
 /// The choices of a chunk. The first costs nothing more; each further one is walked once.
@@ -72,7 +88,7 @@ impl<'a> Iterator for Choices<'a> {
     fn next(&mut self) -> Option<Choice<'a>> {
         let fields = match self.cursor.next(self.source)? {
             None => Walked::Indexed(&self.source.index.first),
-            Some(own) => Walked::Own(own),
+            Some((own, _)) => Walked::Own(own),
         };
         Some(Choice { source: self.source, fields })
     }

@@ -234,8 +234,9 @@ impl<'a> Chunk<'a> {
     }
 
     /// Everything that the chunk brings, flat.
+    #[inline(always)]
     pub fn deltas(&self) -> Deltas<'a> {
-        Deltas::new(*self)
+        Deltas::new(self.source)
     }
 }
 

@@ -1,44 +1,53 @@
 //! The index of a chunk: where the members that it is known for lie in its payload.
 //!
-//! A span is (segment, start, length). Segments let a remembered index serve an event of the same shape whose parts
-//! have moved: then only their bases are new. A fresh pass puts everything in segment 0, whose base is 0.
+//! A span has a segment for its start and one for its end. Segments let a remembered index serve an event of the same
+//! shape whose parts have moved: then only their bases are new. A fresh pass puts everything in segment 0, whose base
+//! is 0.
 
-use super::pass;
+use super::{flat, pass};
 use crate::json::{JsonError, Kind, Text, TextFlags, Value};
 use crate::QuirkSet;
 
-/// Where a value lies in its payload.
+/// Where a value lies in its payload: from `start` to `end`, each counted from the base of its segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
     pub(super) start: u32,
-    pub(super) len: u32,
-    pub(super) segment: u8,
+    pub(super) end: u32,
+    /// The segment of `start`, and that of `end` 4 bits higher.
+    pub(super) segments: u8,
     /// What is known of a string ([`TextFlags`]).
     pub(super) flags: u8,
 }
 
-/// The spans of one level, by the number of the member.
+/// The spans of one level, by the number of the member; field by field, because that is smaller.
 #[derive(Clone, Debug)]
 pub(crate) struct Spans<const N: usize> {
     present: u32,
-    spans: [Span; N],
+    start: [u32; N],
+    end: [u32; N],
+    segments: [u8; N],
+    flags: [u8; N],
 }
 
 impl<const N: usize> Spans<N> {
-    pub(crate) const EMPTY: Self = Spans { present: 0, spans: [Span { start: 0, len: 0, segment: 0, flags: 0 }; N] };
+    pub(crate) const EMPTY: Self = Spans { present: 0, start: [0; N], end: [0; N], segments: [0; N], flags: [0; N] };
 
     pub(super) fn clear(&mut self) {
         self.present = 0;
     }
 
     /// Says whether the member was there before.
+    #[inline]
     pub(super) fn set(&mut self, member: usize, span: Span) -> bool {
-        if let Some(slot) = self.spans.get_mut(member) {
-            *slot = span;
+        let Spans { present, start, end, segments, flags } = self;
+        if let (Some(start), Some(end), Some(segments), Some(flags)) =
+            (start.get_mut(member), end.get_mut(member), segments.get_mut(member), flags.get_mut(member))
+        {
+            (*start, *end, *segments, *flags) = (span.start, span.end, span.segments, span.flags);
         }
         let bit = 1u32 << (member & 31);
-        let before = self.present & bit != 0;
-        self.present |= bit;
+        let before = *present & bit != 0;
+        *present |= bit;
         before
     }
 
@@ -52,12 +61,23 @@ impl<const N: usize> Spans<N> {
         self.present
     }
 
+    /// Whether a member is there.
+    #[inline]
+    pub(crate) fn has(&self, member: usize) -> bool {
+        self.present >> (member & 31) & 1 != 0
+    }
+
     #[inline]
     pub(super) fn get(&self, member: usize) -> Option<Span> {
-        if self.present >> (member & 31) & 1 == 0 {
+        if !self.has(member) {
             return None;
         }
-        self.spans.get(member).copied()
+        Some(Span {
+            start: *self.start.get(member)?,
+            end: *self.end.get(member)?,
+            segments: *self.segments.get(member)?,
+            flags: *self.flags.get(member)?,
+        })
     }
 }
 
@@ -185,7 +205,10 @@ pub(crate) const SEGMENTS: usize = 8;
 pub struct Index {
     pub(crate) top: Spans<{ top::COUNT }>,
     pub(crate) first: ChoiceIndex,
+    /// Where its segments begin.
     pub(crate) bases: [u32; SEGMENTS],
+    /// What is known of the text between a segment and the next.
+    pub(crate) between: [u8; SEGMENTS],
     /// How many choices there are.
     pub(crate) choices: u32,
     pub(crate) quirks: QuirkSet,
@@ -193,6 +216,10 @@ pub struct Index {
     pub(crate) seen: ChoiceSet,
     pub(crate) finished: ChoiceSet,
     pub(crate) facts: Facts,
+    /// What the deltas of the chunk and its first choice may be ([`due`](super::flat::due)).
+    pub(crate) due: u32,
+    /// The index of the first choice, as a number.
+    pub(crate) number: u32,
     /// Where the event lay in the stream.
     pub(crate) frame: (u64, u64),
 }
@@ -246,6 +273,11 @@ pub(crate) struct Facts {
     pub(crate) delta: bool,
 }
 
+impl Facts {
+    pub(crate) const NONE: Facts =
+        Facts { error: false, error_is_whole: false, text: false, chat: false, message: false, delta: false };
+}
+
 impl Default for Index {
     fn default() -> Self {
         Index::new()
@@ -259,18 +291,14 @@ impl Index {
             top: Spans::EMPTY,
             first: ChoiceIndex::EMPTY,
             bases: [0; SEGMENTS],
+            between: [0; SEGMENTS],
             choices: 0,
             quirks: QuirkSet::EMPTY,
             seen: ChoiceSet::EMPTY,
             finished: ChoiceSet::EMPTY,
-            facts: Facts {
-                error: false,
-                error_is_whole: false,
-                text: false,
-                chat: false,
-                message: false,
-                delta: false,
-            },
+            facts: Facts::NONE,
+            due: 0,
+            number: 0,
             frame: (0, 0),
         }
     }
@@ -284,6 +312,8 @@ impl Index {
         self.seen = ChoiceSet::EMPTY;
         self.finished = ChoiceSet::EMPTY;
         self.facts = Facts::default();
+        self.due = 0;
+        self.number = 0;
     }
 
     /// Reads a payload. Gives the offset one past its JSON value: what follows it is not looked at.
@@ -298,14 +328,18 @@ impl Index {
     pub(crate) fn plain_text(&mut self) {
         self.clear();
         self.facts = Facts { error: true, error_is_whole: true, text: true, ..Facts::default() };
+        self.due = flat::ERROR;
     }
 
     #[inline]
     pub(crate) fn value<'a>(&self, payload: &'a [u8], span: Span) -> Value<'a> {
-        let base = self.bases.get(usize::from(span.segment)).copied().unwrap_or(0);
-        let start = base.wrapping_add(span.start) as usize;
-        let raw = payload.get(start..start.saturating_add(span.len as usize)).unwrap_or(b"null");
-        Value::from_span(raw, TextFlags::from_bits(u16::from(span.flags)))
+        let (from, to) = (span.segments & 7, span.segments >> 4 & 7);
+        let base = |segment: u8| self.bases.get(usize::from(segment)).copied().unwrap_or(0);
+        let start = base(from).wrapping_add(span.start) as usize;
+        let end = base(to).wrapping_add(span.end) as usize;
+        let raw = payload.get(start..end).unwrap_or(b"null");
+        let flags = if from == to { Some(&span.flags) } else { self.between.get(usize::from(from)) };
+        Value::from_span(raw, TextFlags::from_bits(u16::from(flags.copied().unwrap_or(0))))
     }
 
     #[inline]
@@ -336,6 +370,11 @@ impl Index {
                 self.facts.error_is_whole = true;
             }
         }
+        let whole = flat::due_of_chunk(self, payload);
+        if self.choices > 0 {
+            (self.due, self.number) = flat::due(self, &self.first, payload);
+        }
+        self.due |= whole;
     }
 }
 

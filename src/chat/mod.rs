@@ -12,12 +12,16 @@ mod choice;
 mod chunk;
 mod delta;
 mod error;
+mod expect;
 mod flat;
 pub(crate) mod index;
+mod key;
 mod logprobs;
 mod pass;
+pub(crate) mod shape;
 mod tool_call;
 mod usage;
+mod work;
 
 pub use choice::{Choice, Choices, FinishKind, FinishReason};
 pub use chunk::{Chunk, Field};

@@ -5,552 +5,439 @@
 //! choices and calls are looked over for quirks and finish reasons only. Nothing is unescaped, no number is parsed
 //! beyond an index, no UTF-8 is checked.
 
+use super::expect::Expect;
 use super::index::{
-    call, choice, delta, finish_reason, index_number, is_error, is_none_string, top, CallIndex, ChoiceIndex, ChoiceSet,
-    DeltaIndex, Facts, Index, Span, Spans,
+    call, choice, delta, finish_reason, index_number, is_error, top, CallIndex, ChoiceIndex, ChoiceSet, DeltaIndex,
+    Facts, Index, Span,
 };
-use crate::json::{JsonError, Kind, Text, TextFlags, Value, Walk};
-use crate::{Quirk, QuirkSet};
+use super::key::Key;
+use super::work::{next_key, Notes, Work, UNKNOWN};
+use crate::json::{JsonError, Kind, Kinds, Steps};
+use crate::Quirk;
 
 /// Reads a payload. Gives the offset one past its JSON value: what follows it is not looked at.
 pub(super) fn read(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<usize, JsonError> {
-    let mut pass = Pass::new(Walk::new(payload, max_depth));
-    if pass.walk.peek() == b'n' {
-        pass.skip();
-        pass.quirks.insert(Quirk::NullChunk);
+    let mut notes = Notes::default();
+    let mut work = Work { steps: Steps::new(payload, 0, max_depth), notes: &mut notes };
+    if work.steps.peek() == b'n' {
+        work.read();
+        work.notes.quirks.insert(Quirk::NullChunk);
     } else {
-        pass.chunk(index);
+        work.chunk(index);
     }
-    if let Some(fault) = pass.walk.fault() {
+    let end = work.steps.offset();
+    if let Some(fault) = notes.fault {
         return Err(fault);
     }
-    index.quirks |= pass.quirks;
-    Ok(pass.walk.offset())
+    index.quirks |= notes.quirks;
+    Ok(end)
 }
 
-/// Whether an index is written as one: a plain integer, not negative.
-fn index_is_odd(value: Value<'_>) -> bool {
-    match value.kind() {
-        Kind::Number => value.raw().iter().any(|byte| !byte.is_ascii_digit()),
-        Kind::Null => false,
-        _ => true,
-    }
-}
-
-/// The first eight bytes of a name, for a `match` on one number. A name of up to eight bytes (none of them NUL) is known
-/// by it; what a longer one ends in has to be looked at.
-const fn word(name: &[u8]) -> u64 {
-    let mut word = 0;
-    let mut at = 0;
-    while at < 8 && at < name.len() {
-        #[allow(clippy::indexing_slicing)] // Checked above; for constants alone.
-        let byte = name[at];
-        word |= (byte as u64) << (8 * at);
-        at += 1;
-    }
-    word
-}
-
-/// [`word`], by two loads that may overlap.
-#[inline(always)]
-fn word_of(name: &[u8]) -> u64 {
-    if let Some(first) = name.first_chunk::<8>() {
-        return u64::from_le_bytes(*first);
-    }
-    if let (Some(first), Some(last)) = (name.first_chunk::<4>(), name.last_chunk::<4>()) {
-        let shift = 8 * (name.len() as u32 - 4);
-        return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << shift;
-    }
-    if let (Some(first), Some(last)) = (name.first_chunk::<2>(), name.last_chunk::<2>()) {
-        let shift = 8 * (name.len() as u32 - 2);
-        return u64::from(u16::from_le_bytes(*first)) | u64::from(u16::from_le_bytes(*last)) << shift;
-    }
-    name.first().map_or(0, |&byte| u64::from(byte))
-}
-
-/// The known names.
-mod names {
-    use super::word;
-
-    macro_rules! words {
-        ($($name:ident = $text:literal;)*) => {
-            $(pub(super) const $name: u64 = word($text);)*
-            /// All of them, and those that begin like another.
-            pub(super) const ALL: &[&[u8]] = &[
-                $($text,)*
-                b"function_call",
-                b"provider_specific_fields",
-                b"reasoning_content",
-                b"reasoning_details",
-            ];
-        };
-    }
-
-    words! {
-        ARGUMENTS = b"arguments";
-        AUDIO = b"audio";
-        CHOICES = b"choices";
-        CONTENT = b"content";
-        CREATED = b"created";
-        CUSTOM = b"custom";
-        DELTA = b"delta";
-        DETAIL = b"detail";
-        ERROR = b"error";
-        FINISH_CAMEL = b"finishReason";
-        FINISH_REASON = b"finish_reason";
-        FUNCTION = b"function";
-        ID = b"id";
-        INDEX = b"index";
-        INPUT = b"input";
-        LOGPROBS = b"logprobs";
-        MESSAGE = b"message";
-        MODEL = b"model";
-        NAME = b"name";
-        NATIVE_FINISH_REASON = b"native_finish_reason";
-        OBJECT = b"object";
-        PROVIDER = b"provider";
-        REASONING = b"reasoning";
-        REFUSAL = b"refusal";
-        ROLE = b"role";
-        SERVICE_TIER = b"service_tier";
-        SYSTEM_FINGERPRINT = b"system_fingerprint";
-        TEXT = b"text";
-        THINKING = b"thinking";
-        THOUGHT = b"thought";
-        ANNOTATIONS = b"annotations";
-        TOOL_CALLS = b"tool_calls";
-        TYPE = b"type";
-        USAGE = b"usage";
-        X_GROQ = b"x_groq";
-    }
-}
-
-/// The walk itself, and what it met. What is wrong with the bytes is kept by the walk: it ends everything.
+/// A walk for one view, of a value that the pass over the chunk has been over.
 pub(crate) struct Pass<'a> {
-    walk: Walk<'a>,
-    quirks: QuirkSet,
-    /// A name that had to be unescaped.
-    buffer: [u8; 24],
-}
-
-/// What is expected of a member's value, to flag what is not.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Expect {
-    Text,
-    Number,
-    Object,
-    Any,
-}
-
-/// A value that was read over: where it is, and its first byte, which tells its kind.
-#[derive(Clone, Copy)]
-struct Read {
-    start: usize,
-    end: usize,
-    first: u8,
-    flags: TextFlags,
-}
-
-impl Read {
-    fn span(self) -> Span {
-        Span {
-            start: self.start as u32,
-            len: self.end.saturating_sub(self.start) as u32,
-            segment: 0,
-            flags: self.flags.bits() as u8,
-        }
-    }
-
-    fn is_null(self) -> bool {
-        self.first == b'n'
-    }
+    steps: Steps<'a>,
+    notes: Notes,
 }
 
 impl<'a> Pass<'a> {
-    fn new(walk: Walk<'a>) -> Self {
-        Pass { walk, quirks: QuirkSet::EMPTY, buffer: [0; 24] }
-    }
-
-    /// A walk for one view, of a value that the pass over the chunk has been over.
+    /// A walk of the value at `offset`.
     pub(crate) fn again(payload: &'a [u8], offset: usize) -> Self {
-        Pass::new(Walk::again(payload, offset, false))
+        Pass { steps: Steps::new(payload, offset, u32::MAX), notes: Notes::default() }
     }
 
     /// The same for the next element of an array, from right behind the one before it. None: there is none.
     pub(crate) fn next_element(payload: &'a [u8], offset: usize) -> Option<Self> {
-        let mut walk = Walk::again(payload, offset, true);
-        walk.element().then(|| Pass::new(walk))
+        let mut pass = Pass::again(payload, offset);
+        pass.work(|work| work.more_elements()).then_some(pass)
     }
 
     pub(crate) fn offset(&self) -> usize {
-        self.walk.offset()
-    }
-
-    fn bytes(&self, read: Read) -> &'a [u8] {
-        self.walk.bytes().get(read.start..read.end).unwrap_or(b"null")
-    }
-
-    fn value_of(&self, read: Read) -> Value<'a> {
-        Value::from_span(self.bytes(read), read.flags)
-    }
-
-    fn value(&self, span: Span) -> Value<'a> {
-        let start = span.start as usize;
-        let raw = self.walk.bytes().get(start..start.saturating_add(span.len as usize)).unwrap_or(b"null");
-        Value::from_span(raw, TextFlags::from_bits(u16::from(span.flags)))
-    }
-
-    /// The next member's name: its word, and itself for what the word does not tell. None: the object closed, or the
-    /// walk is over.
-    #[inline(always)]
-    fn member(&mut self) -> Option<(u64, &'a [u8])> {
-        let raw = self.walk.member()?;
-        if self.walk.flags().any(TextFlags::ESCAPED.with(TextFlags::CONTROL)) {
-            return Some(self.unescaped(raw));
-        }
-        Some((word_of(raw), raw))
-    }
-
-    /// The same for a name with an escape or a control character in it: the known name that it is, if it is one.
-    #[inline(never)]
-    fn unescaped(&mut self, raw: &'a [u8]) -> (u64, &'a [u8]) {
-        let copied = Text::from_raw(raw, TextFlags::UNKNOWN).copy_to(&mut self.buffer);
-        let name = self.buffer.get(..copied.written).filter(|_| copied.complete).unwrap_or_default();
-        match names::ALL.iter().find(|known| **known == name) {
-            Some(known) => (word(known), known),
-            None => (0, &[]),
-        }
-    }
-
-    /// Reads over the value that comes.
-    #[inline(always)]
-    fn read(&mut self) -> Option<Read> {
-        let first = self.walk.peek();
-        let (start, end) = self.walk.value()?;
-        Some(Read { start, end, first, flags: self.walk.flags() })
-    }
-
-    /// Reads over the value of a member that is not known.
-    #[inline(always)]
-    fn skip(&mut self) {
-        self.walk.value();
-    }
-
-    /// Reads a member's value into its place.
-    #[inline(always)]
-    fn keep<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, expect: Expect) -> Option<Read> {
-        let read = self.read()?;
-        let fits = match expect {
-            Expect::Any => true,
-            Expect::Text => read.first == b'"',
-            Expect::Number => matches!(read.first, b'-' | b'0'..=b'9'),
-            Expect::Object => read.first == b'{',
-        };
-        if !fits && !read.is_null() {
-            let none = expect == Expect::Object && self.none_string(read);
-            self.flag(!none, Quirk::OddType);
-        }
-        self.place(spans, member, read.span());
-        Some(read)
-    }
-
-    #[inline(always)]
-    fn place<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, span: Span) {
-        let twice = spans.set(member, span);
-        self.flag(twice, Quirk::DuplicateMember);
-    }
-
-    /// The container that began at `start` and ends here.
-    fn span_from(&self, start: usize) -> Span {
-        Read { start, end: self.walk.offset(), first: 0, flags: TextFlags::PLAIN }.span()
-    }
-
-    #[inline(always)]
-    fn flag(&mut self, when: bool, quirk: Quirk) {
-        if when {
-            self.quirks.insert(quirk);
-        }
-    }
-
-    /// Whether the value is "None"; flags it.
-    fn none_string(&mut self, read: Read) -> bool {
-        let none = read.first == b'"' && is_none_string(self.value_of(read));
-        self.flag(none, Quirk::NoneString);
-        none
-    }
-
-    fn chunk(&mut self, index: &mut Index) -> Option<()> {
-        use names::*;
-        self.walk.begin(b'{');
-        while let Some((word, name)) = self.member() {
-            let (member, expect) = match word {
-                CHOICES => {
-                    self.choices(index);
-                    continue;
-                }
-                ID => (top::ID, Expect::Text),
-                OBJECT => (top::OBJECT, Expect::Text),
-                CREATED => {
-                    let read = self.keep(&mut index.top, top::CREATED, Expect::Number)?;
-                    let odd = self.bytes(read).iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
-                    self.flag(odd, Quirk::OddType);
-                    continue;
-                }
-                MODEL => (top::MODEL, Expect::Text),
-                SYSTEM_FINGERPRINT if name == b"system_fingerprint" => (top::SYSTEM_FINGERPRINT, Expect::Text),
-                SERVICE_TIER if name == b"service_tier" => (top::SERVICE_TIER, Expect::Text),
-                PROVIDER if name.len() == 8 => (top::PROVIDER, Expect::Any),
-                USAGE => (top::USAGE, Expect::Object),
-                ERROR => {
-                    let read = self.keep(&mut index.top, top::ERROR, Expect::Any)?;
-                    self.none_string(read);
-                    continue;
-                }
-                TYPE => (top::TYPE, Expect::Any),
-                DETAIL => (top::DETAIL, Expect::Any),
-                X_GROQ => (top::X_GROQ, Expect::Any),
-                _ => {
-                    self.skip();
-                    continue;
-                }
-            };
-            self.keep(&mut index.top, member, expect)?;
-        }
-        Some(())
-    }
-
-    fn choices(&mut self, index: &mut Index) -> Option<()> {
-        index.first.clear();
-        index.choices = 0;
-        (index.seen, index.finished, index.facts) = (ChoiceSet::EMPTY, ChoiceSet::EMPTY, Facts::default());
-        if self.walk.peek() != b'[' {
-            let read = self.keep(&mut index.top, top::CHOICES, Expect::Any)?;
-            self.flag(read.is_null(), Quirk::NullChunk);
-            let none = self.none_string(read);
-            self.flag(!read.is_null() && !none, Quirk::OddType);
-            return Some(());
-        }
-        let start = self.walk.offset();
-        self.walk.begin(b'[');
-        while self.walk.element() {
-            if index.choices == 0 {
-                self.choice(&mut index.first);
-                self.conclude(&index.first, &mut index.seen, &mut index.finished, &mut index.facts);
-            } else {
-                let mut other = ChoiceIndex::EMPTY;
-                self.choice(&mut other);
-                self.conclude(&other, &mut index.seen, &mut index.finished, &mut index.facts);
-            }
-            index.choices = index.choices.saturating_add(1);
-        }
-        let span = self.span_from(start);
-        self.place(&mut index.top, top::CHOICES, span);
-        Some(())
-    }
-
-    /// What the verdict has to know of a choice.
-    fn conclude(&self, choice: &ChoiceIndex, seen: &mut ChoiceSet, finished: &mut ChoiceSet, facts: &mut Facts) {
-        if choice.spans.get(choice::WHOLE).is_none() {
-            return;
-        }
-        let value = |member| choice.spans.get(member).map(|span| self.value(span));
-        let number = value(choice::INDEX).and_then(index_number).unwrap_or(0);
-        seen.insert(number);
-        if let Some(text) = finish_reason(value) {
-            finished.insert(number);
-            facts.error |= text == "error";
-        }
-        facts.error |= value(choice::ERROR).is_some_and(is_error);
-        let has_delta = value(choice::DELTA).is_some_and(|value| value.kind() == Kind::Object);
-        let has_message = value(choice::MESSAGE).is_some_and(|value| value.kind() == Kind::Object);
-        facts.delta |= has_delta;
-        facts.message |= !has_delta && (has_message || value(choice::TEXT).is_some());
+        self.steps.offset()
     }
 
     /// Walks one choice.
     pub(crate) fn choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
-        use names::*;
+        self.work(|work| work.further_choice(into))
+    }
+
+    /// Walks a delta or a message.
+    pub(crate) fn delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
+        self.work(|work| work.delta(into))
+    }
+
+    /// Walks one tool call.
+    pub(crate) fn call(&mut self, into: &mut CallIndex) -> Option<()> {
+        self.work(|work| work.further_call(into))
+    }
+
+    fn work<T>(&mut self, what: impl FnOnce(&mut Work<'a, '_>) -> T) -> T {
+        let mut work = Work { steps: self.steps, notes: &mut self.notes };
+        let result = what(&mut work);
+        self.steps = work.steps;
+        result
+    }
+}
+
+/// What the index says of all choices.
+struct Seen<'i> {
+    seen: &'i mut ChoiceSet,
+    finished: &'i mut ChoiceSet,
+    facts: &'i mut Facts,
+}
+
+impl Work<'_, '_> {
+    #[inline(always)]
+    fn chunk(&mut self, index: &mut Index) -> Option<()> {
+        let mut more = self.enter_object();
+        while more {
+            let key = next_key!(self,
+                b"id\":" { b"" => Id }
+                b"obje" { b"ct\":" => Object }
+                b"crea" { b"ted\":" => Created }
+                b"mode" { b"l\":" => Model }
+                b"serv" { b"ice_tier\":" => ServiceTier }
+                b"syst" { b"em_fingerprint\":" => SystemFingerprint }
+                b"choi" { b"ces\":" => Choices }
+                b"usag" { b"e\":" => Usage }
+                b"obfu" { b"scation\":" => Unknown }
+                b"prov" { b"ider\":" => Provider }
+            );
+            let place = match key {
+                Key::Choices => {
+                    if self.choices(index) {
+                        more = self.more_members();
+                        continue;
+                    }
+                    (top::CHOICES, Expect::CHOICES)
+                }
+                Key::Id => (top::ID, Expect::TEXT),
+                Key::Object => (top::OBJECT, Expect::TEXT),
+                Key::Created => {
+                    if self.integer(&mut index.top, top::CREATED) {
+                        more = self.more_members();
+                        continue;
+                    }
+                    (top::CREATED, Expect::TIME)
+                }
+                Key::Model => (top::MODEL, Expect::TEXT),
+                Key::SystemFingerprint => (top::SYSTEM_FINGERPRINT, Expect::TEXT),
+                Key::ServiceTier => (top::SERVICE_TIER, Expect::TEXT),
+                Key::Provider => (top::PROVIDER, Expect::ANY),
+                Key::Usage => (top::USAGE, Expect::OBJECT),
+                Key::Error => (top::ERROR, Expect::ERROR),
+                Key::Type => (top::TYPE, Expect::ANY),
+                Key::Detail => (top::DETAIL, Expect::ANY),
+                Key::XGroq => (top::X_GROQ, Expect::ANY),
+                _ => UNKNOWN,
+            };
+            let read = self.read()?;
+            self.put(&mut index.top, place, read);
+            more = self.more_members();
+        }
+        Some(())
+    }
+
+    /// Walks the choices. `false`: it is no array that comes.
+    #[inline(always)]
+    fn choices(&mut self, index: &mut Index) -> bool {
+        index.first.clear();
+        index.choices = 0;
+        (index.seen, index.finished, index.facts) = (ChoiceSet::EMPTY, ChoiceSet::EMPTY, Facts::default());
+        if self.steps.peek() != b'[' {
+            return false;
+        }
+        let start = self.steps.offset();
+        let mut more = self.enter_array();
+        while more {
+            if index.choices == 0 {
+                self.choice(&mut index.first);
+                let Index { first, seen, finished, facts, .. } = &mut *index;
+                self.conclude(first, Seen { seen, finished, facts });
+            } else {
+                let mut other = ChoiceIndex::EMPTY;
+                self.aside(|work| work.further_choice(&mut other));
+                let Index { seen, finished, facts, .. } = &mut *index;
+                self.conclude(&other, Seen { seen, finished, facts });
+            }
+            index.choices = index.choices.saturating_add(1);
+            more = self.more_elements();
+        }
+        let span = self.span_from(start);
+        self.place(&mut index.top, top::CHOICES, span);
+        true
+    }
+
+    /// What the verdict has to know of a choice.
+    #[inline(always)]
+    fn conclude(&self, choice: &ChoiceIndex, to: Seen<'_>) {
+        /// Members that few choices have.
+        const RARE: u32 = 1 << choice::MESSAGE | 1 << choice::TEXT | 1 << choice::ERROR | 1 << choice::FINISH_CAMEL;
+        let first = |member| choice.spans.get(member).and_then(|span| self.first_byte(span));
+        if choice.spans.mask() & (RARE | 1 << choice::WHOLE) != 1 << choice::WHOLE
+            || first(choice::FINISH_REASON) == Some(b'"')
+        {
+            return self.conclude_all(choice, to);
+        }
+        to.seen.insert(self.index_of(choice));
+        to.facts.delta |= first(choice::DELTA) == Some(b'{');
+    }
+
+    #[inline(always)]
+    fn index_of(&self, choice: &ChoiceIndex) -> u32 {
+        let Some(span) = choice.spans.get(choice::INDEX) else { return 0 };
+        match self.first_byte(span) {
+            Some(digit @ b'0'..=b'9') if span.end == span.start.wrapping_add(1) => u32::from(digit - b'0'),
+            _ => index_number(self.value(span)).unwrap_or(0),
+        }
+    }
+
+    /// [`conclude`](Work::conclude) for any choice.
+    #[inline(never)]
+    fn conclude_all(&self, choice: &ChoiceIndex, to: Seen<'_>) {
+        if choice.spans.get(choice::WHOLE).is_none() {
+            return;
+        }
+        let value = |member| choice.spans.get(member).map(|span| self.value(span));
+        let number = self.index_of(choice);
+        to.seen.insert(number);
+        if let Some(text) = finish_reason(value) {
+            to.finished.insert(number);
+            to.facts.error |= text == "error";
+        }
+        to.facts.error |= value(choice::ERROR).is_some_and(is_error);
+        let has_delta = value(choice::DELTA).is_some_and(|value| value.kind() == Kind::Object);
+        let has_message = value(choice::MESSAGE).is_some_and(|value| value.kind() == Kind::Object);
+        to.facts.delta |= has_delta;
+        to.facts.message |= !has_delta && (has_message || value(choice::TEXT).is_some());
+    }
+
+    /// [`choice`](Work::choice), out of line.
+    #[inline(never)]
+    fn further_choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
+        self.aside(|work| work.choice(into))
+    }
+
+    /// Walks one choice.
+    #[inline(always)]
+    fn choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
         into.clear();
-        if self.walk.peek() != b'{' {
-            self.quirks.insert(Quirk::OddType);
-            self.skip();
+        if self.steps.peek() != b'{' {
+            self.notes.quirks.insert(Quirk::OddType);
+            self.read();
             return Some(());
         }
-        let start = self.walk.offset();
-        let mut indexed = false;
-        self.walk.begin(b'{');
-        while let Some((word, name)) = self.member() {
-            let (member, expect) = match word {
-                INDEX => {
-                    let read = self.keep(&mut into.spans, choice::INDEX, Expect::Any)?;
-                    indexed = !read.is_null();
-                    self.flag(index_is_odd(self.value_of(read)), Quirk::OddIndex);
-                    continue;
+        let start = self.steps.offset();
+        let mut more = self.enter_object();
+        while more {
+            let key = next_key!(self,
+                b"inde" { b"x\":" => Index }
+                b"delt" { b"a\":" => Delta }
+                b"logp" { b"robs\":" => Logprobs }
+                b"fini" { b"sh_reason\":" => FinishReason }
+                b"text" { b"\":" => Text }
+                b"stop" { b"_reason\":" => Unknown }
+                b"toke" { b"n_ids\":" => Unknown }
+                b"nati" { b"ve_finish_reason\":" => NativeFinishReason }
+            );
+            let place = match key {
+                Key::Index => {
+                    if self.integer(&mut into.spans, choice::INDEX) {
+                        more = self.more_members();
+                        continue;
+                    }
+                    (choice::INDEX, Expect::INDEX)
                 }
-                DELTA => {
+                Key::Delta => {
                     into.delta.clear();
-                    if self.walk.peek() == b'{' {
-                        let from = self.walk.offset();
+                    if self.steps.peek() == b'{' {
+                        let from = self.steps.offset();
                         self.delta(&mut into.delta);
                         let span = self.span_from(from);
                         self.place(&mut into.spans, choice::DELTA, span);
+                        more = self.more_members();
                         continue;
                     }
-                    (choice::DELTA, Expect::Object)
+                    (choice::DELTA, Expect::OBJECT)
                 }
-                MESSAGE => (choice::MESSAGE, Expect::Object),
-                TEXT => (choice::TEXT, Expect::Text),
-                FINISH_REASON if name == b"finish_reason" => {
-                    let read = self.keep(&mut into.spans, choice::FINISH_REASON, Expect::Text)?;
-                    self.none_string(read);
-                    continue;
-                }
-                FINISH_CAMEL if name == b"finishReason" => (choice::FINISH_CAMEL, Expect::Text),
-                NATIVE_FINISH_REASON if name == b"native_finish_reason" => (choice::NATIVE_FINISH_REASON, Expect::Any),
-                LOGPROBS if name.len() == 8 => (choice::LOGPROBS, Expect::Object),
-                ERROR => {
-                    let read = self.keep(&mut into.spans, choice::ERROR, Expect::Any)?;
-                    self.none_string(read);
-                    continue;
-                }
-                PROVIDER if name == b"provider_specific_fields" => (choice::PROVIDER_FIELDS, Expect::Any),
-                _ => {
-                    self.skip();
-                    continue;
-                }
+                Key::Message => (choice::MESSAGE, Expect::OBJECT),
+                Key::Text => (choice::TEXT, Expect::TEXT),
+                Key::FinishReason => (choice::FINISH_REASON, Expect::REASON),
+                Key::FinishCamel => (choice::FINISH_CAMEL, Expect::TEXT),
+                Key::NativeFinishReason => (choice::NATIVE_FINISH_REASON, Expect::ANY),
+                Key::Logprobs => (choice::LOGPROBS, Expect::OBJECT),
+                Key::Error => (choice::ERROR, Expect::ERROR),
+                Key::ProviderFields => (choice::PROVIDER_FIELDS, Expect::ANY),
+                _ => UNKNOWN,
             };
-            self.keep(&mut into.spans, member, expect)?;
+            let Some(read) = self.read() else {
+                if place == UNKNOWN {
+                    break;
+                }
+                return None;
+            };
+            self.put(&mut into.spans, place, read);
+            more = self.more_members();
         }
-        self.flag(!indexed, Quirk::MissingChoiceIndex);
+        let index = into.spans.get(choice::INDEX).and_then(|span| self.first_byte(span));
+        self.flag(index.is_none() || index == Some(b'n'), Quirk::MissingChoiceIndex);
         let span = self.span_from(start);
         into.spans.set(choice::WHOLE, span);
         Some(())
     }
 
     /// Walks a delta or a message.
-    pub(crate) fn delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
-        use names::*;
+    #[inline(always)]
+    fn delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
         into.clear();
-        self.walk.begin(b'{');
-        while let Some((word, name)) = self.member() {
-            let (member, expect) = match word {
-                ROLE => (delta::ROLE, Expect::Text),
-                CONTENT => {
-                    if self.walk.peek() == b'[' {
-                        let span = self.content_parts();
+        let mut more = self.enter_object();
+        while more {
+            let key = next_key!(self,
+                b"role" { b"\":" => Role }
+                b"cont" { b"ent\":" => Content }
+                b"reas" { b"oning_content\":" => ReasoningContent, b"oning\":" => Reasoning }
+                b"refu" { b"sal\":" => Refusal }
+                b"tool" { b"_calls\":" => ToolCalls }
+            );
+            let place = match key {
+                Key::Role => (delta::ROLE, Expect::TEXT),
+                Key::Content => {
+                    if self.steps.peek() == b'[' {
+                        let span = self.aside(|work| work.content_parts());
                         self.place(&mut into.spans, delta::CONTENT, span);
+                        more = self.more_members();
                         continue;
                     }
-                    (delta::CONTENT, Expect::Text)
+                    (delta::CONTENT, Expect::TEXT)
                 }
-                REFUSAL => (delta::REFUSAL, Expect::Text),
-                REASONING => match name {
-                    b"reasoning_content" => (delta::REASONING_CONTENT, Expect::Text),
-                    b"reasoning" => (delta::REASONING, Expect::Text),
-                    b"reasoning_details" => (delta::REASONING_DETAILS, Expect::Any),
-                    _ => {
-                        self.skip();
-                        continue;
-                    }
-                },
-                THINKING if name.len() == 8 => (delta::THINKING, Expect::Any),
-                THOUGHT => (delta::THOUGHT, Expect::Any),
-                FUNCTION if name == b"function_call" => {
-                    let read = self.keep(&mut into.spans, delta::FUNCTION_CALL, Expect::Object)?;
-                    let arguments = self.value_of(read).get("arguments").ok().flatten();
-                    let odd = arguments.is_some_and(|value| !matches!(value.kind(), Kind::String | Kind::Null));
-                    self.flag(odd, Quirk::ArgumentsNotText);
-                    continue;
-                }
-                TOOL_CALLS if name == b"tool_calls" => {
+                Key::Refusal => (delta::REFUSAL, Expect::TEXT),
+                Key::ReasoningContent => (delta::REASONING_CONTENT, Expect::TEXT),
+                Key::Reasoning => (delta::REASONING, Expect::TEXT),
+                Key::ReasoningDetails => (delta::REASONING_DETAILS, Expect::ANY),
+                Key::Thinking => (delta::THINKING, Expect::ANY),
+                Key::Thought => (delta::THOUGHT, Expect::ANY),
+                Key::FunctionCall => (delta::FUNCTION_CALL, Expect::FUNCTION),
+                Key::ToolCalls => {
                     into.calls = 0;
-                    if self.walk.peek() == b'[' {
-                        self.tool_calls(into);
+                    if self.steps.peek() == b'[' {
+                        self.aside(|work| work.tool_calls(into));
+                        more = self.more_members();
                         continue;
                     }
-                    let read = self.keep(&mut into.spans, delta::TOOL_CALLS, Expect::Any)?;
-                    let none = self.none_string(read);
-                    self.flag(!read.is_null() && !none, Quirk::OddType);
-                    continue;
+                    (delta::TOOL_CALLS, Expect::LIST)
                 }
-                AUDIO => (delta::AUDIO, Expect::Any),
-                ANNOTATIONS if name == b"annotations" => (delta::ANNOTATIONS, Expect::Any),
-                _ => {
-                    self.skip();
-                    continue;
-                }
+                Key::Audio => (delta::AUDIO, Expect::ANY),
+                Key::Annotations => (delta::ANNOTATIONS, Expect::ANY),
+                _ => UNKNOWN,
             };
-            self.keep(&mut into.spans, member, expect)?;
+            let Some(read) = self.read() else {
+                if place == UNKNOWN {
+                    break;
+                }
+                return None;
+            };
+            self.put(&mut into.spans, place, read);
+            more = self.more_members();
         }
         Some(())
     }
 
     /// Walks an array of content parts for such as nobody knows.
+    #[inline(never)]
     fn content_parts(&mut self) -> Span {
-        let start = self.walk.offset();
-        self.walk.begin(b'[');
-        while self.walk.element() {
+        let start = self.steps.offset();
+        let mut more = self.enter_array();
+        while more {
             let Some(read) = self.read() else { break };
-            let known = match read.first {
-                b'"' => true,
-                b'{' => super::delta::part_type(self.value_of(read)).is_some(),
+            let known = match read.kind {
+                Kinds::STRING => true,
+                Kinds::OBJECT => super::delta::part_type(self.value_of(read)).is_some(),
                 _ => false,
             };
             self.flag(!known, Quirk::UnknownContentPart);
+            more = self.more_elements();
         }
         self.span_from(start)
     }
 
+    #[inline(never)]
     fn tool_calls(&mut self, into: &mut DeltaIndex) {
-        let start = self.walk.offset();
-        self.walk.begin(b'[');
-        while self.walk.element() {
-            if into.calls == 0 {
-                self.call(&mut into.call);
-            } else {
-                let mut other = CallIndex::EMPTY;
-                self.call(&mut other);
+        self.aside(|work| {
+            let start = work.steps.offset();
+            let mut more = work.enter_array();
+            while more {
+                if into.calls == 0 {
+                    work.call(&mut into.call);
+                } else {
+                    let mut other = CallIndex::EMPTY;
+                    work.aside(|work| work.further_call(&mut other));
+                }
+                into.calls = into.calls.saturating_add(1);
+                more = work.more_elements();
             }
-            into.calls = into.calls.saturating_add(1);
-        }
-        let span = self.span_from(start);
-        self.place(&mut into.spans, delta::TOOL_CALLS, span);
+            let span = work.span_from(start);
+            work.place(&mut into.spans, delta::TOOL_CALLS, span);
+        });
+    }
+
+    /// [`call`](Work::call), out of line.
+    #[inline(never)]
+    fn further_call(&mut self, into: &mut CallIndex) -> Option<()> {
+        self.aside(|work| work.call(into))
     }
 
     /// Walks one tool call.
-    pub(crate) fn call(&mut self, into: &mut CallIndex) -> Option<()> {
-        use names::*;
+    #[inline(always)]
+    fn call(&mut self, into: &mut CallIndex) -> Option<()> {
         into.clear();
-        if self.walk.peek() != b'{' {
-            self.quirks.insert(Quirk::OddType);
-            self.skip();
+        if self.steps.peek() != b'{' {
+            self.notes.quirks.insert(Quirk::OddType);
+            self.read();
             return Some(());
         }
-        let start = self.walk.offset();
-        self.walk.begin(b'{');
-        while let Some((word, name)) = self.member() {
-            let (member, expect) = match word {
-                INDEX => {
-                    let read = self.keep(into, call::INDEX, Expect::Any)?;
-                    self.flag(index_is_odd(self.value_of(read)), Quirk::OddIndex);
-                    continue;
+        let start = self.steps.offset();
+        let mut more = self.enter_object();
+        while more {
+            let key = next_key!(self,
+                b"inde" { b"x\":" => Index }
+                b"id\":" { b"" => Id }
+                b"type" { b"\":" => Type }
+                b"func" { b"tion\":" => Function }
+            );
+            let place = match key {
+                Key::Index => {
+                    if self.integer(into, call::INDEX) {
+                        more = self.more_members();
+                        continue;
+                    }
+                    (call::INDEX, Expect::INDEX)
                 }
-                ID => (call::ID, Expect::Text),
-                TYPE => (call::TYPE, Expect::Text),
-                FUNCTION if name.len() == 8 => {
-                    self.tool(into, call::FUNCTION, b"arguments");
-                    continue;
+                Key::Id => (call::ID, Expect::TEXT),
+                Key::Type => (call::TYPE, Expect::TEXT),
+                Key::Function | Key::Custom => {
+                    let function = key == Key::Function;
+                    let member = if function { call::FUNCTION } else { call::CUSTOM };
+                    if into.get(member).is_some() {
+                        // It is there twice: what the first said does not count.
+                        into.unset(call::NAME);
+                        into.unset(call::ARGUMENTS);
+                    }
+                    if self.steps.peek() == b'{' {
+                        self.tool(into, member, if function { Key::Arguments } else { Key::Input });
+                        more = self.more_members();
+                        continue;
+                    }
+                    (member, Expect::OBJECT)
                 }
-                CUSTOM => {
-                    self.tool(into, call::CUSTOM, b"input");
-                    continue;
-                }
-                _ => {
-                    self.skip();
-                    continue;
-                }
+                _ => UNKNOWN,
             };
-            self.keep(into, member, expect)?;
+            let Some(read) = self.read() else {
+                if place == UNKNOWN || matches!(key, Key::Function | Key::Custom) {
+                    break;
+                }
+                return None;
+            };
+            self.put(into, place, read);
+            more = self.more_members();
         }
         let span = self.span_from(start);
         into.set(call::WHOLE, span);
@@ -558,33 +445,103 @@ impl<'a> Pass<'a> {
     }
 
     /// The `function` or `custom` object of a tool call: its name and what goes in.
-    fn tool(&mut self, into: &mut CallIndex, member: usize, input: &[u8]) -> Option<()> {
-        use names::*;
-        if into.get(member).is_some() {
-            // It is there twice: what the first said does not count.
-            into.unset(call::NAME);
-            into.unset(call::ARGUMENTS);
-        }
-        if self.walk.peek() != b'{' {
-            self.keep(into, member, Expect::Object)?;
-            return Some(());
-        }
-        let start = self.walk.offset();
-        self.walk.begin(b'{');
-        while let Some((word, name)) = self.member() {
-            match word {
-                NAME => {
-                    self.keep(into, call::NAME, Expect::Text)?;
+    #[inline(always)]
+    fn tool(&mut self, into: &mut CallIndex, member: usize, input: Key) -> Option<()> {
+        let start = self.steps.offset();
+        let mut more = self.enter_object();
+        while more {
+            let key = next_key!(self,
+                b"argu" { b"ments\":" => Arguments }
+                b"name" { b"\":" => Name }
+            );
+            let place = if key == Key::Name {
+                (call::NAME, Expect::TEXT)
+            } else if key == input {
+                (call::ARGUMENTS, Expect::ARGUMENTS)
+            } else {
+                UNKNOWN
+            };
+            let Some(read) = self.read() else {
+                if place == UNKNOWN {
+                    break;
                 }
-                ARGUMENTS | INPUT if name == input => {
-                    let read = self.keep(into, call::ARGUMENTS, Expect::Any)?;
-                    self.flag(!matches!(read.first, b'"' | b'n'), Quirk::ArgumentsNotText);
-                }
-                _ => self.skip(),
-            }
+                return None;
+            };
+            self.put(into, place, read);
+            more = self.more_members();
         }
         let span = self.span_from(start);
         self.place(into, member, span);
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    extern crate std;
+    use super::*;
+    use crate::chat::index::Hint;
+    use std::{format, string::String, vec::Vec};
+
+    /// The values that an index has in its payload, whitespace inside them apart.
+    fn values(payload: &str) -> (Vec<String>, String) {
+        let mut index = Index::new();
+        let end = index.read(payload.as_bytes(), Hint::None, 128).unwrap();
+        assert_eq!(end, payload.trim_end().len());
+        let mut values = Vec::new();
+        let mut add = |level: &str, member: usize, span: Option<Span>| {
+            let Some(span) = span else { return };
+            let raw: String = payload[span.start as usize..span.end as usize].split(' ').collect();
+            values.push(format!("{level} {member} {raw} {}", span.flags));
+        };
+        (0..top::COUNT).for_each(|member| add("top", member, index.top.get(member)));
+        (0..choice::COUNT).for_each(|member| add("choice", member, index.first.spans.get(member)));
+        (0..delta::COUNT).for_each(|member| add("delta", member, index.first.delta.spans.get(member)));
+        (0..call::COUNT).for_each(|member| add("call", member, index.first.delta.call.get(member)));
+        let rest = format!("{:?} {:?} {:?} {:?}", index.quirks, index.seen, index.finished, index.facts);
+        (values, rest)
+    }
+
+    #[test]
+    fn the_short_ways_say_what_the_long_ones_do() {
+        let mut seen = 0;
+        for (content, index, reason) in
+            [("\"Hi\"", "0", "null"), ("\"\\\"é\"", "17", "\"stop\""), ("null", "-1", "\"None\""), ("7", "\"1\"", "{}")]
+        {
+            let payload = format!(
+                "{{\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1750000000,\"model\":\"m\",\
+                 \"service_tier\":\"default\",\"system_fingerprint\":\"fp_0123456789\",\"provider\":{{}},\
+                 \"choices\":[{{\"index\":{index},\"delta\":{{\"role\":\"assistant\",\"content\":{content},\
+                 \"reasoning\":null,\"reasoning_content\":\"r\",\"refusal\":null,\"tool_calls\":[{{\"index\":{index},\
+                 \"id\":\"call\",\"type\":\"function\",\"function\":{{\"name\":\"n\",\"arguments\":{content}}}}}]}},\
+                 \"logprobs\":{{\"content\":[[]]}},\"finish_reason\":{reason},\"native_finish_reason\":\"x\"}},\
+                 {{\"index\":{index},\"delta\":{{}}}}],\"usage\":null,\"obfuscation\":\"abc\"}}"
+            );
+            let due = values(&payload);
+            seen += due.0.len();
+            // A space at each place where one may be, one place after the other.
+            let (mut inside, mut escaped, mut places) = (false, false, 0);
+            for (at, byte) in payload.bytes().enumerate() {
+                let between = !inside && matches!(byte, b',' | b':' | b'{' | b'}' | b'[' | b']');
+                (inside, escaped) = (inside ^ (byte == b'"' && !escaped), byte == b'\\' && !escaped);
+                if between {
+                    places += 1;
+                    let spaced = format!("{} {} {}", &payload[..at], char::from(byte), &payload[at + 1..]);
+                    let (found, due) = (values(&spaced), &due);
+                    assert_eq!(&found, due, "{spaced}");
+                }
+            }
+            assert!(places > 70, "{places}");
+            // Each name with its first letter escaped; it is flagged nowhere.
+            for (at, _) in payload.match_indices("\":") {
+                let start = payload[..at].rfind('"').unwrap() + 1;
+                let code = payload.as_bytes()[start];
+                let spelt = format!("{}\\u{code:04x}{}", &payload[..start], &payload[start + 1..]);
+                let (found, rest) = values(&spelt);
+                assert_eq!((found.len(), &rest), (due.0.len(), &due.1), "{spelt}");
+            }
+        }
+        assert!(seen > 100, "{seen}");
     }
 }

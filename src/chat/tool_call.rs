@@ -8,53 +8,68 @@ use crate::json::{Kind, Text, Value};
 /// Which of a delta's tool calls comes next.
 #[derive(Clone, Debug)]
 pub(crate) struct CallCursor {
+    count: u32,
     given: u32,
     /// One past the call given last.
     offset: usize,
 }
 
 impl CallCursor {
-    pub(crate) const fn new() -> Self {
-        CallCursor { given: 0, offset: 0 }
+    /// Of a delta that has so many.
+    pub(crate) const fn new(count: u32) -> Self {
+        CallCursor { count, given: 0, offset: 0 }
     }
 
-    /// The next call. `indexed` are the delta's fields, if they live as long as the chunk.
-    pub(crate) fn next<'a>(
+    /// Whether there are more.
+    pub(crate) fn has_more(&self) -> bool {
+        self.given < self.count
+    }
+
+    /// The first call, which the pass over the delta kept.
+    #[inline]
+    pub(crate) fn first<'a>(
         &mut self,
         source: Source<'a>,
         delta: &DeltaIndex,
         indexed: Option<&'a DeltaIndex>,
     ) -> Option<ToolCall<'a>> {
+        if self.count == 0 {
+            return None;
+        }
+        self.given = 1;
+        if self.count > 1 {
+            self.offset = end_of_first(source, delta).unwrap_or(usize::MAX);
+        }
+        let fields = match indexed {
+            Some(delta) => Walked::Indexed(&delta.call),
+            None => Walked::Own(delta.call.clone()),
+        };
+        Some(ToolCall { source, fields, position: 0 })
+    }
+
+    /// The next call behind the first.
+    pub(crate) fn further<'a>(&mut self, source: Source<'a>) -> Option<ToolCall<'a>> {
         let position = self.given;
-        if position >= delta.calls {
+        if position >= self.count {
             return None;
         }
         self.given = position.saturating_add(1);
-        let fields = match indexed {
-            Some(delta) if position == 0 => Walked::Indexed(&delta.call),
-            None if position == 0 => Walked::Own(delta.call.clone()),
-            _ => Walked::Own(self.further(source, delta)?),
-        };
-        Some(ToolCall { source, fields, position })
-    }
-
-    fn further(&mut self, source: Source<'_>, delta: &DeltaIndex) -> Option<CallIndex> {
-        let Source { payload, index } = source;
-        if self.given == 2 {
-            self.offset = match index::member(index, payload, &delta.call, call::WHOLE) {
-                Some(whole) => index::end_of(payload, whole),
-                None => {
-                    let calls = index::member(index, payload, &delta.spans, delta::TOOL_CALLS)?;
-                    index::end_of(payload, calls.elements().next()?.ok()?)
-                }
-            };
-        }
         let mut own = CallIndex::EMPTY;
-        let mut pass = Pass::next_element(payload, self.offset)?;
+        let mut pass = Pass::next_element(source.payload, self.offset)?;
         pass.call(&mut own)?;
         self.offset = pass.offset();
-        Some(own)
+        Some(ToolCall { source, fields: Walked::Own(own), position })
     }
+}
+
+fn end_of_first(source: Source<'_>, delta: &DeltaIndex) -> Option<usize> {
+    let Source { payload, index } = source;
+    if let Some(whole) = index::member(index, payload, &delta.call, call::WHOLE) {
+        return Some(index::end_of(payload, whole));
+    }
+    // It is no object: read over it.
+    let calls = index::member(index, payload, &delta.spans, delta::TOOL_CALLS)?;
+    Some(index::end_of(payload, calls.elements().next()?.ok()?))
 }
 
 /// The tool calls of a delta. The first costs nothing more; each further one is walked once.
@@ -66,7 +81,8 @@ pub struct ToolCalls<'a> {
 
 impl<'a> ToolCalls<'a> {
     pub(crate) fn new(delta: DeltaView<'a>) -> Self {
-        ToolCalls { delta, cursor: CallCursor::new() }
+        let cursor = CallCursor::new(delta.fields.calls);
+        ToolCalls { delta, cursor }
     }
 }
 
@@ -74,11 +90,15 @@ impl<'a> Iterator for ToolCalls<'a> {
     type Item = ToolCall<'a>;
 
     fn next(&mut self) -> Option<ToolCall<'a>> {
-        let indexed = match self.delta.fields {
+        let ToolCalls { delta, cursor } = self;
+        if cursor.given > 0 {
+            return cursor.further(delta.source);
+        }
+        let indexed = match delta.fields {
             Walked::Indexed(delta) => Some(delta),
             Walked::Own(_) => None,
         };
-        self.cursor.next(self.delta.source, &self.delta.fields, indexed)
+        cursor.first(delta.source, &delta.fields, indexed)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Where a JSON object ends, told bytes by bytes.
 
+use crate::scan::visits::visit;
+
 /// How far a JSON object has come: incremental, a few bytes of state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Balance {
@@ -28,6 +30,7 @@ impl Balance {
             return None;
         }
         for (at, &byte) in bytes.iter().enumerate() {
+            visit!(1);
             if self.in_string {
                 if self.escaped {
                     self.escaped = false;

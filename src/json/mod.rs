@@ -24,6 +24,7 @@ mod error;
 mod fragments;
 mod number;
 mod rewrite;
+mod steps;
 mod strict;
 mod take;
 mod text;
@@ -33,6 +34,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+use crate::scan::visits::visit;
 pub(crate) use balance::Balance;
 pub use cursor::Cursor;
 pub use decimal::Decimal;
@@ -40,11 +42,12 @@ pub use error::{JsonError, JsonErrorKind};
 pub use fragments::{Copied, Fragment, Fragments, Unescape};
 pub use number::Number;
 pub(crate) use rewrite::{escape, rewrite};
+pub(crate) use steps::{Kinds, Read, Steps};
+pub(crate) use strict::string_end as strict_string_end;
 pub use strict::validate;
 pub use text::Text;
 pub(crate) use text::TextFlags;
 pub use value::{Elements, Members, Value};
-pub(crate) use walk::Walk;
 
 /// The six kinds of a JSON value (RFC 8259, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,6 +99,7 @@ pub fn parse(bytes: &[u8]) -> Result<Value<'_>, JsonError> {
 #[inline]
 fn significant(bytes: &[u8], mut at: usize) -> (usize, Option<u8>) {
     loop {
+        visit!(1);
         match bytes.get(at) {
             Some(b' ' | b'\n' | b'\r' | b'\t') => at += 1,
             Some(&byte) => return (at, Some(byte)),
@@ -107,6 +111,7 @@ fn significant(bytes: &[u8], mut at: usize) -> (usize, Option<u8>) {
 /// One past the literal that begins at `at` with `first`, which is `t`, `f` or `n`.
 #[inline]
 fn literal_end(bytes: &[u8], at: usize, first: u8) -> Result<usize, JsonError> {
+    visit!(5);
     let rest = bytes.get(at..).unwrap_or_default();
     // Compared with each as a constant: no call.
     let word: &[u8] = match (first, rest) {

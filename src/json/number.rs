@@ -2,6 +2,7 @@
 
 use super::{JsonError, JsonErrorKind};
 use crate::scan::utf8;
+use crate::scan::visits::visit;
 use core::fmt;
 
 /// A JSON number, as it stands. It borrows its bytes.
@@ -116,15 +117,40 @@ pub(super) fn end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
 /// One past the digits at `from`, of which there must be one.
 #[inline]
 fn digits(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
-    let mut at = from;
-    while let Some(b'0'..=b'9') = bytes.get(at) {
-        at += 1;
-    }
+    let at = from + digits_len(bytes.get(from..).unwrap_or_default());
     if at > from {
         return Ok(at);
     }
     let kind = if at < bytes.len() { JsonErrorKind::BadNumber } else { JsonErrorKind::UnexpectedEnd };
     Err(kind.at(at))
+}
+
+/// How many digits the bytes begin with.
+#[inline(always)]
+pub(super) fn digits_len(bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    let mut len = 0;
+    while let Some((eight, after)) = rest.split_first_chunk::<8>() {
+        visit!(8);
+        let others = no_digits(u64::from_le_bytes(*eight));
+        if others != 0 {
+            return len + (others.trailing_zeros() >> 3) as usize;
+        }
+        rest = after;
+        len += 8;
+    }
+    visit!(rest.len());
+    len + rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+/// The top bit of each byte that is no digit.
+#[inline(always)]
+const fn no_digits(word: u64) -> u64 {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // A digit is 0x30 to 0x39: that turned into 0 to 9, only what is beyond it carries into the top bit.
+    let digits = word ^ (LOW * 0x30);
+    (((digits & !HIGH) + LOW * 0x76) | digits) & HIGH
 }
 
 /// Sign and magnitude of a number that is an integer; `None` if it is none or the magnitude passes `u64::MAX`.
@@ -355,6 +381,16 @@ mod tests {
         ] {
             assert!(Number::new(text.as_bytes()).is_none(), "{text}");
         }
+        for byte in 0..=255u8 {
+            for place in 0..20 {
+                let mut bytes = [b'7'; 20];
+                bytes[place] = byte;
+                let due = bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(20);
+                assert_eq!(digits_len(&bytes), due);
+                assert_eq!(digits_len(&bytes[place..]), due - place.min(due));
+            }
+        }
+        assert_eq!(digits_len(b""), 0);
         assert_eq!(end(b"-x", 0), Err(JsonErrorKind::BadNumber.at(1)));
         assert_eq!(end(b"1.", 0), Err(JsonErrorKind::UnexpectedEnd.at(2)));
         assert_eq!(end(b"012", 0), Ok(1));

@@ -126,7 +126,7 @@ fn expect(due: u8, at: usize, byte: Option<u8>) -> Result<(), JsonError> {
 }
 
 /// One past the closing quote of the string whose first byte is at `from`.
-fn string_end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
+pub(crate) fn string_end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
     let mut at = from;
     loop {
         let run = string::strict_run(bytes, at);

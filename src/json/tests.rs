@@ -111,7 +111,7 @@ fn check(text: Text<'_>, due: &str, quirks: QuirkSet) {
         assert!(text != due[..at] && text != *format!("{}{}", &due[..at], if char == 'q' { 'p' } else { 'q' }));
     }
 
-    for len in 0..due.len() + 2 {
+    for len in (0..due.len() + 2).chain([due.len() + 300]) {
         let mut buffer = vec![0; len];
         let copied = text.copy_to(&mut buffer);
         let fits = (0..=len.min(due.len())).rev().find(|&at| due.is_char_boundary(at)).unwrap();
@@ -134,9 +134,12 @@ fn check(text: Text<'_>, due: &str, quirks: QuirkSet) {
     }
     #[cfg(feature = "alloc")]
     {
-        let mut pushed = String::from("=");
-        assert_eq!(text.push_to(&mut pushed), quirks);
-        assert_eq!(pushed, format!("={due}"));
+        for capacity in [1, raw.len() + 300] {
+            let mut pushed = String::with_capacity(capacity);
+            pushed.push('=');
+            assert_eq!(text.push_to(&mut pushed), quirks);
+            assert_eq!(pushed, format!("={due}"));
+        }
         let cow = text.to_cow();
         assert_eq!(cow, due);
         assert_eq!(matches!(cow, std::borrow::Cow::Borrowed(_)), text.as_str().is_some());

@@ -154,7 +154,7 @@ impl<'a> Value<'a> {
     fn walk_at(&self, bracket: u8, at: &mut usize) -> Option<Walk<'a>> {
         let offset = core::mem::replace(at, usize::MAX);
         if offset > 0 {
-            return (self.raw.first() == Some(&bracket)).then(|| Walk::again(self.raw, offset, true));
+            return (self.raw.first() == Some(&bracket)).then(|| Walk::again(self.raw, offset));
         }
         let mut walk = Walk::new(self.raw, u32::MAX);
         walk.begin(bracket).then_some(walk)

@@ -1,0 +1,78 @@
+//! What is expected of a member's value, and what is flagged if it is something else.
+
+use super::index::is_none_string;
+use crate::json::{Kind, Kinds, Value};
+use crate::{Quirk, QuirkSet};
+
+/// Kinds that need no second look, and what the other ones are judged by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Expect {
+    pub(super) plain: Kinds,
+    rule: Rule,
+}
+
+/// What a value is judged by that needs a second look.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// It is odd.
+    Odd,
+    /// The string "None" is flagged as such; anything else is odd.
+    NoneOrOdd,
+    /// The string "None" is flagged; anything else is right.
+    None,
+    /// A string is right, but "None" is flagged; anything else is odd.
+    Word,
+    /// A number without fraction and exponent is right.
+    Integer,
+    /// An index is a plain integer, not negative.
+    Index,
+    /// As `NoneOrOdd`, but an object is right if its arguments are text.
+    Function,
+    /// Null is no list of choices, but understood; otherwise as `NoneOrOdd`.
+    Choices,
+    /// It should be text.
+    Arguments,
+}
+
+impl Expect {
+    const fn new(plain: Kinds, rule: Rule) -> Self {
+        Expect { plain, rule }
+    }
+
+    pub(super) const ANY: Expect = Expect::new(Kinds::ANY, Rule::Odd);
+    pub(super) const TEXT: Expect = Expect::new(Kinds::STRING.or(Kinds::NULL), Rule::Odd);
+    pub(super) const OBJECT: Expect = Expect::new(Kinds::OBJECT.or(Kinds::NULL), Rule::NoneOrOdd);
+    /// A list is walked; this is what is none.
+    pub(super) const LIST: Expect = Expect::new(Kinds::NULL, Rule::NoneOrOdd);
+    pub(super) const ERROR: Expect = Expect::new(Kinds::NULL, Rule::None);
+    pub(super) const REASON: Expect = Expect::new(Kinds::NULL, Rule::Word);
+    pub(super) const TIME: Expect = Expect::new(Kinds::NULL, Rule::Integer);
+    pub(super) const INDEX: Expect = Expect::new(Kinds::NULL, Rule::Index);
+    pub(super) const FUNCTION: Expect = Expect::new(Kinds::NULL, Rule::Function);
+    pub(super) const CHOICES: Expect = Expect::new(Kinds::NONE, Rule::Choices);
+    pub(super) const ARGUMENTS: Expect = Expect::new(Kinds::STRING.or(Kinds::NULL), Rule::Arguments);
+
+    /// What is odd about a value that is not of the plain kinds.
+    #[inline(never)]
+    pub(super) fn judge(self, value: Value<'_>) -> QuirkSet {
+        let none_or = |quirk| QuirkSet::from(if is_none_string(value) { Quirk::NoneString } else { quirk });
+        let when = |odd: bool, quirk| if odd { QuirkSet::from(quirk) } else { QuirkSet::EMPTY };
+        match (self.rule, value.kind()) {
+            (Rule::Choices, Kind::Null) => Quirk::NullChunk.into(),
+            (Rule::None, _) | (Rule::Word, Kind::String) => when(is_none_string(value), Quirk::NoneString),
+            (Rule::Integer, Kind::Number) => {
+                when(value.raw().iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')), Quirk::OddType)
+            }
+            (Rule::Index, Kind::Number) => when(value.raw().iter().any(|byte| !byte.is_ascii_digit()), Quirk::OddIndex),
+            (Rule::Index, _) => Quirk::OddIndex.into(),
+            (Rule::Function, Kind::Object) => {
+                let arguments = value.get("arguments").ok().flatten();
+                let odd = arguments.is_some_and(|value| !matches!(value.kind(), Kind::String | Kind::Null));
+                when(odd, Quirk::ArgumentsNotText)
+            }
+            (Rule::Arguments, _) => Quirk::ArgumentsNotText.into(),
+            (Rule::NoneOrOdd | Rule::Choices | Rule::Function, _) => none_or(Quirk::OddType),
+            (Rule::Odd | Rule::Word | Rule::Integer, _) => Quirk::OddType.into(),
+        }
+    }
+}

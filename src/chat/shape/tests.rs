@@ -1,0 +1,190 @@
+//! Which holes a chunk has, and what is kept of its index.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+extern crate std;
+
+use super::{Changing, Fill, Holes, Shape, HOLES};
+use crate::chat::index::{call, choice, delta, top, Hint, Index};
+use std::format;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+fn read(payload: &str) -> Index {
+    let mut index = Index::new();
+    assert_eq!(index.read(payload.as_bytes(), Hint::None, 128), Ok(payload.len()), "{payload}");
+    index
+}
+
+const ALL: Changing = Changing { id: true, created: true };
+const NONE: Changing = Changing { id: false, created: false };
+
+/// What lies in the holes, and how each is filled.
+fn holes(payload: &str, changing: Changing, texts: bool) -> Option<Vec<(&str, Fill)>> {
+    let holes = Holes::of(&read(payload), payload.as_bytes(), changing, texts)?;
+    Some(holes.as_slice().iter().map(|hole| (&payload[hole.start..hole.end], hole.fill)).collect())
+}
+
+fn delta(members: &str) -> String {
+    format!("{{\"choices\":[{{\"index\":0,\"delta\":{{{members}}}}}]}}")
+}
+
+#[test]
+fn texts_are_holes() {
+    for member in ["content", "refusal", "reasoning_content", "reasoning", "thinking", "thought"] {
+        let payload = delta(&format!("\"role\":\"assistant\",\"{member}\":\"a\\\"b\""));
+        assert_eq!(holes(&payload, NONE, false), Some([("a\\\"b", Fill::Text)].to_vec()), "{member}");
+        for other in ["null", "7", "[\"a\"]", "{}", "true"] {
+            let payload = delta(&format!("\"{member}\":{other}"));
+            assert_eq!(holes(&payload, NONE, false), Some(Vec::new()), "{member} {other}");
+        }
+    }
+    let call = delta(
+        "\"tool_calls\":[{\"index\":0,\"id\":\"i\",\"type\":\"function\",\"function\":{\"name\":\"n\",\"arguments\":\"{\"}},\
+         {\"index\":1,\"function\":{\"arguments\":\"x\"}}]",
+    );
+    assert_eq!(holes(&call, ALL, false), Some([("{", Fill::Text)].to_vec()));
+    let text = "{\"choices\":[{\"index\":0,\"text\":\"\"},{\"index\":1,\"text\":\"b\"}]}";
+    assert_eq!(holes(text, ALL, false), Some([("", Fill::Text)].to_vec()));
+    // The last of two counts.
+    assert_eq!(holes(&delta("\"content\":\"a\",\"content\":\"b\""), NONE, false), Some([("b", Fill::Text)].to_vec()));
+}
+
+#[test]
+fn containers_are_holes_where_the_grammar_is_not_checked() {
+    let payload = "{\"choices\":[{\"delta\":{\"content\":\"a\"},\"logprobs\":{\"content\":[]}}],\"usage\":{\"n\":1},\
+                   \"timings\":{\"t\":2},\"obfuscation\":\"xy\"}";
+    let due = [
+        ("a", Fill::Text),
+        ("{\"content\":[]}", Fill::Container(3)),
+        ("{\"n\":1}", Fill::Container(1)),
+        ("{\"t\":2}", Fill::Container(1)),
+        ("xy", Fill::Text),
+    ];
+    assert_eq!(holes(payload, NONE, false), Some(due.to_vec()));
+    assert_eq!(holes(payload, NONE, true), Some([due[0], due[4]].to_vec()));
+    for other in ["null", "[]", "7", "\"None\""] {
+        let payload = format!("{{\"choices\":[{{\"logprobs\":{other}}}],\"usage\":{other},\"timings\":{other}}}");
+        assert_eq!(holes(&payload, NONE, false), Some(Vec::new()), "{payload}");
+    }
+}
+
+#[test]
+fn what_was_seen_to_change_is_a_hole() {
+    let payload = |created: &str| format!("{{\"id\":\"c-1\",\"created\":{created},\"choices\":[]}}");
+    let number = |digits| ("c-1", Fill::Text, digits, Fill::Number);
+    for digits in ["0", "7", "1700000000", "18446744073709551615"] {
+        let payload = payload(digits);
+        assert_eq!(holes(&payload, NONE, false), Some(Vec::new()));
+        let (id, text, digits, fill) = number(digits);
+        assert_eq!(holes(&payload, ALL, false), Some([(id, text), (digits, fill)].to_vec()));
+        let created = Changing { id: false, created: true };
+        assert_eq!(holes(&payload, created, true), Some([(digits, fill)].to_vec()));
+    }
+    for other in ["-0", "-1", "1.0", "1e3", "null", "\"1\"", "{}"] {
+        assert_eq!(holes(&payload(other), ALL, false), Some([("c-1", Fill::Text)].to_vec()), "{other}");
+    }
+    let nameless = "{\"id\":7,\"choices\":[]}";
+    assert_eq!(holes(nameless, ALL, false), Some(Vec::new()));
+}
+
+/// One with so many texts that are holes, in an order that is not theirs.
+fn many(count: usize) -> String {
+    let members = ["thought", "content", "thinking", "refusal", "reasoning", "reasoning_content"];
+    let delta: Vec<String> = members.iter().take(count).map(|member| format!("\"{member}\":\"{member}\"")).collect();
+    let pads = "\"obfuscation\":\"p\",".repeat(count.saturating_sub(members.len()));
+    format!("{{{pads}\"choices\":[{{\"index\":0,\"delta\":{{{}}}}}]}}", delta.join(","))
+}
+
+#[test]
+fn holes_are_in_order_and_so_many_at_most() {
+    assert_eq!(HOLES, 7);
+    for count in 0..12 {
+        let payload = many(count);
+        let found = holes(&payload, NONE, false);
+        if count > HOLES {
+            assert_eq!(found, None, "{count}");
+            continue;
+        }
+        let found = found.unwrap();
+        assert_eq!(found.len(), count);
+        let places: Vec<usize> = found.iter().map(|(text, _)| text.as_ptr() as usize).collect();
+        assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{payload}");
+    }
+}
+
+/// All spans of an index, as it tells them.
+fn values(index: &Index, payload: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    let mut add = |level: &str, member: usize, value: Option<crate::json::Value<'_>>| {
+        if let Some(value) = value {
+            let start = value.raw().as_ptr() as usize - payload.as_ptr() as usize;
+            let flags = value.as_text().map(|text| text.parts().0.bits());
+            values.push(format!("{level} {member} {start} {} {flags:?}", std::str::from_utf8(value.raw()).unwrap()));
+        }
+    };
+    let bytes = payload.as_bytes();
+    let value = |span: Option<super::Span>| span.map(|span| index.value(bytes, span));
+    let first = &index.first;
+    (0..top::COUNT).for_each(|member| add("top", member, value(index.top.get(member))));
+    (0..choice::COUNT).for_each(|member| add("choice", member, value(first.spans.get(member))));
+    (0..delta::COUNT).for_each(|member| add("delta", member, value(first.delta.spans.get(member))));
+    (0..call::COUNT).for_each(|member| add("call", member, value(first.delta.call.get(member))));
+    let Index { choices, quirks, facts, due, number, .. } = index;
+    values.push(format!("{choices} {} {quirks:?} {facts:?} {due} {number}", first.delta.calls));
+    values
+}
+
+#[test]
+fn a_shape_gives_its_index_back() {
+    let calls = "\"tool_calls\":[{\"index\":0,\"id\":\"i\",\"function\":{\"name\":\"n\",\"arguments\":\"é\\n\"}},{\"index\":1}]";
+    for payload in [
+        delta("\"content\":\"a\\u00e9\""),
+        delta(calls),
+        delta("\"content\":\"\",\"content\":7"),
+        "{\"id\":\"c\",\"choices\":[{\"index\":2,\"finish_reason\":null},{}],\"usage\":{},\"error\":null}".to_string(),
+        "{}".to_string(),
+        many(HOLES),
+    ] {
+        let index = read(&payload);
+        let holes = Holes::of(&index, payload.as_bytes(), ALL, false).unwrap();
+        let mut shape = Shape::EMPTY;
+        shape.keep(&index, holes.as_slice()).unwrap();
+        // Something else was there.
+        let mut other = read(
+            "{\"model\":\"m\",\"choices\":[{\"index\":5,\"delta\":{\"role\":\"r\"},\"text\":\"t\"}],\"x_groq\":{}}",
+        );
+        shape.recall(&mut other);
+        // It is the same payload: no segment has moved. The texts are as they were.
+        other.bases = [0; crate::chat::index::SEGMENTS];
+        for (hole, between) in holes.as_slice().iter().zip(&mut other.between) {
+            let text = crate::scan::hole::text_end(&payload.as_bytes()[hole.start..]);
+            *between = if hole.fill == Fill::Text { text.flags } else { 0 };
+        }
+        assert_eq!(values(&other, &payload), values(&index, &payload), "{payload}");
+        assert!(other.seen.is_empty() && other.finished.is_empty());
+    }
+}
+
+#[test]
+fn a_shape_that_is_too_large_is_not_kept() {
+    let keep = |payload: &str| {
+        let index = read(payload);
+        let holes = Holes::of(&index, payload.as_bytes(), NONE, false).unwrap();
+        Shape::EMPTY.clone().keep(&index, holes.as_slice())
+    };
+    assert!(keep(&delta(&format!("\"content\":\"{}\"", "a".repeat(65_000)))).is_some());
+    assert!(keep(&delta(&format!("\"content\":\"{}\"", "a".repeat(66_000)))).is_none());
+    let members = |names: &[&str]| names.iter().map(|name| format!("\"{name}\":null,")).collect::<String>();
+    let top = members(&["id", "object", "created", "model", "system_fingerprint", "service_tier", "provider", "usage"]);
+    let choice = members(&["finish_reason", "native_finish_reason", "logprobs", "error"]);
+    let delta = members(&["role", "content", "refusal", "reasoning_content", "reasoning", "thinking", "thought"]);
+    let chunk = |rest: &str| {
+        format!("{{{top}\"choices\":[{{{choice}\"index\":0,\"delta\":{{{delta}\"audio\":null{rest}}}}}]}}")
+    };
+    // With `choices`, `index`, `delta` and the choice as a whole.
+    let due = 8 + 4 + 8 + 4;
+    assert!(due <= super::MEMBERS && super::MEMBERS < due + 3);
+    assert!(keep(&chunk("")).is_some());
+    assert!(keep(&chunk(",\"annotations\":null,\"function_call\":null")).is_some());
+    assert!(keep(&chunk(",\"annotations\":null,\"function_call\":null,\"tool_calls\":null")).is_none());
+}

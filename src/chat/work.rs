@@ -1,0 +1,178 @@
+//! What the walks through a chunk have in common: steps, what is noted on the way, and values put in their places.
+
+use super::expect::Expect;
+use super::index::{Span, Spans};
+use super::key::Key;
+use crate::json::{JsonError, Kinds, Read, Steps, TextFlags, Value};
+use crate::{Quirk, QuirkSet};
+
+/// What a walk met.
+#[derive(Default)]
+pub(super) struct Notes {
+    pub(super) quirks: QuirkSet,
+    /// What is wrong with the bytes. It ends everything.
+    pub(super) fault: Option<JsonError>,
+}
+
+/// The walk itself. Its steps change all the time and are kept in registers; what is seldom written is in memory.
+pub(super) struct Work<'a, 'n> {
+    pub(super) steps: Steps<'a>,
+    pub(super) notes: &'n mut Notes,
+}
+
+/// The number of a member in its index, and what its value should be.
+pub(super) type Place = (usize, Expect);
+
+/// A member that has no place: it is read over.
+pub(super) const UNKNOWN: Place = (usize::MAX, Expect::ANY);
+
+/// Goes over the name that comes: one of those given, known by the four bytes of its tag and by what stands behind
+/// them, or whatever it is. Leaves the function if something is wrong.
+macro_rules! next_key {
+    ($work:ident, $($tag:literal { $($rest:literal => $key:ident),* })*) => {
+        match $work.steps.tag() {
+            $(found if found == const { $crate::chat::key::tag($tag) } => {
+                $(if $work.steps.took($rest) { $crate::chat::key::Key::$key } else)* { $work.key()? }
+            })*
+            _ => $work.key()?,
+        }
+    };
+}
+
+pub(super) fn span(read: Read) -> Span {
+    Span { start: read.start as u32, end: read.end as u32, segments: 0, flags: read.flags.bits() as u8 }
+}
+
+impl<'a> Work<'a, '_> {
+    /// What is wrong, if something is, is noted, and the walk is over.
+    #[inline(always)]
+    pub(super) fn told<T>(&mut self, step: Result<T, JsonError>) -> Option<T> {
+        match step {
+            Ok(step) => Some(step),
+            Err(fault) => {
+                self.notes.fault = self.notes.fault.or(Some(fault));
+                self.steps.stop();
+                None
+            }
+        }
+    }
+
+    /// Does what stays out of line, with a copy: nothing else points to these steps.
+    #[inline(always)]
+    pub(super) fn aside<T>(&mut self, what: impl FnOnce(&mut Work<'a, '_>) -> T) -> T {
+        let mut work = Work { steps: self.steps, notes: self.notes };
+        let result = what(&mut work);
+        self.steps.go_to(work.steps);
+        result
+    }
+
+    pub(super) fn value_of(&self, read: Read) -> Value<'a> {
+        let raw = self.steps.bytes().get(read.start..read.end).unwrap_or(b"null");
+        Value::from_span(raw, read.flags)
+    }
+
+    /// The first byte of a value, which tells its kind.
+    #[inline(always)]
+    pub(super) fn first_byte(&self, span: Span) -> Option<u8> {
+        self.steps.bytes().get(span.start as usize).copied()
+    }
+
+    pub(super) fn value(&self, span: Span) -> Value<'a> {
+        let raw = self.steps.bytes().get(span.start as usize..span.end as usize).unwrap_or(b"null");
+        Value::from_span(raw, TextFlags::from_bits(u16::from(span.flags)))
+    }
+
+    /// Whether the object that comes has a member; it is entered, and if not, left.
+    #[inline(always)]
+    pub(super) fn enter_object(&mut self) -> bool {
+        let entered = self.steps.enter(b'{');
+        self.told(entered).is_some() && self.steps.first(b'}')
+    }
+
+    /// Behind a member: whether another one comes.
+    #[inline(always)]
+    pub(super) fn more_members(&mut self) -> bool {
+        let more = self.steps.more(b'}');
+        self.told(more) == Some(true)
+    }
+
+    /// Whether the array that comes has an element; it is entered, and if not, left.
+    #[inline(always)]
+    pub(super) fn enter_array(&mut self) -> bool {
+        let entered = self.steps.enter(b'[');
+        self.told(entered).is_some() && self.steps.first(b']') && self.value_comes()
+    }
+
+    /// Behind an element: whether another one comes.
+    #[inline(always)]
+    pub(super) fn more_elements(&mut self) -> bool {
+        let more = self.steps.more(b']');
+        self.told(more) == Some(true) && self.value_comes()
+    }
+
+    #[inline(always)]
+    fn value_comes(&mut self) -> bool {
+        let comes = self.steps.expect_value();
+        self.told(comes).is_some()
+    }
+
+    /// Goes over the name that comes, whatever it is. None: the walk is over.
+    #[inline(always)]
+    pub(super) fn key(&mut self) -> Option<Key> {
+        self.aside(|work| work.any_key())
+    }
+
+    #[inline(never)]
+    fn any_key(&mut self) -> Option<Key> {
+        let name = self.steps.name();
+        self.told(name).map(|(raw, flags)| Key::of(raw, flags))
+    }
+
+    /// Reads over the value that comes.
+    #[inline(always)]
+    pub(super) fn read(&mut self) -> Option<Read> {
+        let read = self.steps.value();
+        self.told(read)
+    }
+
+    /// Puts a value that was read into its place.
+    #[inline(always)]
+    pub(super) fn put<const N: usize>(&mut self, spans: &mut Spans<N>, (member, due): Place, read: Read) {
+        if member == UNKNOWN.0 {
+            return;
+        }
+        if !read.kind.any(due.plain) {
+            self.notes.quirks |= due.judge(self.value_of(read));
+        }
+        self.place(spans, member, span(read));
+    }
+
+    /// Reads a member's value into its place, if it is a number of plain digits. Otherwise nothing is read.
+    #[inline(always)]
+    pub(super) fn integer<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
+        let Some(read) = self.steps.plain_integer() else { return false };
+        self.place(spans, member, span(read));
+        true
+    }
+
+    #[inline(always)]
+    pub(super) fn place<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, span: Span) {
+        let twice = spans.set(member, span);
+        self.flag(twice, Quirk::DuplicateMember);
+    }
+
+    /// The container that began at `start` and ends here.
+    #[inline(always)]
+    pub(super) fn span_from(&self, start: usize) -> Span {
+        span(Read { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN })
+    }
+
+    #[inline(always)]
+    pub(super) fn flag(&mut self, when: bool, quirk: Quirk) {
+        if when {
+            self.notes.quirks.insert(quirk);
+        }
+    }
+}
+
+pub(super) use next_key;
