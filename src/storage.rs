@@ -1,5 +1,8 @@
 //! Where the parser keeps what one slice of input cannot: the last event ID, and an event that a slice cut.
 
+#[cfg(feature = "alloc")]
+use crate::scan::visits::visit;
+
 mod sealed {
     /// Keeps the trait closed, so that it can grow.
     pub trait Sealed {}
@@ -164,6 +167,7 @@ impl Storage for Growing {
         if len <= have {
             return true;
         }
+        visit!(have);
         // Doubling keeps the copying linear in what is kept.
         let want = len.max(have.saturating_mul(2)).max(INLINE);
         if self.buffer.try_reserve_exact(want - have).is_err() {

@@ -1,5 +1,7 @@
 //! What a parser takes up while it waits for bytes: printed, and held to what the README states.
 
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
 use deltawire::stream::Machine;
 use deltawire::track::Tracker;
 use deltawire::{chat, sse, Parser};
@@ -10,12 +12,16 @@ const ORDINARY: usize = 512;
 
 #[test]
 fn an_idle_parser_is_small() {
-    let pull = size_of::<Parser<[u8; ORDINARY], 0, ()>>();
-    let push = size_of::<Parser<[u8; ORDINARY]>>();
     let rows = [
-        ("Parser<[u8; 512], 0, ()>", pull),
-        ("Parser<[u8; 512]>", push),
-        ("Machine", size_of::<Machine>()),
+        ("Parser<[u8; 512], 0, ()>", size_of::<Parser<[u8; ORDINARY], 0, ()>>()),
+        ("Parser<[u8; 512], 1, ()>", size_of::<Parser<[u8; ORDINARY], 1, ()>>()),
+        ("Parser<[u8; 512], 2, ()>", size_of::<Parser<[u8; ORDINARY], 2, ()>>()),
+        ("Parser<[u8; 512], 4, ()>", size_of::<Parser<[u8; ORDINARY], 4, ()>>()),
+        ("Parser<[u8; 512]>", size_of::<Parser<[u8; ORDINARY]>>()),
+        ("Machine<0>", size_of::<Machine<0>>()),
+        ("Machine<1>", size_of::<Machine<1>>()),
+        ("Machine<2>", size_of::<Machine<2>>()),
+        ("Machine<4>", size_of::<Machine<4>>()),
         ("chat::Index", size_of::<chat::Index>()),
         ("Tracker<8, 32>", size_of::<Tracker<8, 32>>()),
         ("sse::Lines", size_of::<sse::Lines>()),
@@ -24,12 +30,32 @@ fn an_idle_parser_is_small() {
     for (name, size) in rows {
         println!("{name}: {size} bytes");
     }
+    let size = |wanted: &str| rows.iter().find(|(name, _)| *name == wanted).map(|(_, size)| *size);
+    let pull = size("Parser<[u8; 512], 0, ()>").unwrap();
     assert!(pull <= 2048, "a parser that only pulls takes {pull} bytes");
+    let slots = [0, 1, 2, 4].map(|slots| size(&format!("Machine<{slots}>")).unwrap());
+    assert!(slots.windows(2).all(|pair| pair[0] < pair[1]), "a slot takes no memory: {slots:?}");
     if cfg!(target_pointer_width = "64") {
-        let readme = include_str!("../README.md");
-        for size in [pull, push] {
-            let stated = format!("| {},{:03} |", size / 1000, size % 1000);
-            assert!(readme.contains(&stated), "the README does not say {stated}");
+        let stated = stated(include_str!("../README.md"));
+        for name in rows.iter().map(|(name, _)| *name).filter(|name| name.starts_with("Parser")) {
+            assert!(stated.iter().any(|(row, _)| row == name), "the README does not state the size of {name}");
+        }
+        for (name, stated) in stated {
+            let found =
+                size(&name).unwrap_or_else(|| panic!("the README states the size of {name}, which is not known"));
+            assert_eq!(stated, found, "the README states {stated} bytes for {name}");
         }
     }
+}
+
+/// The rows of the README's table of sizes: what it is of, and the number.
+fn stated(readme: &str) -> Vec<(String, usize)> {
+    let table =
+        readme.lines().skip_while(|line| *line != "| | bytes |").skip(2).take_while(|line| line.starts_with('|'));
+    let row = |line: &str| {
+        let name = line.split('`').nth(1)?.to_string();
+        let number = line.trim_end_matches('|').rsplit('|').next()?.trim().replace(',', "");
+        Some((name, number.parse().ok()?))
+    };
+    table.map(|line| row(line).unwrap_or_else(|| panic!("the README has a row that is none: {line}"))).collect()
 }

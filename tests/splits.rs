@@ -9,6 +9,7 @@
 mod common;
 
 use common::corpus::{recorded, samples, Stream};
+use common::thin::thin;
 use deltawire::chat::ApiError;
 use deltawire::json::{Fragment, Text};
 use deltawire::stream::{Event, Fed};
@@ -258,7 +259,7 @@ where
     let (mut base, mut hasher) = (fresh(), Hasher { hash: Hash::NEW, pause: true });
     let mut from = 0;
     let mut runs = 1;
-    for cut in (0..=bytes.len()).step_by(step) {
+    for cut in (0..=bytes.len()).step_by(step * thin()) {
         // Take the base over what is complete before the cut.
         let ahead = loop {
             let mut parser = base.clone();
@@ -300,7 +301,7 @@ fn borrowed(len: usize, stream: &Stream, config: Config, step: usize) -> Result<
     let mut memory = vec![0; len];
     let whole = whole_and_cut(&mut memory, &stream.bytes, config, &[]);
     let mut runs = 1;
-    for cut in (0..=stream.bytes.len()).step_by(step) {
+    for cut in (0..=stream.bytes.len()).step_by(step * thin()) {
         runs += 1;
         if whole_and_cut(&mut memory, &stream.bytes, config, &[cut]) != whole {
             return Err(format!("{} on &mut [u8] of {len} with {config:?}: cut at {cut}", stream.name));
@@ -313,8 +314,8 @@ fn pairs(len: usize, stream: &Stream, config: Config) -> Result<u64, String> {
     let mut memory = vec![0; len];
     let whole = whole_and_cut(&mut memory, &stream.bytes, config, &[]);
     let mut runs = 1;
-    for first in 0..=stream.bytes.len() {
-        for second in first..=stream.bytes.len() {
+    for first in (0..=stream.bytes.len()).step_by(thin()) {
+        for second in (first..=stream.bytes.len()).step_by(thin()) {
             runs += 1;
             if whole_and_cut(&mut memory, &stream.bytes, config, &[first, second]) != whole {
                 return Err(format!("{} with {config:?}: cut at {first} and {second}", stream.name));
@@ -468,7 +469,7 @@ fn near_pairs(stream: &Stream, config: Config) -> Result<u64, String> {
     let whole = finish(&mut parser, &mut hasher);
     let (mut base, mut said, mut from) = (fresh(), Hash::NEW, 0);
     let mut runs = 1;
-    for first in 0..=bytes.len() {
+    for first in (0..=bytes.len()).step_by(thin()) {
         let (parser, hash) = loop {
             let (mut parser, mut next) = (base.clone(), Hasher { hash: said, pause: true });
             let Fed { consumed, stop } = parser.feed(&bytes[from..first], &mut next);
@@ -478,7 +479,7 @@ fn near_pairs(stream: &Stream, config: Config) -> Result<u64, String> {
             (base, said) = (parser, next.hash);
             from += consumed;
         };
-        for second in first..=bytes.len().min(first + NEAR) {
+        for second in (first..=bytes.len().min(first + NEAR)).step_by(thin()) {
             let (mut parser, mut next) = (parser.clone(), Hasher { hash, pause: false });
             feed(&mut parser, &bytes[first..second], &mut next);
             feed(&mut parser, &bytes[second..], &mut next);

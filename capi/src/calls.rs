@@ -15,6 +15,9 @@ use deltawire::{Error, Quirk};
 /// Pieces of a text that has to be decoded are this long at most.
 const PIECE: usize = 1024;
 
+/// Texts that are sure to fit are decoded to so much.
+const SHORT: usize = 96;
+
 /// Calls what C gave.
 pub(crate) struct Calls<'c> {
     callbacks: &'c deltawire_callbacks,
@@ -60,9 +63,17 @@ impl<'c> Calls<'c> {
         }
     }
 
+    /// Whether nothing came up that is to be seen to.
+    #[inline(always)]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.code.is_none() && !self.paused && !self.left_out && self.usage.is_none()
+    }
+
     /// What follows lay there in the stream.
+    #[inline(always)]
     pub(crate) fn go_to(&mut self, (start, end): (u64, u64)) {
-        self.at = deltawire_at { start, end, ..NOWHERE };
+        (self.at.start, self.at.end) = (start, end);
+        (self.at.choice, self.at.event_name) = (0, NO_STR);
         self.chunk = None;
     }
 
@@ -70,10 +81,28 @@ impl<'c> Calls<'c> {
     fn at(&mut self, kind: Kind) -> deltawire_at {
         self.frames.add(kind);
         let chunk = self.chunk.as_ref().map_or(ptr::null(), |chunk| ptr::from_ref(chunk).cast());
-        deltawire_at { kind: kind as u32, chunk, ..self.at }
+        deltawire_at { kind: kind as u32, flags: 0, call: 0, code: 0, number: 0, chunk, ..self.at }
+    }
+
+    /// A text, as nearly all are: where it is stands in `self.at`, of which only what differs is written.
+    #[inline(always)]
+    fn text(&mut self, kind: Kind, f: deltawire_text_fn, call: u32, flags: u32, text: Text<'_>) -> Flow {
+        self.frames.add(kind);
+        let Some(f) = f else { return ControlFlow::Continue(()) };
+        let Some(plain) = text.as_str() else {
+            let mut at = deltawire_at { call, flags, ..self.at(kind) };
+            return self.say_pieces(Some(f), &mut at, text);
+        };
+        self.at.chunk = self.chunk.as_ref().map_or(ptr::null(), |chunk| ptr::from_ref(chunk).cast());
+        (self.at.kind, self.at.flags, self.at.call) = (kind as u32, flags, call);
+        (self.at.code, self.at.number) = (0, 0);
+        // SAFETY: as in `say`; the bytes live until it returns.
+        let code = unsafe { f(self.user, &self.at, plain.as_ptr().cast(), plain.len()) };
+        self.answer(code)
     }
 
     /// What a callback returned.
+    #[inline(always)]
     fn answer(&mut self, code: i32) -> Flow {
         match code {
             DELTAWIRE_GO_ON => ControlFlow::Continue(()),
@@ -103,14 +132,34 @@ impl<'c> Calls<'c> {
     }
 
     /// A text: as it stands if it can be, else decoded in pieces.
-    fn say_text(&mut self, f: deltawire_text_fn, at: &mut deltawire_at, mut text: Text<'_>) -> Flow {
+    fn say_text(&mut self, f: deltawire_text_fn, at: &mut deltawire_at, text: Text<'_>) -> Flow {
         if f.is_none() {
             return ControlFlow::Continue(());
         }
         if let Some(plain) = text.as_str() {
             return self.say_bytes(f, at, plain.as_bytes());
         }
-        let mut buffer = [0; PIECE];
+        self.say_pieces(f, at, text)
+    }
+
+    #[inline(never)]
+    fn say_pieces(&mut self, f: deltawire_text_fn, at: &mut deltawire_at, text: Text<'_>) -> Flow {
+        // A byte decodes to three at most, and so does a half that waited before it.
+        if text.raw().len() < SHORT / 3 {
+            self.say_in_pieces::<SHORT>(f, at, text)
+        } else {
+            self.say_in_pieces::<PIECE>(f, at, text)
+        }
+    }
+
+    #[inline(always)]
+    fn say_in_pieces<const ROOM: usize>(
+        &mut self,
+        f: deltawire_text_fn,
+        at: &mut deltawire_at,
+        mut text: Text<'_>,
+    ) -> Flow {
+        let mut buffer = [0; ROOM];
         let mut flags = at.flags;
         loop {
             let len = text.take_to(&mut buffer);
@@ -153,21 +202,25 @@ impl<'c> Calls<'c> {
     }
 
     /// The chunk or event itself. What it returns may be AGAIN, which is for the caller to see to.
+    #[inline(always)]
     pub(crate) fn head(&mut self, event: &Event<'_>) -> i32 {
+        let Event::Chunk(chunk) = event else { return self.other_head(event) };
+        let Some(f) = self.callbacks.on_chunk else { return DELTAWIRE_GO_ON };
+        self.chunk = Some(CChunk::of(chunk));
+        self.at.event_name = str_of(chunk.event_name());
+        self.frames.add(Kind::Chunk);
+        self.at.chunk = self.chunk.as_ref().map_or(ptr::null(), |chunk| ptr::from_ref(chunk).cast());
+        let created = chunk.created();
+        self.at.flags = if created.is_some() { DELTAWIRE_EVF_NUMBER } else { 0 };
+        (self.at.kind, self.at.call) = (Kind::Chunk as u32, 0);
+        (self.at.code, self.at.number) = (chunk.choice_count(), created.unwrap_or(0));
+        // SAFETY: as in `say`.
+        unsafe { f(self.user, &self.at) }
+    }
+
+    #[inline(never)]
+    fn other_head(&mut self, event: &Event<'_>) -> i32 {
         match event {
-            Event::Chunk(chunk) => {
-                self.chunk = Some(CChunk::of(chunk));
-                self.at.event_name = str_of(chunk.event_name());
-                let Some(f) = self.callbacks.on_chunk else { return DELTAWIRE_GO_ON };
-                let mut at = self.at(Kind::Chunk);
-                at.code = chunk.choice_count();
-                if let Some(created) = chunk.created() {
-                    at.number = created;
-                    at.flags |= DELTAWIRE_EVF_NUMBER;
-                }
-                // SAFETY: as in `say`.
-                unsafe { f(self.user, &at) }
-            }
             Event::Sse(event) => {
                 self.at.event_name = str_of(event.name());
                 let Some(f) = self.callbacks.on_sse else { return DELTAWIRE_GO_ON };
@@ -186,14 +239,23 @@ impl<'c> Calls<'c> {
     }
 
     /// A frame is over.
+    #[inline(always)]
     pub(crate) fn frame(&mut self, frame: Option<Frame>) -> bool {
-        let Some(Frame { start, end, choices, kinds }) = frame else { return true };
+        match frame {
+            Some(frame) if self.callbacks.on_frame.is_some() => self.say_frame(frame),
+            _ => true,
+        }
+    }
+
+    #[inline(never)]
+    fn say_frame(&mut self, Frame { start, end, choices, kinds }: Frame) -> bool {
         let at = deltawire_at { kind: Kind::Frame as u32, code: choices, number: kinds, start, end, ..NOWHERE };
         self.say(self.callbacks.on_frame, &at).is_continue()
     }
 }
 
 impl Handler for Calls<'_> {
+    #[inline(always)]
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
         // `head` was given the same chunk; its parts were borrowed for that call.
         self.chunk = Some(CChunk::of(chunk));
@@ -227,78 +289,13 @@ impl Handler for Calls<'_> {
         self.say_bytes(self.callbacks.on_last_event_id, &at, id)
     }
 
+    #[inline(always)]
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         let calls = self.callbacks;
         self.at.choice = choice;
-        let named = |at: deltawire_at, call: u32, replaces: bool| {
-            let flags = if replaces { DELTAWIRE_EVF_REPLACES } else { 0 };
-            deltawire_at { call, flags, ..at }
-        };
         match update {
-            Update::Role(text) => {
-                let mut at = self.at(Kind::Role);
-                self.say_text(calls.on_role, &mut at, text)
-            }
-            Update::Content(text) => {
-                let mut at = self.at(Kind::Content);
-                self.say_text(calls.on_content, &mut at, text)
-            }
-            Update::Reasoning(text) => {
-                let mut at = self.at(Kind::Reasoning);
-                self.say_text(calls.on_reasoning, &mut at, text)
-            }
-            Update::Refusal(text) => {
-                let mut at = self.at(Kind::Refusal);
-                self.say_text(calls.on_refusal, &mut at, text)
-            }
-            Update::Call(call) => self.call(&call),
-            Update::CallName { call, text, replaces } => {
-                let mut at = named(self.at(Kind::ToolName), call, replaces);
-                self.say_text(calls.on_tool_name, &mut at, text)
-            }
-            Update::CallArguments { call, text } => {
-                let mut at = named(self.at(Kind::ToolArguments), call, false);
-                self.say_text(calls.on_tool_arguments, &mut at, text)
-            }
-            Update::FunctionName { text, replaces } => {
-                let mut at = named(self.at(Kind::FunctionName), 0, replaces);
-                self.say_text(calls.on_function_name, &mut at, text)
-            }
-            Update::FunctionArguments(text) => {
-                let mut at = self.at(Kind::FunctionArguments);
-                self.say_text(calls.on_function_arguments, &mut at, text)
-            }
-            Update::Audio(audio) => {
-                let at = self.at(Kind::Audio);
-                self.say_json(calls.on_audio, &at, audio.value())
-            }
-            Update::Logprobs(logprobs) => {
-                let at = self.at(Kind::Logprobs);
-                self.say_json(calls.on_logprobs, &at, logprobs.value())
-            }
-            Update::Message(message) => {
-                let at = self.at(Kind::Message);
-                self.say_json(calls.on_message, &at, message.value())
-            }
-            Update::Finish(reason) => {
-                let mut at = self.at(Kind::Finish);
-                at.code = reason.kind().number();
-                self.say_text(calls.on_finish, &mut at, reason.text())
-            }
-            Update::ChoiceError(error) => {
-                let mut at = self.at(Kind::ChoiceError);
-                self.say_error(calls.on_choice_error, &mut at, &error)
-            }
-            Update::Usage(usage) => {
-                self.usage = Some(usage.counts());
-                let at = self.at(Kind::Usage);
-                self.say_json(calls.on_usage, &at, usage.value())
-            }
-            Update::Error(error) => {
-                let mut at = self.at(Kind::Error);
-                self.say_error(calls.on_error, &mut at, &error)
-            }
-            _ => ControlFlow::Continue(()),
+            Update::Content(text) => self.text(Kind::Content, calls.on_content, 0, 0, text),
+            update => self.other_update(update),
         }
     }
 
@@ -342,6 +339,71 @@ impl Handler for Calls<'_> {
 }
 
 impl Calls<'_> {
+    /// What is no content.
+    #[inline(never)]
+    fn other_update(&mut self, update: Update<'_>) -> Flow {
+        let calls = self.callbacks;
+        let named = |at: deltawire_at, call: u32, replaces: bool| {
+            let flags = if replaces { DELTAWIRE_EVF_REPLACES } else { 0 };
+            deltawire_at { call, flags, ..at }
+        };
+        match update {
+            Update::Role(text) => {
+                let mut at = self.at(Kind::Role);
+                self.say_text(calls.on_role, &mut at, text)
+            }
+            Update::Content(text) => self.text(Kind::Content, calls.on_content, 0, 0, text),
+            Update::Reasoning(text) => self.text(Kind::Reasoning, calls.on_reasoning, 0, 0, text),
+            Update::Refusal(text) => self.text(Kind::Refusal, calls.on_refusal, 0, 0, text),
+            Update::Call(call) => self.call(&call),
+            Update::CallName { call, text, replaces } => {
+                let mut at = named(self.at(Kind::ToolName), call, replaces);
+                self.say_text(calls.on_tool_name, &mut at, text)
+            }
+            Update::CallArguments { call, text } => {
+                self.text(Kind::ToolArguments, calls.on_tool_arguments, call, 0, text)
+            }
+            Update::FunctionName { text, replaces } => {
+                let mut at = named(self.at(Kind::FunctionName), 0, replaces);
+                self.say_text(calls.on_function_name, &mut at, text)
+            }
+            Update::FunctionArguments(text) => {
+                self.text(Kind::FunctionArguments, calls.on_function_arguments, 0, 0, text)
+            }
+            Update::Audio(audio) => {
+                let at = self.at(Kind::Audio);
+                self.say_json(calls.on_audio, &at, audio.value())
+            }
+            Update::Logprobs(logprobs) => {
+                let at = self.at(Kind::Logprobs);
+                self.say_json(calls.on_logprobs, &at, logprobs.value())
+            }
+            Update::Message(message) => {
+                let at = self.at(Kind::Message);
+                self.say_json(calls.on_message, &at, message.value())
+            }
+            Update::Finish(reason) => {
+                let mut at = self.at(Kind::Finish);
+                at.code = reason.kind().number();
+                self.say_text(calls.on_finish, &mut at, reason.text())
+            }
+            Update::ChoiceError(error) => {
+                let mut at = self.at(Kind::ChoiceError);
+                self.say_error(calls.on_choice_error, &mut at, &error)
+            }
+            Update::Usage(usage) => {
+                self.usage = Some(usage.counts());
+                let at = self.at(Kind::Usage);
+                self.say_json(calls.on_usage, &at, usage.value())
+            }
+            Update::Error(error) => {
+                let mut at = self.at(Kind::Error);
+                self.say_error(calls.on_error, &mut at, &error)
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
     fn call(&mut self, update: &CallUpdate<'_>) -> Flow {
         let CallUpdate { call, index, opens, reuses, id, kind, custom } = *update;
         let flag = |set: bool, flag: u32| if set { flag } else { 0 };

@@ -5,7 +5,7 @@ use crate::calls::Calls;
 use crate::convert::{bytes, sized, tell};
 use crate::types::*;
 use core::ffi::c_void;
-use deltawire::stream::{Found, NeedStorage, Place, Stop};
+use deltawire::stream::{Found, Machine, NeedStorage, Place, Step, Stop};
 use deltawire::{Error, Movable};
 
 /// Nobody is interested in anything.
@@ -181,43 +181,76 @@ fn turn(
     callbacks: deltawire_callbacks,
     user: *mut c_void,
 ) -> (usize, deltawire_status) {
-    let mut spent = 0;
     if core.batch.is_pending() {
         // A batch left an event half told: only a batch can go on.
         return (0, DELTAWIRE_E_STATE);
     }
     let mut calls = Calls::new(&callbacks, user, *core.batch.frames());
-    if let Some(status) = silence(core, &mut calls) {
-        return (0, status);
-    }
+    let turned = match silence(core, &mut calls) {
+        Some(status) => (0, status),
+        None => events(core, store, data, &mut calls),
+    };
+    *core.batch.frames() = calls.frames;
+    turned
+}
+
+/// Reads event by event until the input is spent or something stops.
+fn events(core: &mut Core, store: &mut Movable<'_>, data: &[u8], calls: &mut Calls<'_>) -> (usize, deltawire_status) {
+    let mut spent = 0;
     loop {
         let given = data.get(spent..).unwrap_or_default();
-        let (found, consumed) = match core.again.take() {
-            Some((found, consumed)) => {
-                if consumed > given.len() {
-                    core.again = Some((found, consumed));
-                    return (spent, DELTAWIRE_E_RESUME);
-                }
-                (found, consumed)
+        let (found, consumed) = if core.again.is_some() {
+            match again(core, given) {
+                Some(again) => again,
+                None => return (spent, DELTAWIRE_E_RESUME),
             }
-            None => match core.machine.try_step(store, given) {
+        } else {
+            match core.machine.try_step(store, given) {
+                // Looked at where it is returned: an enum that is moved is written and read in words of different sizes.
+                Ok(Step { consumed, found: Found::Chunk(span) }) => {
+                    match one(core, store, given, Found::Chunk(span), calls) {
+                        One::Go => spent = spent.saturating_add(consumed),
+                        over => return halt(core, over, Found::Chunk(span), spent, consumed),
+                    }
+                    continue;
+                }
                 Ok(step) => (step.found, step.consumed),
                 Err(need) => return (spent, need_storage(core, need)),
-            },
-        };
-        match one(core, store, given, found, &mut calls) {
-            One::Again => {
-                // What lies in the storage, or in nothing, is spent already.
-                let kept = if core.machine.is_borrowed(found, Place::Input) { consumed } else { 0 };
-                core.again = Some((found, kept));
-                return (spent.saturating_add(consumed.saturating_sub(kept)), DELTAWIRE_PAUSED);
             }
+        };
+        match other(core, store, given, found, calls) {
             One::Go => spent = spent.saturating_add(consumed),
-            One::Stop(status) => return (spent.saturating_add(consumed), status),
+            over => return halt(core, over, found, spent, consumed),
         }
         if found == Found::NeedMore && spent >= data.len() {
             return (spent, DELTAWIRE_OK);
         }
+    }
+}
+
+/// The event that a callback wants to be given again, if its bytes are given again.
+#[inline(never)]
+fn again(core: &mut Core, given: &[u8]) -> Option<(Found, usize)> {
+    let (found, consumed) = core.again.take()?;
+    if consumed > given.len() {
+        core.again = Some((found, consumed));
+        return None;
+    }
+    Some((found, consumed))
+}
+
+/// Something stopped: how many bytes are spent, and the status.
+#[inline(never)]
+fn halt(core: &mut Core, over: One, found: Found, spent: usize, consumed: usize) -> (usize, deltawire_status) {
+    match over {
+        One::Again => {
+            // What lies in the storage, or in nothing, is spent already.
+            let kept = if core.machine.is_borrowed(found, Place::Input) { consumed } else { 0 };
+            core.again = Some((found, kept));
+            (spent.saturating_add(consumed.saturating_sub(kept)), DELTAWIRE_PAUSED)
+        }
+        One::Go => (spent.saturating_add(consumed), DELTAWIRE_OK),
+        One::Stop(status) => (spent.saturating_add(consumed), status),
     }
 }
 
@@ -238,9 +271,23 @@ enum One {
     Stop(deltawire_status),
 }
 
+/// Where what was found last lay. A call, so that the two words come in registers: read as one pair they would wait for
+/// the two stores that a step has just made.
+#[inline(never)]
+fn frame_of(machine: &Machine) -> (u64, u64) {
+    machine.index_frame()
+}
+
+/// [`one`] of what is seldom a chunk.
+#[inline(never)]
+fn other(core: &mut Core, store: &mut Movable<'_>, given: &[u8], found: Found, calls: &mut Calls<'_>) -> One {
+    one(core, store, given, found, calls)
+}
+
 /// Tells of what was found.
+#[inline(always)]
 fn one(core: &mut Core, store: &mut Movable<'_>, given: &[u8], found: Found, calls: &mut Calls<'_>) -> One {
-    let frame_at = core.machine.index_frame();
+    let frame_at = frame_of(&core.machine);
     let silent = calls.frames.before(&core.machine);
     let mut stop = None;
     let mut go = calls.frame(silent);
@@ -252,7 +299,6 @@ fn one(core: &mut Core, store: &mut Movable<'_>, given: &[u8], found: Found, cal
                 _ => DELTAWIRE_GO_ON,
             };
             if code == DELTAWIRE_AGAIN {
-                *core.batch.frames() = calls.frames;
                 return One::Again;
             }
             go = calls.take(code);
@@ -269,9 +315,17 @@ fn one(core: &mut Core, store: &mut Movable<'_>, given: &[u8], found: Found, cal
     conclude(core, calls, stop, frame_at.0)
 }
 
-/// Keeps what was learned, and gives the status that callbacks and parser come to.
+/// Keeps what was learned, and gives the status that callbacks and parser come to. Who calls keeps the frames.
+#[inline(always)]
 fn conclude(core: &mut Core, calls: &mut Calls<'_>, stop: Option<Stop>, offset: u64) -> One {
-    *core.batch.frames() = calls.frames;
+    if stop.is_none() && calls.is_quiet() {
+        return One::Go;
+    }
+    conclude_all(core, calls, stop, offset)
+}
+
+#[inline(never)]
+fn conclude_all(core: &mut Core, calls: &mut Calls<'_>, stop: Option<Stop>, offset: u64) -> One {
     if core::mem::take(&mut calls.left_out) {
         core.batch.note_left_out();
     }
@@ -318,9 +372,16 @@ fn finish(mut open: Open<'_>, callbacks: deltawire_callbacks, user: *mut c_void)
         return DELTAWIRE_E_STATE;
     }
     let mut calls = Calls::new(&callbacks, user, *core.batch.frames());
-    if let Some(status) = silence(core, &mut calls) {
-        return status;
-    }
+    let status = match silence(core, &mut calls) {
+        Some(status) => status,
+        None => last_events(core, &mut store, &mut calls),
+    };
+    *core.batch.frames() = calls.frames;
+    status
+}
+
+/// What the end of the stream brings to light.
+fn last_events(core: &mut Core, store: &mut Movable<'_>, calls: &mut Calls<'_>) -> deltawire_status {
     loop {
         let found = match core.again.take() {
             // Bytes of the input that were not given again.
@@ -331,13 +392,13 @@ fn finish(mut open: Open<'_>, callbacks: deltawire_callbacks, user: *mut c_void)
             Some((found, _)) => found,
             None => {
                 core.phase = Phase::Ending;
-                match core.machine.try_finish(&mut store) {
+                match core.machine.try_finish(store) {
                     Ok(found) => found,
                     Err(need) => return need_storage(core, need),
                 }
             }
         };
-        match one(core, &mut store, &[], found, &mut calls) {
+        match other(core, store, &[], found, calls) {
             One::Again => {
                 core.again = Some((found, 0));
                 return DELTAWIRE_PAUSED;
@@ -350,12 +411,12 @@ fn finish(mut open: Open<'_>, callbacks: deltawire_callbacks, user: *mut c_void)
     core.phase = Phase::Ended;
     let offset = core.machine.offset();
     calls.go_to((offset, offset));
-    let stop = core.machine.tell_rest(&mut core.tracker, &mut calls);
+    let stop = core.machine.tell_rest(&mut core.tracker, calls);
     if calls.code.is_none() {
         let rest = calls.frames.rest(&core.machine);
         calls.frame(rest);
     }
-    match conclude(core, &mut calls, stop, offset) {
+    match conclude(core, calls, stop, offset) {
         One::Stop(status) => status,
         One::Go | One::Again => DELTAWIRE_OK,
     }

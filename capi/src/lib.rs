@@ -22,7 +22,7 @@ mod state;
 pub mod types;
 mod value;
 
-#[cfg(not(test))]
+#[cfg(all(not(test), feature = "panic-handler"))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     extern "C" {

@@ -12,6 +12,7 @@
 //! must not depend on where the input was cut.
 
 use super::Piece;
+use crate::scan::visits::visit;
 use crate::{Limits, Storage};
 use core::cell::Cell;
 
@@ -251,6 +252,28 @@ impl Block {
         self.append(store, piece.value)
     }
 
+    /// More of a data line whose value so far is kept. `false`: it is not, or there is no room, and nothing was done.
+    #[inline]
+    pub(crate) fn append_payload<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> bool {
+        let limit = self.room(store);
+        // With a name beside it, or something staged, there is more to be counted.
+        let alone = self.staged == 0 && self.name.len == 0;
+        let Some(Span { place: Place::Store, start, len }) = &mut self.data else { return false };
+        let longer = len.saturating_add(bytes.len());
+        let at = start.saturating_add(*len);
+        let room = store.bytes_mut().get_mut(at..).and_then(|room| room.get_mut(..bytes.len()));
+        let Some(room) = room.filter(|room| alone && longer <= limit && room.len() == bytes.len()) else {
+            return false;
+        };
+        match (room, bytes) {
+            // For one byte no copying is set up.
+            ([to], [from]) => *to = *from,
+            (room, bytes) => room.copy_from_slice(bytes),
+        }
+        *len = longer;
+        true
+    }
+
     /// A piece of an event line. The name so far is void with the first one: the line will end in any case.
     pub(crate) fn name<S: Storage + ?Sized>(
         &mut self,
@@ -308,6 +331,7 @@ impl Block {
             let beside = self.lasting().saturating_add(self.event_len());
             let room = self.max_id.min(store.max_len().saturating_sub(beside)).saturating_sub(self.staged);
             let inside = piece.value.get(..room).unwrap_or(piece.value);
+            visit!(inside.len());
             if inside.iter().any(|byte| matches!(byte, 0)) {
                 self.id_sound = false;
             } else {
@@ -392,12 +416,17 @@ impl Block {
         Ok(())
     }
 
+    /// How long an event may be.
+    #[inline]
+    pub(crate) fn room<S: Storage + ?Sized>(&self, store: &S) -> usize {
+        self.max_event.min(store.max_len().saturating_sub(self.lasting()))
+    }
+
     /// Whether the event, or a comment beside it, may grow by `more`.
     #[inline]
     fn check<S: Storage + ?Sized>(&self, store: &S, more: usize) -> Result<(), NoRoom> {
-        let limit = self.max_event.min(store.max_len().saturating_sub(self.lasting()));
         let len = self.event_len().saturating_add(self.staged).saturating_add(more);
-        if len <= limit {
+        if len <= self.room(store) {
             Ok(())
         } else {
             Err(NoRoom)
@@ -470,6 +499,7 @@ impl Block {
 
 /// Copies `bytes` to `at`.
 fn copy(store: &mut [u8], at: usize, bytes: &[u8]) {
+    visit!(bytes.len());
     if let Some(to) = store.get_mut(at..at.saturating_add(bytes.len())) {
         if to.len() == bytes.len() {
             to.copy_from_slice(bytes);
@@ -479,6 +509,7 @@ fn copy(store: &mut [u8], at: usize, bytes: &[u8]) {
 
 /// Moves `len` bytes; the ranges may overlap. Cells, because `copy_within` can panic.
 fn shift(store: &mut [u8], from: usize, to: usize, len: usize) {
+    visit!(len);
     let cells = Cell::from_mut(store).as_slice_of_cells();
     let source = cells.get(from..from.saturating_add(len)).unwrap_or(&[]);
     let target = cells.get(to..to.saturating_add(len)).unwrap_or(&[]);

@@ -4,6 +4,7 @@
 //! is borrowed from the input. Line searches run over new input only.
 
 use crate::scan::find::line_end;
+use crate::scan::visits::visit;
 
 const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
@@ -186,6 +187,7 @@ impl Lines {
             return self.resume(input);
         }
         let given: &'a [u8] = input;
+        visit!(given.len().min(6));
         let Some((field, value)) = Field::of(given) else {
             return self.start(input);
         };
@@ -216,6 +218,7 @@ impl Lines {
     pub fn skip_between(&mut self, input: &mut &[u8]) {
         if self.after_cr {
             if let Some((first, rest)) = input.split_first() {
+                visit!(1);
                 self.after_cr = false;
                 if *first == b'\n' {
                     *input = rest;
@@ -264,6 +267,37 @@ impl Lines {
             At::Start => false,
             At::Name | At::Colon | At::Value => true,
         }
+    }
+
+    /// It stands at the start of a line, perhaps before the LF of a CRLF.
+    #[inline]
+    pub(crate) fn is_at_start(&self) -> bool {
+        self.at == At::Start
+    }
+
+    /// It stands in the middle of the value of a `data` line, of which something was given out.
+    #[inline]
+    pub(crate) fn start_data(&mut self) {
+        self.begin(Field::Data, At::Value);
+        (self.fresh, self.after_cr) = (false, false);
+    }
+
+    /// It stands in the middle of the value of a `data` line of which something was given out.
+    #[inline]
+    pub(crate) fn is_in_data(&self) -> bool {
+        self.at == At::Value && self.field == Field::Data && !self.fresh
+    }
+
+    /// A CR ended the line before.
+    #[inline]
+    pub(crate) fn is_after_cr(&self) -> bool {
+        self.after_cr
+    }
+
+    /// It stands at the start of a line; the line before was ended by a CR, or was not.
+    #[inline]
+    pub(crate) fn start_line(&mut self, after_cr: bool) {
+        (self.at, self.after_cr) = (At::Start, after_cr);
     }
 
     #[inline]
@@ -328,6 +362,7 @@ impl Lines {
         let given: &'a [u8] = input;
         let before = self.head;
         let room = HEAD.saturating_sub(usize::from(before.len));
+        visit!(given.len().min(room));
         let stop = given.iter().take(room).position(|byte| matches!(byte, b':' | b'\r' | b'\n'));
         let (name, rest) = given.split_at_checked(stop.unwrap_or(room.min(given.len())))?;
         self.head.extend(name);
@@ -358,6 +393,7 @@ impl Lines {
     /// Goes on after a colon.
     fn colon<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
         if let Some((first, rest)) = input.split_first() {
+            visit!(1);
             self.at = At::Value;
             if *first == b' ' {
                 *input = rest;

@@ -3,22 +3,19 @@
 //! What is left of an event is kept as offsets: which delta comes next, the updates of the delta at hand, how much of a
 //! text was given. Nothing is walked again, however small the array is.
 
-use super::found::{Found, Span};
-use super::frames::Frames;
-use super::item::{Item, Part, What, REPLACEMENT};
+use super::found::{Found, Span, Step};
+use super::frames::{frame_of, Frames};
+use super::item::Item;
 use super::kind::Kind;
 use super::machine::Machine;
-use super::record::{self, Bytes, Full, Record, Sink, Whole};
+use super::pending::{Pending, Said, Stage, Work};
+use super::push::by_parts;
+use super::record::{Full, Sink};
 use super::{NeedStorage, Place};
-use crate::chat::{DeltaCursor, TokenCounts};
-use crate::json::Text;
+use crate::chat::{DeltaCursor, DeltaKind, TokenCounts};
 use crate::stream::Track;
-use crate::track::Update;
-use crate::{Error, Movable, Quirk, QuirkSet, Storage};
+use crate::{Movable, Quirk};
 use core::ops::ControlFlow;
-
-/// Updates that one delta can bring: a call, its name and its arguments; or four halves and a finish reason.
-const QUEUE: usize = 6;
 
 /// What is left of a stream's current event, and what was met so far. Plain data.
 ///
@@ -45,15 +42,6 @@ pub struct Batch {
     ended: bool,
 }
 
-/// What was said so far.
-#[derive(Clone, Debug)]
-struct Said {
-    frames: Frames,
-    usage: Option<TokenCounts>,
-    /// Events of which something was left out.
-    left_out: u32,
-}
-
 impl Default for Batch {
     fn default() -> Self {
         Batch::new()
@@ -78,48 +66,6 @@ pub enum Filled {
         /// Stream offset where its event began.
         offset: u64,
     },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Before,
-    Payload,
-    Head,
-    Deltas,
-    Limit,
-    Quirks,
-    After,
-}
-
-/// An event that is being told.
-#[derive(Clone, Debug)]
-struct Pending {
-    found: Found,
-    /// Bytes of the input that are spent when it is told.
-    consumed: u32,
-    stage: Stage,
-    cursor: DeltaCursor,
-    queue: [Item; QUEUE],
-    first: u8,
-    count: u8,
-    /// Bytes of the text at hand that were given.
-    taken: usize,
-    /// What the tracker could not take.
-    limit: Option<Error>,
-    /// What tracker and texts brought to light.
-    quirks: QuirkSet,
-    /// What is still to be told of all quirks.
-    untold: QuirkSet,
-}
-
-/// What a call works on, apart from the batch itself.
-struct Work<'w, 's, T> {
-    machine: &'w mut Machine,
-    tracker: &'w mut T,
-    data: &'w [u8],
-    /// Offset of `data` in what the caller calls the input.
-    base: u32,
-    sink: &'w mut Sink<'s>,
 }
 
 impl Batch {
@@ -165,9 +111,9 @@ impl Batch {
 
     /// Reads `data` and writes what is in it to the sink. Offsets of texts count from `base` before it. Gives how many
     /// bytes of `data` are spent, and why it ended; unless that is [`Filled::Done`], the others are to be given again.
-    pub fn fill<T: Track>(
+    pub fn fill<T: Track, const SLOTS: usize>(
         &mut self,
-        machine: &mut Machine,
+        machine: &mut Machine<SLOTS>,
         store: &mut Movable<'_>,
         tracker: &mut T,
         data: &[u8],
@@ -199,6 +145,15 @@ impl Batch {
                 return (spent, Filled::Full);
             }
             let step = match machine.try_step(store, given) {
+                // Looked at where it is returned: an enum that is moved is written and read in words of different sizes.
+                Ok(Step { consumed, found: Found::Chunk(span) }) => {
+                    let base = base.saturating_add(spent as u32);
+                    let work =
+                        Work { machine: &mut *machine, tracker: &mut *tracker, data: given, base, sink: &mut *sink };
+                    let kept = if self.chunk(work, store, span, consumed) { 0 } else { self.pending.consumed };
+                    spent = spent.saturating_add(consumed.saturating_sub(kept as usize));
+                    continue;
+                }
                 Ok(step) => step,
                 Err(need) => return (spent, Filled::NeedStorage(need)),
             };
@@ -212,16 +167,67 @@ impl Batch {
                 }
                 continue;
             }
-            let kept = if machine.is_borrowed(step.found, Place::Input) { step.consumed } else { 0 };
-            spent = spent.saturating_add(step.consumed.saturating_sub(kept));
-            self.begin(step.found, kept as u32);
+            self.begin(step.found, step.consumed, machine);
+            spent = spent.saturating_add(step.consumed.saturating_sub(self.pending.consumed as usize));
         }
     }
 
-    /// Says that the stream ended, and writes what that brings to light.
-    pub fn finish<T: Track>(
+    /// Writes all of a chunk at once, if it is as nearly all are: nothing about it is odd, it brings content alone, and there
+    /// is room. `false`: it is pending, as far as it was not written.
+    #[inline(always)]
+    fn chunk<T: Track, const SLOTS: usize>(
         &mut self,
-        machine: &mut Machine,
+        work: Work<'_, '_, T, SLOTS>,
+        store: &Movable<'_>,
+        span: Span,
+        consumed: usize,
+    ) -> bool {
+        let payload = work.bytes(store, span);
+        let Work { machine, tracker, sink, .. } = work;
+        let index = machine.index();
+        let (start, end) = frame_of(machine);
+        let mut frames = self.said.frames;
+        let odd = !machine.quirks().is_empty() || frames.before(machine).is_some();
+        let whole = odd || sink.wants(Kind::Payload as u16) || machine.name_span().len > 0;
+        if whole || !sink.chunk(machine, payload, (start, end)) {
+            self.begin(Found::Chunk(span), consumed, machine);
+            return false;
+        }
+        frames.add(Kind::Chunk);
+        let mut cursor = DeltaCursor::of(index);
+        while let Some(delta) = cursor.next(payload.bytes, index) {
+            if let DeltaKind::Content(text) = &delta.kind {
+                let text = by_parts(text);
+                if tracker.plain(delta.choice, text) {
+                    frames.add(Kind::Content);
+                    if sink.put_now(Kind::Content, delta.choice, 0, (start, end), text, payload) {
+                        continue;
+                    }
+                }
+            }
+            // What `plain` took in may be taken in again.
+            self.said.frames = frames;
+            self.begin(Found::Chunk(span), consumed, machine);
+            (self.pending.cursor, self.pending.stage) = (cursor, Stage::Deltas);
+            self.pending.take(&mut self.said, &delta, tracker, sink, payload, (start, end));
+            return false;
+        }
+        self.said.frames = frames;
+        if let Some(frame) = frames.after(machine, Found::Chunk(span)) {
+            if sink.frame(frame).is_err() {
+                self.begin(Found::Chunk(span), consumed, machine);
+                self.pending.stage = Stage::After;
+                return false;
+            }
+            self.said.frames = frames;
+        }
+        true
+    }
+
+    /// Says that the stream ended, and writes what that brings to light.
+    pub fn finish<T: Track, const SLOTS: usize>(
+        &mut self,
+        machine: &mut Machine<SLOTS>,
         store: &mut Movable<'_>,
         tracker: &mut T,
         sink: &mut Sink<'_>,
@@ -246,11 +252,11 @@ impl Batch {
                 Err(need) => return Filled::NeedStorage(need),
             };
             if found != Found::NeedMore {
-                self.begin(found, 0);
+                self.begin(found, 0, machine);
             } else if self.silent(machine, sink).is_err() {
                 return Filled::Full;
             } else if !core::mem::replace(&mut self.ended, true) {
-                self.begin(Found::NeedMore, 0);
+                self.begin(Found::NeedMore, 0, machine);
                 let Batch { said, pending: rest, .. } = self;
                 rest.stage = Stage::Deltas;
                 let outcome = tracker.finish(|choice, update| -> ControlFlow<()> {
@@ -272,7 +278,8 @@ impl Batch {
     }
 
     /// The frame of a block that ended in silence.
-    fn silent(&mut self, machine: &Machine, sink: &mut Sink<'_>) -> Result<(), Full> {
+    #[inline(always)]
+    fn silent<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, sink: &mut Sink<'_>) -> Result<(), Full> {
         let mut frames = self.said.frames;
         if let Some(frame) = frames.before(machine) {
             sink.frame(frame)?;
@@ -281,14 +288,19 @@ impl Batch {
         Ok(())
     }
 
-    /// Something was found, and is to be told.
-    fn begin(&mut self, found: Found, consumed: u32) {
+    /// Something was found, and is to be told. What lies in the storage, or in nothing, is spent already.
+    fn begin<const SLOTS: usize>(&mut self, found: Found, consumed: usize, machine: &Machine<SLOTS>) {
+        let kept = if machine.is_borrowed(found, Place::Input) { consumed as u32 } else { 0 };
         self.is_pending = true;
-        self.pending.begin(found, consumed);
+        self.pending.begin(found, kept, machine.index());
     }
 
     /// Tells the pending event.
-    fn tell<T: Track>(&mut self, mut work: Work<'_, '_, T>, store: &Movable<'_>) -> Result<(), Filled> {
+    fn tell<T: Track, const SLOTS: usize>(
+        &mut self,
+        mut work: Work<'_, '_, T, SLOTS>,
+        store: &Movable<'_>,
+    ) -> Result<(), Filled> {
         let Batch { said, pending, .. } = self;
         if let Found::Error(quirk) = pending.found {
             self.is_pending = false;
@@ -305,273 +317,5 @@ impl Batch {
             Some(quirk) => Err(Filled::Error { quirk, offset: pending.range(work.machine).0 }),
             _ => Ok(()),
         }
-    }
-}
-
-impl Pending {
-    const START: Pending = Pending {
-        found: Found::NeedMore,
-        consumed: 0,
-        stage: Stage::Before,
-        cursor: DeltaCursor::START,
-        queue: [Item::NONE; QUEUE],
-        first: 0,
-        count: 0,
-        taken: 0,
-        limit: None,
-        quirks: QuirkSet::EMPTY,
-        untold: QuirkSet::EMPTY,
-    };
-
-    /// Another event. What is in the queue is overwritten as it is needed.
-    fn begin(&mut self, found: Found, consumed: u32) {
-        self.found = found;
-        self.consumed = consumed;
-        self.stage = Stage::Before;
-        self.cursor.restart();
-        (self.first, self.count, self.taken) = (0, 0, 0);
-        self.limit = None;
-        (self.quirks, self.untold) = (QuirkSet::EMPTY, QuirkSet::EMPTY);
-    }
-
-    fn push(&mut self, frames: &mut Frames, item: Item) {
-        frames.add(item.kind);
-        let place = usize::from(self.first).saturating_add(usize::from(self.count));
-        if let Some(slot) = self.queue.get_mut(place) {
-            *slot = item;
-            self.count = self.count.saturating_add(1);
-        }
-    }
-
-    /// Where it lay in the stream.
-    fn range(&self, machine: &Machine) -> (u64, u64) {
-        if self.found == Found::NeedMore {
-            (machine.offset(), machine.offset())
-        } else {
-            machine.index().frame
-        }
-    }
-
-    /// Tells what is left of it.
-    fn tell<T: Track>(&mut self, said: &mut Said, work: &mut Work<'_, '_, T>, store: &Movable<'_>) -> Result<(), Full> {
-        if self.stage == Stage::Before {
-            let mut frames = said.frames;
-            if let Some(frame) = frames.before(work.machine) {
-                work.sink.frame(frame)?;
-            }
-            said.frames = frames;
-            if let Some(kind) = self.kind() {
-                said.frames.add(kind);
-            }
-            self.stage = Stage::Payload;
-        }
-        if self.stage == Stage::Payload {
-            if let Found::Chunk(span) = self.found {
-                let payload = work.bytes(store, span);
-                let chunk = work.machine.chunk(payload.bytes, b"");
-                let (is_error, plain) = (chunk.is_whole_error(), chunk.is_plain_text());
-                let record = Record {
-                    code: u32::from(is_error),
-                    flags: if plain { record::FLAG_PLAIN } else { 0 },
-                    ..self.record(Kind::Payload, work.machine)
-                };
-                work.sink.put_bytes(record, payload, &mut self.taken, &Whole::NONE, &Whole::NONE)?;
-                self.taken = 0;
-            }
-            self.stage = Stage::Head;
-        }
-        if self.stage == Stage::Head {
-            self.head(work, store)?;
-            self.stage = Stage::Deltas;
-        }
-        if self.stage == Stage::Deltas {
-            self.deltas(said, work, store)?;
-            self.stage = Stage::Limit;
-        }
-        if self.stage == Stage::Limit {
-            if let Some(error) = self.limit {
-                let record = self.record(Kind::Limit, work.machine);
-                work.sink.put(Record { code: error.number(), ..record })?;
-                said.frames.add(Kind::Limit);
-                said.left_out = said.left_out.saturating_add(1);
-            }
-            let structural = if self.found == Found::NeedMore { QuirkSet::EMPTY } else { work.machine.quirks() };
-            self.untold = structural | self.quirks;
-            self.stage = Stage::Quirks;
-        }
-        if self.stage == Stage::Quirks {
-            while let Some(quirk) = self.untold.iter().next() {
-                let record = self.record(Kind::Quirk, work.machine);
-                work.sink.put(Record { code: quirk as u32, ..record })?;
-                said.frames.add(Kind::Quirk);
-                self.untold.remove(quirk);
-            }
-            self.stage = Stage::After;
-        }
-        let mut frames = said.frames;
-        if let Some(frame) = frames.after(work.machine, self.found).filter(|_| self.found != Found::NeedMore) {
-            work.sink.frame(frame)?;
-            said.frames = frames;
-        }
-        Ok(())
-    }
-
-    fn kind(&self) -> Option<Kind> {
-        Some(match self.found {
-            Found::NeedMore | Found::Error(_) => return None,
-            Found::Chunk(_) => Kind::Chunk,
-            Found::Sse(_) => Kind::Sse,
-            Found::Done => Kind::Done,
-            Found::Comment(_) => Kind::Comment,
-            Found::KeepAlive(_) => Kind::KeepAlive,
-            Found::Retry(_) => Kind::Retry,
-            Found::LastEventId => Kind::LastEventId,
-            Found::Malformed(..) => Kind::Malformed,
-            Found::TooLong => Kind::TooLong,
-            Found::CommentTooLong => Kind::CommentTooLong,
-        })
-    }
-
-    fn record(&self, kind: Kind, machine: &Machine) -> Record {
-        let (start, end) = self.range(machine);
-        Record { kind: kind as u16, start, end, ..Record::default() }
-    }
-
-    /// The event itself.
-    fn head<T: Track>(&mut self, work: &mut Work<'_, '_, T>, store: &Movable<'_>) -> Result<(), Full> {
-        let Some(kind) = self.kind() else { return Ok(()) };
-        let mut record = self.record(kind, work.machine);
-        let name = work.bytes(store, work.machine.name_span());
-        let (none, taken) = (Whole::NONE, &mut self.taken);
-        match self.found {
-            Found::Chunk(span) => {
-                if !work.sink.wants(record.kind) {
-                    return Ok(());
-                }
-                let payload = work.bytes(store, span);
-                let chunk = work.machine.chunk(payload.bytes, name.bytes);
-                let input =
-                    |raw: &[u8]| payload.at((raw.as_ptr() as usize).wrapping_sub(payload.bytes.as_ptr() as usize));
-                let (id, model) = (Whole::text(chunk.id(), input), Whole::text(chunk.model(), input));
-                record.code = chunk.choice_count();
-                if let Some(created) = chunk.created() {
-                    record.number = created;
-                    record.flags |= record::FLAG_NUMBER;
-                }
-                work.sink.put_whole(record, id, model, Whole::bytes(name))
-            }
-            Found::Sse(span) => {
-                let data = work.bytes(store, span);
-                let name = if name.bytes.is_empty() { Whole::Bytes(b"message") } else { Whole::bytes(name) };
-                let id = Whole::bytes(Bytes { bytes: work.machine.last_event_id(store.bytes()), input: None });
-                work.sink.put_bytes(record, data, taken, &name, &id)
-            }
-            Found::Malformed(span, fault) => {
-                record.code = fault.kind.number();
-                record.number = fault.offset as u64;
-                record.flags |= record::FLAG_NUMBER;
-                let payload = work.bytes(store, span);
-                work.sink.put_bytes(record, payload, taken, &none, &Whole::bytes(name))
-            }
-            Found::Comment(span) | Found::KeepAlive(span) => {
-                let bytes = work.bytes(store, span);
-                work.sink.put_bytes(record, bytes, taken, &none, &none)
-            }
-            Found::LastEventId => {
-                let id = Whole::bytes(Bytes { bytes: work.machine.last_event_id(store.bytes()), input: None });
-                work.sink.put_whole(record, id, none, none)
-            }
-            Found::Retry(ms) => {
-                record.number = ms;
-                record.flags |= record::FLAG_NUMBER;
-                work.sink.put(record)
-            }
-            Found::Done | Found::TooLong | Found::CommentTooLong => work.sink.put(record),
-            Found::NeedMore | Found::Error(_) => Ok(()),
-        }?;
-        self.taken = 0;
-        Ok(())
-    }
-
-    /// What a chunk brings, delta by delta.
-    fn deltas<T: Track>(
-        &mut self,
-        said: &mut Said,
-        work: &mut Work<'_, '_, T>,
-        store: &Movable<'_>,
-    ) -> Result<(), Full> {
-        let span = if let Found::Chunk(span) = self.found { Some(span) } else { None };
-        let payload = span.map_or(Bytes::NONE, |span| work.bytes(store, span));
-        loop {
-            while self.count > 0 {
-                self.item(work, payload)?;
-                self.first = self.first.saturating_add(1);
-                self.count = self.count.saturating_sub(1);
-            }
-            self.first = 0;
-            if span.is_none() {
-                return Ok(());
-            }
-            let (offset, _) = work.machine.index().frame;
-            let Some(delta) = self.cursor.next(work.machine.chunk(payload.bytes, b"")) else { return Ok(()) };
-            let outcome = work.tracker.update(&delta, offset, |choice, update| -> ControlFlow<()> {
-                if let Update::Usage(usage) = &update {
-                    said.usage = Some(usage.counts());
-                }
-                self.push(&mut said.frames, Item::of(payload.bytes, choice, &update));
-                ControlFlow::Continue(())
-            });
-            self.quirks |= outcome.quirks;
-            self.limit = self.limit.or(outcome.error);
-        }
-    }
-
-    /// The update at the head of the queue.
-    fn item<T>(&mut self, work: &mut Work<'_, '_, T>, payload: Bytes<'_>) -> Result<(), Full> {
-        let record = self.record(Kind::Role, work.machine);
-        let Some(item) = self.queue.get_mut(usize::from(self.first)) else { return Ok(()) };
-        let Item { kind, flags, choice, call, code, number, text, aux } = *item;
-        let record = Record { kind: kind as u16, flags, choice, call, code, number, ..record };
-        let whole = |part: &Part| {
-            let text = (part.what != What::Nothing).then(|| part.of(payload.bytes));
-            Whole::text(text, |_| payload.at(part.start as usize))
-        };
-        let input = payload.at(text.start as usize);
-        match text.what {
-            _ if matches!(kind, Kind::ToolCall | Kind::ToolName | Kind::FunctionName | Kind::Role | Kind::Finish) => {
-                if work.sink.wants(record.kind) {
-                    work.sink.put_whole(record, whole(&text), whole(&aux), Whole::NONE)?;
-                }
-            }
-            What::Raw => {
-                let bytes = Bytes { bytes: text.bytes(payload.bytes), input };
-                work.sink.put_bytes(record, bytes, &mut self.taken, &Whole::NONE, &Whole::NONE)?;
-                self.taken = 0;
-            }
-            What::Replacement => {
-                let mut rest = Text::verbatim(REPLACEMENT);
-                work.sink.put_text(record, &mut rest, None)?;
-            }
-            What::Nothing | What::Text | What::Rest => {
-                let mut rest = text.of(payload.bytes);
-                let told = work.sink.put_text(record, &mut rest, input.filter(|_| text.what == What::Text));
-                if told.is_err() && rest.raw().len() < text.len as usize {
-                    item.text = Part::text(payload.bytes, rest, What::Rest);
-                }
-                told?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl<T> Work<'_, '_, T> {
-    /// The bytes of a span of what was found.
-    fn bytes<'a>(&self, store: &'a Movable<'_>, span: Span) -> Bytes<'a>
-    where
-        Self: 'a,
-    {
-        let input = (span.place == Place::Input && span.len > 0).then(|| self.base.saturating_add(span.start));
-        Bytes { bytes: span.of(self.data, store), input }
     }
 }

@@ -3,6 +3,7 @@
 use super::end::Facts;
 use super::found::{Found, Span, Step};
 use super::machine::{After, Block, Ending, Line, Machine};
+use super::memo::Memo;
 use crate::scan::find;
 use crate::sse::block::Block as Kept;
 use crate::sse::Lines;
@@ -35,23 +36,32 @@ pub struct NeedStorage {
     pub len: usize,
 }
 
-impl Machine {
+impl<const SLOTS: usize> Machine<SLOTS> {
     /// A [`step`](Machine::step) that, if the storage is too small, says so and leaves all as it was.
     ///
     /// # Errors
     ///
     /// [`NeedStorage`]: move to a larger storage ([`relocate`](Machine::relocate)), then step again on the same window.
+    #[inline]
     pub fn try_step(&mut self, store: &mut Movable<'_>, window: &[u8]) -> Result<Step, NeedStorage> {
+        if let Some((consumed, payload)) = self.recall(store, window) {
+            return Ok(Step { consumed, found: Found::Chunk(payload) });
+        }
+        self.try_read(store, window)
+    }
+
+    #[inline(never)]
+    fn try_read(&mut self, store: &mut Movable<'_>, window: &[u8]) -> Result<Step, NeedStorage> {
         // All that could be copied in one step, more than twice over.
         let most = window.len().saturating_mul(5).saturating_add(self.kept.retained().saturating_mul(5));
         if !store.can_move() || most.saturating_add(64) <= store.bytes().len() {
-            return Ok(self.step(store, window));
+            return Ok(self.go_on(store, window));
         }
         // The part of a cut line that is staged could not be had back once that line is over: until then, no further.
         let line = if self.kept.is_staged() { find::line_end(window) } else { None };
         let window = line.and_then(|end| window.get(..=end)).unwrap_or(window);
         let checkpoint = self.checkpoint();
-        let step = self.step(store, window);
+        let step = self.read(store, window);
         self.settled(store, checkpoint).map(|()| step)
     }
 
@@ -142,6 +152,9 @@ impl Machine {
         (self.silent, self.silent_next) = (silent, silent_next);
         (self.line, self.block, self.retry, self.in_array) = (line, block, retry, in_array);
         (self.after, self.ending, self.facts, self.counts) = (after, ending, facts, counts);
+        // What it learned it may have learned of an event that has not been told.
+        self.memo = Memo::NEW;
+        (self.rested, self.in_payload) = (false, false);
         // Twice as much, so that copying stays linear; but not more than can ever be of use.
         let limits = self.config.limits;
         let most = (limits.max_id_len as usize).saturating_mul(3).saturating_add(limits.max_event_len as usize);

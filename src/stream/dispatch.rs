@@ -5,13 +5,14 @@ use super::end::Pending;
 use super::found::{Found, Span};
 use super::machine::{After, Block, Machine, Next};
 use crate::chat::index::Hint;
+use crate::scan::visits::visit;
 use crate::sse::block;
 use crate::{Quirk, Storage};
 
 /// The payload that ends a response.
 pub(super) const DONE: &[u8] = b"[DONE]";
 
-impl Machine {
+impl<const SLOTS: usize> Machine<SLOTS> {
     /// A blank line: the end of the block.
     pub(super) fn blank<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
         if !self.block.open {
@@ -105,6 +106,7 @@ impl Machine {
             return self.told(Found::Sse(span));
         }
         let trimmed = payload.trim_ascii();
+        visit!(payload.len() - trimmed.len() + 2);
         if trimmed == DONE {
             self.index.frame = frame;
             return self.done();
@@ -118,15 +120,35 @@ impl Machine {
             return self.told(Found::KeepAlive(span));
         }
         let limits = self.config.limits;
-        let checked = match self.config.validate {
-            Validate::Lazy => Ok(()),
-            Validate::Strict => crate::json::validate(payload, limits.max_depth),
+        let plain = hint == Hint::None && name.is_empty();
+        if SLOTS > 0 && plain && data.place == block::Place::Input {
+            if let (Some(start), Some(end)) = (frame.0.checked_sub(self.offset), frame.1.checked_sub(self.offset)) {
+                let event = window.get(start as usize..end as usize).unwrap_or_default();
+                self.memo.note_framing(event, data.start.wrapping_sub(start as usize), data.len);
+            }
+        }
+        let rules = self.rules();
+        // What lies whole in the window was asked for before.
+        let unknown = data.place == block::Place::Input && self.unknown_at == self.block.start;
+        let read = if plain && !unknown && self.memo.payload(&mut self.index, payload, rules) {
+            Ok(payload.len())
+        } else {
+            self.memo.forget_shown();
+            let checked = match self.config.validate {
+                Validate::Lazy => Ok(()),
+                Validate::Strict => crate::json::validate(payload, limits.max_depth),
+            };
+            let read = checked.and_then(|()| self.index.read(payload, hint, limits.max_depth));
+            if plain && read == Ok(payload.len()) && self.memo.wants() {
+                self.memo.learn(&self.index, payload, rules);
+            }
+            read
         };
-        let read = checked.and_then(|()| self.index.read(payload, hint, limits.max_depth));
         let (found, trailing) = match read {
             Ok(end) => {
                 let rest = payload.get(end..).unwrap_or(&[]);
                 let more = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+                visit!(more.map_or(rest.len(), |more| more + 1));
                 (Found::Chunk(span), more.map(|at| end.saturating_add(at)))
             }
             Err(_) if hint == Hint::Error && self.config.validate == Validate::Lazy => {
@@ -155,7 +177,11 @@ impl Machine {
             self.facts.seen.add(self.index.seen);
             self.facts.finished.add(self.index.finished);
             self.block.quirks |= self.index.quirks;
-            self.index.quirks = self.block.quirks;
+            if self.index.quirks != self.block.quirks {
+                // The framing had some too: the index is this event's alone.
+                self.index.quirks = self.block.quirks;
+                self.memo.forget_shown();
+            }
         } else {
             self.facts.foreign |= named;
         }
@@ -184,12 +210,14 @@ impl Machine {
         }
         let payload = self.kept.data_span().of(&[], store.bytes());
         let trimmed = payload.trim_ascii();
+        visit!(payload.len() - trimmed.len() + 2);
         let is_error = self.block.error_field || self.kept.name_span().of(&[], store.bytes()) == b"error";
         let whole = self.config.payload == Payload::Opaque
             || trimmed == DONE
             || trimmed.is_empty()
             || trimmed.first() == Some(&b':')
             || {
+                self.memo.forget_shown();
                 let read = self.index.read(payload, Hint::None, self.config.limits.max_depth);
                 read.is_ok_and(|end| payload.get(end..).unwrap_or(&[]).trim_ascii().is_empty())
             };

@@ -53,13 +53,13 @@ impl Frames {
 
     /// Before what a step found is looked at: the frame of a block that ended in silence before it.
     #[inline]
-    pub fn before(&mut self, machine: &Machine) -> Option<Frame> {
+    pub fn before<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>) -> Option<Frame> {
         self.upto(machine.silent(), 0)
     }
 
     /// After it was looked at: its frame, if that is over.
     #[inline]
-    pub fn after(&mut self, machine: &Machine, found: Found) -> Option<Frame> {
+    pub fn after<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, found: Found) -> Option<Frame> {
         if !machine.closed() {
             return None;
         }
@@ -68,7 +68,7 @@ impl Frames {
     }
 
     /// At the end of the stream: what is left of it.
-    pub fn rest(&mut self, machine: &Machine) -> Option<Frame> {
+    pub fn rest<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>) -> Option<Frame> {
         self.upto(machine.offset(), 0)
     }
 
@@ -80,4 +80,11 @@ impl Frames {
         *self = Frames { start: end, kinds: 0 };
         Some(frame)
     }
+}
+
+/// Where what was found last lay. A call, so that the two words come in registers: read as one pair they would wait for
+/// the two stores that a step has just made.
+#[inline(never)]
+pub(super) fn frame_of<const SLOTS: usize>(machine: &Machine<SLOTS>) -> (u64, u64) {
+    machine.index().frame
 }

@@ -11,6 +11,7 @@
 use super::config::{Config, Payload};
 use super::end::{End, Facts};
 use super::found::{in_place, Found, Place, Span, Step};
+use super::memo::Memo;
 use crate::chat::Index;
 use crate::json::{Balance, JsonError, JsonErrorKind};
 use crate::sse::block::Block as Kept;
@@ -87,8 +88,10 @@ pub(super) enum Ending {
 }
 
 /// The push machine: plain data, no lifetimes, no pointers, offsets only. [`Parser`](super::Parser) wraps it.
+///
+/// `SLOTS` is how many shapes of events it remembers, 0 to 4.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct Machine<const SLOTS: usize = 2> {
     pub(super) config: Config,
     pub(super) lines: Lines,
     pub(super) kept: Kept,
@@ -112,6 +115,13 @@ pub struct Machine {
     pub(super) facts: Facts,
     pub(super) counts: [u16; Quirk::ALL.len()],
     pub(super) index: Index,
+    pub(super) memo: Memo<SLOTS>,
+    /// It stands where an event may begin, and nothing is pending: known, not asked for.
+    pub(super) rested: bool,
+    /// Stream offset of the event that the memo did not know last.
+    pub(super) unknown_at: u64,
+    /// It stands in the middle of a payload that is in the storage.
+    pub(super) in_payload: bool,
 }
 
 /// What is to be done with a piece.
@@ -126,7 +136,15 @@ pub(super) enum Next {
 
 impl Machine {
     /// A machine at the start of a stream.
-    pub fn new(mut config: Config) -> Self {
+    pub fn new(config: Config) -> Self {
+        Machine::with_slots(config)
+    }
+}
+
+impl<const SLOTS: usize> Machine<SLOTS> {
+    /// A machine at the start of a stream that remembers `SLOTS` shapes of events, 4 at most; more do not compile.
+    pub fn with_slots(mut config: Config) -> Self {
+        const { assert!(SLOTS <= 4, "SLOTS is 0 to 4") };
         config.limits.max_depth = config.limits.max_depth.min(Limits::MAX_DEPTH);
         // Whatever it is, it is no stream of chunks.
         let facts = Facts { foreign: config.payload == Payload::Opaque, ..Facts::default() };
@@ -148,6 +166,10 @@ impl Machine {
             facts,
             counts: [0; Quirk::ALL.len()],
             index: Index::new(),
+            memo: Memo::NEW,
+            rested: false,
+            unknown_at: u64::MAX,
+            in_payload: false,
         }
     }
 
@@ -234,7 +256,18 @@ impl Machine {
     }
 
     /// Reads on until something is found or the window is used up. The bytes from `consumed` on are to be given again.
+    #[inline]
     pub fn step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
+        match self.recall(store, window) {
+            Some((consumed, payload)) => Step { consumed, found: Found::Chunk(payload) },
+            None => self.go_on(store, window),
+        }
+    }
+
+    /// Reads on, line by line.
+    #[inline(never)]
+    pub(super) fn read<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
+        (self.rested, self.in_payload) = (false, false);
         if let Some(found) = self.begin(store) {
             return Step { consumed: 0, found };
         }
@@ -288,11 +321,13 @@ impl Machine {
         let fits = self.settle(store, bytes);
         self.offset = self.offset.saturating_add(bytes.len() as u64);
         let found = if fits { Found::NeedMore } else { self.too_long() };
+        self.in_payload = self.is_in_payload();
         Step { consumed: bytes.len(), found }
     }
 
     /// The stream ended. Gives what that brings to light, one thing a call; [`Found::NeedMore`] when there is no more.
     pub fn finish<S: Storage + ?Sized>(&mut self, store: &mut S) -> Found {
+        (self.rested, self.in_payload) = (false, false);
         if let Some(found) = self.begin(store) {
             return found;
         }
@@ -322,7 +357,7 @@ impl Machine {
 
     /// Forgets what was delivered; delivers what is left of it.
     #[inline]
-    fn begin<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
+    pub(super) fn begin<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
         match core::mem::replace(&mut self.after, After::Nothing) {
             After::Nothing => None,
             After::Release => {
@@ -494,6 +529,6 @@ impl Machine {
 
     /// A new stream with the same configuration.
     pub fn reset(&mut self) {
-        *self = Machine::new(self.config);
+        *self = Machine::with_slots(self.config);
     }
 }

@@ -13,9 +13,14 @@ mod found;
 mod frames;
 mod item;
 mod kind;
+#[cfg(test)]
+mod linear_tests;
 mod machine;
+mod memo;
 mod parser;
+mod pending;
 mod push;
+mod quick;
 mod raw_json;
 mod record;
 mod tell;

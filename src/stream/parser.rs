@@ -9,8 +9,9 @@ use core::ops::Range;
 /// Reads one stream.
 ///
 /// `S` is where an event that a slice cut is kept: `[u8; N]`, `&mut [u8]`, or (feature `alloc`) a
-/// [`Growing`](crate::Growing) buffer. `SLOTS` is how many shapes of events are remembered (0 to 4; none are in this
-/// version). `T` is the per-choice state that [`feed`](Parser::feed) needs; `()` saves its memory for those who only
+/// [`Growing`](crate::Growing) buffer. `SLOTS` is how many shapes of events are remembered
+/// (0 to 4): an event that is like one before but for its texts is not read anew. It changes what that costs, never what
+/// is given. `T` is the per-choice state that [`feed`](Parser::feed) needs; `()` saves its memory for those who only
 /// pull.
 ///
 /// Pull:
@@ -45,7 +46,7 @@ use core::ops::Range;
 /// Stopping is just not calling. A clone goes on from where the original stood.
 #[derive(Clone, Debug)]
 pub struct Parser<S, const SLOTS: usize = 2, T = Tracker> {
-    machine: Machine,
+    machine: Machine<SLOTS>,
     storage: S,
     tracker: T,
 }
@@ -86,8 +87,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// # let _ = parser;
     /// ```
     pub fn with_slots(storage: S, config: Config, tracker: T) -> Self {
-        const { assert!(SLOTS <= 4, "SLOTS is 0 to 4") };
-        Parser { machine: Machine::new(config), storage, tracker }
+        Parser { machine: Machine::with_slots(config), storage, tracker }
     }
 
     /// Takes the next event off the front of `input`. `None`: the input is consumed, give more, or [`finish`](Self::finish).
@@ -98,18 +98,38 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// # Errors
     ///
     /// [`Error::Quirk`], if the event has a quirk of framing or shape that [`Config::errors`] names; the event is consumed.
-    #[inline]
+    #[inline(always)]
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
+        let given: &'i [u8] = input;
+        if let Some((consumed, payload)) = self.machine.recall(&mut self.storage, given) {
+            *input = given.get(consumed..).unwrap_or(&[]);
+            return Ok(Some(Event::Chunk(self.machine.chunk(payload.of(given, &self.storage), &[]))));
+        }
+        if self.machine.append(&mut self.storage, given) {
+            *input = &[];
+            return Ok(None);
+        }
+        self.next_read(input)
+    }
+
+    /// [`next`](Self::next), line by line.
+    #[inline(never)]
+    fn next_read<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
         let (given, found) = self.advance(input);
         self.machine.event(&self.storage, given, found)
     }
 
-    /// Steps until something is found or the input is consumed.
+    /// Steps until something is found or the input is consumed. The memo was asked in vain what is in front.
     #[inline]
     fn advance<'i>(&mut self, input: &mut &'i [u8]) -> (&'i [u8], Found) {
+        let mut unknown = true;
         loop {
             let given: &'i [u8] = input;
-            let step = self.machine.step(&mut self.storage, given);
+            let step = if core::mem::take(&mut unknown) {
+                self.machine.go_on(&mut self.storage, given)
+            } else {
+                self.machine.step(&mut self.storage, given)
+            };
             *input = given.get(step.consumed..).unwrap_or(&[]);
             if step.found != Found::NeedMore || input.is_empty() {
                 return (given, step.found);
@@ -166,7 +186,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     }
 
     /// The machine.
-    pub fn machine(&self) -> &Machine {
+    pub fn machine(&self) -> &Machine<SLOTS> {
         &self.machine
     }
 }
@@ -192,6 +212,15 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     pub fn feed<H: Handler + ?Sized>(&mut self, input: &[u8], handler: &mut H) -> Fed {
         let mut rest = input;
         loop {
+            let now = rest;
+            if let Some((consumed, payload)) = self.machine.recall(&mut self.storage, now) {
+                rest = now.get(consumed..).unwrap_or(&[]);
+                let stop = self.machine.tell(&self.storage, &mut self.tracker, now, Found::Chunk(payload), handler);
+                if stop.is_some() {
+                    return Fed { consumed: input.len().saturating_sub(rest.len()), stop };
+                }
+                continue;
+            }
             let (given, found) = self.advance(&mut rest);
             let stop = self.machine.tell(&self.storage, &mut self.tracker, given, found, handler);
             if stop.is_some() || found == Found::NeedMore {

@@ -1,7 +1,7 @@
 //! Push: a handler is called for what comes.
 
 use super::{Event, Malformed};
-use crate::chat::{ApiError, Audio, Chunk, FinishReason, Logprobs, Message, Usage};
+use crate::chat::{ApiError, Audio, Chunk, Delta, DeltaKind, Deltas, FinishReason, Logprobs, Message, Usage};
 use crate::json::Text;
 use crate::sse;
 use crate::track::{CallUpdate, Outcome, Tracker, Update};
@@ -74,6 +74,7 @@ pub trait Handler {
         Flow::Continue(())
     }
     /// One thing that a chunk brings. Unless it is written anew, it calls the method for that thing.
+    #[inline]
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         match update {
             Update::Role(text) => self.role(choice, text),
@@ -195,6 +196,8 @@ pub trait Track: sealed::Sealed {
         offset: u64,
         each: impl FnMut(u32, Update<'a>) -> ControlFlow<B>,
     ) -> Outcome<B>;
+    /// As [`Tracker::plain`].
+    fn plain(&mut self, choice: u32, text: Text<'_>) -> bool;
     /// As [`Tracker::finish`].
     fn finish<B>(&mut self, each: impl FnMut(u32, Update<'static>) -> ControlFlow<B>) -> Outcome<B>;
 }
@@ -212,6 +215,10 @@ impl<const CHOICES: usize, const CALLS: usize> Track for Tracker<CHOICES, CALLS>
         each: impl FnMut(u32, Update<'a>) -> ControlFlow<B>,
     ) -> Outcome<B> {
         Tracker::update(self, delta, offset, each)
+    }
+    #[inline(always)]
+    fn plain(&mut self, choice: u32, text: Text<'_>) -> bool {
+        Tracker::plain(self, choice, text)
     }
     fn finish<B>(&mut self, each: impl FnMut(u32, Update<'static>) -> ControlFlow<B>) -> Outcome<B> {
         Tracker::finish(self, each)
@@ -232,10 +239,12 @@ pub(crate) struct Push<'h, H: ?Sized> {
 }
 
 impl<'h, H: Handler + ?Sized> Push<'h, H> {
+    #[inline(always)]
     pub(crate) fn new(handler: &'h mut H) -> Self {
         Push { handler, paused: false, aborted: false, error: None, limit: None, quirks: QuirkSet::EMPTY }
     }
 
+    #[inline(always)]
     fn call(&mut self, f: impl FnOnce(&mut H) -> Flow) {
         if self.aborted {
             return;
@@ -261,10 +270,27 @@ impl<'h, H: Handler + ?Sized> Push<'h, H> {
         self.tell_quirks(outcome.quirks, offset);
     }
 
+    /// The end of an event: what was left out, and what was odd.
+    fn conclude(&mut self, quirks: QuirkSet, offset: u64) {
+        if let Some(error) = self.limit {
+            self.call(|handler| handler.limit(&error));
+        }
+        self.tell_quirks(quirks | self.quirks, offset);
+    }
+
     fn tell_quirks(&mut self, quirks: QuirkSet, offset: u64) {
+        if quirks.is_empty() {
+            return;
+        }
         for quirk in quirks.iter() {
             self.call(|handler| handler.quirk(quirk, offset));
         }
+    }
+
+    /// Whether the handler said nothing but to go on, and there is nothing to be told at the end of the event.
+    #[inline(always)]
+    fn is_quiet(&self) -> bool {
+        !self.paused && !self.aborted && self.limit.is_none() && self.quirks.is_empty()
     }
 
     /// Why the parser has to stop, now that the event is over.
@@ -283,27 +309,76 @@ impl<'h, H: Handler + ?Sized> Push<'h, H> {
     }
 }
 
-/// Tells the handler of an event, and of all that it brings.
-pub(crate) fn event<H: Handler + ?Sized, T: Track>(
-    push: &mut Push<'_, H>,
+/// Tells the handler of a chunk, and of all that it brings, if nothing about it is odd and that is nothing but content as
+/// it stands. Otherwise gives what [`chunk_rest`] needs to go on.
+#[inline(always)]
+pub(crate) fn chunk<'a, 'h, H: Handler + ?Sized, T: Track>(
+    handler: &'h mut H,
     tracker: &mut T,
-    event: &Event<'_>,
+    chunk: Chunk<'a>,
+    quirks: QuirkSet,
+) -> Option<Rest<'a, 'h, H>> {
+    let mut push = Push::new(handler);
+    let mut deltas = chunk.deltas();
+    let event = Event::Chunk(chunk);
+    push.call(|handler| handler.event(&event));
+    if let Event::Chunk(chunk) = &event {
+        push.call(|handler| handler.chunk(chunk));
+    }
+    let next = loop {
+        let Some(delta) = deltas.next() else { break None };
+        let DeltaKind::Content(text) = &delta.kind else { break Some(delta) };
+        let text = by_parts(text);
+        if !tracker.plain(delta.choice, text) {
+            break Some(delta);
+        }
+        push.call(|handler| handler.update(delta.choice, Update::Content(text)));
+    };
+    if next.is_none() && quirks.is_empty() && push.is_quiet() {
+        return None;
+    }
+    Some(Rest { push, next, deltas })
+}
+
+/// The same text, taken out of an enum part by part: as a whole it would be read in words of other sizes than it was
+/// written in, and so wait for them.
+#[inline(always)]
+pub(super) fn by_parts<'a>(text: &Text<'a>) -> Text<'a> {
+    Text::from_parts(text.raw(), text.parts())
+}
+
+/// A chunk that is half told.
+pub(crate) struct Rest<'a, 'h, H: ?Sized> {
+    pub(crate) push: Push<'h, H>,
+    next: Option<Delta<'a>>,
+    deltas: Deltas<'a>,
+}
+
+/// Tells the rest of a chunk.
+pub(crate) fn chunk_rest<'h, H: Handler + ?Sized, T: Track>(
+    rest: Rest<'_, 'h, H>,
+    tracker: &mut T,
     quirks: QuirkSet,
     offset: u64,
-) {
+) -> Push<'h, H> {
+    let Rest { mut push, next, deltas } = rest;
+    for delta in next.into_iter().chain(deltas) {
+        let outcome = tracker.update(&delta, offset, |choice, update| -> ControlFlow<()> {
+            push.call(|handler| handler.update(choice, update));
+            ControlFlow::Continue(())
+        });
+        push.quirks |= outcome.quirks;
+        push.limit = push.limit.or(outcome.error);
+    }
+    push.conclude(quirks, offset);
+    push
+}
+
+/// Tells the handler of an event that is no chunk.
+pub(crate) fn event<H: Handler + ?Sized>(push: &mut Push<'_, H>, event: &Event<'_>, quirks: QuirkSet, offset: u64) {
     push.call(|handler| handler.event(event));
     match event {
-        Event::Chunk(chunk) => {
-            push.call(|handler| handler.chunk(chunk));
-            for delta in chunk.deltas() {
-                let outcome = tracker.update(&delta, offset, |choice, update| -> ControlFlow<()> {
-                    push.call(|handler| handler.update(choice, update));
-                    ControlFlow::Continue(())
-                });
-                push.quirks |= outcome.quirks;
-                push.limit = push.limit.or(outcome.error);
-            }
-        }
+        Event::Chunk(_) => {}
         Event::Sse(event) => push.call(|handler| handler.sse(event)),
         Event::Done => push.call(|handler| handler.done()),
         Event::Comment(text) => push.call(|handler| handler.comment(text)),
@@ -314,9 +389,5 @@ pub(crate) fn event<H: Handler + ?Sized, T: Track>(
         Event::TooLong { offset } => push.call(|handler| handler.too_long(*offset)),
         Event::CommentTooLong { offset } => push.call(|handler| handler.comment_too_long(*offset)),
     }
-    if let Some(error) = push.limit {
-        push.call(|handler| handler.limit(&error));
-    }
-    let all = quirks | push.quirks;
-    push.tell_quirks(all, offset);
+    push.conclude(quirks, offset);
 }

@@ -8,6 +8,7 @@ use super::config::{Framing, Payload};
 use super::dispatch::DONE;
 use super::found::Found;
 use super::machine::{Block, Ending, Line, Machine, Next};
+use crate::scan::visits::visit;
 use crate::sse::{Field, Held, Piece};
 use crate::{Quirk, Storage};
 
@@ -19,7 +20,7 @@ pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-impl Machine {
+impl<const SLOTS: usize> Machine<SLOTS> {
     /// A line that event streams do not know.
     pub(super) fn unknown<S: Storage + ?Sized>(
         &mut self,
@@ -113,6 +114,7 @@ impl Machine {
     ) -> Next {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
+            visit!(1);
             match self.line {
                 Line::Lead | Line::Space if is_space(byte) => self.line = Line::Space,
                 Line::Lead | Line::Space if self.in_array && matches!(byte, b',' | b']') => {

@@ -1,8 +1,9 @@
 //! Records: what a batch writes, and where.
 
 use super::kind::Kind;
-use super::Frame;
-use crate::json::Text;
+use super::{Frame, Machine};
+use crate::chat::index::{top, Index};
+use crate::json::{Text, TextFlags};
 
 /// One thing of a batch: 64 bytes, no pointers, the layout of the C interface. Texts are offsets into the input or, where
 /// a flag says so, into the scratch; one that is not there has length 0.
@@ -39,6 +40,26 @@ pub struct Record {
     pub end: u64,
 }
 
+impl Record {
+    /// All 0.
+    const NONE: Record = Record {
+        kind: 0,
+        flags: 0,
+        choice: 0,
+        call: 0,
+        code: 0,
+        number: 0,
+        text_off: 0,
+        text_len: 0,
+        aux_off: 0,
+        aux_len: 0,
+        extra_off: 0,
+        extra_len: 0,
+        start: 0,
+        end: 0,
+    };
+}
+
 /// The text lies in the scratch.
 pub const FLAG_TEXT_SCRATCH: u16 = 1;
 /// The second text lies in the scratch.
@@ -66,19 +87,45 @@ pub(super) struct Full;
 /// The least of the scratch that a piece of text is put into.
 const LEAST: usize = 16;
 
+/// Not in the input.
+const NOWHERE: u64 = u64::MAX;
+
 /// Bytes, and their offset in the input if they lie there.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a> {
     pub(super) bytes: &'a [u8],
-    pub(super) input: Option<u32>,
+    /// The offset, or [`NOWHERE`]: one word, that it is read as it was written.
+    place: u64,
 }
 
 impl<'a> Bytes<'a> {
-    pub(super) const NONE: Bytes<'static> = Bytes { bytes: &[], input: None };
+    pub(super) const NONE: Bytes<'static> = Bytes { bytes: &[], place: NOWHERE };
+
+    #[inline(always)]
+    pub(super) fn new(bytes: &'a [u8], input: Option<u32>) -> Self {
+        Bytes { bytes, place: input.map_or(NOWHERE, u64::from) }
+    }
+
+    /// Their offset in the input.
+    #[inline(always)]
+    fn input(&self) -> Option<u32> {
+        u32::try_from(self.place).ok()
+    }
+
+    /// Where a text that is borrowed from them lies.
+    #[inline(always)]
+    fn offset_of(&self, text: Text<'_>) -> Option<u32> {
+        let start = (text.raw().as_ptr() as usize).wrapping_sub(self.bytes.as_ptr() as usize);
+        if start > self.bytes.len() {
+            return None;
+        }
+        self.at(start)
+    }
 
     /// Where a part of them that begins at `start` lies.
+    #[inline]
     pub(super) fn at(&self, start: usize) -> Option<u32> {
-        self.input.and_then(|input| u32::try_from(start).ok().and_then(|start| input.checked_add(start)))
+        self.input().and_then(|input| u32::try_from(start).ok().and_then(|start| input.checked_add(start)))
     }
 }
 
@@ -114,6 +161,7 @@ impl<'s> Sink<'s> {
         self.need
     }
 
+    #[inline]
     pub(super) fn wants(&self, kind: u16) -> bool {
         self.mask >> (kind & 63) & 1 != 0
     }
@@ -144,6 +192,92 @@ impl<'s> Sink<'s> {
     pub(super) fn frame(&mut self, frame: Frame) -> Result<(), Full> {
         let Frame { start, end, choices, kinds } = frame;
         self.put(Record { kind: Kind::Frame as u16, code: choices, number: kinds, start, end, ..Record::default() })
+    }
+
+    /// The record of a chunk with neither a name nor a quirk, if its ID and its model can be given as they stand in the
+    /// input. `false`: nothing was written.
+    #[inline(always)]
+    pub(super) fn chunk<const SLOTS: usize>(
+        &mut self,
+        machine: &Machine<SLOTS>,
+        payload: Bytes<'_>,
+        (start, end): (u64, u64),
+    ) -> bool {
+        if !self.wants(Kind::Chunk as u16) {
+            return true;
+        }
+        let index = machine.index();
+        let (Some((text_off, text_len)), Some((aux_off, aux_len))) =
+            (plain_member(index, payload, top::ID), plain_member(index, payload, top::MODEL))
+        else {
+            return false;
+        };
+        let created = match index.top(payload.bytes, top::CREATED) {
+            None => None,
+            Some(value) => match ten_digits(value.raw()) {
+                None => machine.chunk(payload.bytes, b"").created(),
+                number => number,
+            },
+        };
+        let Some(slot) = self.records.get_mut(self.written) else { return false };
+        *slot = Record {
+            kind: Kind::Chunk as u16,
+            flags: if created.is_some() { FLAG_NUMBER } else { 0 },
+            choice: 0,
+            call: 0,
+            code: index.choices,
+            number: created.unwrap_or(0),
+            text_off,
+            text_len,
+            aux_off,
+            aux_len,
+            extra_off: 0,
+            extra_len: 0,
+            start,
+            end,
+        };
+        self.written = self.written.saturating_add(1);
+        true
+    }
+
+    /// A text as it stands in the input, or decoded, if all of it fits into one record. `false`: nothing was written.
+    #[inline(always)]
+    pub(super) fn put_now(
+        &mut self,
+        kind: Kind,
+        choice: u32,
+        call: u32,
+        (start, end): (u64, u64),
+        text: Text<'_>,
+        payload: Bytes<'_>,
+    ) -> bool {
+        if !self.wants(kind as u16) {
+            return true;
+        }
+        let stands = if stands(text) { payload.offset_of(text) } else { None };
+        let (flags, text_off, text_len) = match stands {
+            Some(off) => (0, off, text.raw().len() as u32),
+            None => match self.decode(text) {
+                Some((off, len)) => (FLAG_TEXT_SCRATCH, off, len),
+                None => return false,
+            },
+        };
+        let Some(slot) = self.records.get_mut(self.written) else { return false };
+        let record = Record { kind: kind as u16, flags, choice, call, text_off, text_len, start, end, ..Record::NONE };
+        *slot = record;
+        self.written = self.written.saturating_add(1);
+        self.used = self.used.saturating_add(if flags == 0 { 0 } else { text_len as usize });
+        true
+    }
+
+    /// Decodes a text to the free part of the scratch, if all of it fits and a record is free.
+    #[inline(never)]
+    fn decode(&mut self, mut text: Text<'_>) -> Option<(u32, u32)> {
+        if !self.has_slot() || self.room() < LEAST {
+            return None;
+        }
+        let len = text.take_to(self.scratch.get_mut(self.used..)?);
+        text.is_empty().then_some((self.used as u32, len as u32))
     }
 
     /// Room in the scratch for all of these, and beside them for `more`.
@@ -235,7 +369,7 @@ impl<'s> Sink<'s> {
             }
             let beside = aux.scratch().saturating_add(extra.scratch());
             let mut record = record;
-            if let Some(off) = source.input {
+            if let Some(off) = source.input() {
                 self.reserve(beside, 0)?;
                 self.lay(&mut record, 0, &Whole::Input(off, source.bytes.len() as u32));
                 self.lay(&mut record, 1, aux);
@@ -295,6 +429,42 @@ impl<'s> Sink<'s> {
     }
 }
 
+/// Where a member of the top level lies in the input, between its quotes: if it is a string that stands for itself, or is
+/// not there or empty.
+#[inline(always)]
+fn plain_member(index: &Index, payload: Bytes<'_>, member: usize) -> Option<(u32, u32)> {
+    let Some(value) = index.top(payload.bytes, member) else { return Some((0, 0)) };
+    let text = value.as_text()?;
+    if text.is_empty() {
+        return Some((0, 0));
+    }
+    stands(text).then_some((payload.offset_of(text)?, text.raw().len() as u32))
+}
+
+/// The number that ten digits are: a time in seconds has as many until the year 2286.
+#[inline(always)]
+fn ten_digits(raw: &[u8]) -> Option<u64> {
+    let [a, b, c, d, e, f, g, h, tens, ones] = *<&[u8; 10]>::try_from(raw).ok()?;
+    let digits = u64::from_le_bytes([a, b, c, d, e, f, g, h]) ^ 0x3030_3030_3030_3030;
+    let (tens, ones) = (tens ^ b'0', ones ^ b'0');
+    // A byte of 10 or more has a bit in its upper half, or gets one by 6 more.
+    let odd = (digits.wrapping_add(0x0606_0606_0606_0606) | digits) & 0xf0f0_f0f0_f0f0_f0f0;
+    if odd != 0 || tens > 9 || ones > 9 {
+        return None;
+    }
+    // Two digits side by side, then four, then eight.
+    let twos = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = twos.wrapping_mul(100).wrapping_add(twos >> 16) & 0x0000_ffff_0000_ffff;
+    let eights = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff;
+    Some(eights.wrapping_mul(100).wrapping_add(u64::from(tens) * 10).wrapping_add(u64::from(ones)))
+}
+
+/// Whether a text can be given as its bytes stand.
+#[inline(always)]
+fn stands(text: Text<'_>) -> bool {
+    text.parts() == (TextFlags::PLAIN, 0) || text.as_str().is_some()
+}
+
 /// A text that is not split.
 #[derive(Clone, Copy)]
 pub(super) enum Whole<'a> {
@@ -310,7 +480,7 @@ impl<'a> Whole<'a> {
     pub(super) const NONE: Whole<'static> = Whole::Input(0, 0);
 
     pub(super) fn bytes(bytes: Bytes<'a>) -> Self {
-        match bytes.input {
+        match bytes.input() {
             _ if bytes.bytes.is_empty() => Whole::NONE,
             Some(off) => Whole::Input(off, bytes.bytes.len() as u32),
             None => Whole::Bytes(bytes.bytes),
@@ -332,5 +502,34 @@ impl<'a> Whole<'a> {
             Whole::Bytes(bytes) => bytes.len(),
             Whole::Text(_, len) => *len,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ten_digits;
+
+    #[test]
+    fn ten_digits_are_their_number() {
+        for number in (0..10_000_000_000_u64).step_by(9_876_543).chain([9_999_999_999, 1_700_000_000]) {
+            let mut raw = [b'0'; 10];
+            let mut rest = number;
+            for digit in raw.iter_mut().rev() {
+                *digit = b'0' + (rest % 10) as u8;
+                rest /= 10;
+            }
+            assert_eq!(ten_digits(&raw), Some(number));
+        }
+        // Any other byte in any place is none.
+        for place in 0..10 {
+            for byte in (0..=255_u8).filter(|byte| !byte.is_ascii_digit()) {
+                let mut raw = *b"9190909091";
+                if let Some(at) = raw.get_mut(place) {
+                    *at = byte;
+                }
+                assert_eq!(ten_digits(&raw), None, "{byte} in place {place}");
+            }
+        }
+        assert_eq!((ten_digits(b"170000000"), ten_digits(b"17000000000")), (None, None));
     }
 }

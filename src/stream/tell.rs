@@ -1,19 +1,33 @@
 //! What was found, as a view, and told to a handler: what every parser round the machine shares.
 
-use super::push::{self, Handler, Push, Stop, Track};
+use super::push::{self, Handler, Push, Rest, Stop, Track};
 use super::{Event, Found, Machine, Malformed};
 use crate::chat::{Chunk, Source};
 use crate::sse;
-use crate::{Error, Storage};
+use crate::{Error, QuirkSet, Storage};
 
-impl Machine {
+impl<const SLOTS: usize> Machine<SLOTS> {
     /// The view of what the last step found; `given` is the window of that step, and `store` its storage.
     ///
     /// # Errors
     ///
     /// [`Error::Quirk`], if a quirk that is to be an error was found.
-    #[inline]
+    #[inline(always)]
     pub fn event<'a, S: Storage + ?Sized>(
+        &'a self,
+        store: &'a S,
+        given: &'a [u8],
+        found: Found,
+    ) -> Result<Option<Event<'a>>, Error> {
+        // Nearly always.
+        if let Found::Chunk(span) = found {
+            return Ok(Some(Event::Chunk(self.chunk(span.of(given, store), self.name(given, store)))));
+        }
+        self.other_event(store, given, found)
+    }
+
+    #[inline(never)]
+    fn other_event<'a, S: Storage + ?Sized>(
         &'a self,
         store: &'a S,
         given: &'a [u8],
@@ -49,10 +63,46 @@ impl Machine {
     }
 
     /// Tells a handler of what the last step found, and counts the quirks that come to light. Says why to stop.
+    #[inline(always)]
     pub fn tell<S: Storage + ?Sized, T: Track, H: Handler + ?Sized>(
         &mut self,
         store: &S,
         tracker: &mut T,
+        given: &[u8],
+        found: Found,
+        handler: &mut H,
+    ) -> Option<Stop> {
+        // Nearly always.
+        if let Found::Chunk(span) = found {
+            let quirks = self.quirks();
+            let chunk = self.chunk(span.of(given, store), self.name(given, store));
+            let rest = push::chunk(handler, tracker, chunk, quirks)?;
+            let (offset, _) = self.index().frame;
+            let (told, stop) = self.tell_chunk_rest(rest, tracker, quirks, offset);
+            self.count(told);
+            return stop;
+        }
+        self.tell_other(store, given, found, handler)
+    }
+
+    /// The rest of a chunk: what came to light in it, and why to stop.
+    #[inline(never)]
+    fn tell_chunk_rest<T: Track, H: Handler + ?Sized>(
+        &self,
+        rest: Rest<'_, '_, H>,
+        tracker: &mut T,
+        quirks: QuirkSet,
+        offset: u64,
+    ) -> (QuirkSet, Option<Stop>) {
+        let push = push::chunk_rest(rest, tracker, quirks, offset);
+        (push.quirks, push.stop(self.config().errors, offset))
+    }
+
+    /// [`tell`](Machine::tell) of anything but a chunk.
+    #[inline(never)]
+    fn tell_other<S: Storage + ?Sized, H: Handler + ?Sized>(
+        &mut self,
+        store: &S,
         given: &[u8],
         found: Found,
         handler: &mut H,
@@ -63,7 +113,7 @@ impl Machine {
         let (offset, _) = self.index().frame;
         let mut push = Push::new(handler);
         match self.event(store, given, found) {
-            Ok(Some(event)) => push::event(&mut push, tracker, &event, self.quirks(), offset),
+            Ok(Some(event)) => push::event(&mut push, &event, self.quirks(), offset),
             Ok(None) => {}
             Err(error) => return Some(Stop::Error(error)),
         }

@@ -194,6 +194,22 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         Outcome { quirks: out.quirks, error: done.err(), flow: out.flow }
     }
 
+    /// Takes in a text of a delta (content, reasoning or refusal) that is the update itself, as it stands: its choice is
+    /// the one that was known first and has not finished, no half of a character waits or has to wait now, and nothing about
+    /// the text is odd. `false`: it may not be so, nothing was taken in, and [`update`](Tracker::update) is to be asked.
+    #[inline(always)]
+    pub fn plain(&mut self, choice: u32, text: Text<'_>) -> bool {
+        let Some(Some(known)) = self.choices.first_mut() else { return false };
+        if known.index != choice || known.finished || !self.carry.is_empty() {
+            return false;
+        }
+        if !text.quirks().is_empty() || text.trailing_half().is_some() {
+            return false;
+        }
+        known.delta = true;
+        true
+    }
+
     /// The stream ended: halves of characters that still wait are said to be U+FFFD.
     pub fn finish<B>(&mut self, mut each: impl FnMut(u32, Update<'static>) -> ControlFlow<B>) -> Outcome<B> {
         let mut out = Out { each: &mut each, quirks: QuirkSet::EMPTY, flow: ControlFlow::Continue(()) };
@@ -274,7 +290,17 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     }
 
     /// The place of a choice in the table; a new one is given a place.
+    #[inline]
     fn place(&mut self, index: u32) -> Option<usize> {
+        // Nearly always.
+        if self.choices.first().is_some_and(|slot| slot.as_ref().is_some_and(|choice| choice.index == index)) {
+            return Some(0);
+        }
+        self.further_place(index)
+    }
+
+    #[inline(never)]
+    fn further_place(&mut self, index: u32) -> Option<usize> {
         for (place, slot) in self.choices.iter_mut().enumerate() {
             match slot {
                 Some(choice) if choice.index == index => return Some(place),

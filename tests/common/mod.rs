@@ -5,3 +5,4 @@
 pub mod case;
 pub mod corpus;
 pub mod log;
+pub mod thin;

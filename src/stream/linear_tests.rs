@@ -1,0 +1,240 @@
+//! The work is linear: however the bytes come, each is looked at so many times at most. Counted, not timed
+//! ([`visits`](crate::scan::visits)).
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+extern crate std;
+
+use super::{Config, Event, Parser, Validate};
+use crate::chat::DeltaKind;
+use crate::scan::visits;
+use crate::{Flow, Handler, Limits, Storage};
+use std::format;
+use std::println;
+use std::string::String;
+use std::vec;
+use std::vec::Vec;
+
+const MIB: usize = 1 << 20;
+
+/// What a byte may cost where most of it is one event, its texts read: the search for the line's end, the copy if it was
+/// cut, the pass, the shapes that it is compared with, and who reads it.
+const EVENT: f64 = 5.5;
+
+/// The same with all of RFC 8259 checked first.
+const STRICT: f64 = 9.0;
+
+/// The same of events and lines of a few bytes: a kernel loads 16 or 64 to look at one.
+const FLOOD: f64 = 24.0;
+
+/// The same of raw JSON values on one line, the shortest there are: the line's end is looked for within
+/// [`NEAR`](super::machine) at each.
+const VALUES: f64 = 264.0;
+
+/// Reads the texts, piece by piece.
+#[derive(Default)]
+struct Reader {
+    sum: usize,
+    buffer: Vec<u8>,
+}
+
+impl Reader {
+    fn text(&mut self, mut text: crate::json::Text<'_>) {
+        self.buffer.resize(4096, 0);
+        while !text.is_empty() {
+            self.sum += text.take_to(&mut self.buffer);
+        }
+    }
+}
+
+impl Handler for Reader {
+    fn content(&mut self, _choice: u32, text: crate::json::Text<'_>) -> Flow {
+        self.text(text);
+        Flow::Continue(())
+    }
+}
+
+/// How a stream is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum By {
+    Pull,
+    /// Only what the parser does.
+    PullUnread,
+    Push,
+}
+
+fn read<const SLOTS: usize, S: Storage>(by: By, bytes: &[u8], size: usize, config: Config, storage: S) -> usize {
+    let mut reader = Reader::default();
+    let mut parser = Parser::<_, SLOTS, _>::with_slots(storage, config, crate::track::Tracker::<8, 32>::new());
+    let take = |reader: &mut Reader, event: &Event<'_>| {
+        reader.sum += 1;
+        if by == By::Pull {
+            for delta in event.deltas() {
+                if let DeltaKind::Content(text) = delta.kind {
+                    reader.text(text);
+                }
+            }
+        }
+    };
+    for mut piece in bytes.chunks(size) {
+        if by == By::Push {
+            assert_eq!(parser.feed(piece, &mut reader).stop, None);
+            continue;
+        }
+        while let Some(event) = parser.next(&mut piece).unwrap() {
+            take(&mut reader, &event);
+        }
+    }
+    if by == By::Push {
+        while parser.finish_into(&mut reader).is_some() {}
+    } else {
+        while let Some(event) = parser.finish().unwrap() {
+            take(&mut reader, &event);
+        }
+    }
+    assert_eq!(parser.offset(), bytes.len() as u64);
+    reader.sum
+}
+
+/// Visits of a byte, at most, over the ways to read it.
+fn visits(name: &str, bytes: &[u8], sizes: &[usize], config: Config, bound: f64) {
+    let mut memory = vec![0; bytes.len() + 4096];
+    for &size in sizes {
+        let mut row = String::new();
+        for by in [By::PullUnread, By::Pull, By::Push] {
+            let given = &mut memory[..];
+            let (without, off) = visits::during(|| read::<0, _>(by, bytes, size, config, &mut *given));
+            let (with, on) = visits::during(|| read::<4, _>(by, bytes, size, config, &mut *given));
+            assert_eq!(without, with, "{name}");
+            let each = |visits: u64| visits as f64 / bytes.len() as f64;
+            row += &format!("  {by:?} {:.2} {:.2}", each(off), each(on));
+            assert!(each(off) >= 0.9, "{name}: {by:?} in reads of {size}: nothing was counted");
+            let most = each(off).max(each(on));
+            assert!(most <= bound, "{name}: {by:?} in reads of {size}: {most:.2} visits a byte, over {bound}");
+            #[cfg(feature = "alloc")]
+            if by == By::Pull {
+                let growing = crate::Growing::new;
+                let (_, visits) = visits::during(|| read::<4, _>(by, bytes, size, config, growing()));
+                row += &format!("  growing {:.2}", each(visits));
+                assert!(each(visits) <= bound, "{name}: growing in reads of {size}: {:.2} visits a byte", each(visits));
+            }
+        }
+        println!("{name}, {} bytes in reads of {size}: visits a byte, memo off and on:{row}", bytes.len());
+    }
+}
+
+fn limits() -> Config {
+    Config { limits: Limits { max_event_len: 16 << 20, ..Limits::DEFAULT }, ..Config::default() }
+}
+
+/// Two events of one shape, the long one of that shape, and one more.
+fn stream(content: &str, logprobs: &str) -> Vec<u8> {
+    let event = |content: &str, logprobs: &str| {
+        format!(
+            "data: {{\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{{\
+             \"index\":0,\"delta\":{{\"content\":\"{content}\"}},\"logprobs\":{{\"content\":[{logprobs}]}},\
+             \"finish_reason\":null}}]}}\n\n"
+        )
+    };
+    let short = event(" the", "{}");
+    [short.clone(), short.clone(), event(content, logprobs), short].concat().into_bytes()
+}
+
+#[test]
+fn a_long_event_costs_no_more_than_its_bytes() {
+    let token = "{\"token\":\" the\",\"logprob\":-0.25,\"bytes\":[32,116],\"top_logprobs\":[[{}],[{}]]},";
+    let sizes = [1, 1460, usize::MAX];
+    for (name, bytes) in [
+        ("a text", stream(&"a".repeat(8 * MIB), "")),
+        ("log probabilities", stream("a", &(token.repeat(8 * MIB / token.len()) + "{}"))),
+    ] {
+        assert!(bytes.len() > 8 * MIB - 100);
+        visits(name, &bytes, &sizes, limits(), EVENT);
+        let strict = Config { validate: Validate::Strict, ..limits() };
+        visits(&format!("{name}, strict"), &bytes, &sizes[1..], strict, STRICT);
+    }
+    for (name, content) in [("escapes", "\\n"), ("quotes", "\\\"a"), ("letters", "é"), ("halves", "\\ud83d")] {
+        let bytes = stream(&content.repeat(MIB / content.len()), "");
+        visits(name, &bytes, &[1, 1460, usize::MAX], limits(), FLOOD);
+    }
+}
+
+/// What is known is looked at once: the memo is in use.
+#[test]
+fn an_event_that_is_known_is_looked_at_once() {
+    let bytes = stream(&"a".repeat(MIB), "");
+    let mut memory = vec![0; bytes.len()];
+    let given = &mut memory[..];
+    let mut each = |slots: usize| {
+        let (_, visits) = visits::during(|| match slots {
+            0 => read::<0, _>(By::PullUnread, &bytes, usize::MAX, limits(), &mut *given),
+            _ => read::<1, _>(By::PullUnread, &bytes, usize::MAX, limits(), &mut *given),
+        });
+        visits as f64 / bytes.len() as f64
+    };
+    let (off, on) = (each(0), each(1));
+    println!("visits a byte of a text: {off:.2} without the memo, {on:.2} with it");
+    assert!(off >= 2.0 && on <= 1.1, "{off} {on}");
+}
+
+/// An object in the place of a hole that never closes, again and again.
+#[test]
+fn what_a_hole_begins_with_goes_no_further_than_its_line() {
+    let good = "data: {\"choices\":[],\"usage\":{\"a\":1}}\n\n";
+    let open = format!("data: {{\"choices\":[],\"usage\":{{\n\ndata: {}\n\n", "x".repeat(1000));
+    let bytes = (good.repeat(3) + &open.repeat(14)).repeat(64).into_bytes();
+    visits("objects that never close", &bytes, &[1460, usize::MAX], Config::default(), EVENT);
+}
+
+/// Events that are too large to be remembered: what that costs backs off.
+#[test]
+fn what_cannot_be_remembered_is_seldom_looked_at() {
+    let fingerprint = "f".repeat(2000);
+    let event = format!(
+        "data: {{\"choices\":[{{\"delta\":{{\"content\":\"a\"}}}}],\"system_fingerprint\":\"{fingerprint}\"}}\n\n"
+    );
+    let bytes = event.repeat(MIB / event.len()).into_bytes();
+    let mut memory = vec![0; bytes.len()];
+    let given = &mut memory[..];
+    let (_, off) = visits::during(|| read::<0, _>(By::PullUnread, &bytes, usize::MAX, limits(), &mut *given));
+    let (_, on) = visits::during(|| read::<2, _>(By::PullUnread, &bytes, usize::MAX, limits(), &mut *given));
+    println!("too large to be remembered: {off} visits without the memo, {on} with it");
+    assert!(on <= off + off / 10, "{off} {on}");
+}
+
+#[test]
+fn a_flood_costs_no_more_than_its_bytes() {
+    for flood in [
+        "\n",
+        "\r\n",
+        ":\n",
+        ": ping\n",
+        "data\n",
+        "data: \n",
+        "id: 1\n",
+        "id: 1\n\n",
+        "event: e\n",
+        "x\n",
+        "x",
+        "[",
+        "[ ",
+        "{",
+        "{}\n",
+        "{\"a\":",
+        "data: {}\n\n",
+        "data: [[[[\n\n",
+        "data: {\"choices\":[]}\n\n",
+        "data: {\"choices\":[\n",
+        "data: 1\r",
+        "data: \"\n\n",
+    ] {
+        let bytes = flood.repeat(MIB / flood.len()).into_bytes();
+        visits(&format!("{flood:?}"), &bytes, &[1, 1460, usize::MAX], limits(), FLOOD);
+    }
+    visits("values on one line", &b"{}".repeat(MIB / 2), &[1, 1460, usize::MAX], limits(), VALUES);
+    for (head, flood) in
+        [("data: ", "["), ("data: ", " "), ("data: {", " "), ("[", " "), ("data: {\"", "\\"), (":", "x")]
+    {
+        let bytes = [head, &flood.repeat(8 * MIB)].concat().into_bytes();
+        visits(&format!("{head:?} {flood:?}"), &bytes, &[1460, usize::MAX], limits(), FLOOD);
+    }
+}

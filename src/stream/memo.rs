@@ -1,0 +1,566 @@
+//! The template memo: events that are like one before, but for a few texts, are not read again.
+//!
+//! A slot keeps the payload of an event without its holes ([`Holes`]), and its index. If the next payload equals it outside
+//! the holes, and what lies in them is what the pass would read over there, the pass would find the same index with other
+//! bases: equal bytes mean an equal parse. So the memo is quicker, never different.
+//!
+//! An event that lies whole in the window is recognised with its framing, before it is cut into lines; one that was cut, at
+//! its end, when it is put together.
+
+use crate::chat::shape::{Changing, Fill, Hole, Holes, Shape, HOLES};
+use crate::chat::Index;
+use crate::json::{strict_string_end, TextFlags};
+use crate::scan::visits::visit;
+use crate::scan::{
+    container, find,
+    fixed::{begins_with, Row},
+    hole::text_end,
+};
+use core::num::NonZeroUsize;
+
+/// Rows of 16 bytes for what is outside the holes of a payload. Each part of it takes whole rows.
+const ROWS: usize = 26;
+
+/// What may stand before a payload.
+pub(super) const HEAD: &[u8; 6] = b"data: ";
+
+/// How long it is without the space.
+const UNSPACED: u8 = 5;
+
+/// The most digits of a number in a hole: what fits 64 bits.
+const DIGITS: usize = 19;
+
+/// After so many events in a row that were not known, only every eighth is looked at.
+const PATIENCE: u8 = 32;
+const IDLE: u8 = 7;
+
+/// After so many a payload that was met again is given up for another.
+const LOYALTY: u8 = 3;
+
+/// The most events that go by before one is learned again.
+const LONGEST_WAIT: u8 = 127;
+
+/// What tells of a control character in a text.
+const CONTROL: u8 = TextFlags::CONTROL.bits() as u8;
+
+/// No slot.
+const NONE: u8 = u8::MAX;
+
+/// How holes are looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) max_depth: u32,
+    /// All of RFC 8259 is checked.
+    pub(super) strict: bool,
+}
+
+/// An event that was recognised.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hit {
+    /// Where its payload begins, and how long it is.
+    pub(super) start: usize,
+    pub(super) len: usize,
+    /// One past the line ends behind it.
+    pub(super) end: usize,
+    /// The last of them is a CR.
+    pub(super) ends_in_cr: bool,
+}
+
+/// How events are framed: what stands before a payload, and the line ends behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Framing {
+    /// `data:`, with or without a space.
+    head: u8,
+    /// The line ends, and how many.
+    ends: [u8; 3],
+    tail: u8,
+    ends_in_cr: bool,
+}
+
+/// A part of a payload that does not change: the first with what stands before the payload, the last with what stands
+/// behind it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    rows: u8,
+    len: u16,
+}
+
+/// A hole of a template, and the part before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gap {
+    part: Part,
+    /// Where in the payload that was learned the hole ended.
+    end: u16,
+    fill: Fill,
+}
+
+/// A payload that is remembered.
+#[derive(Clone, Debug)]
+struct Slot {
+    /// How long it is without its holes. 0: the slot is free.
+    len: u16,
+    count: u8,
+    /// It was met again.
+    proved: bool,
+    gaps: [Gap; HOLES],
+    last: Part,
+    shape: Shape,
+    rows: [Row; ROWS],
+}
+
+/// The payloads that are remembered.
+#[derive(Clone, Debug)]
+pub(super) struct Memo<const SLOTS: usize> {
+    /// The slot that was right last.
+    last: u8,
+    /// The slot whose shape the machine's index has.
+    shown: u8,
+    /// The slot that is learned anew next.
+    next: u8,
+    /// Events still to go by before one is learned.
+    wait: u8,
+    /// What learning in vain costs.
+    penalty: u8,
+    /// Events in a row that were not known.
+    unknown: u8,
+    /// Events still to go by before another is looked at.
+    idle: u8,
+    /// The shortest payload that could be recognised.
+    shortest: u16,
+    framing: Framing,
+    changing: Changing,
+    /// What may change, of the payload that was learned last.
+    before: [Option<u32>; 2],
+    slots: [Slot; SLOTS],
+}
+
+impl Framing {
+    const USUAL: Framing = Framing { head: 6, ends: *b"\n\n\0", tail: 2, ends_in_cr: false };
+
+    /// The framing of an event, if it has just that payload.
+    fn of(event: &[u8], start: usize, len: usize) -> Option<Self> {
+        let (head, rest) = event.split_at_checked(start)?;
+        let tail = rest.get(len..)?;
+        let ends = match *tail {
+            [first, second] => [first, second, 0],
+            [first, second, third] => [first, second, third],
+            _ => return None,
+        };
+        let known = matches!(head, b"data: " | b"data:") && tail.iter().all(|byte| matches!(byte, b'\n' | b'\r'));
+        known.then_some(Framing {
+            head: head.len() as u8,
+            ends,
+            tail: tail.len() as u8,
+            ends_in_cr: tail.last() == Some(&b'\r'),
+        })
+    }
+}
+
+impl Gap {
+    /// The end of what lies in the hole, at the front of the bytes, and what is known of the text. In an event (`framed`) no
+    /// line may end there.
+    #[inline(always)]
+    fn end(&self, bytes: &[u8], framed: bool, rules: Rules) -> Option<(usize, u8)> {
+        if self.fill != Fill::Text || rules.strict {
+            return self.odd_end(bytes, framed, rules);
+        }
+        let end = text_end(bytes);
+        // A CR or LF is a control character.
+        if framed && end.flags & CONTROL != 0 {
+            return None;
+        }
+        Some((end.at, end.flags))
+    }
+
+    /// The same of what is no text, or of a text that is to be checked.
+    #[inline(never)]
+    fn odd_end(&self, bytes: &[u8], framed: bool, rules: Rules) -> Option<(usize, u8)> {
+        match self.fill {
+            Fill::Text => {
+                let end = text_end(bytes);
+                if end.flags != 0 && strict_string_end(bytes, 0).ok()? != end.at.wrapping_add(1) {
+                    return None;
+                }
+                Some((end.at, end.flags))
+            }
+            Fill::Number => number_end(bytes).map(|end| (end, 0)),
+            Fill::Container(depth) => {
+                if bytes.first() != Some(&b'{') {
+                    return None;
+                }
+                // In an event no further than its line goes.
+                let line = if framed { find::line_end(bytes) } else { None };
+                let bytes = line.and_then(|end| bytes.get(..end)).unwrap_or(bytes);
+                let levels = rules.max_depth.saturating_sub(u32::from(depth));
+                container::end(bytes, 0, levels).ok().map(|end| (end, 0))
+            }
+        }
+    }
+}
+
+impl Slot {
+    const EMPTY: Slot = Slot {
+        len: 0,
+        count: 0,
+        proved: false,
+        gaps: [Gap { part: Part { rows: 0, len: 0 }, end: 0, fill: Fill::Text }; HOLES],
+        last: Part { rows: 0, len: 0 },
+        shape: Shape::EMPTY,
+        rows: [Row::ZERO; ROWS],
+    };
+
+    /// What follows the part, whose rows begin at `row`, if it is at the front of `bytes`.
+    #[inline(always)]
+    fn behind<'b>(&self, part: Part, row: usize, bytes: &'b [u8]) -> Option<&'b [u8]> {
+        let rows = self.rows.get(row..)?.get(..usize::from(part.rows))?;
+        let len = usize::from(part.len);
+        if begins_with(bytes, rows, len) {
+            bytes.get(len..)
+        } else {
+            None
+        }
+    }
+
+    /// Compares the event at the front of `bytes`, whose payload begins at `head`, with what is remembered, and notes in the
+    /// index where its segments begin. Gives how long the event is.
+    #[inline(always)]
+    fn compare(&self, bytes: &[u8], head: usize, rules: Rules, index: &mut Index) -> Option<usize> {
+        let origin = bytes.len().wrapping_sub(head);
+        let base = |gap: &Gap, rest: &[u8]| (origin.wrapping_sub(rest.len()) as u32).wrapping_sub(u32::from(gap.end));
+        let mut rest = bytes;
+        let mut row = 0;
+        // One or two holes, as nearly always, without a loop.
+        let [first, second, ..] = &self.gaps;
+        if self.count > 0 {
+            rest = self.behind(first.part, row, rest)?;
+            let (end, flags) = first.end(rest, true, rules)?;
+            rest = rest.get(end..)?;
+            let ([_, to, ..], [text, ..]) = (&mut index.bases, &mut index.between);
+            (*to, *text) = (base(first, rest), flags);
+            row = usize::from(first.part.rows);
+        }
+        if self.count > 1 {
+            rest = self.behind(second.part, row, rest)?;
+            let (end, flags) = second.end(rest, true, rules)?;
+            rest = rest.get(end..)?;
+            let ([_, _, to, ..], [_, text, ..]) = (&mut index.bases, &mut index.between);
+            (*to, *text) = (base(second, rest), flags);
+            row = row.wrapping_add(usize::from(second.part.rows));
+        }
+        if self.count > 2 {
+            (rest, row) = self.compare_others(rest, row, origin, rules, index)?;
+        }
+        let rest = self.behind(self.last, row, rest)?;
+        Some(bytes.len().wrapping_sub(rest.len()))
+    }
+
+    /// The holes behind the second: what is left, and the row that comes next.
+    #[inline(never)]
+    fn compare_others<'b>(
+        &self,
+        bytes: &'b [u8],
+        row: usize,
+        origin: usize,
+        rules: Rules,
+        index: &mut Index,
+    ) -> Option<(&'b [u8], usize)> {
+        let (mut rest, mut row) = (bytes, row);
+        let noted = index.bases.iter_mut().skip(1).zip(&mut index.between);
+        for (gap, (base, text)) in self.gaps.iter().zip(noted).take(usize::from(self.count)).skip(2) {
+            rest = self.behind(gap.part, row, rest)?;
+            let (end, flags) = gap.end(rest, true, rules)?;
+            rest = rest.get(end..)?;
+            *base = (origin.wrapping_sub(rest.len()) as u32).wrapping_sub(u32::from(gap.end));
+            *text = flags;
+            row = row.wrapping_add(usize::from(gap.part.rows));
+        }
+        Some((rest, row))
+    }
+
+    /// [`compare`](Slot::compare) of a payload alone, all of it.
+    #[inline(never)]
+    fn compare_payload(&self, payload: &[u8], framing: Framing, rules: Rules, index: &mut Index) -> Option<()> {
+        let (mut rest, mut row) = (payload, 0);
+        // What stands before a payload is in its first part.
+        let mut skip = usize::from(framing.head);
+        let noted = index.bases.iter_mut().skip(1).zip(&mut index.between);
+        for (gap, (base, text)) in self.gaps.iter().zip(noted).take(usize::from(self.count)) {
+            rest = if skip > 0 { self.behind_head(gap.part, skip, rest)? } else { self.behind(gap.part, row, rest)? };
+            let (end, flags) = gap.end(rest, false, rules)?;
+            rest = rest.get(end..)?;
+            *base = (payload.len().wrapping_sub(rest.len()) as u32).wrapping_sub(u32::from(gap.end));
+            *text = flags;
+            (row, skip) = (row.wrapping_add(usize::from(gap.part.rows)), 0);
+        }
+        let rows = self.rows.get(row..)?.get(..usize::from(self.last.rows))?;
+        let len = usize::from(self.last.len).checked_sub(skip)?.checked_sub(usize::from(framing.tail))?;
+        (rest.len() == len && Row::are(rows, skip, rest)).then_some(())
+    }
+
+    /// [`behind`](Slot::behind) of the first part without its first `skip` bytes.
+    #[inline]
+    fn behind_head<'b>(&self, part: Part, skip: usize, bytes: &'b [u8]) -> Option<&'b [u8]> {
+        let (first, rows) = self.rows.get(..usize::from(part.rows))?.split_first()?;
+        let len = usize::from(part.len).checked_sub(skip)?;
+        let (here, more) = bytes.split_at_checked(len.min(Row::LEN.checked_sub(skip)?))?;
+        let behind = len.checked_sub(here.len())?;
+        if Row::are(core::slice::from_ref(first), skip, here) && begins_with(more, rows, behind) {
+            more.get(behind..)
+        } else {
+            None
+        }
+    }
+
+    /// Keeps a payload without its holes: all of it fits. If it did not, the slot would be free.
+    fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], framing: Framing) {
+        self.len = 0;
+        self.shape = shape;
+        if let Some(len) = self.put(payload, holes, framing) {
+            (self.len, self.count, self.proved) = (len, holes.len() as u8, false);
+        }
+    }
+
+    /// Puts the parts of a payload into the rows. Gives how long they are.
+    fn put(&mut self, payload: &[u8], holes: &[Hole], framing: Framing) -> Option<u16> {
+        let mut head = HEAD.get(..usize::from(framing.head))?;
+        let (mut row, mut at, mut filled) = (0, 0, 0_usize);
+        for (gap, hole) in self.gaps.iter_mut().zip(holes) {
+            let (part, next) = put(&mut self.rows, row, head, payload.get(at..hole.start)?, &[])?;
+            *gap = Gap { part, end: u16::try_from(hole.end).ok()?, fill: hole.fill };
+            filled = filled.checked_add(hole.end.checked_sub(hole.start)?)?;
+            (row, at, head) = (next, hole.end, &[]);
+        }
+        let tail = framing.ends.get(..usize::from(framing.tail))?;
+        (self.last, _) = put(&mut self.rows, row, head, payload.get(at..)?, tail)?;
+        u16::try_from(payload.len().checked_sub(filled)?).ok()
+    }
+}
+
+/// The rows that the parts of a payload take.
+fn rows_of(payload: &[u8], holes: &[Hole], framing: Framing) -> usize {
+    let (mut rows, mut at, mut before) = (0_usize, 0, usize::from(framing.head));
+    for hole in holes {
+        rows = rows.saturating_add(Row::count(hole.start.saturating_sub(at).saturating_add(before)));
+        (at, before) = (hole.end, 0);
+    }
+    let last = payload.len().saturating_sub(at).saturating_add(before).saturating_add(usize::from(framing.tail));
+    rows.saturating_add(Row::count(last))
+}
+
+/// Puts a part into the rows from `row` on, and says where the next begins.
+fn put(rows: &mut [Row], row: usize, head: &[u8], part: &[u8], tail: &[u8]) -> Option<(Part, usize)> {
+    let from = row.checked_mul(Row::LEN)?;
+    let mut end = from;
+    for bytes in [head, part, tail] {
+        end = Row::put(rows, end, bytes)?;
+    }
+    let len = end.checked_sub(from)?;
+    Some((Part { rows: Row::count(len) as u8, len: len as u16 }, row.checked_add(Row::count(len))?))
+}
+
+/// The end of the whole number at the front of the bytes, if it is written as one.
+fn number_end(bytes: &[u8]) -> Option<usize> {
+    let digits = bytes.iter().take(DIGITS.saturating_add(1)).take_while(|byte| byte.is_ascii_digit()).count();
+    let sound = digits == 1 || bytes.first() != Some(&b'0');
+    // What comes behind it is compared next, and is no digit.
+    (sound && digits > 0 && digits <= DIGITS).then_some(digits)
+}
+
+impl<const SLOTS: usize> Memo<SLOTS> {
+    pub(super) const NEW: Memo<SLOTS> = Memo {
+        last: 0,
+        shown: NONE,
+        next: 0,
+        wait: 0,
+        penalty: 0,
+        unknown: 0,
+        idle: 0,
+        shortest: u16::MAX,
+        framing: Framing::USUAL,
+        changing: Changing { id: false, created: false },
+        before: [None; 2],
+        slots: [const { Slot::EMPTY }; SLOTS],
+    };
+
+    /// Whether an event as short as this could be recognised.
+    #[inline(always)]
+    pub(super) fn may_know(&self, len: usize) -> bool {
+        SLOTS > 0 && len >= usize::from(self.shortest)
+    }
+
+    /// The index was read anew, or is about to be.
+    #[inline]
+    pub(super) fn forget_shown(&mut self) {
+        self.shown = NONE;
+    }
+
+    /// Recognises the event at the front of `bytes`, and makes `index` its index. Gives how long it is.
+    ///
+    /// A function of its own, so that all registers are for it.
+    #[inline(never)]
+    fn find_event(&mut self, index: &mut Index, bytes: &[u8], rules: Rules) -> Option<NonZeroUsize> {
+        if self.idle > 0 {
+            self.idle = self.idle.wrapping_sub(1);
+            return None;
+        }
+        let head = usize::from(self.framing.head);
+        if self.shown == self.last {
+            if let Some(slot) = self.slots.get(usize::from(self.last)) {
+                if let Some(end) = slot.compare(bytes, head, rules, index) {
+                    self.unknown = 0;
+                    return NonZeroUsize::new(end);
+                }
+            }
+        }
+        self.find_other(index, |slot, index| slot.compare(bytes, head, rules, index)).and_then(NonZeroUsize::new)
+    }
+
+    /// The same with what the caller wants to know of it.
+    #[inline(always)]
+    pub(super) fn event(&mut self, index: &mut Index, bytes: &[u8], rules: Rules) -> Option<Hit> {
+        let end = self.find_event(index, bytes, rules)?.get();
+        let (head, tail) = (usize::from(self.framing.head), usize::from(self.framing.tail));
+        let len = end.wrapping_sub(head).wrapping_sub(tail);
+        Some(Hit { start: head, len, end, ends_in_cr: self.framing.ends_in_cr })
+    }
+
+    /// Recognises a payload, and makes `index` its index.
+    pub(super) fn payload(&mut self, index: &mut Index, payload: &[u8], rules: Rules) -> bool {
+        if !self.may_know(payload.len()) {
+            return false;
+        }
+        let framing = self.framing;
+        if self.shown == self.last {
+            if let Some(slot) = self.slots.get(usize::from(self.last)) {
+                if slot.compare_payload(payload, framing, rules, index).is_some() {
+                    self.unknown = 0;
+                    return true;
+                }
+            }
+        }
+        self.find_other(index, |slot, index| slot.compare_payload(payload, framing, rules, index)).is_some()
+    }
+
+    /// Tries the slots that were not right last.
+    #[inline(never)]
+    fn find_other<T>(&mut self, index: &mut Index, compare: impl Fn(&Slot, &mut Index) -> Option<T>) -> Option<T> {
+        let Memo { slots, last, shown, penalty, unknown, idle, .. } = self;
+        let tried = if *shown == *last { usize::from(*last) } else { SLOTS };
+        // Segments of the index are noted in vain if the slot is another.
+        *shown = NONE;
+        for (number, slot) in slots.iter_mut().enumerate() {
+            if number == tried || slot.len == 0 {
+                continue;
+            }
+            if let Some(found) = compare(slot, index) {
+                slot.shape.recall(index);
+                (slot.proved, *shown, *last, *penalty, *unknown) = (true, number as u8, number as u8, 0, 0);
+                return Some(found);
+            }
+        }
+        // A stream whose events are not alike is not to pay for looking.
+        *unknown = unknown.saturating_add(1);
+        *idle = if *unknown > PATIENCE { IDLE } else { 0 };
+        None
+    }
+
+    /// Notes how an event was framed.
+    pub(super) fn note_framing(&mut self, event: &[u8], start: usize, len: usize) {
+        if let Some(framing) = Framing::of(event, start, len).filter(|framing| *framing != self.framing) {
+            self.framing = framing;
+            // They are kept with it.
+            self.slots.iter_mut().for_each(|slot| slot.len = 0);
+            self.shown = NONE;
+        }
+    }
+
+    /// Whether the next event that is read is to be learned.
+    #[inline]
+    pub(super) fn wants(&mut self) -> bool {
+        if SLOTS == 0 {
+            return false;
+        }
+        let due = self.wait == 0;
+        self.wait = self.wait.saturating_sub(1);
+        due
+    }
+
+    /// Learns a payload that was read, all of it.
+    #[inline(never)]
+    pub(super) fn learn(&mut self, index: &Index, payload: &[u8], rules: Rules) {
+        if self.try_learn(index, payload, rules).is_none() {
+            self.learned_in_vain();
+        }
+        self.wait = self.penalty;
+    }
+
+    /// Less of that, the more often it happens.
+    fn learned_in_vain(&mut self) {
+        self.penalty = self.penalty.saturating_mul(2).saturating_add(1).min(LONGEST_WAIT);
+    }
+
+    fn try_learn(&mut self, index: &Index, payload: &[u8], rules: Rules) -> Option<()> {
+        let Some(place) = self.place() else { return Some(()) };
+        // In one event these bytes would be another payload: of several lines, or with a space that is taken off.
+        let lost_space = self.framing.head == UNSPACED && payload.first() == Some(&b' ');
+        if payload.len() > usize::from(u16::MAX) || lost_space || find::line_end(payload).is_some() {
+            return None;
+        }
+        self.note_changes(index, payload);
+        let holes = Holes::of(index, payload, self.changing, rules.strict)?;
+        let framing = self.framing;
+        let mut shape = Shape::EMPTY;
+        shape.keep(index, holes.as_slice())?;
+        if rows_of(payload, holes.as_slice(), framing) > ROWS {
+            return None;
+        }
+        let slot = self.slots.get_mut(place)?;
+        let in_vain = slot.len > 0 && !slot.proved;
+        slot.learn(shape, payload, holes.as_slice(), framing);
+        self.next = place.wrapping_add(1) as u8;
+        let shortest = self.slots.iter().filter(|slot| slot.len > 0).map(|slot| slot.len).min();
+        self.shortest = shortest.unwrap_or(u16::MAX);
+        if in_vain {
+            // What was there.
+            self.learned_in_vain();
+        }
+        Some(())
+    }
+
+    /// The slot for another payload: one that is free, or was never met again. Where all are in use one of them is given up
+    /// only when nothing is known any more: with more shapes in turn than slots, the slots keep what they have.
+    fn place(&self) -> Option<usize> {
+        let free = self.slots.iter().position(|slot| slot.len == 0);
+        let unproved = || self.slots.iter().position(|slot| !slot.proved);
+        let found = free.or_else(unproved);
+        if found.is_some() || self.unknown < LOYALTY {
+            return found;
+        }
+        let next = usize::from(self.next).checked_rem(SLOTS)?;
+        if next == usize::from(self.last) {
+            next.wrapping_add(1).checked_rem(SLOTS)
+        } else {
+            Some(next)
+        }
+    }
+
+    /// Looks which members have changed since a payload was learned last: then they are holes from now on.
+    fn note_changes(&mut self, index: &Index, payload: &[u8]) {
+        let texts = Changing::texts(index, payload).map(hash);
+        if let [Some(id), Some(created)] = self.before {
+            let [id_now, created_now] = texts;
+            self.changing.id |= id_now != id;
+            self.changing.created |= created_now != created;
+        }
+        self.before = texts.map(Some);
+    }
+}
+
+/// FNV-1a. Texts that are taken for one another only cost a hole that is wanting.
+fn hash(text: &[u8]) -> u32 {
+    visit!(text.len());
+    text.iter().fold(0x811c_9dc5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests;

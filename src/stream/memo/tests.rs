@@ -1,0 +1,419 @@
+//! What the memo recognises, what it does not, and what it learns.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+extern crate std;
+
+use super::{Memo, Rules, LONGEST_WAIT, PATIENCE};
+use crate::chat::index::{Hint, Index};
+use crate::chat::Chunk;
+use std::format;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+const LAZY: Rules = Rules { max_depth: 128, strict: false };
+const STRICT: Rules = Rules { max_depth: 128, strict: true };
+
+/// A memo and its index, as the machine has them.
+#[derive(Clone)]
+struct Reader<const SLOTS: usize> {
+    memo: Memo<SLOTS>,
+    index: Index,
+    rules: Rules,
+    head: &'static str,
+    tail: &'static str,
+}
+
+impl<const SLOTS: usize> Reader<SLOTS> {
+    fn new(rules: Rules) -> Self {
+        Reader { memo: Memo::NEW, index: Index::new(), rules, head: "data: ", tail: "\n\n" }
+    }
+
+    fn event(&self, payload: &str) -> String {
+        format!("{}{payload}{}", self.head, self.tail)
+    }
+
+    /// Does what the machine does with an event that was not known. Says whether it was a chunk.
+    fn read(&mut self, payload: &str) -> bool {
+        let bytes = payload.as_bytes();
+        self.memo.note_framing(self.event(payload).as_bytes(), self.head.len(), bytes.len());
+        self.memo.forget_shown();
+        let sound = !self.rules.strict || crate::json::validate(bytes, self.rules.max_depth).is_ok();
+        let read = sound && self.index.read(bytes, Hint::None, self.rules.max_depth) == Ok(bytes.len());
+        if read && self.memo.wants() {
+            self.memo.learn(&self.index, bytes, self.rules);
+        }
+        read
+    }
+
+    /// Takes an event: whether it was known. If so, its index is that of a fresh reading.
+    fn take(&mut self, payload: &str) -> bool {
+        let event = self.event(payload);
+        // What comes behind it does not matter.
+        let bytes = [event.as_bytes(), b"data: {}\n\n"].concat();
+        let known = self.memo.may_know(bytes.len());
+        let hit = if known { self.memo.event(&mut self.index, &bytes, self.rules) } else { None };
+        let Some(hit) = hit else {
+            self.read(payload);
+            return false;
+        };
+        assert_eq!((hit.start, hit.len, hit.end), (self.head.len(), payload.len(), event.len()), "{payload}");
+        assert_eq!(hit.ends_in_cr, self.tail.ends_with('\r'));
+        let mut fresh = Index::new();
+        assert!(!self.rules.strict || crate::json::validate(payload.as_bytes(), self.rules.max_depth).is_ok());
+        assert_eq!(fresh.read(payload.as_bytes(), Hint::None, self.rules.max_depth), Ok(payload.len()), "{payload}");
+        assert_eq!(told(&self.index, payload), told(&fresh, payload));
+        true
+    }
+
+    /// Whether the event is known, and the same of its payload alone; nothing is changed.
+    fn knows(&self, payload: &str) -> bool {
+        let known = self.clone().take(payload);
+        let mut other = self.clone();
+        let by_payload = other.memo.payload(&mut other.index, payload.as_bytes(), self.rules);
+        if by_payload {
+            let mut fresh = Index::new();
+            assert_eq!(
+                fresh.read(payload.as_bytes(), Hint::None, self.rules.max_depth),
+                Ok(payload.len()),
+                "{payload}"
+            );
+            assert_eq!(told(&other.index, payload), told(&fresh, payload));
+        }
+        // In a payload of several lines a LF may lie in a hole, and so may another control character.
+        let control = payload.bytes().any(|byte| byte < b' ');
+        assert!(known == by_payload || (by_payload && control), "{payload}: {known} {by_payload}");
+        known
+    }
+}
+
+/// What the views tell.
+fn told(index: &Index, payload: &str) -> Vec<String> {
+    let chunk = Chunk::from_parts(payload.as_bytes(), index, b"");
+    let mut told = Vec::new();
+    told.push(format!("{:?} {:?} {:?}", chunk.id(), chunk.created(), chunk.quirks()));
+    told.push(format!("{:?} {}", chunk.usage().map(|usage| usage.value()), chunk.is_completion()));
+    told.extend(chunk.deltas().map(|delta| format!("{delta:?}")));
+    for choice in chunk.choices() {
+        told.push(format!("{} {:?}", choice.index(), choice.value()));
+        if let Some(delta) = choice.delta() {
+            told.push(format!("{:?}", delta.content().map(|text| (text.to_string(), text.quirks()))));
+        }
+    }
+    told
+}
+
+/// A chunk.
+struct Parts<'a> {
+    id: &'a str,
+    created: &'a str,
+    content: &'a str,
+    logprobs: &'a str,
+    usage: &'a str,
+    rest: &'a str,
+}
+
+const USUAL: Parts<'static> =
+    Parts { id: "c-1", created: "1700000000", content: "Hi", logprobs: "null", usage: "null", rest: "" };
+
+impl Parts<'_> {
+    fn payload(&self) -> String {
+        let Parts { id, created, content, logprobs, usage, rest } = self;
+        format!(
+            "{{\"id\":\"{id}\",\"object\":\"chat.completion.chunk\",\"created\":{created},\"model\":\"m\",\"choices\":[{{\
+             \"index\":0,\"delta\":{{\"role\":\"assistant\",\"content\":\"{content}\"}},\"logprobs\":{logprobs},\
+             \"finish_reason\":null}}],\"usage\":{usage}{rest}}}"
+        )
+    }
+}
+
+fn content(content: &str) -> String {
+    Parts { content, ..USUAL }.payload()
+}
+
+/// One that has read this.
+fn after<const SLOTS: usize>(rules: Rules, payloads: &[String]) -> Reader<SLOTS> {
+    let mut reader = Reader::new(rules);
+    for payload in payloads {
+        assert!(!reader.take(payload));
+    }
+    reader
+}
+
+#[test]
+fn a_text_is_a_hole() {
+    let reader: Reader<2> = after(LAZY, &[content("Hi")]);
+    let long = "ab\\\"é\\ud83d 😀".repeat(9_000);
+    let texts =
+        ["Hi", "", "a", "a token", "0123456789abcdef", "é", "😀", "\\n", "\\\"", "\\\\", "\\ud83d", "\\q", "}]", &long];
+    for text in texts {
+        assert!(reader.knows(&content(text)), "{text}");
+    }
+    for text in ["a\nb", "\r", "a\n\nb", "a\ndata: b", "\t", "\u{1}"] {
+        assert!(!reader.knows(&content(text)), "{text:?}");
+    }
+    // A text that does not end, or that ends too soon.
+    for text in ["\\", "a\"b", "\"", "\\\\\\"] {
+        assert!(!reader.knows(&content(text)), "{text:?}");
+    }
+    let whole = content("Hi");
+    for cut in 0..whole.len() {
+        let mut reader = reader.clone();
+        let event = format!("data: {}", &whole[..cut]);
+        assert!(reader.memo.event(&mut reader.index, event.as_bytes(), LAZY).is_none(), "{event}");
+        assert!(!reader.memo.payload(&mut reader.index, &whole.as_bytes()[..cut], LAZY), "{event}");
+    }
+}
+
+#[test]
+fn what_state_depends_on_is_no_hole() {
+    let call =
+        "{\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"tool_calls\":[{\"index\":0,\"id\":\"call_1\",\
+                \"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]},\"finish_reason\":null}],\
+                \"model\":\"m\",\"object\":\"o\",\"error\":null}";
+    let reader: Reader<2> = after(LAZY, &[call.to_string()]);
+    assert!(reader.knows(call));
+    assert!(reader.knows(&call.replace("{}", "{\\\"a\\\":1}")));
+    for (from, to) in [
+        ("{\"index\":0,\"delta", "{\"index\":1,\"delta"),
+        ("[{\"index\":0,\"id", "[{\"index\":1,\"id"),
+        ("assistant", "assistanz"),
+        ("call_1", "call_2"),
+        ("\"function\",", "\"custom\","),
+        ("\"f\"", "\"g\""),
+        ("finish_reason\":null", "finish_reason\":\"stop\""),
+        ("\"m\"", "\"n\""),
+        ("\"o\"", "\"p\""),
+        ("\"error\":null", "\"error\":{}"),
+        ("arguments", "argumentz"),
+        (",\"model\"", " ,\"model\""),
+    ] {
+        let other = call.replace(from, to);
+        assert_ne!(other, call);
+        assert!(!reader.knows(&other), "{other}");
+    }
+}
+
+#[test]
+fn a_number_is_a_hole_once_it_was_seen_to_change() {
+    let created = |created| Parts { created, ..USUAL }.payload();
+    let mut reader: Reader<2> = after(LAZY, &[created("1700000000")]);
+    assert!(!reader.knows(&created("1700000001")));
+    assert!(!reader.take(&created("1700000001")));
+    for number in ["1700000002", "0", "7", "10", "9999999999999999999"] {
+        assert!(reader.knows(&created(number)), "{number}");
+    }
+    for number in [
+        "10000000000000000000",
+        "18446744073709551616",
+        "-0",
+        "-1",
+        "00",
+        "01",
+        "1.0",
+        "1e3",
+        "1E3",
+        "",
+        "null",
+        "\"1\"",
+        "{}",
+    ] {
+        assert!(!reader.knows(&created(number)), "{number}");
+    }
+    let id = |id| Parts { id, ..USUAL }.payload();
+    let mut reader: Reader<2> = after(LAZY, &[id("c-1"), id("c-2")]);
+    assert!(reader.knows(&id("c-3")) && reader.knows(&id("")) && reader.knows(&id("\\u0063é")));
+    // The other one did not change.
+    assert!(!reader.knows(&created("1")));
+    assert!(!reader.take(&created("1")));
+    assert!(reader.knows(&Parts { id: "x", created: "2", ..USUAL }.payload()));
+}
+
+#[test]
+fn a_container_is_a_hole_within_the_limit_of_depth() {
+    let shape = |logprobs: &str, usage: &str| Parts { logprobs, usage, ..USUAL }.payload();
+    let nested = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
+    let (mut hits, mut misses) = (0, 0);
+    for max_depth in 0..14 {
+        let rules = Rules { max_depth, strict: false };
+        let mut reader: Reader<2> = Reader::new(rules);
+        if !reader.read(&shape("{}", "{}")) {
+            continue;
+        }
+        for levels in 0..12 {
+            for payload in [shape(&nested(levels), "{}"), shape("{}", &nested(levels))] {
+                let fits = Index::new().read(payload.as_bytes(), Hint::None, max_depth).is_ok();
+                assert_eq!(reader.knows(&payload), fits, "{levels} levels, {max_depth} at most: {payload}");
+                hits += usize::from(fits);
+                misses += usize::from(!fits);
+            }
+        }
+    }
+    assert!(hits > 50 && misses > 50, "{hits} {misses}");
+    let reader: Reader<2> = after(LAZY, &[shape("{\"content\":[]}", "{\"n\":1}")]);
+    let long = format!("{{\"a\":[{}0]}}", "\"}\\\"\",".repeat(20_000));
+    for (logprobs, usage) in [("{}", "{}"), ("{\"\":\"}\"}", "{\"n\":17}"), (&long, &long), ("{}", "{ }")] {
+        assert!(reader.knows(&shape(logprobs, usage)));
+    }
+    for other in ["null", "[]", "7", "\"\"", "", "{", "{\n}", "{\"a\":\"", "{}}", "{\n\n}"] {
+        assert!(!reader.knows(&shape(other, "{}")), "{other}");
+        assert!(!reader.knows(&shape("{}", other)), "{other}");
+    }
+}
+
+#[test]
+fn there_may_be_seven_holes() {
+    let parts = |text: &str, more: &str| {
+        let usage = format!("{{\"n\":[\"{text}\"]}}");
+        let rest = format!(",\"timings\":{usage},\"obfuscation\":\"{text}\"{more}");
+        let created = (1_700_000_000 + text.len()).to_string();
+        Parts { id: text, created: &created, content: text, logprobs: &usage, usage: &usage, rest: &rest }.payload()
+    };
+    let mut reader: Reader<1> = after(LAZY, &[parts("", ""), parts("a", "")]);
+    assert_eq!(reader.memo.slots[0].count, 7);
+    for text in ["", "ab", "é\\n", &"x".repeat(300)] {
+        assert!(reader.knows(&parts(text, "")), "{text}");
+    }
+    assert!(reader.take(&parts("b", "")));
+    // One more is one too many: it is not learned, and the other stays.
+    let more = |text: &str| parts(text, &format!(",\"obfuscation\":\"{text}\""));
+    assert!(!reader.take(&more("a")) && !reader.take(&more("b")) && !reader.take(&more("b")));
+    assert!(reader.knows(&parts("abc", "")));
+}
+
+#[test]
+fn a_payload_that_is_too_long_is_not_learned() {
+    let rest = |len: usize| format!(",\"pad\":\"{}\"", "p".repeat(len));
+    let (mut learned, mut left) = (0, 0);
+    for len in 0..500 {
+        let payload = Parts { rest: &rest(len), ..USUAL }.payload();
+        let reader: Reader<1> = after(LAZY, core::slice::from_ref(&payload));
+        let known = reader.knows(&payload);
+        assert_eq!(known, reader.memo.slots[0].len > 0, "{len}");
+        assert!(known || left > 0 || len > 0);
+        // Once it is too long, it stays so.
+        assert!(!known || left == 0, "{len}");
+        *if known { &mut learned } else { &mut left } += 1;
+    }
+    assert!(learned > 100 && left > 100, "{learned} {left}");
+    // What is learned is short; what is known then may be long.
+    let long = "a".repeat(70_000);
+    assert!(!after::<1>(LAZY, &[content(&long)]).knows(&content(&long)));
+    assert!(after::<1>(LAZY, &[content("a")]).knows(&content(&long)));
+}
+
+#[test]
+fn a_payload_of_several_lines_is_not_learned() {
+    let lines = content("Hi").replace(",\"model\"", ",\n\"model\"");
+    let reader: Reader<1> = after(LAZY, core::slice::from_ref(&lines));
+    assert!(!reader.knows(&lines));
+}
+
+#[test]
+fn strict_checks_what_lies_in_a_hole() {
+    let reader: Reader<2> = after(STRICT, &[content("Hi")]);
+    let lazy: Reader<2> = after(LAZY, &[content("Hi")]);
+    for text in ["", "a", "é", "\\n", "\\u00e9", "\\ud83d", "😀\\\"", &"é".repeat(100)] {
+        assert!(reader.knows(&content(text)), "{text}");
+    }
+    for text in ["\\q", "\\u12", "\\u12g4", "a\\", "\t", "\u{1}"] {
+        assert!(!reader.knows(&content(text)), "{text}");
+    }
+    assert!(lazy.knows(&content("\\q")));
+    for bytes in [&b"\xff"[..], b"\xc3", b"\xed\xa0\x80", b"aaaaaaaaaaaaaaaaaaaaaaaaaaaa\xf4\x90\x80\x80"] {
+        let whole = content("@@").into_bytes();
+        let at = whole.windows(2).position(|pair| pair == b"@@").unwrap();
+        let event = [b"data: ", &whole[..at], bytes, &whole[at + 2..], b"\n\n"].concat();
+        let (mut reader, mut lazy) = (reader.clone(), lazy.clone());
+        assert!(reader.memo.event(&mut reader.index, &event, STRICT).is_none(), "{bytes:?}");
+        assert!(lazy.memo.event(&mut lazy.index, &event, LAZY).is_some(), "{bytes:?}");
+    }
+    // Containers are no holes there.
+    let usage = |usage| Parts { usage, ..USUAL }.payload();
+    let reader: Reader<2> = after(STRICT, &[usage("{\"n\":1}")]);
+    assert!(reader.knows(&usage("{\"n\":1}")) && !reader.knows(&usage("{\"n\":2}")));
+    assert!(after::<2>(LAZY, &[usage("{\"n\":1}")]).knows(&usage("{\"n\":2}")));
+}
+
+#[test]
+fn the_framing_is_part_of_it() {
+    let framings = [("data: ", "\n\n"), ("data:", "\n\n"), ("data: ", "\r\n\r"), ("data:", "\r\r"), ("data: ", "\n\r")];
+    for (number, (head, tail)) in framings.into_iter().enumerate() {
+        let mut reader: Reader<2> = Reader { head, tail, ..Reader::new(LAZY) };
+        assert!(
+            !reader.take(&content("a")) && reader.take(&content("b")) && reader.take(&content("cc")),
+            "{head}{tail:?}"
+        );
+        for (other, (head, tail)) in framings.into_iter().enumerate() {
+            if other == number {
+                continue;
+            }
+            // Not known, and then that framing is the one.
+            let mut changed = Reader { head, tail, ..reader.clone() };
+            assert!(!changed.take(&content("a")), "{head}{tail:?}");
+            assert!(changed.take(&content("b")), "{head}{tail:?}");
+            assert!(!Reader { head: reader.head, tail: reader.tail, ..changed }.take(&content("a")));
+        }
+    }
+    // What is framed otherwise leaves it as it was.
+    let mut reader: Reader<2> = after(LAZY, &[content("a")]);
+    for (event, start) in [
+        (format!(": ping\ndata: {}\n\n", content("b")), 13),
+        (format!("data:  {}\n\n", content("b")), 7),
+        (format!("data: {}\n\r\n\n", content("b")), 6),
+        (format!("data: {}\n", content("b")), 6),
+    ] {
+        reader.memo.note_framing(event.as_bytes(), start, content("b").len());
+        assert!(reader.knows(&content("b")), "{event:?}");
+    }
+}
+
+#[test]
+fn as_many_shapes_as_slots() {
+    let shapes =
+        ["null", "{}", "[]", "7"].map(|usage| move |content: &str| Parts { content, usage, ..USUAL }.payload());
+    fn known<const SLOTS: usize>(shapes: &[impl Fn(&str) -> String]) -> usize {
+        let mut reader: Reader<SLOTS> = Reader::new(LAZY);
+        let mut hits = 0;
+        for turn in 0..50 {
+            for shape in shapes {
+                hits += usize::from(reader.take(&shape(&"a".repeat(turn))));
+            }
+        }
+        hits
+    }
+    // All but the first of each; with fewer slots than shapes it must not come to that.
+    assert_eq!(known::<1>(&shapes[..1]), 49);
+    assert_eq!(known::<2>(&shapes[..2]), 98);
+    assert_eq!(known::<4>(&shapes), 196);
+    assert_eq!(known::<0>(&shapes[..1]), 0);
+    assert!(known::<1>(&shapes[..2]) < 100 && known::<2>(&shapes) < 200);
+}
+
+#[test]
+fn learning_in_vain_backs_off() {
+    let unlike = |number: usize| Parts { rest: &format!(",\"pad\":{number}"), ..USUAL }.payload();
+    let mut reader: Reader<2> = Reader::new(LAZY);
+    let (mut learned, mut looked) = (0, 0);
+    for number in 0..2_000 {
+        let payload = unlike(number);
+        looked += usize::from(reader.memo.idle == 0);
+        let before = reader.memo.before;
+        let slots = reader.memo.slots.clone().map(|slot| slot.rows.map(|row| format!("{row:?}")));
+        assert!(!reader.take(&payload));
+        let now = reader.memo.slots.clone().map(|slot| slot.rows.map(|row| format!("{row:?}")));
+        learned += usize::from(slots != now || before != reader.memo.before);
+    }
+    assert_eq!(reader.memo.penalty, LONGEST_WAIT);
+    assert!((8..40).contains(&learned), "{learned}");
+    // After a while every eighth is looked at.
+    let due = usize::from(PATIENCE) + 2_000 / 8;
+    assert!((due - 20..due + 20).contains(&looked), "{looked}");
+    // And when they are alike again, that is seen in time: one is learned, and met within eight more.
+    let mut hits = 0;
+    for _ in 0..usize::from(LONGEST_WAIT) + 40 {
+        hits += usize::from(reader.take(&content("again")));
+    }
+    assert!(hits >= 20, "{hits}");
+    assert_eq!(reader.memo.penalty, 0);
+    assert!(reader.take(&content("and again")));
+}

@@ -1,0 +1,187 @@
+//! The short ways of the machine: what it does at nearly every step, without looking at what nearly never is.
+//!
+//! Each does just what [`read`](Machine::read) would, or nothing.
+
+use super::config::Validate;
+use super::found::{Found, Place, Span, Step};
+use super::machine::{After, Ending, Line, Machine, Next};
+use super::memo::{Rules, HEAD};
+use crate::scan::find;
+use crate::sse::{Field, Held, Piece};
+use crate::Storage;
+
+impl<const SLOTS: usize> Machine<SLOTS> {
+    /// Takes the event at the front of the window, if it lies whole in it and is like one before: how many bytes that is, and
+    /// where the payload of the chunk lies that [`read`](Machine::read) would find.
+    #[inline(always)]
+    pub(super) fn recall<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<(usize, Span)> {
+        if !self.memo.may_know(window.len()) || !(self.rested || self.is_rested()) {
+            return None;
+        }
+        self.rested = true;
+        // Spans are 32 bits wide.
+        let bytes = window.get(..i32::MAX as usize).unwrap_or(window);
+        let skipped = usize::from(self.lines.is_after_cr() && bytes.first() == Some(&b'\n'));
+        let bytes = bytes.get(skipped..)?;
+        let rules = self.rules();
+        let Some(hit) = self.memo.event(&mut self.index, bytes, rules) else {
+            self.unknown_at = self.offset.saturating_add(skipped as u64);
+            return None;
+        };
+        let quirks = self.index.quirks;
+        if hit.len > self.kept.room(store) || !quirks.and(self.config.errors).is_empty() {
+            return None;
+        }
+        let start = self.offset.saturating_add(skipped as u64);
+        let consumed = skipped.saturating_add(hit.end);
+        self.offset = self.offset.saturating_add(consumed as u64);
+        self.index.frame = (start, self.offset);
+        self.lines.start_line(hit.ends_in_cr);
+        self.name = Span::NONE;
+        self.block.quirks = quirks;
+        self.count(quirks);
+        self.after = After::Release;
+        self.rested = true;
+        store.shrink(self.kept.lasting());
+        let start = skipped.saturating_add(hit.start) as u32;
+        Some((consumed, Span { place: Place::Input, start, len: hit.len as u32 }))
+    }
+
+    /// Reads on where [`recall`](Machine::recall) knew nothing.
+    #[inline]
+    pub(super) fn go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
+        if self.in_payload {
+            if let Some(step) = self.go_on_in_payload(store, window) {
+                return step;
+            }
+        } else if self.rested || self.is_rested() {
+            if let Some(step) = self.begin_event(store, window) {
+                return step;
+            }
+        }
+        self.read(store, window)
+    }
+
+    /// Takes all of the window as more of a payload that was cut.
+    #[inline]
+    pub(super) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
+        let appended = self.in_payload
+            && window.len() <= i32::MAX as usize
+            && find::line_end(window).is_none()
+            && self.kept.append_payload(store, window);
+        if appended {
+            self.offset = self.offset.saturating_add(window.len() as u64);
+        }
+        appended
+    }
+
+    /// Takes more of a payload that was cut, and its end if a LF and a blank line end it.
+    fn go_on_in_payload<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+        if self.append(store, window) {
+            return Some(Step { consumed: window.len(), found: Found::NeedMore });
+        }
+        let end = find::line_end(window)?;
+        let (more, rest) = window.split_at_checked(end)?;
+        let consumed = end.checked_add(2).filter(|end| *end <= i32::MAX as usize)?;
+        if !rest.starts_with(b"\n\n") || !self.kept.append_payload(store, more) {
+            return None;
+        }
+        self.lines.start_line(false);
+        self.in_payload = false;
+        let found = match self.blank(store, window, consumed) {
+            Next::Found(found) => found,
+            // Not so for a block with a payload.
+            Next::Go | Next::Within(..) | Next::Again(_) => Found::NeedMore,
+        };
+        self.offset = self.offset.saturating_add(consumed as u64);
+        Some(Step { consumed, found })
+    }
+
+    /// Takes an event that is a payload alone: the whole of it, if a LF or a CRLF and a blank line end it, or its beginning, if
+    /// the window ends before its line does.
+    #[inline]
+    fn begin_event<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+        let skipped = usize::from(self.lines.is_after_cr() && window.first() == Some(&b'\n'));
+        let value = window.get(skipped..)?.strip_prefix(HEAD)?;
+        if value.is_empty() || window.len() > i32::MAX as usize {
+            return None;
+        }
+        let end = find::line_end(value);
+        let (value, ends) = match end {
+            Some(end) => value.split_at_checked(end)?,
+            None => (value, &[][..]),
+        };
+        let (tail, ends_in_cr) = match ends {
+            [] => (0, false),
+            [b'\n', b'\n', ..] => (2, false),
+            [b'\r', b'\n', b'\r', ..] => (3, true),
+            _ => return None,
+        };
+        if value.len() > self.kept.room(store) {
+            return None;
+        }
+        self.rested = false;
+        // It rests: there is nothing to be delivered.
+        self.begin(store);
+        self.line_start = self.offset.saturating_add(skipped as u64);
+        self.line = Line::Payload;
+        self.open();
+        let start = skipped.saturating_add(HEAD.len());
+        let piece = Piece { field: Field::Data, first: true, last: end.is_some(), value, held: Held::EMPTY };
+        let fits = self.kept.data(store, window, &piece, start).is_ok();
+        let consumed = start.saturating_add(value.len()).saturating_add(tail);
+        let found = if end.is_some() {
+            self.lines.start_line(ends_in_cr);
+            match self.blank(store, window, consumed) {
+                Next::Found(found) => found,
+                // Not so for a block with a payload.
+                Next::Go | Next::Within(..) | Next::Again(_) => Found::NeedMore,
+            }
+        } else {
+            self.lines.start_data();
+            self.in_payload = fits && self.settle(store, window);
+            if self.in_payload {
+                Found::NeedMore
+            } else {
+                self.too_long()
+            }
+        };
+        self.offset = self.offset.saturating_add(consumed as u64);
+        Some(Step { consumed, found })
+    }
+
+    /// How the memo looks at holes.
+    #[inline]
+    pub(super) fn rules(&self) -> Rules {
+        Rules { max_depth: self.config.limits.max_depth, strict: self.config.validate == Validate::Strict }
+    }
+
+    /// Whether it stands where an event may begin, nothing is pending, and another event of chunks changes nothing of what
+    /// was noted of the stream.
+    #[inline(never)]
+    fn is_rested(&self) -> bool {
+        let between = match self.after {
+            After::Release => true,
+            After::Nothing => !self.block.open,
+            After::Unstage | After::Trailing(_) => false,
+        };
+        between
+            && self.lines.is_at_start()
+            && self.silent_next <= self.silent
+            && !self.in_array
+            && self.facts.lines
+            && self.facts.fields
+            && !self.facts.done
+            && self.ending == Ending::Open
+    }
+
+    /// Whether it stands in the middle of a data line whose payload so far is in the storage, and nothing else is pending.
+    pub(super) fn is_in_payload(&self) -> bool {
+        self.line == Line::Payload
+            && self.lines.is_in_data()
+            && self.after == After::Nothing
+            && !self.block.skipping
+            && !self.block.raw
+            && self.silent_next <= self.silent
+    }
+}

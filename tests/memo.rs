@@ -1,0 +1,253 @@
+//! The template memo never changes an answer: whatever number of shapes a parser remembers, it tells the same, event by
+//! event, by pull, push and batch.
+#![cfg(feature = "alloc")]
+#![allow(missing_docs, dead_code, unreachable_pub)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+#[path = "common/alike.rs"]
+mod alike;
+#[path = "../fuzz/src/batch.rs"]
+mod batch;
+mod common;
+#[path = "../fuzz/src/drive.rs"]
+mod drive;
+#[path = "../fuzz/src/edit.rs"]
+mod edit;
+#[path = "../fuzz/src/input.rs"]
+mod input;
+#[path = "../fuzz/src/log.rs"]
+mod log;
+#[path = "../fuzz/src/told.rs"]
+mod told;
+#[path = "../fuzz/src/views.rs"]
+mod views;
+
+use batch::How;
+use common::corpus::{recorded, samples, Stream};
+use common::thin::thin;
+use deltawire::track::Tracker;
+use deltawire::{Config, Framing, Growing, Limits, Parser, Quirk, QuirkSet, Storage, Validate};
+use input::Source;
+use log::{escaped, same};
+use proptest::prelude::*;
+use told::Told;
+
+/// What one reading tells by pull, by push and by batch.
+struct Readings {
+    pulled: Told,
+    pushed: Told,
+    batched: Told,
+}
+
+/// How a stream is read.
+struct Ask<'a> {
+    config: Config,
+    bytes: &'a [u8],
+    cuts: &'a [usize],
+    pause: usize,
+    /// By batch.
+    how: How,
+}
+
+impl Ask<'_> {
+    fn read<const SLOTS: usize, S: Storage>(&self, storage: impl Fn() -> S) -> Readings {
+        let Ask { config, bytes, cuts, pause, how } = *self;
+        let mut pull = Parser::<_, SLOTS, _>::with_slots(storage(), config, ());
+        let mut push = Parser::<_, SLOTS, _>::with_slots(storage(), config, Tracker::<8, 32>::new());
+        Readings {
+            pulled: drive::pull(&mut pull, bytes, cuts, true, |_| ()),
+            pushed: drive::push(&mut push, bytes, cuts, pause, true),
+            batched: batch::batch_with::<SLOTS>(config, bytes, cuts, how),
+        }
+    }
+
+    /// Compares 1, 2 and 4 slots with none. Gives what no slots tell.
+    fn all<S: Storage>(&self, name: &str, storage: impl Fn() -> S) -> Readings {
+        let due = self.read::<0, S>(&storage);
+        self.compare(name, 1, &due, &self.read::<1, S>(&storage));
+        self.compare(name, 2, &due, &self.read::<2, S>(&storage));
+        self.compare(name, 4, &due, &self.read::<4, S>(&storage));
+        // And the three ways with each other.
+        for (way, other) in [("push", &due.pushed), ("batch", &due.batched)] {
+            let context = || self.context(name, 0);
+            same(&format!("events by {way}"), &due.pulled.events, &other.events, context);
+            same(&format!("end by {way}"), &due.pulled.end, &other.end, context);
+        }
+        due
+    }
+
+    fn compare(&self, name: &str, slots: usize, due: &Readings, found: &Readings) {
+        let ways = [
+            ("pull", &due.pulled, &found.pulled),
+            ("push", &due.pushed, &found.pushed),
+            ("batch", &due.batched, &found.batched),
+        ];
+        for (way, due, found) in ways {
+            for (what, due, found) in [
+                ("events", &due.events, &found.events),
+                ("ranges", &due.ranges, &found.ranges),
+                ("quirks", &due.quirks, &found.quirks),
+                ("frames", &due.frames, &found.frames),
+                ("end", &due.end, &found.end),
+                ("states", &due.states, &found.states),
+            ] {
+                same(&format!("{what} by {way}"), due, found, || self.context(name, slots));
+            }
+        }
+    }
+
+    fn context(&self, name: &str, slots: usize) -> String {
+        let Ask { config, bytes, cuts, pause, how } = self;
+        let bytes = if bytes.len() < 16_384 { escaped(bytes) } else { format!("{} bytes", bytes.len()) };
+        let cuts = if cuts.len() < 200 { format!("{cuts:?}") } else { format!("{} of them", cuts.len()) };
+        format!("{name}: {slots} slots, {config:?}, cuts {cuts}, pause {pause}, {how:?}, stream b\"{bytes}\"")
+    }
+}
+
+const BATCH: How = How { store: 512, can_move: true, shake: false, records: 7, scratch: 256, base: 0 };
+
+#[test]
+fn every_stream_tells_the_same() {
+    let mut streams: Vec<Stream> = samples();
+    let own = streams.len();
+    streams.extend(recorded("memo"));
+    let strict = Config { validate: Validate::Strict, framing: Framing::Spec, ..Config::default() };
+    let (mut events, mut runs) = (0, 0);
+    for stream in streams.iter().step_by(thin()) {
+        let bytes = &stream.bytes[..];
+        let mut whole: Option<Readings> = None;
+        for size in [bytes.len().max(1), 1, 7, 64, 1448, 16384] {
+            let cuts: Vec<usize> = (1..bytes.len()).filter(|at| at % size == 0).collect();
+            let ask = Ask { config: Config::default(), bytes, cuts: &cuts, pause: 0, how: BATCH };
+            let readings = ask.all(&stream.name, Growing::new);
+            if let Some(whole) = &whole {
+                let context = || ask.context(&stream.name, 0);
+                same("events", &whole.pulled.events, &readings.pulled.events, context);
+                same("ranges", &whole.pulled.ranges, &readings.pulled.ranges, context);
+                same("frames", &whole.batched.frames, &readings.batched.frames, context);
+                same("end", &whole.pulled.end, &readings.pulled.end, context);
+            } else {
+                events += readings.pulled.ranges.lines();
+                whole = Some(readings);
+            }
+            if matches!(size, 64 | 16384) {
+                let how = How { can_move: false, store: 4096, ..BATCH };
+                Ask { config: strict, pause: 3, how, ..ask }.all(&stream.name, || [0x55; 4096]);
+            }
+            runs += 1;
+        }
+    }
+    println!(
+        "{} streams, {own} of them samples, {events} events, {runs} readings each by 0, 1, 2 and 4 slots",
+        streams.len()
+    );
+    assert!(events > 100);
+}
+
+/// What was found by fuzzing, by name: a stream, what is put in the place of the `@`, and where else.
+const CASES: [(&str, &str, &str); 4] = [
+    ("a line ends inside a text", "\r\r", "TIDE"),
+    ("a line ends inside a text, and the next begins like the first", "x\ndata: y", "TIDE"),
+    ("a line ends inside the name of a member", "\n", "NAME"),
+    ("a line ends inside an identifier that changes", "\n", "ID"),
+];
+
+#[test]
+fn what_was_found_by_fuzzing() {
+    for (name, put, place) in CASES {
+        let event = |nth: usize| {
+            let stands = |here: &str| if nth == 3 && here == place { put } else { "" };
+            format!(
+                "data: {{\"id\":\"a{}{}\",\"created\":{nth},\"choices\":[{{\"index\":0,\"de{}lta\":{{\"content\":\"t{}\"}}}}]}}\n\n",
+                if place == "ID" { nth } else { 0 },
+                stands("ID"),
+                stands("NAME"),
+                stands("TIDE"),
+            )
+        };
+        let stream: String = (0..8).map(event).chain((0..8).map(event)).collect();
+        for cut in 0..stream.len() {
+            let ask = Ask { config: Config::default(), bytes: stream.as_bytes(), cuts: &[cut], pause: 0, how: BATCH };
+            ask.all(name, Growing::new);
+        }
+    }
+}
+
+#[test]
+fn a_payload_that_begins_with_a_space_after_one_without() {
+    let chunk =
+        |nth: usize| format!("{{\"id\":\"a\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"t{nth}\"}}}}]}}");
+    for end in ["\n", "\r\n", "\r"] {
+        let mut stream = format!(": x{end}{end}data:{{\"a\":1}}{end}{end}");
+        for (nth, head) in ["data:  ", "data: ", "data:", "data:  ", "data: ", "data: ", "data:"].iter().enumerate() {
+            stream += &format!("{head}{}{end}{end}", chunk(nth));
+        }
+        for cut in 0..stream.len() {
+            let ask = Ask { config: Config::default(), bytes: stream.as_bytes(), cuts: &[cut], pause: 0, how: BATCH };
+            ask.all("spaces", Growing::new);
+        }
+    }
+}
+
+/// The case that the control bytes and the body make.
+fn one(control: &[u8], body: &[u8]) {
+    let (mut from, mut body) = (Source::new(control), Source::new(body));
+    let mut bytes = alike::stream(&mut body);
+    edit::edit(&mut bytes, &mut from);
+    let config = config(&mut from);
+    let cuts = input::cuts(&mut from, bytes.len());
+    let how =
+        How { shake: from.once_in(2), records: from.pick(&[7, 1, 2, 64]), scratch: from.pick(&[256, 0, 64]), ..BATCH };
+    let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: from.below(4), how };
+    match from.below(6) {
+        0..=2 => drop(ask.all("made", Growing::new)),
+        // Where no event may be longer, cut or not.
+        3 => drop(Ask { how: How { can_move: false, store: 96, ..how }, ..ask }.all("made", || [0x55; 96])),
+        4 => drop(Ask { how: How { can_move: false, store: 256, ..how }, ..ask }.all("made", || [0x55; 256])),
+        _ => drop(Ask { how: How { can_move: false, store: 8192, ..how }, ..ask }.all("made", || [0x55; 8192])),
+    }
+}
+
+fn config(from: &mut Source<'_>) -> Config {
+    let limits = Limits {
+        max_event_len: match from.below(8) {
+            0..=5 => Limits::DEFAULT.max_event_len,
+            6 => 150 + 2 * u32::from(from.u8()),
+            _ => u32::from(from.u8()),
+        },
+        max_depth: from.pick(&[128, 128, 128, 128, 8, 7, 6, 5, 4, 3, 2, 1]),
+        ..Limits::DEFAULT
+    };
+    let errors = match from.below(8) {
+        7 => QuirkSet::ALL,
+        6 => (0..3).map(|_| from.pick(Quirk::ALL)).collect(),
+        _ => QuirkSet::EMPTY,
+    };
+    Config {
+        limits,
+        errors,
+        validate: if from.once_in(3) { Validate::Strict } else { Validate::Lazy },
+        framing: if from.once_in(4) { Framing::Spec } else { Framing::Lenient },
+        ..Config::default()
+    }
+}
+
+/// `PROPTEST_CASES` asks for more or fewer; the same streams in every run, unless `PROPTEST_RNG_SEED` asks for others.
+fn cases() -> ProptestConfig {
+    let number = |name| std::env::var(name).ok().and_then(|number: String| number.parse::<u64>().ok());
+    let cases = number("PROPTEST_CASES").unwrap_or(2000) / thin() as u64;
+    let rng_seed = proptest::test_runner::RngSeed::Fixed(number("PROPTEST_RNG_SEED").unwrap_or(1));
+    ProptestConfig { cases: cases.max(1) as u32, failure_persistence: None, rng_seed, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn streams_made_up_tell_the_same(
+        control in prop::collection::vec(any::<u8>(), 0..100),
+        body in prop::collection::vec(any::<u8>(), 12..600),
+    ) {
+        one(&control, &body);
+    }
+}
