@@ -1,0 +1,137 @@
+//! What a fuzz input says: a control part of its own length in front, the rest is the body.
+//!
+//! A byte that is missing reads as 0, and 0 always asks for the plain thing. So `\0` and a stream is a good seed: the
+//! stream as it stands, the default configuration, no cuts.
+
+use deltawire::stream::Payload;
+use deltawire::{Config, Framing, Limits, Quirk, QuirkSet, Validate};
+
+/// Bytes that are taken one after the other.
+#[derive(Clone, Debug)]
+pub struct Source<'a> {
+    rest: &'a [u8],
+    /// What is made of them is to be sound.
+    pub sound: bool,
+}
+
+impl<'a> Source<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Source { rest: bytes, sound: false }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub fn u8(&mut self) -> u8 {
+        let Some((first, rest)) = self.rest.split_first() else { return 0 };
+        self.rest = rest;
+        *first
+    }
+
+    pub fn u16(&mut self) -> u16 {
+        u16::from_le_bytes([self.u8(), self.u8()])
+    }
+
+    pub fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(std::array::from_fn(|_| self.u8()))
+    }
+
+    /// A number below `bound`, 65536 at most.
+    pub fn below(&mut self, bound: usize) -> usize {
+        if bound <= 1 {
+            return 0;
+        }
+        let number = if bound > 256 { usize::from(self.u16()) } else { usize::from(self.u8()) };
+        number % bound
+    }
+
+    /// Once in `times`; never if the bytes are used up.
+    pub fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == times - 1
+    }
+
+    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+
+    pub fn take(&mut self, len: usize) -> &'a [u8] {
+        let (taken, rest) = self.rest.split_at(len.min(self.rest.len()));
+        self.rest = rest;
+        taken
+    }
+}
+
+/// Control and body of an input.
+pub fn split(data: &[u8]) -> (Source<'_>, &[u8]) {
+    let Some((len, rest)) = data.split_first() else { return (Source::new(&[]), &[]) };
+    let (control, body) = rest.split_at(usize::from(*len).min(rest.len()));
+    (Source::new(control), body)
+}
+
+/// A configuration, the default for the most part.
+pub fn config(from: &mut Source<'_>) -> Config {
+    let how = from.u8();
+    let limits = Limits {
+        max_event_len: match from.below(8) {
+            0..=3 => Limits::DEFAULT.max_event_len,
+            4 => 4096,
+            5 => 400,
+            6 => 2 * u32::from(from.u8()) + 1,
+            _ => u32::from(from.u8()),
+        },
+        max_depth: from.pick(&[128, 128, 128, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
+        max_id_len: from.pick(&[1024, 1024, 16, 2, 0]),
+        ..Limits::DEFAULT
+    };
+    let errors = match from.below(8) {
+        7 => QuirkSet::ALL,
+        6 => (0..3).map(|_| from.pick(Quirk::ALL)).collect(),
+        _ => QuirkSet::EMPTY,
+    };
+    Config {
+        limits,
+        framing: if how & 1 != 0 { Framing::Spec } else { Framing::Lenient },
+        validate: if how & 2 != 0 { Validate::Strict } else { Validate::Lazy },
+        payload: if how & 28 == 28 { Payload::Opaque } else { Payload::Chunks },
+        errors,
+    }
+}
+
+/// Where to cut `len` bytes, in order.
+pub fn cuts(from: &mut Source<'_>, len: usize) -> Vec<usize> {
+    let mut cuts: Vec<usize> = match from.below(6) {
+        0 => Vec::new(),
+        1 => (1..len).collect(),
+        2 => {
+            let step = 1 + from.below(256);
+            (1..len).filter(|at| at % step == 0).collect()
+        }
+        3 => {
+            // Pieces of any length, from one number.
+            let mut state = from.u64() | 1;
+            let most = 2 + from.below(400) as u64;
+            let mut at = 0;
+            std::iter::from_fn(|| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                at += (state % most) as usize;
+                (at < len).then_some(at)
+            })
+            // Empty pieces too, but not without end.
+            .take(4 * len + 16)
+            .collect()
+        }
+        _ => (0..from.below(12)).map(|_| from.below((len + 1).min(65536))).collect(),
+    };
+    cuts.sort_unstable();
+    cuts
+}
+
+/// The pieces of `input`.
+pub fn pieces<'a>(input: &'a [u8], cuts: &'a [usize]) -> impl Iterator<Item = &'a [u8]> + 'a {
+    let starts = std::iter::once(0).chain(cuts.iter().copied());
+    let ends = cuts.iter().copied().chain(std::iter::once(input.len()));
+    starts.zip(ends).map(|(start, end)| &input[start..end])
+}

@@ -1,0 +1,119 @@
+//! The template memo never changes an answer: whatever number of shapes a parser remembers, it tells the same.
+//!
+//! Control part: configuration, where the stream comes from (the body as it stands, or made from it), edits, storage,
+//! cuts, pauses, where the stream begins anew.
+
+use crate::batch::{self, How};
+use crate::drive;
+use crate::edit::edit;
+use crate::input::{self, Source};
+use crate::log::{escaped, same};
+use crate::split::begin_anew;
+use crate::stream::stream;
+use crate::told::Told;
+use deltawire::track::Tracker;
+use deltawire::{Config, Growing, Parser, Storage};
+
+/// One input, decoded.
+struct Input {
+    config: Config,
+    bytes: Vec<u8>,
+    cuts: Vec<usize>,
+    pause: usize,
+    /// A part that is read first, by the same parser, which is then reset.
+    before: usize,
+    /// Of the second parser that pushes.
+    slots: usize,
+}
+
+/// The configuration and the stream that an input stands for, and the rest of its control part.
+pub fn decode(data: &[u8]) -> (Config, Vec<u8>, Source<'_>) {
+    let (mut control, body) = input::split(data);
+    let config = input::config(&mut control);
+    let mut bytes = if control.below(2) == 1 { stream(&mut Source::new(body)) } else { body.to_vec() };
+    edit(&mut bytes, &mut control);
+    (config, bytes, control)
+}
+
+pub fn memo(data: &[u8]) {
+    let (config, bytes, mut control) = decode(data);
+    let store = control.below(6);
+    let cuts = input::cuts(&mut control, bytes.len());
+    let (pause, before) = (control.below(5), if control.below(4) == 3 { control.below(bytes.len() + 1) } else { 0 });
+    let how = How {
+        store: 0,
+        can_move: true,
+        shake: control.below(2) == 1,
+        records: control.pick(&[64, 1, 2, 3, 7, 256]),
+        scratch: control.pick(&[4096, 0, 16, 64]),
+        base: 0,
+    };
+    let slots = control.pick(&[2, 1, 4]);
+    let input = Input { config, bytes, cuts, pause, before, slots };
+    match store {
+        0..=2 => all(&input, Growing::new, How { store: 24, ..how }),
+        3 => all(&input, || [0x55; 512], How { store: 512, can_move: false, ..how }),
+        4 => all(&input, || [0x55; 96], How { store: 96, can_move: false, ..how }),
+        _ => all(&input, || [0x55; 8192], How { store: 8192, can_move: false, ..how }),
+    }
+}
+
+fn all<S: Storage>(input: &Input, storage: impl Fn() -> S, how: How) {
+    let Input { config, bytes, cuts, .. } = input;
+    let context = |what: &str| format!("{what}, {:?}, cuts {cuts:?}, {how:?}, stream b\"{}\"", config, escaped(bytes));
+
+    let pulled = pull::<S, 0>(input, &storage);
+    let pushed = push::<S, 0>(input, &storage);
+    for (slots, other) in
+        [(1, pull::<S, 1>(input, &storage)), (2, pull::<S, 2>(input, &storage)), (4, pull::<S, 4>(input, &storage))]
+    {
+        equal("pull", &pulled, &other, || context(&format!("{slots} slots instead of none")));
+    }
+    let other = match input.slots {
+        1 => push::<S, 1>(input, &storage),
+        2 => push::<S, 2>(input, &storage),
+        _ => push::<S, 4>(input, &storage),
+    };
+    equal("push", &pushed, &other, || context(&format!("{} slots instead of none", input.slots)));
+    across("push", &pulled, &pushed, || context("push instead of pull"));
+    let batched = batch::batch_with::<0>(*config, bytes, cuts, how);
+    let other = match input.slots {
+        1 => batch::batch_with::<1>(*config, bytes, cuts, how),
+        2 => batch::batch_with::<2>(*config, bytes, cuts, how),
+        _ => batch::batch_with::<4>(*config, bytes, cuts, how),
+    };
+    equal("batch", &batched, &other, || context(&format!("{} slots instead of none", input.slots)));
+    across("batch", &pulled, &batched, || context("batch instead of pull"));
+    same("ranges by batch", &pulled.ranges, &batched.ranges, || context("batch instead of pull"));
+    same("quirks by batch", &pushed.quirks, &batched.quirks, || context("batch instead of push"));
+}
+
+/// Two readings by the same calls tell the same in everything.
+pub fn equal(what: &str, left: &Told, right: &Told, context: impl Fn() -> String) {
+    same(&format!("events by {what}"), &left.events, &right.events, &context);
+    same(&format!("ranges by {what}"), &left.ranges, &right.ranges, &context);
+    same(&format!("quirks by {what}"), &left.quirks, &right.quirks, &context);
+    same(&format!("frames by {what}"), &left.frames, &right.frames, &context);
+    same(&format!("end by {what}"), &left.end, &right.end, &context);
+    same(&format!("states by {what}"), &left.states, &right.states, &context);
+}
+
+/// Two readings by different calls tell the same of the stream.
+pub fn across(what: &str, left: &Told, right: &Told, context: impl Fn() -> String) {
+    same(&format!("events by {what}"), &left.events, &right.events, &context);
+    same(&format!("end by {what}"), &left.end, &right.end, &context);
+}
+
+fn pull<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Told {
+    let Input { config, bytes, cuts, before, .. } = input;
+    let mut parser = Parser::<_, SLOTS, _>::with_slots(storage(), *config, ());
+    begin_anew(&mut parser, &bytes[..*before]);
+    drive::pull(&mut parser, bytes, cuts, true, |_| ())
+}
+
+fn push<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Told {
+    let Input { config, bytes, cuts, pause, before, .. } = input;
+    let mut parser = Parser::<_, SLOTS, _>::with_slots(storage(), *config, Tracker::<8, 32>::new());
+    begin_anew(&mut parser, &bytes[..*before]);
+    drive::push(&mut parser, bytes, cuts, *pause, true)
+}

@@ -1,0 +1,290 @@
+//! Everything that the accessors of a chunk can tell.
+
+use crate::log::Log;
+use deltawire::chat::{
+    ApiError, Audio, Choice, Chunk, ContentPart, Delta, DeltaKind, DeltaView, ErrorPart, Field, FinishReason,
+    FunctionCall, Logprobs, ReasoningDetails, TokenLogprobs, ToolCall, Usage,
+};
+use deltawire::json::{Kind, Text, Value};
+
+/// Where the raw bytes of views lie, so that it is compared too.
+struct Views<'l> {
+    log: &'l mut Log,
+    payload: *const u8,
+    len: usize,
+}
+
+/// All of a chunk but its name, its place in the stream and its quirks, which are told otherwise.
+pub fn chunk(log: &mut Log, chunk: &Chunk<'_>) {
+    let payload = chunk.payload();
+    log.line(" views");
+    log.put("payload", payload);
+    Views { log, payload: payload.as_ptr(), len: payload.len() }.chunk(chunk);
+}
+
+impl Views<'_> {
+    /// The text, decoded in every way, and its place.
+    fn text(&mut self, name: &str, text: Option<Text<'_>>) {
+        let Some(text) = text else { return };
+        self.raw(name, text.raw());
+        let mut decoded = String::new();
+        let quirks = text.push_to(&mut decoded);
+        std::str::from_utf8(decoded.as_bytes()).expect("text is UTF-8");
+        assert_eq!(text.decoded_len(), decoded.len(), "decoded_len");
+        assert_eq!(text.quirks(), quirks, "quirks of a text");
+        assert!(text == *decoded, "a text equals what it decodes to");
+        if let Some(str) = text.as_str() {
+            assert_eq!(str, decoded, "as_str");
+        }
+        self.log.number("str", u64::from(text.as_str().is_some()));
+        self.log.put("text", decoded.as_bytes());
+        if !quirks.is_empty() {
+            quirks.iter().for_each(|quirk| self.log.number("odd", quirk as u64));
+        }
+    }
+
+    fn raw(&mut self, name: &str, raw: &[u8]) {
+        let start = (raw.as_ptr() as usize).wrapping_sub(self.payload as usize);
+        let inside = start <= self.len && raw.len() <= self.len - start;
+        assert!(inside || raw.is_empty(), "{name} lies outside of its payload");
+        self.log.number(name, if inside { start as u64 } else { u64::MAX });
+        self.log.put("raw", raw);
+    }
+
+    fn value(&mut self, name: &str, value: Option<Value<'_>>) {
+        let Some(value) = value else { return };
+        self.raw(name, value.raw());
+        match value.kind() {
+            Kind::String => self.text("string", value.as_text()),
+            Kind::Number => {
+                if let Some(number) = value.as_number() {
+                    let decimal = number.to_decimal();
+                    self.log.number("number", decimal.digits);
+                    self.log.number("exp", decimal.exp10 as u32 as u64);
+                    self.log.number("is", u64::from(decimal.negative) | u64::from(decimal.exact) << 1);
+                    self.count("u64", number.to_u64());
+                    self.count("i64", number.to_i64().map(|number| number as u64));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn count(&mut self, name: &str, count: Option<u64>) {
+        if let Some(count) = count {
+            self.log.number(name, count);
+        }
+    }
+
+    fn chunk(&mut self, chunk: &Chunk<'_>) {
+        self.text("id", chunk.id());
+        self.text("object", chunk.object());
+        self.count("created", chunk.created());
+        self.text("model", chunk.model());
+        self.text("fingerprint", chunk.system_fingerprint());
+        self.text("tier", chunk.service_tier());
+        self.text("provider", chunk.provider());
+        for field in [
+            Field::Id,
+            Field::Object,
+            Field::Created,
+            Field::Model,
+            Field::SystemFingerprint,
+            Field::ServiceTier,
+            Field::Provider,
+            Field::Choices,
+            Field::Usage,
+        ] {
+            self.value("field", chunk.field(field));
+        }
+        for name in ["obfuscation", "x_groq", "choices", "id"] {
+            self.value("get", chunk.get(name));
+        }
+        let is = |flag: bool, bit: u64| if flag { bit } else { 0 };
+        let facts = is(chunk.is_completion(), 1) | is(chunk.is_whole_error(), 2) | is(chunk.is_plain_text(), 4);
+        self.log.number("facts", facts);
+        self.log.number("choices", u64::from(chunk.choice_count()));
+        self.error(chunk.error());
+        self.usage(chunk.usage());
+        for choice in chunk.choices() {
+            self.choice(&choice);
+        }
+        for delta in chunk.deltas() {
+            self.flat(&delta);
+        }
+    }
+
+    fn choice(&mut self, choice: &Choice<'_>) {
+        self.log.line("  choice");
+        self.log.number("index", u64::from(choice.index()));
+        self.value("whole", choice.value());
+        self.text("text", choice.text());
+        self.finish(choice.finish_reason());
+        self.text("native", choice.native_finish_reason());
+        self.logprobs(choice.logprobs());
+        self.value("filter", choice.content_filter_results());
+        self.value("get", choice.get("index"));
+        self.error(choice.error());
+        if let Some(delta) = choice.delta() {
+            self.log.line("   delta");
+            self.delta(&delta);
+        }
+        if let Some(message) = choice.message() {
+            self.log.line("   message");
+            self.value("whole", Some(message.value()));
+            if let Some(view) = message.view() {
+                self.delta(&view);
+            }
+            for kind in message.deltas() {
+                self.kind(&kind);
+            }
+        }
+    }
+
+    fn delta(&mut self, delta: &DeltaView<'_>) {
+        self.value("whole", Some(delta.value()));
+        self.text("role", delta.role());
+        self.text("content", delta.content());
+        for part in delta.content_parts() {
+            #[allow(unreachable_patterns)] // There may be more one day.
+            match part {
+                ContentPart::Text(text) => self.text("part", Some(text)),
+                ContentPart::Thinking(text) => self.text("thought", Some(text)),
+                _ => self.log.line("a part that is not known"),
+            }
+        }
+        self.text("refusal", delta.refusal());
+        self.text("reasoning_content", delta.reasoning_content());
+        self.text("reasoning", delta.reasoning());
+        self.text("thinking", delta.thinking());
+        self.details(delta.reasoning_details());
+        self.function(delta.function_call());
+        for call in delta.tool_calls() {
+            self.call(&call);
+        }
+        self.value("annotations", delta.annotations());
+        self.value("images", delta.images());
+        self.value("get", delta.get("content"));
+        self.audio(delta.audio());
+    }
+
+    fn details(&mut self, details: ReasoningDetails<'_>) {
+        for detail in details {
+            self.value("detail", Some(detail.value()));
+            self.text("text", detail.text());
+            self.text("data", detail.data());
+            self.text("kind", detail.kind());
+        }
+    }
+
+    fn function(&mut self, call: Option<FunctionCall<'_>>) {
+        let Some(call) = call else { return };
+        self.value("function_call", Some(call.value()));
+        self.text("name", call.name());
+        self.text("arguments", call.arguments());
+    }
+
+    fn call(&mut self, call: &ToolCall<'_>) {
+        self.log.line("    call");
+        self.log.number("at", u64::from(call.position()));
+        self.count("index", call.index().map(u64::from));
+        self.text("id", call.id());
+        self.text("kind", call.kind());
+        self.log.number("custom", u64::from(call.is_custom()));
+        self.text("name", call.name());
+        self.text("arguments", call.arguments());
+        self.value("whole", call.value());
+        self.value("get", call.get("function"));
+    }
+
+    fn audio(&mut self, audio: Option<Audio<'_>>) {
+        let Some(audio) = audio else { return };
+        self.value("audio", Some(audio.value()));
+        self.text("id", audio.id());
+        self.text("data", audio.data());
+        self.text("transcript", audio.transcript());
+        self.count("expires", audio.expires_at());
+    }
+
+    fn logprobs(&mut self, logprobs: Option<Logprobs<'_>>) {
+        let Some(logprobs) = logprobs else { return };
+        self.value("logprobs", Some(logprobs.value()));
+        self.tokens(logprobs.content(), 0);
+        self.tokens(logprobs.refusal(), 0);
+        self.value("tokens", logprobs.legacy_tokens());
+        self.value("token_logprobs", logprobs.legacy_token_logprobs());
+        self.value("top_logprobs", logprobs.legacy_top_logprobs());
+        self.value("text_offset", logprobs.legacy_text_offset());
+    }
+
+    fn tokens(&mut self, tokens: TokenLogprobs<'_>, depth: u32) {
+        for token in tokens {
+            self.log.line("    token");
+            self.value("whole", Some(token.value()));
+            self.text("token", token.token());
+            if let Some(number) = token.logprob() {
+                self.log.put("logprob", number.raw());
+            }
+            if let Some(bytes) = token.bytes() {
+                self.log.put("bytes", &bytes.collect::<Vec<u8>>());
+            }
+            if depth < 2 {
+                self.tokens(token.top_logprobs(), depth + 1);
+            }
+        }
+    }
+
+    fn finish(&mut self, reason: Option<FinishReason<'_>>) {
+        let Some(reason) = reason else { return };
+        self.text("finish", Some(reason.text()));
+        self.log.number("kind", u64::from(reason.kind().number()));
+    }
+
+    fn usage(&mut self, usage: Option<Usage<'_>>) {
+        let Some(usage) = usage else { return };
+        self.value("usage", Some(usage.value()));
+        let counts = usage.counts();
+        self.log.number("has", u64::from(counts.has));
+        counts.counts.iter().for_each(|count| self.log.number("n", *count));
+        self.value("cost", usage.get("cost"));
+    }
+
+    fn error(&mut self, error: Option<ApiError<'_>>) {
+        let Some(error) = error else { return };
+        self.log.line("   error");
+        self.value("whole", error.value());
+        self.text("message", error.message());
+        self.text("kind", error.kind());
+        self.text("param", error.param());
+        self.text("code", error.code());
+        self.value("metadata", error.metadata());
+        for part in [ErrorPart::Message, ErrorPart::Code, ErrorPart::Kind, ErrorPart::Param] {
+            self.value("part", error.part(part));
+        }
+    }
+
+    fn flat(&mut self, delta: &Delta<'_>) {
+        self.log.line("  flat");
+        self.log.number("choice", u64::from(delta.choice));
+        self.kind(&delta.kind);
+    }
+
+    fn kind(&mut self, kind: &DeltaKind<'_>) {
+        match kind {
+            DeltaKind::Role(text) => self.text("role", Some(*text)),
+            DeltaKind::Content(text) => self.text("content", Some(*text)),
+            DeltaKind::Reasoning(text) => self.text("reasoning", Some(*text)),
+            DeltaKind::Refusal(text) => self.text("refusal", Some(*text)),
+            DeltaKind::FunctionCall(call) => self.function(Some(*call)),
+            DeltaKind::ToolCall(call) => self.call(call),
+            DeltaKind::Audio(audio) => self.value("audio", Some(audio.value())),
+            DeltaKind::Logprobs(logprobs) => self.value("logprobs", Some(logprobs.value())),
+            DeltaKind::Message(message) => self.value("message", Some(message.value())),
+            DeltaKind::Finish(reason) => self.finish(Some(*reason)),
+            DeltaKind::ChoiceError(error) => self.value("choice error", error.value()),
+            DeltaKind::Usage(usage) => self.value("usage", Some(usage.value())),
+            DeltaKind::Error(error) => self.value("error", error.value()),
+            _ => self.log.line("a delta that is not known"),
+        }
+    }
+}
