@@ -4,11 +4,23 @@ use crate::work::{Sink, Sums};
 use std::fmt::Write;
 
 /// The shapes of streams.
-pub const SHAPES: [&str; 6] = ["content", "content-plain", "tools", "logprobs", "vllm-like", "alternate"];
+pub const SHAPES: [&str; 7] = ["content", "content-plain", "tools", "logprobs", "vllm-like", "alternate", "misses"];
+
+/// Bytes that may be read behind each response: simdjson asks for them.
+pub const PADDING: usize = 64;
+
+/// The same bytes, with [`PADDING`] zeroes behind them in the vector's spare capacity.
+pub fn padded(bytes: Vec<u8>) -> Vec<u8> {
+    let len = bytes.len();
+    let mut padded = bytes;
+    padded.resize(len + PADDING, 0);
+    padded.truncate(len);
+    padded
+}
 
 /// Responses of one shape, each a stream of its own.
 pub struct Input {
-    pub name: &'static str,
+    pub name: String,
     pub responses: Vec<Vec<u8>>,
     /// What is in them.
     pub due: Sums,
@@ -31,11 +43,46 @@ impl Input {
             let most = 1200.min((bytes / 200).max(20));
             let events = most / 4 + writer.random.below(most - most / 4);
             writer.response(name, events);
-            let response = std::mem::take(&mut writer.out).into_bytes();
+            let response = padded(std::mem::take(&mut writer.out).into_bytes());
             written += response.len();
             responses.push(response);
         }
-        Input { name, responses, due: writer.due.sums }
+        Input { name: name.into(), responses, due: writer.due.sums }
+    }
+
+    /// Responses whose content comes `len` bytes a chunk, with an escape every 60 bytes and letters that are not ASCII.
+    pub fn large(len: usize, bytes: usize) -> Self {
+        let mut writer = Writer { random: Random(len as u64), out: String::new(), due: Sink::checking() };
+        let mut responses = Vec::new();
+        let mut written = 0;
+        while written < bytes {
+            writer.large(len, (bytes / len / 4).clamp(1, 200));
+            let response = padded(std::mem::take(&mut writer.out).into_bytes());
+            written += response.len();
+            responses.push(response);
+        }
+        Input { name: format!("content of {len} B"), responses, due: writer.due.sums }
+    }
+
+    /// The responses in one file, each behind its length, in eight bytes.
+    pub fn to_file(&self) -> Vec<u8> {
+        let mut file = Vec::new();
+        for response in &self.responses {
+            file.extend_from_slice(&(response.len() as u64).to_le_bytes());
+            file.extend_from_slice(response);
+        }
+        file
+    }
+
+    /// The responses of such a file; what is in them is not known.
+    pub fn from_file(mut file: &[u8]) -> Self {
+        let mut responses = Vec::new();
+        while let Some((len, rest)) = file.split_first_chunk() {
+            let (response, rest) = rest.split_at(u64::from_le_bytes(*len) as usize);
+            responses.push(padded(response.to_vec()));
+            file = rest;
+        }
+        Input { name: String::new(), responses, due: Sums::default() }
     }
 
     pub fn bytes(&self) -> usize {
@@ -191,17 +238,18 @@ impl Writer {
         let plain = Head {
             before: format!(
                 "{{\"id\":\"chatcmpl-{id}\",\"object\":\"chat.completion.chunk\",\"created\":{created},\
-                 \"model\":\"gpt-4o-mini-2024-07-18\",\"system_fingerprint\":\"fp_{print:010x}\",\"choices\":["
+                 \"model\":\"gpt-4.1-mini\",\"system_fingerprint\":\"fp_{print:010x}\",\"choices\":["
             ),
             after: "]",
             obfuscation: false,
         };
         match name {
             "content" => self.prose(&today, events, 1),
+            "misses" => self.misses(events),
             "alternate" => self.prose(&today, events, 2),
             "content-plain" => self.prose(&plain, events, 1),
             "tools" => self.tools(&today, events),
-            "logprobs" => self.logprobs(&today, events),
+            "logprobs" => self.logprobs(&Head { obfuscation: false, ..today }, events),
             _ => self.vllm(&id, created, events),
         }
         self.out.push_str("data: [DONE]\n\n");
@@ -266,6 +314,44 @@ impl Writer {
         self.usage(head);
     }
 
+    fn large(&mut self, len: usize, events: usize) {
+        let id = self.random.alphanumeric(29);
+        let head = Head {
+            before: format!(
+                "{{\"id\":\"chatcmpl-{id}\",\"object\":\"chat.completion.chunk\",\"created\":1750000000,\
+                 \"model\":\"gpt-4o-mini-2024-07-18\",\"system_fingerprint\":null,\"choices\":["
+            ),
+            after: "]",
+            obfuscation: false,
+        };
+        for _ in 0..events {
+            let mut json = String::with_capacity(len + 64);
+            while json.len() < len {
+                let stop = json.len() + 60;
+                while json.len() < stop {
+                    let foreign = self.random.percent(8);
+                    let token = match foreign {
+                        true => FOREIGN[self.random.below(FOREIGN.len())],
+                        false => WORDS[self.random.below(WORDS.len())],
+                    };
+                    json.push_str(token);
+                    self.due.content.push_str(token);
+                }
+                let token = Token::plain(ESCAPED[self.random.below(ESCAPED.len())]);
+                json.push_str(&token.json);
+                self.due.content.push_str(&token.text);
+            }
+            self.due.choice(0);
+            let choices = format!(
+                "{{\"index\":0,\"delta\":{{\"content\":\"{json}\"}},\"logprobs\":null,\"finish_reason\":null}}"
+            );
+            self.event(&head, &choices);
+        }
+        self.finish(&head, 0, "stop");
+        self.out.push_str("data: [DONE]\n\n");
+        self.due.end();
+    }
+
     fn tools(&mut self, head: &Head, events: usize) {
         const NAMES: [&str; 4] = ["get_weather", "search_documents", "run_query", "send_message"];
         const PIECES: [&str; 12] =
@@ -274,9 +360,8 @@ impl Writer {
         for call in 0..calls as u32 {
             let id = format!("call_{}", self.random.alphanumeric(24));
             let name = NAMES[self.random.below(NAMES.len())];
-            self.due.choice(0);
-            self.due.call(call);
-            self.due.call(call);
+            self.due.call(0, call);
+            self.due.call(0, call);
             self.due.names.push_str(&id);
             self.due.names.push_str(name);
             let before = if call == 0 { "\"role\":\"assistant\",\"content\":null," } else { "" };
@@ -289,10 +374,11 @@ impl Writer {
             self.event(head, &choices);
             for _ in 0..events / calls {
                 let mut text = String::from(PIECES[self.random.below(PIECES.len())]);
-                text.push_str(PIECES[self.random.below(PIECES.len())]);
+                if self.random.percent(50) {
+                    text.push_str(PIECES[self.random.below(PIECES.len())]);
+                }
                 let token = Token::plain(&text);
-                self.due.choice(0);
-                self.due.call(call);
+                self.due.call(0, call);
                 self.due.arguments.push_str(&token.text);
                 let json = token.json;
                 let choices = format!(
@@ -329,6 +415,33 @@ impl Writer {
         self.usage(head);
     }
 
+    /// Content, no event of which is like one before: its own ID and time, its members in any order.
+    fn misses(&mut self, events: usize) {
+        for _ in 0..events {
+            let token = Token::prose(&mut self.random, 4);
+            self.due.choice(0);
+            self.due.content.push_str(&token.text);
+            let (id_len, created) = (20 + self.random.below(17), 1_750_000_000 + self.random.below(10_000_000));
+            let id = self.random.alphanumeric(id_len);
+            let mut members = [
+                format!("\"id\":\"chatcmpl-{id}\""),
+                "\"object\":\"chat.completion.chunk\"".into(),
+                format!("\"created\":{created}"),
+                "\"model\":\"gpt-4o-mini-2024-07-18\"".into(),
+                "\"system_fingerprint\":null".into(),
+                format!(
+                    "\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{}\"}},\"finish_reason\":null}}]",
+                    token.json
+                ),
+            ];
+            for last in (1..members.len()).rev() {
+                members.swap(last, self.random.below(last + 1));
+            }
+            self.due.sums.events += 1;
+            let _ = write!(self.out, "data: {{{}}}\n\n", members.join(","));
+        }
+    }
+
     /// Without its closing brace.
     fn token_logprob(&mut self, token: &Token) -> String {
         let value = self.random.below(100_000_000) as f64 / -10_000_000.0;
@@ -362,12 +475,12 @@ impl Writer {
             let choice = if first_order {
                 format!(
                     "{{\"index\":0,\"delta\":{{{delta}}},\"logprobs\":null,\"finish_reason\":{reason},\
-                     \"token_ids\":null}}"
+                     \"stop_reason\":null,\"token_ids\":null}}"
                 )
             } else {
                 format!(
                     "{{\"delta\":{{{delta}}},\"finish_reason\":{reason},\"index\":0,\"logprobs\":null,\
-                     \"stop_reason\":null}}"
+                     \"stop_reason\":null,\"token_ids\":null}}"
                 )
             };
             let _ = write!(self.out, "data: {{\"choices\":[{choice}],{ids},\"model\":\"{model}\"}}\n\n");

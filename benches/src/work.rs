@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     pub events: u64,
-    /// Index of the choice plus one, once for every text, call or finish reason.
+    /// Index of the choice plus one, once for every text, part of a call, or finish reason.
     pub choices: u64,
     /// Index of the tool call plus one, once for its ID, its name and each fragment.
     pub calls: u64,
@@ -35,15 +35,20 @@ impl Sink {
         Sink { check: true, ..Sink::default() }
     }
 
-    /// A text, a call or a finish reason of this choice came.
+    pub fn is_checking(&self) -> bool {
+        self.check
+    }
+
+    /// A text or a finish reason of this choice came.
     #[inline]
     pub fn choice(&mut self, index: u32) {
         self.sums.choices += u64::from(index) + 1;
     }
 
-    /// Something of this tool call came.
+    /// The ID, the name or a fragment of this tool call came.
     #[inline]
-    pub fn call(&mut self, index: u32) {
+    pub fn call(&mut self, choice: u32, index: u32) {
+        self.choice(choice);
         self.sums.calls += u64::from(index) + 1;
     }
 

@@ -1,6 +1,6 @@
 //! Everyone finds what the generator put in, however the stream is cut; and this library without the heap.
 
-use deltawire_benches::{agree, all, Input, Kind, Sink, SHAPES};
+use deltawire_benches::{agree, all, all_large, Input, Kind, Sink, SHAPES, WHOLE};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -32,10 +32,33 @@ static COUNTING: Counting = Counting;
 fn all_contenders_find_the_same() {
     for shape in SHAPES {
         let input = Input::new(shape, 60_000);
-        for slice in [7, 64, 1448, 16 * 1024, usize::MAX] {
-            let sums = agree(&input, slice);
+        for slice in [1, 7, 64, 1448, 16 * 1024, WHOLE] {
+            let sums = agree(&mut all(), &input, slice);
             assert!(sums.events > 70 && sums.choices > 70 && sums.text > 300 && sums.hash != 0, "{shape}: {sums:?}");
         }
+    }
+}
+
+#[test]
+fn all_contenders_find_the_same_in_long_chunks() {
+    for len in [1_000, 70_000, 1_000_000] {
+        let input = Input::large(len, 200_000);
+        for slice in [64, 1448, WHOLE] {
+            agree(&mut all_large(), &input, slice);
+        }
+    }
+}
+
+#[test]
+fn all_contenders_find_the_same_in_recorded_streams() {
+    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
+        println!("SKIP real: DELTAWIRE_CORPUS names no recorded streams");
+        return;
+    };
+    let (input, left_out) = deltawire_benches::real::real(std::path::Path::new(&corpus)).expect("it can be read");
+    assert!(input.responses.len() > left_out, "most of them can be compared");
+    for slice in [1, 64, 1448, WHOLE] {
+        agree(&mut all(), &input, slice);
     }
 }
 
@@ -46,10 +69,10 @@ fn inputs_are_as_described() {
     for (shape, (bytes, usage, calls)) in SHAPES.into_iter().zip(due) {
         let input = Input::new(shape, 400_000);
         let mean = input.bytes() as u64 / input.due.events;
-        assert!(mean.abs_diff(bytes) * 10 <= bytes, "{shape}: {mean} bytes an event");
+        assert!(mean.abs_diff(bytes) * 50 <= bytes, "{shape}: {mean} bytes an event");
         assert_eq!((input.due.usage > 0, input.due.calls > 0), (usage, calls), "{shape}");
         assert_eq!(input.responses, Input::new(shape, 400_000).responses, "the seed decides");
-        let mut ids: Vec<&[u8]> = input.responses.iter().map(|response| &response[..100]).collect();
+        let mut ids: Vec<&[u8]> = input.responses.iter().map(|response| &response[..200]).collect();
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), input.responses.len(), "{shape}: responses are distinct");

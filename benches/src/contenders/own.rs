@@ -1,24 +1,21 @@
-//! This library, in its three ways of reading. All with storage for a cut event in an array, as a stream without a
-//! heap has it.
+//! This library: pulled by deltas or views, with shapes of events remembered or not, and pushed. Storage for a cut event
+//! is what the caller gives: an array, as a stream without a heap has it, or a slice for long events.
 
 use super::{Contender, Kind};
 use crate::Sink;
 use deltawire::chat::{Chunk, DeltaKind, FinishReason, ToolCall, Usage};
 use deltawire::json::Text;
 use deltawire::track::{CallUpdate, Update};
-use deltawire::{Config, Event, Flow, Handler, Parser, Stop};
+use deltawire::{Config, Event, Flow, Handler, Parser, Stop, Storage};
 
-/// The largest event that may be cut.
-const STORAGE: usize = 8 * 1024;
-
-fn call(call: &ToolCall<'_>, sink: &mut Sink) {
+fn call(choice: u32, call: &ToolCall<'_>, sink: &mut Sink) {
     let index = call.index().unwrap_or(0);
     for name in [call.id(), call.name()].into_iter().flatten() {
-        sink.call(index);
+        sink.call(choice, index);
         name.push_to(&mut sink.names);
     }
     if let Some(text) = call.arguments() {
-        sink.call(index);
+        sink.call(choice, index);
         text.push_to(&mut sink.arguments);
     }
 }
@@ -53,16 +50,18 @@ macro_rules! pull {
 }
 
 /// `next`, and the deltas of each event.
-pub struct Pull {
-    parser: Parser<[u8; STORAGE], 2, ()>,
+pub struct Pull<S, const SLOTS: usize> {
+    parser: Parser<S, SLOTS, ()>,
+    name: &'static str,
 }
 
-impl Default for Pull {
-    fn default() -> Self {
-        Pull { parser: Parser::with_tracker([0; STORAGE], Config::default(), ()) }
+impl<S: Storage, const SLOTS: usize> Pull<S, SLOTS> {
+    pub fn new(name: &'static str, storage: S) -> Self {
+        Pull { parser: Parser::with_slots(storage, Config::default(), ()), name }
     }
 }
 
+#[inline(always)]
 fn deltas(chunk: &Chunk<'_>, sink: &mut Sink) {
     for delta in chunk.deltas() {
         match delta.kind {
@@ -75,8 +74,7 @@ fn deltas(chunk: &Chunk<'_>, sink: &mut Sink) {
                 text.push_to(&mut sink.reasoning);
             }
             DeltaKind::ToolCall(fragment) => {
-                sink.choice(delta.choice);
-                call(&fragment, sink);
+                call(delta.choice, &fragment, sink);
             }
             DeltaKind::Finish(reason) => {
                 sink.choice(delta.choice);
@@ -88,9 +86,9 @@ fn deltas(chunk: &Chunk<'_>, sink: &mut Sink) {
     }
 }
 
-impl Contender for Pull {
+impl<S: Storage, const SLOTS: usize> Contender for Pull<S, SLOTS> {
     fn name(&self) -> &'static str {
-        "deltawire pull: deltas"
+        self.name
     }
     fn kind(&self) -> Kind {
         Kind::Own
@@ -101,16 +99,22 @@ impl Contender for Pull {
 }
 
 /// `next`, and the views of just what is wanted.
-#[derive(Default)]
-pub struct Views {
-    pull: Pull,
+pub struct Views<S> {
+    parser: Parser<S, 2, ()>,
 }
 
+impl<S: Storage> Views<S> {
+    pub fn new(storage: S) -> Self {
+        Views { parser: Parser::with_tracker(storage, Config::default(), ()) }
+    }
+}
+
+#[inline(always)]
 fn views(chunk: &Chunk<'_>, sink: &mut Sink) {
     for choice in chunk.choices() {
         let index = choice.index();
         if let Some(delta) = choice.delta() {
-            if let Some(text) = delta.reasoning_content() {
+            if let Some(text) = delta.reasoning_content().or_else(|| delta.reasoning()) {
                 sink.choice(index);
                 text.push_to(&mut sink.reasoning);
             }
@@ -119,8 +123,7 @@ fn views(chunk: &Chunk<'_>, sink: &mut Sink) {
                 text.push_to(&mut sink.content);
             }
             for fragment in delta.tool_calls() {
-                sink.choice(index);
-                call(&fragment, sink);
+                call(index, &fragment, sink);
             }
         }
         if let Some(reason) = choice.finish_reason() {
@@ -133,26 +136,26 @@ fn views(chunk: &Chunk<'_>, sink: &mut Sink) {
     }
 }
 
-impl Contender for Views {
+impl<S: Storage> Contender for Views<S> {
     fn name(&self) -> &'static str {
-        "deltawire pull: views"
+        super::VIEWS
     }
     fn kind(&self) -> Kind {
         Kind::Own
     }
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
-        pull!(self.pull.parser, response, slice, sink, views);
+        pull!(self.parser, response, slice, sink, views);
     }
 }
 
 /// `feed`, with the default table of choices and calls.
-pub struct Push {
-    parser: Parser<[u8; STORAGE]>,
+pub struct Push<S> {
+    parser: Parser<S>,
 }
 
-impl Default for Push {
-    fn default() -> Self {
-        Push { parser: Parser::new([0; STORAGE]) }
+impl<S: Storage> Push<S> {
+    pub fn new(storage: S) -> Self {
+        Push { parser: Parser::new(storage) }
     }
 }
 
@@ -175,26 +178,23 @@ impl Handler for Fill<'_> {
         Flow::Continue(())
     }
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-        // A fragment counts once for its choice, whatever it brings of its call.
         match update {
             Update::Content(text) => self.content(choice, text),
             Update::Reasoning(text) => self.reasoning(choice, text),
             Update::Call(CallUpdate { index, id, .. }) => {
-                self.0.choice(choice);
                 if let Some(id) = id {
-                    self.0.call(index);
+                    self.0.call(choice, index);
                     id.push_to(&mut self.0.names);
                 }
                 Flow::Continue(())
             }
             Update::CallName { call, text, .. } => {
-                self.0.call(call);
+                self.0.call(choice, call);
                 text.push_to(&mut self.0.names);
                 Flow::Continue(())
             }
             Update::CallArguments { call, text } => {
-                self.0.choice(choice);
-                self.0.call(call);
+                self.0.call(choice, call);
                 text.push_to(&mut self.0.arguments);
                 Flow::Continue(())
             }
@@ -215,9 +215,9 @@ impl Handler for Fill<'_> {
     }
 }
 
-impl Contender for Push {
+impl<S: Storage> Contender for Push<S> {
     fn name(&self) -> &'static str {
-        "deltawire push"
+        super::PUSH
     }
     fn kind(&self) -> Kind {
         Kind::Own

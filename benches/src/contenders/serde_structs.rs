@@ -44,6 +44,7 @@ struct Choice {
 #[derive(Deserialize)]
 struct Delta {
     content: Option<String>,
+    #[serde(alias = "reasoning")]
     reasoning_content: Option<String>,
     tool_calls: Option<Vec<ToolCall>>,
     role: Option<Role>,
@@ -127,7 +128,7 @@ pub struct SerdeStructs;
 
 impl Contender for SerdeStructs {
     fn name(&self) -> &'static str {
-        "eventsource-stream + serde_json, owned structs"
+        super::SERDE_STRUCTS
     }
     fn kind(&self) -> Kind {
         Kind::Peer
@@ -158,18 +159,17 @@ fn take(chunk: Chunk, sink: &mut Sink) {
             sink.content.push_str(&text);
         }
         for call in choice.delta.tool_calls.into_iter().flatten() {
-            sink.choice(choice.index);
             if let Some(id) = call.id {
-                sink.call(call.index);
+                sink.call(choice.index, call.index);
                 sink.names.push_str(&id);
             }
             if let Some(function) = call.function {
                 if let Some(name) = function.name {
-                    sink.call(call.index);
+                    sink.call(choice.index, call.index);
                     sink.names.push_str(&name);
                 }
                 if let Some(text) = function.arguments.filter(|text| !text.is_empty()) {
-                    sink.call(call.index);
+                    sink.call(choice.index, call.index);
                     sink.arguments.push_str(&text);
                 }
             }

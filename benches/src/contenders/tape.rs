@@ -8,8 +8,7 @@ use simd_json::{prelude::*, Buffers};
 /// See the module.
 #[derive(Default)]
 pub struct Tape {
-    /// The beginning of a line that a slice cut.
-    line: Vec<u8>,
+    lines: super::lines::Lines,
     /// simd-json writes into its input.
     json: Vec<u8>,
     buffers: Buffers,
@@ -18,50 +17,21 @@ pub struct Tape {
 
 impl Contender for Tape {
     fn name(&self) -> &'static str {
-        "memchr + simd-json tape"
+        super::TAPE
     }
     fn kind(&self) -> Kind {
         Kind::Peer
     }
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
-        self.line.clear();
-        for mut slice in response.chunks(slice) {
-            while let Some(end) = memchr::memchr(b'\n', slice) {
-                let (line, rest) = slice.split_at(end);
-                slice = &rest[1..];
-                let more = if self.line.is_empty() {
-                    self.take(line, sink)
-                } else {
-                    let mut whole = std::mem::take(&mut self.line);
-                    whole.extend_from_slice(line);
-                    let more = self.take(&whole, sink);
-                    whole.clear();
-                    self.line = whole;
-                    more
-                };
-                if !more {
-                    return;
-                }
-            }
-            self.line.extend_from_slice(slice);
-        }
-    }
-}
-
-impl Tape {
-    /// Reads a line; false: it was the last.
-    fn take(&mut self, line: &[u8], sink: &mut Sink) -> bool {
-        let Some(payload) = line.strip_prefix(b"data: ") else { return true };
-        if payload == b"[DONE]" {
-            return false;
-        }
-        self.json.clear();
-        self.json.extend_from_slice(payload);
-        let mut tape = self.tape.take().unwrap_or_else(simd_json::Tape::null).reset();
-        simd_json::fill_tape(&mut self.json, &mut self.buffers, &mut tape).expect("the chunk is sound");
-        chunk(tape.as_value(), sink);
-        self.tape = Some(tape.reset());
-        true
+        let Tape { lines, json, buffers, tape: kept } = self;
+        lines.read(response, slice, |payload| {
+            json.clear();
+            json.extend_from_slice(payload);
+            let mut tape = kept.take().unwrap_or_else(simd_json::Tape::null).reset();
+            simd_json::fill_tape(json, buffers, &mut tape).expect("the chunk is sound");
+            chunk(tape.as_value(), sink);
+            *kept = Some(tape.reset());
+        });
     }
 }
 
@@ -101,7 +71,7 @@ fn choice(value: Value<'_, '_>, sink: &mut Sink) {
     let Some(members) = delta else { return };
     for (name, value) in members.iter() {
         match name {
-            "reasoning_content" | "content" => {
+            "reasoning_content" | "reasoning" | "content" => {
                 let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { continue };
                 sink.choice(index);
                 let into = if name == "content" { &mut sink.content } else { &mut sink.reasoning };
@@ -109,8 +79,7 @@ fn choice(value: Value<'_, '_>, sink: &mut Sink) {
             }
             "tool_calls" => {
                 for value in value.as_array().iter().flat_map(|array| array.iter()) {
-                    sink.choice(index);
-                    call(value.as_object(), sink);
+                    call(index, value.as_object(), sink);
                 }
             }
             _ => {}
@@ -122,7 +91,7 @@ fn choice(value: Value<'_, '_>, sink: &mut Sink) {
     }
 }
 
-fn call(members: Option<Object<'_, '_>>, sink: &mut Sink) {
+fn call(choice: u32, members: Option<Object<'_, '_>>, sink: &mut Sink) {
     let (mut index, mut id, mut function) = (0, None, None);
     for (name, value) in members.iter().flat_map(|members| members.iter()) {
         match name {
@@ -133,18 +102,18 @@ fn call(members: Option<Object<'_, '_>>, sink: &mut Sink) {
         }
     }
     if let Some(id) = id.as_ref().and_then(|value| value.as_str()) {
-        sink.call(index);
+        sink.call(choice, index);
         sink.names.push_str(id);
     }
     for (name, value) in function.iter().flat_map(|members| members.iter()) {
         let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { continue };
         match name {
             "name" => {
-                sink.call(index);
+                sink.call(choice, index);
                 sink.names.push_str(text);
             }
             "arguments" => {
-                sink.call(index);
+                sink.call(choice, index);
                 sink.arguments.push_str(text);
             }
             _ => {}

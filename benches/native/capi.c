@@ -1,0 +1,207 @@
+/* The C interface: callbacks, and batches. What is asked for is what the work needs and nothing else. */
+#include "deltawire.h"
+#include "sink.h"
+
+struct reader {
+    deltawire_parser *parser, *batch_parser;
+    deltawire_callbacks callbacks;
+    size_t block_len, batch_block_len;
+    deltawire_event events[64];
+    char scratch[4096];
+};
+
+static int32_t on_chunk(void *user, const deltawire_at *at) {
+    (void)at;
+    ((struct sink *)user)->events++;
+    return DELTAWIRE_GO_ON;
+}
+
+/* A text in pieces counts once. */
+static uint64_t is_last(const deltawire_at *at) { return !(at->flags & DELTAWIRE_EVF_MORE); }
+
+static int32_t on_content(void *user, const deltawire_at *at, const char *text, size_t len) {
+    struct sink *s = (struct sink *)user;
+    s->choices += is_last(at) * ((uint64_t)at->choice + 1);
+    text_put(&s->content, text, len);
+    return DELTAWIRE_GO_ON;
+}
+
+static int32_t on_reasoning(void *user, const deltawire_at *at, const char *text, size_t len) {
+    struct sink *s = (struct sink *)user;
+    s->choices += is_last(at) * ((uint64_t)at->choice + 1);
+    text_put(&s->reasoning, text, len);
+    return DELTAWIRE_GO_ON;
+}
+
+static int32_t on_tool_call(void *user, const deltawire_at *at, const deltawire_value *id, const deltawire_value *type) {
+    struct sink *s = (struct sink *)user;
+    (void)type;
+    if (id->type == DELTAWIRE_T_STRING) {
+        deltawire_str text;
+        s->choices += (uint64_t)at->choice + 1;
+        if (deltawire_value_str(id, &text) != DELTAWIRE_OK) abort();
+        s->calls += at->number + 1;
+        text_put(&s->names, text.ptr, text.len);
+    }
+    return DELTAWIRE_GO_ON;
+}
+
+static int32_t on_tool_name(void *user, const deltawire_at *at, const char *text, size_t len) {
+    struct sink *s = (struct sink *)user;
+    s->choices += (uint64_t)at->choice + 1;
+    s->calls += (uint64_t)at->call + 1;
+    text_put(&s->names, text, len);
+    return DELTAWIRE_GO_ON;
+}
+
+static int32_t on_tool_arguments(void *user, const deltawire_at *at, const char *text, size_t len) {
+    struct sink *s = (struct sink *)user;
+    s->choices += is_last(at) * ((uint64_t)at->choice + 1);
+    s->calls += is_last(at) * ((uint64_t)at->call + 1);
+    text_put(&s->arguments, text, len);
+    return DELTAWIRE_GO_ON;
+}
+
+static int32_t on_finish(void *user, const deltawire_at *at, const char *text, size_t len) {
+    struct sink *s = (struct sink *)user;
+    s->choices += (uint64_t)at->choice + 1;
+    text_put(&s->names, text, len);
+    return DELTAWIRE_GO_ON;
+}
+
+static int32_t on_usage(void *user, const deltawire_at *at, const deltawire_value *value) {
+    deltawire_usage usage = DELTAWIRE_USAGE_INIT;
+    (void)value;
+    if (deltawire_chunk_usage(at->chunk, &usage) != DELTAWIRE_OK) abort();
+    ((struct sink *)user)->usage += usage.prompt + usage.completion + usage.total;
+    return DELTAWIRE_GO_ON;
+}
+
+static int32_t on_done(void *user, const deltawire_at *at) {
+    (void)user, (void)at;
+    return -1;
+}
+
+static deltawire_parser *make(const deltawire_config *config, size_t room, size_t *len) {
+    deltawire_parser *parser;
+    void *block;
+    *len = deltawire_block_size(0) + room;
+    block = aligned_alloc(64, (*len + 63) / 64 * 64);
+    if (!block || deltawire_init(block, *len, config, &parser) != DELTAWIRE_OK) abort();
+    return parser;
+}
+
+/* `room`: for an event that a slice cuts. */
+void *bench_capi_new(size_t room) {
+    struct reader *r = (struct reader *)malloc(sizeof *r);
+    const deltawire_callbacks none = DELTAWIRE_CALLBACKS_INIT;
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    if (!r) abort();
+    r->callbacks = none;
+    r->callbacks.on_chunk = on_chunk;
+    r->callbacks.on_content = on_content;
+    r->callbacks.on_reasoning = on_reasoning;
+    r->callbacks.on_tool_call = on_tool_call;
+    r->callbacks.on_tool_name = on_tool_name;
+    r->callbacks.on_tool_arguments = on_tool_arguments;
+    r->callbacks.on_finish = on_finish;
+    r->callbacks.on_usage = on_usage;
+    r->callbacks.on_done = on_done;
+    r->parser = make(&config, room, &r->block_len);
+    config.events = DELTAWIRE_MASK(DELTAWIRE_EV_CHUNK) | DELTAWIRE_MASK(DELTAWIRE_EV_CONTENT) |
+                    DELTAWIRE_MASK(DELTAWIRE_EV_REASONING) | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_CALL) |
+                    DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_NAME) | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_ARGUMENTS) |
+                    DELTAWIRE_MASK(DELTAWIRE_EV_FINISH) | DELTAWIRE_MASK(DELTAWIRE_EV_USAGE) |
+                    DELTAWIRE_MASK(DELTAWIRE_EV_DONE);
+    r->batch_parser = make(&config, room, &r->batch_block_len);
+    return r;
+}
+
+void bench_capi_feed(void *self, const char *bytes, size_t len, size_t slice, struct sink *s) {
+    struct reader *r = (struct reader *)self;
+    size_t at, n;
+    deltawire_reset(r->parser);
+    for (at = 0; at < len; at += n) {
+        n = len - at < slice ? len - at : slice;
+        /* Not OK: broken off at [DONE]. */
+        if (deltawire_feed(r->parser, bytes + at, n, &r->callbacks, s, NULL) != DELTAWIRE_OK) return;
+    }
+}
+
+static void usage(const char *json, size_t len, struct sink *s) {
+    static const char *const names[] = {"prompt_tokens", "completion_tokens", "total_tokens"};
+    deltawire_value all, member;
+    size_t i;
+    if (deltawire_value_open(json, len, &all) != DELTAWIRE_OK) abort();
+    for (i = 0; i < 3; i++) {
+        uint64_t count;
+        if (deltawire_value_member(&all, names[i], strlen(names[i]), &member) == DELTAWIRE_OK &&
+            deltawire_value_u64(&member, &count) == DELTAWIRE_OK)
+            s->usage += count;
+    }
+}
+
+/* Gives 1 at [DONE]. */
+static int take(const struct reader *r, const deltawire_event *e, const char *data, struct sink *s) {
+    const char *text = (e->flags & DELTAWIRE_EVF_TEXT_SCRATCH ? r->scratch : data) + e->text_off;
+    /* A text in pieces counts once. */
+    const uint64_t last = !(e->flags & DELTAWIRE_EVF_MORE);
+    switch (e->kind) {
+        case DELTAWIRE_EV_CHUNK: s->events++; break;
+        case DELTAWIRE_EV_CONTENT:
+            s->choices += last * ((uint64_t)e->choice + 1);
+            text_put(&s->content, text, e->text_len);
+            break;
+        case DELTAWIRE_EV_REASONING:
+            s->choices += last * ((uint64_t)e->choice + 1);
+            text_put(&s->reasoning, text, e->text_len);
+            break;
+        case DELTAWIRE_EV_TOOL_CALL:
+            if (e->text_len) {
+                s->choices += (uint64_t)e->choice + 1;
+                s->calls += e->number + 1;
+            }
+            text_put(&s->names, text, e->text_len);
+            break;
+        case DELTAWIRE_EV_TOOL_NAME:
+            s->choices += (uint64_t)e->choice + 1;
+            s->calls += (uint64_t)e->call + 1;
+            text_put(&s->names, text, e->text_len);
+            break;
+        case DELTAWIRE_EV_TOOL_ARGUMENTS:
+            s->choices += last * ((uint64_t)e->choice + 1);
+            s->calls += last * ((uint64_t)e->call + 1);
+            text_put(&s->arguments, text, e->text_len);
+            break;
+        case DELTAWIRE_EV_FINISH:
+            s->choices += (uint64_t)e->choice + 1;
+            text_put(&s->names, text, e->text_len);
+            break;
+        case DELTAWIRE_EV_USAGE: usage(text, e->text_len, s); break;
+        case DELTAWIRE_EV_DONE: return 1;
+        default: break;
+    }
+    return 0;
+}
+
+void bench_capi_batch(void *self, const char *bytes, size_t len, size_t slice, struct sink *s) {
+    struct reader *r = (struct reader *)self;
+    size_t at, n;
+    deltawire_reset(r->batch_parser);
+    for (at = 0; at < len; at += n) {
+        const char *data = bytes + at;
+        size_t left;
+        deltawire_status status;
+        left = n = len - at < slice ? len - at : slice;
+        do {
+            deltawire_batch_result result;
+            uint32_t nth;
+            status = deltawire_batch(r->batch_parser, data, left, r->events, 64, r->scratch, sizeof r->scratch, &result);
+            if (status < DELTAWIRE_OK) abort();
+            for (nth = 0; nth < result.events; nth++)
+                if (take(r, &r->events[nth], data, s)) return;
+            data += result.consumed;
+            left -= (size_t)result.consumed;
+        } while (status != DELTAWIRE_OK);
+    }
+}

@@ -1,0 +1,185 @@
+// simdjson On-Demand behind memchr. The response lies in memory with SIMDJSON_PADDING bytes behind it, as a read buffer
+// would be allocated, so that a line that a slice holds whole is read in place; a line that was cut is put together in a
+// buffer with as much behind. Objects are gone through once, in the order in which they come, and texts are unescaped to
+// where they belong, not to simdjson's buffer first.
+#include "sink.h"
+#include <memory>
+#include <simdjson.h>
+#include <string_view>
+
+namespace {
+
+using namespace simdjson;
+
+struct reader {
+    ondemand::parser parser;
+    std::unique_ptr<char[]> line;
+    size_t len = 0, cap = 0;
+
+    void keep(const char *from, size_t more) {
+        if (cap - len < more) {
+            const size_t room = (len + more) * 2;
+            std::unique_ptr<char[]> larger(new char[room + SIMDJSON_PADDING]);
+            if (len) memcpy(larger.get(), line.get(), len);
+            line = std::move(larger);
+            cap = room;
+        }
+        memcpy(line.get() + len, from, more);
+        len += more;
+    }
+};
+
+// One compare of a constant length each, with the quote that ends the key.
+template <size_t N> bool is(ondemand::raw_json_string key, const char (&name)[N]) {
+    return memcmp(key.raw(), name, N - 1) == 0;
+}
+
+bool put(reader &r, ondemand::raw_json_string raw, text &to) {
+    if (raw.raw()[0] == '"') return false;
+    if (to.cap - to.len < SIMDJSON_PADDING) abort();
+    uint8_t *const start = reinterpret_cast<uint8_t *>(to.ptr + to.len), *end = start;
+    if (r.parser.unescape(raw, end).error()) abort();
+    to.len += size_t(end - start);
+    return true;
+}
+
+// Gives how many parts it has. They are kept as they come and told in one order, whatever theirs is.
+uint32_t call(reader &r, ondemand::object object, sink &s) {
+    uint64_t index = 0;
+    ondemand::raw_json_string id, name, arguments;
+    for (auto field : object) {
+        ondemand::raw_json_string key = field.key(), raw;
+        if (is(key, "index\"")) {
+            if (field.value().get_uint64().get(index)) abort();
+        } else if (is(key, "id\"")) {
+            if (!field.value().get_raw_json_string().get(raw)) id = raw;
+        } else if (is(key, "function\"")) {
+            ondemand::object function;
+            if (field.value().get_object().get(function)) continue;
+            for (auto member : function) {
+                ondemand::raw_json_string part = member.key();
+                if (is(part, "arguments\"")) {
+                    if (!member.value().get_raw_json_string().get(raw)) arguments = raw;
+                } else if (is(part, "name\"")) {
+                    if (!member.value().get_raw_json_string().get(raw)) name = raw;
+                }
+            }
+        }
+    }
+    uint32_t parts = 0;
+    if (id.raw() && put(r, id, s.names)) parts++;
+    if (name.raw() && put(r, name, s.names)) parts++;
+    if (arguments.raw() && put(r, arguments, s.arguments)) parts++;
+    s.calls += parts * (index + 1);
+    return parts;
+}
+
+void choice(reader &r, ondemand::object object, sink &s) {
+    uint64_t index = 0;
+    uint32_t parts = 0;
+    ondemand::raw_json_string raw, finish;
+    bool has_finish = false;
+    for (auto field : object) {
+        ondemand::raw_json_string key = field.key();
+        if (is(key, "delta\"")) {
+            ondemand::object delta;
+            if (field.value().get_object().get(delta)) continue;
+            for (auto member : delta) {
+                ondemand::raw_json_string name = member.key();
+                if (is(name, "content\"")) {
+                    if (!member.value().get_raw_json_string().get(raw) && put(r, raw, s.content)) parts++;
+                } else if (is(name, "tool_calls\"")) {
+                    ondemand::array calls;
+                    if (member.value().get_array().get(calls)) continue;
+                    for (auto item : calls) {
+                        ondemand::object one;
+                        if (item.get_object().get(one)) abort();
+                        parts += call(r, one, s);
+                    }
+                } else if (is(name, "reasoning_content\"") || is(name, "reasoning\"")) {
+                    if (!member.value().get_raw_json_string().get(raw) && put(r, raw, s.reasoning)) parts++;
+                }
+            }
+        } else if (is(key, "index\"")) {
+            if (field.value().get_uint64().get(index)) abort();
+        } else if (is(key, "finish_reason\"")) {
+            has_finish = !field.value().get_raw_json_string().get(finish);
+        }
+    }
+    if (has_finish && put(r, finish, s.names)) parts++;
+    s.choices += parts * (index + 1);
+}
+
+// Reads a line; false: it was the last. `room`: how many bytes from its beginning may be read.
+bool take(reader &r, const char *line, size_t len, size_t room, sink &s) {
+    if (len < 5 || memcmp(line, "data:", 5) != 0) return true;
+    const size_t skip = len > 5 && line[5] == ' ' ? 6 : 5;
+    line += skip, len -= skip, room -= skip;
+    if (len && line[len - 1] == '\r') len--;
+    if (len == 6 && memcmp(line, "[DONE]", 6) == 0) return false;
+    ondemand::document document;
+    if (r.parser.iterate(line, len, room).get(document)) abort();
+    ondemand::object top;
+    if (document.get_object().get(top)) abort();
+    s.events++;
+    for (auto field : top) {
+        ondemand::raw_json_string key = field.key();
+        if (is(key, "choices\"")) {
+            ondemand::array choices;
+            if (field.value().get_array().get(choices)) continue;
+            for (auto item : choices) {
+                ondemand::object one;
+                if (item.get_object().get(one)) abort();
+                choice(r, one, s);
+            }
+        } else if (is(key, "usage\"")) {
+            ondemand::object usage;
+            if (field.value().get_object().get(usage)) continue;
+            for (auto member : usage) {
+                ondemand::raw_json_string name = member.key();
+                uint64_t count;
+                if (is(name, "prompt_tokens\"") || is(name, "completion_tokens\"") || is(name, "total_tokens\"")) {
+                    if (!member.value().get_uint64().get(count)) s.usage += count;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+extern "C" void *bench_simdjson_new() { return new reader; }
+
+extern "C" const char *bench_simdjson_about() {
+#define TEXT_OF(name) TEXT(name)
+#define TEXT(name) #name
+    // The kernels that find the structure are chosen at run time, those that walk it when this is compiled.
+    static const std::string about = std::string(TEXT_OF(SIMDJSON_VERSION)) + " (" + get_active_implementation()->name() +
+                                     ", On-Demand " + TEXT_OF(SIMDJSON_BUILTIN_IMPLEMENTATION) + ")";
+    return about.c_str();
+}
+
+// Reads a response of `len` bytes, with SIMDJSON_PADDING readable behind them, in slices.
+extern "C" void bench_simdjson_read(void *self, const char *bytes, size_t len, size_t slice, sink *s) {
+    reader &r = *static_cast<reader *>(self);
+    const char *const end = bytes + len, *const readable = end + SIMDJSON_PADDING;
+    r.len = 0;
+    for (const char *at = bytes; at < end;) {
+        const char *const stop = size_t(end - at) < slice ? end : at + slice;
+        while (const void *found = memchr(at, '\n', size_t(stop - at))) {
+            const char *const newline = static_cast<const char *>(found);
+            if (r.len == 0) {
+                if (!take(r, at, size_t(newline - at), size_t(readable - at), *s)) return;
+            } else {
+                r.keep(at, size_t(newline - at));
+                const size_t whole = r.len;
+                r.len = 0;
+                if (!take(r, r.line.get(), whole, r.cap + SIMDJSON_PADDING, *s)) return;
+            }
+            at = newline + 1;
+        }
+        if (at < stop) r.keep(at, size_t(stop - at));
+        at = stop;
+    }
+}

@@ -1,0 +1,98 @@
+//! count SCENARIO: reads a fixed input twice, the second time in `deltawire_measured`, whose instructions
+//! `scripts/count.sh` counts. Prints how many events that were. `serve`: takes commands, as `contenders::child` says.
+
+use deltawire::chat::DeltaKind;
+use deltawire::{Config, Event, Limits, Parser};
+use deltawire_benches::contenders::{self, BATCH, C_BATCH, C_CALLBACKS, PULL, PULL_GENERIC, PUSH};
+use deltawire_benches::{Contender, Input, Sink, WHOLE};
+
+/// What is counted. Its name is how callgrind finds it.
+#[no_mangle]
+#[inline(never)]
+fn deltawire_measured(work: &mut dyn FnMut()) {
+    work();
+}
+
+/// Name, contender, input, slice.
+const SCENARIOS: [(&str, &str, &str, usize); 15] = [
+    ("content", PULL, "content", 16384),
+    ("content-plain", PULL, "content-plain", 16384),
+    ("tools", PULL, "tools", 16384),
+    ("logprobs", PULL, "logprobs", 16384),
+    ("vllm-like", PULL, "vllm-like", 16384),
+    ("alternate", PULL, "alternate", 16384),
+    ("misses", PULL, "misses", 16384),
+    ("content-1448", PULL, "content", 1448),
+    ("content-1", PULL, "content", 1),
+    ("generic-content", PULL_GENERIC, "content", 16384),
+    ("generic-tools", PULL_GENERIC, "tools", 16384),
+    ("push-content", PUSH, "content", 16384),
+    ("batch-content", BATCH, "content", 16384),
+    ("c-callbacks-content", C_CALLBACKS, "content", 16384),
+    ("c-batch-content", C_BATCH, "content", 16384),
+];
+
+fn run(contender: &mut dyn Contender, input: &Input, slice: usize) {
+    let mut sink = Sink::checking();
+    contender.run(input, slice, &mut sink);
+    assert_eq!(sink.sums, input.due, "it reads what is there");
+    // The buffers have grown. A sink that checks would be counted too.
+    let mut sink = Sink::default();
+    contender.run(input, slice, &mut sink);
+    deltawire_measured(&mut || contender.run(input, slice, &mut sink));
+}
+
+/// One event of so many MiB.
+fn linear(mib: usize, slice: usize) {
+    let len = mib << 20;
+    let input = Input::large(len, len);
+    let limits = Limits { max_event_len: 2 * len as u32, ..Limits::default() };
+    let config = Config { limits, ..Config::default() };
+    let mut memory = vec![0; 2 * len];
+    let mut text = String::with_capacity(2 * len);
+    deltawire_measured(&mut || {
+        let mut parser: Parser<&mut [u8], 2, ()> = Parser::with_tracker(&mut memory[..], config, ());
+        for mut slice in input.responses[0].chunks(slice) {
+            while let Some(event) = parser.next(&mut slice).expect("no quirk is an error") {
+                let Event::Chunk(chunk) = event else { continue };
+                for delta in chunk.deltas() {
+                    if let DeltaKind::Content(content) = delta.kind {
+                        content.push_to(&mut text);
+                    }
+                }
+            }
+        }
+    });
+    assert_eq!(text.len() as u64 + "stop".len() as u64, input.due.text, "all of it is read");
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["list"] => {
+            for (name, ..) in SCENARIOS {
+                println!("{name}");
+            }
+            println!("large-16384\nlarge-whole");
+        }
+        ["serve"] => contenders::child::serve(&mut *contenders::named(contenders::all(), PULL)),
+        ["linear", mib, slice] => {
+            let slice = slice.parse().unwrap_or(WHOLE);
+            linear(mib.parse().expect("a number"), slice);
+            println!("1");
+        }
+        ["large-16384" | "large-whole"] => {
+            let input = Input::large(1_000_000, 1_000_000);
+            let slice = if args[0] == "large-whole" { WHOLE } else { 16384 };
+            run(&mut *contenders::named(contenders::all_large(), PULL), &input, slice);
+            println!("{}", input.due.events);
+        }
+        [name] => {
+            let scenario = SCENARIOS.iter().find(|scenario| scenario.0 == name).expect("no such scenario");
+            let input = Input::new(scenario.2, 300_000);
+            run(&mut *contenders::named(contenders::all(), scenario.1), &input, scenario.3);
+            println!("{}", input.due.events);
+        }
+        _ => panic!("count list | SCENARIO | linear MIB SLICE | serve"),
+    }
+}

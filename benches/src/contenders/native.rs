@@ -1,0 +1,141 @@
+//! Those who are not written in Rust: the C interface of this library, and simdjson On-Demand.
+//!
+//! They write to the sink's own buffers, in which room is made before, so that no text is copied on the way back.
+#![cfg_attr(not(any(has_capi, has_simdjson)), allow(dead_code, unused_mut))] // none may be here
+
+use super::{Contender, Kind};
+use crate::input::PADDING;
+use crate::{Input, Sink};
+use std::ffi::c_void;
+
+/// `struct text` of `native/sink.h`.
+#[repr(C)]
+struct RawText {
+    ptr: *mut u8,
+    len: usize,
+    cap: usize,
+}
+
+/// `struct sink` of `native/sink.h`.
+#[repr(C)]
+struct RawSink {
+    texts: [RawText; 4],
+    events: u64,
+    choices: u64,
+    calls: u64,
+    usage: u64,
+}
+
+type Read = unsafe extern "C" fn(*mut c_void, *const u8, usize, usize, *mut RawSink);
+
+#[cfg(has_capi)]
+extern "C" {
+    fn bench_capi_new(room: usize) -> *mut c_void;
+    fn bench_capi_feed(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
+    fn bench_capi_batch(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
+}
+
+#[cfg(has_simdjson)]
+extern "C" {
+    fn bench_simdjson_new() -> *mut c_void;
+    fn bench_simdjson_about() -> *const std::ffi::c_char;
+    fn bench_simdjson_read(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
+}
+
+/// The version of simdjson and the instruction set that it was compiled for, if it is here.
+pub fn simdjson_version() -> Option<String> {
+    #[cfg(has_simdjson)]
+    {
+        // SAFETY: it gives a string that ends in NUL and lives as long as the program.
+        let about = unsafe { std::ffi::CStr::from_ptr(bench_simdjson_about()) };
+        Some(about.to_string_lossy().into_owned())
+    }
+    #[cfg(not(has_simdjson))]
+    None
+}
+
+/// Which of them there are. `room`: for an event that a slice cuts.
+pub(super) fn all(room: usize) -> Vec<Box<dyn Contender>> {
+    let _ = room;
+    let mut all: Vec<Box<dyn Contender>> = Vec::new();
+    #[cfg(has_capi)]
+    {
+        // SAFETY: it takes any size. What it gives is never freed: it is used as long as the program runs.
+        let readers = unsafe { [bench_capi_new(room), bench_capi_new(room)] };
+        all.push(Box::new(Native {
+            name: super::C_CALLBACKS,
+            kind: Kind::Own,
+            reader: readers[0],
+            read: bench_capi_feed,
+        }));
+        all.push(Box::new(Native {
+            name: super::C_BATCH,
+            kind: Kind::Own,
+            reader: readers[1],
+            read: bench_capi_batch,
+        }));
+    }
+    #[cfg(has_simdjson)]
+    {
+        // SAFETY: as above.
+        let reader = unsafe { bench_simdjson_new() };
+        all.push(Box::new(Native { name: super::SIMDJSON, kind: Kind::Peer, reader, read: bench_simdjson_read }));
+    }
+    all
+}
+
+/// One of them.
+struct Native {
+    name: &'static str,
+    kind: Kind,
+    reader: *mut c_void,
+    read: Read,
+}
+
+impl Native {
+    /// The bytes are those of a vector of an [`Input`], which has [`PADDING`] more of them.
+    fn read_padded(&mut self, response: &Vec<u8>, slice: usize, sink: &mut Sink) {
+        assert!(response.capacity() - response.len() >= PADDING, "the input has padding");
+        let text = |text: &mut String| {
+            // Nothing decodes to more than it was; simdjson writes a whole vector at the end.
+            text.reserve(response.len() + PADDING);
+            RawText { ptr: text.as_mut_ptr(), len: text.len(), cap: text.capacity() }
+        };
+        let [content, reasoning, arguments, names] =
+            [&mut sink.content, &mut sink.reasoning, &mut sink.arguments, &mut sink.names].map(text);
+        let texts = [content, reasoning, arguments, names];
+        let mut raw = RawSink { texts, events: 0, choices: 0, calls: 0, usage: 0 };
+        // SAFETY: the reader is one that the function takes. The pointer comes from the vector, all of whose capacity may
+        // be read, and its padding was written when the input was made.
+        unsafe { (self.read)(self.reader, response.as_ptr(), response.len(), slice, &mut raw) };
+        let buffers = [&mut sink.content, &mut sink.reasoning, &mut sink.arguments, &mut sink.names];
+        for (text, buffer) in raw.texts.iter().zip(buffers) {
+            // SAFETY: they wrote that many bytes, within the capacity that they were given, and whole characters: that
+            // they are the right ones is checked before anyone is timed.
+            unsafe { buffer.as_mut_vec().set_len(text.len) };
+        }
+        let sums = &mut sink.sums;
+        sums.events += raw.events;
+        sums.choices += raw.choices;
+        sums.calls += raw.calls;
+        sums.usage = sums.usage.wrapping_add(raw.usage);
+    }
+}
+
+impl Contender for Native {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+    fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
+        self.read_padded(&crate::input::padded(response.to_vec()), slice, sink);
+    }
+    fn run(&mut self, input: &Input, slice: usize, sink: &mut Sink) {
+        for response in &input.responses {
+            self.read_padded(response, slice, sink);
+            sink.end();
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! All contenders in turn, round after round: medians, and ratios within the run. Prints Markdown, or writes it to
+//! `docs/benchmarks.md`, with its pictures beside it. `scripts/bench.sh` builds what is missing here and says where it is.
+//!
+//! `--rounds N` (15), `--bytes N` of each input (4,000,000); `--input NAME`, `--slice BYTES` (or `whole`), `--only
+//! PART-OF-NAME` to run just those; `--go PROGRAM`, `--portable PROGRAM`; `--write FOLDER`.
+
+mod gateway;
+mod measure;
+mod plot;
+mod report;
+mod targets;
+
+use deltawire_benches::contenders;
+use deltawire_benches::contenders::child::Program;
+use deltawire_benches::contenders::{BATCH, C_BATCH, C_CALLBACKS, GO, GO_JSON, NEWLINES, PORTABLE};
+use deltawire_benches::contenders::{PULL, PULL_GENERIC, PUSH, SIMDJSON};
+use deltawire_benches::{agree, all, all_large, real, Contender, Input, Kind, SHAPES, SLICES, WHOLE};
+use measure::{Counting, Results, Run, Sizes};
+use std::path::{Path, PathBuf};
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// What the command asks for.
+pub struct Options {
+    rounds: usize,
+    bytes: usize,
+    input: Option<String>,
+    slice: Option<usize>,
+    only: Option<String>,
+    go: Option<String>,
+    go_version: Option<String>,
+    portable: Option<String>,
+    write: Option<PathBuf>,
+}
+
+impl Options {
+    fn from_args() -> Self {
+        let mut options = Options {
+            rounds: 15,
+            bytes: 4_000_000,
+            input: None,
+            slice: None,
+            only: None,
+            go: None,
+            go_version: None,
+            portable: None,
+            write: None,
+        };
+        let mut args = std::env::args().skip(1);
+        while let Some(name) = args.next() {
+            let value = args.next().unwrap_or_else(|| panic!("{name} needs a value"));
+            let number = || value.parse().unwrap_or_else(|_| panic!("{name} needs a number"));
+            match name.as_str() {
+                "--rounds" => options.rounds = number(),
+                "--bytes" => options.bytes = number(),
+                "--slice" => options.slice = Some(if value == "whole" { WHOLE } else { number() }),
+                "--input" => options.input = Some(value),
+                "--only" => options.only = Some(value),
+                "--go" => options.go = Some(value),
+                "--go-version" => options.go_version = Some(value),
+                "--portable" => options.portable = Some(value),
+                "--write" => options.write = Some(value.into()),
+                _ => panic!("unknown option {name}"),
+            }
+        }
+        assert!(options.rounds > 0 && options.slice != Some(0), "nothing to do");
+        options
+    }
+
+    /// Whether all is to be run, and not a part for a profiler or a first look.
+    fn is_whole(&self) -> bool {
+        self.input.is_none() && self.slice.is_none() && self.only.is_none()
+    }
+}
+
+/// Those of this process and the programs.
+fn everyone(options: &Options, folder: &Path) -> Vec<Box<dyn Contender>> {
+    let mut all = all();
+    let mut start = |name, kind, command: &[&str]| {
+        let command: Vec<String> = command.iter().map(|word| (*word).to_string()).collect();
+        let program = Program::start(name, kind, &command, folder);
+        all.push(Box::new(program.unwrap_or_else(|error| panic!("{}: {error}", command[0]))));
+    };
+    if let Some(program) = &options.portable {
+        start(PORTABLE, Kind::Own, &[program, "serve"]);
+    }
+    if let Some(program) = &options.go {
+        start(GO, Kind::Own, &[program, "deltawire"]);
+        start(GO_JSON, Kind::Peer, &[program, "json"]);
+    }
+    all.retain(|contender| options.only.as_deref().is_none_or(|part| contender.name().contains(part)));
+    all
+}
+
+fn inputs(options: &Options) -> (Vec<Input>, Option<usize>) {
+    let wanted = |shape: &str| options.input.as_deref().is_none_or(|name| name == shape);
+    let mut inputs: Vec<Input> =
+        SHAPES.iter().filter(|shape| wanted(shape)).map(|shape| Input::new(shape, options.bytes)).collect();
+    let mut left_out = None;
+    if wanted("real") {
+        if let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") {
+            let (real, others) = real::real(Path::new(&corpus)).expect("DELTAWIRE_CORPUS names recorded streams");
+            inputs.push(real);
+            left_out = Some(others);
+        }
+    }
+    assert!(!inputs.is_empty(), "no such input; there are {SHAPES:?}, and real with DELTAWIRE_CORPUS");
+    (inputs, left_out)
+}
+
+/// Puts the text between the marks of a file.
+fn replace(path: &Path, text: &str) {
+    const MARKS: [&str; 2] = ["<!-- measured: begin -->\n", "<!-- measured: end -->"];
+    let old = std::fs::read_to_string(path).expect("the page is there");
+    let [begin, end] = MARKS.map(|mark| old.find(mark).unwrap_or_else(|| panic!("{} has no {mark}", path.display())));
+    let new = format!("{}{}\n{text}\n{}", &old[..begin], MARKS[0].trim_end(), &old[end..]);
+    std::fs::write(path, new).expect("the page can be written");
+}
+
+fn main() {
+    let options = Options::from_args();
+    let folder = std::env::temp_dir().join(format!("deltawire-benches-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("there is room for the inputs");
+    let (inputs, left_out) = inputs(&options);
+    let mut everyone = everyone(&options, &folder);
+    // In very small slices most of the others would take the most of the time to say little.
+    let few = [PULL, PULL_GENERIC, PUSH, BATCH, C_CALLBACKS, C_BATCH, SIMDJSON, NEWLINES];
+    let mut results = Results::default();
+    let sizes = options.slice.map_or(SLICES.to_vec(), |slice| vec![slice]);
+    for &slice in &sizes {
+        let some = !matches!(slice, 16384 | 1448) && options.is_whole();
+        let rounds = if some { options.rounds.div_ceil(3) } else { options.rounds };
+        let mut resting = Vec::new();
+        if some {
+            (everyone, resting) = everyone.into_iter().partition(|one| few.contains(&one.name()));
+        }
+        for input in &inputs {
+            eprintln!("{}, slices of {}", input.name, report::slice(slice));
+            agree(&mut everyone, input, slice);
+            results.runs.push(Run::new(&mut everyone, input, slice, rounds));
+        }
+        everyone.append(&mut resting);
+    }
+    let mut out = report::about(&options, &inputs, left_out);
+    if !options.is_whole() {
+        for slice in sizes {
+            out.push_str(&report::slices(&results, slice));
+        }
+        println!("{out}");
+        let _ = std::fs::remove_dir_all(&folder);
+        return;
+    }
+    let mut pull = contenders::named(all(), PULL);
+    for input in &inputs {
+        eprintln!("{}, slices of all sizes", input.name);
+        results.sizes.push(Sizes::new(&mut *pull, input, &SLICES, options.rounds));
+    }
+    let mut large = all_large();
+    for slice in targets::LARGE_SLICES {
+        for len in targets::LARGE {
+            let input = Input::large(len, options.bytes);
+            eprintln!("{}, slices of {}", input.name, report::slice(slice));
+            agree(&mut large, &input, slice);
+            results.runs.push(Run::new(&mut large, &input, slice, options.rounds.div_ceil(3)));
+        }
+    }
+    drop((everyone, large));
+    eprintln!("a gateway");
+    let gateway = gateway::rows();
+    let _ = std::fs::remove_dir_all(&folder);
+
+    let rows = targets::rows(&results, &gateway);
+    out.push_str(
+        "\n### What to reach\n\nB is simdjson On-Demand behind memchr. In brackets: the input on which it is worst.\n",
+    );
+    out.push_str(&report::targets(&rows));
+    out.push_str(&report::extremes(&results));
+    let pictures = [
+        ("throughput.svg", plot::throughput(&results), "Throughput of all contenders"),
+        ("slices.svg", plot::by_slice(&results), "Cost of an event by the size of the slices"),
+        ("lengths.svg", plot::by_length(&results), "Throughput by the length of a chunk"),
+    ];
+    for (name, picture, what) in pictures {
+        let (Some(picture), Some(docs)) = (picture, &options.write) else { continue };
+        std::fs::write(docs.join(name), picture).expect("the picture can be written");
+        out.push_str(&format!("\n![{what}]({name})\n"));
+    }
+    for slice in SLICES {
+        out.push_str(&report::slices(&results, slice));
+    }
+    out.push_str("\n### Long content\n");
+    out.push_str(&report::long(&results));
+    out.push_str("\n### Many streams\n\nA parser with 512 bytes for a cut event. In turn: one event each, in an order that no prefetcher guesses.\n");
+    out.push_str(&report::gateway(&gateway));
+    match &options.write {
+        Some(docs) => replace(&docs.join("benchmarks.md"), &out),
+        None => println!("{out}"),
+    }
+    let reached = rows.iter().filter(|row| row.reached == Some(true)).count();
+    println!("{reached} of {} rows are reached", rows.len());
+}

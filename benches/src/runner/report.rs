@@ -1,0 +1,208 @@
+//! The tables, in Markdown.
+
+use crate::measure::{mean, Results, Run};
+use crate::targets::{large, Row, LARGE, LARGE_SLICES, SIX};
+use crate::{gateway, Options};
+use deltawire_benches::contenders::{native, NEWLINES, PULL, SIMDJSON, TAPE};
+use deltawire_benches::{Input, Kind, SHAPES, WHOLE};
+use std::fmt::Write;
+use std::process::Command;
+
+pub fn slice(slice: usize) -> String {
+    match slice {
+        WHOLE => "the whole".into(),
+        1 => "1 byte".into(),
+        _ => format!("{slice} bytes"),
+    }
+}
+
+fn number(value: f64) -> String {
+    match value {
+        value if value >= 99.5 => format!("{value:.0}"),
+        value if value >= 9.95 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// The inputs in the order of the columns.
+fn inputs(results: &Results, size: usize) -> Vec<&Run> {
+    let names = SIX.into_iter().chain(SHAPES.into_iter().filter(|shape| !SIX.contains(shape)));
+    names.filter_map(|name| results.run(name, size)).collect()
+}
+
+/// A table of one value of each contender on each input, with the worst and the geometric mean of the six.
+fn table(out: &mut String, title: &str, runs: &[&Run], value: impl Fn(&Run, &str) -> Option<f64>) {
+    let Some(first) = runs.first() else { return };
+    let low_is_best = title.starts_with("ns");
+    // What the others are of each other is said once, beside B.
+    let only_own = title.contains("tape") || title.contains("memchr");
+    let rows: Vec<(&str, Vec<f64>)> = first
+        .series
+        .iter()
+        .filter(|series| !only_own || series.kind == Kind::Own)
+        .filter_map(|series| {
+            Some((series.name, runs.iter().map(|run| value(run, series.name)).collect::<Option<Vec<_>>>()?))
+        })
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    let heads: String = runs.iter().map(|run| format!(" {} |", run.input)).collect();
+    let _ = write!(out, "\n| {title} |{heads} worst | mean |\n|---|{}\n", "--:|".repeat(runs.len() + 2));
+    let _ = rows.iter().try_for_each(|(name, values)| {
+        let counted = runs.iter().zip(values).filter(|(run, _)| SIX.contains(&run.input.as_str()));
+        let counted: Vec<f64> = counted.map(|(_, value)| *value).collect();
+        let fold = if low_is_best { f64::max } else { f64::min };
+        let ends = match counted.len() {
+            0 => "  |  |".into(),
+            _ => format!(
+                " {} | {} |",
+                number(counted.iter().copied().reduce(fold).unwrap_or_default()),
+                number(mean(&counted))
+            ),
+        };
+        let cells: String = values.iter().map(|value| format!(" {} |", number(*value))).collect();
+        writeln!(out, "| {name} |{cells}{ends}")
+    });
+}
+
+fn said(command: &str, option: &str) -> String {
+    let output = Command::new(command).arg(option).output().ok();
+    let text = output.map_or_else(String::new, |output| String::from_utf8_lossy(&output.stdout).into_owned());
+    text.lines().next().unwrap_or_default().trim().to_string()
+}
+
+/// The machine, the versions, the command, the inputs.
+pub fn about(options: &Options, inputs: &[Input], left_out: Option<usize>) -> String {
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field =
+        |name: &str| cpu.lines().find_map(|line| line.strip_prefix(name)?.split_once(": ")).map_or("?", |it| it.1);
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "Machine: {}, family {}, model {}, {cores} cores, {}.",
+        field("model name"),
+        field("cpu family"),
+        field("model\t"),
+        std::env::consts::ARCH
+    );
+    let lock = include_str!("../../../Cargo.lock");
+    let version = |name: &str| {
+        let entry = lock.split("[[package]]").find(|entry| entry.contains(&format!("name = \"{name}\"\n")));
+        let version = entry.and_then(|entry| entry.split_once("version = \"")?.1.split_once('"'));
+        format!("{name} {}", version.map_or("?", |it| it.0))
+    };
+    let crates = ["deltawire", "memchr", "simd-json", "sonic-rs", "sse-stream", "eventsource-stream", "serde_json"];
+    let mut versions = vec![said("rustc", "-V")];
+    versions.extend(crates.map(version));
+    versions.push(match native::simdjson_version() {
+        Some(version) => format!("simdjson {version}, {}, -O3 -march=native", said("g++", "--version")),
+        None => "no simdjson".into(),
+    });
+    versions.push(options.go_version.clone().unwrap_or_else(|| "no Go".into()));
+    let _ = writeln!(out, "Versions: {}.", versions.join(", "));
+    let sizes: Vec<String> = inputs
+        .iter()
+        .map(|input| {
+            let (events, bytes) = (input.due.events, input.bytes() as u64);
+            format!("{} {events} of {} bytes in {} responses", input.name, bytes / events, input.responses.len())
+        })
+        .collect();
+    let _ = writeln!(out, "Medians of {} rounds. Events: {}.", options.rounds, sizes.join("; "));
+    match left_out {
+        Some(left_out) => {
+            let _ = writeln!(
+                out,
+                "Of the recorded chat streams {left_out} are left out, in which not all can do the same work."
+            );
+        }
+        None => out.push_str("SKIP real: DELTAWIRE_CORPUS names no recorded streams.\n"),
+    }
+    out
+}
+
+pub fn targets(rows: &[Row]) -> String {
+    let mut out = String::from("\n| what | to reach | measured | reached |\n|---|---|---|---|\n");
+    for Row { mode, target, measured, reached } in rows {
+        let reached = reached.map_or("–", |reached| if reached { "yes" } else { "**no**" });
+        let _ = writeln!(out, "| {mode} | {target} | {measured} | {reached} |");
+    }
+    let reached = rows.iter().filter(|row| row.reached == Some(true)).count();
+    let missing = rows.iter().filter(|row| row.reached.is_none()).count();
+    let _ = writeln!(out, "\n{reached} of {} rows are reached, {missing} could not be measured.", rows.len());
+    out
+}
+
+/// The worst and the mean of this library against B.
+pub fn extremes(results: &Results) -> String {
+    let mut values = Vec::new();
+    for size in [16384, 1448] {
+        for run in results.of(&SIX, size) {
+            values.extend(run.ratio(PULL, SIMDJSON).map(|ratio| (ratio, run)));
+        }
+    }
+    let Some((least, run)) = values.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else { return String::new() };
+    let all: Vec<f64> = values.iter().map(|value| value.0).collect();
+    format!(
+        "\nAgainst B, over {} pairs of input and slice size: minimum {least:.2} ({}, {}), geometric mean {:.2}.\n",
+        all.len(),
+        run.input,
+        slice(run.slice),
+        mean(&all)
+    )
+}
+
+/// All contenders in slices of one size.
+pub fn slices(results: &Results, size: usize) -> String {
+    let runs = inputs(results, size);
+    let mut out = String::new();
+    if runs.is_empty() {
+        return out;
+    }
+    let _ = writeln!(out, "\n### Slices of {}", slice(size));
+    table(&mut out, "GB/s", &runs, |run, name| run.rate(name));
+    table(&mut out, "ns an event", &runs, |run, name| run.each(name));
+    table(&mut out, "× B", &runs, |run, name| run.ratio(name, SIMDJSON));
+    if size == 16384 {
+        table(&mut out, "× simd-json tape", &runs, |run, name| run.ratio(name, TAPE));
+        table(&mut out, "of memchr_iter", &runs, |run, name| run.ratio(name, NEWLINES));
+        let _ = write!(out, "\n| allocations an event | {} |\n|---|--:|\n", runs[0].input);
+        for series in runs[0].series.iter().filter(|series| series.kind != Kind::Bound) {
+            if let Some(count) = series.allocations {
+                let _ = writeln!(out, "| {} | {:.2} |", series.name, count as f64 / runs[0].events as f64);
+            }
+        }
+    }
+    out
+}
+
+/// Long content.
+pub fn long(results: &Results) -> String {
+    let heads: String = LARGE.iter().map(|len| format!(" {} KB |", len / 1000)).collect();
+    let mut out = format!("\n| GB/s |{heads}\n|---|{}\n", "--:|".repeat(LARGE.len()));
+    for size in LARGE_SLICES {
+        let runs: Vec<&Run> = LARGE.iter().filter_map(|len| results.run(&large(*len), size)).collect();
+        let Some(first) = runs.first() else { continue };
+        for series in &first.series {
+            let rates: String = runs
+                .iter()
+                .filter_map(|run| run.rate(series.name))
+                .map(|rate| format!(" {} |", number(rate)))
+                .collect();
+            let _ = writeln!(out, "| {}, slices of {} |{rates}", series.name, slice(size));
+        }
+    }
+    out
+}
+
+pub fn gateway(rows: &[gateway::Row]) -> String {
+    let mut out = String::from(
+        "\n| slots | idle bytes, pull | idle bytes, push | ns an event, 100,000 in turn | ns an event, hot | ratio |\n\
+         |--:|--:|--:|--:|--:|--:|\n",
+    );
+    for gateway::Row { slots, pull, push, many, hot } in rows {
+        let _ = writeln!(out, "| {slots} | {pull} | {push} | {many:.0} | {hot:.0} | {:.1} |", many / hot);
+    }
+    out
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# bench.sh [ARGUMENT...]: all contenders in turn, in one run; what it measures goes to docs/benchmarks.md and the pictures
+# beside it. With arguments (see benches/src/runner/main.rs) it prints tables instead: bench.sh --input content --slice 16384.
+# Contenders whose tools are missing are left out, and said.
+. "$(dirname "$0")/lib.sh"
+need_crates
+out=$TARGET/bench
+mkdir -p "$out"
+with=()
+
+said=$(bash scripts/capi.sh)
+case $said in
+  SKIP*) echo "SKIP bench-c: ${said#*: }" >&2 ;;
+  *) export DELTAWIRE_BENCH_CAPI=$TARGET/capi ;;
+esac
+if have g++; then
+  has_simdjson() { echo '#include <simdjson.h>' | g++ -x c++ -std=c++17 -fsyntax-only - 2>/dev/null; }
+  has_simdjson || bash scripts/install.sh libsimdjson-dev
+  if has_simdjson; then export DELTAWIRE_BENCH_SIMDJSON=1; else echo "SKIP bench-simdjson: libsimdjson-dev is missing" >&2; fi
+else
+  echo "SKIP bench-simdjson: g++ is missing" >&2
+fi
+cargo build --quiet --locked --release -p deltawire-benches
+
+# The library without its vector kernels: a copy that takes the way of a machine that has none.
+rm -rf "$out/portable"
+mkdir -p "$out/portable"
+cp -r Cargo.toml Cargo.lock README.md src benches cli "$out/portable/"
+grep -rl 'target_feature = "sse2"' "$out/portable/src" | xargs sed -i 's/target_feature = "sse2"/target_feature = "none"/g'
+if [ "$(uname -m)" = x86_64 ] && ! diff -rq src "$out/portable/src" >/dev/null; then
+  (cd "$out/portable" && CARGO_TARGET_DIR=$out/portable-build RUSTFLAGS="--cap-lints=allow" cargo build --quiet --locked \
+    --release -p deltawire-benches --no-default-features --bin deltawire-benches-count)
+  with+=(--portable "$out/portable-build/release/deltawire-benches-count")
+else
+  echo "SKIP bench-portable: this machine has other kernels than SSE2" >&2
+fi
+
+# Go: that of PATH if it is new enough, else the one that scripts/ffi_go.sh installs.
+go=$(command -v go || true)
+new_enough() { [ -x "$1" ] && "$1" version 2>/dev/null | grep -qE ' go1\.(2[4-9]|[3-9][0-9])'; }
+new_enough "$go" || go=$(find -L "$TARGET/tools" -path '*/go/bin/go' 2>/dev/null | head -n 1 || true)
+if new_enough "$go"; then
+  bash scripts/go_lib.sh
+  mkdir -p "$out/go"
+  cp benches/native/go/main.go "$out/go/"
+  printf 'module rows\n\ngo 1.24\n\nrequire deltawire.dev/go v0.0.0\n\nreplace deltawire.dev/go => %s\n' "$PWD/bindings/go" >"$out/go/go.mod"
+  (cd "$out/go" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOCACHE=$TARGET/go-cache CGO_ENABLED=1 "$go" build -o ../bench-go .)
+  with+=(--go "$out/bench-go" --go-version "$("$go" version | cut -d' ' -f3)")
+else
+  echo "SKIP bench-go: go 1.24 is missing (scripts/ffi_go.sh installs one)" >&2
+fi
+
+[ $# -gt 0 ] || with+=(--write docs)
+"$TARGET/release/deltawire-benches" "${with[@]}" "$@"

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# count.sh [--update]: how many instructions an event takes, in fixed scenarios, by callgrind. They may differ from
+# benches/instructions.txt by no more than 3 %, up or down; --update writes the table anew. A library that was made
+# slower on purpose must be caught. And the work is linear: an event twice as long takes twice as many.
+. "$(dirname "$0")/lib.sh"
+table=benches/instructions.txt
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "the table is of x86-64 under Linux"
+have valgrind || bash scripts/install.sh valgrind
+have valgrind || skip "valgrind is missing"
+need_crates
+said=$(bash scripts/capi.sh)
+case $said in SKIP*) skip "${said#*: }" ;; esac
+grep -qw avx2 /proc/cpuinfo || skip "memchr takes another way on a processor without AVX2"
+# What the numbers hang on beside the library itself.
+compiler=$(rustc -V) memchr=$(grep -A1 '^name = "memchr"$' Cargo.lock | sed -n 's/^version = "\(.*\)"$/\1/p')
+if [ "${1:-}" != --update ]; then
+  [ -e $table ] || fail "$table is missing (count.sh --update)"
+  for due in "rustc:$compiler" "memchr:memchr $memchr"; do
+    stated=$(sed -n "s/^# ${due%%:*}: //p" $table)
+    [ "$stated" = "${due#*:}" ] || skip "$table is of $stated; this is ${due#*:} (count.sh --update)"
+  done
+fi
+out=$TARGET/count
+mkdir -p "$out"
+
+# build FOLDER TARGET: the program that reads a scenario, of the sources in a folder.
+build() {
+  (cd "$1" && DELTAWIRE_BENCH_CAPI=$TARGET/capi DELTAWIRE_BENCH_SIMDJSON=0 CARGO_TARGET_DIR=$2 nice cargo build --quiet --locked --release \
+    -p deltawire-benches --no-default-features --bin deltawire-benches-count)
+}
+build . "$out/build"
+count=$out/build/release/deltawire-benches-count
+
+# instructions PROGRAM SCENARIO...: `EVENTS INSTRUCTIONS`.
+instructions() {
+  local events log
+  log=$(mktemp "$out/log.XXXXXX")
+  events=$(timeout 600 nice valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no \
+    --toggle-collect=deltawire_measured "$@" 2>"$log") || { cat "$log" >&2 && fail "${*:2}"; }
+  echo "$events $(sed -n 's/^.*Collected : \([0-9]*\)$/\1/p' "$log")"
+  rm -f "$log"
+}
+# each PROGRAM SCENARIO: instructions an event.
+each() {
+  local events all
+  read -r events all < <(instructions "$@")
+  [ "${all:-0}" -gt 0 ] && [ "$events" -gt 0 ] || fail "callgrind counted nothing for $2"
+  echo $(((all + events / 2) / events))
+}
+# off GOT DUE: by how many hundredths of a percent it differs.
+off() { echo $((($1 - $2) * 10000 / $2)); }
+
+mapfile -t scenarios < <("$count" list)
+new=$out/instructions.txt
+{
+  echo "# Instructions an event: scripts/count.sh."
+  echo "# rustc: $compiler"
+  echo "# memchr: memchr $memchr"
+  printf '%s\n' "${scenarios[@]}" | COUNT=$count xargs -P 2 -I{} bash -c "$(declare -f instructions each fail); out='$out' STEP='$STEP'"'; got=$(each "$COUNT" {}) && echo "{} $got"'
+} >"$new.unsorted"
+{
+  grep '^#' "$new.unsorted"
+  for scenario in "${scenarios[@]}"; do grep "^$scenario " "$new.unsorted" || fail "$scenario was not counted"; done
+} >"$new"
+if [ "${1:-}" = --update ]; then
+  cp "$new" $table
+  cat $table
+  exit
+fi
+
+wrong=0
+while read -r scenario got; do
+  due=$(sed -n "s/^$scenario //p" $table)
+  [ -n "$due" ] || fail "$table has no $scenario (count.sh --update)"
+  by=$(off "$got" "$due")
+  printf '%-20s %8d  (%+d.%02d %%)\n' "$scenario" "$got" $((by / 100)) $((${by#-} % 100))
+  if [ "$by" -gt 300 ]; then
+    echo "count: $scenario takes $got instructions an event; $table says $due" >&2
+    wrong=1
+  elif [ "$by" -lt -300 ]; then
+    echo "count: $scenario takes only $got instructions an event; $table says $due: write it anew (count.sh --update)" >&2
+    wrong=1
+  fi
+done < <(grep -v '^#' "$new")
+[ "$(grep -cv '^#' "$table")" = "${#scenarios[@]}" ] || { echo "count: $table has other scenarios" >&2 && wrong=1; }
+[ $wrong = 0 ] || fail "the table does not hold"
+pass count-table
+
+# Control: a copy of the library that does a little more for every event.
+rm -rf "$out/slow"
+mkdir -p "$out/slow"
+cp -r Cargo.toml Cargo.lock README.md src benches cli "$out/slow/"
+quick=$out/slow/src/stream/quick.rs
+sed -i 's/^    pub(super) fn recall<.*{$/&\n        for turn in 0..40_u32 {\n            core::hint::black_box(turn);\n        }/' "$quick"
+! cmp -s "$quick" src/stream/quick.rs || fail "the control could not be made: there is no recall in src/stream/quick.rs"
+build "$out/slow" "$out/build-slow"
+got=$(each "$out/build-slow/release/deltawire-benches-count" content)
+[ "$(off "$got" "$(sed -n 's/^content //p' $table)")" -gt 300 ] || fail "a slower library is not caught: content takes $got"
+pass count-control
+
+# An event twice as long.
+for slice in 1 1460 whole; do
+  read -r _ four < <(instructions "$count" linear 4 $slice)
+  read -r _ eight < <(instructions "$count" linear 8 $slice)
+  ratio=$((eight * 1000 / four))
+  echo "8 MiB : 4 MiB, slices of $slice: 2 * $((ratio / 2000)).$(printf %03d $((ratio / 2 % 1000)))"
+  [ "$ratio" -ge 1900 ] && [ "$ratio" -le 2100 ] || fail "an event twice as long takes $ratio thousandths of the work in slices of $slice"
+done
+pass count-linear
