@@ -1,5 +1,5 @@
 # `make test` is the whole of the checks. Each is a script of its own in scripts/.
-.PHONY: test fmt clippy doc cross proof bench clean capi install uninstall dist go-lib abi ship
+.PHONY: test fmt clippy doc cross emulate wasm proof bench fuzz clean capi install uninstall dist go-lib abi ship
 
 test:
 	@bash scripts/test.sh
@@ -9,12 +9,27 @@ fmt:
 	cargo fmt --all
 	cargo fmt --manifest-path proof/Cargo.toml
 	cargo fmt --manifest-path capi/Cargo.toml
+	cargo fmt --manifest-path fuzz/Cargo.toml
 
-clippy doc cross proof ship:
+clippy doc emulate wasm proof ship:
 	@bash scripts/$@.sh
 
+# Other processors: what builds, what runs in WebAssembly, and the tests under QEMU.
+cross:
+	@bash scripts/cross.sh
+	@bash scripts/wasm.sh
+	@bash scripts/emulate.sh
+
+# All contenders in one run; writes the figures of docs/benchmarks.md, and its pictures.
 bench:
-	cargo bench --locked -p deltawire-benches
+	@bash scripts/bench.sh
+
+# Each target for SECONDS: make fuzz SECONDS=600 TARGETS='memo split'
+SECONDS = 30
+TARGETS =
+
+fuzz:
+	@bash scripts/fuzz.sh $(SECONDS) $(TARGETS)
 
 clean:
 	cargo clean

@@ -13,3 +13,6 @@ cargo clippy --locked --manifest-path proof/Cargo.toml --all-targets --all-featu
 pass clippy-proof
 cargo clippy --locked --manifest-path capi/Cargo.toml --all-features -- -D warnings
 pass clippy-capi
+need_crates --manifest-path fuzz/Cargo.toml
+cargo clippy --locked --manifest-path fuzz/Cargo.toml --no-default-features --all-targets -- -D warnings
+pass clippy-fuzz

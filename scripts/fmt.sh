@@ -5,4 +5,5 @@ cargo fmt --version >/dev/null 2>&1 || skip "rustfmt is missing (rustup componen
 cargo fmt --all -- --check
 cargo fmt --manifest-path proof/Cargo.toml -- --check
 cargo fmt --manifest-path capi/Cargo.toml -- --check
+cargo fmt --manifest-path fuzz/Cargo.toml -- --check
 pass

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every step and counts. REQUIRE_ALL=1: what is skipped, by a step or by a single test, has failed.
 . "$(dirname "$0")/lib.sh"
-steps=(fmt clippy doc tests golden cross proof header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme ship)
+steps=(fmt clippy doc tests golden cross wasm emulate proof header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme ship count)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
