@@ -74,9 +74,3 @@ pub(super) fn begins_by_words(rows: &[Row], bytes: &[u8], len: usize) -> bool {
         _ => false,
     }
 }
-
-/// The same where fewer bytes are left than the rows have.
-#[inline(never)]
-pub(super) fn begins_near_end(rows: &[Row], bytes: &[u8], len: usize) -> bool {
-    begins_by_words(rows, bytes, len)
-}

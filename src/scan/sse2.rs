@@ -20,7 +20,7 @@ impl Kernel for Sse2 {
     #[inline(always)]
     fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
         let Some(last) = rows.len().checked_sub(1).filter(|last| *last < bytes.len() / Row::LEN) else {
-            return fixed::begins_near_end(rows, bytes, len);
+            return begins_near_end(rows, bytes, len);
         };
         let (rows, bytes) = (rows.as_ptr(), bytes.as_ptr());
         // SAFETY: `at` is at most `last`, so row `at` is one of the rows, 16 bytes each, and its bytes are among those given; no
@@ -52,6 +52,12 @@ impl Kernel for Sse2 {
         let (front, back) = (and(equal(a.0, b.0), equal(a.1, b.1)), and(equal(a.2, b.2), equal(a.3, b.3)));
         mask(and(front, back)) == 0xffff
     }
+}
+
+/// [`Kernel::begins`] where fewer bytes are left than the rows have.
+#[inline(never)]
+fn begins_near_end(rows: &[Row], bytes: &[u8], len: usize) -> bool {
+    fixed::begins_by_words(rows, bytes, len)
 }
 
 #[inline(always)]
