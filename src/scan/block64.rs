@@ -72,16 +72,6 @@ pub(crate) trait Kernel {
     /// Whether the UTF-8 check by masks is quicker here than core's.
     const MASKED_UTF8: bool;
 
-    /// Whether these bytes are the same.
-    #[inline(always)]
-    fn same_16(a: &[u8; 16], b: &[u8; 16]) -> bool {
-        super::same::same_words(a, b)
-    }
-    /// The same of 64.
-    #[inline(always)]
-    fn same_64(a: &[u8; 64], b: &[u8; 64]) -> bool {
-        super::same::same_words(a, b)
-    }
     /// As [`fixed::begins_with`].
     #[inline(always)]
     fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {

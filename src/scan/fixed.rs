@@ -1,7 +1,6 @@
 //! The fixed parts of events that are alike: bytes in rows of 16, which a kernel compares whole.
 
 use super::block64::{Kernel, Native};
-use super::same::{same, same_words};
 use super::visits::visit;
 
 /// 16 bytes of a part; what stands behind its end is of no account.
@@ -65,7 +64,7 @@ pub(super) fn begins_by_words(rows: &[Row], bytes: &[u8], len: usize) -> bool {
     let mut alike = true;
     for Row(row) in front {
         let Some((here, more)) = rest.split_first_chunk::<{ Row::LEN }>() else { return false };
-        alike &= same_words(row, here);
+        alike &= same(row, here);
         rest = more;
     }
     let left = len.wrapping_sub(front.len().wrapping_mul(Row::LEN));
@@ -73,4 +72,27 @@ pub(super) fn begins_by_words(rows: &[Row], bytes: &[u8], len: usize) -> bool {
         (Some(last), Some(here)) => alike & same(last, here),
         _ => false,
     }
+}
+
+/// Whether these are the same bytes, 16 at most: two words from the front and from the end, which may overlap.
+#[inline(always)]
+fn same(a: &[u8], b: &[u8]) -> bool {
+    macro_rules! ends {
+        ($word:ty, $len:literal) => {
+            if let (Some(x), Some(y), Some(v), Some(w)) =
+                (a.first_chunk::<$len>(), b.first_chunk::<$len>(), a.last_chunk::<$len>(), b.last_chunk::<$len>())
+            {
+                let first = <$word>::from_ne_bytes(*x) ^ <$word>::from_ne_bytes(*y);
+                let last = <$word>::from_ne_bytes(*v) ^ <$word>::from_ne_bytes(*w);
+                return first | last == 0;
+            }
+        };
+    }
+    if a.len() != b.len() {
+        return false;
+    }
+    ends!(u64, 8);
+    ends!(u32, 4);
+    ends!(u16, 2);
+    a.first() == b.first()
 }

@@ -1,6 +1,6 @@
 //! The end of a text whose place is known: where events that are alike differ.
 
-use super::block64::{below_lowest, Block, Escapes, Kernel, Native};
+use super::block64::{below_lowest, Block, Kernel, Native};
 use super::string;
 use super::visits::visit;
 
@@ -38,21 +38,11 @@ pub(super) fn text_end_with<K: Kernel>(bytes: &[u8]) -> TextEnd {
 /// The same of a text that is long, or more than printable ASCII.
 #[inline(never)]
 fn odd_end<K: Kernel>(bytes: &[u8]) -> TextEnd {
-    let flags =
-        |escaped: bool, high: bool, control: bool| u8::from(escaped) | u8::from(high) << 1 | u8::from(control) << 2;
-    if let Some(first) = bytes.first_chunk::<16>() {
-        visit!(16);
-        let block = K::Narrow::load(first);
-        let backslash = block.backslash();
-        let quote = block.quote() & !Escapes::default().escaped(backslash);
-        if quote != 0 {
-            let before = below_lowest(quote);
-            let flags = flags(backslash & before != 0, block.high() & before != 0, block.control() & before != 0);
-            return TextEnd { at: quote.trailing_zeros() as usize, flags };
-        }
-    }
     match string::end_with::<K>(bytes, 0) {
-        Some(end) => TextEnd { at: end.at, flags: flags(end.escaped, !end.ascii, end.control) },
+        Some(end) => TextEnd {
+            at: end.at,
+            flags: u8::from(end.escaped) | u8::from(!end.ascii) << 1 | u8::from(end.control) << 2,
+        },
         None => TextEnd { at: usize::MAX, flags: 0 },
     }
 }

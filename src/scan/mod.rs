@@ -22,12 +22,17 @@ pub(crate) mod neon;
     ))
 ))]
 pub(crate) mod portable;
-pub(crate) mod same;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) mod sse2;
 pub(crate) mod string;
 pub(crate) mod unescape;
 pub(crate) mod utf8;
+#[cfg(any(
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128"),
+    all(target_arch = "x86_64", target_feature = "sse2")
+))]
+mod vector;
 pub(crate) mod visits;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) mod wasm;
@@ -36,3 +41,5 @@ pub(crate) mod wasm;
 mod tests;
 #[cfg(test)]
 mod twin_tests;
+#[cfg(test)]
+mod unescape_tests;

@@ -2,7 +2,8 @@
 //! at run time, and none is enabled by attribute.
 #![allow(unsafe_code)]
 
-use super::block64::{Block, Kernel};
+use super::block64::Kernel;
+use super::vector::{Narrow, Vector, Wide};
 use core::arch::aarch64::{
     uint8x16_t, vandq_u8, vceqq_u8, vcgeq_u8, vcltq_s8, vcltq_u8, vdupq_n_s8, vdupq_n_u8, vgetq_lane_u64, vld1q_u8,
     vorrq_u8, vpaddq_u8, vreinterpretq_s8_u8, vreinterpretq_u64_u8,
@@ -12,8 +13,8 @@ use core::arch::aarch64::{
 pub(crate) struct Neon;
 
 impl Kernel for Neon {
-    type Narrow = Narrow;
-    type Wide = Wide;
+    type Narrow = Narrow<uint8x16_t>;
+    type Wide = Wide<uint8x16_t>;
     const MASKED_UTF8: bool = true;
 }
 
@@ -39,126 +40,54 @@ fn splat(byte: u8) -> uint8x16_t {
     unsafe { vdupq_n_u8(byte) }
 }
 
-#[inline(always)]
-fn eq(vector: uint8x16_t, byte: u8) -> uint8x16_t {
-    // SAFETY: NEON as in `gather`.
-    unsafe { vceqq_u8(vector, splat(byte)) }
-}
-
-#[inline(always)]
-fn eq_folded(vector: uint8x16_t, byte: u8) -> uint8x16_t {
-    // SAFETY: NEON as in `gather`.
-    unsafe { vceqq_u8(vorrq_u8(vector, splat(0x20)), splat(byte)) }
-}
-
-#[inline(always)]
-fn at_least(vector: uint8x16_t, bound: u8) -> uint8x16_t {
-    // SAFETY: NEON as in `gather`.
-    unsafe { vcgeq_u8(vector, splat(bound)) }
-}
-
-#[inline(always)]
-fn control(vector: uint8x16_t) -> uint8x16_t {
-    // SAFETY: NEON as in `gather`.
-    unsafe { vcltq_u8(vector, splat(0x20)) }
-}
-
-#[inline(always)]
-fn high(vector: uint8x16_t) -> uint8x16_t {
-    at_least(vector, 0x80)
-}
-
-/// Below 0x20 as signed bytes: controls, and all from 0x80 on.
-#[inline(always)]
-fn odd(vector: uint8x16_t) -> uint8x16_t {
-    // SAFETY: NEON as in `gather`.
-    unsafe { vcltq_s8(vreinterpretq_s8_u8(vector), vdupq_n_s8(0x20)) }
-}
-
-/// 16 bytes in one vector.
-#[derive(Clone, Copy)]
-pub(crate) struct Narrow(uint8x16_t);
-
-/// The mask of one vector.
-#[inline(always)]
-fn mask(vector: uint8x16_t) -> u64 {
-    let none = splat(0);
-    gather([vector, none, none, none])
-}
-
-impl Block<16> for Narrow {
+impl Vector for uint8x16_t {
     #[inline(always)]
     fn load(bytes: &[u8; 16]) -> Self {
         // SAFETY: the pointer is to 16 readable bytes, and the load needs no alignment. NEON as in `gather`.
-        Narrow(unsafe { vld1q_u8(bytes.as_ptr()) })
+        unsafe { vld1q_u8(bytes.as_ptr()) }
     }
     #[inline(always)]
-    fn eq(self, byte: u8) -> u64 {
-        mask(eq(self.0, byte))
+    fn eq(self, byte: u8) -> Self {
+        // SAFETY: NEON as in `gather`.
+        unsafe { vceqq_u8(self, splat(byte)) }
     }
     #[inline(always)]
-    fn eq_folded(self, byte: u8) -> u64 {
-        mask(eq_folded(self.0, byte))
+    fn eq_folded(self, byte: u8) -> Self {
+        // SAFETY: NEON as in `gather`.
+        unsafe { vceqq_u8(vorrq_u8(self, splat(0x20)), splat(byte)) }
     }
     #[inline(always)]
-    fn at_least(self, bound: u8) -> u64 {
-        mask(at_least(self.0, bound))
+    fn at_least(self, bound: u8) -> Self {
+        // SAFETY: NEON as in `gather`.
+        unsafe { vcgeq_u8(self, splat(bound)) }
     }
     #[inline(always)]
-    fn control(self) -> u64 {
-        mask(control(self.0))
+    fn control(self) -> Self {
+        // SAFETY: NEON as in `gather`.
+        unsafe { vcltq_u8(self, splat(0x20)) }
     }
     #[inline(always)]
-    fn high(self) -> u64 {
-        mask(high(self.0))
+    fn high(self) -> Self {
+        self.at_least(0x80)
+    }
+    /// Below 0x20 as signed bytes: controls, and all from 0x80 on.
+    #[inline(always)]
+    fn odd(self) -> Self {
+        // SAFETY: NEON as in `gather`.
+        unsafe { vcltq_s8(vreinterpretq_s8_u8(self), vdupq_n_s8(0x20)) }
     }
     #[inline(always)]
-    fn odd(self) -> u64 {
-        mask(odd(self.0))
-    }
-}
-
-/// 64 bytes in four vectors.
-#[derive(Clone, Copy)]
-pub(crate) struct Wide([uint8x16_t; 4]);
-
-impl Wide {
-    #[inline(always)]
-    fn masks(self, of: impl Fn(uint8x16_t) -> uint8x16_t) -> u64 {
-        gather(self.0.map(of))
-    }
-}
-
-impl Block<64> for Wide {
-    #[inline(always)]
-    fn load(bytes: &[u8; 64]) -> Self {
-        let at = bytes.as_ptr();
-        // SAFETY: the four loads read bytes 0..16, 16..32, 32..48 and 48..64 of the 64, and need no alignment. NEON as
-        // in `gather`.
-        Wide(unsafe { [vld1q_u8(at), vld1q_u8(at.add(16)), vld1q_u8(at.add(32)), vld1q_u8(at.add(48))] })
+    fn or(self, other: Self) -> Self {
+        // SAFETY: NEON as in `gather`.
+        unsafe { vorrq_u8(self, other) }
     }
     #[inline(always)]
-    fn eq(self, byte: u8) -> u64 {
-        self.masks(|vector| eq(vector, byte))
+    fn mask(self) -> u64 {
+        let none = splat(0);
+        gather([self, none, none, none])
     }
     #[inline(always)]
-    fn eq_folded(self, byte: u8) -> u64 {
-        self.masks(|vector| eq_folded(vector, byte))
-    }
-    #[inline(always)]
-    fn at_least(self, bound: u8) -> u64 {
-        self.masks(|vector| at_least(vector, bound))
-    }
-    #[inline(always)]
-    fn control(self) -> u64 {
-        self.masks(control)
-    }
-    #[inline(always)]
-    fn high(self) -> u64 {
-        self.masks(high)
-    }
-    #[inline(always)]
-    fn odd(self) -> u64 {
-        self.masks(odd)
+    fn masks(of: [Self; 4]) -> u64 {
+        gather(of)
     }
 }

@@ -5,15 +5,14 @@ use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel, Native};
 use super::container::{self, Unbalanced};
 use super::portable::Portable;
 use super::string::{self, RunEnd, StringEnd};
-use super::unescape::{self, Count, Progress};
 use super::{find, utf8};
-use crate::{Quirk, QuirkSet};
+#[cfg(feature = "alloc")]
 use std::string::String;
 use std::vec::Vec;
 extern crate std;
 
 /// Xorshift: the same bytes at every run.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -22,7 +21,7 @@ impl Random {
         self.0 ^= self.0 << 17;
         self.0
     }
-    fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
     /// Bytes of an alphabet.
@@ -397,151 +396,6 @@ fn plain_strings() {
     }
 }
 
-/// Decodes one unit after the other. The bytes are UTF-8.
-fn naive_unescape(raw: &str) -> (String, QuirkSet) {
-    let (mut text, mut quirks) = (String::new(), QuirkSet::EMPTY);
-    let unit = |at: usize| {
-        let digits = raw.get(at..at + 6)?.strip_prefix("\\u")?;
-        let hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-        hex.then(|| u16::from_str_radix(digits, 16).unwrap())
-    };
-    let mut at = 0;
-    while let Some(char) = raw[at..].chars().next() {
-        if let Some(first) = unit(at) {
-            at += 6;
-            let mut pair = char::decode_utf16([first].into_iter().chain(unit(at)));
-            match pair.next().unwrap() {
-                Ok(char) => {
-                    at += if char > '\u{ffff}' { 6 } else { 0 };
-                    text.push(char);
-                }
-                Err(_) => {
-                    quirks.insert(Quirk::LoneSurrogate);
-                    text.push('\u{fffd}');
-                }
-            }
-            continue;
-        }
-        at += char.len_utf8();
-        if char != '\\' {
-            if char < ' ' {
-                quirks.insert(Quirk::RawControl);
-            }
-            text.push(char);
-            continue;
-        }
-        let kind = raw.as_bytes().get(at).copied().unwrap_or(0);
-        match b"\"\\/bfnrt".iter().position(|&known| known == kind) {
-            Some(known) => {
-                at += 1;
-                text.push(char::from(b"\"\\/\x08\x0c\n\r\t"[known]));
-            }
-            None => {
-                quirks.insert(Quirk::BadEscape);
-                text.push('\\');
-            }
-        }
-    }
-    (text, quirks)
-}
-
-/// Decodes with a kernel into `room` bytes, and holds what comes to the naive twin.
-fn check_unescape<K: Kernel>(raw: &[u8], room: usize) -> Progress {
-    let mut bytes = std::vec![0xaa; room];
-    let progress = unescape::copy_with::<K>(raw, &mut bytes);
-    let written = &bytes[..progress.wrote];
-    // It ends between characters, and what was taken gives what was written whatever follows.
-    let taken = core::str::from_utf8(&raw[..progress.took]).unwrap();
-    let (text, quirks) = naive_unescape(taken);
-    assert_eq!((core::str::from_utf8(written), progress.quirks), (Ok(&*text), quirks), "{raw:x?} into {room}");
-    if let Ok(whole) = core::str::from_utf8(raw) {
-        let (text, quirks) = naive_unescape(whole);
-        assert!(text.as_bytes().starts_with(written), "{raw:x?} into {room}");
-        if room >= raw.len() {
-            assert_eq!((progress.took, progress.quirks), (raw.len(), quirks), "{raw:x?} into {room}");
-        }
-    }
-    progress
-}
-
-#[test]
-fn texts_are_unescaped_as_the_naive_twin_does() {
-    let tokens: &[&[u8]] = &[
-        b"a",
-        b"token ",
-        b"a run of plain text that is longer than sixteen bytes; ",
-        b"\\n",
-        b"\\\"",
-        b"\\\\",
-        b"\\u00e9",
-        b"\\ud83d\\ude00",
-        b"\\ud83d",
-        b"\\ude00",
-        b"\\q",
-        b"\\u12",
-        b"\\",
-        b"\xc3\xa9",
-        b"\xe2\x80\x94",
-        b"\xf0\x9f\x98\x80",
-        b"\x01",
-        b"\xff",
-        b"\xe2\x82",
-    ];
-    let mut random = Random(31);
-    let (mut whole, mut faults) = (0, 0);
-    for round in 0..60_000 {
-        // Now with what is ill-formed, now without; now mostly plain, now mostly escapes.
-        let most = if round % 4 == 0 { tokens.len() } else { tokens.len() - 2 };
-        let (skip, count) = [(0, 6), (0, 40), (3, 50), (6, 12)][round / 4 % 4];
-        let mut raw = Vec::new();
-        for _ in 0..random.below(count) {
-            raw.extend_from_slice(tokens[skip + random.below(most - skip)]);
-        }
-        raw.drain(..random.below(raw.len().min(3) + 1));
-        let roomy = raw.len() + 200;
-        let room = [roomy, raw.len(), random.below(raw.len() + 1)][random.below(3)];
-        let native = check_unescape::<Native>(&raw, room);
-        let portable = check_unescape::<Portable>(&raw, room);
-        let counted = unescape::decode::<Native, _>(&raw, Count(0));
-        if room == roomy {
-            assert_eq!(unescape::decode::<Portable, _>(&raw, Count(0)).quirks, portable.quirks, "{raw:x?}");
-            assert_eq!(counted, native, "{raw:x?}");
-        }
-        whole += u32::from(native.took == raw.len());
-        faults += u32::from(core::str::from_utf8(&raw).is_err());
-    }
-    assert!(whole > 30_000 && faults > 5000, "{whole} {faults}");
-}
-
-/// An escape at each place of a block, behind each other and over its end.
-#[test]
-fn escapes_over_block_ends() {
-    for lead in 0..140 {
-        for odd in [
-            "\\n",
-            "\\\\",
-            "\\\\\\\\n",
-            "\\u00e9",
-            "\\ud83d\\ude00",
-            "\\ud83d",
-            "\\ud83d\\u0041",
-            "\\q",
-            "\\",
-            "é",
-            "—",
-            "😀",
-        ] {
-            for tail in [0, 1, 5, 20, 70, 150] {
-                let raw = ["a".repeat(lead), odd.repeat(3), "z".repeat(tail)].concat();
-                for room in [raw.len() + 128, raw.len()] {
-                    check_unescape::<Native>(raw.as_bytes(), room);
-                    check_unescape::<Portable>(raw.as_bytes(), room);
-                }
-            }
-        }
-    }
-}
-
 #[cfg(feature = "alloc")]
 #[test]
 fn ascii_is_appended() {
@@ -552,9 +406,12 @@ fn ascii_is_appended() {
             let bytes: Vec<u8> = (0..len).map(|i| b'a' + i % 26).collect();
             assert!(utf8::append_ascii(&bytes, &mut text));
             assert_eq!(text.as_bytes(), [b"=", &bytes[..]].concat());
-            for place in 0..bytes.len() {
+            // One byte that is none, or two.
+            for (place, other) in
+                (0..bytes.len()).flat_map(|place| (place..bytes.len()).map(move |other| (place, other)))
+            {
                 let mut bytes = bytes.clone();
-                bytes[place] = 0x80;
+                (bytes[place], bytes[other]) = (0x80, 0x80);
                 let before = text.clone();
                 assert!(!utf8::append_ascii(&bytes, &mut text), "{bytes:x?}");
                 assert_eq!(text, before);

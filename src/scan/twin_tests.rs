@@ -3,7 +3,7 @@
 
 use super::block64::{Kernel, Native};
 use super::portable::Portable;
-use super::{container, find, fixed::Row, hole, same, string, utf8};
+use super::{container, find, fixed::Row, hole, string, utf8};
 use std::vec::Vec;
 extern crate std;
 
@@ -150,12 +150,14 @@ fn fixed_parts() {
             assert_eq!(Portable::begins(rows, given, bytes.len()), same, "{given:?}");
         }
         if let Some(shorter) = bytes.len().checked_sub(1) {
-            assert!(!Native::begins(rows, &bytes[..shorter], bytes.len()));
+            // What stands behind the bytes that are given would do; it is not to be read.
+            for len in [0, half.min(shorter), shorter] {
+                assert!(!Native::begins(rows, &bytes[..len], bytes.len()));
+                assert!(!Portable::begins(rows, &bytes[..len], bytes.len()));
+            }
         }
         let skip = place.min(bytes.len()).min(Row::LEN);
         assert!(Row::are(rows, skip, &bytes[skip..]));
         assert_eq!(Row::are(rows, 0, &other[..bytes.len()]), !in_part);
-        assert_eq!(same::same_with::<Native>(bytes, &other[..bytes.len()]), !in_part);
-        assert_eq!(same::same_with::<Portable>(bytes, &other[..bytes.len()]), !in_part);
     });
 }

@@ -157,6 +157,16 @@ impl Framing {
 }
 
 impl Gap {
+    /// Passes over what lies in the hole, at the front of the bytes: what is behind it, where the next segment begins in bytes
+    /// that have `origin` left at their beginning, and what is known of the text.
+    #[inline(always)]
+    fn pass<'b>(&self, bytes: &'b [u8], origin: usize, framed: bool, rules: Rules) -> Option<(&'b [u8], u32, u8)> {
+        let (end, flags) = self.end(bytes, framed, rules)?;
+        let rest = bytes.get(end..)?;
+        let base = (origin.wrapping_sub(rest.len()) as u32).wrapping_sub(u32::from(self.end));
+        Some((rest, base, flags))
+    }
+
     /// The end of what lies in the hole, at the front of the bytes, and what is known of the text. In an event (`framed`) no
     /// line may end there.
     #[inline(always)]
@@ -226,25 +236,20 @@ impl Slot {
     #[inline(always)]
     fn compare(&self, bytes: &[u8], head: usize, rules: Rules, index: &mut Index) -> Option<usize> {
         let origin = bytes.len().wrapping_sub(head);
-        let base = |gap: &Gap, rest: &[u8]| (origin.wrapping_sub(rest.len()) as u32).wrapping_sub(u32::from(gap.end));
         let mut rest = bytes;
         let mut row = 0;
         // One or two holes, as nearly always, without a loop.
         let [first, second, ..] = &self.gaps;
         if self.count > 0 {
             rest = self.behind(first.part, row, rest)?;
-            let (end, flags) = first.end(rest, true, rules)?;
-            rest = rest.get(end..)?;
-            let ([_, to, ..], [text, ..]) = (&mut index.bases, &mut index.between);
-            (*to, *text) = (base(first, rest), flags);
+            let ([_, base, ..], [text, ..]) = (&mut index.bases, &mut index.between);
+            (rest, *base, *text) = first.pass(rest, origin, true, rules)?;
             row = usize::from(first.part.rows);
         }
         if self.count > 1 {
             rest = self.behind(second.part, row, rest)?;
-            let (end, flags) = second.end(rest, true, rules)?;
-            rest = rest.get(end..)?;
-            let ([_, _, to, ..], [_, text, ..]) = (&mut index.bases, &mut index.between);
-            (*to, *text) = (base(second, rest), flags);
+            let ([_, _, base, ..], [_, text, ..]) = (&mut index.bases, &mut index.between);
+            (rest, *base, *text) = second.pass(rest, origin, true, rules)?;
             row = row.wrapping_add(usize::from(second.part.rows));
         }
         if self.count > 2 {
@@ -268,10 +273,7 @@ impl Slot {
         let noted = index.bases.iter_mut().skip(1).zip(&mut index.between);
         for (gap, (base, text)) in self.gaps.iter().zip(noted).take(usize::from(self.count)).skip(2) {
             rest = self.behind(gap.part, row, rest)?;
-            let (end, flags) = gap.end(rest, true, rules)?;
-            rest = rest.get(end..)?;
-            *base = (origin.wrapping_sub(rest.len()) as u32).wrapping_sub(u32::from(gap.end));
-            *text = flags;
+            (rest, *base, *text) = gap.pass(rest, origin, true, rules)?;
             row = row.wrapping_add(usize::from(gap.part.rows));
         }
         Some((rest, row))
@@ -286,10 +288,7 @@ impl Slot {
         let noted = index.bases.iter_mut().skip(1).zip(&mut index.between);
         for (gap, (base, text)) in self.gaps.iter().zip(noted).take(usize::from(self.count)) {
             rest = if skip > 0 { self.behind_head(gap.part, skip, rest)? } else { self.behind(gap.part, row, rest)? };
-            let (end, flags) = gap.end(rest, false, rules)?;
-            rest = rest.get(end..)?;
-            *base = (payload.len().wrapping_sub(rest.len()) as u32).wrapping_sub(u32::from(gap.end));
-            *text = flags;
+            (rest, *base, *text) = gap.pass(rest, payload.len(), false, rules)?;
             (row, skip) = (row.wrapping_add(usize::from(gap.part.rows)), 0);
         }
         let rows = self.rows.get(row..)?.get(..usize::from(self.last.rows))?;
@@ -404,15 +403,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             return None;
         }
         let head = usize::from(self.framing.head);
-        if self.shown == self.last {
-            if let Some(slot) = self.slots.get(usize::from(self.last)) {
-                if let Some(end) = slot.compare(bytes, head, rules, index) {
-                    self.unknown = 0;
-                    return NonZeroUsize::new(end);
-                }
-            }
-        }
-        self.find_other(index, |slot, index| slot.compare(bytes, head, rules, index)).and_then(NonZeroUsize::new)
+        self.find(index, |slot, index| slot.compare(bytes, head, rules, index).and_then(NonZeroUsize::new))
     }
 
     /// The same with what the caller wants to know of it.
@@ -430,15 +421,19 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             return false;
         }
         let framing = self.framing;
+        self.find(index, |slot, index| slot.compare_payload(payload, framing, rules, index)).is_some()
+    }
+
+    /// Tries the slot that was right last, then the others.
+    #[inline(always)]
+    fn find<T>(&mut self, index: &mut Index, compare: impl Fn(&Slot, &mut Index) -> Option<T>) -> Option<T> {
         if self.shown == self.last {
-            if let Some(slot) = self.slots.get(usize::from(self.last)) {
-                if slot.compare_payload(payload, framing, rules, index).is_some() {
-                    self.unknown = 0;
-                    return true;
-                }
+            if let Some(found) = self.slots.get(usize::from(self.last)).and_then(|slot| compare(slot, index)) {
+                self.unknown = 0;
+                return Some(found);
             }
         }
-        self.find_other(index, |slot, index| slot.compare_payload(payload, framing, rules, index)).is_some()
+        self.find_other(index, compare)
     }
 
     /// Tries the slots that were not right last.

@@ -41,7 +41,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.block.quirks = quirks;
         self.count(quirks);
         self.after = After::Release;
-        self.rested = true;
         store.shrink(self.kept.lasting());
         let start = skipped.saturating_add(hit.start) as u32;
         Some((consumed, Span { place: Place::Input, start, len: hit.len as u32 }))
@@ -65,10 +64,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Takes all of the window as more of a payload that was cut.
     #[inline]
     pub(super) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
-        let appended = self.in_payload
-            && window.len() <= i32::MAX as usize
-            && find::line_end(window).is_none()
-            && self.kept.append_payload(store, window);
+        self.in_payload && find::line_end(window).is_none() && self.append_all(store, window)
+    }
+
+    /// The same where it has no line end.
+    #[inline]
+    fn append_all<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
+        let appended = window.len() <= i32::MAX as usize && self.kept.append_payload(store, window);
         if appended {
             self.offset = self.offset.saturating_add(window.len() as u64);
         }
@@ -77,10 +79,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Takes more of a payload that was cut, and its end if a LF and a blank line end it.
     fn go_on_in_payload<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
-        if self.append(store, window) {
-            return Some(Step { consumed: window.len(), found: Found::NeedMore });
-        }
-        let end = find::line_end(window)?;
+        let Some(end) = find::line_end(window) else {
+            return self.append_all(store, window).then_some(Step { consumed: window.len(), found: Found::NeedMore });
+        };
         let (more, rest) = window.split_at_checked(end)?;
         let consumed = end.checked_add(2).filter(|end| *end <= i32::MAX as usize)?;
         if !rest.starts_with(b"\n\n") || !self.kept.append_payload(store, more) {

@@ -1,0 +1,218 @@
+//! Decoding with every kernel, against a naive twin.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+use super::block64::{Kernel, Native};
+use super::portable::Portable;
+use super::tests::Random;
+use super::unescape::{self, Count, Progress};
+use super::{hole, visits};
+use crate::{Quirk, QuirkSet};
+use std::string::String;
+use std::vec::Vec;
+extern crate std;
+
+/// Decodes one unit after the other. The bytes are UTF-8.
+fn naive_unescape(raw: &str) -> (String, QuirkSet) {
+    let (mut text, mut quirks) = (String::new(), QuirkSet::EMPTY);
+    let unit = |at: usize| {
+        let digits = raw.get(at..at + 6)?.strip_prefix("\\u")?;
+        let hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        hex.then(|| u16::from_str_radix(digits, 16).unwrap())
+    };
+    let mut at = 0;
+    while let Some(char) = raw[at..].chars().next() {
+        if let Some(first) = unit(at) {
+            at += 6;
+            let mut pair = char::decode_utf16([first].into_iter().chain(unit(at)));
+            match pair.next().unwrap() {
+                Ok(char) => {
+                    at += if char > '\u{ffff}' { 6 } else { 0 };
+                    text.push(char);
+                }
+                Err(_) => {
+                    quirks.insert(Quirk::LoneSurrogate);
+                    text.push('\u{fffd}');
+                }
+            }
+            continue;
+        }
+        at += char.len_utf8();
+        if char != '\\' {
+            if char < ' ' {
+                quirks.insert(Quirk::RawControl);
+            }
+            text.push(char);
+            continue;
+        }
+        let kind = raw.as_bytes().get(at).copied().unwrap_or(0);
+        match b"\"\\/bfnrt".iter().position(|&known| known == kind) {
+            Some(known) => {
+                at += 1;
+                text.push(char::from(b"\"\\/\x08\x0c\n\r\t"[known]));
+            }
+            None => {
+                quirks.insert(Quirk::BadEscape);
+                text.push('\\');
+            }
+        }
+    }
+    (text, quirks)
+}
+
+/// Decodes with a kernel into `room` bytes, and holds what comes to the naive twin.
+fn check_unescape<K: Kernel>(raw: &[u8], room: usize) -> Progress {
+    let mut bytes = std::vec![0xaa; room];
+    let progress = unescape::copy_with::<K>(raw, &mut bytes);
+    let written = &bytes[..progress.wrote];
+    // It ends between characters, and what was taken gives what was written whatever follows.
+    let taken = core::str::from_utf8(&raw[..progress.took]).unwrap();
+    let (text, quirks) = naive_unescape(taken);
+    assert_eq!((core::str::from_utf8(written), progress.quirks), (Ok(&*text), quirks), "{raw:x?} into {room}");
+    if let Ok(whole) = core::str::from_utf8(raw) {
+        let (text, quirks) = naive_unescape(whole);
+        assert!(text.as_bytes().starts_with(written), "{raw:x?} into {room}");
+        if room >= raw.len() {
+            assert_eq!((progress.took, progress.quirks), (raw.len(), quirks), "{raw:x?} into {room}");
+        }
+    }
+    progress
+}
+
+#[test]
+fn texts_are_unescaped_as_the_naive_twin_does() {
+    let tokens: &[&[u8]] = &[
+        b"a",
+        b"token ",
+        b"a run of plain text that is longer than sixteen bytes; ",
+        b"\\n",
+        b"\\\"",
+        b"\\\\",
+        b"\\u00e9",
+        b"\\ud83d\\ude00",
+        b"\\ud83d",
+        b"\\ude00",
+        b"\\q",
+        b"\\u12",
+        b"\\",
+        b"\xc3\xa9",
+        b"\xe2\x80\x94",
+        b"\xf0\x9f\x98\x80",
+        b"\x01",
+        b"\xff",
+        b"\xe2\x82",
+    ];
+    let mut random = Random(31);
+    let (mut whole, mut faults) = (0, 0);
+    for round in 0..60_000 {
+        // Now with what is ill-formed, now without; now mostly plain, now mostly escapes.
+        let most = if round % 4 == 0 { tokens.len() } else { tokens.len() - 2 };
+        let (skip, count) = [(0, 6), (0, 40), (3, 50), (6, 12)][round / 4 % 4];
+        let mut raw = Vec::new();
+        for _ in 0..random.below(count) {
+            raw.extend_from_slice(tokens[skip + random.below(most - skip)]);
+        }
+        raw.drain(..random.below(raw.len().min(3) + 1));
+        let roomy = raw.len() + 200;
+        let room = [roomy, raw.len(), random.below(raw.len() + 1)][random.below(3)];
+        let native = check_unescape::<Native>(&raw, room);
+        let portable = check_unescape::<Portable>(&raw, room);
+        let counted = unescape::decode::<Native, _>(&raw, Count(0));
+        if room == roomy {
+            assert_eq!((unescape::measure(&raw), unescape::copy(&raw, &mut std::vec![0; room])), (native, native));
+            assert_eq!(unescape::decode::<Portable, _>(&raw, Count(0)).quirks, portable.quirks, "{raw:x?}");
+            assert_eq!(counted, native, "{raw:x?}");
+        }
+        #[cfg(feature = "alloc")]
+        if let Ok(raw) = core::str::from_utf8(&raw) {
+            let mut text = String::from("=");
+            assert_eq!(unescape::append(raw.as_bytes(), &mut text).took, raw.len(), "{raw:?}");
+            assert_eq!(text, std::format!("={}", naive_unescape(raw).0));
+        }
+        whole += u32::from(native.took == raw.len());
+        faults += u32::from(core::str::from_utf8(&raw).is_err());
+    }
+    assert!(whole > 30_000 && faults > 5000, "{whole} {faults}");
+}
+
+/// An escape at each place of a block, behind each other and over its end.
+#[test]
+fn escapes_over_block_ends() {
+    for lead in 0..140 {
+        for odd in [
+            "\\n",
+            "\\\\",
+            "\\\\\\\\n",
+            "\\u00e9",
+            "\\ud83d\\ude00",
+            "\\ud83d",
+            "\\ud83d\\u0041",
+            "\\q",
+            "\\",
+            "é",
+            "—",
+            "😀",
+        ] {
+            for tail in [0, 1, 5, 20, 70, 150] {
+                let raw = ["a".repeat(lead), odd.repeat(3), "z".repeat(tail)].concat();
+                for room in [raw.len() + 128, raw.len()] {
+                    check_unescape::<Native>(raw.as_bytes(), room);
+                    check_unescape::<Portable>(raw.as_bytes(), room);
+                }
+            }
+        }
+    }
+}
+
+/// A character that is cut, or that is whole and lies over the end of a block, and what is ill-formed behind it.
+#[test]
+fn decoding_ends_before_what_is_ill_formed() {
+    for lead in 50..140 {
+        for (odd, valid) in [
+            (&b"\xc3"[..], 0),
+            (b"\xe2\x80", 0),
+            (b"\xf0\x9f\x98", 0),
+            (b"\xff", 0),
+            ("é".as_bytes(), 2),
+            ("—".as_bytes(), 3),
+            ("😀".as_bytes(), 4),
+        ] {
+            for gap in [0, 1, 20, 59, 60, 61, 62, 63, 64, 100] {
+                let plain = [&b"a".repeat(lead), odd, &b"b".repeat(gap)].concat();
+                let raw = [&plain, &b"\xff"[..], &b"c".repeat(200)].concat();
+                let end = if valid > 0 { plain.len() } else { lead };
+                for room in [raw.len() + 200, raw.len()] {
+                    for progress in [check_unescape::<Native>(&raw, room), check_unescape::<Portable>(&raw, room)] {
+                        // It may leave what is in the same block.
+                        assert!(progress.took <= end && progress.took + 128 > end, "{raw:x?}: {progress:?}");
+                    }
+                }
+                let roomy = unescape::copy(&raw, &mut std::vec![0; raw.len() + 200]);
+                assert_eq!(unescape::measure(&raw), roomy, "{raw:x?}");
+            }
+        }
+    }
+}
+
+/// The short ways are taken: most bytes of a text are looked at once.
+#[test]
+fn decoding_looks_at_few_bytes_twice() {
+    let looks = |raw: &[u8]| {
+        let mut room = std::vec![0; raw.len() + 200];
+        let (copied, copying) = visits::during(|| unescape::copy(raw, &mut room));
+        let (measured, measuring) = visits::during(|| unescape::measure(raw));
+        assert_eq!((copied, copied.took, copying), (measured, raw.len(), measuring));
+        copying as usize
+    };
+    for len in 0..16 {
+        assert_eq!(looks(&b"a".repeat(len)), len, "a token");
+        let behind = [&b"a".repeat(len)[..], b"\"", &b"b".repeat(99)].concat();
+        let (end, visits) = visits::during(|| hole::text_end(&behind));
+        assert_eq!((end, visits), (hole::TextEnd { at: len, flags: 0 }, 16));
+    }
+    for len in [16, 63, 64, 65, 1000, 4096] {
+        assert_eq!(looks(&b"a".repeat(len)), len.next_multiple_of(64), "blocks");
+        // What follows an escape is loaded once more: 16 bytes, and 48 more only if there are more.
+        let escapes = [b"\\n", &b"a".repeat(16)[..]].concat().repeat(len);
+        assert!(looks(&escapes) <= 2 * escapes.len() + 64, "{}", looks(&escapes));
+    }
+}
