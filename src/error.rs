@@ -69,3 +69,29 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::{Error, Quirk};
+    use std::string::ToString;
+
+    #[test]
+    fn errors_have_a_number_a_place_and_words() {
+        for (at, (error, due)) in (7..).zip([
+            (
+                Error::Quirk { quirk: Quirk::LongId, offset: 7 },
+                "F11 an event ID over the limit was ignored, in the event at byte 7",
+            ),
+            (Error::TooManyChoices { offset: 8 }, "more choices than the tracker has room for, in the event at byte 8"),
+            (
+                Error::TooManyCalls { offset: 9 },
+                "more tool calls than the tracker has room for, in the event at byte 9",
+            ),
+            (Error::BadIndex { offset: 10 }, "an index that is none, in the event at byte 10"),
+        ]) {
+            assert_eq!((error.to_string().as_str(), error.offset()), (due, at));
+            assert_eq!(u64::from(error.number()), at - 7);
+        }
+    }
+}

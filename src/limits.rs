@@ -33,3 +33,15 @@ impl Default for Limits {
         Limits::DEFAULT
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Limits;
+
+    #[test]
+    fn the_defaults_are_those_that_are_documented() {
+        let Limits { max_event_len, max_id_len, max_depth, max_message_len } = Limits::default();
+        assert_eq!((max_event_len, max_id_len, max_depth), (1_048_576, 1024, 128));
+        assert_eq!((max_message_len, Limits::MAX_DEPTH), (67_108_864, 1024));
+    }
+}

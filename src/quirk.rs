@@ -209,3 +209,38 @@ impl fmt::Debug for QuirkSet {
         f.debug_set().entries(self.iter()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    extern crate std;
+    use super::{Quirk, QuirkSet};
+    use std::format;
+    use std::vec::Vec;
+
+    #[test]
+    fn a_set_has_what_was_put_in_and_not_taken_out() {
+        let all: QuirkSet = Quirk::ALL.iter().copied().collect();
+        for (number, &quirk) in Quirk::ALL.iter().enumerate() {
+            assert_eq!(quirk as usize, number);
+            let mut one = QuirkSet::EMPTY;
+            one.insert(quirk);
+            assert_eq!((one, one.is_empty()), (QuirkSet::from(quirk), false));
+            assert_eq!(one.iter().collect::<Vec<_>>(), [quirk]);
+            let mut others = all;
+            others.remove(quirk);
+            others.remove(quirk);
+            let rest: Vec<_> = Quirk::ALL.iter().copied().filter(|&other| other != quirk).collect();
+            assert_eq!(others.iter().collect::<Vec<_>>(), rest);
+            assert_eq!((others.and(one), others | one), (QuirkSet::EMPTY, all));
+            assert_eq!((all.and(one), QuirkSet::ALL.and(others)), (one, others));
+        }
+    }
+
+    #[test]
+    fn quirks_are_shown_in_words() {
+        assert_eq!(format!("{}", Quirk::LongId), "an event ID over the limit was ignored");
+        let set = QuirkSet::from(Quirk::BareDone) | Quirk::LongId;
+        assert_eq!(format!("{set:?}"), "{LongId, BareDone}");
+    }
+}

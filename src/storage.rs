@@ -190,3 +190,82 @@ impl Storage for Growing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use super::*;
+
+    #[test]
+    fn what_cannot_grow_holds_what_it_has() {
+        fn check(mut storage: impl Storage, can: usize) {
+            assert_eq!((storage.bytes().len(), storage.max_len()), (can, can));
+            for (len, fits) in [(0, true), (can - 1, true), (can, true), (can + 1, false)] {
+                assert_eq!(storage.grow(len), fits);
+                storage.shrink(0);
+                assert_eq!((storage.bytes().len(), storage.bytes_mut().len()), (can, can));
+            }
+        }
+        check([0; 9], 9);
+        check(&mut [0; 9][..], 9);
+        check(Movable::new(&mut [0; 9], false), 9);
+    }
+
+    #[test]
+    fn a_movable_one_tells_the_most_that_was_wanted_in_vain() {
+        for can_move in [false, true] {
+            let mut memory = [0; 9];
+            let mut storage = Movable::new(&mut memory, can_move);
+            assert_eq!(storage.can_move(), can_move);
+            assert_eq!(storage.max_len(), if can_move { usize::MAX } else { 9 });
+            assert!(storage.grow(9));
+            assert_eq!(storage.take_wanted(), None);
+            for len in [12, 40, 10] {
+                assert!(!storage.grow(len));
+            }
+            assert!(storage.grow(3));
+            assert_eq!(storage.take_wanted(), can_move.then_some(40));
+            assert_eq!(storage.take_wanted(), None);
+        }
+    }
+
+    #[cfg(feature = "alloc")]
+    #[test]
+    fn a_growing_one_at_least_doubles_and_keeps_what_is_there() {
+        let mut storage = Growing::new();
+        assert_eq!(storage.bytes(), [0; INLINE]);
+        storage.bytes_mut().fill(7);
+        for (asked, len) in [(INLINE, 512), (1500, 1500), (1501, 3000), (3000, 3000)] {
+            assert!(storage.grow(asked));
+            assert_eq!(storage.bytes().len(), len);
+            assert!(storage.bytes().iter().enumerate().all(|(at, &byte)| byte == if at < INLINE { 7 } else { 0 }));
+            // Exactly that was asked of the allocator, which may refuse it.
+            assert_eq!(storage.buffer.capacity(), len);
+        }
+        assert!(!storage.grow(usize::MAX), "there is no such memory");
+        assert_eq!(storage.bytes().len(), 3000);
+        assert!(Growing::default().grow(1), "one that has nothing, too");
+    }
+
+    #[cfg(feature = "alloc")]
+    #[test]
+    fn only_a_large_buffer_that_is_hardly_needed_is_given_back() {
+        const LARGE: usize = 16 * 1024;
+        for (len, needed, left) in [
+            (LARGE, 0, LARGE),
+            (LARGE + 1, 0, INLINE),
+            (LARGE + 1, 600, 600),
+            (LARGE + 1, LARGE / 2, LARGE / 2),
+            (LARGE + 1, LARGE / 2 + 1, LARGE + 1),
+            (LARGE + 1, LARGE + 1, LARGE + 1),
+            (9 * LARGE, 20, INLINE),
+        ] {
+            let mut storage = Growing::new();
+            assert!(storage.grow(len));
+            storage.bytes_mut().fill(7);
+            storage.shrink(needed);
+            assert_eq!(storage.bytes().len(), left, "{len}, of which {needed} are needed");
+            assert!(storage.bytes()[..needed].iter().all(|&byte| byte == 7));
+        }
+    }
+}

@@ -376,33 +376,6 @@ fn cases() {
     assert!(runs > 50_000);
 }
 
-/// One record at a time out of a chunk of ten thousand calls: the work is linear in the chunk.
-#[test]
-fn small_arrays_walk_nothing_twice() {
-    let time = |calls: usize| {
-        let mut payload = String::from("data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[");
-        for call in 0..calls {
-            // Of the same call, so that no table is full.
-            write!(
-                payload,
-                "{}{{\"index\":0,\"function\":{{\"arguments\":\"\\u0041{call}\"}}}}",
-                if call > 0 { "," } else { "" }
-            )
-            .unwrap();
-        }
-        payload.push_str("]}}]}\n\n");
-        let started = std::time::Instant::now();
-        let config = Config::default();
-        let lines = read(payload.as_bytes(), &[payload.len() / 2], config, Some(1 << 20), 1, 64);
-        assert_eq!(lines.len(), calls + 2);
-        started.elapsed()
-    };
-    time(1000);
-    let (some, many) = (time(1_000), time(16_000));
-    // Quadratic work would take 256 times as long.
-    assert!(many < some * 100, "{many:?} is too much beside {some:?}");
-}
-
 /// Frames are the same however a raw value that is too long, and what follows it, are cut.
 #[test]
 fn frames_of_what_is_too_long() {
@@ -470,4 +443,71 @@ fn streams_at_random() {
         }
     }
     println!("{runs} runs of streams at random by batch");
+}
+
+/// What each record says, wherever its bytes lie, of a batch that is asked for the kinds in `mask`.
+fn told(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8>; 3])> {
+    let (mut machine, mut tracker, mut batch) =
+        (Machine::<2>::new(Config::default()), Tracker::<8, 32>::new(), Batch::new());
+    let (mut store, mut scratch) = (vec![0; 1 << 20], vec![0; 1 << 20]);
+    let mut records = vec![Record::default(); cap];
+    let mut told = Vec::new();
+    let mut pieces: Vec<Option<&[u8]>> = bytes.chunks(cut).map(Some).collect();
+    pieces.push(None);
+    for mut piece in pieces {
+        loop {
+            let given = piece.unwrap_or_default();
+            let mut sink = Sink::new(&mut records, &mut scratch, mask);
+            let mut movable = Movable::new(&mut store, false);
+            let (spent, filled) = match piece {
+                Some(_) => batch.fill(&mut machine, &mut movable, &mut tracker, given, 0, &mut sink),
+                None => (0, batch.finish(&mut machine, &mut movable, &mut tracker, &mut sink)),
+            };
+            let written = sink.written();
+            for record in &records[..written] {
+                let bytes = |flag: u16, off: u32, len: u32| match len {
+                    0 => Vec::new(),
+                    _ if record.flags & flag != 0 => scratch[off as usize..][..len as usize].to_vec(),
+                    _ => given[off as usize..][..len as usize].to_vec(),
+                };
+                let text = bytes(stream::FLAG_TEXT_SCRATCH, record.text_off, record.text_len);
+                let aux = bytes(stream::FLAG_AUX_SCRATCH, record.aux_off, record.aux_len);
+                let extra = bytes(stream::FLAG_EXTRA_SCRATCH, record.extra_off, record.extra_len);
+                let places = stream::FLAG_TEXT_SCRATCH | stream::FLAG_AUX_SCRATCH | stream::FLAG_EXTRA_SCRATCH;
+                let flags = record.flags & !places;
+                told.push((Record { flags, text_off: 0, aux_off: 0, extra_off: 0, ..*record }, [text, aux, extra]));
+            }
+            piece = piece.map(|_| &given[spent..]);
+            match filled {
+                Filled::Done => break,
+                Filled::Full => assert!(written > 0 || spent > 0, "no progress"),
+                filled => panic!("{filled:?}"),
+            }
+        }
+    }
+    told
+}
+
+/// Who does not ask for payloads is told of plain chunks by a shorter way: the same, and so with few kinds.
+#[test]
+fn what_is_not_asked_for_changes_nothing_else() {
+    let wire: u64 = 1 << Kind::Payload as u16;
+    let mut compared = 0;
+    for stream in common::corpus::samples() {
+        let all = told(&stream.bytes, u64::MAX, 256, usize::MAX);
+        for mask in [!wire, 1 << Kind::Chunk as u16 | 1 << Kind::Content as u16, 1 << Kind::Frame as u16] {
+            let due: Vec<_> = all.iter().filter(|(record, _)| mask >> record.kind & 1 == 1).collect();
+            for (cap, cut) in [(256, usize::MAX), (1, usize::MAX), (2, 700), (3, 61), (256, 1)] {
+                let got = told(&stream.bytes, mask, cap, cut);
+                assert!(
+                    got.iter().eq(due.iter().copied()),
+                    "{}: kinds {mask:x}, {cap} records, slices of {cut}",
+                    stream.name
+                );
+                compared += got.len();
+            }
+        }
+    }
+    println!("{compared} records compared");
+    assert!(compared > 1000);
 }

@@ -446,6 +446,7 @@ fn a_buffer_that_is_too_small_changes_nothing() {
             let mut small = bytes[..size].to_vec();
             let Err(LogError::NeedStorage { need }) = write(&mut log, &mut small) else { panic!("{size} bytes did") };
             assert!(need >= ample.len() && need >= size + size / 2, "{need}");
+            assert!(need <= ample.len().max(size + size / 2), "{need} of {size}");
             assert_eq!((format!("{log:?}"), &small[..len]), (state.clone(), &bytes[..len]));
             tried += 1;
         }
@@ -490,6 +491,7 @@ fn what_was_replaced_makes_room() {
     // Without the usage that was replaced it is little more than the text.
     assert!(longest < 3 * 25_000 + 4096, "{longest}");
 
+    assert!(!log.is_empty());
     log.reset();
     assert!(log.is_empty());
     let messages: Vec<String> = (0..1000)
@@ -503,6 +505,49 @@ fn what_was_replaced_makes_room() {
     assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(1998));
     assert_eq!(text[..1998], *"ab".repeat(999).as_bytes());
     assert!(longest < 3 * 2000 + 2048, "{longest}");
+}
+
+#[test]
+fn whole_messages_replace_one_another() {
+    let messages = [
+        r#""role":"a","content":"c","reasoning":"r","refusal":"n","annotations":[1,2],
+            "function_call":{"name":"fun","arguments":"args"},
+            "audio":{"id":"i","data":"QQ==","transcript":"t","expires_at":7},
+            "tool_calls":[{"index":3,"id":"x","function":{"name":"f","arguments":"{}"}},{"index":3,"id":"y"}]"#,
+        r#""role":"b","content":"d","annotations":[3],"tool_calls":[{"id":"z","custom":{"name":"g","input":"in"}}]"#,
+        r#""annotations":[],"audio":{"transcript":"u"}"#,
+        r#""refusal":"no","reasoning":"q","function_call":{"name":"other"}"#,
+        "",
+    ];
+    let mut counts = Counts::default();
+    for first in messages {
+        for second in messages {
+            for last in [r#""message":{"content":"m"}"#, r#""delta":{"content":"e"}"#, r#""delta":{"role":"s"}"#] {
+                let choices =
+                    [format!(r#""message":{{{first}}}"#), format!(r#""message":{{{second}}}"#), last.to_string()];
+                let events = choices.map(|choice| {
+                    let payload = format!(r#"{{"choices":[{{"index":2,{choice}}}]}}"#).replace('\n', "");
+                    format!("data: {payload}\n\n")
+                });
+                counts.stream(&events.concat(), events.concat().as_bytes(), Config::default());
+            }
+        }
+    }
+    counts.say("messages");
+}
+
+#[test]
+fn names_that_grow_replace_what_was_there() {
+    let pieces = [
+        r#""function_call":{"name":"ge"}"#,
+        r#""function_call":{"name":"get"}"#,
+        r#""function_call":{"name":"_it"},"role":"a""#,
+        r#""function_call":{"name":"get_it_all","arguments":"x"},"role":"b""#,
+        r#""tool_calls":[{"index":0,"function":{"name":"ge"}},{"index":1,"function":{"name":"ge"}}]"#,
+        r#""tool_calls":[{"index":1,"function":{"name":"get"}},{"index":0,"function":{"name":"x"}}]"#,
+    ];
+    let stream: String = pieces.iter().map(|piece| format!("data: {}\n\n", delta(1, piece))).collect();
+    Counts::default().stream("names", stream.as_bytes(), Config::default());
 }
 
 #[test]

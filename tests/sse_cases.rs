@@ -3,165 +3,17 @@
 //! `DELTAWIRE_CORPUS` names the folder that holds `sse/cases.json`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
+#[allow(dead_code, unreachable_pub)]
+#[path = "common/naive_sse.rs"]
+mod naive_sse;
 #[allow(unreachable_pub)]
 #[path = "common/thin.rs"]
 mod thin;
 
 use deltawire::sse::{Decoder, Item};
 use deltawire::{Limits, Storage};
-use std::time::{Duration, Instant};
+use naive_sse::{Answer, Naive, Reader, Seen};
 use thin::thin;
-
-/// An item, kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Seen {
-    Event { name: Vec<u8>, data: Vec<u8>, id: Vec<u8> },
-    Comment(Vec<u8>),
-    Retry(u64),
-    TooLong(u64),
-}
-
-impl Seen {
-    fn of(item: Item<'_>) -> Seen {
-        match item {
-            Item::Event(event) => Seen::Event {
-                name: event.name().to_vec(),
-                data: event.data().to_vec(),
-                id: event.last_event_id().to_vec(),
-            },
-            Item::Comment(text) => Seen::Comment(text.to_vec()),
-            Item::Retry(time) => Seen::Retry(time),
-            Item::TooLong { offset } => Seen::TooLong(offset),
-            other => panic!("unknown item {other:?}"),
-        }
-    }
-}
-
-/// What a decoder said: before the end with the ID in force then, and at the end with the ID then.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Answer {
-    items: Vec<Seen>,
-    id: Vec<u8>,
-    rest: Vec<Seen>,
-    rest_id: Vec<u8>,
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// The naive decoder
-
-/// The rules over a whole buffer, as the standard and the documentation of `Decoder` state them.
-#[derive(Default)]
-struct Naive {
-    max_event: usize,
-    max_id: usize,
-    max_len: usize,
-    seen: Vec<Seen>,
-    start: Option<usize>,
-    data: Option<Vec<u8>>,
-    name: Vec<u8>,
-    id: Vec<u8>,
-    pending: Option<Vec<u8>>,
-    slot: usize,
-    discard: bool,
-    mute: bool,
-}
-
-impl Naive {
-    fn read(bytes: &[u8], limits: Limits, max_len: usize) -> Answer {
-        let mut naive = Naive {
-            max_event: limits.max_event_len as usize,
-            max_id: limits.max_id_len as usize,
-            max_len,
-            ..Naive::default()
-        };
-        let mut at = if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-        while let Some(len) = bytes[at..].iter().position(|b| matches!(b, b'\r' | b'\n')) {
-            naive.mute = false;
-            naive.line(at, &bytes[at..at + len], true);
-            at += len + if bytes[at + len..].starts_with(b"\r\n") { 2 } else { 1 };
-        }
-        naive.mute = false;
-        let last = &bytes[at..];
-        if !last.is_empty() {
-            naive.line(at, last, false);
-        }
-        let (items, id) = (std::mem::take(&mut naive.seen), naive.id.clone());
-        if !last.is_empty() {
-            naive.line(at, last, true);
-        }
-        naive.line(bytes.len(), b"", true);
-        Answer { items, id, rest: naive.seen, rest_id: naive.id }
-    }
-
-    /// A line; not `ended`: its part so far, which can only be found too long.
-    fn line(&mut self, at: usize, line: &[u8], ended: bool) {
-        if line.is_empty() {
-            if let Some(id) = self.pending.take() {
-                self.id = id;
-            }
-            let name = std::mem::take(&mut self.name);
-            if let Some(data) = self.data.take() {
-                self.seen.push(Seen::Event { name, data, id: self.id.clone() });
-            }
-            self.start = None;
-            self.discard = false;
-            return;
-        }
-        let colon = line.iter().position(|b| *b == b':');
-        let name = &line[..colon.unwrap_or(line.len())];
-        let value = colon.map_or(&[][..], |colon| &line[colon + 1..]);
-        let value = value.strip_prefix(b" ").unwrap_or(value);
-        let limit = self.max_event.min(self.max_len.saturating_sub(2 * self.slot));
-        let data_len = self.data.as_ref().map_or(0, Vec::len);
-        if name.is_empty() {
-            if !self.mute && data_len + self.name.len() + value.len() > limit {
-                self.mute = true;
-                self.seen.push(Seen::TooLong(at as u64));
-            } else if ended && !self.mute {
-                self.seen.push(Seen::Comment(value.to_vec()));
-            }
-            return;
-        }
-        if !ended && (colon.is_none() || value.is_empty()) {
-            return;
-        }
-        let start = *self.start.get_or_insert(at);
-        if name == b"retry" && ended && !value.is_empty() && value.iter().all(u8::is_ascii_digit) {
-            self.seen.push(Seen::Retry(std::str::from_utf8(value).unwrap().parse().unwrap_or(u64::MAX)));
-        }
-        if self.discard {
-            return;
-        }
-        let len = match name {
-            b"data" => data_len + usize::from(self.data.is_some()) + value.len() + self.name.len(),
-            b"event" => data_len + value.len(),
-            _ => 0,
-        };
-        if len > limit {
-            self.seen.push(Seen::TooLong(start as u64));
-            self.discard = true;
-            (self.data, self.pending) = (None, None);
-            self.name.clear();
-        } else if ended && name == b"data" {
-            self.data = Some(self.data.take().map_or(value.to_vec(), |data| [&data, &b"\n"[..], value].concat()));
-        } else if ended && name == b"event" {
-            self.name = value.to_vec();
-        } else if ended && name == b"id" {
-            self.identify(value, data_len + self.name.len());
-        }
-    }
-
-    fn identify(&mut self, value: &[u8], event_len: usize) {
-        if value.contains(&0) || value.len() > self.max_id {
-            return;
-        }
-        let slot = if value.len() > self.slot { (2 * self.slot).min(self.max_id).max(value.len()) } else { self.slot };
-        if 2 * slot + event_len + value.len() <= self.max_len {
-            self.slot = slot;
-            self.pending = Some(value.to_vec());
-        }
-    }
-}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Running a decoder
@@ -243,7 +95,7 @@ fn cuttings<'a>(bytes: &'a [u8], pairs: bool, mut each: impl FnMut(&[&'a [u8]]))
 fn check<const N: usize>(bytes: &[u8], limits: Limits, kinds: &[Kind], pairs: bool) -> usize {
     let mut runs = 0;
     for kind in kinds {
-        let want = Naive::read(bytes, limits, kind.max_len::<N>());
+        let want = Naive::read(bytes, Reader::Decoder, limits, kind.max_len::<N>());
         cuttings(bytes, pairs, |cuts| {
             let got = kind.answer::<N>(limits, cuts);
             assert_eq!(
@@ -286,6 +138,7 @@ fn texts(items: &[Seen]) -> Expected {
             Seen::Retry(time) => retry = Some(*time),
             Seen::Comment(_) => {}
             Seen::TooLong(offset) => panic!("too long at {offset}"),
+            Seen::LastEventId(_) => panic!("a decoder does not say that"),
         }
     }
     (events, retry)
@@ -319,7 +172,7 @@ fn conformance_cases() {
             case["retry"].as_u64(),
         );
         // What the standard throws away at the end: the same bytes with the block ended.
-        let flushed = Naive::read(&[&bytes[..], b"\n\n"].concat(), Limits::default(), usize::MAX);
+        let flushed = Naive::read(&[&bytes[..], b"\n\n"].concat(), Reader::Decoder, Limits::default(), usize::MAX);
         let ended = texts(&flushed.items);
         pending += usize::from(ended != want);
         for kind in KINDS {
@@ -343,7 +196,7 @@ fn conformance_cases() {
 
 #[test]
 fn naive_decoder_knows_the_standards_own_examples() {
-    let read = |bytes: &[u8]| texts(&Naive::read(bytes, Limits::default(), usize::MAX).items).0;
+    let read = |bytes: &[u8]| texts(&Naive::read(bytes, Reader::Decoder, Limits::default(), usize::MAX).items).0;
     let event = |data: &str, id: &str| ["message".to_owned(), data.to_owned(), id.to_owned()];
     assert_eq!(read(b"data: YHOO\ndata: +2\ndata: 10\n\n"), [event("YHOO\n+2\n10", "")]);
     let stream = b": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n";
@@ -351,37 +204,10 @@ fn naive_decoder_knows_the_standards_own_examples() {
     assert_eq!(read(b"data\n\ndata\ndata\n\ndata:"), [event("", ""), event("\n", "")]);
 }
 
-#[test]
-fn small_worlds() {
-    let alphabets: [[&[u8]; 8]; 2] = [
-        [b"data", b":", b" ", b"a", b"\r", b"\n", b"\xEF\xBB\xBF", b"id"],
-        [b"data:x", b"event:e", b"id:7", b"\n", b"\r", b":c", b"retry:5", b"\0"],
-    ];
-    let (mut worlds, mut runs) = (0, 0);
-    for alphabet in alphabets {
-        for len in 0..=6u32 {
-            let step = if len < 6 { 1 } else { thin() };
-            for number in (0..8usize.pow(len)).step_by(step) {
-                let bytes: Vec<u8> = (0..len).flat_map(|place| alphabet[number >> (3 * place) & 7]).copied().collect();
-                // The longest ones take turns.
-                let kinds = if len < 6 { KINDS } else { &[KINDS[number % KINDS.len()]] };
-                if len < 6 {
-                    runs += check::<64>(&bytes, Limits::default(), kinds, false);
-                } else {
-                    runs += check_chunks::<64>(&bytes, Limits::default(), kinds, 1 + number % 5);
-                }
-                worlds += 1;
-            }
-        }
-    }
-    assert_eq!(worlds, 2 * ((8usize.pow(6) - 1) / 7 + 8usize.pow(6).div_ceil(thin())));
-    eprintln!("small worlds: {worlds} streams, {runs} runs");
-}
-
 /// Like `check`, for two cuttings only.
 fn check_chunks<const N: usize>(bytes: &[u8], limits: Limits, kinds: &[Kind], size: usize) -> usize {
     for kind in kinds {
-        let want = Naive::read(bytes, limits, kind.max_len::<N>());
+        let want = Naive::read(bytes, Reader::Decoder, limits, kind.max_len::<N>());
         for cuts in [vec![bytes], bytes.chunks(size).collect()] {
             assert_eq!(kind.answer::<N>(limits, &cuts), want, "{kind:?}: {:?} in slices of {size}", show(bytes));
         }
@@ -659,62 +485,17 @@ fn reset_forgets_the_stream() {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Work
-
-/// How long the decoder takes for `bytes` in slices of `size`, and how many items it gives.
-fn work<S: Storage>(storage: S, bytes: &[u8], size: usize) -> (Duration, usize) {
-    let mut decoder = Decoder::with_limits(storage, limits(64 << 20, 1 << 20));
-    let start = Instant::now();
-    let mut items = 0;
-    for mut slice in bytes.chunks(size) {
-        while decoder.next(&mut slice).is_some() {
-            items += 1;
-        }
-    }
-    while decoder.finish().is_some() {
-        items += 1;
-    }
-    (start.elapsed(), items)
-}
-
-/// Whoever looks at every byte again for every slice or line needs hours for these.
 #[test]
-fn work_is_linear() {
-    let total = (8 << 20) / thin();
-    let repeat = |head: String, unit: &str| head + &unit.repeat(total / unit.len());
-    let ramp: String = (0..4000).step_by(thin()).map(|len| format!("id: {}\n", "i".repeat(len))).collect();
-    let long = "x".repeat((1 << 20) / thin());
-    let streams = [
-        ("one line", repeat("data: ".into(), "x")),
-        ("one comment", repeat(":".into(), "x")),
-        ("one ID", repeat("id:".into(), "x")),
-        ("one name", repeat("event:".into(), "x")),
-        ("one unknown line", repeat(String::new(), "x")),
-        ("digits", repeat("retry:".into(), "7")),
-        ("empty data lines", repeat(String::new(), "data\n")),
-        ("data after a long name", repeat(format!("event: {long}\n"), "data\n")),
-        ("names after long data", repeat(format!("data: {long}\n"), "event:e\ndata\n")),
-        ("IDs after long data", repeat(format!("data: {long}\n"), "id:1\nid:12\n")),
-        ("ever longer IDs after long data", format!("data: {long}\n{ramp}")),
-        ("all in turn", repeat(format!("data: {long}\nevent: {long}\n"), "id:12\nevent:ab\ndata:c\n:d\nretry:1\n")),
-        ("long names in turn", repeat(String::new(), &format!("event: {long}\ndata:x\nid:1\n"))),
-        ("comments in an event", repeat(format!("data: {long}\n"), ":\n")),
-        ("events", repeat(String::new(), "data:x\n\n")),
-        ("blank lines", repeat(String::new(), "\r\n")),
-    ];
-    for (name, stream) in &streams {
-        for size in [1, 7, 4096, usize::MAX] {
-            let mut room = vec![0; 48 << 20];
-            let (time, items) = work(&mut room[..], stream.as_bytes(), size);
-            assert!(time < Duration::from_secs(20), "{name} in slices of {size}: {time:?}");
-            #[cfg(feature = "alloc")]
-            {
-                let (time, same) = work(deltawire::Growing::new(), stream.as_bytes(), size);
-                assert!(time < Duration::from_secs(20), "{name} in slices of {size}, growing: {time:?}");
-                assert_eq!(items, same);
-            }
-            eprintln!("{name} in slices of {}: {time:?}, {items} items", size.min(stream.len()));
+fn reset_keeps_the_limits() {
+    let mut decoder = Decoder::with_limits([0; 64], limits(4, 2));
+    for _ in 0..2 {
+        let mut seen = Vec::new();
+        let mut slice = &b"id: 12\ndata: 1234\n\nid: 123\ndata: 12345\n\ndata\n\n"[..];
+        while let Some(item) = decoder.next(&mut slice) {
+            seen.push(Seen::of(item));
         }
+        let event = |data: &[u8]| Seen::Event { name: vec![], data: data.to_vec(), id: b"12".to_vec() };
+        assert_eq!(seen, [event(b"1234"), Seen::TooLong(19), event(b"")]);
+        decoder.reset();
     }
 }

@@ -14,6 +14,8 @@ mod delta;
 mod error;
 mod expect;
 mod flat;
+#[cfg(test)]
+mod flat_tests;
 pub(crate) mod index;
 mod key;
 mod logprobs;
@@ -22,6 +24,9 @@ pub(crate) mod shape;
 mod tool_call;
 mod usage;
 mod work;
+
+#[cfg(test)]
+mod tests;
 
 pub use choice::{Choice, Choices, FinishKind, FinishReason};
 pub use chunk::{Chunk, Field};

@@ -71,18 +71,28 @@ mod tests {
 
     #[test]
     fn ends_where_the_object_ends_however_it_is_cut() {
-        for (json, end) in [
-            (&br#"{}x"#[..], Some(2)),
-            (br#" {"a":"}\"]","b":[{}]} ,"#, Some(22)),
-            (br#"{"a":["#, None),
-            (br#"x{}"#, None),
-            (br#"{"a\\":1}{}"#, Some(9)),
+        // Where the object begins and ends; a value of another kind never becomes one.
+        const NONE: usize = usize::MAX;
+        for (json, begin, end) in [
+            (&br#"{}x"#[..], 0, 2),
+            (br#" {"a":"}\"]","b":[{}]} ,"#, 1, 22),
+            (br#"{"a":["#, 0, NONE),
+            (br#"{"a\\":1}{}"#, 0, 9),
+            (b"\t\r\n {}", 4, 6),
+            (br#"x{}"#, NONE, NONE),
+            (br#""{}" {}"#, NONE, NONE),
+            (br#"[{}]"#, NONE, NONE),
+            (br#"] {}"#, NONE, NONE),
+            (br#"}{}"#, NONE, NONE),
         ] {
             for cut in 0..=json.len() {
+                let shown = core::str::from_utf8(json).unwrap();
                 let mut balance = Balance::default();
                 let first = balance.feed(&json[..cut]);
+                assert_eq!(balance.is_open(), begin < cut && cut < end, "{shown:?} at {cut}");
+                assert_eq!(balance.is_closed(), end <= cut, "{shown:?} at {cut}");
                 let got = first.or_else(|| balance.feed(&json[cut..]).map(|at| at + cut));
-                assert_eq!(got, end, "{:?} at {cut}", core::str::from_utf8(json).unwrap());
+                assert_eq!(got, Some(end).filter(|end| *end != NONE), "{shown:?} at {cut}");
             }
         }
     }

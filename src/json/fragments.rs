@@ -126,10 +126,11 @@ impl<'a> Fragments<'a> {
         self.replacement(fault)
     }
 
-    /// Decodes what it can at once with `decode`, which is shown the bytes that are left: how many bytes it wrote.
+    /// Decodes what it can at once with `decode`, which is shown the bytes that are left: how many bytes it wrote. Before
+    /// the first fragment, or behind the last one: nothing of an ill-formed run is due.
     #[inline]
     pub(super) fn bulk(&mut self, decode: impl FnOnce(&'a [u8]) -> Progress) -> usize {
-        if self.lead != 0 || self.verbatim || self.replace || self.quirks.contains(Quirk::IllFormedUtf8) {
+        if self.lead != 0 || self.verbatim {
             return 0;
         }
         let progress = decode(self.rest);

@@ -373,7 +373,7 @@ mod tests {
             assert_eq!(number(text).raw(), text.as_bytes());
             assert_eq!(number(text).is_integer(), text.parse::<i64>().is_ok(), "{text}");
             assert_eq!(number(text).to_f64(), text.parse::<f64>().unwrap());
-            assert_eq!(number(text).to_string(), text);
+            assert_eq!((number(text).to_string(), std::format!("{:?}", number(text))), (text.into(), text.into()));
         }
         for text in [
             "", "-", "+1", ".5", "1.", "01", "-01", "1e", "1e+", "1.e5", "1 ", " 1", "0x1", "1a", "NaN", "inf", "--1",

@@ -260,6 +260,8 @@ mod tests {
             (b"{1:2}", "{}"),
             (b"[{\"a\":[1}},[2]]", "[{\"a\":[1]},[2]]"),
             (b"[[x\\\"],3]", "[[],3]"),
+            (b"[[x\"]\\\"]\",1],3]", "[[],3]"),
+            (b"[{\"a\":x,\"[{\":1},3]", "[{},3]"),
             (b"[\"\\q\\ud800\xff\x01\"]", "[\"\\\\q\u{fffd}\u{fffd}\\u0001\"]"),
             (b"[\"a\xffb\\u0000\\\"\",1]", "[\"a\u{fffd}b\\u0000\\\"\",1]"),
             (b"[\"\\ude00 \\ud83d\\ude00 \\u0041\"]", "[\"\u{fffd} \u{1f600} A\"]"),
@@ -269,6 +271,21 @@ mod tests {
         ] {
             assert_eq!(rewritten(json), due, "{}", String::from_utf8_lossy(json));
         }
+    }
+
+    #[test]
+    fn control_characters_are_escaped() {
+        for byte in 0..=0x7f_u8 {
+            let mut written = Vec::from(b"\"");
+            super::escape(&[b'<', byte, b'>'], |bytes| written.extend_from_slice(bytes));
+            written.push(b'"');
+            crate::json::validate(&written, 1).unwrap();
+            let value = crate::json::parse(&written).unwrap();
+            assert_eq!(value.as_text().unwrap(), &*std::format!("<{}>", char::from(byte)));
+        }
+        let mut written = Vec::new();
+        super::escape(b"\n\r\t\x08\x0c\"\\", |bytes| written.extend_from_slice(bytes));
+        assert_eq!(written, b"\\n\\r\\t\\b\\f\\\"\\\\", "the short forms");
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub(super) fn take(text: &mut Text<'_>, buffer: &mut [u8]) -> usize {
     }
     while !text.is_empty() {
         let Some(room) = buffer.get_mut(written..) else { break };
-        let (len, took) = piece(text, room);
-        if took == 0 && len == 0 {
+        let len = piece(text, room);
+        if len == 0 {
             break;
         }
         written = written.saturating_add(len);
@@ -32,47 +32,47 @@ pub(super) fn take(text: &mut Text<'_>, buffer: &mut [u8]) -> usize {
     written
 }
 
-/// One piece: how many bytes it wrote, and how many it took. Nothing, if there is no room.
-fn piece(text: &mut Text<'_>, room: &mut [u8]) -> (usize, usize) {
+/// One piece: how many bytes it wrote. None, if there is no room: then it took nothing.
+fn piece(text: &mut Text<'_>, room: &mut [u8]) -> usize {
     let raw = text.raw();
     let verbatim = text.is_verbatim();
     if text.half() != 0 || (raw.first() == Some(&b'\\') && !verbatim) {
         let near = raw.get(..LONGEST).unwrap_or(raw);
         let mut fragments = Fragments::new(near, text.half(), verbatim);
         let mut bytes = [0; 4];
-        let Some(fragment) = fragments.next() else { return (0, 0) };
+        let Some(fragment) = fragments.next() else { return 0 };
         if !put(room, fragment.encode(&mut bytes)) {
-            return (0, 0);
+            return 0;
         }
+        // A half that found no other takes no bytes.
         let took = near.len().saturating_sub(fragments.left());
         *text = text.behind(took);
-        // A half that found no other takes no bytes.
-        return (fragment.len(), took.max(1));
+        return fragment.len();
     }
     let fits = raw.get(..room.len()).unwrap_or(raw);
     let end = if verbatim { None } else { find::byte(b'\\', fits) };
     let run = fits.get(..end.unwrap_or(fits.len())).unwrap_or(fits);
-    let Some(chunk) = run.utf8_chunks().next() else { return (0, 0) };
+    let Some(chunk) = run.utf8_chunks().next() else { return 0 };
     if !chunk.valid().is_empty() {
         put(room, chunk.valid());
         let took = chunk.valid().len();
         *text = text.behind(took);
-        return (took, took);
+        return took;
     }
     // Ill-formed, or a character that is cut by what fits: four bytes tell.
     let near = raw.get(..4).unwrap_or(raw);
     let end = if verbatim { None } else { find::byte(b'\\', near) };
     let near = near.get(..end.unwrap_or(near.len())).unwrap_or(near);
-    let Some(chunk) = near.utf8_chunks().next() else { return (0, 0) };
+    let Some(chunk) = near.utf8_chunks().next() else { return 0 };
     let (char, took) = match chunk.valid().chars().next() {
         Some(char) => (char, char.len_utf8()),
         None => (char::REPLACEMENT_CHARACTER, chunk.invalid().len()),
     };
     if !put(room, char.encode_utf8(&mut [0; 4])) {
-        return (0, 0);
+        return 0;
     }
     *text = text.behind(took);
-    (char.len_utf8(), took)
+    char.len_utf8()
 }
 
 fn put(room: &mut [u8], text: &str) -> bool {

@@ -119,7 +119,7 @@ fn check(text: Text<'_>, due: &str, quirks: QuirkSet) {
         assert_eq!(&buffer[..fits], &due.as_bytes()[..fits]);
         assert!(!copied.complete || copied.quirks == quirks);
     }
-    for len in 4..9 {
+    for len in (4..9).chain([due.len() + 300]) {
         let mut reader = text.unescape();
         let (mut whole, mut buffer) = (Vec::new(), vec![0; len]);
         while !reader.is_done() {
@@ -128,6 +128,19 @@ fn check(text: Text<'_>, due: &str, quirks: QuirkSet) {
             whole.extend_from_slice(&buffer[..written]);
         }
         assert_eq!((whole, reader.read(&mut buffer), reader.quirks()), (due.as_bytes().to_vec(), 0, quirks));
+    }
+    // Into a buffer that has room for much at once.
+    for len in [150, due.len() + 300] {
+        let mut reader = text.unescape();
+        let (mut whole, mut buffer) = (Vec::new(), vec![0; len]);
+        loop {
+            let written = reader.read(&mut buffer);
+            whole.extend_from_slice(&buffer[..written]);
+            if written == 0 {
+                break;
+            }
+        }
+        assert_eq!((whole, reader.is_done(), reader.quirks()), (due.as_bytes().to_vec(), true, quirks));
     }
     if let Some(text) = text.as_str() {
         assert_eq!((text, text.as_bytes()), (due, raw));
@@ -376,6 +389,8 @@ fn faults_of_the_cursor() {
         (b"tru", UnexpectedEnd, 3),
         (b"trux", BadLiteral, 3),
         (b"nULL", BadLiteral, 1),
+        (b"fals", UnexpectedEnd, 4),
+        (b"falsx", BadLiteral, 4),
         (b"truex", TrailingBytes, 4),
         (b"\"a", UnexpectedEnd, 2),
         (b"\"a\\\"", UnexpectedEnd, 4),
@@ -428,6 +443,12 @@ fn faults_of_the_cursor() {
     assert_eq!(elements(b"[[}]"), None, "brackets are not told apart where nothing is entered");
     assert_eq!(elements(b"[1,"), fault(UnexpectedEnd, 3));
 
+    // That a value is due is seen before it is read.
+    for (bytes, at) in [(&b"[,1]"[..], 1), (b"[ x]", 2)] {
+        let mut cursor = Cursor::new(bytes);
+        cursor.begin_array().unwrap();
+        assert_eq!(cursor.next_element(), Err(UnexpectedByte.at(at)));
+    }
     let mut cursor = Cursor::new(b"[1");
     cursor.begin_array().unwrap();
     assert_eq!(cursor.next_element(), Ok(true));
@@ -452,6 +473,74 @@ fn offsets_of_the_cursor() {
     assert!(cursor.next_member().unwrap().is_none());
     assert_eq!((cursor.offset(), cursor.end()), (bytes.len(), Ok(())));
     assert!(format!("{cursor:?}").contains("offset: 31"));
+    // A look ahead tells what is wrong as a step does.
+    assert_eq!(Cursor::new(b"  ").peek(), Err(JsonErrorKind::UnexpectedEnd.at(2)));
+    assert_eq!(Cursor::new(b"  x").peek(), Err(JsonErrorKind::UnexpectedByte.at(2)));
+}
+
+#[test]
+fn a_walk_ends_with_its_first_fault() {
+    for (bytes, fault) in [
+        (&b"[1 2, 3]"[..], JsonErrorKind::UnexpectedByte.at(3)),
+        (b"[1, x, 3]", JsonErrorKind::UnexpectedByte.at(4)),
+        (b"[[[1]], 3]", JsonErrorKind::TooDeep.at(2)),
+        (b"[1, tru, 3]", JsonErrorKind::BadLiteral.at(7)),
+    ] {
+        let mut walk = walk::Walk::new(bytes, 2);
+        assert!(walk.begin(b'['));
+        while walk.element() && walk.value().is_some() {}
+        for _ in 0..2 {
+            assert_eq!(walk.fault(), Some(fault));
+            // Nothing of what is left, although some of it is sound.
+            assert_eq!((walk.peek(), walk.value(), walk.member(), walk.element()), (0, None, None, false));
+            assert!(!walk.begin(b'['));
+        }
+    }
+}
+
+#[test]
+fn a_tag_is_of_a_name_alone() {
+    let tag = |bytes: &'static [u8]| Steps::new(bytes, 0, 1).tag();
+    assert_eq!(tag(b"\"content\":1"), u32::from_le_bytes(*b"cont"));
+    assert_eq!((tag(b"xcontent\":1"), tag(b"\"id\":1")), (0, 0));
+    assert_eq!(Text::verbatim(b"a\\n").as_str(), Some("a\\n"), "it has no escape");
+}
+
+#[test]
+fn members_and_elements_by_offset() {
+    for bytes in [
+        &br#"[1, "a\u0062", [2], {"c": 3} , null]"#[..],
+        br#" { "a" : 1 , "\u0062":[{"x":"y"}],"c":"d" } "#,
+        b"[]",
+        b"{}",
+        b"7",
+        b"\"[1]\"",
+        // What only shows where it is entered: as far as it goes.
+        b"[1, 2 3]",
+        b"[1, 2,]",
+        b"[,1]",
+        br#"{"a":1,"b" 2}"#,
+        br#"{"a":1,"b"}"#,
+    ] {
+        let value = parse(bytes).unwrap();
+        for value in [value, Value::from_raw(value.raw())] {
+            let mut at = 0;
+            for element in value.elements().map_while(Result::ok) {
+                assert_eq!(value.element_at(&mut at).unwrap().raw(), element.raw());
+                assert!(value.raw()[..at].ends_with(element.raw()), "it is kept as an offset");
+            }
+            assert!(value.element_at(&mut at).is_none() && value.element_at(&mut at).is_none());
+            let mut at = 0;
+            for (name, element) in value.members().map_while(Result::ok) {
+                let (told, value) = value.member_at(&mut at).unwrap();
+                assert_eq!((told, value.raw()), (name, element.raw()));
+            }
+            assert!(value.member_at(&mut at).is_none() && value.member_at(&mut at).is_none());
+        }
+    }
+    // An offset says nothing of the kind.
+    assert!(parse(b"[1,2]").unwrap().member_at(&mut 2).is_none());
+    assert!(parse(br#"{"a":1,"b":2}"#).unwrap().element_at(&mut 6).is_none());
 }
 
 #[test]
@@ -502,6 +591,7 @@ fn strict_faults() {
         (b"[[[1]]]", TooDeep, 2),
         (b"[\"\\u12g4\"]", BadEscape, 2),
         (b"[\"\\u12\"]", BadEscape, 2),
+        (b"[\"\\u1g", BadEscape, 2),
         (b"[\"\\u12", UnexpectedEnd, 6),
         (b"[\"\\", UnexpectedEnd, 3),
         (b"[\"a\nb\"]", RawControl, 3),

@@ -219,6 +219,107 @@ fn messages_replace_and_give_way_to_deltas() {
 }
 
 #[test]
+fn a_message_says_all_that_deltas_say() {
+    let first = r#""message":{"role":"a","content":"c","reasoning":"r","refusal":"n","annotations":[1,2],
+        "function_call":{"name":"fun","arguments":"args"},"audio":{"id":"i","data":"QQ==","transcript":"t","expires_at":7},
+        "tool_calls":[{"index":3,"id":"x","type":"function","function":{"name":"f","arguments":"{}"}},
+        {"index":3,"id":"y","type":"custom","custom":{"name":"g","input":"in"}}]}"#;
+    let whole = choice(&[first]);
+    let texts = [&whole.role, &whole.content, &whole.reasoning, &whole.refusal].map(|text| text.as_deref().unwrap());
+    assert_eq!(texts, ["a", "c", "r", "n"]);
+    let call = whole.function_call.unwrap();
+    assert_eq!((call.name.as_deref(), call.arguments.as_deref()), (Some("fun"), Some("args")));
+    let audio = whole.audio.unwrap();
+    assert_eq!((audio.id.as_deref(), audio.data.as_deref()), (Some("i"), Some("QQ==")));
+    assert_eq!((audio.transcript.as_deref(), audio.expires_at), (Some("t"), Some(7)));
+    assert_eq!(whole.annotations.value().raw(), b"[1,2]");
+    assert_eq!(whole.annotations.len(), 2);
+    let calls: Vec<_> = whole.tool_calls.iter().map(|call| (call.name.as_deref().unwrap(), call.custom)).collect();
+    assert_eq!(calls, [("f", false), ("g", true)]);
+
+    // The next one replaces all of it, but for the role, and for annotations where it has none.
+    let next = choice(&[first, r#""message":{"role":"b","content":"d","annotations":[]}"#]);
+    assert_eq!((next.content.as_deref(), next.reasoning, next.refusal), (Some("d"), None, None));
+    assert_eq!((next.function_call, next.audio, next.tool_calls), (None, None, Vec::new()));
+    assert_eq!((next.role.as_deref(), next.annotations.len()), (Some("a"), 2));
+    let next = choice(&[first, r#""message":{"annotations":[3]}"#]);
+    assert_eq!(next.annotations.value().raw(), b"[3]");
+}
+
+#[test]
+fn messages_are_charged_for_what_they_keep() {
+    let members = [
+        r#""content":"content""#,
+        r#""reasoning":"reasoning""#,
+        r#""refusal":"refusal""#,
+        r#""function_call":{"name":"fun","arguments":"args"}"#,
+        r#""function_call":{"arguments":"args"}"#,
+        r#""audio":{"id":"i","data":"QQ==","transcript":"trans"}"#,
+        r#""tool_calls":[{"id":"call","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b"}]"#,
+        r#""role":"r""#,
+        r#""annotations":[1,{"a":2}]"#,
+    ];
+    for (at, one) in members.iter().enumerate() {
+        for other in members.iter().skip(at) {
+            let first = format!(r#"{{"choices":[{{"index":0,"message":{{{one},{other}}}}}]}}"#);
+            let second = format!(r#"{{"choices":[{{"index":0,"message":{{{other}}}}}]}}"#);
+            let delta = r#"{"choices":[{"index":0,"delta":{"content":"x"}}]}"#;
+            for payloads in [&[&first[..]][..], &[&first, &second], &[&second, &first], &[&first, delta]] {
+                let (assembler, errors) = fed(Assembler::new(), payloads);
+                assert_eq!(errors, []);
+                assert_eq!(used(&assembler), kept(&assembler), "{payloads:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_are_equal_whatever_pieces_they_came_in() {
+    let call = |text: &str| {
+        format!(
+            r#"{{"choices":[{{"index":0,"delta":{{"tool_calls":[{{"index":0,"function":{{"arguments":"{text}"}}}}]}}}}]}}"#
+        )
+    };
+    let made = |payloads: &[&str]| {
+        let payloads: Vec<String> = payloads.iter().map(|text| call(text)).collect();
+        message(&payloads.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    assert_eq!(made(&["{}"]), made(&["{", "}"]));
+    assert_ne!(made(&["{}"]), made(&["{", "] "]));
+}
+
+#[test]
+fn what_went_wrong_is_said_in_words() {
+    use crate::message::LogError;
+    let said = [
+        AssembleError::TooLong.to_string(),
+        AssembleError::TooManyChoices.to_string(),
+        AssembleError::TooManyCalls.to_string(),
+        AssembleError::BadIndex.to_string(),
+        AssembleError::OutOfMemory.to_string(),
+        LogError::NeedStorage { need: 1 }.to_string(),
+    ];
+    for (at, text) in said.iter().enumerate() {
+        assert!(text.len() > 8 && !said[..at].contains(text), "{text:?}");
+    }
+    for (one, other) in [
+        (AssembleError::TooLong, LogError::TooLong),
+        (AssembleError::TooManyChoices, LogError::TooManyChoices),
+        (AssembleError::TooManyCalls, LogError::TooManyCalls),
+        (AssembleError::BadIndex, LogError::BadIndex),
+    ] {
+        assert_eq!(one.to_string(), other.to_string());
+    }
+}
+
+#[test]
+fn raw_json_is_shown_as_it_came() {
+    let message = message(&[r#"{"choices":[{"index":0,"delta":{"annotations":["ann"]}}],"usage":{"tok":1}}"#]);
+    assert!(format!("{:?}", message.usage.unwrap()).contains("tok"));
+    assert!(format!("{:?}", message.choices[0].annotations).contains("ann"));
+}
+
+#[test]
 fn usage_is_the_last_and_errors_the_first() {
     let message = message(&[
         r#"{"choices":[],"usage":{"total_tokens":1}}"#,
@@ -410,6 +511,10 @@ fn choices_and_calls_are_bounded() {
     let choices: Vec<String> =
         (0..129).map(|index| format!(r#"{{"choices":[{{"index":{index},"delta":{{"content":"x"}}}}]}}"#)).collect();
     let (assembler, errors) = fed(Assembler::new(), &choices.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(errors, [AssembleError::TooManyChoices]);
+    assert_eq!(assembler.message().choices.len(), 128);
+    // So are those that bring no delta.
+    let (assembler, errors) = fed(assembler, &[r#"{"choices":[{"index":200,"native_finish_reason":"x"}]}"#]);
     assert_eq!(errors, [AssembleError::TooManyChoices]);
     assert_eq!(assembler.message().choices.len(), 128);
 

@@ -520,3 +520,6 @@ fn shift(store: &mut [u8], from: usize, to: usize, len: usize) {
         pairs.rev().for_each(|(to, from)| to.set(from.get()));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -375,3 +375,25 @@ impl Reader {
         time.map(Found::Retry)
     }
 }
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests {
+    use super::*;
+    use crate::Growing;
+
+    /// A large event's memory is given back with the call after it.
+    #[test]
+    fn what_the_last_item_needed_can_go() {
+        let mut decoder = Decoder::new(Growing::new());
+        let small = decoder.storage.bytes().len();
+        let value = [b'x'; 40_000];
+        for slice in [b"data: ", &value[..]] {
+            assert!(decoder.next(&mut &*slice).is_none());
+        }
+        assert!(decoder.storage.bytes().len() >= value.len());
+        assert!(matches!(decoder.next(&mut &b"\n\n"[..]), Some(Item::Event(event)) if event.data() == value));
+        assert!(decoder.storage.bytes().len() >= value.len());
+        assert!(decoder.next(&mut &b": next\n"[..]).is_some());
+        assert_eq!(decoder.storage.bytes().len(), small);
+    }
+}

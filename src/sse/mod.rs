@@ -4,6 +4,8 @@
 
 pub(crate) mod block;
 mod decoder;
+#[cfg(test)]
+mod linear_tests;
 mod lines;
 mod lossy;
 

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Config, Event, Parser, Validate};
+use super::{Batch, Config, Event, Filled, Kind, Machine, Parser, Record, Sink, Validate};
 use crate::chat::DeltaKind;
 use crate::scan::visits;
 use crate::{Flow, Handler, Limits, Storage};
@@ -14,7 +14,14 @@ use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
-const MIB: usize = 1 << 20;
+#[allow(unreachable_pub)]
+#[path = "../../tests/common/thin.rs"]
+mod thin;
+
+/// `count` MiB; of `DELTAWIRE_THIN=n` an `n`th.
+fn mib(count: usize) -> usize {
+    (count << 20) / thin::thin()
+}
 
 /// What a byte may cost where most of it is one event, its texts read: the search for the line's end, the copy if it was
 /// cut, the pass, the shapes that it is compared with, and who reads it.
@@ -28,7 +35,10 @@ const FLOOD: f64 = 24.0;
 
 /// The same of raw JSON values on one line, the shortest there are: the line's end is looked for within
 /// [`NEAR`](super::machine) at each.
-const VALUES: f64 = 264.0;
+const VALUES: f64 = 40.0;
+
+/// The same of one chunk of many calls whose records are written one at a time.
+const RECORDS: f64 = 8.0;
 
 /// Reads the texts, piece by piece.
 #[derive(Default)]
@@ -144,16 +154,16 @@ fn a_long_event_costs_no_more_than_its_bytes() {
     let token = "{\"token\":\" the\",\"logprob\":-0.25,\"bytes\":[32,116],\"top_logprobs\":[[{}],[{}]]},";
     let sizes = [1, 1460, usize::MAX];
     for (name, bytes) in [
-        ("a text", stream(&"a".repeat(8 * MIB), "")),
-        ("log probabilities", stream("a", &(token.repeat(8 * MIB / token.len()) + "{}"))),
+        ("a text", stream(&"a".repeat(mib(8)), "")),
+        ("log probabilities", stream("a", &(token.repeat(mib(8) / token.len()) + "{}"))),
     ] {
-        assert!(bytes.len() > 8 * MIB - 100);
+        assert!(bytes.len() > mib(8) - 100);
         visits(name, &bytes, &sizes, limits(), EVENT);
         let strict = Config { validate: Validate::Strict, ..limits() };
         visits(&format!("{name}, strict"), &bytes, &sizes[1..], strict, STRICT);
     }
     for (name, content) in [("escapes", "\\n"), ("quotes", "\\\"a"), ("letters", "é"), ("halves", "\\ud83d")] {
-        let bytes = stream(&content.repeat(MIB / content.len()), "");
+        let bytes = stream(&content.repeat(mib(1) / content.len()), "");
         visits(name, &bytes, &[1, 1460, usize::MAX], limits(), FLOOD);
     }
 }
@@ -161,7 +171,7 @@ fn a_long_event_costs_no_more_than_its_bytes() {
 /// What is known is looked at once: the memo is in use.
 #[test]
 fn an_event_that_is_known_is_looked_at_once() {
-    let bytes = stream(&"a".repeat(MIB), "");
+    let bytes = stream(&"a".repeat(1 << 20), "");
     let mut memory = vec![0; bytes.len()];
     let given = &mut memory[..];
     let mut each = |slots: usize| {
@@ -192,7 +202,7 @@ fn what_cannot_be_remembered_is_seldom_looked_at() {
     let event = format!(
         "data: {{\"choices\":[{{\"delta\":{{\"content\":\"a\"}}}}],\"system_fingerprint\":\"{fingerprint}\"}}\n\n"
     );
-    let bytes = event.repeat(MIB / event.len()).into_bytes();
+    let bytes = event.repeat((1 << 20) / event.len()).into_bytes();
     let mut memory = vec![0; bytes.len()];
     let given = &mut memory[..];
     let (_, off) = visits::during(|| read::<0, _>(By::PullUnread, &bytes, usize::MAX, limits(), &mut *given));
@@ -227,14 +237,67 @@ fn a_flood_costs_no_more_than_its_bytes() {
         "data: 1\r",
         "data: \"\n\n",
     ] {
-        let bytes = flood.repeat(MIB / flood.len()).into_bytes();
+        let bytes = flood.repeat(mib(1) / flood.len()).into_bytes();
         visits(&format!("{flood:?}"), &bytes, &[1, 1460, usize::MAX], limits(), FLOOD);
     }
-    visits("values on one line", &b"{}".repeat(MIB / 2), &[1, 1460, usize::MAX], limits(), VALUES);
+    for len in [50, 100, 600, 5000, 1 << 20] {
+        let value = format!("{{\"a\":\"{}\"}}", "x".repeat(len));
+        let bytes = value.repeat(mib(1) / value.len() + 1).into_bytes();
+        visits(&format!("values of {len} bytes on one line"), &bytes, &[1460, usize::MAX], limits(), EVENT + 3.0);
+    }
+    let values = b"{}".repeat(mib(1) / 2);
+    visits("values on one line", &values, &[1, 1460, usize::MAX], limits(), VALUES);
+    assert_eq!(read::<2, _>(By::PullUnread, &values, usize::MAX, limits(), [0; 64]), mib(1) / 2);
     for (head, flood) in
         [("data: ", "["), ("data: ", " "), ("data: {", " "), ("[", " "), ("data: {\"", "\\"), (":", "x")]
     {
-        let bytes = [head, &flood.repeat(8 * MIB)].concat().into_bytes();
+        let bytes = [head, &flood.repeat(mib(8))].concat().into_bytes();
         visits(&format!("{head:?} {flood:?}"), &bytes, &[1460, usize::MAX], limits(), FLOOD);
     }
+}
+
+/// One record at a time out of a chunk of many calls: nothing is walked again, however many there are.
+#[test]
+fn small_arrays_walk_nothing_twice() {
+    for calls in [100, 1000, 16_000] {
+        let call = |call| format!("{{\"index\":0,\"function\":{{\"arguments\":\"\\u0041{call}\"}}}}");
+        // Of the same call, so that no table is full.
+        let calls: Vec<String> = (0..calls).map(call).collect();
+        let stream =
+            format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{}]}}}}]}}\n\n", calls.join(","));
+        for cut in [0, stream.len() / 2] {
+            let mut memory = vec![0; stream.len()];
+            let (arguments, visits) = visits::during(|| by_single_records(stream.as_bytes(), cut, &mut memory));
+            let each = visits as f64 / stream.len() as f64;
+            println!("{} calls, a record at a time: {each:.2} visits a byte", calls.len());
+            assert_eq!(arguments, calls.len());
+            assert!((0.9..=RECORDS).contains(&each), "{} calls: {each:.2} visits a byte", calls.len());
+        }
+    }
+}
+
+/// How many fragments of arguments a batch brings that has room for one record at a time.
+fn by_single_records(bytes: &[u8], cut: usize, memory: &mut [u8]) -> usize {
+    let (mut machine, mut batch) = (Machine::<2>::with_slots(limits()), Batch::new());
+    let mut tracker = crate::track::Tracker::<8, 32>::new();
+    let mut store = crate::Movable::new(memory, false);
+    let (mut record, mut scratch) = ([Record::default()], [0; 64]);
+    let mut arguments = 0;
+    let (front, back) = bytes.split_at(cut);
+    for mut piece in [front, back] {
+        loop {
+            let mut sink = Sink::new(&mut record, &mut scratch, Kind::DEFAULT);
+            let (spent, filled) = batch.fill(&mut machine, &mut store, &mut tracker, piece, 0, &mut sink);
+            let written = sink.written();
+            arguments += record[..written].iter().filter(|record| record.kind == Kind::ToolArguments as u16).count();
+            piece = &piece[spent..];
+            match filled {
+                Filled::Done => break,
+                Filled::Full => {}
+                filled => panic!("{filled:?}"),
+            }
+        }
+        assert!(piece.is_empty());
+    }
+    arguments
 }

@@ -18,8 +18,8 @@ use crate::sse::block::Block as Kept;
 use crate::sse::{Field, Lines, Piece};
 use crate::{Limits, Quirk, QuirkSet, Storage};
 
-/// How far the end of a line is looked for behind a raw JSON value.
-const NEAR: usize = 512;
+/// How far the end of a line is looked for behind a raw JSON value; in one that is longer, as far as it is long.
+const NEAR: usize = 64;
 
 /// The block of lines at hand.
 #[derive(Clone, Debug, Default)]
@@ -291,7 +291,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             let saved = self.block.raw.then(|| self.lines.clone());
             let piece = if matches!(self.line, Line::Raw | Line::AfterRaw) && self.lines.in_line() {
                 // There may be many values in what is left of the line: do not look for its end at each of them.
-                let mut near = rest.get(..NEAR).unwrap_or(rest);
+                let so_far = if self.line == Line::Raw { self.kept.data_len() } else { 0 };
+                let mut near = rest.get(..NEAR.max(so_far)).unwrap_or(rest);
                 let len = near.len();
                 let piece = self.lines.next(&mut near);
                 rest = rest.get(len.saturating_sub(near.len())..).unwrap_or(&[]);

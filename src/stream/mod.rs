@@ -4,11 +4,17 @@
 //! [`Machine::step`], which deals in offsets alone.
 
 mod batch;
+#[cfg(test)]
+mod batch_tests;
 mod checkpoint;
 mod config;
 mod dispatch;
 mod end;
 mod event;
+#[cfg(all(test, feature = "alloc"))]
+mod facts_tests;
+#[cfg(test)]
+mod flood_tests;
 mod found;
 mod frames;
 mod item;
@@ -22,6 +28,8 @@ mod pending;
 mod push;
 mod quick;
 mod raw_json;
+#[cfg(all(test, feature = "alloc"))]
+mod raw_json_tests;
 mod record;
 mod tell;
 #[cfg(test)]

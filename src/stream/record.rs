@@ -507,7 +507,36 @@ impl<'a> Whole<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::ten_digits;
+    use super::{ten_digits, Bytes, Full, Record, Sink, Whole};
+    use crate::json::Text;
+
+    #[test]
+    fn more_scratch_is_needed_where_an_empty_one_would_not_do() {
+        let (mut records, mut scratch) = ([Record::default(); 4], [0; 64]);
+        for (len, need) in [(63, 0), (64, 0), (65, 65), (200, 200)] {
+            let mut sink = Sink::new(&mut records, &mut scratch, u64::MAX);
+            let bytes = [b'x'; 200];
+            let put = |sink: &mut Sink<'_>, len: usize| {
+                let text = Whole::Bytes(bytes.get(..len).unwrap_or_default());
+                sink.put_whole(Record::default(), text, Whole::NONE, Whole::NONE)
+            };
+            assert_eq!(put(&mut sink, 2).map_err(|Full| ()), Ok(()));
+            assert_eq!((put(&mut sink, len).is_err(), sink.need()), (true, need), "{len}");
+            assert_eq!((sink.written(), sink.used()), (1, 2));
+        }
+    }
+
+    #[test]
+    fn a_text_of_other_bytes_lies_nowhere() {
+        let all = b"0123456789";
+        let (here, beyond) = all.split_at(4);
+        let text = |at: usize| Text::verbatim(all.get(at..at + 1).unwrap_or_default());
+        let bytes = Bytes::new(here, Some(10));
+        assert_eq!([0, 3, 6].map(|at| bytes.offset_of(text(at))), [Some(10), Some(13), None]);
+        assert_eq!(Bytes::new(beyond, Some(10)).offset_of(text(3)), None);
+        assert_eq!(Bytes::new(here, None).offset_of(text(0)), None);
+        assert_eq!(Bytes::new(here, Some(u32::MAX - 2)).offset_of(text(3)), None);
+    }
 
     #[test]
     fn ten_digits_are_their_number() {

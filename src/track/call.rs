@@ -36,7 +36,7 @@ fn each_byte(text: Text<'_>, mut f: impl FnMut(u8)) {
 pub(crate) enum NamePiece {
     /// It is the name so far: nothing.
     Repeats,
-    /// It begins with the name so far: it is the name now.
+    /// It begins with the name so far, as the first piece does: it is the name now.
     Replaces,
     /// It goes on with it.
     Appends,
@@ -51,10 +51,6 @@ pub(crate) struct Name {
 
 impl Name {
     pub(crate) const EMPTY: Name = Name { hash: Hash::EMPTY, len: 0 };
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
 
     /// Whether `text` is the name so far.
     pub(crate) fn is(&self, text: Text<'_>) -> bool {

@@ -8,4 +8,7 @@ mod call;
 mod carry;
 mod tracker;
 
+#[cfg(test)]
+mod tests;
+
 pub use tracker::{CallUpdate, Outcome, Tracker, Update};

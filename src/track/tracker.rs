@@ -367,11 +367,10 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         let Some(Some(choice)) = self.choices.get_mut(place) else { return };
         let number = choice.index;
         if let Some(text) = call.name() {
-            let first = choice.function.is_empty();
             let piece = choice.function.add(text);
             if piece != NamePiece::Repeats {
                 out.quirks |= text.quirks();
-                let replaces = first || piece == NamePiece::Replaces;
+                let replaces = piece == NamePiece::Replaces;
                 out.put(number, Update::FunctionName { text, replaces });
             }
         }
@@ -420,11 +419,10 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
             out.put(choice.index, Update::Call(CallUpdate { call: number, index, opens, reuses, id, kind, custom }));
         }
         if let Some(text) = call.name() {
-            let first = state.name.is_empty();
             let piece = state.name.add(text);
             if piece != NamePiece::Repeats {
                 out.quirks |= text.quirks();
-                let replaces = first || piece == NamePiece::Replaces;
+                let replaces = piece == NamePiece::Replaces;
                 out.put(choice.index, Update::CallName { call: number, text, replaces });
             }
         }

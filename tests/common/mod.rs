@@ -5,4 +5,9 @@
 pub mod case;
 pub mod corpus;
 pub mod log;
+pub mod made;
+pub mod naive_json;
+pub mod naive_raw_json;
+pub mod naive_sse;
 pub mod thin;
+pub mod worlds;

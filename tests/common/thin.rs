@@ -1,5 +1,7 @@
 //! How thorough the tests that try everything are.
 
+extern crate std;
+
 /// `DELTAWIRE_THIN=n`: of what is tried one by one (cuts, made-up streams), every `n`th. For processors that are emulated;
 /// every test still runs. 1 where it is not set.
 pub fn thin() -> usize {

@@ -66,6 +66,10 @@ fn containers_are_holes_where_the_grammar_is_not_checked() {
         let payload = format!("{{\"choices\":[{{\"logprobs\":{other}}}],\"usage\":{other},\"timings\":{other}}}");
         assert_eq!(holes(&payload, NONE, false), Some(Vec::new()), "{payload}");
     }
+    for other in ["null", "[]", "7", "{}", "true"] {
+        let payload = format!("{{\"choices\":[],\"obfuscation\":{other}}}");
+        assert_eq!(holes(&payload, ALL, false), Some(Vec::new()), "{payload}");
+    }
 }
 
 #[test]

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Memo, Rules, LONGEST_WAIT, PATIENCE};
+use super::{Memo, Rules, HEAD, LONGEST_WAIT, LOYALTY, NONE, PATIENCE, ROWS};
 use crate::chat::index::{Hint, Index};
 use crate::chat::Chunk;
+use crate::stream::{Config, Found, Machine};
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -261,6 +262,26 @@ fn a_container_is_a_hole_within_the_limit_of_depth() {
 }
 
 #[test]
+fn there_need_be_no_hole() {
+    let plain = "{\"choices\":[],\"model\":\"m\"}".to_string();
+    let reader: Reader<2> = after(LAZY, core::slice::from_ref(&plain));
+    assert!(reader.knows(&plain));
+    assert!(!reader.knows(&plain.replace("\"m\"", "\"n\"")) && !reader.knows(&plain.replace('m', "\"")));
+    // A slot that had more holes before has none of them now.
+    let two = Parts { logprobs: "{}", ..USUAL }.payload();
+    let three = Parts { logprobs: "{}", usage: "{}", ..USUAL }.payload();
+    let holes = [plain, content("one"), two, three];
+    for (count, before) in holes.iter().enumerate() {
+        for (fewer, now) in holes.iter().enumerate().take(count) {
+            let mut reader: Reader<1> = Reader::new(LAZY);
+            assert!(reader.read(before) && reader.knows(before), "{count}");
+            assert!(reader.read(now) && reader.knows(now), "{count} {fewer}");
+            assert_eq!(usize::from(reader.memo.slots[0].count), fewer);
+        }
+    }
+}
+
+#[test]
 fn there_may_be_seven_holes() {
     let parts = |text: &str, more: &str| {
         let usage = format!("{{\"n\":[\"{text}\"]}}");
@@ -283,22 +304,34 @@ fn there_may_be_seven_holes() {
 #[test]
 fn a_payload_that_is_too_long_is_not_learned() {
     let rest = |len: usize| format!(",\"pad\":\"{}\"", "p".repeat(len));
-    let (mut learned, mut left) = (0, 0);
+    let (mut learned, mut left, mut rows) = (0, 0, 0);
     for len in 0..500 {
         let payload = Parts { rest: &rest(len), ..USUAL }.payload();
         let reader: Reader<1> = after(LAZY, core::slice::from_ref(&payload));
         let known = reader.knows(&payload);
         assert_eq!(known, reader.memo.slots[0].len > 0, "{len}");
         assert!(known || left > 0 || len > 0);
+        if known {
+            let slot = &reader.memo.slots[0];
+            let gaps = slot.gaps.iter().take(usize::from(slot.count)).map(|gap| gap.part.rows);
+            rows = usize::from(gaps.sum::<u8>() + slot.last.rows);
+        }
         // Once it is too long, it stays so.
         assert!(!known || left == 0, "{len}");
         *if known { &mut learned } else { &mut left } += 1;
     }
     assert!(learned > 100 && left > 100, "{learned} {left}");
+    // The longest takes all rows.
+    assert_eq!(rows, ROWS);
     // What is learned is short; what is known then may be long.
     let long = "a".repeat(70_000);
     assert!(!after::<1>(LAZY, &[content(&long)]).knows(&content(&long)));
     assert!(after::<1>(LAZY, &[content("a")]).knows(&content(&long)));
+    let around = content("").len();
+    for len in [0xffff, 0x1_0000] {
+        let whole = content(&"a".repeat(len - around));
+        assert_eq!((whole.len(), after::<1>(LAZY, &[whole]).knows(&content("b"))), (len, len == 0xffff));
+    }
 }
 
 #[test]
@@ -416,4 +449,127 @@ fn learning_in_vain_backs_off() {
     assert!(hits >= 20, "{hits}");
     assert_eq!(reader.memo.penalty, 0);
     assert!(reader.take(&content("and again")));
+}
+
+#[test]
+fn what_is_read_in_between_is_no_template() {
+    // Its index is another; the event after it is like the one before.
+    let mut reader: Reader<1> = after(LAZY, &[content("a")]);
+    assert!(reader.take(&content("b")));
+    // Too short to be looked for.
+    assert!(!reader.memo.may_know("data: {}\n\ndata: {}\n\n".len()));
+    assert!(!reader.take("{}"));
+    assert!(reader.take(&content("c")));
+}
+
+#[test]
+fn what_is_shorter_than_all_that_is_known_is_not_looked_for() {
+    let mut reader: Reader<4> = Reader::new(LAZY);
+    assert!(!reader.memo.may_know(usize::from(u16::MAX) - 1));
+    let usual = content("").len();
+    reader.read(&content("a"));
+    assert!(reader.memo.may_know(usual) && !reader.memo.may_know(usual - 1));
+    let short = "{\"choices\":[]}";
+    reader.read(short);
+    assert!(reader.memo.may_know(short.len()) && !reader.memo.may_know(short.len() - 1));
+}
+
+#[test]
+fn another_framing_leaves_nothing_of_what_was_known() {
+    let other = |content: &str| Parts { content, usage: "{}", ..USUAL }.payload();
+    let reader: Reader<2> = after(LAZY, &[content("a"), other("a")]);
+    assert!(reader.knows(&content("b")) && reader.knows(&other("b")));
+    let mut changed = Reader { tail: "\r\n\r", ..reader };
+    assert!(!changed.take(&content("b")) && changed.knows(&content("c")));
+    // One was learned again with the other framing. The other is not known with any.
+    assert!(!changed.knows(&other("c")));
+    assert!(!Reader { tail: "\n\n", ..changed }.take(&other("c")));
+}
+
+#[test]
+fn a_space_that_an_event_would_lose_is_not_learned() {
+    let spaced = format!(" {}", content("a"));
+    for (head, learned) in [("data: ", true), ("data:", false)] {
+        let mut reader: Reader<1> = Reader { head, ..Reader::new(LAZY) };
+        reader.memo.note_framing(reader.event("{}").as_bytes(), head.len(), 2);
+        // It comes from an event that was cut, whose framing is not noted.
+        let mut index = Index::new();
+        assert_eq!(index.read(spaced.as_bytes(), Hint::None, 128), Ok(spaced.len()));
+        reader.memo.learn(&index, spaced.as_bytes(), LAZY);
+        assert_eq!(reader.memo.slots[0].len > 0, learned, "{head}");
+        let event = [HEAD, content("b").as_bytes(), b"\n\n"].concat();
+        assert!(reader.memo.event(&mut reader.index, &event, LAZY).is_none(), "{head}");
+    }
+}
+
+#[test]
+fn after_some_patience_not_every_event_is_looked_at() {
+    let unlike = |number: u8| Parts { rest: &format!(",\"pad\":{number}"), ..USUAL }.payload();
+    for (count, due) in [(PATIENCE - 1, true), (PATIENCE, true), (PATIENCE + 1, false)] {
+        let mut reader: Reader<2> = after(LAZY, &[content("a")]);
+        assert!(reader.take(&content("b")));
+        assert!((0..count).all(|number| !reader.take(&unlike(number))));
+        assert_eq!(reader.take(&content("c")), due, "{count}");
+    }
+}
+
+#[test]
+fn a_slot_is_given_up_when_nothing_is_known_any_more() {
+    let shape = |usage: &str| Parts { usage, ..USUAL }.payload();
+    let [first, second, third] = ["null", "[]", "7"].map(shape);
+    for (last, other) in [(&first, &second), (&second, &first)] {
+        let mut reader: Reader<2> = after(LAZY, &[first.clone(), second.clone()]);
+        assert!(reader.take(other) && reader.take(last));
+        for turn in 1..=LOYALTY {
+            assert!(!reader.take(&third), "{turn}");
+            assert_eq!(reader.knows(&third), turn == LOYALTY, "{turn}");
+        }
+        // The one that was right last is kept.
+        assert!(reader.knows(last) && !reader.knows(other));
+    }
+    // A slot that is free, or was never met again, is taken first, however long nothing was known.
+    let mut reader: Reader<2> = after(LAZY, core::slice::from_ref(&first));
+    assert!(reader.take(&first));
+    for number in 0..=LOYALTY {
+        assert!(!reader.take(&shape(&format!("{number}{number}.5"))));
+    }
+    assert!(reader.knows(&first));
+}
+
+/// Whether a machine that read an event knows the last one in these windows.
+fn machine_knows(before: &str, windows: &[&str]) -> bool {
+    let mut machine: Machine<2> = Machine::new(Config::default());
+    let mut store = [0; 1024];
+    let mut chunks = 0;
+    for window in [&[before], windows].concat() {
+        let mut rest = window.as_bytes();
+        loop {
+            let step = machine.step(&mut store, rest);
+            rest = &rest[step.consumed..];
+            chunks += usize::from(matches!(step.found, Found::Chunk(_)));
+            if step.found == Found::NeedMore && rest.is_empty() {
+                break;
+            }
+        }
+    }
+    assert_eq!(chunks, 2, "{windows:?}");
+    machine.memo.shown != NONE
+}
+
+#[test]
+fn a_machine_knows_events_however_they_come() {
+    for (head, tail) in [("data: ", "\n\n"), ("data:", "\n\n"), ("data: ", "\r\n\r\n"), ("data:", "\r\r")] {
+        let event = |text: &str| format!("{head}{}{tail}", content(text));
+        let (before, whole) = (event("a"), event("b"));
+        assert!(machine_knows(&before, &[&whole]), "{head}{tail:?}");
+        // Cut, it is known when it is put together.
+        for at in [1, head.len(), head.len() + 1, 100, whole.len() - tail.len()] {
+            let (first, second) = whole.split_at(at);
+            assert!(machine_knows(&before, &[first, second]), "{head}{tail:?} {at}");
+        }
+        // Behind what is told for itself.
+        assert!(machine_knows(&before, &[&format!(": said{}{whole}", &tail[tail.len() / 2..])]), "{head}{tail:?}");
+        // A name makes it another.
+        assert!(!machine_knows(&before, &[&format!("event: x{}{whole}", &tail[tail.len() / 2..])]), "{head}{tail:?}");
+    }
 }

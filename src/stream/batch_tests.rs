@@ -1,0 +1,260 @@
+//! The records of a batch, one by one: what they say, where their texts lie, and which of them are asked for.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+extern crate std;
+
+use super::{Batch, Config, Filled, Kind, Machine, Payload, Record, Sink};
+use super::{FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
+use crate::track::Tracker;
+use crate::{Limits, Movable};
+use std::format;
+use std::string::String;
+use std::vec;
+use std::vec::Vec;
+
+/// Where the input is said to begin.
+const BASE: u32 = 1000;
+
+/// A record in words. Its texts: `@` where they stand in the input, `+` where they were copied or decoded.
+fn said(record: &Record, input: &[u8], scratch: &[u8]) -> String {
+    let text = |flag: u16, off: u32, len: u32| {
+        if len == 0 {
+            assert!(flag == FLAG_TEXT_SCRATCH || record.flags & flag == 0);
+            return String::new();
+        }
+        let copied = record.flags & flag != 0;
+        let from = if copied { scratch.get(off as usize..) } else { input.get((off - BASE) as usize..) };
+        let text = core::str::from_utf8(&from.unwrap()[..len as usize]).unwrap();
+        format!(" {}{}", if copied { '+' } else { '@' }, text.replace('\n', "|"))
+    };
+    let mut said = format!("{} {}..{}", record.kind, record.start, record.end);
+    said += &text(FLAG_TEXT_SCRATCH, record.text_off, record.text_len);
+    said += &text(FLAG_AUX_SCRATCH, record.aux_off, record.aux_len);
+    said += &text(FLAG_EXTRA_SCRATCH, record.extra_off, record.extra_len);
+    let flags = record.flags & !(FLAG_TEXT_SCRATCH | FLAG_AUX_SCRATCH | FLAG_EXTRA_SCRATCH);
+    let numbers = [
+        ("choice", u64::from(record.choice)),
+        ("call", u64::from(record.call)),
+        ("code", u64::from(record.code)),
+        ("number", record.number),
+        ("flags", u64::from(flags)),
+    ];
+    for (name, number) in numbers {
+        if number != 0 {
+            said += &format!(" {name}={number}");
+        }
+    }
+    said
+}
+
+/// The records of a stream, of the kinds of `mask`, so many at a time.
+fn told(config: Config, input: &[u8], mask: u64, cap: usize) -> Vec<String> {
+    let (mut machine, mut tracker, mut batch) = (Machine::<2>::new(config), Tracker::<4, 4>::new(), Batch::new());
+    let (mut store, mut scratch, mut records) = (vec![0; 2048], vec![0; 2048], vec![Record::default(); cap]);
+    let mut told = Vec::new();
+    let mut at = 0;
+    let mut finish = false;
+    loop {
+        let mut sink = Sink::new(&mut records, &mut scratch, mask);
+        let mut movable = Movable::new(&mut store, false);
+        let (spent, filled) = if finish {
+            (0, batch.finish(&mut machine, &mut movable, &mut tracker, &mut sink))
+        } else {
+            let base = BASE + at as u32;
+            batch.fill(&mut machine, &mut movable, &mut tracker, &input[at..], base, &mut sink)
+        };
+        let (written, used) = (sink.written(), sink.used());
+        let lines: Vec<String> = records[..written].iter().map(|record| said(record, input, &scratch)).collect();
+        assert_eq!(lines.iter().any(|line| line.contains(" +")), used > 0, "{lines:?} {used}");
+        told.extend(lines);
+        at += spent;
+        match filled {
+            Filled::Done if finish => return told,
+            Filled::Done => finish = true,
+            Filled::Full => assert!(written == cap || spent > 0, "{written}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+const STREAM: &str = concat!(
+    ": hi\n\n",
+    "event: note\nid: 5\ndata: {\"id\":\"c1\",\"model\":\"m\",\"created\":1700000000,\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Hi\"}}]}\n\n",
+    "data: {\"id\":\"c\\u0031\",\"model\":\"m\",\"created\":7,\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\\nb\",\"reasoning\":\"th\",\"refusal\":\"no\",\"tool_calls\":[{\"index\":2,\"id\":\"t\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}},{\"index\":2,\"id\":\"u\",\"custom\":{\"name\":\"g\",\"input\":\"i\"}}],\"function_call\":{\"name\":\"h\",\"arguments\":\"x\"},\"audio\":{\"id\":\"au\"}},\"logprobs\":{\"content\":[]},\"finish_reason\":\"stop\"},{\"index\":1,\"message\":{\"content\":\"m\"},\"error\":{\"message\":\"bad\"}}],\"usage\":{\"total_tokens\":3}}\n\n",
+    "data: {\"choices\":[{\"index\":\"0\",\"delta\":{\"content\":\"late\",\"reasoning\":\"\\n\",\"tool_calls\":[{\"index\":2,\"function\":{\"arguments\":\"more\"}}]}}]}\n\n",
+    "data: {\"id\":\"d\",\"model\":\"m\",\"choices\":[{\"index\":2,\"delta\":{\"content\":\"plain\"}}]}\n\n",
+    "data: {\"id\":\"d\",\"model\":\"m\",\"choices\":[{\"index\":2,\"delta\":{\"content\":\"\\ud83d\"}}]}\n\n",
+    "data: {\"id\":\"d\",\"model\":\"m\",\"choices\":[{\"index\":2,\"delta\":{},\"finish_reason\":\"length\"}]}\n\n",
+    "x: silent\n\n",
+    "retry: 30\n\nid: 9\n\ndata: {bad\n\ndata:\n\ndata: {\"error\":{\"message\":\"e\"}}\n\n",
+    "event: error\ndata: words\n\n",
+    "data: {\"choices\":[{\"index\":4294967296,\"delta\":{\"content\":\"x\"}}]}\n\n",
+    "data: {\"choices\":[{\"index\":3,\"delta\":{\"content\":\"\\ud83d\"}}]}\n\ndata: [DONE]\n\n: bye",
+);
+
+/// What is said of it, but for the payloads: the kind, the range, the texts, then what is not 0.
+const SAID: &[&str] = &[
+    "2 0..5 @hi",
+    "0 0..5 number=4",
+    "6 6..144 @c1 @m @note code=1 number=1700000000 flags=512",
+    "7 6..144 @assistant",
+    "8 6..144 @Hi",
+    "0 5..144 code=1 number=448",
+    "6 144..630 +c1 @m code=2 number=7 flags=512",
+    "9 144..630 @th",
+    "8 144..630 +a|b",
+    "10 144..630 @no",
+    "14 144..630 @h flags=128",
+    "15 144..630 @x",
+    "11 144..630 @t @function number=2 flags=528",
+    "12 144..630 @f flags=128",
+    "13 144..630 @{}",
+    "11 144..630 @u call=1 number=2 flags=624",
+    "12 144..630 @g call=1 flags=128",
+    "13 144..630 @i call=1",
+    r#"16 144..630 @{"id":"au"}"#,
+    r#"17 144..630 @{"content":[]}"#,
+    "19 144..630 @stop code=2",
+    r#"18 144..630 @{"content":"m"} choice=1"#,
+    r#"20 144..630 @{"message":"bad"} choice=1"#,
+    r#"21 144..630 @{"total_tokens":3}"#,
+    "27 144..630 code=15",
+    "0 144..630 code=2 number=138411840",
+    "6 630..768 code=1",
+    "9 630..768 +|",
+    "8 630..768 @late",
+    "13 630..768 @more call=1",
+    "27 630..768 code=14",
+    "27 630..768 code=18",
+    "0 630..768 code=1 number=134226752",
+    "6 768..850 @d @m code=1",
+    "8 768..850 @plain choice=2",
+    "0 768..850 code=1 number=320",
+    "6 850..933 @d @m code=1",
+    "0 850..933 code=1 number=64",
+    "6 933..1023 @d @m code=1",
+    "8 933..1023 +\u{fffd} choice=2",
+    "19 933..1023 @length choice=2 code=3",
+    "27 933..1023 code=21",
+    "0 933..1023 code=1 number=134742336",
+    "4 1034..1044 number=30 flags=512",
+    "0 1023..1045 number=16",
+    "5 1045..1052 +9",
+    "0 1045..1052 number=32",
+    "23 1052..1064 @{bad code=2 number=1 flags=512",
+    "0 1052..1064 number=8388608",
+    "3 1064..1071",
+    "27 1064..1071 code=1",
+    "0 1064..1071 number=134217736",
+    "6 1071..1104",
+    r#"22 1071..1104 @{"message":"e"}"#,
+    "0 1071..1104 number=4194368",
+    "6 1104..1130 @error",
+    "22 1104..1130 @words flags=256",
+    "0 1104..1130 number=4194368",
+    "6 1130..1196 code=1",
+    "26 1130..1196 code=3",
+    "0 1130..1196 code=1 number=67108928",
+    "6 1196..1258 code=1",
+    "0 1196..1258 code=1 number=64",
+    "28 1258..1272",
+    "0 1258..1272 number=268435456",
+    "2 1272..1277 +bye",
+    "0 1272..1277 number=4",
+    "8 1277..1277 +\u{fffd} choice=3",
+    "27 1277..1277 code=21",
+];
+
+#[test]
+fn each_record_says_what_came() {
+    let all = told(Config::default(), STREAM.as_bytes(), u64::MAX, 256);
+    let payload = format!("{} ", Kind::Payload as u16);
+    let (payloads, others): (Vec<_>, Vec<_>) = all.iter().partition(|line| line.starts_with(&payload));
+    assert_eq!(others, SAID);
+    assert_eq!(payloads.len(), 10);
+    for line in payloads {
+        let text = line.split_once('@').unwrap().1;
+        assert!(STREAM.contains(text.trim_end_matches(" code=1 flags=256")), "{line}");
+    }
+    let long = Config { limits: Limits { max_event_len: 40, ..Limits::DEFAULT }, ..Config::default() };
+    let stream = format!("data: {{\"a\":\"{}\"}}\n\n:{}\n\n", "x".repeat(60), "y".repeat(60));
+    let due = ["24 0..0", "0 0..76 number=16777216", "25 76..76", "0 76..139 number=33554432"];
+    assert_eq!(told(long, stream.as_bytes(), u64::MAX, 256), due);
+    let opaque = Config { payload: Payload::Opaque, ..Config::default() };
+    let stream = "id: 7\nevent: e\ndata: one\ndata: two\n\ndata: three\n\n";
+    let due = ["1 0..36 +one|two @e +7", "0 0..36 number=2", "1 36..49 @three +message +7", "0 36..49 number=2"];
+    assert_eq!(told(opaque, stream.as_bytes(), u64::MAX, 256), due);
+}
+
+/// Content alone: the shorter way of those who do not ask for payloads, and what keeps from it.
+const PLAIN: &str = concat!(
+    "data: {\"id\":\"c\",\"model\":\"m\",\"created\":1700000000,\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one\"}}]}\n\n",
+    "data: {\"id\":\"c\",\"model\":\"m\",\"created\":1700000000,\"choices\":[{\"index\":0,\"delta\":{\"content\":\"two\"}}]}\n\n",
+    "data: {\"id\":\"c\",\"created\":\"17\",\"choices\":[{\"index\":\"0\",\"delta\":{\"content\":\"odd\"}}]}\n\n",
+    "data: {\"id\":\"\\u0063\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\\u0033\"}}]}\n\n",
+    "data: {\"id\":7,\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\\q\"}}]}\n\n",
+    "event: e\n: said\n\ndata: {\"id\":\"\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"four\"}}]}\n\n",
+    "event: name\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"five\"}}]}\n\n",
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"six\"}}],\"usage\":{\"total_tokens\":6}}\n\n",
+    "data: {\"choices\":[]}\n\ndata: {\"choices\":[],\"model\":\"\\u006d\"}\n\n",
+);
+
+#[test]
+fn what_is_asked_for_comes_whatever_the_room() {
+    let kind = |line: &str| line.split(' ').next().unwrap().parse::<u16>().unwrap();
+    let usual: u64 = (1..=28).map(|kind| 1 << kind).sum();
+    assert_eq!((Kind::DEFAULT, Kind::Payload as u16, Kind::COUNT), (usual, 29, 30));
+    let mut masks: Vec<u64> = (0..64).map(|kind| 1 << kind).collect();
+    masks.extend([0, Kind::DEFAULT, u64::MAX, !Kind::Payload.bit(), Kind::Chunk.bit() | Kind::Content.bit()]);
+    for stream in [STREAM, PLAIN] {
+        let all = told(Config::default(), stream.as_bytes(), u64::MAX, 256);
+        for mask in &masks {
+            let due: Vec<_> = all.iter().filter(|line| mask >> kind(line) & 1 == 1).collect();
+            for cap in [1, 2, 3, 5, 256] {
+                let told = told(Config::default(), stream.as_bytes(), *mask, cap);
+                assert_eq!(told.iter().collect::<Vec<_>>(), due, "{mask:x} {cap}");
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_that_stand_for_themselves_are_not_copied() {
+    let chunk = |id: &str, content: &str| {
+        format!(r#"data: {{"id":"{id}","choices":[{{"index":0,"delta":{{"content":"{content}"}}}}]}}"#) + "\n\n"
+    };
+    for (text, due) in [
+        ("Hi", "@Hi"),
+        ("\u{e9}\u{1f600}", "@\u{e9}\u{1f600}"),
+        ("/", "@/"),
+        ("\\/", "+/"),
+        ("\\u00e9", "+\u{e9}"),
+        ("a\\nb", "+a|b"),
+    ] {
+        for mask in [Kind::DEFAULT, u64::MAX] {
+            for cap in [1, 64] {
+                let told = told(Config::default(), chunk(text, text).as_bytes(), mask, cap);
+                let texts: Vec<_> =
+                    told.iter().filter(|line| line.starts_with("6 ") || line.starts_with("8 ")).collect();
+                assert_eq!(texts.len(), 2);
+                for line in texts {
+                    assert_eq!(line.split(' ').nth(2), Some(due), "{line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn each_byte_is_in_one_frame() {
+    let frames = |stream: &str, cap: usize| told(Config::default(), stream.as_bytes(), Kind::Frame.bit(), cap);
+    for cap in [1, 2, 9] {
+        assert_eq!(frames(": a\n\n: b\n\n", cap), ["0 0..4 number=4", "0 4..9 number=4", "0 9..10"]);
+        // A block that ends in silence, behind a comment in it.
+        assert_eq!(frames("event: e\n: a\n\nx", cap), ["0 0..14 number=4", "0 14..15"]);
+        assert_eq!(frames("event: e\n: a\n\n", cap), ["0 0..14 number=4"]);
+        assert_eq!(frames("event: e\n: a\n\n: b\n", cap), ["0 0..14 number=4", "0 14..18 number=4"]);
+        assert_eq!(frames("x", cap), ["0 0..1"]);
+        assert_eq!(frames("", cap), [""; 0]);
+    }
+}

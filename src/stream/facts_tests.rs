@@ -1,0 +1,350 @@
+//! What is said of a stream beside its events: ranges, counts, words; and that a reset leaves nothing of it.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+extern crate std;
+
+use super::{
+    Batch, Config, Event, Filled, Found, Machine, Parser, Payload, Pending, Place, Record, Sink, Validate, Verdict,
+};
+use crate::track::Tracker;
+use crate::{Growing, Limits, Movable, Quirk};
+use std::format;
+use std::string::{String, ToString};
+use std::vec;
+use std::vec::Vec;
+
+/// The events of a stream, as they are shown.
+fn shown(parser: &mut Parser<Growing, 2, ()>, mut input: &[u8]) -> Vec<String> {
+    let mut shown = Vec::new();
+    while let Some(event) = parser.next(&mut input).unwrap() {
+        let is_chunk = matches!(event, Event::Chunk(_));
+        assert_eq!(event.chunk().is_some(), is_chunk);
+        shown.push(format!("{event:?}"));
+    }
+    while let Some(event) = parser.finish().unwrap() {
+        shown.push(format!("{event:?}"));
+    }
+    shown
+}
+
+fn parser(config: Config) -> Parser<Growing, 2, ()> {
+    Parser::with_slots(Growing::new(), config, ())
+}
+
+#[test]
+fn events_are_shown_with_what_they_bring() {
+    let stream =
+        b"data: {\"a\":1}\n\n: said\ndata:\n\nretry: 77\n\nid: last\n\ndata: {odd\n\ndata: [DONE]\n\ndata: {\"cut\":1}\n";
+    let shown = shown(&mut parser(Config::default()), stream);
+    let due =
+        ["{\\\"a\\\":1}", "Comment(\"said\")", "KeepAlive(\"\")", "Retry(77)", "LastEventId(\"last\")", "{odd", "Done"];
+    assert!(shown.len() > due.len(), "{shown:?}");
+    for (shown, due) in shown.iter().zip(due) {
+        assert!(shown.contains(due) || shown.contains(&due.replace('\\', "")), "{shown} {due}");
+    }
+    assert!(shown.last().unwrap().contains("cut"), "{shown:?}");
+    let opaque = Config { payload: Payload::Opaque, ..Config::default() };
+    let mut parser = parser(opaque);
+    let Ok(Some(event)) = parser.next(&mut &b"event: name\ndata: text\n\n"[..]) else { panic!() };
+    assert!(!format!("{event:?}").is_empty() && event.chunk().is_none() && event.deltas().next().is_none());
+}
+
+#[test]
+fn a_reset_leaves_nothing() {
+    let first = b"\xEF\xBB\xBFid: 7\ndata: {\"a\":1}\n\nretry: 5\ndata: {\"a\":1}\ndata: {\"a\":";
+    let second = b"data: {\"a\":1}\n\n: x\n";
+    let mut fresh = parser(Config::default());
+    let due = shown(&mut fresh, second);
+    let mut used = parser(Config::default());
+    shown(&mut used, first);
+    assert_ne!((used.end(), used.offset()), (fresh.end(), fresh.offset()));
+    used.reset();
+    let empty = parser(Config::default());
+    assert_eq!((used.end(), used.offset(), used.end().verdict), (empty.end(), 0, Verdict::Empty));
+    assert_eq!(used.last_event_id(), b"");
+    for quirk in Quirk::ALL {
+        assert_eq!(used.quirk_count(*quirk), 0);
+    }
+    assert_eq!(shown(&mut used, second), due);
+    assert_eq!(used.end(), fresh.end());
+    // In the middle of a line, of an event, of a raw JSON value.
+    for stream in [&b"data: {\"a"[..], b"data: {\"a\":1}\n", b"{\"raw\":[", b"[{\"a\":1},", b": comm", b"data: x\r"] {
+        let mut used = parser(Config::default());
+        let mut input = stream;
+        while used.next(&mut input).unwrap().is_some() {}
+        used.reset();
+        assert_eq!(shown(&mut used, second), due, "{stream:?}");
+    }
+    let mut machine: Machine = Machine::new(Config { errors: Quirk::BareDone.into(), ..Config::default() });
+    let mut store = [0; 64];
+    machine.step(&mut store, b"data: {\"a\":1}\n\nda");
+    machine.step(&mut store, b"da");
+    machine.reset();
+    assert_eq!((machine.offset(), machine.config().errors), (0, Quirk::BareDone.into()));
+    assert_eq!(machine.step(&mut store, b"data: [DONE]\n\n").found, Found::Done);
+}
+
+#[test]
+fn verdicts_are_said_in_words() {
+    let verdict = |stream: &[u8]| {
+        let mut parser = parser(Config::default());
+        shown(&mut parser, stream);
+        parser.end().verdict.to_string()
+    };
+    for (stream, due) in [
+        (&b""[..], "nothing came"),
+        (b"<html>\n", "not an event stream"),
+        (b"data: [DONE]\n\n", "done"),
+        (b"data: {\"a\":1}\n", "another protocol"),
+        (b"event: name\ndata: text\n\n", "another protocol"),
+        (b"data: text\n\n", "truncated"),
+        (b"data: null\n\n", "truncated"),
+    ] {
+        assert!(verdict(stream).contains(due), "{} {due}", verdict(stream));
+    }
+}
+
+#[test]
+fn a_machine_tells_where_it_lay() {
+    let mut machine: Machine = Machine::new(Config::default());
+    let mut store = [0; 64];
+    let window = b": said\n\ndata: {\"a\":1}\n\nretry: 5\n";
+    let mut rest = &window[..];
+    let mut told = Vec::new();
+    loop {
+        let step = machine.step(&mut store, rest);
+        rest = &rest[step.consumed..];
+        if step.found == Found::NeedMore {
+            break;
+        }
+        let (start, end) = machine.index_frame();
+        let places = [Place::Input, Place::Storage].map(|place| machine.is_borrowed(step.found, place));
+        told.push((&window[start as usize..end as usize], places));
+    }
+    let due: [(&[u8], [bool; 2]); 3] =
+        [(b": said\n", [true, false]), (b"data: {\"a\":1}\n\n", [true, false]), (b"retry: 5\n", [false, false])];
+    assert_eq!(told, due);
+    // What was cut lies in the storage, and so does its name.
+    let cases: [(&[&[u8]], [bool; 2]); 5] = [
+        (&[b"data: {\"a\"", b":1}\n\n"], [false, true]),
+        (&[b"event: x\n", b"data: {}\n\n"], [true, true]),
+        (&[b"event: x\ndata: {}\n\n"], [true, false]),
+        (&[b": sa", b"id\n"], [false, true]),
+        (&[b"data:\n", b"\n"], [false, false]),
+    ];
+    for (slices, due) in cases {
+        let mut machine: Machine = Machine::new(Config::default());
+        let mut found = Found::NeedMore;
+        for slice in slices {
+            found = machine.step(&mut store, slice).found;
+        }
+        assert_ne!(found, Found::NeedMore, "{slices:?}");
+        let places = [Place::Input, Place::Storage].map(|place| machine.is_borrowed(found, place));
+        assert_eq!(places, due, "{slices:?} {found:?}");
+    }
+}
+
+#[test]
+fn a_batch_keeps_counts_and_what_was_left_out() {
+    let (mut machine, mut tracker, mut batch) =
+        (Machine::<2>::new(Config::default()), Tracker::<1, 1>::new(), Batch::new());
+    let (mut store, mut scratch, mut records) = (vec![0; 512], vec![0; 512], [Record::default(); 64]);
+    assert_eq!((batch.usage(), batch.left_out(), batch.is_pending()), (None, 0, false));
+    let stream = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}],\"usage\":{\"total_tokens\":7}}\n\n\
+        data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}},{\"index\":2,\"delta\":{\"content\":\"c\"}}]}\n\n\
+        data: {\"choices\":[{\"index\":3,\"delta\":{\"content\":\"d\"}}]}\n\n";
+    let mut fill = |batch: &mut Batch, records: &mut [Record], data: &[u8]| {
+        let mut store = Movable::new(&mut store, false);
+        if data.is_empty() {
+            let mut sink = Sink::new(records, &mut scratch, u64::MAX);
+            return (0, batch.finish(&mut machine, &mut store, &mut tracker, &mut sink));
+        }
+        batch.fill(&mut machine, &mut store, &mut tracker, data, 0, &mut Sink::new(records, &mut scratch, u64::MAX))
+    };
+    // One record at a time: the event is pending, and its bytes are to be given again.
+    let (spent, filled) = fill(&mut batch, &mut records[..1], stream);
+    assert_eq!((spent, filled, batch.is_pending()), (0, Filled::Full, true));
+    assert_eq!(fill(&mut batch, &mut records, &stream[..20]), (0, Filled::Resume));
+    assert_eq!(fill(&mut batch, &mut records, b""), (0, Filled::Resume));
+    assert_eq!(fill(&mut batch, &mut records, stream), (stream.len(), Filled::Done));
+    assert!(!batch.is_pending());
+    assert_eq!(batch.usage().map(|usage| (usage.has, usage.counts[2])), Some((4, 7)));
+    assert_eq!(batch.left_out(), 2);
+    batch.note_left_out();
+    assert_eq!(batch.left_out(), 3);
+    let usage = crate::chat::TokenCounts { has: 1, ..Default::default() };
+    batch.set_usage(usage);
+    assert_eq!(batch.usage(), Some(&usage));
+}
+
+#[test]
+fn what_is_in_use_between_steps() {
+    let mut store = vec![0x55; 64];
+    let cases: [(&[u8], usize); 6] = [
+        (b"", 0),
+        (b"data: {}\n\n", 0),
+        (b"data: {\"a\"", 4),
+        (b"data: {}\n\nda", 0),
+        (b": com", 3),
+        (b"event: x\n", 1),
+    ];
+    for (bytes, due) in cases {
+        let mut machine: Machine = Machine::new(Config::default());
+        let mut rest = bytes;
+        loop {
+            let step = machine.step(&mut Movable::new(&mut store, false), rest);
+            rest = &rest[step.consumed..];
+            if step.found == Found::NeedMore && rest.is_empty() {
+                break;
+            }
+            assert_eq!(machine.retained(&store, true), 64);
+        }
+        let retained = machine.retained(&store, false);
+        assert_eq!(retained, due, "{:?}", core::str::from_utf8(bytes));
+        let mut small = vec![0; retained];
+        let mut none = vec![0; retained.saturating_sub(1)];
+        assert_eq!(machine.clone().relocate(&store, &mut none, false), retained == 0);
+        assert!(!machine.clone().relocate(&store, &mut small, true));
+        assert!(machine.relocate(&store, &mut small, false));
+    }
+}
+
+/// The events of a machine that remembers so many shapes, on a storage of 128 bytes.
+fn found<const SLOTS: usize>(config: Config, stream: &[u8], slice: usize) -> Vec<String> {
+    let mut machine: Machine<SLOTS> = Machine::with_slots(config);
+    let mut store = [0; 128];
+    let mut told = Vec::new();
+    for mut rest in stream.chunks(slice) {
+        loop {
+            let step = machine.step(&mut store, rest);
+            let payload = match step.found {
+                Found::Chunk(span) => String::from_utf8_lossy(span.of(rest, &store)).into_owned(),
+                Found::NeedMore => String::new(),
+                other => format!("{other:?}"),
+            };
+            rest = &rest[step.consumed..];
+            if step.found == Found::NeedMore && rest.is_empty() {
+                break;
+            }
+            if step.found != Found::NeedMore {
+                told.push(format!("{payload} {:?}", machine.index_frame()));
+            }
+        }
+    }
+    told
+}
+
+#[test]
+fn what_is_known_is_held_to_limits_and_errors() {
+    let event = |content: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{content}\"}}}}]}}\n\n");
+    let errors = Config { errors: Quirk::MissingChoiceIndex.into(), ..Config::default() };
+    let mut over = 0;
+    for len in 60..140 {
+        let stream = [event("a"), event("b"), event(&"x".repeat(len)), event("c"), event("d")].concat();
+        for slice in [usize::MAX, 150, 31] {
+            let due = found::<0>(Config::default(), stream.as_bytes(), slice);
+            assert_eq!(found::<2>(Config::default(), stream.as_bytes(), slice), due, "{len} {slice}");
+            assert_eq!(due.len(), 5, "{due:?}");
+            over += usize::from(due[2].starts_with("TooLong"));
+            // Once over the limit, always.
+            assert_eq!(due[2].starts_with("TooLong"), over > 0);
+            let due = found::<0>(errors, stream.as_bytes(), slice);
+            assert_eq!(found::<2>(errors, stream.as_bytes(), slice), due, "{len} {slice}");
+            assert!(due[0].starts_with("Error") && due[4].starts_with("Error"), "{due:?}");
+        }
+    }
+    assert!((60..180).contains(&over), "{over}");
+}
+
+#[test]
+fn choices_are_counted_by_their_indexes() {
+    let mut parser = parser(Config::default());
+    let indexes = [0, 63, 64, 126, 127, 128, 4000];
+    let choices = |members: &str| indexes.map(|index| format!("{{\"index\":{index}{members}}}")).join(",");
+    let seen = format!("data: {{\"choices\":[{}]}}\n\n", choices(""));
+    let finished = format!("data: {{\"choices\":[{}]}}\n\n", choices(",\"finish_reason\":\"stop\""));
+    for (stream, due) in [(seen, (5, 0, Verdict::Truncated)), (finished, (5, 5, Verdict::Finished))] {
+        let mut input = stream.as_bytes();
+        while parser.next(&mut input).unwrap().is_some() {}
+        let end = parser.end();
+        assert_eq!((end.choices_seen, end.choices_finished, end.verdict), due);
+    }
+}
+
+#[test]
+fn an_error_that_cannot_be_read_is_an_error() {
+    let strict = Config { validate: Validate::Strict, ..Config::default() };
+    for (stream, due) in [(&b"event: error\ndata: words\n\n"[..], true), (b"event: else\ndata: words\n\n", false)] {
+        let mut parser = parser(strict);
+        assert!(matches!(parser.next(&mut &stream[..]), Ok(Some(Event::Malformed(_)))));
+        assert_eq!((parser.end().api_error, parser.end().malformed), (due, 1));
+    }
+}
+
+#[test]
+fn what_choices_make_a_body() {
+    for (choices, due) in [
+        // How many choices count; whether it is a body: one of them has a message or text, and none a delta.
+        (r#"{"index":0,"text":"x"}"#, (1, true)),
+        (r#"{"index":0,"message":{"content":"x"}}"#, (1, true)),
+        (r#"{"index":0,"delta":null,"message":{}}"#, (1, true)),
+        (r#"{"index":0,"message":"x"}"#, (1, false)),
+        (r#"{"index":0,"delta":{"content":"x"}}"#, (1, false)),
+        (r#"{"index":0,"finish_reason":"stop"}"#, (1, false)),
+        (r#"{"index":0},{"index":1,"text":"x"}"#, (2, true)),
+        (r#"{"index":0,"delta":null},{"index":1,"text":"x"}"#, (2, true)),
+        (r#"{"index":0,"delta":{}},{"index":1,"text":"x"}"#, (2, false)),
+        (r#"{"index":0,"delta":{},"text":"x"}"#, (1, false)),
+        (r#"{"index":0,"delta":{},"finish_reason":"stop"},{"index":1,"text":"x"}"#, (2, false)),
+        // What is no object is no choice.
+        ("7", (0, false)),
+        (r#"null,{"index":1,"text":"x"}"#, (1, true)),
+    ] {
+        let mut parser = parser(Config::default());
+        shown(&mut parser, format!("{{\"choices\":[{choices}]}}\n").as_bytes());
+        let end = parser.end();
+        assert_eq!((end.choices_seen, end.body), due, "{choices}");
+    }
+}
+
+#[test]
+fn events_that_are_not_looked_into_are_another_protocol() {
+    for payload in [Payload::Opaque, Payload::Chunks] {
+        let mut parser = parser(Config { payload, ..Config::default() });
+        shown(&mut parser, b"data: text\n\n");
+        let due = if payload == Payload::Opaque { Verdict::OtherProtocol } else { Verdict::Truncated };
+        assert_eq!(parser.end().verdict, due);
+    }
+}
+
+#[test]
+fn what_was_odd_about_an_event_counts_though_it_is_too_long() {
+    let limits = Limits { max_id_len: 4, max_event_len: 8, ..Limits::DEFAULT };
+    for (data, too_long) in [("{}", 0), ("{\"too\":\"long\"}", 1)] {
+        let mut parser = parser(Config { limits, ..Config::default() });
+        shown(&mut parser, format!("id: 12345\ndata: {data}\n\n").as_bytes());
+        assert_eq!((parser.quirk_count(Quirk::LongId), parser.end().too_long), (1, too_long), "{data}");
+    }
+}
+
+#[test]
+fn a_last_event_needs_no_blank_line_if_it_is_whole_or_an_error() {
+    let cases: [(&[u8], Option<&str>); 8] = [
+        (b"data:\n", Some("KeepAlive")),
+        (b"data: : ping\n", Some("KeepAlive")),
+        (b"data: [DONE]\n", Some("Done")),
+        (b"data: {}\n", Some("Chunk")),
+        (b"error: words\n", Some("Chunk")),
+        (b"event: error\ndata: words\n", Some("Chunk")),
+        (b"event: other\ndata: words\n", None),
+        (b"data: {\n", None),
+    ];
+    for (stream, due) in cases {
+        let mut parser = parser(Config::default());
+        let shown = shown(&mut parser, stream);
+        assert_eq!(shown.len(), usize::from(due.is_some()), "{shown:?}");
+        assert!(due.is_none_or(|due| shown[0].starts_with(due)), "{shown:?}");
+        let pending = if due.is_some() { Pending::Nothing } else { Pending::Event };
+        assert_eq!(parser.end().pending, pending, "{shown:?}");
+    }
+}

@@ -1,0 +1,448 @@
+//! Floods: streams of one thing, again and again, as long as one likes. Each byte is looked at so many times at most, what
+//! is held does not grow, and what is behind the flood is read as if it had not been.
+//!
+//! `DELTAWIRE_FLOOD=1024` makes each of 1024 MiB (`make floods`), each test then a process of its own: the peak of its
+//! memory is asserted too.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+extern crate std;
+
+use super::{Batch, Config, Event, Filled, Kind, Machine, Parser, Record, Sink};
+use crate::chat::DeltaKind;
+use crate::json::Text;
+use crate::scan::visits;
+use crate::track::{CallUpdate, Tracker};
+use crate::{Error, Flow, Handler, Limits, Movable, Quirk, Stop, Storage, Verdict};
+use std::format;
+use std::println;
+use std::string::String;
+use std::vec;
+
+/// How large a flood is, in MiB, and whether that was asked for.
+fn size() -> (u64, bool) {
+    let number = |name| std::env::var(name).ok().map(|given| given.parse::<u64>().unwrap());
+    // Less on processors that are emulated, but more than an event may be long.
+    let thin = number("DELTAWIRE_THIN").unwrap_or(1);
+    let asked = number("DELTAWIRE_FLOOD");
+    (asked.unwrap_or((16 / thin).max(2)), asked.is_some())
+}
+
+/// How many tool calls there are: ten million for 1024 MiB.
+fn calls() -> u64 {
+    size().0 * 10_000_000 / 1024
+}
+
+/// What the process held at most, in KiB.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+/// What came.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Tally {
+    chunks: u64,
+    done: u64,
+    comments: u64,
+    keep_alives: u64,
+    malformed: u64,
+    too_long: u64,
+    /// Where the last one began that was too long.
+    too_long_at: u64,
+    /// Bytes of content.
+    content: u64,
+    /// Tool calls that were opened.
+    calls: u64,
+    /// Events of which calls were left out.
+    left_out: u64,
+    /// Events of which a quirk was told.
+    lone: u64,
+}
+
+/// A handler that counts.
+#[derive(Default)]
+struct Counter(Tally);
+
+impl Handler for Counter {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        let Counter(tally) = self;
+        match event {
+            Event::Chunk(_) => tally.chunks += 1,
+            Event::Done => tally.done += 1,
+            Event::Comment(_) => tally.comments += 1,
+            Event::KeepAlive(_) => tally.keep_alives += 1,
+            Event::Malformed(_) => tally.malformed += 1,
+            Event::TooLong { offset } => (tally.too_long, tally.too_long_at) = (tally.too_long + 1, *offset),
+            event => panic!("{event:?}"),
+        }
+        Flow::Continue(())
+    }
+    fn content(&mut self, _choice: u32, mut text: Text<'_>) -> Flow {
+        let mut buffer = [0; 4096];
+        while !text.is_empty() {
+            self.0.content += text.take_to(&mut buffer) as u64;
+        }
+        Flow::Continue(())
+    }
+    fn tool_call(&mut self, _choice: u32, call: &CallUpdate<'_>) -> Flow {
+        self.0.calls += u64::from(call.opens);
+        Flow::Continue(())
+    }
+    fn limit(&mut self, error: &Error) -> Flow {
+        assert!(matches!(error, Error::TooManyCalls { .. }), "{error:?}");
+        self.0.left_out += 1;
+        Flow::Continue(())
+    }
+    fn quirk(&mut self, quirk: Quirk, _offset: u64) -> Flow {
+        self.0.lone += u64::from(quirk == Quirk::LoneSurrogate);
+        Flow::Continue(())
+    }
+}
+
+/// What a flood is of.
+enum Of<'a> {
+    /// That, again and again, up to the size of a flood.
+    Same(&'a str),
+    /// So many, each made from its number.
+    Each(u64, fn(u64) -> String),
+}
+
+/// A flood: what is before it, what it is of, and what is behind it.
+struct Flood<'a> {
+    name: &'a str,
+    head: &'a str,
+    of: Of<'a>,
+    tail: &'a str,
+    max_event_len: u32,
+    /// What a byte may cost.
+    bound: f64,
+}
+
+/// The tail of every flood: an event that is read.
+const LAST: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\n";
+
+impl Flood<'_> {
+    /// Gives the flood in reads, and says how many units that were.
+    fn pour(&self, read: usize, mut f: impl FnMut(&[u8])) -> u64 {
+        f(self.head.as_bytes());
+        let units = match self.of {
+            Of::Same(unit) => {
+                let block = unit.repeat((read / unit.len()).max(1));
+                let blocks = (size().0 << 20).div_ceil(block.len() as u64);
+                (0..blocks).for_each(|_| f(block.as_bytes()));
+                blocks * (block.len() / unit.len()) as u64
+            }
+            Of::Each(units, unit) => {
+                let mut block = String::new();
+                for number in 0..units {
+                    block += &unit(number);
+                    if block.len() >= read || number + 1 == units {
+                        f(block.as_bytes());
+                        block.clear();
+                    }
+                }
+                units
+            }
+        };
+        f(self.tail.as_bytes());
+        f(LAST.as_bytes());
+        units
+    }
+
+    /// Reads it in three ways, which must agree, and holds `due` to what came, given how many units there were.
+    fn check(&self, due: impl Fn(u64) -> Tally) {
+        let (mib, alone) = size();
+        let limits = Limits { max_event_len: self.max_event_len, ..Limits::DEFAULT };
+        let config = Config { limits, ..Config::default() };
+        let mut row = String::new();
+        let ways: [(&str, usize); 3] = [("pull", 65_536), ("push", 1460), ("batch", 65_536)];
+        for (way, read) in ways {
+            let started = std::time::Instant::now();
+            let ((units, offset, tally, end), visits) = visits::during(|| match way {
+                "pull" => pulled(self, read, config),
+                "push" => pushed(self, read, config),
+                _ => batched(self, read, config),
+            });
+            let mut due = due(units);
+            due.chunks += 1;
+            due.content += 2;
+            if way == "pull" {
+                // There is no tracker, and each fragment of a call is one.
+                due.calls = if due.calls > 0 { calls() } else { 0 };
+                (due.left_out, due.lone) = (0, 0);
+            }
+            assert_eq!(tally, due, "{}: {way}", self.name);
+            assert_eq!(end.verdict, Verdict::Finished, "{}: {way}", self.name);
+            assert_eq!((end.too_long, end.offset), (due.too_long as u32, offset), "{}: {way}", self.name);
+            let each = visits as f64 / offset as f64;
+            assert!((0.9..=self.bound).contains(&each), "{}: {way}: {each:.2} visits a byte", self.name);
+            row += &format!("  {way} {each:.2} ({:.1} s)", started.elapsed().as_secs_f64());
+        }
+        let peak = peak().unwrap_or(0);
+        println!("flood of {}, {mib} MiB, peak {peak} KiB: visits a byte:{row}", self.name);
+        // The process and the test's own buffers, and the storage: doubled, with the half that it is moved from.
+        let room = 16 * 1024 + 3 * (u64::from(self.max_event_len) >> 10);
+        assert!(!alone || peak < room, "{}: {peak} KiB, {room} are due at most", self.name);
+    }
+}
+
+type Poured = (u64, u64, Tally, super::End);
+
+/// By pull, on a growing storage, if there is one: it is bounded by the limit and given back.
+fn pulled(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
+    #[cfg(feature = "alloc")]
+    let mut store = crate::Growing::new();
+    #[cfg(not(feature = "alloc"))]
+    let mut memory = vec![0; config.limits.max_event_len as usize + 4096];
+    #[cfg(not(feature = "alloc"))]
+    let mut store = &mut memory[..];
+    let mut machine = Machine::<2>::with_slots(config);
+    let (mut counter, mut offset, mut longest) = (Counter::default(), 0, 0);
+    let units = flood.pour(read, |mut piece| {
+        offset += piece.len() as u64;
+        while !piece.is_empty() {
+            let step = machine.step(&mut store, piece);
+            if let Some(event) = machine.event(&store, piece, step.found).unwrap() {
+                let _ = counter.event(&event);
+                for delta in event.deltas() {
+                    match delta.kind {
+                        DeltaKind::Content(text) => drop(counter.content(0, text)),
+                        DeltaKind::ToolCall(_) => counter.0.calls += 1,
+                        _ => {}
+                    }
+                }
+            }
+            piece = &piece[step.consumed..];
+        }
+        longest = longest.max(store.bytes().len());
+    });
+    assert_eq!(machine.finish(&mut store), super::Found::NeedMore);
+    let most = config.limits.max_event_len as usize;
+    assert!(longest <= 4096 + 2 * most, "{}: the storage came to {longest} bytes", flood.name);
+    #[cfg(feature = "alloc")]
+    assert!(store.bytes().len() <= 16 * 1024, "{}: {} bytes are kept", flood.name, store.bytes().len());
+    (units, offset, counter.0, machine.end())
+}
+
+/// By push, on a storage of fixed size.
+fn pushed(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
+    let mut memory = vec![0; config.limits.max_event_len as usize + 4096];
+    let mut parser = Parser::with_config(&mut memory[..], config);
+    let (mut counter, mut offset) = (Counter::default(), 0);
+    let units = flood.pour(read, |mut piece| {
+        offset += piece.len() as u64;
+        loop {
+            let fed = parser.feed(piece, &mut counter);
+            piece = &piece[fed.consumed..];
+            match fed.stop {
+                None => break,
+                Some(stop) => assert!(matches!(stop, Stop::Error(Error::TooManyCalls { .. })), "{stop:?}"),
+            }
+        }
+        assert!(piece.is_empty());
+    });
+    assert_eq!(parser.finish_into(&mut counter), None);
+    (units, offset, counter.0, parser.end())
+}
+
+/// By batch, with few records and little scratch.
+fn batched(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
+    let mut memory = vec![0; config.limits.max_event_len as usize + 4096];
+    let (mut machine, mut tracker, mut batch) =
+        (Machine::<2>::with_slots(config), Tracker::<8, 32>::new(), Batch::new());
+    let mut store = Movable::new(&mut memory, false);
+    let (mut records, mut scratch) = ([Record::default(); 64], [0; 1024]);
+    let (mut tally, mut offset) = (Tally::default(), 0);
+    let mut take = |records: &[Record]| {
+        for record in records {
+            let is = |kind: Kind| u64::from(record.kind == kind as u16);
+            tally.chunks += is(Kind::Chunk);
+            tally.done += is(Kind::Done);
+            tally.comments += is(Kind::Comment);
+            tally.keep_alives += is(Kind::KeepAlive);
+            tally.malformed += is(Kind::Malformed);
+            tally.too_long += is(Kind::TooLong);
+            if record.kind == Kind::TooLong as u16 {
+                tally.too_long_at = record.start;
+            }
+            tally.content += is(Kind::Content) * u64::from(record.text_len);
+            tally.calls += is(Kind::ToolCall) * u64::from(record.flags & super::FLAG_OPENS != 0);
+            tally.left_out += is(Kind::Limit);
+            tally.lone += is(Kind::Quirk) * u64::from(record.code == Quirk::LoneSurrogate as u32);
+        }
+    };
+    let units = flood.pour(read, |mut piece| {
+        offset += piece.len() as u64;
+        loop {
+            let mut sink = Sink::new(&mut records, &mut scratch, Kind::DEFAULT);
+            let (spent, filled) = batch.fill(&mut machine, &mut store, &mut tracker, piece, 0, &mut sink);
+            let written = sink.written();
+            take(&records[..written]);
+            piece = &piece[spent..];
+            match filled {
+                Filled::Done => break,
+                Filled::Full => {}
+                filled => panic!("{filled:?}"),
+            }
+        }
+        assert!(piece.is_empty());
+    });
+    let mut sink = Sink::new(&mut records, &mut scratch, Kind::DEFAULT);
+    assert_eq!(batch.finish(&mut machine, &mut store, &mut tracker, &mut sink), Filled::Done);
+    (units, offset, tally, machine.end())
+}
+
+/// The limit of an event, if nothing else is said.
+const MOST: u32 = Limits::DEFAULT.max_event_len;
+
+/// What a byte may cost in a flood of lines of a few bytes: a kernel loads 16 to look at one.
+const LINES: f64 = 24.0;
+
+/// The same within one event, or what is left of it.
+const WITHIN: f64 = 8.0;
+
+/// The same of texts that are read, escape by escape.
+const ESCAPES: f64 = 24.0;
+
+/// One thing, endless, and too long for an event: it is said once, and nothing is kept of it.
+fn endless(name: &str, head: &str, unit: &str) {
+    let start = head.find("data").unwrap_or(0) as u64;
+    let flood = Flood { name, head, of: Of::Same(unit), tail: "\n\n", max_event_len: MOST, bound: WITHIN };
+    flood.check(|_| Tally { too_long: 1, too_long_at: start, ..Tally::default() });
+}
+
+fn lines(name: &str, unit: &str, due: impl Fn(u64) -> Tally) {
+    Flood { name, head: "", of: Of::Same(unit), tail: "", max_event_len: MOST, bound: LINES }.check(due);
+}
+
+#[test]
+fn newlines() {
+    lines("newlines", "\n", |_| Tally::default());
+}
+
+#[test]
+fn comments() {
+    lines("comments", ":\n", |units| Tally { comments: units, ..Tally::default() });
+}
+
+#[test]
+fn empty_events() {
+    lines("empty events", "data\n\n", |units| Tally { keep_alives: units, ..Tally::default() });
+}
+
+#[test]
+fn one_endless_line() {
+    endless("one endless line", "data: ", "x");
+}
+
+#[test]
+fn one_endless_line_of_no_field() {
+    let flood = Flood {
+        name: "one endless line of no field",
+        head: "",
+        of: Of::Same("x"),
+        tail: "\n\n",
+        max_event_len: MOST,
+        bound: WITHIN,
+    };
+    flood.check(|_| Tally::default());
+}
+
+#[test]
+fn brackets() {
+    endless("brackets in one event", "data: {\"a\":", "[");
+}
+
+#[test]
+fn brackets_in_events() {
+    let event = format!("data: {{\"a\":{}\n\n", "[".repeat(10_000));
+    lines("events of brackets", &event, |units| Tally { malformed: units, ..Tally::default() });
+}
+
+#[test]
+fn raw_brackets() {
+    endless("brackets in raw JSON", "{\"a\":", "[");
+}
+
+#[test]
+fn backslashes() {
+    endless("backslashes in one string", "data: {\"choices\":[{\"delta\":{\"content\":\"", "\\");
+}
+
+/// An event whose content is that, and how many bytes it comes to, each.
+fn texts(name: &str, part: &str, decoded: u64, lone: impl Fn(u64) -> u64) {
+    const PARTS: usize = 4000;
+    let event = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", part.repeat(PARTS));
+    let flood = Flood { name, head: "", of: Of::Same(&event), tail: "", max_event_len: MOST, bound: ESCAPES };
+    flood.check(|units| Tally {
+        chunks: units,
+        content: units * decoded * PARTS as u64,
+        lone: lone(units),
+        ..Tally::default()
+    });
+}
+
+#[test]
+fn backslashes_that_are_read() {
+    texts("backslashes that are read", "\\\\", 1, |_| 0);
+}
+
+#[test]
+fn halves_of_pairs() {
+    endless("halves of pairs in one string", "data: {\"choices\":[{\"delta\":{\"content\":\"", "\\ud800");
+}
+
+/// The last one of each event waits for the next.
+#[test]
+fn halves_of_pairs_that_are_read() {
+    texts("halves of pairs that are read", "\\ud800", 3, |units| units + 1);
+}
+
+/// Calls beyond the tracker's room are left out, and said to be: once an event.
+#[test]
+fn tool_calls_in_many_chunks() {
+    let flood = Flood {
+        name: "tool calls in many chunks",
+        head: "",
+        of: Of::Each(calls(), |number| {
+            let call = format!("{{\"index\":{number},\"id\":\"call_{number}\"}}");
+            format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{call}]}}}}]}}\n\n")
+        }),
+        tail: "",
+        max_event_len: MOST,
+        bound: WITHIN,
+    };
+    flood.check(|units| Tally { chunks: units, calls: 32, left_out: units - 32, ..Tally::default() });
+}
+
+const CALLS: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0}";
+
+fn further_call(number: u64) -> String {
+    format!(",{{\"index\":{}}}", number + 1)
+}
+
+#[test]
+fn tool_calls_in_one_chunk() {
+    let flood = Flood {
+        name: "tool calls in one chunk",
+        head: CALLS,
+        of: Of::Each(calls() - 1, further_call),
+        tail: "]}}]}\n\n",
+        max_event_len: (calls() * 20) as u32,
+        bound: WITHIN,
+    };
+    flood.check(|_| Tally { chunks: 1, calls: 32, left_out: 1, ..Tally::default() });
+}
+
+#[test]
+fn tool_calls_in_one_chunk_that_is_too_long() {
+    let flood = Flood {
+        name: "tool calls in one chunk that is too long",
+        head: CALLS,
+        of: Of::Each(calls() - 1, further_call),
+        tail: "]}}]}\n\n",
+        max_event_len: 1 << 16,
+        bound: WITHIN,
+    };
+    flood.check(|_| Tally { too_long: 1, ..Tally::default() });
+}

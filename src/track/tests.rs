@@ -1,0 +1,265 @@
+//! Which call a fragment belongs to, and what is said of it.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+extern crate std;
+
+use super::call::Hash;
+use super::{Tracker, Update};
+use crate::chat::{Chunk, Index};
+use crate::json::{Text, TextFlags};
+use core::ops::ControlFlow;
+use std::collections::BTreeSet;
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+/// What the tracker says of the deltas with these members, chunk by chunk.
+fn told<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, deltas: &[&str]) -> Vec<String> {
+    let mut told = Vec::new();
+    for delta in deltas {
+        let payload = format!(r#"{{"choices":[{{"index":{choice},"delta":{{{delta}}}}}]}}"#);
+        let mut index = Index::new();
+        let chunk = Chunk::read(payload.as_bytes(), &mut index).unwrap();
+        let mut line = Vec::new();
+        for delta in chunk.deltas() {
+            let outcome = tracker.update(&delta, 0, |of, update| -> ControlFlow<()> {
+                assert_eq!(of, choice);
+                line.push(said(&update));
+                ControlFlow::Continue(())
+            });
+            line.extend(outcome.quirks.iter().map(|quirk| format!("{quirk:?}")));
+            line.extend(outcome.error.map(|error| format!("{error:?}")));
+        }
+        told.push(line.join(" "));
+    }
+    told
+}
+
+fn said(update: &Update<'_>) -> String {
+    let sign = |replaces: bool| if replaces { "=" } else { "+" };
+    match update {
+        Update::Call(call) => {
+            let mut said = format!("{}:", call.call);
+            if call.opens {
+                said += &format!("{}{}", if call.reuses { "again" } else { "new" }, call.index);
+            }
+            said += &call.id.map_or(String::new(), |id| format!("#{id}"));
+            said += &call.kind.map_or(String::new(), |kind| format!("({kind})"));
+            said
+        }
+        Update::CallName { call, text, replaces } => format!("{call}{}{text}", sign(*replaces)),
+        Update::CallArguments { call, text } => format!("{call}<{text}>"),
+        Update::FunctionName { text, replaces } => format!("f{}{text}", sign(*replaces)),
+        Update::FunctionArguments(text) => format!("f<{text}>"),
+        other => format!("{other:?}"),
+    }
+}
+
+/// The fragments of tool calls, each array a chunk, in a short form: `i3 #a =f <{}>`, parted by `|`, where none has to be
+/// there.
+fn calls(arrays: &[&str]) -> Vec<String> {
+    calls_of(&mut Tracker::<4, 16>::new(), 0, arrays)
+}
+
+fn calls_of<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, arrays: &[&str]) -> Vec<String> {
+    let deltas: Vec<String> = arrays
+        .iter()
+        .map(|array| {
+            let items: Vec<String> = array
+                .split('|')
+                .map(|item| {
+                    let (mut members, mut function) = (Vec::new(), Vec::new());
+                    for word in item.split_whitespace() {
+                        let (sign, rest) = word.split_at(1);
+                        match sign {
+                            "i" => members.push(format!(r#""index":{rest}"#)),
+                            "#" => members.push(format!(r#""id":"{rest}""#)),
+                            "t" => members.push(format!(r#""type":"{rest}""#)),
+                            "=" => function.push(format!(r#""name":"{rest}""#)),
+                            "<" => function.push(format!(r#""arguments":"{}""#, rest.trim_end_matches('>'))),
+                            "c" => members.push(format!(r#""custom":{{"input":"{rest}"}}"#)),
+                            _ => panic!("{word}"),
+                        }
+                    }
+                    if !function.is_empty() {
+                        members.push(format!(r#""function":{{{}}}"#, function.join(",")));
+                    }
+                    format!("{{{}}}", members.join(","))
+                })
+                .collect();
+            format!(r#""tool_calls":[{}]"#, items.join(","))
+        })
+        .collect();
+    told(tracker, choice, &deltas.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn fragments_find_their_calls() {
+    let cases: &[(&[&str], &[&str])] = &[
+        // By index: the last one under it, or the one with that ID; a new ID under it is another call.
+        (
+            &[
+                "i0 #a =f <{>",
+                "i0 <}>",
+                "i0 #a",
+                "i1 #b",
+                "i0 <x>",
+                "i0 #c",
+                "i0 #a",
+                "i0 <y>",
+                "i1 <z>",
+                "i0 <w>",
+                "i0 #b",
+                "i1 #b <v>",
+            ],
+            &[
+                "0:new0#a 0=f 0<{>",
+                "0<}>",
+                "",
+                "1:new1#b",
+                "0<x> ArgumentsAfterEnd",
+                "2:again0#c ReusedCallIndex",
+                "",
+                "0<y> ArgumentsAfterEnd",
+                "1<z>",
+                "2<w>",
+                "3:again0#b ReusedCallIndex",
+                "1<v>",
+            ],
+        ),
+        (
+            &["i0 <a>", "i0 #a tfunction", "i0 #a tother", "i0 tother =n", "i0 =n"],
+            &["0:new0 0<a>", "0:#a(function)", "", "0=n", ""],
+        ),
+        (&["i2 #a", "i1", "i1 #c", "i2 <x>"], &["0:new2#a", "1:new1", "1:#c", "0<x>"]),
+        // By ID, where there is no index; those opened so have their place in the array as index, or the next that is free.
+        (
+            &["#a <1>", "#b <2>", "#a <3>", "#c <4>", "<5>", "#b <6>"],
+            &["0:new0#a 0<1>", "1:new1#b 1<2>", "0<3>", "2:new2#c 2<4>", "2<5>", "1<6>"],
+        ),
+        (
+            &["i5 #a", "#a <1>", "#b", "#c", "#d | #e", "i5 <x>"],
+            &["0:new5#a", "0<1>", "1:new0#b", "2:new6#c", "3:new7#d 4:new1#e", "0<x>"],
+        ),
+        (&["i7 #a", "#b", "#c"], &["0:new7#a", "1:new0#b", "2:new8#c"]),
+        // By neither: what was opened so in that place of the array, the open one first; else the open one. A name that is not its own, once its arguments are complete, is another call's.
+        (
+            &["=f <{>", "<}>", "=f <x>", "=g <{>", "=h <}>", "=g <y>"],
+            &["0:new0 0=f 0<{>", "0<}>", "0<x> ArgumentsAfterEnd", "1:new1 1=g 1<{>", "1+h 1<}>", "2:new2 2=g 2<y>"],
+        ),
+        (
+            &["=f <{}>", "=g <{>", "i0 <x>", "<y>", "i1 <z>", "<w>"],
+            &[
+                "0:new0 0=f 0<{}>",
+                "1:new1 1=g 1<{>",
+                "0<x> ArgumentsAfterEnd",
+                "0<y> ArgumentsAfterEnd",
+                "1<z>",
+                "1<w>",
+            ],
+        ),
+        (
+            &["=f <{> | =g <{>", "<1> | <2>", "| <3>", "<4>", " | | =h", "<5>"],
+            &["0:new0 0=f 0<{> 1:new1 1=g 1<{>", "0<1> 1<2>", "1<3>", "0<4>", "2:new2 2=h", "0<5>"],
+        ),
+        (
+            &["i0 #a | i1 #b", "<x>", "| <y>", "| =g", "| <z>"],
+            &["0:new0#a 1:new1#b", "1<x>", "1<y>", "2:new2 2=g", "2<z>"],
+        ),
+        (
+            &["i0 #a =f <{>", "=g", "<}>", "=f", "=fg", "=h"],
+            &["0:new0#a 0=f 0<{>", "0+g", "0<}>", "1:new1 1=f", "1=fg", "1+h"],
+        ),
+        (&["<{}>", "=f", "=f", "=g"], &["0:new0 0<{}>", "1:new1 1=f", "", "1+g"]),
+        // The input of a custom tool need not be an object.
+        (&["i0 #a cin", "i0 c{}x", "i0 cy"], &["0:new0#a 0<in>", "0<{}x>", "0<y>"]),
+        (&["i0 <{}>", "i0 <>", "i0 <x>"], &["0:new0 0<{}>", "", "0<x> ArgumentsAfterEnd"]),
+    ];
+    for (arrays, due) in cases {
+        assert_eq!(calls(arrays), *due, "{arrays:?}");
+    }
+}
+
+#[test]
+fn choices_have_calls_of_their_own() {
+    let mut tracker = Tracker::<4, 16>::new();
+    let mut calls = |choice, array| calls_of(&mut tracker, choice, &[array]).remove(0);
+    assert_eq!(calls(0, "#a <1>"), "0:new0#a 0<1>");
+    assert_eq!(calls(1, "#a <2>"), "0:new0#a 0<2>");
+    assert_eq!(calls(1, "i3 #b"), "1:new3#b");
+    assert_eq!(calls(0, "<3>"), "0<3>");
+    assert_eq!(calls(0, "#b"), "1:new1#b");
+    assert_eq!(calls(1, "#c"), "2:new4#c");
+    assert_eq!(calls(1, "#a <4>"), "0<4>");
+    assert_eq!(calls(2, "=f"), "0:new0 0=f");
+    assert_eq!(calls(1, "| <5>"), "0<5>");
+}
+
+#[test]
+fn a_full_table_leaves_out_what_is_new() {
+    let mut tracker = Tracker::<4, 2>::new();
+    let told = calls_of(&mut tracker, 0, &["i0 #a", "i1 #b", "i2 #c <x>", "i0 <1>", "i4294967295 <y>", "<2>"]);
+    assert_eq!(told[..2], ["0:new0#a", "1:new1#b"]);
+    assert_eq!(told[2], "TooManyCalls { offset: 0 }");
+    assert_eq!(told[3..], ["0<1>", "BadIndex { offset: 0 }", "0<2>"]);
+    for choice in 0..4 {
+        calls_of(&mut tracker, choice, &["i0"]);
+    }
+    assert_eq!(calls_of(&mut tracker, 4, &["i0"]), ["TooManyChoices { offset: 0 }"]);
+}
+
+#[test]
+fn a_function_call_is_put_together() {
+    let function = |pieces: &[&str]| {
+        let deltas: Vec<String> = pieces.iter().map(|piece| format!(r#""function_call":{{{piece}}}"#)).collect();
+        told(&mut Tracker::<4, 4>::new(), 0, &deltas.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let pieces = [
+        r#""name":"ge""#,
+        r#""name":"get""#,
+        r#""name":"get","arguments":"{""#,
+        r#""name":"_it""#,
+        r#""name":"ge","arguments":"}""#,
+        r#""arguments":" ""#,
+        r#""arguments":"x""#,
+    ];
+    assert_eq!(function(&pieces), ["f=ge", "f=get", "f<{>", "f+_it", "f+ge f<}>", "f< >", "f<x> ArgumentsAfterEnd"]);
+}
+
+#[test]
+fn short_texts_are_told_apart() {
+    let mut hashes = BTreeSet::new();
+    let mut texts = 0;
+    for first in b'!'..=b'~' {
+        for second in b' '..=b'~' {
+            let text = [first, second];
+            // One letter where there is no second.
+            let text = core::str::from_utf8(&text).unwrap().trim_end();
+            let plain = text.replace(['"', '\\'], "\u{e9}");
+            hashes.insert(format!("{:?}", Hash::of(Text::from_raw(plain.as_bytes(), TextFlags::PLAIN))));
+            texts += usize::from(plain == text);
+        }
+    }
+    assert!(hashes.len() >= texts, "{} {texts}", hashes.len());
+}
+
+#[test]
+fn a_text_may_be_taken_as_it_stands_if_nothing_is_odd() {
+    let text = |raw: &'static str| Text::from_raw(raw.as_bytes(), TextFlags::PLAIN);
+    let fresh = || {
+        let mut tracker = Tracker::<4, 4>::new();
+        told(&mut tracker, 3, &[r#""role":"assistant""#]);
+        tracker
+    };
+    assert!(!Tracker::<4, 4>::new().plain(3, text("a")));
+    let mut tracker = fresh();
+    assert!(tracker.plain(3, text("a")) && tracker.plain(3, text("b")));
+    // Another choice, be it known.
+    told(&mut tracker, 2, &[r#""role":"assistant""#]);
+    assert!(!tracker.plain(2, text("a")) && tracker.plain(3, text("a")));
+    // Half of a character waits, until its other half came.
+    told(&mut tracker, 2, &[r#""content":"\ud83d""#]);
+    assert!(!tracker.plain(3, text("a")));
+    told(&mut tracker, 2, &[r#""content":"\ude00""#]);
+    assert!(tracker.plain(3, text("a")));
+}

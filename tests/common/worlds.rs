@@ -1,0 +1,116 @@
+//! Every string over an alphabet, on two threads, and every way to cut it.
+
+use super::thin::thin;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many strings were tried, and in how many runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tried {
+    pub strings: u64,
+    pub runs: u64,
+}
+
+impl std::ops::AddAssign for Tried {
+    fn add_assign(&mut self, more: Tried) {
+        self.strings += more.strings;
+        self.runs += more.runs;
+    }
+}
+
+/// Of the strings of so many tokens every so manieth is tried: each one, unless `DELTAWIRE_THIN` says otherwise.
+fn step(len: u32) -> usize {
+    if len < 4 {
+        1
+    } else {
+        thin()
+    }
+}
+
+/// How many strings of up to `len` of so many tokens are to be tried.
+pub fn number(tokens: usize, len: u32) -> u64 {
+    (0..=len).map(|len| tokens.pow(len).div_ceil(step(len)) as u64).sum()
+}
+
+/// Calls `f` with every string of up to `len` tokens: which it is of those of its length, its bytes, and how many tokens
+/// it has. `f` says how many runs it made.
+pub fn each(alphabet: &[&[u8]], len: u32, f: impl Fn(usize, &[u8], u32) -> u64 + Sync) -> Tried {
+    const BLOCK: usize = 1024;
+    let mut tried = Tried::default();
+    for len in 0..=len {
+        let (next, strings, runs) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        let all = alphabet.len().pow(len);
+        let step = step(len);
+        let count = all.div_ceil(step);
+        let work = || {
+            let mut bytes = Vec::new();
+            loop {
+                let from = next.fetch_add(BLOCK as u64, Ordering::Relaxed) as usize;
+                if from >= count {
+                    break;
+                }
+                let to = count.min(from + BLOCK);
+                for place in from..to {
+                    let mut rest = place * step;
+                    bytes.clear();
+                    for _ in 0..len {
+                        bytes.extend_from_slice(alphabet[rest % alphabet.len()]);
+                        rest /= alphabet.len();
+                    }
+                    runs.fetch_add(f(place, &bytes, len), Ordering::Relaxed);
+                }
+                strings.fetch_add((to - from) as u64, Ordering::Relaxed);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(work);
+            }
+        });
+        tried += Tried { strings: strings.into_inner(), runs: runs.into_inner() };
+    }
+    tried
+}
+
+/// A way to cut: bit `n` cuts behind byte `n`.
+pub type Cuts = u64;
+
+/// The pieces of `bytes`.
+pub fn pieces(bytes: &[u8], cuts: Cuts) -> impl Iterator<Item = &[u8]> {
+    let (mut rest, mut from, mut over) = (cuts, 0, false);
+    std::iter::from_fn(move || {
+        if over {
+            return None;
+        }
+        let end = from + rest.trailing_zeros() as usize + 1;
+        over = rest == 0 || end >= bytes.len();
+        let to = if over { bytes.len() } else { end };
+        let piece = &bytes[from..to];
+        if !over {
+            rest >>= end - from;
+        }
+        from = to;
+        Some(piece)
+    })
+}
+
+/// Calls `f` with each way to cut `len` bytes: uncut, at each single place, everywhere; if `every`, in all ways. Says how
+/// many.
+pub fn cuttings(len: usize, every: bool, mut f: impl FnMut(Cuts)) -> u64 {
+    let places = len.saturating_sub(1);
+    let everywhere: Cuts = (1 << places) - 1;
+    let mut count = 0;
+    let mut call = |cuts| {
+        f(cuts);
+        count += 1;
+    };
+    if every {
+        (0..=everywhere).for_each(call);
+    } else {
+        call(0);
+        (0..places).for_each(|place| call(1 << place));
+        if places > 1 {
+            call(everywhere);
+        }
+    }
+    count
+}

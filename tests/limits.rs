@@ -1,0 +1,416 @@
+//! Every limit, one below it, at it and one above it, with the stream cut at each byte, on every kind of storage, by pull,
+//! push and batch: what is taken in, what is said of the rest, and that the stream goes on.
+#![cfg(feature = "alloc")]
+#![allow(missing_docs, dead_code, unreachable_pub)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+#[path = "common/alike.rs"]
+mod alike;
+#[path = "../fuzz/src/batch.rs"]
+mod batch;
+mod common;
+#[path = "../fuzz/src/drive.rs"]
+mod drive;
+#[path = "../fuzz/src/input.rs"]
+mod input;
+#[path = "../fuzz/src/log.rs"]
+mod log;
+#[path = "../fuzz/src/told.rs"]
+mod told;
+#[path = "../fuzz/src/views.rs"]
+mod views;
+
+use common::log::{How, Store};
+use common::made::{call_event, calls, choices, event, payload, FRAME};
+use common::thin::thin;
+use deltawire::track::Tracker;
+use deltawire::{Config, Growing, Limits, Parser, Quirk, Storage, Validate};
+use log::same;
+use told::Told;
+
+fn config(max_event_len: u32, max_id_len: u32, max_depth: u32) -> Config {
+    Config { limits: Limits { max_event_len, max_id_len, max_depth, ..Limits::DEFAULT }, ..Config::default() }
+}
+
+/// A storage that is no limit, of each kind.
+const AMPLE: [Store; 3] = [Store::Fixed(32768), Store::Borrowed(40_000), Store::Growing];
+
+fn read_in_all_ways<S: Storage>(config: Config, input: &[u8], cuts: &[usize], storage: impl Fn() -> S) -> [Told; 2] {
+    let mut pull = Parser::<_, 2, _>::with_slots(storage(), config, ());
+    let mut push = Parser::<_, 2, _>::with_slots(storage(), config, Tracker::<8, 32>::new());
+    [drive::pull(&mut pull, input, cuts, true, |_| ()), drive::push(&mut push, input, cuts, usize::MAX, true)]
+}
+
+/// What a stream brings of those kinds.
+fn lines(input: &[u8], store: Store, config: Config, kinds: &[&str]) -> Vec<String> {
+    let all = common::log::pull(input, &How::whole(store, config)).lines;
+    all.into_iter().filter(|line| kinds.contains(&line.split(' ').next().unwrap())).collect()
+}
+
+/// What says what was taken in, and what was not.
+const TOLD: [&str; 9] =
+    ["content", "too-long", "comment-too-long", "comment", "malformed", "id", "stop", "call", "last-id"];
+
+/// The stream brings `wanted`, whole; and it tells the same in all ways and in every single cut, and byte by byte.
+fn check(what: &str, input: &[u8], config: Config, stores: &[Store], wanted: &[String]) {
+    for &store in stores {
+        assert_eq!(lines(input, store, config, &TOLD), wanted, "{what}: {store:?}");
+        let each: Vec<usize> = (1..input.len()).collect();
+        let singles = (0..input.len()).step_by(thin()).map(|cut| vec![cut]);
+        let mut first: Option<Told> = None;
+        for cuts in singles.chain([each, Vec::new()]) {
+            let mut memory = vec![0x55; if let Store::Borrowed(len) = store { len } else { 0 }];
+            let memory = std::cell::RefCell::new(&mut memory);
+            let (ways, how) = match store {
+                Store::Borrowed(len) => {
+                    let mut borrowed = memory.borrow_mut();
+                    let mut pull = Parser::<_, 2, _>::with_slots(&mut borrowed[..], config, ());
+                    let pulled = drive::pull(&mut pull, input, &cuts, true, |_| ());
+                    let mut push = Parser::<_, 2, _>::with_slots(&mut borrowed[..], config, Tracker::<8, 32>::new());
+                    ([pulled, drive::push(&mut push, input, &cuts, usize::MAX, true)], (len, false))
+                }
+                Store::Fixed(48) => (read_in_all_ways(config, input, &cuts, || [0xAA; 48]), (48, false)),
+                Store::Fixed(_) => (read_in_all_ways(config, input, &cuts, || [0xAA; 32768]), (32768, false)),
+                Store::Growing => (read_in_all_ways(config, input, &cuts, Growing::new), (24, true)),
+            };
+            let (store, can_move) = how;
+            let how = batch::How { store, can_move, shake: can_move, records: 3, scratch: 64, base: 0 };
+            let batched = batch::batch(config, input, &cuts, how);
+            let [pulled, pushed] = ways;
+            let context = || format!("{what}: {how:?}, cut at {cuts:?}: {}", common::log::escaped(input));
+            let first = first.get_or_insert_with(|| pulled.clone());
+            for (way, told) in [("pull", &pulled), ("push", &pushed), ("batch", &batched)] {
+                same(&format!("events by {way}"), &first.events, &told.events, context);
+                same(&format!("end by {way}"), &first.end, &told.end, context);
+            }
+            same("ranges", &first.ranges, &pulled.ranges, context);
+        }
+    }
+}
+
+fn content(text: &str) -> String {
+    format!("content 0 \"{text}\"")
+}
+
+fn x(len: usize) -> String {
+    "x".repeat(len)
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Events
+
+#[test]
+fn event_length() {
+    assert_eq!(payload("").len(), FRAME);
+    const LIMIT: usize = 48;
+    for len in [LIMIT - 1, LIMIT, LIMIT + 1] {
+        let of = |rest: usize| payload(&x(len - rest - FRAME));
+        // Each of `len` bytes: a line; one with a name; two lines, joined by LF; ends of lines of two bytes; what does not count.
+        let events = [
+            ("one line", format!("data: {}\n\n", of(0))),
+            ("no space", format!("data:{}\n\n", of(0))),
+            ("two lines", format!("data: {}\ndata\n\n", of(1))),
+            ("cut by a line", of(1).replacen(',', ",\ndata:", 1).replacen('{', "data:{\ndata:", 1) + "\n\n"),
+            ("CRLF", format!("data: {}\r\n\r\n", of(0))),
+            ("CR", format!("data: {}\r\r", of(0))),
+            ("a name", format!("event: abc\ndata: {}\n\n", of(3))),
+            ("a name behind", format!("data: {}\nevent: abc\n\n", of(3))),
+            ("an unknown field", format!("data: {}\nunknown: {}\n\n", of(0), x(LIMIT))),
+            ("continued", format!("{}\n\n", of(1).replacen('{', "data: {\n", 1))),
+        ];
+        for (name, event_at_limit) in events {
+            let stream = format!("{}{event_at_limit}{}", event("a"), event("b"));
+            let start = event("a").len();
+            let sound = len <= LIMIT;
+            let said = match name {
+                "continued" | "two lines" | "cut by a line" => content(&x(len - 1 - FRAME)),
+                "a name" | "a name behind" => content(&x(len - 3 - FRAME)),
+                _ => content(&x(len - FRAME)),
+            };
+            let said = if sound { said } else { format!("too-long {start}") };
+            let wanted = [content("a"), said, content("b")];
+            let what = format!("{name}, {len} bytes");
+            check(&what, stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
+            // What a storage holds is a limit alike.
+            let by_storage = [Store::Fixed(LIMIT), Store::Borrowed(LIMIT)];
+            check(&what, stream.as_bytes(), config(1 << 20, 100, 128), &by_storage, &wanted);
+        }
+    }
+}
+
+/// Events that the memo knows but for their length.
+#[test]
+fn length_of_events_that_are_known() {
+    const LIMIT: usize = FRAME + 20;
+    for len in [19, 20, 21] {
+        let stream = event("a").repeat(3) + &event(&x(len)) + &event("b");
+        let said = if len <= 20 { content(&x(len)) } else { format!("too-long {}", 3 * event("a").len()) };
+        let wanted = [content("a"), content("a"), content("a"), said, content("b")];
+        check("known", stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
+        check("known", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Borrowed(LIMIT)], &wanted);
+    }
+}
+
+/// JSON without `data:`, of which each value is bounded.
+#[test]
+fn length_of_raw_json() {
+    const LIMIT: usize = FRAME + 10;
+    for len in [9, 10, 11] {
+        let (short, long) = (payload("a"), payload(&x(len)));
+        for (name, stream, start) in [
+            ("lines", format!("{short}\n{long}\n{short}\n"), short.len() + 1),
+            ("one line", format!("{short}{long}{short}"), short.len()),
+            ("an array", format!("[{short},\n{long},{short}]"), short.len() + 3),
+            ("between events", format!("{}{long}\n{}", event("a"), event("a")), event("a").len()),
+        ] {
+            let said = if len <= 10 { content(&x(len)) } else { format!("too-long {start}") };
+            let wanted = [content("a"), said, content("a")];
+            check(name, stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
+            check(name, stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Fixed(LIMIT)], &wanted);
+        }
+    }
+}
+
+#[test]
+fn comment_length() {
+    const LIMIT: usize = FRAME + 10;
+    let limits = config(LIMIT as u32, 100, 128);
+    for len in [LIMIT - 1, LIMIT, LIMIT + 1] {
+        // By itself, and beside an event, which leaves 9 bytes.
+        let said = |start: usize, at: usize, len: usize, most: usize| match len <= most {
+            true => format!("comment {start}..{} \"{}\"", at, x(len)),
+            false => format!("comment-too-long {start}"),
+        };
+        let stream = format!(":{}\n{}", x(len), event("a"));
+        let wanted = [said(0, len + 2, len, LIMIT), content("a")];
+        check("a comment", stream.as_bytes(), limits, &AMPLE, &wanted);
+        check("a comment", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Fixed(LIMIT)], &wanted);
+        let len = len + 9 - LIMIT;
+        let line = format!("data: {}\n", payload("a"));
+        let stream = format!("{line}: {}\n\n{}", x(len), event("b"));
+        let wanted = [said(line.len(), line.len() + len + 3, len, 9), content("a"), content("b")];
+        check("in an event", stream.as_bytes(), limits, &AMPLE, &wanted);
+        check("in an event", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Borrowed(LIMIT)], &wanted);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// IDs
+
+#[test]
+fn id_length() {
+    for len in [7, 8, 9] {
+        let id = "i".repeat(len);
+        let stream = format!("id: old\n\nid: {id}\n{}id:{id}\n\n{}", event("a"), event("b"));
+        let second = 9 + 5 + len + event("a").len();
+        let mut wanted = vec!["id 0..9 \"old\"".to_string(), content("a"), content("b")];
+        let last = if len <= 8 { &id } else { "old" };
+        if len <= 8 {
+            wanted.insert(2, format!("id {second}..{} \"{id}\"", second + len + 5));
+        }
+        wanted.push(format!("last-id \"{last}\""));
+        check("an ID", stream.as_bytes(), config(1 << 20, 8, 128), &AMPLE, &wanted);
+        let mut parser = Parser::with_config([0; 256], config(1 << 20, 8, 128));
+        let mut input = stream.as_bytes();
+        while parser.next(&mut input).unwrap().is_some() {}
+        assert_eq!(parser.quirk_count(Quirk::LongId), if len <= 8 { 0 } else { 2 });
+    }
+    // The storage is to hold it three times: the last, the next, and the one that is read.
+    for len in [15, 16, 17] {
+        let id = "i".repeat(len);
+        let stream = format!("id: {id}\n\n: c\n\n");
+        let end = len + 6;
+        let mut wanted = vec![format!("comment {end}..{} \"c\"", end + 4)];
+        if len <= 16 {
+            wanted.insert(0, format!("id 0..{end} \"{id}\""));
+            wanted.push(format!("last-id \"{id}\""));
+        }
+        let stores = [Store::Fixed(48), Store::Borrowed(48)];
+        check("an ID in 48 bytes", stream.as_bytes(), config(1 << 20, 100, 128), &stores, &wanted);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Depth
+
+#[test]
+fn depth() {
+    // Of each payload the depth is told, and where the bracket is that is too deep then.
+    let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+    for (max, lenient) in [(5, true), (5, false), (9, true)] {
+        for depth in [max - 1, max, max + 1] {
+            let skipped = format!("{{\"x\":{},\"choices\":[{{\"delta\":{{\"content\":\"a\"}}}}]}}", nested(depth - 1));
+            let usage = format!(
+                "{{\"choices\":[{{\"delta\":{{\"content\":\"a\"}}}}],\"usage\":{{\"a\":{}}}}}",
+                nested(depth - 2)
+            );
+            let objects = format!(
+                "{{\"choices\":[{{\"delta\":{{\"content\":\"a\"}},\"b\":{}0{}}}]}}",
+                "{\"c\":".repeat(depth - 3),
+                "}".repeat(depth - 3)
+            );
+            let faults = [
+                ("skipped", &skipped, 5 + max - 1),
+                ("usage", &usage, usage.find("\"a\":[").unwrap() + 4 + max - 2),
+                ("objects", &objects, objects.find("\"b\":").unwrap() + 4 + 5 * (max - 3)),
+            ];
+            for (name, payload, fault) in faults {
+                // Twice as many as are remembered, so that it is known, if it is sound.
+                let stream = format!("data: {payload}\n\n").repeat(3) + &event("b");
+                let len = payload.len() + 8;
+                let mut wanted: Vec<String> = (0..3)
+                    .map(|n| match depth <= max {
+                        true => content("a"),
+                        false => {
+                            let payload = common::log::quoted(payload.as_bytes());
+                            format!("malformed {}..{} {payload} TooDeep at {fault}", n * len, (n + 1) * len)
+                        }
+                    })
+                    .collect();
+                wanted.push(content("b"));
+                let validate = if lenient { Validate::Lazy } else { Validate::Strict };
+                let config = Config { validate, ..config(1 << 20, 100, max as u32) };
+                check(&format!("{name}, {depth} of {max}"), stream.as_bytes(), config, &AMPLE, &wanted);
+            }
+        }
+    }
+}
+
+/// A known shape whose hole goes deeper than is allowed.
+#[test]
+fn depth_in_what_is_known() {
+    const MAX: usize = 7;
+    for depth in [MAX - 1, MAX, MAX + 1] {
+        let of = |depth: usize| {
+            let nested = "[".repeat(depth - 2) + &"]".repeat(depth - 2);
+            format!("{{\"choices\":[{{\"delta\":{{\"content\":\"a\"}}}}],\"usage\":{{\"a\":{nested}}}}}")
+        };
+        let front = format!("data: {}\n\n", of(3)).repeat(4);
+        let stream = format!("{front}data: {}\n\ndata: {}\n\n", of(depth), of(3));
+        let end = front.len() + of(depth).len() + 8;
+        let fault = of(depth).find("\"a\":[").unwrap() + 4 + MAX - 2;
+        let payload = common::log::quoted(of(depth).as_bytes());
+        let malformed = format!("malformed {}..{end} {payload} TooDeep at {fault}", front.len());
+        let mut wanted = vec![content("a"); 6];
+        if depth > MAX {
+            wanted[4] = malformed;
+        }
+        check("known", stream.as_bytes(), config(1 << 20, 100, MAX as u32), &AMPLE, &wanted);
+    }
+}
+
+/// The default, and the most that there is, whatever is asked for.
+#[test]
+fn depth_by_default_and_at_most() {
+    for (max, effective) in [(128, 128), (1024, 1024), (1025, 1024), (u32::MAX, 1024)] {
+        for validate in [Validate::Lazy, Validate::Strict] {
+            for depth in [effective - 1, effective, effective + 1] {
+                let nested = "[".repeat(depth - 1) + &"]".repeat(depth - 1);
+                let payload = format!("{{\"x\":{nested},\"choices\":[{{\"delta\":{{\"content\":\"a\"}}}}]}}");
+                let stream = format!("data: {payload}\n\n{}", event("b"));
+                let config = Config { validate, ..config(1 << 20, 100, max) };
+                let said = match depth <= effective {
+                    true => content("a"),
+                    false => {
+                        let payload = common::log::quoted(payload.as_bytes());
+                        format!(
+                            "malformed 0..{} {payload} TooDeep at {}",
+                            stream.len() - event("b").len(),
+                            4 + effective
+                        )
+                    }
+                };
+                let wanted = [said, content("b")];
+                for cuts in [vec![], vec![3 + effective], (1..stream.len()).collect()] {
+                    let how = How { cuts: &cuts, ..How::whole(Store::Growing, config) };
+                    let all = common::log::pull(stream.as_bytes(), &how).lines;
+                    let told: Vec<_> = all
+                        .into_iter()
+                        .filter(|line| line.starts_with("content") || line.starts_with("malformed"))
+                        .collect();
+                    assert_eq!(told, wanted, "{depth} of {max}");
+                }
+            }
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Choices and tool calls
+
+/// Eight of them by default: of a ninth nothing is said but that, and the others go on.
+#[test]
+fn number_of_choices() {
+    for number in [7, 8, 9] {
+        let each: String = (0..number).map(|index| choices(index, index + 1)).collect();
+        for (name, stream) in [("at once", choices(0, number)), ("one by one", each)] {
+            let stream = stream + &choices(0, 1);
+            let last = stream.len()
+                - choices(0, 1).len()
+                - if name == "at once" { choices(0, number).len() } else { choices(8, 9).len() };
+            let mut wanted: Vec<String> =
+                (0..number.min(8)).map(|index| format!("content {index} \"c{index}\"")).collect();
+            if number > 8 {
+                wanted.push(format!("stop TooManyChoices at {last}"));
+            }
+            wanted.push("content 0 \"c0\"".to_string());
+            check(name, stream.as_bytes(), Config::default(), &AMPLE, &wanted);
+        }
+    }
+}
+
+/// 32 of them by default, in all choices together. Those that are open go on.
+#[test]
+fn number_of_calls() {
+    let opened = |choice, place, index| format!("call {choice} #{place} index={index} opens id=\"c{index}\"");
+    for number in [31, 32, 33] {
+        let each: String = (0..number).map(|index| calls(0, index, index + 1)).collect();
+        let in_two = calls(0, 0, 16) + &calls(1, 16, number);
+        for (name, stream) in [("at once", calls(0, 0, number)), ("one by one", each), ("in two choices", in_two)] {
+            let start = match name {
+                "at once" => 0,
+                "one by one" => stream.len() - calls(0, 32, 33).len(),
+                _ => calls(0, 0, 16).len(),
+            };
+            let place = |index: usize| match name {
+                "in two choices" => (index / 16, index % 16),
+                _ => (0, index),
+            };
+            let mut wanted: Vec<String> = (0..number.min(32))
+                .map(|index| {
+                    let (choice, at) = if index == 32 { (1, 16) } else { place(index) };
+                    opened(choice, at, index)
+                })
+                .collect();
+            if number > 32 {
+                wanted.push(format!("stop TooManyCalls at {start}"));
+            }
+            wanted.push("content 0 \"a\"".to_string());
+            let stream = stream + &event("a");
+            check(name, stream.as_bytes(), Config::default(), &AMPLE, &wanted);
+        }
+    }
+}
+
+/// Indexes are below 2^32 - 1; the verdict knows the choices up to 126 apart, and all others together.
+#[test]
+fn indexes() {
+    for (index, sound) in [(u64::from(u32::MAX) - 1, true), (u64::from(u32::MAX), false), (1 << 32, false)] {
+        let choice = format!("data: {{\"choices\":[{{\"index\":{index},\"delta\":{{\"content\":\"a\"}}}}]}}\n\n");
+        let stream = format!("{choice}{}{}", call_event(index), event("b"));
+        let mut wanted = match sound {
+            true => vec![format!("content {index} \"a\""), format!("call 0 #0 index={index} opens id=\"c{index}\"")],
+            false => vec!["stop BadIndex at 0".to_string(), format!("stop BadIndex at {}", choice.len())],
+        };
+        wanted.push(content("b"));
+        check("an index", stream.as_bytes(), Config::default(), &AMPLE, &wanted);
+    }
+    for (last, seen) in [(125, 126), (126, 127), (127, 128), (128, 128), (1000, 128)] {
+        let stream = choices(0, last + 1);
+        let mut parser = Parser::with_tracker(Growing::new(), Config::default(), ());
+        for mut byte in stream.as_bytes().chunks(1) {
+            assert!(parser.next(&mut byte).unwrap().is_none() || byte.is_empty());
+        }
+        assert_eq!(parser.end().choices_seen, seen);
+    }
+}

@@ -1,0 +1,229 @@
+//! The limits of tables and of messages, one below, at and one above, with the stream cut at each byte: trackers of any
+//! size, assembled messages, and logs of messages.
+#![cfg(feature = "alloc")]
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+mod common;
+
+use common::made::{calls, choices, event};
+use common::thin::thin;
+use deltawire::message::{AssembleError, Assembler, Field, LogError, MessageLog};
+use deltawire::stream::Event;
+use deltawire::track::{CallUpdate, Tracker};
+use deltawire::{Config, Error, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Verdict};
+
+/// What a handler is told of a stream.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Counted {
+    contents: usize,
+    opened: usize,
+    limits: Vec<Error>,
+    stops: Vec<Error>,
+}
+
+impl Handler for Counted {
+    fn content(&mut self, _choice: u32, _text: deltawire::json::Text<'_>) -> Flow {
+        self.contents += 1;
+        Flow::Continue(())
+    }
+    fn tool_call(&mut self, _choice: u32, call: &CallUpdate<'_>) -> Flow {
+        self.opened += usize::from(call.opens);
+        Flow::Continue(())
+    }
+    fn limit(&mut self, error: &Error) -> Flow {
+        self.limits.push(*error);
+        Flow::Continue(())
+    }
+}
+
+fn counted<const CHOICES: usize, const CALLS: usize>(stream: &str, cut: usize) -> Counted {
+    let mut parser = Parser::with_tracker([0; 16384], Config::default(), Tracker::<CHOICES, CALLS>::new());
+    let mut counted = Counted::default();
+    let (front, back) = stream.as_bytes().split_at(cut);
+    for mut piece in [front, back] {
+        loop {
+            let fed = parser.feed(piece, &mut counted);
+            piece = &piece[fed.consumed..];
+            match fed.stop {
+                None => break,
+                Some(Stop::Error(error)) => counted.stops.push(error),
+                Some(stop) => panic!("{stop:?}"),
+            }
+        }
+    }
+    assert_eq!(parser.finish_into(&mut counted), None);
+    counted
+}
+
+fn table<const CHOICES: usize, const CALLS: usize>() {
+    for number in CHOICES.saturating_sub(1)..=CHOICES + 1 {
+        let stream = event("") + &choices(0, number) + &choices(0, 1);
+        for cut in (0..=stream.len()).step_by(thin()) {
+            let counted = counted::<CHOICES, CALLS>(&stream, cut);
+            let offset = event("").len() as u64;
+            let mut due = vec![];
+            if number > CHOICES {
+                due.push(Error::TooManyChoices { offset });
+            }
+            if CHOICES == 0 {
+                due.push(Error::TooManyChoices { offset: (stream.len() - choices(0, 1).len()) as u64 });
+            }
+            assert_eq!((counted.limits, &counted.stops), (due.clone(), &due), "{number} choices in {CHOICES}");
+            assert_eq!(counted.contents, number.min(CHOICES) + CHOICES.min(1));
+        }
+    }
+    for number in CALLS.saturating_sub(1)..=CALLS + 1 {
+        let stream = calls(0, 0, number) + &event("a");
+        for cut in (0..=stream.len()).step_by(thin()) {
+            let counted = counted::<CHOICES, CALLS>(&stream, cut);
+            if CHOICES > 0 {
+                let due = if number > CALLS { vec![Error::TooManyCalls { offset: 0 }] } else { vec![] };
+                assert_eq!((counted.limits, &counted.stops), (due.clone(), &due), "{number} calls in {CALLS}");
+                assert_eq!((counted.opened, counted.contents), (number.min(CALLS), 1));
+            }
+        }
+    }
+}
+
+#[test]
+fn trackers_of_other_sizes() {
+    table::<0, 0>();
+    table::<1, 0>();
+    table::<1, 1>();
+    table::<3, 2>();
+    table::<128, 128>();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Messages
+
+/// What an assembler makes of a stream in pieces, and what it could not take.
+fn assembled(assembler: Assembler, stream: &[u8], size: usize) -> (Assembler, Vec<AssembleError>) {
+    let mut assembler = assembler;
+    let mut errors = Vec::new();
+    let mut parser = Parser::with_tracker(Growing::new(), Config::default(), ());
+    for mut piece in stream.chunks(size) {
+        while let Some(event) = parser.next(&mut piece).unwrap() {
+            errors.extend(assembler.add(&event).err());
+        }
+    }
+    errors.extend(assembler.finish().err());
+    (assembler, errors)
+}
+
+#[test]
+fn message_bytes() {
+    // Two texts of 6 bytes in two choices, an escape among them, and a reason of 4: 16 bytes.
+    let stream = [
+        r#"{"choices":[{"index":0,"delta":{"content":"abc"}},{"index":1,"delta":{"content":"ab"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"\u00e9d"}}]}"#,
+        r#"{"choices":[{"index":1,"delta":{"content":"cdef"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
+        r#"{"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}"#,
+    ];
+    let stream: String = stream.iter().map(|payload| format!("data: {payload}\n\n")).collect();
+    for (max_message_len, wanted, errors) in [
+        (20, ("abc\u{e9}d", "abcdef", Some("stop"), Some("stop")), vec![]),
+        (19, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![AssembleError::TooLong]),
+        (16, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![AssembleError::TooLong]),
+        (15, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
+        (12, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
+        // No text is torn; what is short still fits.
+        (11, ("abc\u{e9}d", "ab", None, None), vec![AssembleError::TooLong; 3]),
+    ] {
+        let limits = Limits { max_message_len, ..Limits::DEFAULT };
+        for size in (1..=stream.len()).step_by(thin()) {
+            let (assembler, got) = assembled(Assembler::with_limits(limits), stream.as_bytes(), size);
+            let [one, two] = &assembler.message().choices[..] else { panic!("two choices") };
+            let text = |text: &Option<String>| text.clone().unwrap_or_default();
+            assert_eq!((&*text(&one.content), &*text(&two.content)), (wanted.0, wanted.1), "{max_message_len} bytes");
+            let reasons = (one.finish_reason.as_deref(), two.finish_reason.as_deref());
+            assert_eq!((reasons, &got), ((wanted.2, wanted.3), &errors), "{max_message_len} bytes");
+        }
+    }
+}
+
+#[test]
+fn choices_and_calls_of_messages() {
+    for number in [127, 128, 129] {
+        let stream = choices(0, number) + &choices(0, 1);
+        for size in [1, 100, stream.len()] {
+            let (assembler, errors) = assembled(Assembler::new(), stream.as_bytes(), size);
+            assert_eq!(errors, if number > 128 { vec![AssembleError::TooManyChoices] } else { vec![] });
+            assert_eq!(assembler.message().choices.len(), number.min(128));
+            assert_eq!(assembler.message().choices[0].content.as_deref(), Some("c0c0"));
+        }
+    }
+    for number in [255, 256, 257] {
+        let stream = calls(0, 0, number) + &event("a");
+        for size in [1, 100, stream.len()] {
+            let (assembler, errors) = assembled(Assembler::new(), stream.as_bytes(), size);
+            assert_eq!(errors, if number > 256 { vec![AssembleError::TooManyCalls] } else { vec![] });
+            let choice = &assembler.message().choices[0];
+            assert_eq!((choice.tool_calls.len(), choice.content.as_deref()), (number.min(256), Some("a")));
+        }
+    }
+}
+
+/// The same in a log, whose table is small and whose buffer is given.
+#[test]
+fn choices_and_calls_of_logs() {
+    fn logged(stream: &str, size: usize) -> (MessageLog<3, 4>, Vec<u8>, Vec<LogError>) {
+        let (mut log, mut buffer, mut errors) = (MessageLog::new(), vec![0; 16384], Vec::new());
+        let mut parser = Parser::with_tracker(Growing::new(), Config::default(), ());
+        for mut piece in stream.as_bytes().chunks(size) {
+            while let Some(event) = parser.next(&mut piece).unwrap() {
+                if let Event::Chunk(chunk) = event {
+                    errors.extend(log.add(&mut buffer, &chunk).err());
+                }
+            }
+        }
+        log.finish(&mut buffer).unwrap();
+        (log, buffer, errors)
+    }
+    let content = |log: &MessageLog<3, 4>, buffer: &[u8]| {
+        let mut text = [0; 8];
+        let len = log.text(buffer, Field::Content, 0, 0, &mut text).unwrap();
+        String::from_utf8(text[..len].to_vec()).unwrap()
+    };
+    for number in [2, 3, 4] {
+        let stream = choices(0, number) + &choices(0, 1);
+        for size in (1..=stream.len()).step_by(thin()) {
+            let (log, buffer, errors) = logged(&stream, size);
+            assert_eq!(errors, if number > 3 { vec![LogError::TooManyChoices] } else { vec![] });
+            assert_eq!((log.choices(), &*content(&log, &buffer)), (number.min(3), "c0c0"));
+        }
+    }
+    for number in [3, 4, 5] {
+        let stream = calls(0, 0, number) + &event("a");
+        for size in (1..=stream.len()).step_by(thin()) {
+            let (log, buffer, errors) = logged(&stream, size);
+            assert_eq!(errors, if number > 4 { vec![LogError::TooManyCalls] } else { vec![] });
+            assert_eq!((log.calls(0) as usize, &*content(&log, &buffer)), (number.min(4), "a"));
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Counts
+
+/// A quirk is counted up to 65,535, and what had it is given all the same.
+#[test]
+fn counts_of_quirks() {
+    for number in [65_534usize, 65_535, 65_536, 65_537] {
+        for size in [5, 7, usize::MAX] {
+            let stream = b"data:\n\n".repeat(number);
+            let mut parser = Parser::with_tracker([0; 64], Config::default(), ());
+            let mut events = 0;
+            for mut piece in stream.chunks(size) {
+                while let Some(event) = parser.next(&mut piece).unwrap() {
+                    assert!(matches!(event, Event::KeepAlive(b"")));
+                    events += 1;
+                }
+            }
+            assert_eq!(events, number);
+            assert_eq!(usize::from(parser.quirk_count(Quirk::KeepAliveData)), number.min(65_535));
+            assert_eq!(parser.end().verdict, Verdict::Truncated);
+        }
+    }
+}
