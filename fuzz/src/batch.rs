@@ -114,9 +114,17 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         let (written, used, need) = (sink.written(), sink.used(), sink.need());
         assert!(spent <= given.len(), "more was spent than given");
         assert!(written <= records.len() && used <= scratch.len(), "more was written than there is room for");
+        let mut told = (0, 0);
         for record in &records[..written] {
             self.take(*record, given, &scratch[..used]);
+            let len = record.text_len as usize;
+            match record.flags & stream::FLAG_TEXT_SCRATCH {
+                0 if is_text(record) => told.0 += len,
+                0 => {}
+                _ => told.1 += len,
+            }
         }
+        assert!(told.0 <= given.len() && told.1 <= used, "{told:?} bytes of {} and {used}", given.len());
         if let Some(data) = data {
             *data = &data[spent..];
         }
@@ -165,21 +173,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
             None => Vec::new(),
         };
         text.extend_from_slice(&piece);
-        let raw = [
-            Kind::Payload,
-            Kind::Sse,
-            Kind::Malformed,
-            Kind::Comment,
-            Kind::KeepAlive,
-            Kind::LastEventId,
-            Kind::Audio,
-            Kind::Logprobs,
-            Kind::Message,
-            Kind::ChoiceError,
-            Kind::Usage,
-            Kind::Error,
-        ];
-        if !raw.iter().any(|kind| *kind as u16 == record.kind) {
+        if is_text(&record) {
             std::str::from_utf8(&piece).expect("a piece of text is UTF-8");
         }
         if more {
@@ -336,4 +330,23 @@ impl<const SLOTS: usize> Reader<SLOTS> {
             _ => events.put("text", text),
         }
     }
+}
+
+/// Whether what a record brings is text: no bytes of the wire, no JSON.
+fn is_text(record: &Record) -> bool {
+    let raw = [
+        Kind::Payload,
+        Kind::Sse,
+        Kind::Malformed,
+        Kind::Comment,
+        Kind::KeepAlive,
+        Kind::LastEventId,
+        Kind::Audio,
+        Kind::Logprobs,
+        Kind::Message,
+        Kind::ChoiceError,
+        Kind::Usage,
+        Kind::Error,
+    ];
+    !raw.iter().any(|kind| *kind as u16 == record.kind)
 }

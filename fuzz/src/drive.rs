@@ -214,6 +214,7 @@ pub fn push<S: Storage, const SLOTS: usize, T: Track>(
         }
         assert!(piece.is_empty(), "feed left bytes without a stop");
     }
+    assert_eq!(parser.offset(), input.len() as u64, "all is consumed");
     while let Some(stop) = parser.finish_into(&mut logger) {
         stopped(&mut logger, stop);
     }

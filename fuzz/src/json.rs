@@ -111,7 +111,7 @@ pub fn lazy(data: &[u8]) {
 }
 
 /// The bytes up to what would end a string, without a backslash that would escape its quote.
-fn string_of(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn string_of(bytes: &[u8]) -> Vec<u8> {
     let (mut at, mut end) = (0, bytes.len());
     while at < bytes.len() {
         match bytes[at] {
@@ -131,7 +131,7 @@ fn string_of(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// A string as RFC 8259 has it, and what is no such string as `Text` says.
-fn unescaped(inside: &[u8]) -> String {
+pub(crate) fn unescaped(inside: &[u8]) -> String {
     let mut out = String::new();
     let mut run = Vec::new();
     let mut units: Vec<u16> = Vec::new();
@@ -178,7 +178,7 @@ fn unescaped(inside: &[u8]) -> String {
 }
 
 /// The text decodes to `wanted`, whichever way it is read.
-fn decoded(text: Text<'_>, wanted: &str, room: usize) {
+pub(crate) fn decoded(text: Text<'_>, wanted: &str, room: usize) {
     let mut pushed = String::new();
     let quirks = text.push_to(&mut pushed);
     assert_eq!(pushed, wanted, "push_to of b\"{}\"", escaped(text.raw()));

@@ -15,5 +15,6 @@ pub mod split;
 pub mod sse;
 pub mod sse_peer;
 pub mod stream;
+pub mod text;
 pub mod told;
 pub mod views;

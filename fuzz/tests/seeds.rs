@@ -54,6 +54,7 @@ targets! {
     sse_peer: deltawire_fuzz::sse_peer::sse_peer,
     json_strict: deltawire_fuzz::json::strict,
     json_lazy: deltawire_fuzz::json::lazy,
+    text: deltawire_fuzz::text::text,
     raw_json: deltawire_fuzz::raw_json::raw_json,
     capi: deltawire_fuzz::capi::capi,
 }

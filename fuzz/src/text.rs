@@ -1,0 +1,191 @@
+//! Texts: long runs of one kind of bytes, cut characters and halves of pairs at every place of a block of 64 bytes, read
+//! through buffers of any size.
+//!
+//! What a text decodes to is known by `String::from_utf8_lossy` and UTF-16 ([`unescaped`]); where the bytes are sound JSON
+//! by serde_json too.
+
+use crate::input;
+use crate::json::{decoded, string_of, unescaped};
+use crate::log::escaped;
+use deltawire::json::{self, Fragment, Text};
+
+/// What is repeated.
+const BITS: &[&[u8]] = &[
+    b"a",
+    b" plain ASCII, 23 bytes.",
+    // Continuation bytes without a lead, and leads without what follows.
+    b"\x80",
+    b"\xbf",
+    b"\xc3",
+    b"\xe2",
+    b"\xe2\x82",
+    b"\xf0",
+    b"\xf0\x9f",
+    b"\xf0\x9f\x98",
+    // Leads that there are not, overlong forms, halves of pairs, beyond U+10FFFF; and their sound neighbours.
+    b"\xc0\x80",
+    b"\xc1\xbf",
+    b"\xe0\x9f\xbf",
+    b"\xe0\xa0\x80",
+    b"\xed\x9f\xbf",
+    b"\xed\xa0\x80",
+    b"\xed\xb0\x80",
+    b"\xf0\x8f\xbf\xbf",
+    b"\xf0\x90\x80\x80",
+    b"\xf4\x8f\xbf\xbf",
+    b"\xf4\x90\x80\x80",
+    b"\xf5\x80\x80\x80",
+    b"\xff",
+    // Characters of two, three and four bytes.
+    b"\xc3\xa9",
+    b"\xe2\x82\xac",
+    b"\xf0\x9f\x98\x80",
+    // Escapes, halves of pairs among them, and what only looks like one.
+    b"\\n",
+    b"\\\"",
+    b"\\\\",
+    b"\\/",
+    b"\\u00e9",
+    b"\\u20AC",
+    b"\\ud83d\\ude00",
+    b"\\ud83d",
+    b"\\ude00",
+    b"\\u12",
+    b"\\x",
+    // Control characters stay.
+    b"\x00",
+    b"\n",
+    b"\x1f",
+    b"\x7f",
+];
+
+/// How often, for the most part near the length of a block.
+const TIMES: &[usize] = &[1, 1, 2, 3, 5, 15, 16, 17, 31, 32, 33, 63, 64, 65, 66, 127, 128, 129, 300];
+
+pub fn text(data: &[u8]) {
+    let (mut control, body) = input::split(data);
+    let before = control.below(80);
+    let sizes: Vec<usize> = (0..1 + control.below(6)).map(|_| control.below(140)).collect();
+    let mut bytes = Vec::new();
+    while !control.is_empty() && bytes.len() < 2048 {
+        let (bit, times) = (control.pick(BITS), control.pick(TIMES));
+        bytes.extend(bit.repeat(times));
+    }
+    bytes.extend_from_slice(body);
+    bytes.truncate(4096);
+
+    let inside = string_of(&bytes);
+    let wanted = unescaped(&inside);
+    // Among others, so that what stands beside it would be seen in it.
+    let document = [b"{\"", "é".repeat(before).as_bytes(), b"\":\"", &inside, b"\",\"\xff\":\"\xff\"}"].concat();
+    let value = json::parse(&document).unwrap_or_else(|fault| panic!("{fault:?} in b\"{}\"", escaped(&document)));
+    let (_, value) = value.member_at(&mut 0).expect("a member");
+    let text = value.as_text().expect("a string");
+    assert_eq!(text.raw(), inside);
+    check(text, &wanted, &sizes);
+    check(Text::verbatim(&bytes), &String::from_utf8_lossy(&bytes), &sizes);
+    let quoted = [b"\"", inside.as_slice(), b"\""].concat();
+    if let Ok(due) = serde_json::from_slice::<String>(&quoted) {
+        assert_eq!(wanted, due, "the reference");
+        assert!(text.quirks().is_empty(), "a quirk in what is sound: {:?}", text.quirks());
+        assert_eq!(json::validate(&quoted, 8), Ok(()));
+    } else {
+        assert!(json::validate(&quoted, 8).is_err() || !text.quirks().is_empty(), "b\"{}\"", escaped(&quoted));
+    }
+    others(text, &wanted);
+}
+
+/// The text decodes to `wanted`, through buffers of these sizes in turn too.
+fn check(text: Text<'_>, wanted: &str, sizes: &[usize]) {
+    decoded(text, wanted, sizes[0] % 12);
+    // A byte that is ill-formed becomes three; nothing becomes more.
+    assert!(wanted.len() <= 3 * text.raw().len());
+    let mut buffer = [0xA5; 140];
+    // Sizes below 4 may take nothing, where a character is longer; one that always takes something comes round.
+    let sizes = || sizes.iter().copied().chain([4]).cycle();
+    let (mut rest, mut at) = (text, 0);
+    for (turn, size) in sizes().enumerate() {
+        if rest.is_empty() {
+            break;
+        }
+        // Not each time: that would be quadratic.
+        if turn % 64 < 2 {
+            assert_eq!(rest.decoded_len(), wanted.len() - at, "what is left");
+        }
+        let len = rest.take_to(&mut buffer[..size]);
+        piece(&mut buffer, size, len, wanted, &mut at);
+    }
+    assert_eq!(at, wanted.len(), "take_to");
+    let (mut reader, mut at) = (text.unescape(), 0);
+    for size in sizes() {
+        if reader.is_done() {
+            break;
+        }
+        let len = reader.read(&mut buffer[..size]);
+        piece(&mut buffer, size, len, wanted, &mut at);
+    }
+    assert_eq!(at, wanted.len(), "unescape");
+    assert_eq!(reader.quirks(), text.quirks());
+    // Both in turn: what one has left the other goes on with.
+    let (mut rest, mut at) = (text, 0);
+    for size in sizes() {
+        if rest.is_empty() {
+            break;
+        }
+        let copied = rest.copy_to(&mut buffer[..size]);
+        let (mut seen, written) = (at, copied.written);
+        piece(&mut buffer, size, written, wanted, &mut seen);
+        assert_eq!(copied.complete, seen == wanted.len());
+        let len = rest.take_to(&mut buffer[..size]);
+        piece(&mut buffer, size, len, wanted, &mut at);
+    }
+    assert_eq!(at, wanted.len(), "copy_to and take_to");
+}
+
+/// `len` bytes of a buffer of `size` are the next of what is wanted, whole characters, and as many as there is room for.
+fn piece(buffer: &mut [u8; 140], size: usize, len: usize, wanted: &str, at: &mut usize) {
+    assert!(len <= size, "more than the buffer");
+    assert!(buffer[size..].iter().all(|byte| *byte == 0xA5), "written behind the buffer");
+    assert_eq!(std::str::from_utf8(&buffer[..len]), Ok(&wanted[*at..][..len]));
+    *at += len;
+    let next = wanted[*at..].chars().next().map_or(0, char::len_utf8);
+    assert!(next == 0 || size - len < next, "{next} bytes more would have fitted into {size} after {len}");
+    buffer.fill(0xA5);
+}
+
+/// Equal to the same in other words, and to nothing else.
+fn others(text: Text<'_>, wanted: &str) {
+    let units: String = wanted.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+    let plain = serde_json::to_string(wanted).expect("a string");
+    for spelt in [format!("\"{units}\""), plain] {
+        let value = json::parse(spelt.as_bytes()).expect("a string");
+        let other = value.as_text().expect("a string");
+        let (there, back) = (text == other, other == text);
+        assert!(there && back && other == *wanted, "b\"{}\"", escaped(text.raw()));
+        assert_eq!(format!("{other}"), wanted);
+        assert_eq!(format!("{other:?}"), format!("{text:?}"));
+    }
+    // One character more, less or other.
+    let more = format!("{wanted}\u{fffd}");
+    assert!(text != *more && text != Text::verbatim(more.as_bytes()));
+    if let Some(last) = wanted.chars().next_back() {
+        let less = &wanted[..wanted.len() - last.len_utf8()];
+        let other = format!("{less}{}", if last == 'x' { 'y' } else { 'x' });
+        for not in [less, &other] {
+            assert!(text != *not && text != Text::verbatim(not.as_bytes()), "b\"{}\"", escaped(text.raw()));
+        }
+    }
+    let mut joined = String::new();
+    for fragment in text.fragments() {
+        match fragment {
+            Fragment::Str(run) => {
+                let inside = text.raw().as_ptr_range();
+                let borrowed = inside.contains(&run.as_ptr()) && run.len() <= text.raw().len();
+                assert!(borrowed || run == "\\", "a run that is not of the text");
+                joined += run;
+            }
+            Fragment::Char(char) => joined.push(char),
+        }
+    }
+    assert_eq!(joined, wanted);
+}
