@@ -1,5 +1,5 @@
 # `make test` is the whole of the checks. Each is a script of its own in scripts/.
-.PHONY: test fmt clippy doc cross emulate wasm proof bench fuzz clean capi install uninstall dist go-lib abi ship
+.PHONY: test fmt clippy doc deny asan coverage cross emulate wasm proof bench fuzz floods mutants clean capi install uninstall dist go-lib abi ship
 
 test:
 	@bash scripts/test.sh
@@ -11,7 +11,8 @@ fmt:
 	cargo fmt --manifest-path capi/Cargo.toml
 	cargo fmt --manifest-path fuzz/Cargo.toml
 
-clippy doc emulate wasm proof ship:
+# `make coverage` says which lines the library's tests run; it is no part of `make test`.
+clippy doc deny asan coverage emulate wasm proof ship:
 	@bash scripts/$@.sh
 
 # Other processors: what builds, what runs in WebAssembly, and the tests under QEMU.
@@ -30,6 +31,16 @@ TARGETS =
 
 fuzz:
 	@bash scripts/fuzz.sh $(SECONDS) $(TARGETS)
+
+# Whether the tests notice changes of the library: make mutants FILES='src/json/ src/sse/'. An hour for all; no part of `make test`.
+FILES =
+
+mutants:
+	@bash scripts/mutants.sh $(FILES)
+
+# A GiB of each kind of flood; the ordinary tests make some MiB of each.
+floods:
+	@bash scripts/floods.sh
 
 clean:
 	cargo clean

@@ -76,18 +76,19 @@ static u64 on_stack(u64 (*drive)(const u8 *, size, size), const u8 *bytes, size 
 }
 
 __attribute__((force_align_arg_pointer, noreturn)) void _start(void) {
-    size len = 0, untouched = 0;
+    size len = 0;
     long got;
     while ((got = syscall3(READ, 0, input + len, sizeof input - len)) > 0) len += (size)got;
-    memset(stack, PAINT, STACK);
     for (size i = 0; i < sizeof drives / sizeof *drives; i++) {
+        size untouched = 0;
         u64 sum = 0;
+        memset(stack, PAINT, STACK);
         for (size k = 0; k < sizeof cuts / sizeof *cuts; k++)
             sum = (sum ^ on_stack(drives[i].drive, input, len, cuts[k])) * 0x100000001b3;
+        while (untouched < STACK && stack[untouched] == PAINT) untouched++;
         print(1, "sum "), print(1, drives[i].name), print(1, " "), print_number(1, sum, 16, 16), print(1, "\n");
+        print(2, "stack "), print(2, drives[i].name), print(2, " "), print_number(2, STACK - untouched, 10, 1), print(2, "\n");
     }
-    while (untouched < STACK && stack[untouched] == PAINT) untouched++;
-    print_number(2, STACK - untouched, 10, 1), print(2, "\n");
     syscall3(EXIT, 0, 0, 0);
     __builtin_unreachable();
 }

@@ -35,16 +35,10 @@ else
   echo "SKIP bench-portable: this machine has other kernels than SSE2" >&2
 fi
 
-# Go: that of PATH if it is new enough, else the one that scripts/ffi_go.sh installs.
-go=$(command -v go || true)
-new_enough() { [ -x "$1" ] && "$1" version 2>/dev/null | grep -qE ' go1\.(2[4-9]|[3-9][0-9])'; }
-new_enough "$go" || go=$(find -L "$TARGET/tools" -path '*/go/bin/go' 2>/dev/null | head -n 1 || true)
-if new_enough "$go"; then
-  bash scripts/go_lib.sh
+if find_go; then
   mkdir -p "$out/go"
   cp benches/native/go/main.go "$out/go/"
-  printf 'module rows\n\ngo 1.24\n\nrequire deltawire.dev/go v0.0.0\n\nreplace deltawire.dev/go => %s\n' "$PWD/bindings/go" >"$out/go/go.mod"
-  (cd "$out/go" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOCACHE=$TARGET/go-cache CGO_ENABLED=1 "$go" build -o ../bench-go .)
+  go_module "$out/go" rows "$out/bench-go"
   with+=(--go "$out/bench-go" --go-version "$("$go" version | cut -d' ' -f3)")
 else
   echo "SKIP bench-go: go 1.24 is missing (scripts/ffi_go.sh installs one)" >&2

@@ -7,8 +7,7 @@ shape=${1:-content} bytes=${2:-4000000} rounds=${3:-9} slices=16384,1448,128
 have gcc || skip "gcc is missing"
 have python3 || skip "python3 is missing"
 need_crates
-said=$(bash scripts/capi.sh)
-case $said in SKIP*) skip "${said#*: }" ;; esac
+need_capi
 out=$TARGET/bench-ffi
 mkdir -p "$out"
 include=$TARGET/capi/include lib=$TARGET/capi/libdeltawire.a
@@ -26,16 +25,10 @@ if have g++ && [ -e "$include/deltawire.hpp" ]; then
 else
   echo "without C++: g++ or deltawire.hpp is missing" >&2
 fi
-# That of PATH if it is new enough, else the one that scripts/ffi_go.sh installs.
-go=$(command -v go || true)
-new_enough() { [ -x "$1" ] && "$1" version 2>/dev/null | grep -qE ' go1\.(2[4-9]|[3-9][0-9])'; }
-new_enough "$go" || go=$(find -L "$TARGET/tools" -path '*/go/bin/go' 2>/dev/null | head -n 1 || true)
-if new_enough "$go" && [ -e bindings/go/go.mod ]; then
-  bash scripts/go_lib.sh
+if find_go && [ -e bindings/go/go.mod ]; then
   mkdir -p "$out/go"
   cp benches/ffi/go/main.go "$out/go/"
-  printf 'module rows\n\ngo 1.24\n\nrequire deltawire.dev/go v0.0.0\n\nreplace deltawire.dev/go => %s\n' "$PWD/bindings/go" >"$out/go/go.mod"
-  (cd "$out/go" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOCACHE=$TARGET/go-cache CGO_ENABLED=1 "$go" build -o ../rows-go .)
+  go_module "$out/go" rows "$out/rows-go"
   rows+=("$out/rows-go")
   version=", $("$go" version | cut -d' ' -f3)"
 else

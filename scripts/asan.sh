@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# The library's tests under AddressSanitizer, with its check for leaks: of what they try one by one, every so manyth. A read
+# past the end of a vector, built and run in the same way, must be found.
+. "$(dirname "$0")/lib.sh"
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "set up for Linux on x86-64 only, so far"
+need_crates
+export DELTAWIRE_THIN=${DELTAWIRE_THIN:-13}
+export CARGO_TARGET_DIR=$TARGET/asan ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
+# The flag is unstable: so this Rust is told to take it. Without a target that is named, build scripts would get it too.
+export RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address
+# The sanitizer is what is slow, and what is compiled is much: little of it is to be optimised.
+export CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=line-tables-only
+target=x86_64-unknown-linux-gnu
+mkdir -p "$CARGO_TARGET_DIR"
+
+# Control: what must die.
+control=$CARGO_TARGET_DIR/control
+cat >"$control.rs" <<'R'
+#[test]
+fn a_read_past_the_end() {
+    let bytes = std::hint::black_box(vec![1u8; 16]);
+    let at = std::hint::black_box(bytes.as_ptr());
+    // SAFETY: none. It is to be found.
+    assert_ne!(unsafe { at.add(bytes.len()).read() }, 255);
+}
+
+#[test]
+fn a_leak() {
+    std::mem::forget(std::hint::black_box(vec![1u8; 4099]));
+}
+R
+rustc --edition 2021 --target "$target" -Zsanitizer=address -Copt-level=2 --test "$control.rs" -o "$control" ||
+  skip "this Rust brings no sanitizer along"
+if said=$("$control" a_read 2>&1); then fail "a read past the end is not found"; fi
+case $said in *"AddressSanitizer: heap-buffer-overflow"*) ;; *) fail "the control failed for another reason: $said" ;; esac
+if said=$("$control" a_leak 2>&1); then fail "a leak is not found"; fi
+case $said in *"LeakSanitizer: detected memory leaks"*) ;; *) fail "the control failed for another reason: $said" ;; esac
+pass asan-control
+
+tests=(cargo test --locked -p deltawire --all-features --lib --tests --target "$target")
+"${tests[@]}" --no-run
+began=$SECONDS
+log=$CARGO_TARGET_DIR/tests.log
+timeout 900 "${tests[@]}" -- --show-output >"$log" 2>&1 || { tail -n 60 "$log" && fail "the tests fail under AddressSanitizer"; }
+grep '^SKIP ' "$log" || true
+count=$(grep -c '^test .* \.\.\. ok$' "$log")
+[ "$count" -gt 100 ] || fail "only $count tests ran"
+echo "NOTE $count tests in $((SECONDS - began)) s, every ${DELTAWIRE_THIN}th of what they try"
+pass

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# deny.toml holds for all that is built here: the workspace, capi/, proof/ and fuzz/. Licences, sources and bans without a
+# network; advisories where their database can be had, which is said.
+. "$(dirname "$0")/lib.sh"
+manifests=(Cargo.toml capi/Cargo.toml proof/Cargo.toml fuzz/Cargo.toml)
+have cargo || skip "cargo is missing"
+
+# Not optimised: to build it takes longer than to run it. Of its features none is of use here.
+is_right() { [ "$(cargo-deny --version 2>/dev/null)" = "cargo-deny $CARGO_DENY_VERSION" ]; }
+PATH=$TARGET/tools/bin:$PATH
+if ! is_right; then
+  CARGO_PROFILE_DEV_DEBUG=false CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --debug --no-default-features \
+    --root "$TARGET/tools" "cargo-deny@$CARGO_DENY_VERSION" >/dev/null 2>&1 || true
+  is_right || skip "cargo-deny $CARGO_DENY_VERSION is missing, and cannot be installed"
+fi
+# It reads the licences in the crates of every machine, not of this one alone.
+for manifest in "${manifests[@]}"; do
+  cargo fetch --quiet --locked --manifest-path "$manifest" || skip "the crates of $manifest are neither cached nor to be fetched"
+done
+out=$TARGET/deny
+mkdir -p "$out"
+
+# deny CONFIG MANIFEST CHECK...
+deny() { cargo-deny --offline --locked --all-features --manifest-path "$2" --config "$1" check "${@:3}" >"$out/log.txt" 2>&1; }
+
+# Controls: without the two licences that nearly all have, and with a crate that may not be, it must fail, for just that.
+sed 's/"MIT", "Apache-2.0", //' deny.toml >"$out/without.toml"
+! cmp -s deny.toml "$out/without.toml" || fail "deny.toml does not begin with MIT and Apache-2.0"
+if deny "$out/without.toml" Cargo.toml licenses; then fail "a licence that is not allowed passes"; fi
+grep -q '^error\[rejected\]' "$out/log.txt" || fail "the control failed for another reason: $(cat "$out/log.txt")"
+sed 's/crate = "openssl-sys"/crate = "memchr"/' deny.toml >"$out/with.toml"
+if deny "$out/with.toml" Cargo.toml bans; then fail "a crate that may not be passes"; fi
+grep -q '^error\[banned\]' "$out/log.txt" || fail "the control failed for another reason: $(cat "$out/log.txt")"
+pass deny-control
+
+for manifest in "${manifests[@]}"; do
+  deny "$PWD/deny.toml" "$manifest" licenses bans sources || { cat "$out/log.txt" && fail "$manifest: deny.toml does not hold"; }
+done
+pass
+
+# The database is a repository elsewhere.
+if timeout 120 cargo-deny --locked --manifest-path Cargo.toml --config deny.toml fetch db >"$out/fetch.txt" 2>&1; then
+  for manifest in "${manifests[@]}"; do
+    deny "$PWD/deny.toml" "$manifest" advisories || { cat "$out/log.txt" && fail "$manifest: an advisory, or a crate taken back"; }
+  done
+  pass deny-advisories
+else
+  echo "NOTE advisories were NOT checked: their database cannot be had here"
+fi
