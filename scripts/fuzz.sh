@@ -4,6 +4,8 @@
 # What an earlier run has learnt is kept in "$TARGET/fuzz/corpus", an input that fails in "$TARGET/fuzz/artifacts".
 . "$(dirname "$0")/lib.sh"
 seconds=${1:-30}
+# A check that is run at each change is to say the same of the same: without arguments it draws the same numbers each time.
+seed=$(($# == 0))
 [[ $seconds =~ ^[0-9]+$ ]] || fail "fuzz.sh [SECONDS [TARGET...]]"
 shift $(($# > 0))
 mapfile -t known < <(sed -n 's/^path = "fuzz_targets\/\(.*\)\.rs"$/\1/p' fuzz/Cargo.toml)
@@ -52,7 +54,7 @@ fuzz() {
   [ "$seconds" -gt 0 ] || bound=(-runs=0)
   # An input takes milliseconds; a minute of one is a finding on any machine.
   ASAN_OPTIONS=detect_leaks=1:${ASAN_OPTIONS:-} timeout $((seconds + 300)) "$out/$host/release/$name" "${bound[@]}" \
-    -max_len=4096 -timeout=60 -rss_limit_mb=2048 -dict=fuzz/dict -print_final_stats=1 "-artifact_prefix=$artifacts/" \
+    "-seed=$seed" -max_len=4096 -timeout=60 -rss_limit_mb=2048 -dict=fuzz/dict -print_final_stats=1 "-artifact_prefix=$artifacts/" \
     "$corpus" "fuzz/seeds/$name" >"$out/$name.log" 2>&1 || status=$?
   echo $status >"$out/$name.status"
 }

@@ -485,6 +485,8 @@ struct Walk<'s> {
     fed: usize,
     seen: Box<Seen>,
     finished: bool,
+    /// An end that was begun is to be gone on with.
+    ending: bool,
     stuck: bool,
     /// Bytes lie in the block that are not spent.
     committed: bool,
@@ -504,7 +506,7 @@ impl<'s> Walk<'s> {
         let status = unsafe { deltawire_init(block.at(), block.len(), &config, null_mut()) };
         assert_eq!(status, DELTAWIRE_OK, "deltawire_init");
         let seen = Box::new(seen);
-        Walk { block, config, stream, fed: 0, seen, finished: false, stuck: false, committed: false }
+        Walk { block, config, stream, fed: 0, seen, finished: false, ending: false, stuck: false, committed: false }
     }
 
     /// One feed of everything, in a block with room for it.
@@ -533,7 +535,7 @@ impl<'s> Walk<'s> {
             // Without a call to make: on, in large steps, and to the end.
             let op = if idle { (steps % 3 * 16) as u8 } else { ops.u8() };
             let len = if idle { usize::MAX } else { ops.pick(&[usize::MAX, 0, 1, 2, 7, 30, 120, 400]) };
-            let over = self.fed == self.stream.len();
+            let over = self.ending || self.fed == self.stream.len();
             match op % 48 {
                 0..=15 if over && (lossless || idle) && !self.committed => self.feed(0, op % 2 == 0),
                 16..=31 if over && (lossless || idle) && !self.committed => self.batch(0, op % 2 == 0, ops),
@@ -547,7 +549,7 @@ impl<'s> Walk<'s> {
                 44 if !lossless => {
                     // SAFETY: a parser.
                     assert_eq!(unsafe { deltawire_reset(self.p()) }, DELTAWIRE_OK);
-                    (self.fed, self.stuck, self.committed) = (0, false, false);
+                    (self.fed, self.ending, self.stuck, self.committed) = (0, false, false, false);
                 }
                 45 => self.misuse(),
                 _ => self.getters(),
@@ -627,6 +629,7 @@ impl<'s> Walk<'s> {
             self.committed = false;
             self.finished = end;
         }
+        self.ending |= end && status > 0;
         self.concluded(status, &before, consumed, data.len());
     }
 
@@ -693,6 +696,7 @@ impl<'s> Walk<'s> {
             self.committed = false;
             self.finished = end;
         }
+        self.ending |= end && status > 0;
         self.concluded(status, &before, consumed, data.len());
         if status == DELTAWIRE_MORE && count == 0 && ops.is_empty() {
             panic!("a scratch of {room} bytes is too small: {}", result.scratch_need);
