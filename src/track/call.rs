@@ -1,5 +1,6 @@
 //! What is known of a tool call: a few words of state, no text.
 
+use super::carry::Half;
 use crate::json::{Balance, Fragment, Text};
 
 /// FNV-1a, 64 bits: enough to tell an ID or a name from another without keeping it.
@@ -128,4 +129,6 @@ pub(crate) struct Call {
     pub(crate) kind_known: bool,
     pub(crate) name: Name,
     pub(crate) arguments: Arguments,
+    /// What waits at the end of its arguments.
+    pub(crate) half: Half,
 }

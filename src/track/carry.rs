@@ -1,4 +1,4 @@
-//! Half a surrogate pair at the end of a text waits here for the next text of its channel.
+//! Half a surrogate pair at the end of a text waits for the next text of its channel.
 
 use crate::json::Text;
 
@@ -13,74 +13,38 @@ pub(crate) enum Channel {
     Arguments(u16),
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Half {
-    choice: u32,
-    channel: Channel,
-    /// A high surrogate; 0 if the slot is free.
-    half: u16,
+impl Channel {
+    /// Those that a choice has one of.
+    pub(crate) const OF_CHOICE: [Channel; 4] =
+        [Channel::Content, Channel::Reasoning, Channel::Refusal, Channel::FunctionArguments];
 }
 
-/// How many halves can wait at once. When more come, the half becomes U+FFFD at once.
-const SLOTS: usize = 4;
+/// What waits in a channel: a high surrogate; 0 if nothing does.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Half(u16);
 
-/// The halves that wait.
-#[derive(Clone, Debug)]
-pub(crate) struct Carry {
-    slots: [Half; SLOTS],
-    /// How many of them are taken.
-    waiting: u32,
-}
+impl Half {
+    pub(crate) const NONE: Half = Half(0);
 
-impl Carry {
-    pub(crate) const EMPTY: Carry =
-        Carry { slots: [Half { choice: 0, channel: Channel::Content, half: 0 }; SLOTS], waiting: 0 };
-
-    /// Whether no half waits.
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.waiting == 0
+    /// Takes it out: whether it was there.
+    pub(crate) fn take(&mut self) -> bool {
+        core::mem::take(&mut self.0) != 0
     }
 
-    /// The text with the half that waited for it in front, and without the half that has to wait now. None: there is
-    /// nothing to read yet.
-    #[inline]
-    pub(crate) fn join<'a>(&mut self, choice: u32, channel: Channel, text: Text<'a>) -> Option<Text<'a>> {
-        let mut text = text;
-        if let Some(half) = self.take(choice, channel) {
+    /// The text with the half that waited for it in front, and without the half that has to wait now; how many more wait
+    /// than before. None: there is nothing to read yet.
+    pub(crate) fn join<'a>(&mut self, mut text: Text<'a>) -> (Option<Text<'a>>, i32) {
+        let mut more = 0;
+        let half = core::mem::take(&mut self.0);
+        if half != 0 {
             text = text.with_lead(half);
+            more -= 1;
         }
         if let Some(half) = text.trailing_half() {
-            if let Some(slot) = self.slots.iter_mut().find(|slot| slot.half == 0) {
-                *slot = Half { choice, channel, half };
-                self.waiting = self.waiting.saturating_add(1);
-                text = text.without_trailing_half();
-            }
+            self.0 = half;
+            text = text.without_trailing_half();
+            more += 1;
         }
-        (!text.is_empty()).then_some(text)
-    }
-
-    /// Takes out the half that waits for this channel.
-    #[inline]
-    pub(crate) fn take(&mut self, choice: u32, channel: Channel) -> Option<u16> {
-        if self.is_empty() {
-            return None;
-        }
-        let mut slots = self.slots.iter_mut();
-        let slot = slots.find(|slot| slot.half != 0 && slot.choice == choice && slot.channel == channel)?;
-        self.waiting = self.waiting.saturating_sub(1);
-        Some(core::mem::take(&mut slot.half))
-    }
-
-    /// Takes out a half that waits for a choice, or for any.
-    pub(crate) fn take_any(&mut self, choice: Option<u32>) -> Option<(u32, Channel)> {
-        if self.is_empty() {
-            return None;
-        }
-        let mut slots = self.slots.iter_mut();
-        let slot = slots.find(|slot| slot.half != 0 && choice.is_none_or(|choice| slot.choice == choice))?;
-        slot.half = 0;
-        self.waiting = self.waiting.saturating_sub(1);
-        Some((slot.choice, slot.channel))
+        ((!text.is_empty()).then_some(text), more)
     }
 }

@@ -263,3 +263,45 @@ fn a_text_may_be_taken_as_it_stands_if_nothing_is_odd() {
     told(&mut tracker, 2, &[r#""content":"\ude00""#]);
     assert!(tracker.plain(3, text("a")));
 }
+
+/// A half of each channel of each choice and of each call, all at once: none is another's, and none is lost.
+#[test]
+fn halves_wait_in_every_channel_at_once() {
+    const OPEN: &str = r#""content":"\ud83d","reasoning":"\ud83d","refusal":"\ud83d","function_call":{"arguments":"\ud83d"},
+        "tool_calls":[{"index":0,"function":{"arguments":"\ud83d"}},{"index":1,"function":{"arguments":"\ud83d"}}]"#;
+    let close = OPEN.replace("ud83d", "ude00");
+    let smiles = |told: &[String]| told.iter().map(|line| line.matches('\u{1F600}').count()).sum::<usize>();
+    let lost = |told: &[String]| told.iter().map(|line| line.matches('\u{FFFD}').count()).sum::<usize>();
+    let mut tracker = Tracker::<4, 8>::new();
+    for choice in 0..4 {
+        let opened = told(&mut tracker, choice, &[OPEN]);
+        assert_eq!((smiles(&opened), lost(&opened)), (0, 0), "{opened:?}");
+    }
+    for choice in [2, 0] {
+        let closed = told(&mut tracker, choice, &[&close]);
+        assert_eq!((smiles(&closed), lost(&closed)), (6, 0), "{closed:?}");
+    }
+    // The finish of a choice ends the waiting of its own.
+    let payload = br#"{"choices":[{"index":3,"finish_reason":"stop"}]}"#;
+    let mut index = Index::new();
+    let chunk = Chunk::read(payload, &mut index).unwrap();
+    let mut settled = Vec::new();
+    for delta in chunk.deltas() {
+        let outcome = tracker.update(&delta, 0, |choice, update| -> ControlFlow<()> {
+            settled.push(format!("{choice} {}", said(&update)));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(outcome.quirks.iter().collect::<Vec<_>>(), [crate::Quirk::LoneSurrogate]);
+    }
+    assert_eq!(lost(&settled), 6, "{settled:?}");
+    assert!(settled.iter().all(|line| line.starts_with("3 ")) && settled.last().unwrap().contains("Finish"));
+    // And the end of the stream that of all.
+    let mut left = Vec::new();
+    let outcome = tracker.finish(|choice, update| -> ControlFlow<()> {
+        left.push(format!("{choice} {}", said(&update)));
+        ControlFlow::Continue(())
+    });
+    assert_eq!((lost(&left), left.iter().all(|line| line.starts_with("1 "))), (6, true), "{left:?}");
+    assert!(!outcome.quirks.is_empty());
+    assert!(tracker.finish(|_, _| -> ControlFlow<()> { panic!("nothing waits") }).quirks.is_empty());
+}

@@ -1,7 +1,7 @@
 //! The tracker: deltas in, updates out.
 
 use super::call::{Arguments, Call, Hash, Name, NamePiece};
-use super::carry::{Carry, Channel};
+use super::carry::{Channel, Half};
 use crate::chat::{ApiError, Audio, Delta, DeltaKind, FinishReason, FunctionCall, Logprobs, Message, ToolCall, Usage};
 use crate::json::Text;
 use crate::{Error, Quirk, QuirkSet};
@@ -95,6 +95,8 @@ struct Choice {
     open: Option<u16>,
     function: Name,
     arguments: Arguments,
+    /// What waits in each of [`Channel::OF_CHOICE`].
+    halves: [Half; 4],
 }
 
 /// The state of one stream's choices: at most `CHOICES` of them, with `CALLS` tool calls in all.
@@ -131,7 +133,8 @@ struct Choice {
 pub struct Tracker<const CHOICES: usize = 8, const CALLS: usize = 32> {
     choices: [Option<Choice>; CHOICES],
     calls: [Option<Call>; CALLS],
-    carry: Carry,
+    /// In how many channels half a character waits.
+    waiting: u32,
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Default for Tracker<CHOICES, CALLS> {
@@ -173,7 +176,7 @@ impl<F, B> Out<'_, F, B> {
 impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// A tracker at the start of a stream.
     pub const fn new() -> Self {
-        Tracker { choices: [None; CHOICES], calls: [None; CALLS], carry: Carry::EMPTY }
+        Tracker { choices: [None; CHOICES], calls: [None; CALLS], waiting: 0 }
     }
 
     /// A new stream.
@@ -200,7 +203,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     #[inline(always)]
     pub fn plain(&mut self, choice: u32, text: Text<'_>) -> bool {
         let Some(Some(known)) = self.choices.first_mut() else { return false };
-        if known.index != choice || known.finished || !self.carry.is_empty() {
+        if known.index != choice || known.finished || self.waiting != 0 {
             return false;
         }
         if !text.quirks().is_empty() || text.trailing_half().is_some() {
@@ -213,9 +216,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// The stream ended: halves of characters that still wait are said to be U+FFFD.
     pub fn finish<B>(&mut self, mut each: impl FnMut(u32, Update<'static>) -> ControlFlow<B>) -> Outcome<B> {
         let mut out = Out { each: &mut each, quirks: QuirkSet::EMPTY, flow: ControlFlow::Continue(()) };
-        while let Some((choice, channel)) = self.carry.take_any(None) {
-            self.lone(choice, channel, &mut out);
-        }
+        self.settle(None, &mut out);
         Outcome { quirks: out.quirks, error: None, flow: out.flow }
     }
 
@@ -278,9 +279,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
                     out.quirks.insert(Quirk::SecondFinish);
                 }
                 out.quirks |= reason.text().quirks();
-                while let Some((choice, channel)) = self.carry.take_any(Some(number)) {
-                    self.lone(choice, channel, out);
-                }
+                self.settle(Some(number), out);
                 out.put(number, Update::Finish(*reason));
             }
             DeltaKind::ChoiceError(error) => out.put(number, Update::ChoiceError(*error)),
@@ -315,6 +314,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
                         open: None,
                         function: Name::EMPTY,
                         arguments: Arguments::default(),
+                        halves: [Half::NONE; 4],
                     });
                     return Some(place);
                 }
@@ -328,19 +328,62 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     where
         F: FnMut(u32, Update<'a>) -> ControlFlow<B>,
     {
-        if let Some(text) = self.carry.join(choice, channel, text) {
+        let Some(half) = self.half(choice, channel) else { return };
+        let (text, more) = half.join(text);
+        self.waiting = self.waiting.saturating_add_signed(more);
+        if let Some(text) = text {
             out.quirks |= text.quirks();
             self.say(choice, channel, text, out);
         }
     }
 
-    /// A half that waited in vain.
+    /// What waits in a channel.
+    #[inline]
+    fn half(&mut self, choice: u32, channel: Channel) -> Option<&mut Half> {
+        if let Channel::Arguments(place) = channel {
+            return self.calls.get_mut(usize::from(place))?.as_mut().map(|call| &mut call.half);
+        }
+        let place = Channel::OF_CHOICE.iter().position(|one| *one == channel)?;
+        let choice = self.choices.iter_mut().flatten().find(|known| known.index == choice)?;
+        choice.halves.get_mut(place)
+    }
+
+    /// Halves that waited in vain, of this choice or of all: each is U+FFFD.
+    fn settle<'a, F, B>(&mut self, of: Option<u32>, out: &mut Out<'_, F, B>)
+    where
+        F: FnMut(u32, Update<'a>) -> ControlFlow<B>,
+    {
+        if self.waiting == 0 {
+            return;
+        }
+        for place in 0..CHOICES {
+            let Some(Some(choice)) = self.choices.get(place) else { break };
+            let number = choice.index;
+            if of.is_none_or(|of| of == number) {
+                for channel in Channel::OF_CHOICE {
+                    self.lone(number, channel, out);
+                }
+            }
+        }
+        for place in 0..CALLS {
+            let Some(Some(call)) = self.calls.get(place) else { break };
+            let (number, place) = (call.choice, u16::try_from(place));
+            if let (true, Ok(place)) = (of.is_none_or(|of| of == number), place) {
+                self.lone(number, Channel::Arguments(place), out);
+            }
+        }
+    }
+
+    /// The half that waits in a channel, if one does.
     fn lone<'a, F, B>(&mut self, choice: u32, channel: Channel, out: &mut Out<'_, F, B>)
     where
         F: FnMut(u32, Update<'a>) -> ControlFlow<B>,
     {
-        out.quirks.insert(Quirk::LoneSurrogate);
-        self.say(choice, channel, Text::verbatim("\u{FFFD}".as_bytes()), out);
+        if self.half(choice, channel).is_some_and(Half::take) {
+            self.waiting = self.waiting.saturating_sub(1);
+            out.quirks.insert(Quirk::LoneSurrogate);
+            self.say(choice, channel, Text::verbatim("\u{FFFD}".as_bytes()), out);
+        }
     }
 
     fn say<'a, F, B>(&mut self, choice: u32, channel: Channel, text: Text<'a>, out: &mut Out<'_, F, B>)
@@ -520,6 +563,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
                 kind_known: false,
                 name: Name::EMPTY,
                 arguments: Arguments::default(),
+                half: Half::NONE,
             });
         }
         u16::try_from(place).ok()
