@@ -9,6 +9,18 @@ pub struct Logprobs<'a> {
     value: Value<'a>,
 }
 
+/// The names of the lists that a stream brings, of either shape.
+pub(crate) const LISTS: [&str; 6] = ["content", "refusal", "tokens", "token_logprobs", "top_logprobs", "text_offset"];
+
+/// The lists of a choice's log probabilities.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Lists<'a> {
+    /// By their place in [`LISTS`].
+    pub(crate) known: [Option<Value<'a>>; LISTS.len()],
+    /// There are some, known or not.
+    pub(crate) any: bool,
+}
+
 impl<'a> Logprobs<'a> {
     pub(crate) fn of(value: Value<'a>) -> Self {
         Logprobs { value }
@@ -50,6 +62,20 @@ impl<'a> Logprobs<'a> {
     /// `text_offset`: numbers, as raw JSON (legacy completions).
     pub fn legacy_text_offset(&self) -> Option<Value<'a>> {
         self.array("text_offset")
+    }
+
+    /// Its lists, in one walk. Of one that is there twice the last counts.
+    pub(crate) fn lists(&self) -> Lists<'a> {
+        let mut lists = Lists::default();
+        for (name, value) in self.value.members().map_while(Result::ok) {
+            let list = Some(value).filter(|value| value.kind() == Kind::Array);
+            lists.any |= list.is_some();
+            let known = LISTS.iter().position(|known| name == **known);
+            if let Some(known) = known.and_then(|place| lists.known.get_mut(place)) {
+                *known = list;
+            }
+        }
+        lists
     }
 
     /// The whole as raw JSON.

@@ -37,6 +37,7 @@ pub use error::{ApiError, ErrorPart};
 pub(crate) use flat::DeltaCursor;
 pub use flat::{Delta, DeltaKind, Deltas};
 pub use index::Index;
+pub(crate) use logprobs::LISTS;
 pub use logprobs::{Logprobs, TokenBytes, TokenLogprob, TokenLogprobs};
 pub use tool_call::{ToolCall, ToolCalls};
 pub use usage::{TokenCounts, Usage};

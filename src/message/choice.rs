@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::completion::{Audio, Choice, FunctionCall, Logprobs, Repeat, ToolCall};
 use super::{AssembleError, RawList};
-use crate::chat::{self, DeltaKind, Message};
+use crate::chat::{self, DeltaKind, Message, LISTS};
 use crate::json::Text;
 use crate::track::{CallUpdate, Update};
 use alloc::string::String;
@@ -85,14 +85,13 @@ impl Choice {
     }
 
     fn logprobs(&mut self, logprobs: &chat::Logprobs<'_>, budget: &mut Budget) {
-        let value = logprobs.value();
-        for member in value.members() {
-            let Ok((key, array)) = member else { return };
-            if array.kind() != crate::json::Kind::Array {
-                continue;
-            }
-            let lists = self.logprobs.get_or_insert_with(Logprobs::default);
-            if let Some(list) = lists.list(key) {
+        let given = logprobs.lists();
+        if !given.any {
+            return;
+        }
+        let kept = self.logprobs.get_or_insert_with(Logprobs::default);
+        for (list, array) in kept.lists().into_iter().zip(given.known) {
+            if let Some(array) = array {
                 budget.append_raw(list.get_or_insert_with(RawList::default), array);
             }
         }
@@ -238,16 +237,9 @@ impl Audio {
 }
 
 impl Logprobs {
-    /// The list of this name.
-    fn list(&mut self, name: Text<'_>) -> Option<&mut Option<RawList>> {
-        let lists = [
-            ("content", &mut self.content),
-            ("refusal", &mut self.refusal),
-            ("tokens", &mut self.tokens),
-            ("token_logprobs", &mut self.token_logprobs),
-            ("top_logprobs", &mut self.top_logprobs),
-            ("text_offset", &mut self.text_offset),
-        ];
-        lists.into_iter().find_map(|(known, list)| (name == known).then_some(list))
+    /// The lists in the order of [`LISTS`].
+    fn lists(&mut self) -> [&mut Option<RawList>; LISTS.len()] {
+        let Logprobs { content, refusal, tokens, token_logprobs, top_logprobs, text_offset } = self;
+        [content, refusal, tokens, token_logprobs, top_logprobs, text_offset]
     }
 }

@@ -3,7 +3,7 @@
 use super::log::MessageLog;
 use super::log_record::{kind, Key};
 use super::log_table::{flag, Slot};
-use super::log_write::LISTS;
+use crate::chat::LISTS;
 use crate::json;
 
 impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
@@ -114,7 +114,7 @@ impl<const CHOICES: usize, const CALLS: usize> Json<'_, '_, CHOICES, CALLS> {
         if slot.has(flag::LOGPROBS) {
             self.name("logprobs");
             self.open(b"{");
-            for (list, name) in (0u8..6).zip(LISTS) {
+            for (list, name) in (0u8..).zip(LISTS) {
                 if slot.has(flag::LISTS.wrapping_shl(u32::from(list))) {
                     self.name(name);
                     self.list(key(kind::LISTS.wrapping_add(list)));

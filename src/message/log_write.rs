@@ -4,14 +4,11 @@ use super::log::LogError;
 use super::log_record::{kind, Fill, Key};
 use super::log_table::{flag, Slot, Table};
 use crate::chat::{ApiError, Audio, Chunk, DeltaKind, Logprobs, Message, ToolCall};
-use crate::json::{self, Kind, Text, Value};
+use crate::json::{self, Text, Value};
 use crate::track::{CallUpdate, Update};
 
 /// Bytes that may be replaced before anything is thrown out.
 const SLACK: usize = 1024;
-
-/// The names of the lists of log probabilities, in the order of their records.
-pub(super) const LISTS: [&str; 6] = ["content", "refusal", "tokens", "token_logprobs", "top_logprobs", "text_offset"];
 
 /// What is kept beside the buffer, apart from the tracker whose updates change it.
 #[derive(Clone, Debug)]
@@ -282,14 +279,12 @@ impl<const CHOICES: usize, const CALLS: usize> Pen<'_, CHOICES, CALLS> {
     }
 
     fn logprobs(&mut self, place: u16, slot: &mut Slot, logprobs: &Logprobs<'_>) {
-        for member in logprobs.value().members() {
-            let Ok((name, array)) = member else { return };
-            if array.kind() != Kind::Array {
-                continue;
-            }
+        let lists = logprobs.lists();
+        if lists.any {
             slot.set(flag::LOGPROBS);
-            let known = LISTS.iter().position(|known| name == *known);
-            if let Some(list) = known.and_then(|list| u8::try_from(list).ok()) {
+        }
+        for (list, array) in (0u8..).zip(lists.known) {
+            if let Some(array) = array {
                 slot.set(flag::LISTS.wrapping_shl(u32::from(list)));
                 self.list(Key::new(kind::LISTS.wrapping_add(list), place, 0), array);
             }

@@ -359,6 +359,15 @@ fn logprobs_are_appended() {
     assert_eq!(logprobs.content.as_ref().unwrap().value().raw(), br#"[{"token":"a"},{"token":"b"},{"token":"c"}]"#);
     assert_eq!(logprobs.refusal.as_ref().map(|list| list.len()), Some(0));
     assert_eq!(logprobs.tokens, None);
+    // Of a list that is there twice the last counts.
+    let twice = choice(&[
+        r#""delta":{"content":"a"},"logprobs":{"content":[1],"refusal":[1],"content":[2,3],"refusal":null}"#,
+        r#""delta":{"content":"b"},"logprobs":{"other":[1],"content":7,"tokens":[{"#,
+    ])
+    .logprobs
+    .unwrap();
+    assert_eq!(twice.content.as_ref().unwrap().value().raw(), b"[2,3]");
+    assert_eq!((twice.refusal, twice.tokens), (None, None));
 
     let legacy = choice(&[
         r#""text":"a","logprobs":{"tokens":["a"],"token_logprobs":[null],"top_logprobs":null,"text_offset":[0]}"#,
