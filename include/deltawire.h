@@ -28,7 +28,7 @@
  *             nothing to copy), and `*need` has the length.
  * LOSSES      The verdict of deltawire_end says how a stream ended; `complete` says that nothing was lost on the way either:
  *             a payload that could not be read, an event over the limit (without DELTAWIRE_CFG_GROW: over what the block
- *             holds), or more choices or calls than there is room for.
+ *             holds), an event that the end of the stream cut, or more choices or calls than there is room for.
  * MESSAGES    An assembler can stand beside callbacks of your own: call deltawire_message_add_chunk(m, at->chunk) in on_chunk;
  *             if it answers NEED_STORAGE, move the message at once and call again, or return DELTAWIRE_AGAIN and move it
  *             when the feed is PAUSED.
@@ -851,8 +851,8 @@ typedef struct {
     // How many events had more than there is room for (`DELTAWIRE_EV_LIMIT`), and were told in part.
     uint32_t left_out;
     // 1: the response is whole, or would be if it ended now: `[DONE]` came, or every choice has a finish reason, or it is
-    // a whole body, and nothing was malformed, too long or left out. In mode SSE: the stream ended between events, and
-    // nothing was too long.
+    // a whole body; nothing was malformed, too long or left out; and the stream did not end inside an event, which is
+    // known when it is `finished`. In mode SSE: the stream ended between events, and nothing was too long.
     uint32_t complete;
 } deltawire_end;
 

@@ -1335,8 +1335,9 @@ struct end_info {
     bool whole = false;
 
     /// Whether the response is whole, or would be if it ended now: `[DONE]` came, every choice has a finish reason, or
-    /// it is a whole body, and nothing was malformed, too long or left out. In mode::sse: the stream ended between
-    /// events, and nothing was too long. `how` alone does not tell of what was lost on the way.
+    /// it is a whole body; nothing was malformed, too long or left out; and the stream did not end inside an event.
+    /// In mode::sse: the stream ended between events, and nothing was too long. `how` alone does not tell of what was
+    /// lost on the way.
     bool complete() const noexcept { return whole; }
 };
 

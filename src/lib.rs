@@ -4,7 +4,7 @@
 //! [`Parser`] is what to use. Pull with [`Parser::next`]:
 //!
 //! ```
-//! use deltawire::{chat::DeltaKind, Parser, Verdict};
+//! use deltawire::{chat::DeltaKind, Parser};
 //!
 //! let mut parser = Parser::new([0; 4096]);
 //! let mut text = String::new();
@@ -20,7 +20,7 @@
 //! }
 //! while let Some(_event) = parser.finish()? {}
 //! assert_eq!(text, "Hello");
-//! assert_eq!(parser.end().verdict, Verdict::Done);
+//! assert!(parser.end().is_complete());
 //! # Ok::<(), deltawire::Error>(())
 //! ```
 //!
@@ -30,7 +30,7 @@
 //!
 //! Real streams deviate from what the documents say. What is understood all the same has a name, a [`Quirk`]; what is not
 //! is an event ([`Event::Malformed`], [`Event::TooLong`]), and the stream goes on. How a stream ended is told by
-//! [`Parser::end`].
+//! [`Parser::end`], and whether all of it came by [`End::is_complete`].
 //!
 //! [`sse`] (event streams as WHATWG HTML 9.2 has them) and [`json`] (a lazy cursor) are useful alone.
 //!

@@ -15,7 +15,7 @@ pub struct Limits {
     pub max_id_len: u32,
     /// How deep JSON may nest; a deeper payload is malformed. 128 by default, 1024 at most.
     pub max_depth: u32,
-    /// Bytes of all texts that an assembled message may hold. 64 MiB by default.
+    /// Bytes of all texts and all raw JSON that an assembled message may hold. 64 MiB by default.
     pub max_message_len: usize,
 }
 

@@ -131,8 +131,9 @@ const INLINE: usize = 512;
 
 /// A storage that grows on the heap when an event needs it, and gives a large buffer back when that event is done.
 ///
-/// It starts with 512 bytes of its own, so that ordinary events never allocate. When memory cannot be had, the event
-/// is too long; nothing aborts.
+/// It starts with 512 bytes of its own, so that ordinary events never allocate. It at least doubles when it grows: it comes
+/// to less than twice what an event and the IDs need, and while it grows the old buffer, at most half as long, may be
+/// there too. When memory cannot be had, the event is too long; nothing aborts.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Debug, Default)]
 pub struct Growing {

@@ -85,10 +85,10 @@ var (
 	ErrIncomplete = errors.New("deltawire: parts of the stream were lost")
 )
 
-// Err is nil if the response is whole: [DONE] came, or every choice has a finish reason, or it is a whole body, and
-// nothing of it was malformed, too long or left out. Else it is what is wrong: an [*APIError], [ErrTruncated],
-// [ErrEmpty], [ErrNotAStream], [ErrOtherProtocol] or, to errors.Is, [ErrIncomplete]. A stream of [WithSSE] is whole if
-// it ended between events, and nothing was too long.
+// Err is nil if the response is whole: [DONE] came, or every choice has a finish reason, or it is a whole body; nothing of
+// it was malformed, too long or left out; and the stream did not end inside an event. Else it is what is wrong: an
+// [*APIError], [ErrTruncated], [ErrEmpty], [ErrNotAStream], [ErrOtherProtocol] or, to errors.Is, [ErrIncomplete]. A stream
+// of [WithSSE] is whole if it ended between events, and nothing was too long.
 func (e End) Err() error {
 	if e.Complete {
 		return nil
@@ -109,6 +109,9 @@ func (e End) Err() error {
 		}
 		return e.incomplete()
 	case VerdictDone, VerdictFinished, VerdictBody:
+		if e.Malformed|e.TooLong|e.LeftOut == 0 {
+			return ErrTruncated // inside an event
+		}
 		return e.incomplete()
 	}
 	if e.anyStream && e.Pending == PendingNothing && e.TooLong != 0 {

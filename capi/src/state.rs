@@ -4,7 +4,7 @@ use crate::block::{look, Phase};
 use crate::convert::{check_size, fill, str_of, usage_of};
 use crate::names::quirk_of;
 use crate::types::*;
-use deltawire::stream::{Payload, Pending};
+use deltawire::stream::Pending;
 use deltawire::Verdict;
 
 fn verdict(verdict: Verdict) -> u32 {
@@ -37,14 +37,8 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
             Pending::Json => DELTAWIRE_PENDING_JSON,
             _ => DELTAWIRE_PENDING_NOTHING,
         };
-        let sse = core.machine.config().payload == Payload::Opaque;
-        let whole = match end.verdict {
-            Verdict::Done | Verdict::Finished | Verdict::Body => !sse,
-            Verdict::OtherProtocol => sse,
-            _ => false,
-        };
         let left_out = core.batch.left_out();
-        let complete = whole && end.malformed == 0 && end.too_long == 0 && left_out == 0;
+        let complete = end.is_complete() && left_out == 0;
         fill(out, |size| deltawire_end {
             size,
             verdict: verdict(end.verdict),

@@ -621,8 +621,8 @@ pub struct deltawire_end {
     /// How many events had more than there is room for (`DELTAWIRE_EV_LIMIT`), and were told in part.
     pub left_out: u32,
     /// 1: the response is whole, or would be if it ended now: `[DONE]` came, or every choice has a finish reason, or it is
-    /// a whole body, and nothing was malformed, too long or left out. In mode SSE: the stream ended between events, and
-    /// nothing was too long.
+    /// a whole body; nothing was malformed, too long or left out; and the stream did not end inside an event, which is
+    /// known when it is `finished`. In mode SSE: the stream ended between events, and nothing was too long.
     pub complete: u32,
 }
 

@@ -8,19 +8,20 @@ const EXIT: &str = "\
 The verdict on the stream and the quirks that were met go to standard error.
 
 Exit status:
-  0  the stream is complete, or a whole answer came as one JSON body
+  0  the response is complete: the stream came to its end, or a whole answer came as one JSON body
   1  wrong use, or the input cannot be read
   2  the API reported an error
-  3  the stream was cut, or the message was too long
+  3  the stream was cut, or something was lost on the way: a payload that could not be read, an event over the
+     limit, more choices or tool calls than there is room for, a message that is too long
   4  nothing came, no event stream, or one of another protocol
 
-Payloads that could not be read and events over the limit do not change the status; standard error counts them.";
+What was lost goes to standard error, too.";
 
 const SSE_EXIT: &str = "\
 Exit status:
-  0  the stream ended with a blank line
+  0  the stream ended with a blank line, and all of it was printed
   1  wrong use, or the input cannot be read
-  3  a last block without its blank line was dropped
+  3  a last block without its blank line was dropped, or something over the limit left out
   4  nothing came that is an event stream";
 
 /// Reads LLM token streams: server-sent events that carry chat completion chunks.

@@ -1,12 +1,13 @@
 //! What goes to standard error, and the exit status.
 
+use deltawire::stream::Pending;
 use deltawire::{End, Quirk, Verdict};
 use std::fmt::Display;
 use std::io::{self, Write};
 
 /// Wrong use, or the input cannot be read.
 pub const UNREADABLE: u8 = 1;
-/// The stream was cut, or the message was too long.
+/// The stream was cut, or something of it was lost.
 pub const TRUNCATED: u8 = 3;
 /// Nothing came that could be read as what it should be.
 pub const NO_STREAM: u8 = 4;
@@ -37,11 +38,16 @@ pub fn complain(line: impl Display) {
 /// Tells how the stream ended and what was odd about it; gives the exit status.
 pub fn conclude(end: &End, count: impl Fn(Quirk) -> u64) -> u8 {
     complain(format_args!("verdict: {}", end.verdict));
-    if end.malformed > 0 {
-        complain(format_args!("malformed payloads: {}", end.malformed));
+    match end.malformed {
+        0 => {}
+        1 => complain("1 payload could not be read"),
+        many => complain(format_args!("{many} payloads could not be read")),
     }
-    if end.too_long > 0 {
-        complain(format_args!("events or comments over the limit: {}", end.too_long));
+    too_long_items(end.too_long.into());
+    match end.pending {
+        Pending::Event => complain("the stream ended inside an event"),
+        Pending::Json => complain("the stream ended inside a JSON value"),
+        _ => {}
     }
     for &quirk in Quirk::ALL {
         let times = count(quirk);
@@ -50,14 +56,23 @@ pub fn conclude(end: &End, count: impl Fn(Quirk) -> u64) -> u8 {
             complain(format_args!("quirk {}: {quirk} ({times} {unit})", quirk.code()));
         }
     }
-    status(end.verdict)
+    status(end)
 }
 
-fn status(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::Done | Verdict::Finished | Verdict::Body => 0,
+/// Says how many events and comments were over the limit, if any were.
+pub fn too_long_items(count: u64) {
+    match count {
+        0 => {}
+        1 => complain("1 event or comment was too long and left out"),
+        many => complain(format_args!("{many} events or comments were too long and left out")),
+    }
+}
+
+fn status(end: &End) -> u8 {
+    match end.verdict {
+        _ if end.is_complete() => 0,
         Verdict::ApiError => 2,
-        Verdict::Truncated => TRUNCATED,
+        Verdict::Truncated | Verdict::Done | Verdict::Finished | Verdict::Body => TRUNCATED,
         // Empty, no stream, another protocol, and what a later version may tell apart.
         _ => NO_STREAM,
     }

@@ -86,9 +86,108 @@ fn verdict_and_quirks_are_told_in_words() {
     for command in ["message", "events", "text"] {
         assert_eq!(run(command, &[&sample("openrouter.sse")]).err, ran.err, "{command}");
     }
-    assert_eq!(run("message", &[&sample("truncated.sse")]).err, "deltawire: verdict: truncated: the stream was cut\n");
+    assert_eq!(
+        run("message", &[&sample("truncated.sse")]).err,
+        "deltawire: verdict: truncated: the stream was cut\ndeltawire: the stream ended inside an event\n"
+    );
     let ran = run_with("events", &[], "data: {oops\n\ndata: {\"error\":1} x\n\n");
-    assert_eq!(ran.err, "deltawire: verdict: the API reported an error\ndeltawire: malformed payloads: 2\n");
+    assert_eq!(ran.err, "deltawire: verdict: the API reported an error\ndeltawire: 2 payloads could not be read\n");
+}
+
+/// What was lost is said, and the status is 0 no longer; what is worse than that keeps its own.
+#[test]
+fn only_what_is_complete_is_0() {
+    const DONE: &str = "data: [DONE]\n\n";
+    let chunk = |content: &str, finish: &str| {
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{content}\"}},\"finish_reason\":{finish}}}]}}\n\n")
+    };
+    let (long, finished) = (chunk(&"a".repeat(200), "null"), chunk("b", "\"stop\""));
+    let unread = "data: {\"choices\":[}\n\n";
+    let comment = format!(": {}\n\n", "c".repeat(200));
+    let body = "{\"object\":\"chat.completion\",\"choices\":[{\"message\":{\"content\":\"a\"}}]}\n";
+    let done = "verdict: done";
+    let end = "verdict: finished, without [DONE]";
+    let (one_long, one_unread) = ("1 event or comment was too long and left out", "1 payload could not be read");
+    let inside = "the stream ended inside an event";
+    for (input, status, said) in [
+        ([&finished, DONE, ": bye\n"].concat(), 0, &[done][..]),
+        ([&finished, DONE, "\n\n: by"].concat(), 0, &[done]),
+        ([&finished, unread, DONE].concat(), 3, &[done, one_unread]),
+        ([unread, &finished, unread].concat(), 3, &[end, "2 payloads could not be read"]),
+        ([&long, &finished, DONE].concat(), 3, &[done, one_long]),
+        ([&finished, &comment, DONE].concat(), 3, &[done, one_long]),
+        (
+            [&long, &long, unread, &finished].concat(),
+            3,
+            &[end, one_unread, "2 events or comments were too long and left out"],
+        ),
+        ([&finished, "data: {\"usage\":{"].concat(), 3, &[end, inside]),
+        ([&finished, DONE, "data: {\"usage\":"].concat(), 3, &[done, inside]),
+        (
+            [&chunk("a", "null"), "data: {\"choices\":["].concat(),
+            3,
+            &["verdict: truncated: the stream was cut", inside],
+        ),
+        (body.into(), 0, &["verdict: a whole JSON body instead of a stream"]),
+        (
+            [body, "{\"cut\":"].concat(),
+            3,
+            &["verdict: a whole JSON body instead of a stream", "the stream ended inside a JSON value"],
+        ),
+        (
+            [unread, "data: {\"error\":{\"message\":\"no\"}}\n\n"].concat(),
+            2,
+            &["verdict: the API reported an error", one_unread],
+        ),
+        (
+            [unread, "event: other\ndata: {\"a\":1}\n\n"].concat(),
+            4,
+            &["verdict: an event stream of another protocol", one_unread],
+        ),
+    ] {
+        for command in ["message", "text", "events"] {
+            for size in SIZES {
+                let ran = run_with(command, &["--max-event-len", "150", "--read-size", size], &input);
+                let lines = ran.err.lines().filter_map(|line| line.strip_prefix("deltawire: "));
+                let lines: Vec<&str> =
+                    lines.filter(|line| !line.starts_with("quirk ") && *line != "error: no").collect();
+                assert_eq!((ran.status, &lines[..]), (status, said), "{command} {input:?} at {size}");
+            }
+        }
+    }
+}
+
+/// As the standard has it: no event, no quirk, nothing lost.
+#[test]
+fn lines_that_are_no_field_are_ignored() {
+    let chunk = "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}";
+    for line in [format!("Data: {chunk}"), format!(" data: {chunk}"), format!("data{chunk}"), "<html>502</html>".into()]
+    {
+        let input = format!("{line}\n\ndata: {chunk}\n\n{line}\n\ndata: [DONE]\n\n{line}\n\n");
+        for size in SIZES {
+            let ran = run_with("text", &["--read-size", size], &input);
+            let told = (ran.out.as_str(), ran.err.as_str(), ran.status);
+            assert_eq!(told, ("a", "deltawire: verdict: done\n", 0), "{input:?} at {size}");
+        }
+    }
+}
+
+/// A 129th choice has no room.
+#[test]
+fn what_there_is_no_room_for_is_lost() {
+    let choices = |count: u32| {
+        let chunk =
+            |index| format!("data: {{\"choices\":[{{\"index\":{index},\"delta\":{{\"content\":\"a\"}}}}]}}\n\n");
+        (0..count).map(chunk).chain(["data: [DONE]\n\n".into()]).collect::<String>()
+    };
+    for command in ["message", "text", "events"] {
+        let ran = run_with(command, &[], &choices(128));
+        assert_eq!((ran.status, ran.err.as_str()), (0, "deltawire: verdict: done\n"), "{command}");
+        let ran = run_with(command, &[], &choices(129));
+        assert!(ran.status == 3 && ran.err.contains(" choices"), "{command}: {} {}", ran.status, ran.err);
+        let failed = [&choices(129), "data: {\"error\":{\"code\":5}}\n\n"].concat();
+        assert_eq!(run_with(command, &[], &failed).status, 2, "{command}");
+    }
 }
 
 #[test]
@@ -168,7 +267,7 @@ fn events_are_a_line_each() {
         json!({"choice": 0, "tool_call": {"call": 0, "name_piece": "oo"}}),
         json!({"event": "chunk", "at": [at(7), at(8)]}),
         json!({"error": {"code": 5}}),
-        json!({"malformed": "{\"a\":]}", "fault": "unexpected byte", "offset": 5}),
+        json!({"malformed": "{\"a\":]}", "at": [at(8), at(9)], "fault": "unexpected byte", "offset": 5}),
         json!({"done": true}),
         json!({"event": "chunk", "at": [at(10), at(11)]}),
         json!({"quirk": "F25", "text": "something came after [DONE]", "at": at(10)}),
@@ -249,8 +348,11 @@ fn options_change_what_they_say() {
     assert_eq!(run_with("text", &["--spec"], unterminated).out, "");
 
     let ran = run_with("message", &["--max-event-len", "40"], odd);
-    assert!(ran.err.contains("over the limit: 1"), "{}", ran.err);
-    assert_eq!(run_with("sse", &["--max-event-len", "40"], odd).out, "{\"too_long\":0}\n");
+    assert!(ran.err.contains("1 event or comment was too long"), "{}", ran.err);
+    let ran = run_with("sse", &["--max-event-len", "40"], odd);
+    assert_eq!((ran.out.as_str(), ran.status), ("{\"too_long\":0}\n", 3));
+    assert_eq!(ran.err, "deltawire: 1 event or comment was too long and left out\n");
+    assert_eq!(run_with("sse", &["--max-event-len", "200"], odd).status, 0);
 
     let call = |arguments: &str| {
         format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{{\"index\":0,\"function\":{{\"arguments\":\"{arguments}\"}}}}]}}}}]}}\n\n")

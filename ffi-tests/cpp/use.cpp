@@ -214,6 +214,8 @@ void complete() {
     const auto sound = end_of(content_chunk("a") + done);
     CHECK(sum, sound.complete() && sound.how == deltawire::verdict::done && sound.left_out == 0);
     CHECK(sum, !end_of(content_chunk("a")).complete());
+    const auto inside = end_of(content_chunk("a") + done + "data: {");
+    CHECK(sum, !inside.complete() && inside.how == deltawire::verdict::done && inside.pending == deltawire::pending::event);
     const auto broken = end_of(content_chunk("a") + "data: {\"choices\":[{]\n\n" + done);
     CHECK(sum, !broken.complete() && broken.how == deltawire::verdict::done && broken.malformed == 1);
     deltawire::config tight;

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 
-from common import FLUSHES, VERDICTS, Command, check, conclude, cuts, server
+from common import FLUSHES, Command, check, conclude, cuts, server, status_of
 
 # A last event without its blank line is one too.
 BLOCK = re.compile(rb".*?(?:\r\n\r\n|\n\n|\r\r)|.+\Z", re.DOTALL)
@@ -130,13 +130,13 @@ def main():
             said = plain.report()
             check(got == body and whole, f"{name} {way}: {len(got)} bytes for {len(body)}")
             check(int(said["bytes"]) == len(body) and said["open"] == "-", f"{name} {way}: {said}")
-            check(VERDICTS.get(said["verdict"]) == status, f"{name} {way}: {said['verdict']} for status {status}")
+            check(status_of(said) == status, f"{name} {way}: {said['verdict']} for status {status}")
             got, whole, _, _ = drop.get(f"{name}?{way}")
             said = drop.report()
             check(got == left and whole, f"{name} {way} --drop-usage: {len(got)} bytes for {len(left)}, {said}")
             count = (int(said["dropped"]), int(said["dropped_bytes"]))
             check(count == (gone, len(body) - len(left)), f"{name} {way} --drop-usage: dropped {count} for {gone}")
-            check(VERDICTS.get(said["verdict"]) == status, f"{name} {way} --drop-usage: {said['verdict']}")
+            check(status_of(said) == status, f"{name} {way} --drop-usage: {said['verdict']}")
             streams += 2
         dropped += gone
     check(dropped >= 20, f"only {dropped} usage chunks")
@@ -170,7 +170,7 @@ def main():
                     got, whole, _, _ = gateway.get(f"{name}?cut={cut}&at={at}&flush=random&seed={at}")
                     said = gateway.report()
                     check(got == due and not whole and said["whole"] == "cut", f"{name} {cut} at {at}: {said}")
-                    check(VERDICTS.get(said["verdict"]) == command.text(body[:at])[1], f"{name} {cut} at {at}: {said}")
+                    check(status_of(said) == command.text(body[:at])[1], f"{name} {cut} at {at}: {said}")
                     broken += 1
 
     # An event that has come is on its way before the next one comes.

@@ -14,6 +14,12 @@ VERDICTS = {  # of the C interface, to the exit status of the command
 failures = []
 
 
+def status_of(said):
+    """What the command exits with where a gateway says so."""
+    status = VERDICTS.get(said["verdict"])
+    return 3 if status == 0 and said["complete"] != "1" else status
+
+
 def check(ok, what):
     if not ok:
         failures.append(what)

@@ -4,7 +4,8 @@
  * with --gzip for compressed ones; libcurl decodes what comes. --raw says nothing of it and decodes nothing: a compressed
  * body then is no stream. --pause pauses the transfer after every text, from inside.
  *
- * Exit status, of the worst: 0 complete, 1 wrong use, 2 the API reported an error, 3 cut, 4 no stream. */
+ * Exit status, of the worst: 0 complete, 1 wrong use, 2 the API reported an error, 3 cut or parts lost,
+ * 4 no stream. */
 #include "deltawire.h"
 
 #include <curl/curl.h>
@@ -175,13 +176,14 @@ static int get(struct stream *s, const char *url) {
             deltawire_verdict_name(end.verdict), http, fresh, (unsigned long)s->moves, (unsigned long)s->pauses,
             curl_easy_strerror(code), s->stuck ? ", parser: " : "", s->stuck ? deltawire_status_text(s->stuck) : "");
     deltawire_reset(s->parser);
+    /* Without [DONE], a connection that was cut may have held more. */
+    if (end.complete) return end.verdict == DELTAWIRE_END_FINISHED && code != CURLE_OK ? 3 : 0;
     switch (end.verdict) {
     case DELTAWIRE_END_DONE:
-    case DELTAWIRE_END_BODY: return 0;
-    /* Without [DONE], a connection that was cut may have held more. */
-    case DELTAWIRE_END_FINISHED: return code == CURLE_OK ? 0 : 3;
-    case DELTAWIRE_END_API_ERROR: return 2;
+    case DELTAWIRE_END_FINISHED:
+    case DELTAWIRE_END_BODY:
     case DELTAWIRE_END_TRUNCATED: return 3;
+    case DELTAWIRE_END_API_ERROR: return 2;
     default: return 4;
     }
 }

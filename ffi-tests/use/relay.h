@@ -223,7 +223,8 @@ static void relay_report(const struct relay *r, FILE *out) {
         fprintf(out, " usage=%llu+%llu", (unsigned long long)r->usage.prompt, (unsigned long long)r->usage.completion);
     else
         fprintf(out, " usage=-");
-    fprintf(out, " verdict=%s open=%s", deltawire_verdict_name(r->end.verdict), r->why ? r->why : "-");
+    fprintf(out, " verdict=%s complete=%lu open=%s", deltawire_verdict_name(r->end.verdict), (unsigned long)r->end.complete,
+            r->why ? r->why : "-");
     if (r->error[0]) fprintf(out, " error=%s", r->error);
     fprintf(out, "\n");
 }

@@ -88,6 +88,41 @@ pub struct End {
     pub too_long: u32,
     /// How many bytes were read.
     pub offset: u64,
+    /// Payloads are not looked into: any event stream will do.
+    opaque: bool,
+}
+
+impl End {
+    /// Whether the response is whole: `[DONE]` came, or every choice has a finish reason, or it is a whole body; nothing was
+    /// malformed or too long; and the stream did not end inside an event. Of a stream whose payloads are not looked
+    /// into ([`Payload::Opaque`](super::Payload::Opaque)): it ended between events, and nothing was too long.
+    ///
+    /// Ask when the stream has [ended](super::Parser::finish): what it ended inside of is not known before.
+    ///
+    /// What a [`Tracker`](crate::track::Tracker) or an assembler left out because its table was full is not known here: see
+    /// [`Stop`](super::Stop) and [`Handler::limit`](super::Handler::limit), or what the assembler answered.
+    ///
+    /// ```
+    /// let ended = |mut stream: &[u8]| {
+    ///     let mut parser = deltawire::Parser::new([0; 512]);
+    ///     while parser.next(&mut stream)?.is_some() {}
+    ///     while parser.finish()?.is_some() {}
+    ///     Ok::<_, deltawire::Error>(parser.end())
+    /// };
+    /// assert!(ended(b"data: {\"choices\":[]}\n\ndata: [DONE]\n\n")?.is_complete());
+    /// assert!(!ended(b"data: {\"choices\":[]}\n\n")?.is_complete());
+    /// let end = ended(b"data: {\"choices\":[}\n\ndata: [DONE]\n\n")?;
+    /// assert_eq!((end.verdict, end.malformed, end.is_complete()), (deltawire::Verdict::Done, 1, false));
+    /// # Ok::<(), deltawire::Error>(())
+    /// ```
+    pub fn is_complete(&self) -> bool {
+        let came_to_its_end = match self.verdict {
+            Verdict::Done | Verdict::Finished | Verdict::Body => true,
+            Verdict::OtherProtocol => self.opaque,
+            Verdict::Empty | Verdict::NotAStream | Verdict::ApiError | Verdict::Truncated => false,
+        };
+        came_to_its_end && self.pending == Pending::Nothing && self.malformed == 0 && self.too_long == 0
+    }
 }
 
 /// What the machine notes on the way.
@@ -113,7 +148,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(crate) fn end(&self, offset: u64) -> End {
+    pub(crate) fn end(&self, offset: u64, opaque: bool) -> End {
         let verdict = if !self.lines {
             Verdict::Empty
         } else if !self.fields && self.raw_values == 0 && !self.done && self.pending != Pending::Json {
@@ -142,6 +177,71 @@ impl Facts {
             malformed: self.malformed,
             too_long: self.too_long,
             offset,
+            opaque,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{End, Facts, Pending, Verdict};
+
+    /// Of nothing but what `note` notes.
+    fn end(opaque: bool, note: impl FnOnce(&mut Facts)) -> End {
+        let mut facts = Facts { lines: true, fields: true, foreign: opaque, ..Facts::default() };
+        note(&mut facts);
+        facts.end(0, opaque)
+    }
+
+    type Note = fn(&mut Facts);
+
+    /// Of each verdict one, and whether that is complete where nothing was lost.
+    const VERDICTS: [(Note, Verdict, bool); 8] = [
+        (|facts| facts.lines = false, Verdict::Empty, false),
+        (|facts| facts.fields = false, Verdict::NotAStream, false),
+        (|facts| (facts.error, facts.done) = (true, true), Verdict::ApiError, false),
+        (|facts| facts.done = true, Verdict::Done, true),
+        (|facts| (facts.seen, facts.finished) = (one(), one()), Verdict::Finished, true),
+        (|facts| facts.body = true, Verdict::Body, true),
+        (|facts| facts.foreign = true, Verdict::OtherProtocol, false),
+        (|facts| facts.chat = true, Verdict::Truncated, false),
+    ];
+
+    fn one() -> super::ChoiceSet {
+        let mut set = super::ChoiceSet::EMPTY;
+        set.insert(0);
+        set
+    }
+
+    #[test]
+    fn what_is_complete_came_to_its_end() {
+        for (note, verdict, complete) in VERDICTS {
+            let end = end(false, note);
+            assert_eq!((end.verdict, end.is_complete()), (verdict, complete));
+        }
+        let events = end(true, |_| {});
+        assert_eq!((events.verdict, events.is_complete()), (Verdict::OtherProtocol, true));
+        let nothing = end(true, |facts| facts.lines = false);
+        assert_eq!((nothing.verdict, nothing.is_complete()), (Verdict::Empty, false));
+    }
+
+    #[test]
+    fn what_lost_something_is_not_complete() {
+        let losses: [Note; 4] = [
+            |facts| facts.malformed = 1,
+            |facts| facts.too_long = 1,
+            |facts| facts.pending = Pending::Event,
+            |facts| facts.pending = Pending::Json,
+        ];
+        for lose in losses {
+            for (note, verdict, _) in VERDICTS.into_iter().filter(|(.., complete)| *complete) {
+                let end = end(false, |facts| {
+                    note(facts);
+                    lose(facts);
+                });
+                assert_eq!((end.verdict, end.is_complete()), (verdict, false));
+            }
+            assert!(!end(true, lose).is_complete());
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::chat::{Chunk, Deltas};
 use crate::json::{JsonError, Text};
 use crate::sse;
+use core::ops::Range;
 
 /// Something that came. It borrows the input or the storage; it is valid until the parser is next used.
 #[derive(Clone, Copy)]
@@ -78,12 +79,34 @@ pub struct Malformed<'a> {
     pub(crate) payload: &'a [u8],
     pub(crate) fault: JsonError,
     pub(crate) name: &'a [u8],
+    /// In the index, as a chunk has it: an event is no larger for it.
+    pub(crate) frame: &'a (u64, u64),
 }
 
 impl<'a> Malformed<'a> {
     /// Its bytes.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
+    }
+
+    /// Where the event lay in the stream, in bytes from its beginning, as [`Chunk::wire_range`] has it: the whole event,
+    /// also where its payload began with something sound and [`payload`](Self::payload) is what followed.
+    ///
+    /// ```
+    /// use deltawire::{Flow, Handler, Parser, stream::Malformed};
+    /// struct Find(Vec<u64>);
+    /// impl Handler for Find {
+    ///     fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
+    ///         self.0.push(malformed.wire_range().start);
+    ///         Flow::Continue(())
+    ///     }
+    /// }
+    /// let mut find = Find(Vec::new());
+    /// let _ = Parser::new([0; 512]).feed(b"data: [DONE]\n\ndata: oops\n\n", &mut find);
+    /// assert_eq!(find.0, [14]);
+    /// ```
+    pub fn wire_range(&self) -> Range<u64> {
+        self.frame.0..self.frame.1
     }
 
     /// What is wrong with them, and at which of them.
@@ -100,6 +123,10 @@ impl<'a> Malformed<'a> {
 impl core::fmt::Debug for Malformed<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let payload = Text::verbatim(self.payload);
-        f.debug_struct("Malformed").field("payload", &payload).field("fault", &self.fault).finish()
+        f.debug_struct("Malformed")
+            .field("payload", &payload)
+            .field("fault", &self.fault)
+            .field("wire_range", &self.wire_range())
+            .finish()
     }
 }

@@ -4,10 +4,12 @@
 extern crate std;
 
 use super::{
-    Batch, Config, Event, Filled, Found, Machine, Parser, Payload, Pending, Place, Record, Sink, Validate, Verdict,
+    Batch, Config, Event, Filled, Flow, Found, Handler, Machine, Malformed, Parser, Payload, Pending, Place, Record,
+    Sink, Validate, Verdict,
 };
 use crate::track::Tracker;
 use crate::{Growing, Limits, Movable, Quirk};
+use core::ops::Range;
 use std::format;
 use std::string::{String, ToString};
 use std::vec;
@@ -101,6 +103,60 @@ fn verdicts_are_said_in_words() {
         (b"data: null\n\n", "truncated"),
     ] {
         assert!(verdict(stream).contains(due), "{} {due}", verdict(stream));
+    }
+}
+
+/// By pull and by push, cut once at each place and at every byte: the event that it came in, in the stream.
+#[test]
+fn what_is_malformed_tells_where_it_lay() {
+    struct Places(Vec<(String, Range<u64>)>);
+    impl Places {
+        fn note(&mut self, malformed: &Malformed<'_>) {
+            self.0.push((String::from_utf8_lossy(malformed.payload()).into(), malformed.wire_range()));
+        }
+    }
+    impl Handler for Places {
+        fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
+            self.note(malformed);
+            Flow::Continue(())
+        }
+    }
+    let blocks = [
+        (": said\n\n", None),
+        ("data: {odd\n\n", Some("{odd")),
+        ("data: {\"a\":1}\n\n", None),
+        ("event: x\ndata: [1\ndata: 2\n\n", Some("[1\n2")),
+        // What follows something sound.
+        ("data: {\"a\":1} more\n\n", Some("more")),
+        ("data: text\n\n", Some("text")),
+        ("data: [DONE]\n\n", None),
+        ("data: {late\n\n", Some("{late")),
+    ];
+    let (mut stream, mut due) = (String::new(), Vec::new());
+    for (block, payload) in blocks {
+        let start = stream.len() as u64;
+        stream += block;
+        due.extend(payload.map(|payload| (String::from(payload), start..stream.len() as u64)));
+    }
+    let stream = stream.as_bytes();
+    let cut = |at: usize| vec![&stream[..at], &stream[at..]];
+    for slices in (0..stream.len()).map(cut).chain([stream.chunks(1).collect()]) {
+        let (mut pulled, mut pushed) = (Places(Vec::new()), Places(Vec::new()));
+        let (mut pull, mut push) = (parser(Config::default()), Parser::new(Growing::new()));
+        for slice in slices {
+            let mut input = slice;
+            while let Some(event) = pull.next(&mut input).unwrap() {
+                if let Event::Malformed(malformed) = event {
+                    assert!(format!("{malformed:?}").contains(&format!("{:?}", malformed.wire_range())));
+                    pulled.note(&malformed);
+                    assert_eq!(pulled.0.last().unwrap().1, pull.wire_range());
+                }
+            }
+            assert_eq!(push.feed(slice, &mut pushed).stop, None);
+        }
+        assert_eq!(pulled.0, due);
+        assert_eq!(pushed.0, due);
+        assert_eq!(push.end().malformed as usize, due.len());
     }
 }
 

@@ -195,7 +195,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// The verdict so far.
     pub fn end(&self) -> End {
-        self.facts.end(self.offset)
+        self.facts.end(self.offset, self.config.payload == Payload::Opaque)
     }
 
     pub(crate) fn name<'a, S: Storage + ?Sized>(&self, window: &'a [u8], store: &'a S) -> &'a [u8] {

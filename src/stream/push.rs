@@ -160,7 +160,7 @@ pub trait Handler {
     fn error(&mut self, error: ApiError<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// A payload that is no JSON object, or what followed one.
+    /// A payload that is no JSON object, or what followed one; [`Malformed::wire_range`] tells where it lay.
     fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
         Flow::Continue(())
     }
@@ -390,4 +390,59 @@ pub(crate) fn event<H: Handler + ?Sized>(push: &mut Push<'_, H>, event: &Event<'
         Event::CommentTooLong { offset } => push.call(|handler| handler.comment_too_long(*offset)),
     }
     push.conclude(quirks, offset);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Push, Track};
+    use crate::chat::{Delta, DeltaKind};
+    use crate::json::Text;
+    use crate::stream::{Flow, Handler, Stop};
+    use crate::track::Tracker;
+    use crate::{Error, Quirk, QuirkSet};
+    use core::ops::ControlFlow;
+
+    struct Breaks(Flow);
+
+    impl Handler for Breaks {
+        fn done(&mut self) -> Flow {
+            self.0
+        }
+    }
+
+    #[test]
+    fn a_handler_that_goes_on_is_quiet() {
+        let error = Error::Quirk { quirk: Quirk::OddType, offset: 0 };
+        for (flow, quiet) in [
+            (Flow::Continue(()), true),
+            (Flow::Break(Stop::Pause), false),
+            (Flow::Break(Stop::Abort), false),
+            (Flow::Break(Stop::Error(error)), false),
+        ] {
+            let mut handler = Breaks(flow);
+            let mut push = Push::new(&mut handler);
+            assert!(push.is_quiet());
+            push.call(|handler| handler.done());
+            assert_eq!(push.is_quiet(), quiet, "{flow:?}");
+        }
+        let mut handler = Breaks(Flow::Continue(()));
+        let mut push = Push::new(&mut handler);
+        push.quirks = QuirkSet::ALL;
+        assert!(!push.is_quiet());
+        (push.quirks, push.limit) = (QuirkSet::EMPTY, Some(error));
+        assert!(!push.is_quiet());
+    }
+
+    /// Text of a choice that is known and of which nothing waits, and that stands for itself, needs nothing of the tracker.
+    #[test]
+    fn plain_text_goes_by_the_tracker() {
+        let mut tracker = Tracker::<2, 2>::new();
+        let text = Text::verbatim(b"a");
+        assert!(!Track::plain(&mut tracker, 0, text), "nothing is known of it");
+        let delta = Delta { choice: 0, kind: DeltaKind::Content(text) };
+        let outcome = Track::update(&mut tracker, &delta, 0, |_, _| -> ControlFlow<()> { ControlFlow::Continue(()) });
+        assert!(outcome.error.is_none());
+        assert!(Track::plain(&mut tracker, 0, text) && !Track::plain(&mut tracker, 1, text));
+        assert!(!Track::plain(&mut tracker, 0, Text::verbatim(b"\xC3")), "a quirk");
+    }
 }

@@ -49,7 +49,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Found::Retry(ms) => Event::Retry(ms),
             Found::LastEventId => Event::LastEventId(self.last_event_id(store.bytes())),
             Found::Malformed(span, fault) => {
-                Event::Malformed(Malformed { payload: span.of(given, store), fault, name: self.name(given, store) })
+                let (payload, name) = (span.of(given, store), self.name(given, store));
+                Event::Malformed(Malformed { payload, fault, name, frame: &self.index().frame })
             }
             Found::TooLong => Event::TooLong { offset },
             Found::CommentTooLong => Event::CommentTooLong { offset },

@@ -126,9 +126,10 @@ impl Handler for Printing {
             Event::Retry(ms) => json!({"retry": ms}),
             Event::LastEventId(id) => json!({"last_event_id": text(id)}),
             Event::Malformed(malformed) => {
-                let fault = malformed.fault();
+                let (fault, range) = (malformed.fault(), malformed.wire_range());
                 json!({
                     "malformed": text(malformed.payload()),
+                    "at": [range.start, range.end],
                     "fault": fault.kind.text(),
                     "offset": fault.offset,
                 })

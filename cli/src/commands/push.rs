@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::options::{Meaning, Reading};
-use crate::report::{complain, conclude, Failure};
+use crate::report::{complain, conclude, Failure, TRUNCATED};
 use deltawire::track::Tracker;
 use deltawire::{Flow, Growing, Handler, Parser, Stop};
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -55,32 +55,40 @@ pub trait Printer: Handler {
 pub fn print(reading: &Reading, meaning: &Meaning, printer: &mut impl Printer) -> Result<u8, Failure> {
     let mut input = Input::open(reading)?;
     let mut parser: Wide = Parser::with_tracker(Growing::new(), meaning.config(reading.limits()), Tracker::new());
+    let mut lost = false;
     while let Some(slice) = input.next()? {
         let mut rest = slice;
         loop {
             let fed = parser.feed(rest, printer);
             rest = rest.get(fed.consumed..).unwrap_or_default();
-            if !goes_on(fed.stop, printer)? {
-                break;
+            match fed.stop {
+                None => break,
+                Some(stop) => lost |= goes_on(stop, printer)?,
             }
         }
         // What one slice brought is seen before the next is waited for.
         let _ = printer.output().flush();
         printer.output().check()?;
     }
-    while goes_on(parser.finish_into(printer), printer)? {}
+    while let Some(stop) = parser.finish_into(printer) {
+        lost |= goes_on(stop, printer)?;
+    }
     printer.end();
     let _ = printer.output().flush();
     printer.output().check()?;
-    Ok(conclude(&parser.end(), |quirk| u64::from(parser.quirk_count(quirk))))
+    match conclude(&parser.end(), |quirk| u64::from(parser.quirk_count(quirk))) {
+        0 if lost => Ok(TRUNCATED),
+        status => Ok(status),
+    }
 }
 
-/// Whether the parser stopped before it was through, for a reason that lets it go on.
-fn goes_on(stop: Option<Stop>, printer: &mut impl Printer) -> Result<bool, Failure> {
-    match stop {
-        None => return Ok(false),
-        Some(Stop::Error(error)) => complain(error),
-        Some(_) => printer.output().check()?,
+/// The parser stopped before it was through: unless nothing can be written, it goes on. Says whether something was left out.
+fn goes_on(stop: Stop, printer: &mut impl Printer) -> Result<bool, Failure> {
+    // Only what there is no room for is an error here: no quirk was made one.
+    if let Stop::Error(error) = stop {
+        complain(error);
+        return Ok(true);
     }
-    Ok(true)
+    printer.output().check()?;
+    Ok(false)
 }

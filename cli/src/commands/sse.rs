@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::options;
-use crate::report::{complain, Failure, NO_STREAM, TRUNCATED};
+use crate::report::{complain, too_long_items, Failure, NO_STREAM, TRUNCATED};
 use deltawire::sse::{Decoder, Item, Lossy};
 use deltawire::Growing;
 use serde_json::{json, Value as Json};
@@ -12,10 +12,11 @@ pub fn run(options: &options::Sse) -> Result<u8, Failure> {
     let mut input = Input::open(&options.reading)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut decoder = Decoder::with_limits(Growing::new(), options.reading.limits());
-    let mut items = 0u64;
+    let (mut items, mut too_long) = (0u64, 0u64);
     while let Some(mut slice) = input.next()? {
         while let Some(item) = decoder.next(&mut slice) {
             items += 1;
+            too_long += u64::from(matches!(item, Item::TooLong { .. }));
             writeln!(out, "{}", line(&item)).map_err(Failure::Write)?;
         }
         // What one slice brought is seen before the next is waited for.
@@ -23,6 +24,7 @@ pub fn run(options: &options::Sse) -> Result<u8, Failure> {
     }
     let mut dropped = false;
     while let Some(item) = decoder.finish() {
+        too_long += u64::from(matches!(item, Item::TooLong { .. }));
         if options.flush {
             items += 1;
             writeln!(out, "{}", line(&item)).map_err(Failure::Write)?;
@@ -33,8 +35,9 @@ pub fn run(options: &options::Sse) -> Result<u8, Failure> {
     if dropped {
         complain("the last block has no blank line after it, and was dropped (--flush prints it)");
     }
+    too_long_items(too_long);
     Ok(match items {
-        _ if dropped => TRUNCATED,
+        _ if dropped || too_long > 0 => TRUNCATED,
         0 => {
             complain("no event stream: nothing came that one has");
             NO_STREAM
