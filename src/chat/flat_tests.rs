@@ -125,3 +125,59 @@ fn the_deltas_of_a_chunk_come_in_order() {
         assert_eq!(flat(payload), *due, "{payload}");
     }
 }
+
+/// What is looked for in a chunk is what it has, and nothing else: no look is in vain.
+#[test]
+fn only_what_is_there_is_due() {
+    const ERROR: u32 = 1 << 14;
+    const USAGE: u32 = 1 << 13;
+    const NEXT_CHOICE: u32 = 1 << 12;
+    let due = |payload: &str| {
+        let mut index = Index::new();
+        Chunk::read(payload.as_bytes(), &mut index).unwrap();
+        index.due
+    };
+    for (place, name) in [
+        (1, "role"),
+        (2, "reasoning"),
+        (2, "thought"),
+        (3, "content"),
+        (4, "refusal"),
+        (5, "function_call"),
+        (6, "tool_calls"),
+    ] {
+        for (value, there) in [("\"x\"", true), ("null", false)] {
+            let chunk = format!(
+                r#"{{"choices":[{{"index":0,"delta":{{"{name}":{value},"annotations":[1]}},"logprobs":null}}]}}"#
+            );
+            assert_eq!(due(&chunk), u32::from(there) << place, "{chunk}");
+        }
+    }
+    for (choice, bits) in [
+        (r#"{"delta":{}}"#, 0),
+        (r#"{"delta":null,"finish_reason":null,"error":null}"#, 0),
+        (r#"{"text":"a"}"#, 1 << 3),
+        (r#"{"message":{}}"#, 1 << 8),
+        (r#"{"logprobs":{}}"#, 1 << 9),
+        (r#"{"finish_reason":"stop"}"#, 1 << 10),
+        (r#"{"finishReason":"STOP"}"#, 1 << 10),
+        (r#"{"error":{"message":"m"}}"#, 1 << 11),
+        (
+            r#"{"delta":{"content":"a","role":"b","audio":{}},"finish_reason":"stop"}"#,
+            1 << 3 | 1 << 1 | 1 << 7 | 1 << 10,
+        ),
+    ] {
+        assert_eq!(due(&format!(r#"{{"choices":[{choice}]}}"#)), bits, "{choice}");
+        assert_eq!(due(&format!(r#"{{"choices":[{choice},7]}}"#)), bits | NEXT_CHOICE, "{choice}");
+    }
+    for (payload, bits) in [
+        (r#"{"choices":[]}"#, 0),
+        (r#"{"choices":[],"usage":null,"x_groq":null,"error":null}"#, 0),
+        (r#"{"choices":[],"usage":{}}"#, USAGE),
+        (r#"{"choices":[],"usage":7,"x_groq":{}}"#, USAGE),
+        (r#"{"choices":[],"usage":7,"x_groq":7}"#, 0),
+        (r#"{"error":{"message":"m"}}"#, ERROR),
+    ] {
+        assert_eq!(due(payload), bits, "{payload}");
+    }
+}

@@ -297,3 +297,24 @@ fn copy(from: &[u8], to: &mut [u8]) -> usize {
     }
     len
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{unescape, Fragments};
+
+    /// All of a text but for a run that the bulk leaves to the fragments.
+    #[test]
+    fn a_text_is_decoded_in_bulk() {
+        let raw = br"some\ntext\tand more, \u00e9 and \ud83d\ude00 and so on";
+        let mut buffer = [0; 64];
+        let mut fragments = Fragments::new(raw, 0, false);
+        let wrote = fragments.bulk(|raw| unescape::copy(raw, &mut buffer));
+        let due = "some\ntext\tand more, \u{e9} and \u{1f600} and so on".as_bytes();
+        assert_eq!((buffer.get(..wrote), fragments.left()), (Some(due), 0));
+        for (lead, verbatim) in [(0xd83d, false), (0, true)] {
+            let mut fragments = Fragments::new(raw, lead, verbatim);
+            assert_eq!(fragments.bulk(|raw| unescape::copy(raw, &mut buffer)), 0);
+            assert_eq!(fragments.left(), raw.len());
+        }
+    }
+}

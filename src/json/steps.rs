@@ -313,3 +313,66 @@ fn unexpected(bytes: &[u8], at: usize) -> JsonError {
     let kind = if at < bytes.len() { JsonErrorKind::UnexpectedByte } else { JsonErrorKind::UnexpectedEnd };
     kind.at(at)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn steps(bytes: &str) -> Steps<'_> {
+        Steps::new(bytes.as_bytes(), 0, 8)
+    }
+
+    #[test]
+    fn an_integer_is_gone_over_the_short_way() {
+        for (bytes, len) in [
+            ("0,", Some(1)),
+            ("7}", Some(1)),
+            ("7]", Some(1)),
+            ("10,", Some(2)),
+            ("18446744073709551616}", Some(20)),
+            // For these there is the long way.
+            ("0]", None),
+            ("01,", None),
+            ("7 ,", None),
+            ("7", None),
+            ("-7,", None),
+            ("7.5,", None),
+            ("7e1,", None),
+            ("x,", None),
+            (",", None),
+            ("", None),
+        ] {
+            let mut steps = steps(bytes);
+            let read = steps.plain_integer();
+            assert_eq!(read.map(|read| (read.start, read.end, read.kind)), len.map(|len| (0, len, Kinds::NUMBER)));
+            assert_eq!(steps.offset(), len.unwrap_or(0), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_known_by_its_tag() {
+        for (bytes, end, taken) in [
+            ("\"content\":1", "ent\":", Some(10)),
+            ("\"content\" :1", "ent\":", None),
+            ("\"contend\":1", "ent\":", None),
+            ("\"id\":12345", "", Some(5)),
+        ] {
+            let mut steps = steps(bytes);
+            assert_eq!(steps.tag().to_le_bytes(), *bytes.as_bytes().get(1..5).unwrap().first_chunk().unwrap());
+            assert_eq!(steps.took(end.as_bytes()).then(|| steps.offset()), taken, "{bytes}");
+        }
+        // Nothing is said of what is no name, and of what is too near to the end.
+        assert_eq!([" \"id\":1234", "12345678", "\"id\":12"].map(|bytes| steps(bytes).tag()), [0; 3]);
+    }
+
+    #[test]
+    fn kinds_are_put_together() {
+        let both = Kinds::STRING.or(Kinds::NULL);
+        assert_eq!((both.or(Kinds::STRING), Kinds::NONE.or(Kinds::NONE)), (both, Kinds::NONE));
+        assert!(both.any(Kinds::NULL) && both.any(Kinds::ANY) && !both.any(Kinds::NUMBER));
+        let kinds = b"-09{n\"[tf".map(Kinds::of);
+        let due = [Kinds::NUMBER, Kinds::NUMBER, Kinds::NUMBER, Kinds::OBJECT, Kinds::NULL, Kinds::STRING];
+        assert!(kinds.starts_with(&due) && kinds.ends_with(&[Kinds::OTHER; 3]), "{kinds:?}");
+    }
+}

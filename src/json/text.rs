@@ -436,3 +436,50 @@ impl fmt::Debug for Text<'_> {
         f.write_char('"')
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Text, TextFlags};
+
+    #[test]
+    fn plain_text_is_copied_as_it_stands() {
+        let (plain, escaped) = (TextFlags::PLAIN, TextFlags::ESCAPED);
+        let mut buffer = [0; 4];
+        for (raw, flags, room, copied) in [
+            (&b"abc"[..], plain, 4, Some(3)),
+            (b"abc", plain, 3, Some(3)),
+            (b"abc", plain, 2, None),
+            (b"", plain, 0, Some(0)),
+            (b"abc", escaped, 4, None),
+            (b"abc", TextFlags::NON_ASCII, 4, None),
+            (b"\xC3", plain, 4, None),
+        ] {
+            let text = Text::from_raw(raw, flags);
+            let done = buffer.get_mut(..room).and_then(|buffer| text.copy_plain(buffer));
+            assert_eq!(done, copied, "{raw:?} {flags:?} {room}");
+        }
+        let text = Text::from_raw(b"abc", plain);
+        assert!(text.is_plain() && !text.with_lead(0xd83d).is_plain() && !Text::verbatim(b"abc").is_plain());
+    }
+
+    #[test]
+    fn a_literal_has_no_escape_and_no_half() {
+        let text = |flags| Text::from_raw(b"abc", flags);
+        let all = [
+            text(TextFlags::PLAIN),
+            text(TextFlags::NON_ASCII),
+            Text::verbatim(b"a\\c"),
+            text(TextFlags::ESCAPED.with(TextFlags::VERBATIM)),
+            text(TextFlags::ESCAPED),
+            text(TextFlags::PLAIN).with_lead(0xd83d),
+        ];
+        assert_eq!(all.map(|text| text.is_literal()), [true, true, true, true, false, false]);
+    }
+
+    #[test]
+    fn flags_are_put_together() {
+        let both = TextFlags::ESCAPED.with(TextFlags::NON_ASCII);
+        assert_eq!(both.with(TextFlags::ESCAPED), both);
+        assert!(both.any(TextFlags::ESCAPED) && both.any(TextFlags::NON_ASCII) && !both.any(TextFlags::VERBATIM));
+    }
+}

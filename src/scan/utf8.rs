@@ -238,3 +238,42 @@ impl<K: Kernel> Look<K> for Check {
         self.see(block, shift).then_some(IllFormed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::indexing_slicing)]
+    extern crate std;
+    #[cfg(feature = "alloc")]
+    use super::append_ascii;
+    use super::is_ascii;
+
+    #[test]
+    fn ascii_has_no_byte_from_0x80_on() {
+        let all = [0x7f; 70];
+        for len in 0..=all.len() {
+            assert!(is_ascii(&all[..len]));
+            for place in 0..len {
+                let mut odd = all;
+                odd[place] = 0x80;
+                assert!(!is_ascii(&odd[..len]), "{place} of {len}");
+            }
+        }
+    }
+
+    /// To sixteen bytes only ASCII, the others being left to the decoder; more as UTF-8.
+    #[cfg(feature = "alloc")]
+    #[test]
+    fn what_is_known_to_be_ascii_is_appended() {
+        for len in 0..40 {
+            let mut text = std::string::String::from("<");
+            let ascii = std::string::String::from("a").repeat(len);
+            assert!(append_ascii(ascii.as_bytes(), &mut text) && text[1..] == ascii, "{len}");
+            for place in 0..len.saturating_sub(1) {
+                let (mut text, mut long) = (std::string::String::from("<"), ascii.clone());
+                long.replace_range(place..place + 2, "\u{e9}");
+                assert_eq!(append_ascii(long.as_bytes(), &mut text), len > 16, "{place} of {len}");
+                assert_eq!(text[1..], if len > 16 { long } else { std::string::String::new() });
+            }
+        }
+    }
+}

@@ -27,6 +27,8 @@ mod parser;
 mod pending;
 mod push;
 mod quick;
+#[cfg(test)]
+mod quick_tests;
 mod raw_json;
 #[cfg(all(test, feature = "alloc"))]
 mod raw_json_tests;

@@ -375,3 +375,57 @@ impl<T, const SLOTS: usize> Work<'_, '_, T, SLOTS> {
         Bytes::new(span.of(self.data, store), input)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::chat::index::{Hint, Index};
+    use crate::chat::Chunk;
+    use crate::track::Tracker;
+
+    /// How many records are written at once, and how many things are put in the queue.
+    fn taken(tracker: &mut Tracker<2, 2>, queued: bool, delta: &str) -> (usize, u8) {
+        let (mut payload, mut index) = ([0; 256], Index::new());
+        let mut len = 0;
+        for part in [r#"{"choices":[{"index":0,"delta":"#, delta, "}]}"] {
+            payload.get_mut(len..len + part.len()).unwrap().copy_from_slice(part.as_bytes());
+            len += part.len();
+        }
+        let payload = payload.get(..len).unwrap();
+        let chunk = Chunk::read(payload, &mut index).unwrap();
+        let (mut records, mut scratch) = ([Record::default(); 4], [0; 64]);
+        let mut sink = Sink::new(&mut records, &mut scratch, u64::MAX);
+        let mut said = Said { frames: Frames::START, usage: None, left_out: 0 };
+        let mut pending = Pending::START;
+        if queued {
+            pending.push(&mut said.frames, Item::NONE);
+        }
+        let mut reader = Index::new();
+        reader.read(payload, Hint::None, 8).unwrap();
+        for delta in chunk.deltas() {
+            let bytes = Bytes::new(payload, Some(0));
+            pending.take(&mut said, &delta, tracker, &mut sink, bytes, (0, 0));
+        }
+        (sink.written(), pending.count)
+    }
+
+    /// Into the queue goes what is no text, and what comes behind it.
+    #[test]
+    fn a_text_is_written_at_once() {
+        let mut tracker = Tracker::new();
+        let arguments = r#"{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}"#;
+        for (delta, at_once, behind) in [
+            (r#"{"content":"a"}"#, (1, 0), (0, 2)),
+            (r#"{"reasoning":"a"}"#, (1, 0), (0, 2)),
+            (r#"{"reasoning":"a","content":"b\n"}"#, (2, 0), (0, 3)),
+            (r#"{"refusal":"a"}"#, (0, 1), (0, 2)),
+            (r#"{"role":"assistant","content":"a"}"#, (0, 2), (0, 2)),
+            (r#"{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{"}}]}"#, (0, 3), (0, 2)),
+            (arguments, (1, 0), (0, 2)),
+        ] {
+            assert_eq!(taken(&mut tracker, false, delta), at_once, "{delta}");
+            assert_eq!(taken(&mut tracker, true, delta), behind, "{delta}");
+        }
+    }
+}

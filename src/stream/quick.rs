@@ -49,16 +49,22 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads on where [`recall`](Machine::recall) knew nothing.
     #[inline]
     pub(super) fn go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
-        if self.in_payload {
-            if let Some(step) = self.go_on_in_payload(store, window) {
-                return step;
-            }
-        } else if self.rested || self.is_rested() {
-            if let Some(step) = self.begin_event(store, window) {
-                return step;
-            }
+        match self.quick(store, window) {
+            Some(step) => step,
+            None => self.read(store, window),
         }
-        self.read(store, window)
+    }
+
+    /// The same, if it is of the usual kind.
+    #[inline]
+    pub(super) fn quick<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+        if self.in_payload {
+            self.go_on_in_payload(store, window)
+        } else if self.rested || self.is_rested() {
+            self.begin_event(store, window)
+        } else {
+            None
+        }
     }
 
     /// Takes all of the window as more of a payload that was cut.

@@ -100,3 +100,17 @@ fn a_payload_that_is_kept_grows_where_it_is() {
     assert!(!block.append_payload(&mut small, b"cde") && block.append_payload(&mut small, b"cd"));
     assert_eq!(block.data_span().of(&[], &small), b"abcd");
 }
+
+/// Slots for IDs grow for a longer one alone, and what just fits is kept.
+#[test]
+fn ids_of_one_length_need_no_more_room() {
+    let (mut block, mut store) = (Block::new(Limits::DEFAULT), [0u8; 12]);
+    for text in [b"abcd", b"efgh", b"ijkl"] {
+        assert_eq!(block.identify(&mut store, &piece(Field::Id, true, true, text)), Ok(()));
+        block.end();
+        assert_eq!((block.id(&store), block.lasting()), (&text[..], 8));
+    }
+    let longer = piece(Field::Id, true, true, b"abcde");
+    assert!(block.identify(&mut store, &longer).is_err());
+    assert!(Block::new(Limits::DEFAULT).identify(&mut [0u8; 11], &piece(Field::Id, true, true, b"abcd")).is_err());
+}

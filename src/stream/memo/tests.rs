@@ -573,3 +573,15 @@ fn a_machine_knows_events_however_they_come() {
         assert!(!machine_knows(&before, &[&format!("event: x{}{whole}", &tail[tail.len() / 2..])]), "{head}{tail:?}");
     }
 }
+
+#[test]
+fn what_is_too_short_is_not_compared() {
+    let payload = r#"{"choices":[{"index":0,"delta":{"content":"a"}}]}"#;
+    let mut reader = Reader::<2>::new(LAZY);
+    assert!(!reader.memo.may_know(60_000), "nothing was learned");
+    while !reader.take(payload) {}
+    // An empty text may stand in place of this one.
+    assert_eq!((0..200).find(|len| reader.memo.may_know(*len)), Some(payload.len() - 1));
+    // With no slots it never knows anything.
+    assert!(!Memo::<0>::NEW.may_know(usize::MAX));
+}

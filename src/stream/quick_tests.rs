@@ -1,0 +1,176 @@
+//! The short ways are taken where they are meant to be, and do what the long one does.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+extern crate std;
+
+use super::found::{Found, Step};
+use super::machine::After;
+use super::tests::{stream, Random};
+use super::{Config, Machine};
+use crate::Limits;
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+/// Storage of the tests.
+type Store = [u8; 512];
+
+/// How a step is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// The event is like one before.
+    Memo,
+    /// A payload that was cut goes on.
+    Payload,
+    /// An event that is a payload alone begins.
+    Event,
+    /// Line by line.
+    Long,
+}
+
+/// The way that a step on this window takes, and the step, if it is a short one.
+fn way<const SLOTS: usize>(machine: &mut Machine<SLOTS>, store: &mut Store, window: &[u8]) -> (Way, Option<Step>) {
+    if let Some((consumed, payload)) = machine.recall(store, window) {
+        return (Way::Memo, Some(Step { consumed, found: Found::Chunk(payload) }));
+    }
+    let way = if machine.in_payload { Way::Payload } else { Way::Event };
+    let step = machine.quick(store, window);
+    (if step.is_some() { way } else { Way::Long }, step)
+}
+
+/// All that a machine is after a step, but for what says only which way may be taken next, and what is forgotten at the next
+/// step; and the chunk that was found.
+fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, store: &Store, window: &[u8], found: Found) -> String {
+    let Machine { kept, offset, silent, silent_next, block, retry, in_array, after, .. } = machine;
+    let Machine { ending, facts, counts, .. } = machine;
+    let block = if *after == After::Release { format!("{:?}", block.quirks) } else { format!("{block:?}") };
+    let name = machine.name(window, store);
+    let chunk = match found {
+        Found::Chunk(payload) => Some(machine.chunk(payload.of(window, store), name)),
+        _ => None,
+    };
+    format!(
+        "{kept:?} {name:?} {offset} {silent} {silent_next} {block} {retry:?} {in_array} {after:?} {ending:?} {facts:?} \
+         {counts:?} {chunk:?} {:?}",
+        machine.index_frame()
+    )
+}
+
+/// The way of each step through these windows; where it is a short one, that the long one does the same.
+fn ways<const SLOTS: usize>(max_event_len: usize, windows: &[&[u8]]) -> Vec<Way> {
+    let limits = Limits { max_event_len: max_event_len as u32, ..Limits::DEFAULT };
+    let mut machine = Machine::<SLOTS>::with_slots(Config { limits, ..Config::default() });
+    let mut store = [0; 512];
+    let mut ways = Vec::new();
+    for window in windows {
+        let mut rest = *window;
+        while !rest.is_empty() {
+            let (mut short, mut its_store) = (machine.clone(), store);
+            let (way, step) = way(&mut short, &mut its_store, rest);
+            let (mut long, mut other_store) = (machine.clone(), store);
+            let due = long.read(&mut other_store, rest);
+            if let Some(step) = step {
+                let states = [(&short, &its_store), (&long, &other_store)];
+                let states = states.map(|(machine, store)| state(machine, store, rest, due.found));
+                assert_eq!((step, &states[0]), (due, &states[1]), "{way:?} {}", String::from_utf8_lossy(rest));
+                assert_eq!(its_store, other_store);
+            }
+            ways.push(way);
+            let step = machine.step(&mut store, rest);
+            assert_eq!(step, due);
+            rest = &rest[step.consumed..];
+        }
+    }
+    ways
+}
+
+/// Events of one shape, now and then with something between.
+fn made(random: &mut Random) -> Vec<u8> {
+    let end = [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"][random.below(3)];
+    let mut bytes = Vec::new();
+    for _ in 0..random.below(12) {
+        bytes.extend_from_slice(b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"");
+        bytes.extend_from_slice([&b"a"[..], b"bcd", b"\\n", b"\xC3\xA4", b"\xC3"][random.below(5)]);
+        bytes.extend_from_slice(b"\"}}]}");
+        bytes.extend_from_slice(end);
+        if random.below(10) == 0 {
+            bytes.extend_from_slice(&stream(random));
+        }
+    }
+    bytes
+}
+
+#[test]
+fn a_short_way_does_what_the_long_one_does() {
+    let mut random = Random::new(21);
+    let mut taken = [0; 4];
+    for _ in 0..20_000 {
+        let bytes = if random.below(4) == 0 { stream(&mut random) } else { made(&mut random) };
+        let max_event_len = if random.below(2) == 0 { 1 << 20 } else { random.below(80) };
+        let (first, rest) = bytes.split_at(random.below(bytes.len() + 1));
+        let (second, third) = rest.split_at(random.below(rest.len() + 1));
+        let windows = [first, second, third];
+        for way in ways::<2>(max_event_len, &windows).into_iter().chain(ways::<0>(max_event_len, &windows)) {
+            taken[way as usize] += 1;
+        }
+    }
+    assert!(taken.iter().all(|times| *times > 2_000), "{taken:?}");
+}
+
+const HEAD: &str = r#"data: {"choices":[{"index":0,"delta":{"content":""#;
+
+/// An event.
+fn event(text: &str, end: &str) -> Vec<u8> {
+    [HEAD, text, r#""}}]}"#, end].concat().into_bytes()
+}
+
+/// The ways through these windows with a memo, and without one: a letter each.
+fn told(max_event_len: usize, windows: &[&[u8]]) -> [String; 2] {
+    let letters = |ways: Vec<Way>| ways.iter().map(|way| char::from(b"MPEL"[*way as usize])).collect();
+    [letters(ways::<2>(max_event_len, windows)), letters(ways::<0>(max_event_len, windows))]
+}
+
+/// The first event is read the long way, since it brings facts of the stream; from then on it is the short ways.
+#[test]
+fn short_ways_are_taken() {
+    const ANY: usize = 1 << 20;
+    // Events as they are, cut in three, and where they just fit and where they do not.
+    for (end, whole, cut, fits, too_long) in [
+        ("\n\n", ["LMMM", "LEEE"], ["LPPEPPM", "LPPEPPE"], ["LMEP", "LEEP"], ["LLLLEL", "LLLLEL"]),
+        ("\r\n\r\n", ["LMMML", "LEEEL"], ["LPLLEPLLEL", "LPLLEPLLEL"], ["LMLEP", "LELEP"], ["LLLLLEL", "LLLLLEL"]),
+        ("\r\r", ["LMMM", "LLLL"], ["LPLEPLL", "LPLEPLL"], ["LMEP", "LLEP"], ["LLLLEL", "LLLLEL"]),
+    ] {
+        let all = [event("a", end), event("bc", end), event("", end), event("def", end)].concat();
+        assert_eq!(told(ANY, &[&all]), whole, "{end:?}");
+        let (first, last) = (event("a", end), event("bc", end));
+        let (front, rest) = first.split_at(52);
+        let (middle, back) = rest.split_at(3);
+        assert_eq!(told(ANY, &[front, middle, back, front, middle, back, &last]), cut, "{end:?}");
+        let (len, twice) = (first.len() - end.len() - 6, first.repeat(2));
+        assert_eq!(told(len, &[&twice, front, middle]), fits, "{end:?}");
+        assert_eq!(told(len - 1, &[&twice, front, middle]), too_long, "{end:?}");
+    }
+    let (first, second) = (event("a", "\n\n"), event("bc", "\n\n"));
+    for (between, due) in [
+        ("\n", ["LLM", "LLE"]),
+        (": x\n\n", ["LLLM", "LLLE"]),
+        ("data: ", ["LEM", "LEE"]),
+        ("data:\n\n", ["LLMM", "LLEE"]),
+    ] {
+        assert_eq!(told(ANY, &[&[&first, between.as_bytes(), &second, &first].concat()]), due, "{between:?}");
+    }
+    assert_eq!(told(ANY, &[&first, b"data: ", &first[6..]]), ["LLL", "LLL"]);
+}
+
+#[test]
+fn more_of_a_payload_is_appended() {
+    let (mut machine, mut store) = (Machine::<0>::with_slots(Config::default()), [0; 16]);
+    assert!(!machine.append(&mut store, b"{"), "no payload was begun");
+    machine.step(&mut store, b"data: {");
+    assert!(!machine.append(&mut store, b"1\n") && !machine.append(&mut store, b"1\r"));
+    assert!(!machine.append(&mut store, &[b' '; 17]), "more than there is room for");
+    assert_eq!((machine.append(&mut store, b" }"), machine.offset()), (true, 9));
+    let step = machine.step(&mut store, b"\n\n");
+    assert_eq!(step.consumed, 2);
+    assert!(matches!(step.found, Found::Chunk(payload) if payload.of(b"", &store) == b"{ }"), "{step:?}");
+}
