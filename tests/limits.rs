@@ -321,14 +321,16 @@ fn depth_by_default_and_at_most() {
                     }
                 };
                 let wanted = [said, content("b")];
-                for cuts in [vec![], vec![3 + effective], (1..stream.len()).collect()] {
+                let each = (1..stream.len()).collect();
+                let singles = (0..stream.len()).step_by(thin()).map(|cut| vec![cut]);
+                for cuts in singles.chain([vec![3 + effective], each]) {
                     let how = How { cuts: &cuts, ..How::whole(Store::Growing, config) };
                     let all = common::log::pull(stream.as_bytes(), &how).lines;
                     let told: Vec<_> = all
                         .into_iter()
                         .filter(|line| line.starts_with("content") || line.starts_with("malformed"))
                         .collect();
-                    assert_eq!(told, wanted, "{depth} of {max}");
+                    assert_eq!(told, wanted, "{depth} of {max}, {validate:?}, cut at {cuts:?}");
                 }
             }
         }

@@ -4,10 +4,11 @@
 
 mod common;
 
+use common::json_walk::json;
 use common::naive_sse::{Answer, Naive, Reader};
-use common::worlds::{cuttings, each, number, pieces, Cuts, Tried};
+use common::worlds::{cuttings, each, hash, number, pieces, Cuts, Tried, Ways};
 use common::{naive_json, naive_raw_json};
-use deltawire::json::{self, Fragment, Kind, Text, Value};
+use deltawire::json::Text;
 use deltawire::sse::Decoder;
 use deltawire::stream::{Event, Payload};
 use deltawire::{Config, Flow, Framing, Growing, Handler, Limits, Parser, Quirk, Storage, Validate};
@@ -85,44 +86,87 @@ const ROOM: usize = 128;
 /// So little storage that events, comments and IDs of a few bytes do not fit.
 const TIGHT: usize = 5;
 
-/// One string, by decoder and parser, in each storage. The kinds of storage and of framing take turns where `every` does
-/// not ask for all.
-fn event_stream(turn: usize, bytes: &[u8], every: bool) -> u64 {
+/// Which storages a string is read with, each time it is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stores {
+    All,
+    /// One that is ample and one that is tight: the kinds of ample ones and of framing take turns.
+    Two,
+    /// One: all kinds and the tight one take turns.
+    One,
+}
+
+/// One string, by decoder and parser.
+fn event_stream(turn: usize, bytes: &[u8], ways: Ways, stores: Stores) -> u64 {
     let read = |reader, max_len| Naive::read(bytes, reader, Limits::DEFAULT, max_len);
     let [decoder, lenient, spec] = [Reader::Decoder, Reader::Lenient, Reader::Spec].map(|reader| read(reader, ROOM));
     let tight = [Reader::Decoder, Reader::Lenient].map(|reader| read(reader, TIGHT));
     let mut runs = 0;
-    let cuts = cuttings(bytes.len(), every, |cuts| {
+    let cuts = cuttings(bytes.len(), ways, |cuts| {
         let mut check = |what: &str, sound: bool, want: &Answer| {
             assert!(sound, "{what}, cut by {cuts:b}: b\"{}\" is not {want:?}", show(bytes));
             runs += 1;
         };
-        let turn = turn as u64 + cuts;
-        if every || turn % 3 == 0 {
+        let turn = match stores {
+            Stores::All => None,
+            Stores::Two => Some((turn as u64 + cuts) % 3),
+            Stores::One => Some((turn as u64 + u64::from(cuts.trailing_zeros())) % 4),
+        };
+        let is = |kind| turn.is_none_or(|turn| turn == kind);
+        if is(0) {
             check("decoder, array", decodes([0xAA; ROOM], bytes, cuts, &decoder), &decoder);
             check("parser, array", parses([0xAA; ROOM], Framing::Lenient, bytes, cuts, &lenient), &lenient);
         }
-        if every || turn % 3 == 1 {
+        if is(1) {
             check("decoder, slice", decodes(&mut [0x55; ROOM][..], bytes, cuts, &decoder), &decoder);
             check("parser, slice", parses(&mut [0x55; ROOM][..], Framing::Spec, bytes, cuts, &spec), &spec);
         }
-        if every || turn % 3 == 2 {
+        if is(2) {
             check("decoder, growing", decodes(Growing::new(), bytes, cuts, &decoder), &decoder);
             check("parser, growing", parses(Growing::new(), Framing::Lenient, bytes, cuts, &lenient), &lenient);
         }
-        check("decoder, tight", decodes([0xAA; TIGHT], bytes, cuts, &tight[0]), &tight[0]);
-        check("parser, tight", parses([0xAA; TIGHT], Framing::Lenient, bytes, cuts, &tight[1]), &tight[1]);
+        if is(3) || stores == Stores::Two {
+            check("decoder, tight", decodes([0xAA; TIGHT], bytes, cuts, &tight[0]), &tight[0]);
+            check("parser, tight", parses([0xAA; TIGHT], Framing::Lenient, bytes, cuts, &tight[1]), &tight[1]);
+        }
     });
-    assert!(runs >= 4 * cuts);
+    let each = match stores {
+        Stores::All => 8,
+        Stores::Two => 4,
+        Stores::One => 2,
+    };
+    assert_eq!(runs, each * cuts);
     runs
 }
 
-/// A world of event streams: strings of up to `len` tokens, cut in all ways up to `short` of them.
+/// A world of event streams: strings of up to `len` tokens, cut in all ways up to `short` of them, else at every place.
 fn event_streams(world: &str, alphabet: &[&[u8]], len: u32, short: u32) {
     let started = Instant::now();
-    let tried = each(alphabet, len, |turn, bytes, len| event_stream(turn, bytes, len <= short && bytes.len() < 12));
+    let tried = each(alphabet, len, |turn, bytes, len| match len <= short && bytes.len() < 12 {
+        true => event_stream(turn, bytes, Ways::All, Stores::All),
+        false => event_stream(turn, bytes, Ways::Each, Stores::Two),
+    });
     assert_eq!(tried.strings, number(alphabet.len(), len));
     say(world, tried, started);
+}
+
+/// What stands behind the letters of a name: a value, should a name and a colon be the last of them, and an event in which
+/// it is seen.
+const VALUE: &[u8] = b"7\ndata:x\n\n";
+
+/// The letters of a field's name singly, and what else there is, before a value. Up to 5 bytes are cut at every place of the
+/// stream, more at every place up to the one behind the value.
+fn letters(name: &str, alphabet: &[&[u8]], len: u32) {
+    let started = Instant::now();
+    let tried = each(alphabet, len, |turn, bytes, len| {
+        let stream = [bytes, VALUE].concat();
+        match len {
+            6.. => event_stream(turn, &stream, Ways::Within(0, bytes.len() + 1), Stores::One),
+            _ => event_stream(turn, &stream, Ways::Each, Stores::All),
+        }
+    });
+    assert_eq!(tried.strings, number(alphabet.len(), len));
+    say(&format!("`{name}` letter by letter, before a value"), tried, started);
 }
 
 #[test]
@@ -146,6 +190,16 @@ fn letters_of_id() {
 }
 
 #[test]
+fn letters_before_a_value() {
+    letters("data", &[b"d", b"a", b"t", b":", b"\n"], 7);
+    letters("data", &[b"d", b"a", b"t", b":", b"\r", b"\n"], 6);
+    letters("event", &[b"e", b"v", b"n", b"t", b":", b"\n"], 7);
+    letters("id", &[b"i", b"d", b":", b" ", b"\n"], 7);
+    letters("id", &[b"i", b"d", b":", b" ", b"\r", b"\n"], 6);
+    letters("retry", &[b"r", b"e", b"t", b"y", b":", b"\n"], 7);
+}
+
+#[test]
 fn fields_of_event_streams() {
     event_streams("fields", &[b"data", b"id", b"event", b":", b" ", b"a", b"\r", b"\n", b"\xEF\xBB\xBF"], 6, 4);
     event_streams("lines", &[b"data:x", b"event:e", b"id:7", b"\n", b"\r", b":c", b"retry:5", b"\0"], 6, 4);
@@ -153,114 +207,6 @@ fn fields_of_event_streams() {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // JSON
-
-/// The strict check, the values of what it accepts, and that what it refuses can be walked all the same.
-fn json(bytes: &[u8]) -> u64 {
-    let strict = json::validate(bytes, Limits::MAX_DEPTH);
-    match (strict, naive_json::is_json(bytes)) {
-        (Ok(()), Ok(other)) => {
-            let value = json::parse(bytes).unwrap_or_else(|fault| panic!("{fault}: b\"{}\"", show(bytes)));
-            walk(value);
-            if let Some(other) = other {
-                assert!(is_same(value, &other), "b\"{}\" is not {other}", show(bytes));
-            }
-            3
-        }
-        (Err(fault), Err(())) => {
-            assert!(fault.offset <= bytes.len(), "{fault}: b\"{}\"", show(bytes));
-            json::parse(bytes).map_or(1, |value| {
-                walk(value);
-                2
-            })
-        }
-        (strict, other) => panic!("{strict:?}, but {other:?}: b\"{}\"", show(bytes)),
-    }
-}
-
-fn is_same(value: Value<'_>, other: &serde_json::Value) -> bool {
-    match other {
-        serde_json::Value::Null => value.is_null(),
-        serde_json::Value::Bool(other) => value.as_bool() == Some(*other),
-        serde_json::Value::Number(other) => value.as_number().is_some_and(|number| {
-            // serde_json is off by a little in its default configuration.
-            let (double, other) = (number.to_f64(), other.as_f64().unwrap());
-            (double - other).abs() <= double.abs() * 1e-15
-        }),
-        serde_json::Value::String(other) => value.as_text().is_some_and(|text| text == other.as_str()),
-        serde_json::Value::Array(other) => {
-            let mut others = other.iter();
-            value.elements().all(|element| others.next().is_some_and(|other| is_same(element.unwrap(), other)))
-                && others.next().is_none()
-        }
-        serde_json::Value::Object(other) => {
-            value.members().all(|member| other.contains_key(&*member.unwrap().0.to_cow()))
-                && other.iter().all(|(name, other)| is_same(value.get(name).unwrap().unwrap(), other))
-        }
-    }
-}
-
-/// Reads whatever there is, sound or not: texts and whole numbers are what the naive readings say.
-fn walk(value: Value<'_>) {
-    match value.kind() {
-        Kind::Object => {
-            for member in value.members() {
-                let Ok((name, value)) = member else { break };
-                text(name);
-                walk(value);
-            }
-        }
-        Kind::Array => {
-            for element in value.elements() {
-                let Ok(element) = element else { break };
-                walk(element);
-            }
-        }
-        Kind::String => text(value.as_text().unwrap()),
-        Kind::Number => {
-            let number = value.as_number().unwrap();
-            let whole = naive_json::integer(number.as_str());
-            assert_eq!(number.to_u64(), whole.and_then(|whole| u64::try_from(whole).ok()), "{number}");
-            assert_eq!(number.to_i64(), whole.and_then(|whole| i64::try_from(whole).ok()), "{number}");
-            let double: f64 = number.as_str().parse().unwrap();
-            assert_eq!(number.to_f64().to_bits(), double.to_bits(), "{number}");
-        }
-        Kind::Bool | Kind::Null => {}
-    }
-}
-
-/// A text in every way in which it can be read.
-fn text(text: Text<'_>) {
-    let wanted = naive_json::unescaped(text.raw());
-    let shown = || show(text.raw());
-    let mut pushed = String::new();
-    let quirks = text.push_to(&mut pushed);
-    assert_eq!(pushed, wanted, "push_to: {}", shown());
-    assert_eq!((text.quirks(), text.decoded_len()), (quirks, wanted.len()), "{}", shown());
-    assert!(text == *wanted && text.as_str().is_none_or(|text| text == wanted), "{}", shown());
-    let mut joined = String::new();
-    for fragment in text.fragments() {
-        match fragment {
-            Fragment::Str(run) => joined += run,
-            Fragment::Char(char) => joined.push(char),
-        }
-    }
-    assert_eq!(joined, wanted, "fragments: {}", shown());
-    let mut buffer = [0; 4];
-    let (mut rest, mut taken) = (text, Vec::new());
-    while !rest.is_empty() {
-        let len = rest.take_to(&mut buffer);
-        assert!(len > 0, "take_to stands still: {}", shown());
-        taken.extend_from_slice(&buffer[..len]);
-    }
-    assert_eq!(taken, wanted.as_bytes(), "take_to: {}", shown());
-    let (mut reader, mut read) = (text.unescape(), Vec::new());
-    while !reader.is_done() {
-        let len = reader.read(&mut buffer);
-        assert!(len > 0, "unescape stands still: {}", shown());
-        read.extend_from_slice(&buffer[..len]);
-    }
-    assert_eq!((read.as_slice(), reader.quirks()), (wanted.as_bytes(), quirks), "unescape: {}", shown());
-}
 
 /// What a parser says, as bytes to compare.
 fn told<const SLOTS: usize>(bytes: &[u8], cuts: Cuts, validate: Validate, out: &mut Vec<u8>) {
@@ -319,48 +265,103 @@ std::thread_local! {
 }
 
 /// A parser says the same of `head`, the bytes and `tail` however they are cut. What it says first is judged.
-fn framed(head: &[u8], bytes: &[u8], tail: &[u8], every: bool, judge: impl Fn(&[u8], &[u8])) -> u64 {
+fn framed(parts: [&[u8]; 3], ways: Ways, validate: Validate, judge: impl Fn(&[u8])) -> u64 {
     ROOM_TO_TELL.with_borrow_mut(|[stream, whole, cut]| {
         stream.clear();
-        [head, bytes, tail].iter().for_each(|part| stream.extend_from_slice(part));
-        told::<0>(stream, 0, Validate::Lazy, whole);
-        judge(bytes, whole);
-        let check = |what: &str, cuts, cut: &[u8]| {
-            assert!(cut == *whole, "{what} cut by {cuts:b} of b\"{}\": {cut:?}, uncut {whole:?}", show(stream));
-        };
-        1 + cuttings(stream.len(), every, |cuts| {
-            if cuts > 0 {
-                told::<0>(stream, cuts, Validate::Lazy, cut);
-                check("without memo", cuts, cut);
+        parts.iter().for_each(|part| stream.extend_from_slice(part));
+        told::<0>(stream, 0, validate, whole);
+        judge(whole);
+        let mut runs = 1;
+        cuttings(stream.len(), ways, |cuts| {
+            // At a single place the memo is tried where all ways are, and in every other string if it is the only one.
+            let (without, with) = match ways {
+                Ways::One(_) => (hash(parts[1]) & 1 == 0, hash(parts[1]) & 1 == 1),
+                Ways::All => (cuts > 0, true),
+                _ => (cuts > 0, cuts.count_ones() != 1),
+            };
+            let mut check = |what: &str, cut: &[u8]| {
+                assert!(cut == *whole, "{what} cut by {cuts:b} of b\"{}\": {cut:?}, uncut {whole:?}", show(stream));
+                runs += 1;
+            };
+            if without {
+                told::<0>(stream, cuts, validate, cut);
+                check("without memo", cut);
             }
-            if every || cuts.count_ones() > 1 || cuts == 0 {
-                told::<2>(stream, cuts, Validate::Lazy, cut);
-                check("with memo", cuts, cut);
+            if with {
+                told::<2>(stream, cuts, validate, cut);
+                check("with memo", cut);
             }
-        })
+        });
+        runs
     })
 }
 
-/// As a payload: what it is, by serde_json, and the same however it is cut. Three times in a row, if the memo may know it
-/// then.
-fn payload(bytes: &[u8], every: bool) -> u64 {
+/// At one place, picked by the bytes in the middle: within them, or right before or behind them.
+fn one([head, bytes, tail]: [&[u8]; 3]) -> Ways {
+    let from = head.len().saturating_sub(1);
+    let to = (head.len() + bytes.len() + tail.len() - 1).min(head.len() + bytes.len());
+    Ways::One(from + (hash(bytes) >> 1) as usize % (to - from))
+}
+
+/// As a payload: what it is, by serde_json, and the same however it is cut; and by the strict check, cut if it might be a
+/// chunk. Three times in a row, if the memo may know it then and 64 bytes hold that. Without `ways` each stream is cut at one place alone.
+fn payload(bytes: &[u8], ways: Option<Ways>) -> u64 {
     let object = |known: &Option<serde_json::Value>| known.as_ref().is_none_or(|value| value.is_object());
-    let sound = naive_json::is_json(bytes).is_ok_and(|known| object(&known) && bytes.starts_with(b"{"));
+    let might = bytes.starts_with(b"{");
+    let sound = might && naive_json::is_json(bytes).is_ok_and(|known| object(&known));
     let null = bytes == b"null";
-    let mut runs = framed(b"data: ", bytes, b"\n\n", every, |bytes, whole| {
+    let parts = [&b"data: "[..], bytes, b"\n\n"];
+    let ways_of_strict = if might { ways } else { Some(Ways::Within(0, 0)) };
+    let mut runs = framed(parts, ways.unwrap_or_else(|| one(parts)), Validate::Lazy, |whole| {
         let kind = whole[0];
         assert!(!sound || kind == b'{' && whole[1..].starts_with(bytes), "no chunk: b\"{}\"", show(bytes));
-        assert!(kind != b'{' || bytes.starts_with(b"{") || null, "a chunk: b\"{}\"", show(bytes));
+        assert!(kind != b'{' || might || bytes.starts_with(b"null"), "a chunk: b\"{}\"", show(bytes));
     });
-    let mut strict = Vec::new();
-    told::<0>(&[b"data: ", bytes, b"\n\n"].concat(), 0, Validate::Strict, &mut strict);
-    assert_eq!(strict[0] == b'{', sound || null, "strict: b\"{}\"", show(bytes));
-    runs += 1;
-    if sound {
-        let event = [b"data: ", bytes, b"\n\n"].concat();
-        runs += framed(&event, &event, &event, false, |_, _| {});
+    if might || ways.is_some() {
+        runs += framed(parts, ways_of_strict.unwrap_or_else(|| one(parts)), Validate::Strict, |whole| {
+            assert_eq!(whole[0] == b'{', sound || null, "strict: b\"{}\"", show(bytes));
+        });
+    }
+    let event = parts.concat();
+    if sound && 3 * event.len() <= 64 {
+        let parts = [&event[..]; 3];
+        runs += framed(parts, ways.map_or_else(|| one(parts), |_| Ways::Each), Validate::Lazy, |_| {});
     }
     runs
+}
+
+/// As a payload that begins neither as an object does nor as null: cut at one place, all of it is what is said to be
+/// malformed from its first byte on, or to keep alive.
+fn no_chunk(bytes: &[u8]) -> u64 {
+    let parts = [&b"data: "[..], bytes, b"\n\n"];
+    let Ways::One(place) = one(parts) else { panic!("one place") };
+    ROOM_TO_TELL.with_borrow_mut(|[stream, _, cut]| {
+        stream.clear();
+        parts.iter().for_each(|part| stream.extend_from_slice(part));
+        told::<0>(stream, 1 << place, Validate::Lazy, cut);
+        let kind = if bytes[0] == b':' { b'k' } else { b'm' };
+        let said = [&[kind], bytes, &[0; 4]].concat();
+        let end = said.len() + 4;
+        assert!(
+            cut.starts_with(&said) && cut[end..end + 2] == [0, stream.len() as u8],
+            "cut by {:b} of b\"{}\": {cut:?}",
+            1 << place,
+            show(stream)
+        );
+    });
+    1
+}
+
+/// As it stands, and line by line if there is such a tail: the same however it is cut. Without `ways`, at one place.
+fn raw(bytes: &[u8], tail: &[u8], ways: Option<Ways>) -> u64 {
+    let parts = [b"", bytes, tail];
+    framed(parts, ways.unwrap_or_else(|| one(parts)), Validate::Lazy, |_| {})
+}
+
+/// As the value of a member, in a payload and in raw JSON.
+fn member(bytes: &[u8], ways: Option<Ways>) -> u64 {
+    let object = [b"{\"a\":", bytes, b"}"].concat();
+    payload(&object, ways) + raw(&object, b"\n", ways)
 }
 
 fn json_world(world: &str, alphabet: &[&[u8]], len: u32, f: impl Fn(&[u8], u32) -> u64 + Sync) {
@@ -370,48 +371,86 @@ fn json_world(world: &str, alphabet: &[&[u8]], len: u32, f: impl Fn(&[u8], u32) 
     say(world, tried, started);
 }
 
+/// All are given whole to the strict check and to what walks. Up to 5 bytes are payloads and raw JSON as well, cut at every
+/// place (in all ways: payloads up to 2 bytes, raw JSON up to 4). 6 are payloads too, and raw JSON if they begin with a
+/// bracket (what begins with another byte is a line that is skipped), cut at one place each, which the bytes pick. Of the
+/// payloads those that begin with `{` or `n` are held to the uncut ones, the others to what is to be said of them.
 #[test]
 fn bytes_of_json() {
     let alphabet: [&[u8]; 16] =
         [b"[", b"]", b"{", b"}", b"\"", b"\\", b"0", b"1", b"-", b",", b":", b"u", b"e", b"n", b"\xC3", b"\x80"];
     json_world("JSON, byte by byte", &alphabet, 6, |bytes, len| {
+        let up_to = |most| Some(if len <= most { Ways::All } else { Ways::Each });
         json(bytes)
             + match len {
-                6 => 0,
-                len => payload(bytes, len < 3) + framed(b"", bytes, b"", len < 5, |_, _| {}),
+                6 => match bytes[0] {
+                    b'{' => payload(bytes, None) + raw(bytes, b"", None),
+                    b'[' => no_chunk(bytes) + raw(bytes, b"", None),
+                    b'n' => payload(bytes, None),
+                    _ => no_chunk(bytes),
+                },
+                _ => payload(bytes, up_to(2)) + raw(bytes, b"", up_to(4)),
             }
     });
 }
 
+/// All are given whole to the strict check and to what walks, and are payloads and raw JSON: up to 6 tokens at every cut, 7
+/// at one, which the bytes pick.
 #[test]
 fn structures() {
     let alphabet: [&[u8]; 8] = [b"[", b"]", b"{", b"}", b",", b":", b"\"a\"", b"1"];
     json_world("JSON by its tokens", &alphabet, 7, |bytes, len| {
+        let ways = (len < 7).then_some(Ways::Each);
+        json(bytes) + payload(bytes, ways) + raw(bytes, b"\n", ways)
+    });
+}
+
+/// All are given whole to the strict check and to what walks, and are payloads, values of a member of a payload and of raw
+/// JSON, at every cut.
+#[test]
+fn literals() {
+    let alphabet: [&[u8]; 8] = [b"null", b"true", b"false", b"n", b"ull", b",", b"[", b"]"];
+    json_world("literals", &alphabet, 5, |bytes, _| {
+        json(bytes) + payload(bytes, Some(Ways::Each)) + member(bytes, Some(Ways::Each))
+    });
+}
+
+/// All are given whole to the strict check and to what walks. Up to 6 bytes are values of a member of a payload as well,
+/// lazily and strictly, and of raw JSON, up to 5 at every cut, 6 at every cut right before, in and behind them (in raw JSON
+/// at one). 7 are values of a member of a payload under the strict check, at one cut, which the bytes pick.
+#[test]
+fn numbers() {
+    let alphabet: [&[u8]; 8] = [b"0", b"1", b"9", b"-", b"+", b".", b"e", b"E"];
+    json_world("numbers", &alphabet, 7, |bytes, len| {
+        let object = || [b"{\"a\":", bytes, b"}"].concat();
         json(bytes)
             + match len {
-                6.. => 0,
-                _ => payload(bytes, false) + framed(b"", bytes, b"\n", false, |_, _| {}),
+                7 => {
+                    let parts = [b"data: {\"a\":", bytes, b"}\n\n"];
+                    framed(parts, one(parts), Validate::Strict, |whole| {
+                        assert_eq!(
+                            whole[0] == b'{',
+                            naive_json::is_json(bytes).is_ok(),
+                            "strict: b\"{}\"",
+                            show(bytes)
+                        );
+                    })
+                }
+                6 => payload(&object(), Some(Ways::Within(10, 17))) + raw(&object(), b"\n", None),
+                _ => member(bytes, Some(Ways::Each)),
             }
     });
 }
 
-#[test]
-fn literals() {
-    let alphabet: [&[u8]; 8] = [b"null", b"true", b"false", b"n", b"ull", b",", b"[", b"]"];
-    json_world("literals", &alphabet, 5, |bytes, _| json(bytes));
-}
-
-#[test]
-fn numbers() {
-    let alphabet: [&[u8]; 8] = [b"0", b"1", b"9", b"-", b"+", b".", b"e", b"E"];
-    json_world("numbers", &alphabet, 7, |bytes, _| json(bytes));
-}
-
+/// All are given whole to the strict check and to what walks, and are values of a member of a payload, at every cut, and
+/// of raw JSON, up to 4 bytes or parts at every cut, more at one, which the bytes pick.
 #[test]
 fn strings() {
     let quoted = |bytes: &[u8], len| {
+        let parts = [b"data: {\"a\":\"", bytes, b"\"}\n\n"];
         json(&[b"\"", bytes, b"\""].concat())
-            + if len < 5 { framed(b"data: {\"a\":\"", bytes, b"\"}\n\n", false, |_, _| {}) } else { 0 }
+            + framed(parts, Ways::Each, Validate::Lazy, |_| {})
+            + raw(&[b"{\"a\":\"", bytes, b"\"}"].concat(), b"\n", (len < 5).then_some(Ways::Each))
     };
     json_world("strings, byte by byte", &[b"\\", b"u", b"0", b"d", b"8", b"n", b"\xC3", b"\x80"], 6, quoted);
     let alphabet: [&[u8]; 9] =
@@ -438,15 +477,16 @@ fn payloads(bytes: &[u8]) -> Vec<Vec<u8>> {
     out
 }
 
+/// All are raw JSON, at every cut, and whole what the naive reading says.
 #[test]
 fn raw_json() {
     json_world("raw JSON", &[b"{", b"}", b"[", b"]", b",", b"\"", b"\\", b"\n"], 6, |bytes, _| {
         assert_eq!(payloads(bytes), naive_raw_json::payloads(bytes), "b\"{}\"", show(bytes));
-        1 + framed(b"", bytes, b"", false, |_, _| {})
+        1 + raw(bytes, b"", Some(Ways::Each))
     });
     // Among fields there is no naive reading: the cuts must not matter.
     let alphabet: [&[u8]; 9] = [b"data:", b"{", b"}", b"[DONE]", b"\n", b"\r", b"error:", b",", b" "];
-    json_world("raw JSON among fields", &alphabet, 5, |bytes, _| framed(b"", bytes, b"", false, |_, _| {}));
+    json_world("raw JSON among fields", &alphabet, 5, |bytes, _| raw(bytes, b"", Some(Ways::Each)));
 }
 
 /// Content in two deltas: halves of a pair join across them, and nothing else does.

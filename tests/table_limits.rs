@@ -97,12 +97,24 @@ fn trackers_of_other_sizes() {
 // ---------------------------------------------------------------------------------------------------------------------
 // Messages
 
+/// A stream cut at each byte, and byte by byte.
+fn cuts(stream: &str) -> impl Iterator<Item = Vec<&[u8]>> {
+    let stream = stream.as_bytes();
+    let at = |cut| <[&[u8]; 2]>::from(stream.split_at(cut)).to_vec();
+    (0..stream.len()).step_by(thin()).map(at).chain([stream.chunks(1).collect()])
+}
+
+/// A stream in reads of each size.
+fn sizes(stream: &str) -> impl Iterator<Item = Vec<&[u8]>> {
+    (2..=stream.len()).step_by(thin()).map(|size| stream.as_bytes().chunks(size).collect())
+}
+
 /// What an assembler makes of a stream in pieces, and what it could not take.
-fn assembled(assembler: Assembler, stream: &[u8], size: usize) -> (Assembler, Vec<AssembleError>) {
+fn assembled(assembler: Assembler, pieces: &[&[u8]]) -> (Assembler, Vec<AssembleError>) {
     let mut assembler = assembler;
     let mut errors = Vec::new();
     let mut parser = Parser::with_tracker(Growing::new(), Config::default(), ());
-    for mut piece in stream.chunks(size) {
+    for mut piece in pieces.iter().copied() {
         while let Some(event) = parser.next(&mut piece).unwrap() {
             errors.extend(assembler.add(&event).err());
         }
@@ -113,7 +125,7 @@ fn assembled(assembler: Assembler, stream: &[u8], size: usize) -> (Assembler, Ve
 
 #[test]
 fn message_bytes() {
-    // Two texts of 6 bytes in two choices, an escape among them, and a reason of 4: 16 bytes.
+    // Two texts of 6 bytes in two choices, an escape among them, and two reasons of 4: 20 bytes.
     let stream = [
         r#"{"choices":[{"index":0,"delta":{"content":"abc"}},{"index":1,"delta":{"content":"ab"}}]}"#,
         r#"{"choices":[{"index":0,"delta":{"content":"\u00e9d"}}]}"#,
@@ -122,23 +134,26 @@ fn message_bytes() {
         r#"{"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}"#,
     ];
     let stream: String = stream.iter().map(|payload| format!("data: {payload}\n\n")).collect();
-    for (max_message_len, wanted, errors) in [
-        (20, ("abc\u{e9}d", "abcdef", Some("stop"), Some("stop")), vec![]),
-        (19, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![AssembleError::TooLong]),
-        (16, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![AssembleError::TooLong]),
-        (15, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
-        (12, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
+    for (name, max_message_len, wanted, errors) in [
+        ("one below the limit", 21, ("abc\u{e9}d", "abcdef", Some("stop"), Some("stop")), vec![]),
+        ("at the limit", 20, ("abc\u{e9}d", "abcdef", Some("stop"), Some("stop")), vec![]),
+        ("one above it", 19, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![AssembleError::TooLong]),
+        ("one reason below it", 17, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![AssembleError::TooLong]),
+        ("one reason at it", 16, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![AssembleError::TooLong]),
+        ("one reason above it", 15, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
+        ("the texts below it", 13, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
+        ("the texts at it", 12, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
         // No text is torn; what is short still fits.
-        (11, ("abc\u{e9}d", "ab", None, None), vec![AssembleError::TooLong; 3]),
+        ("the texts above it", 11, ("abc\u{e9}d", "ab", None, None), vec![AssembleError::TooLong; 3]),
     ] {
         let limits = Limits { max_message_len, ..Limits::DEFAULT };
-        for size in (1..=stream.len()).step_by(thin()) {
-            let (assembler, got) = assembled(Assembler::with_limits(limits), stream.as_bytes(), size);
+        for pieces in cuts(&stream).chain(sizes(&stream)) {
+            let (assembler, got) = assembled(Assembler::with_limits(limits), &pieces);
             let [one, two] = &assembler.message().choices[..] else { panic!("two choices") };
             let text = |text: &Option<String>| text.clone().unwrap_or_default();
-            assert_eq!((&*text(&one.content), &*text(&two.content)), (wanted.0, wanted.1), "{max_message_len} bytes");
+            assert_eq!((&*text(&one.content), &*text(&two.content)), (wanted.0, wanted.1), "{name}");
             let reasons = (one.finish_reason.as_deref(), two.finish_reason.as_deref());
-            assert_eq!((reasons, &got), ((wanted.2, wanted.3), &errors), "{max_message_len} bytes");
+            assert_eq!((reasons, &got), ((wanted.2, wanted.3), &errors), "{name}");
         }
     }
 }
@@ -147,8 +162,8 @@ fn message_bytes() {
 fn choices_and_calls_of_messages() {
     for number in [127, 128, 129] {
         let stream = choices(0, number) + &choices(0, 1);
-        for size in [1, 100, stream.len()] {
-            let (assembler, errors) = assembled(Assembler::new(), stream.as_bytes(), size);
+        for pieces in cuts(&stream) {
+            let (assembler, errors) = assembled(Assembler::new(), &pieces);
             assert_eq!(errors, if number > 128 { vec![AssembleError::TooManyChoices] } else { vec![] });
             assert_eq!(assembler.message().choices.len(), number.min(128));
             assert_eq!(assembler.message().choices[0].content.as_deref(), Some("c0c0"));
@@ -156,8 +171,8 @@ fn choices_and_calls_of_messages() {
     }
     for number in [255, 256, 257] {
         let stream = calls(0, 0, number) + &event("a");
-        for size in [1, 100, stream.len()] {
-            let (assembler, errors) = assembled(Assembler::new(), stream.as_bytes(), size);
+        for pieces in cuts(&stream) {
+            let (assembler, errors) = assembled(Assembler::new(), &pieces);
             assert_eq!(errors, if number > 256 { vec![AssembleError::TooManyCalls] } else { vec![] });
             let choice = &assembler.message().choices[0];
             assert_eq!((choice.tool_calls.len(), choice.content.as_deref()), (number.min(256), Some("a")));
@@ -168,10 +183,10 @@ fn choices_and_calls_of_messages() {
 /// The same in a log, whose table is small and whose buffer is given.
 #[test]
 fn choices_and_calls_of_logs() {
-    fn logged(stream: &str, size: usize) -> (MessageLog<3, 4>, Vec<u8>, Vec<LogError>) {
+    fn logged(pieces: &[&[u8]]) -> (MessageLog<3, 4>, Vec<u8>, Vec<LogError>) {
         let (mut log, mut buffer, mut errors) = (MessageLog::new(), vec![0; 16384], Vec::new());
         let mut parser = Parser::with_tracker(Growing::new(), Config::default(), ());
-        for mut piece in stream.as_bytes().chunks(size) {
+        for mut piece in pieces.iter().copied() {
             while let Some(event) = parser.next(&mut piece).unwrap() {
                 if let Event::Chunk(chunk) = event {
                     errors.extend(log.add(&mut buffer, &chunk).err());
@@ -188,16 +203,16 @@ fn choices_and_calls_of_logs() {
     };
     for number in [2, 3, 4] {
         let stream = choices(0, number) + &choices(0, 1);
-        for size in (1..=stream.len()).step_by(thin()) {
-            let (log, buffer, errors) = logged(&stream, size);
+        for pieces in cuts(&stream).chain(sizes(&stream)) {
+            let (log, buffer, errors) = logged(&pieces);
             assert_eq!(errors, if number > 3 { vec![LogError::TooManyChoices] } else { vec![] });
             assert_eq!((log.choices(), &*content(&log, &buffer)), (number.min(3), "c0c0"));
         }
     }
     for number in [3, 4, 5] {
         let stream = calls(0, 0, number) + &event("a");
-        for size in (1..=stream.len()).step_by(thin()) {
-            let (log, buffer, errors) = logged(&stream, size);
+        for pieces in cuts(&stream).chain(sizes(&stream)) {
+            let (log, buffer, errors) = logged(&pieces);
             assert_eq!(errors, if number > 4 { vec![LogError::TooManyCalls] } else { vec![] });
             assert_eq!((log.calls(0) as usize, &*content(&log, &buffer)), (number.min(4), "a"));
         }

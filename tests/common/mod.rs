@@ -4,6 +4,8 @@
 
 pub mod case;
 pub mod corpus;
+#[cfg(feature = "alloc")]
+pub mod json_walk;
 pub mod log;
 pub mod made;
 pub mod naive_json;

@@ -93,9 +93,21 @@ pub fn pieces(bytes: &[u8], cuts: Cuts) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Calls `f` with each way to cut `len` bytes: uncut, at each single place, everywhere; if `every`, in all ways. Says how
-/// many.
-pub fn cuttings(len: usize, every: bool, mut f: impl FnMut(Cuts)) -> u64 {
+/// Which ways to cut are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ways {
+    /// All that there are: any places together.
+    All,
+    /// Uncut, at each single place, and at all places at once.
+    Each,
+    /// The same, but of single places those from the one to before the other alone.
+    Within(usize, usize),
+    /// At this place alone.
+    One(usize),
+}
+
+/// Calls `f` with those ways to cut `len` bytes, and says how many there are.
+pub fn cuttings(len: usize, ways: Ways, mut f: impl FnMut(Cuts)) -> u64 {
     let places = len.saturating_sub(1);
     let everywhere: Cuts = (1 << places) - 1;
     let mut count = 0;
@@ -103,14 +115,31 @@ pub fn cuttings(len: usize, every: bool, mut f: impl FnMut(Cuts)) -> u64 {
         f(cuts);
         count += 1;
     };
-    if every {
-        (0..=everywhere).for_each(call);
-    } else {
-        call(0);
-        (0..places).for_each(|place| call(1 << place));
-        if places > 1 {
-            call(everywhere);
+    let (from, to) = match ways {
+        Ways::All => {
+            (0..=everywhere).for_each(call);
+            return count;
         }
+        Ways::One(place) => {
+            assert!(place < places, "{len} bytes have no place {place}");
+            call(1 << place);
+            return count;
+        }
+        Ways::Each => (0, places),
+        Ways::Within(from, to) => (from, to.min(places)),
+    };
+    call(0);
+    (from..to).for_each(|place| call(1 << place));
+    if places > 1 {
+        call(everywhere);
     }
     count
+}
+
+/// A number that depends on each of the bytes: FNV-1a.
+pub fn hash(bytes: &[u8]) -> u64 {
+    let mixed = bytes
+        .iter()
+        .fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3));
+    mixed ^ mixed >> 32
 }
