@@ -17,7 +17,7 @@ pub struct How {
     pub store: usize,
     /// The storage can be moved to a larger one.
     pub can_move: bool,
-    /// It is moved before each call, to the smallest that will do.
+    /// Before each call it is moved to the smallest that will do, and the call is made once on other bytes and taken back.
     pub shake: bool,
     pub records: usize,
     pub scratch: usize,
@@ -90,6 +90,23 @@ pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usiz
 }
 
 impl<const SLOTS: usize> Reader<SLOTS> {
+    /// Goes on otherwise, and back to a copy of what was: that is all there is.
+    fn astray(&mut self, given: &[u8], finish: bool) {
+        let saved = (self.machine.clone(), self.tracker.clone(), self.batch.clone(), self.store.clone());
+        let (mut records, mut scratch) = ([Record::default(); 3], [0; 64]);
+        let mut sink = Sink::new(&mut records, &mut scratch, u64::MAX);
+        let mut store = Movable::new(&mut self.store, self.how.can_move);
+        let (front, _) = given.split_at(given.len() / 2);
+        if finish {
+            self.batch.fill(&mut self.machine, &mut store, &mut self.tracker, b"data: {\"a\":", 7, &mut sink);
+        } else if self.batch.fill(&mut self.machine, &mut store, &mut self.tracker, front, 7, &mut sink).1
+            == Filled::Done
+        {
+            self.batch.finish(&mut self.machine, &mut store, &mut self.tracker, &mut sink);
+        }
+        (self.machine, self.tracker, self.batch, self.store) = saved;
+    }
+
     /// One call; `data` is taken off as it is spent. Says whether all is done.
     fn call(&mut self, data: Option<&mut &[u8]>) -> bool {
         let given = data.as_deref().copied().unwrap_or_default();
@@ -100,6 +117,9 @@ impl<const SLOTS: usize> Reader<SLOTS> {
             assert!(self.machine.relocate(&self.store, &mut least, pending), "retained is enough");
             self.store.fill(0xA5);
             self.store = least;
+        }
+        if self.how.shake {
+            self.astray(given, finish);
         }
         let mut records = std::mem::take(&mut self.records);
         let mut scratch = std::mem::take(&mut self.scratch);

@@ -5,102 +5,17 @@
 //! is found by the sanitizer. Calls that answer misuse (-1 to -99) must leave the block as it was. A walk that loses
 //! nothing must bring what one feed of the whole brings, and the same message.
 
+mod abi;
+mod seen;
+
+use self::abi::*;
+use self::seen::{callbacks, Block, Seen};
 use crate::input::Source;
 use crate::log::{escaped, same, Log};
 use crate::memo::decode;
 use deltawire_capi::types::*;
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
-
-#[allow(improper_ctypes)] // Parsers, chunks and messages are opaque.
-extern "C" {
-    fn deltawire_block_size(event_bytes: usize) -> usize;
-    fn deltawire_init(
-        mem: *mut c_void,
-        len: usize,
-        cfg: *const deltawire_config,
-        out: *mut *mut deltawire_parser,
-    ) -> i32;
-    fn deltawire_reset(p: *mut deltawire_parser) -> i32;
-    fn deltawire_move(
-        mem: *mut c_void,
-        len: usize,
-        src: *const deltawire_parser,
-        out: *mut *mut deltawire_parser,
-    ) -> i32;
-    fn deltawire_need(p: *const deltawire_parser) -> usize;
-    fn deltawire_feed(
-        p: *mut deltawire_parser,
-        data: *const c_void,
-        len: usize,
-        cbs: *const deltawire_callbacks,
-        user: *mut c_void,
-        consumed: *mut usize,
-    ) -> i32;
-    fn deltawire_finish(p: *mut deltawire_parser, cbs: *const deltawire_callbacks, user: *mut c_void) -> i32;
-    fn deltawire_batch(
-        p: *mut deltawire_parser,
-        data: *const c_void,
-        len: usize,
-        events: *mut deltawire_event,
-        cap: usize,
-        scratch: *mut c_void,
-        scratch_len: usize,
-        out: *mut deltawire_batch_result,
-    ) -> i32;
-    fn deltawire_batch_finish(
-        p: *mut deltawire_parser,
-        events: *mut deltawire_event,
-        cap: usize,
-        scratch: *mut c_void,
-        scratch_len: usize,
-        out: *mut deltawire_batch_result,
-    ) -> i32;
-    fn deltawire_reserve(p: *mut deltawire_parser, off: *mut usize, len: *mut usize) -> i32;
-    fn deltawire_commit(p: *mut deltawire_parser, n: usize) -> i32;
-    fn deltawire_end_of(p: *const deltawire_parser, out: *mut deltawire_end) -> i32;
-    fn deltawire_last_usage(p: *const deltawire_parser, out: *mut deltawire_usage) -> i32;
-    fn deltawire_last_event_id(p: *const deltawire_parser, out: *mut deltawire_str) -> i32;
-    fn deltawire_error_quirk(p: *const deltawire_parser) -> u32;
-    fn deltawire_error_offset(p: *const deltawire_parser) -> u64;
-    fn deltawire_user_code(p: *const deltawire_parser) -> i32;
-    fn deltawire_quirk_count(p: *const deltawire_parser, quirk: u32) -> u64;
-    fn deltawire_chunk_field(c: *const deltawire_chunk, field: u32, out: *mut deltawire_value) -> i32;
-    fn deltawire_chunk_usage(c: *const deltawire_chunk, out: *mut deltawire_usage) -> i32;
-    fn deltawire_value_next(
-        v: *const deltawire_value,
-        cursor: *mut usize,
-        key: *mut deltawire_value,
-        out: *mut deltawire_value,
-    ) -> i32;
-    fn deltawire_value_text(v: *const deltawire_value, buf: *mut c_char, cap: usize, need: *mut usize) -> i32;
-    fn deltawire_message_size(log_bytes: usize) -> usize;
-    fn deltawire_message_init(mem: *mut c_void, len: usize, out: *mut *mut deltawire_message) -> i32;
-    fn deltawire_message_move(
-        mem: *mut c_void,
-        len: usize,
-        src: *const deltawire_message,
-        out: *mut *mut deltawire_message,
-    ) -> i32;
-    fn deltawire_message_need(m: *const deltawire_message) -> usize;
-    fn deltawire_message_add_chunk(m: *mut deltawire_message, c: *const deltawire_chunk) -> i32;
-    fn deltawire_message_add(
-        m: *mut deltawire_message,
-        events: *const deltawire_event,
-        n: usize,
-        data: *const c_void,
-        scratch: *const c_void,
-        taken: *mut usize,
-    ) -> i32;
-    fn deltawire_message_finish(m: *mut deltawire_message) -> i32;
-    fn deltawire_message_json(
-        m: *const deltawire_message,
-        flags: u32,
-        buf: *mut c_char,
-        cap: usize,
-        need: *mut usize,
-    ) -> i32;
-}
 
 const STATUSES: &[i32] = &[
     DELTAWIRE_OK,
@@ -118,6 +33,19 @@ const STATUSES: &[i32] = &[
     DELTAWIRE_E_ABORTED,
     DELTAWIRE_E_CALLBACK,
     DELTAWIRE_E_STRICT,
+];
+
+/// The kinds whose text is what a model or a server wrote.
+const TEXTS: &[u32] = &[
+    DELTAWIRE_EV_ROLE,
+    DELTAWIRE_EV_CONTENT,
+    DELTAWIRE_EV_REASONING,
+    DELTAWIRE_EV_REFUSAL,
+    DELTAWIRE_EV_TOOL_NAME,
+    DELTAWIRE_EV_TOOL_ARGUMENTS,
+    DELTAWIRE_EV_FUNCTION_NAME,
+    DELTAWIRE_EV_FUNCTION_ARGUMENTS,
+    DELTAWIRE_EV_FINISH,
 ];
 
 pub fn capi(data: &[u8]) {
@@ -157,325 +85,6 @@ fn config(ops: &mut Source<'_>, lossless: bool) -> deltawire_config {
         (config.events, config.errors) = (u64::MAX, [0; 2]);
     }
     config
-}
-
-/// Aligned memory of just its size.
-struct Block(Box<[u64]>);
-
-impl Block {
-    fn new(len: usize) -> Self {
-        Block(vec![0x5A5A_5A5A_5A5A_5A5A; len / 8].into())
-    }
-
-    fn at(&mut self) -> *mut c_void {
-        self.0.as_mut_ptr().cast()
-    }
-
-    fn len(&self) -> usize {
-        self.0.len() * 8
-    }
-}
-
-/// What callbacks and batches share.
-struct Seen {
-    came: Log,
-    /// The text of the event at hand, which comes in pieces, and its head.
-    open: Option<(Log, Vec<u8>)>,
-    /// For the answers of callbacks.
-    state: u64,
-    /// Answers are all "go on".
-    calm: bool,
-    lossless: bool,
-    p: *mut deltawire_parser,
-    message: Block,
-    added: bool,
-    sum: u64,
-}
-
-impl Seen {
-    fn new(calm: bool, lossless: bool, state: u64) -> Self {
-        // SAFETY: the block is as large as it says.
-        let message = unsafe {
-            let mut message = Block::new(deltawire_message_size(0));
-            let status = deltawire_message_init(message.at(), message.len(), null_mut());
-            assert_eq!(status, DELTAWIRE_OK);
-            message
-        };
-        Seen {
-            came: Log::default(),
-            open: None,
-            state: state | 1,
-            calm,
-            lossless,
-            p: null_mut(),
-            message,
-            added: false,
-            sum: 0,
-        }
-    }
-
-    fn chance(&mut self, of: u64) -> bool {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        !self.calm && self.state % of == 0
-    }
-
-    fn answer(&mut self, may_again: bool) -> i32 {
-        if !self.lossless && self.chance(150) {
-            return -5;
-        }
-        if !self.lossless && self.chance(150) {
-            return 3;
-        }
-        if may_again && self.chance(8) {
-            return DELTAWIRE_AGAIN;
-        }
-        if self.chance(12) {
-            return DELTAWIRE_PAUSE;
-        }
-        DELTAWIRE_GO_ON
-    }
-
-    /// Reads all of it.
-    unsafe fn touch(&mut self, at: *const c_char, len: usize) -> &'static [u8] {
-        if len == 0 {
-            return &[];
-        }
-        // SAFETY: as the caller of this says; used before the callback returns.
-        let bytes = unsafe { std::slice::from_raw_parts(at.cast::<u8>(), len) };
-        self.sum = bytes.iter().fold(self.sum, |sum, byte| sum.wrapping_mul(31) + u64::from(*byte));
-        bytes
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn note(&mut self, head: [u64; 7], flags: u32, text: &[u8]) {
-        let kind = head[0] as u32;
-        if kind == DELTAWIRE_EV_PAYLOAD {
-            return;
-        }
-        let (head, mut whole) = self.open.take().unwrap_or_else(|| {
-            let mut log = Log::default();
-            log.line("event");
-            head.iter().for_each(|number| log.number("", *number));
-            (log, Vec::new())
-        });
-        whole.extend_from_slice(text);
-        if flags & DELTAWIRE_EVF_MORE != 0 {
-            self.open = Some((head, whole));
-            return;
-        }
-        self.came.append(&head);
-        // Those that a callback is not given, or not decoded.
-        if kind != DELTAWIRE_EV_CHUNK && kind != DELTAWIRE_EV_TOOL_CALL {
-            self.came.put("text", &whole);
-        }
-    }
-
-    /// A callback's thing; gives its answer.
-    fn told(&mut self, at: &deltawire_at, text: &[u8], may_again: bool) -> i32 {
-        assert!(at.size as usize == size_of::<deltawire_at>() && at.kind < DELTAWIRE_EV_COUNT && at.start <= at.end);
-        // SAFETY: valid while the callback runs.
-        unsafe { self.touch(at.event_name.ptr, at.event_name.len) };
-        if self.chance(40) {
-            // SAFETY: calls that are to be refused.
-            unsafe {
-                assert_eq!(deltawire_reset(self.p), DELTAWIRE_E_REENTRANT);
-                assert_eq!(deltawire_feed(self.p, null(), 0, null(), null_mut(), null_mut()), DELTAWIRE_E_REENTRANT);
-                assert_eq!(deltawire_commit(self.p, 0), DELTAWIRE_E_REENTRANT);
-                assert_eq!(deltawire_quirk_count(self.p, 0), 0);
-            }
-        }
-        let answer = self.answer(may_again);
-        if answer != DELTAWIRE_AGAIN {
-            let numbers = [at.kind, at.choice, at.call, at.code].map(u64::from);
-            let [kind, choice, call, code] = numbers;
-            self.note([kind, choice, call, code, at.number, at.start, at.end], at.flags, text);
-        }
-        answer
-    }
-
-    /// Moves the message to where there is room.
-    fn enlarge(&mut self) {
-        // SAFETY: the blocks are as large as they say.
-        unsafe {
-            let need = deltawire_message_need(self.message.at().cast());
-            assert!(need > self.message.len() && need % 8 == 0, "a message wants {need} bytes");
-            let mut larger = Block::new(need);
-            let status = deltawire_message_move(larger.at(), larger.len(), self.message.at().cast(), null_mut());
-            assert_eq!(status, DELTAWIRE_OK);
-            self.message = larger;
-        }
-    }
-
-    fn add_chunk(&mut self, chunk: *const deltawire_chunk) {
-        // SAFETY: the chunk is a callback's.
-        while unsafe { deltawire_message_add_chunk(self.message.at().cast(), chunk) } == DELTAWIRE_NEED_STORAGE {
-            self.enlarge();
-        }
-    }
-
-    fn add_events(&mut self, mut events: &[deltawire_event], data: *const c_void, scratch: *const c_void) {
-        loop {
-            let mut taken = usize::MAX;
-            // SAFETY: the events are of the batch that these bytes were given to.
-            let status = unsafe {
-                deltawire_message_add(
-                    self.message.at().cast(),
-                    events.as_ptr(),
-                    events.len(),
-                    data,
-                    scratch,
-                    &mut taken,
-                )
-            };
-            events = &events[taken..];
-            match status {
-                DELTAWIRE_OK => break,
-                DELTAWIRE_NEED_STORAGE => self.enlarge(),
-                status => panic!("a message answered {status}"),
-            }
-        }
-        assert!(events.is_empty());
-    }
-
-    fn json(&self) -> Vec<u8> {
-        let m: *const deltawire_message = self.message.0.as_ptr().cast();
-        let mut need = 0;
-        // SAFETY: a message; the buffer is as large as it says.
-        unsafe {
-            assert_eq!(deltawire_message_json(m, 1, null_mut(), 0, &mut need), DELTAWIRE_E_SMALL);
-            let mut json = vec![0u8; need];
-            assert_eq!(deltawire_message_json(m, 1, json.as_mut_ptr().cast(), need, &mut need), DELTAWIRE_OK);
-            deltawire::json::validate(&json, 1024).expect("sound JSON");
-            json
-        }
-    }
-}
-
-// SAFETY, of all callbacks: `user` is the `Seen` of the walk, and the rest what the library promises.
-unsafe fn seen<'a>(user: *mut c_void) -> &'a mut Seen {
-    unsafe { &mut *user.cast::<Seen>() }
-}
-
-unsafe extern "C" fn on_sse(
-    user: *mut c_void,
-    at: *const deltawire_at,
-    kind: deltawire_str,
-    data: deltawire_str,
-    id: deltawire_str,
-) -> i32 {
-    unsafe {
-        seen(user).touch(kind.ptr, kind.len);
-        seen(user).touch(id.ptr, id.len);
-        let data = seen(user).touch(data.ptr, data.len);
-        seen(user).told(&*at, data, true)
-    }
-}
-
-unsafe extern "C" fn on_bytes(user: *mut c_void, at: *const deltawire_at, text: *const c_char, len: usize) -> i32 {
-    unsafe {
-        let text = seen(user).touch(text, len);
-        seen(user).told(&*at, text, false)
-    }
-}
-
-unsafe extern "C" fn on_text(user: *mut c_void, at: *const deltawire_at, text: *const c_char, len: usize) -> i32 {
-    unsafe {
-        let text = seen(user).touch(text, len);
-        assert!(!text.is_empty() && std::str::from_utf8(text).is_ok(), "a text: {}", escaped(text));
-        seen(user).told(&*at, text, false)
-    }
-}
-
-unsafe extern "C" fn on_at(user: *mut c_void, at: *const deltawire_at) -> i32 {
-    unsafe { seen(user).told(&*at, &[], false) }
-}
-
-unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32 {
-    unsafe {
-        let chunk = (*at).chunk;
-        let mut value = std::mem::zeroed();
-        for field in 0..=DELTAWIRE_F_ERROR + 1 {
-            if deltawire_chunk_field(chunk, field, &mut value) == DELTAWIRE_OK {
-                seen(user).touch(value.ptr, value.len);
-            }
-        }
-        let mut usage = deltawire_usage { size: size_of::<deltawire_usage>() as u32, ..Default::default() };
-        deltawire_chunk_usage(chunk, &mut usage);
-        let answer = seen(user).told(&*at, &[], true);
-        if answer != DELTAWIRE_AGAIN {
-            seen(user).add_chunk(chunk);
-        }
-        answer
-    }
-}
-
-unsafe extern "C" fn on_value(user: *mut c_void, at: *const deltawire_at, value: *const deltawire_value) -> i32 {
-    unsafe {
-        let (mut key, mut inner): (deltawire_value, deltawire_value) = (std::mem::zeroed(), std::mem::zeroed());
-        let (mut cursor, mut need) = (0, 0);
-        let mut buffer = [0; 20];
-        while deltawire_value_next(value, &mut cursor, &mut key, &mut inner) == DELTAWIRE_OK {
-            seen(user).touch(key.ptr, key.len);
-            seen(user).touch(inner.ptr, inner.len);
-            deltawire_value_text(&inner, buffer.as_mut_ptr(), buffer.len(), &mut need);
-            let mut within = 0;
-            while deltawire_value_next(&inner, &mut within, null_mut(), &mut key) == DELTAWIRE_OK {
-                seen(user).touch(key.ptr, key.len);
-            }
-        }
-        let text = seen(user).touch((*value).ptr, (*value).len);
-        seen(user).told(&*at, text, false)
-    }
-}
-
-unsafe extern "C" fn on_call(
-    user: *mut c_void,
-    at: *const deltawire_at,
-    id: *const deltawire_value,
-    kind: *const deltawire_value,
-) -> i32 {
-    unsafe {
-        seen(user).touch((*id).ptr, (*id).len);
-        seen(user).touch((*kind).ptr, (*kind).len);
-        seen(user).told(&*at, &[], false)
-    }
-}
-
-fn callbacks() -> deltawire_callbacks {
-    deltawire_callbacks {
-        size: size_of::<deltawire_callbacks>(),
-        on_sse: Some(on_sse),
-        on_comment: Some(on_bytes),
-        on_keep_alive: Some(on_bytes),
-        on_retry: Some(on_at),
-        on_last_event_id: Some(on_bytes),
-        on_chunk: Some(on_chunk),
-        on_role: Some(on_text),
-        on_content: Some(on_text),
-        on_reasoning: Some(on_text),
-        on_refusal: Some(on_text),
-        on_tool_call: Some(on_call),
-        on_tool_name: Some(on_text),
-        on_tool_arguments: Some(on_text),
-        on_function_name: Some(on_text),
-        on_function_arguments: Some(on_text),
-        on_audio: Some(on_value),
-        on_logprobs: Some(on_value),
-        on_message: Some(on_value),
-        on_finish: Some(on_text),
-        on_choice_error: Some(on_value),
-        on_usage: Some(on_value),
-        on_error: Some(on_value),
-        on_malformed: Some(on_bytes),
-        on_too_long: Some(on_at),
-        on_comment_too_long: Some(on_at),
-        on_limit: Some(on_at),
-        on_quirk: Some(on_at),
-        on_done: Some(on_at),
-        on_frame: Some(on_at),
-    }
 }
 
 struct Walk<'s> {
@@ -546,10 +155,12 @@ impl<'s> Walk<'s> {
                 38..=41 => self.relocate(ops.below(4), ops),
                 42 if !lossless => self.feed(0, true),
                 43 if !lossless => self.batch(0, true, ops),
-                44 if !lossless => {
+                44 => {
                     // SAFETY: a parser.
                     assert_eq!(unsafe { deltawire_reset(self.p()) }, DELTAWIRE_OK);
                     (self.fed, self.ending, self.stuck, self.committed) = (0, false, false, false);
+                    // From here on it brings what a new one brings.
+                    *self.seen = Seen::new(false, lossless, self.seen.state);
                 }
                 45 => self.misuse(),
                 _ => self.getters(),
@@ -636,9 +247,10 @@ impl<'s> Walk<'s> {
     fn batch(&mut self, len: usize, end: bool, ops: &mut Source<'_>) {
         let data = self.take(if end { 0 } else { len });
         let copy = data.clone();
-        let cap = if ops.is_empty() { 64 } else { 1 + ops.below(8) };
-        // So much that nothing which is never split is too long.
-        let room = if ops.is_empty() { 65536 } else { ops.pick(&[64, 64, 100, 65536]) };
+        // At the end so much that nothing which is never split is too long.
+        let ample = ops.is_empty();
+        let cap = if ample { 64 } else { 1 + ops.below(8) };
+        let room = if ample { 65536 } else { ops.pick(&[64, 64, 100, 65536]) };
         let mut events = vec![deltawire_event::default(); cap].into_boxed_slice();
         let mut scratch = vec![0u8; room].into_boxed_slice();
         let mut result = deltawire_batch_result { reserved: 77, ..Default::default() };
@@ -666,8 +278,11 @@ impl<'s> Walk<'s> {
         } else {
             &data
         };
+        let copied = std::cell::Cell::new(0);
         let text = |event: &deltawire_event, flag: u32, off: u32, len: u32| -> Vec<u8> {
-            let from = if u32::from(event.flags) & flag != 0 { &scratch[..used] } else { near };
+            let in_scratch = u32::from(event.flags) & flag != 0;
+            copied.set(copied.get() + if in_scratch { len as usize } else { 0 });
+            let from = if in_scratch { &scratch[..used] } else { near };
             if len > 0 {
                 from[off as usize..][..len as usize].to_vec()
             } else {
@@ -679,6 +294,7 @@ impl<'s> Walk<'s> {
             let main = text(event, DELTAWIRE_EVF_TEXT_SCRATCH, event.text_off, event.text_len);
             text(event, DELTAWIRE_EVF_AUX_SCRATCH, event.aux_off, event.aux_len);
             text(event, DELTAWIRE_EVF_EXTRA_SCRATCH, event.extra_off, event.extra_len);
+            assert!(!TEXTS.contains(&event.kind.into()) || std::str::from_utf8(&main).is_ok(), "text is UTF-8");
             let [kind, choice, call, code] =
                 [u32::from(event.kind), event.choice, event.call, event.code].map(u64::from);
             self.seen.note(
@@ -687,6 +303,7 @@ impl<'s> Walk<'s> {
                 &main,
             );
         }
+        assert!(copied.get() <= used, "of {used} bytes of scratch {} were handed out", copied.get());
         if self.seen.lossless {
             self.seen.add_events(&events[..count], near.as_ptr().cast(), scratch.as_ptr().cast());
         }
@@ -698,7 +315,7 @@ impl<'s> Walk<'s> {
         }
         self.ending |= end && status > 0;
         self.concluded(status, &before, consumed, data.len());
-        if status == DELTAWIRE_MORE && count == 0 && ops.is_empty() {
+        if status == DELTAWIRE_MORE && count == 0 && ample {
             panic!("a scratch of {room} bytes is too small: {}", result.scratch_need);
         }
     }

@@ -3,20 +3,21 @@
 //! A byte that is missing reads as 0, and 0 always asks for the plain thing. So `\0` and a stream is a good seed: the
 //! stream as it stands, the default configuration, no cuts.
 
+use arbitrary::Unstructured;
 use deltawire::stream::Payload;
 use deltawire::{Config, Framing, Limits, Quirk, QuirkSet, Validate};
 
 /// Bytes that are taken one after the other.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Source<'a> {
-    rest: &'a [u8],
+    rest: Unstructured<'a>,
     /// What is made of them is to be sound.
     pub sound: bool,
 }
 
 impl<'a> Source<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
-        Source { rest: bytes, sound: false }
+        Source { rest: Unstructured::new(bytes), sound: false }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -24,17 +25,15 @@ impl<'a> Source<'a> {
     }
 
     pub fn u8(&mut self) -> u8 {
-        let Some((first, rest)) = self.rest.split_first() else { return 0 };
-        self.rest = rest;
-        *first
+        self.rest.arbitrary().unwrap_or(0)
     }
 
     pub fn u16(&mut self) -> u16 {
-        u16::from_le_bytes([self.u8(), self.u8()])
+        self.rest.arbitrary().unwrap_or(0)
     }
 
     pub fn u64(&mut self) -> u64 {
-        u64::from_le_bytes(std::array::from_fn(|_| self.u8()))
+        self.rest.arbitrary().unwrap_or(0)
     }
 
     /// A number below `bound`, 65536 at most.
@@ -56,9 +55,7 @@ impl<'a> Source<'a> {
     }
 
     pub fn take(&mut self, len: usize) -> &'a [u8] {
-        let (taken, rest) = self.rest.split_at(len.min(self.rest.len()));
-        self.rest = rest;
-        taken
+        self.rest.bytes(len.min(self.rest.len())).unwrap_or_default()
     }
 }
 

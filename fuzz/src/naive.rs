@@ -187,6 +187,8 @@ impl Naive {
         let reason = plain(&value["finish_reason"])?;
         if !reason.is_empty() {
             choice.finish = reason.to_string();
+            // No half waits any more.
+            choice.close();
         }
         Some(())
     }

@@ -11,12 +11,17 @@ use deltawire::{Growing, Limits};
 use futures::StreamExt;
 use sse_stream::SseByteStream;
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Events that the peer gave too.
+pub static COMPARED: AtomicU64 = AtomicU64::new(0);
 
 pub fn sse_peer(data: &[u8]) {
     let (mut control, bytes) = input::split(data);
     let ours_cut = input::cuts(&mut control, bytes.len());
     let peers_cut = input::cuts(&mut control, bytes.len());
     let (wanted, events, whole) = peer(bytes, &peers_cut);
+    COMPARED.fetch_add(events as u64, Relaxed);
     let got = ours(bytes, &ours_cut, if whole { usize::MAX } else { events });
     same("sse-stream and ours", &wanted, &got, || {
         format!("cuts {peers_cut:?} and {ours_cut:?}, stream b\"{}\"", escaped(bytes))

@@ -8,6 +8,7 @@ use crate::input;
 use crate::json::{decoded, string_of, unescaped};
 use crate::log::escaped;
 use deltawire::json::{self, Fragment, Text};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What is repeated.
 const BITS: &[&[u8]] = &[
@@ -62,6 +63,9 @@ const BITS: &[&[u8]] = &[
 /// How often, for the most part near the length of a block.
 const TIMES: &[usize] = &[1, 1, 2, 3, 5, 15, 16, 17, 31, 32, 33, 63, 64, 65, 66, 127, 128, 129, 300];
 
+/// Texts that serde_json accepted too.
+pub static COMPARED: AtomicU64 = AtomicU64::new(0);
+
 pub fn text(data: &[u8]) {
     let (mut control, body) = input::split(data);
     let before = control.below(80);
@@ -87,6 +91,7 @@ pub fn text(data: &[u8]) {
     let quoted = [b"\"", inside.as_slice(), b"\""].concat();
     if let Ok(due) = serde_json::from_slice::<String>(&quoted) {
         assert_eq!(wanted, due, "the reference");
+        COMPARED.fetch_add(1, Relaxed);
         assert!(text.quirks().is_empty(), "a quirk in what is sound: {:?}", text.quirks());
         assert_eq!(json::validate(&quoted, 8), Ok(()));
     } else {
