@@ -9,6 +9,7 @@ have cargo || skip "cargo is missing"
 is_right() { [ "$(cargo-deny --version 2>/dev/null)" = "cargo-deny $CARGO_DENY_VERSION" ]; }
 PATH=$TARGET/tools/bin:$PATH
 if ! is_right; then
+  echo "NOTE cargo-deny $CARGO_DENY_VERSION is built first, which takes minutes"
   CARGO_PROFILE_DEV_DEBUG=false CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --debug --no-default-features \
     --root "$TARGET/tools" "cargo-deny@$CARGO_DENY_VERSION" >/dev/null 2>&1 || true
   is_right || skip "cargo-deny $CARGO_DENY_VERSION is missing, and cannot be installed"

@@ -27,6 +27,7 @@ export RUSTC_BOOTSTRAP=1
 is_right() { [ "$(cargo fuzz --version 2>/dev/null)" = "cargo-fuzz $CARGO_FUZZ_VERSION" ]; }
 PATH=$TARGET/tools/bin:$PATH
 if ! is_right; then
+  echo "NOTE cargo-fuzz $CARGO_FUZZ_VERSION is built first, which takes minutes"
   RUSTC_BOOTSTRAP=0 CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --root "$TARGET/tools" \
     "cargo-fuzz@$CARGO_FUZZ_VERSION" >/dev/null 2>&1 || true
   is_right || skip "cargo-fuzz $CARGO_FUZZ_VERSION is missing, and cannot be installed"
@@ -41,6 +42,7 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 only=()
 [ ${#targets[@]} -gt 1 ] || only=("${targets[0]}")
 began=$SECONDS
+echo "NOTE the targets are built; minutes, the first time"
 CARGO_TARGET_DIR=$out cargo fuzz build --fuzz-dir fuzz --target "$host" --no-trace-compares ${only[@]+"${only[@]}"} >"$log" 2>&1 || {
   cat "$log" >&2
   fail "the targets do not build"
@@ -51,7 +53,8 @@ echo "NOTE built in $((SECONDS - began)) s"
 fuzz() {
   local name=$1 corpus=$out/corpus/$1 artifacts=$out/artifacts/$1 bound=("-max_total_time=$seconds") status=0
   mkdir -p "$corpus" "$artifacts"
-  [ "$seconds" -gt 0 ] || bound=(-runs=0)
+  # What failed before is tried again with the seeds.
+  [ "$seconds" -gt 0 ] || bound=(-runs=0 "$artifacts")
   # An input takes milliseconds; a minute of one is a finding on any machine.
   ASAN_OPTIONS=detect_leaks=1:${ASAN_OPTIONS:-} timeout $((seconds + 300)) "$out/$host/release/$name" "${bound[@]}" \
     "-seed=$seed" -max_len=4096 -timeout=60 -rss_limit_mb=2048 -dict=fuzz/dict -print_final_stats=1 "-artifact_prefix=$artifacts/" \

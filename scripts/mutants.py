@@ -16,7 +16,13 @@ What does not compile is no mutant; cargo-mutants would say `unviable`.
                                          tries the mutants (of these files; those that were missed before), without the
                                          tests that take longer than so many seconds (3): OUT/results
     mutants.py rest OUT FOLDER           takes over what cargo-mutants found of what was left to it
-    mutants.py report OUT [NOTES]        counts by module, and lists what was missed and is not in NOTES
+    mutants.py elsewhere OUT FILE BUILD TEST
+                                         tries the mutants of a file that is not built here, each with these two commands of a
+                                         shell, in OUT/plain
+    mutants.py report OUT [NOTES [SHARE]]
+                                         counts by module, and lists what was missed and is not in NOTES: a line "- `MUTANT` —
+                                         REASON", or "- `MUTANT` ×3 — REASON" for as many of one name in one function. Fails
+                                         if there are such, or less than SHARE percent are caught
 """
 
 import collections
@@ -31,6 +37,9 @@ import signal
 import subprocess
 import sys
 import time
+
+# The kernels of other processors.
+ELSEWHERE = ("src/scan/neon.rs", "src/scan/wasm.rs")
 
 SWITCH = """
 //! Which mutant is on.
@@ -131,9 +140,7 @@ class Source:
         return at(span["start"]), at(span["end"])
 
 
-def prepare(out, listed):
-    out = pathlib.Path(out)
-    tree = out / "tree"
+def copy_project(tree):
     shutil.rmtree(tree, ignore_errors=True)
     tree.mkdir(parents=True)
     for name in subprocess.check_output(["git", "ls-files", "-z"], text=True).split("\0"):
@@ -143,12 +150,21 @@ def prepare(out, listed):
             shutil.copy2(path, tree / path)
     shutil.copytree("docs", tree / "docs")
     (tree / ".git").mkdir(exist_ok=True)
+
+
+def prepare(out, listed):
+    out = pathlib.Path(out)
+    tree = out / "tree"
+    copy_project(tree)
     mutants = json.loads(pathlib.Path(listed).read_text())
-    rest, known = [], []
+    rest, known, elsewhere = [], [], []
     by_file = collections.defaultdict(list)
     for mutant in mutants:
         # A file of tests is none of the library.
         if re.search(r"(^|/)(\w*tests|visits)\.rs$|/tests/", mutant["file"]):
+            continue
+        if mutant["file"] in ELSEWHERE:
+            elsewhere.append(mutant)
             continue
         by_file[mutant["file"]].append(mutant)
     kept = without_const(tree, by_file)
@@ -207,8 +223,12 @@ def prepare(out, listed):
     (tree / "src/mutant.rs").write_text(SWITCH.replace("FUNCTIONS", str(functions)))
     (out / "known").write_text(json.dumps(known))
     (out / "rest").write_text("".join(line + "\n" for line in rest))
+    (out / "elsewhere").write_text(json.dumps(elsewhere))
     (out / "unviable").write_text("[]")
-    print(f"{len(mutants)} listed, {len(known)} switched in {functions} functions, {len(rest)} left to cargo-mutants")
+    print(
+        f"{len(mutants)} listed, {len(known)} switched in {functions} functions, {len(rest)} left to cargo-mutants, "
+        f"{len(elsewhere)} for other processors"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -378,6 +398,25 @@ def rest(out, folder):
                 log.write(json.dumps({"name": name, "end": end, "by": "cargo-mutants"}) + "\n")
 
 
+def elsewhere(out, file, build, test):
+    out = pathlib.Path(out).absolute()
+    tree = out / "plain"
+    copy_project(tree)
+    source = Source(tree / file)
+    good = lambda command: subprocess.run(["bash", "-c", command], cwd=tree, capture_output=True).returncode == 0
+    if not (good(build) and good(test)):
+        sys.exit(f"{file}: without a mutant it fails")
+    with open(out / "results", "a") as log:
+        for mutant in json.loads((out / "elsewhere").read_text()):
+            if mutant["file"] != file:
+                continue
+            start, end = source.span(mutant["span"])
+            (tree / file).write_text(source.text[:start] + mutant["replacement"] + source.text[end:])
+            end = "unviable" if not good(build) else "missed" if good(test) else "caught"
+            log.write(json.dumps({"name": mutant["name"], "end": end, "by": test}) + "\n")
+            print(f"{end}: {mutant['name']}", flush=True)
+
+
 def read_results(out):
     path = out / "results"
     lines = path.read_text().splitlines() if path.exists() else []
@@ -389,23 +428,31 @@ def module(name):
     return parts[1] if len(parts) > 2 else "leaves"
 
 
-def report(out, notes=None):
+NOTE = re.compile(r"^- `(.*)`(?: ×(\d+))? — \S", re.M)
+
+
+def report(out, notes=None, share=0):
     out = pathlib.Path(out).absolute()
     known = json.loads((out / "known").read_text())
     gone = set(json.loads((out / "unviable").read_text()))
     results = read_results(out)
-    noted = pathlib.Path(notes).read_text() if notes else ""
+    # Lines move; what is changed does not.
+    nameless = lambda name: re.sub(r":\d+:\d+: ", ": ", name)
+    noted = collections.Counter()
+    for name, times in NOTE.findall(pathlib.Path(notes).read_text() if notes else ""):
+        noted[name] += int(times or 1)
     table = collections.defaultdict(collections.Counter)
     open_ends = []
     names = [(mutant["name"], number in gone) for number, mutant in enumerate(known, 1)]
     names += [(name, False) for name in (out / "rest").read_text().splitlines()]
+    names += [(mutant["name"], False) for mutant in json.loads((out / "elsewhere").read_text())]
     for name, unviable in names:
         end = "unviable" if unviable else results.get(name, {}).get("end", "untried")
         if end == "missed":
-            # Lines move; what is changed does not.
-            said = re.sub(r":\d+:\d+: ", ": ", name)
-            end = "equivalent" if said in noted else "missed"
-            if end == "missed":
+            noted[nameless(name)] -= 1
+            if noted[nameless(name)] >= 0:
+                end = "equivalent"
+            else:
                 open_ends.append(name)
         table[module(name)][end] += 1
         table["all"][end] += 1
@@ -414,16 +461,20 @@ def report(out, notes=None):
     print("| --- |" + " ---: |" * (len(columns) + 1))
     for name in [*sorted(set(table) - {"all"}), "all"]:
         ends = table[name]
-        tried = sum(ends[c] for c in ("caught", "timeout", "equivalent", "missed"))
-        share = f"{100 * (ends['caught'] + ends['timeout']) / tried:.1f} %" if tried else ""
-        print(f"| {name} | " + " | ".join(str(ends[c]) for c in columns) + f" | {share} |")
+        caught = ends["caught"] + ends["timeout"]
+        percent = 100 * caught / max(caught + ends["equivalent"] + ends["missed"], 1)
+        print(f"| {name} | " + " | ".join(str(ends[c]) for c in columns) + f" | {percent:.1f} % |")
     for name in open_ends:
         print(f"missed: {name}")
-    return 1 if open_ends else 0
+    for name, left in noted.items():
+        if left > 0:
+            print(f"noted, but not missed: {name} ({left})")
+    return 1 if open_ends or percent < float(share) else 0
 
 
 if __name__ == "__main__":
-    commands = {"prepare": prepare, "build": build, "record": record, "run": run, "rest": rest, "report": report}
+    commands = {"prepare": prepare, "build": build, "record": record, "run": run, "rest": rest}
+    commands |= {"elsewhere": elsewhere, "report": report}
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     sys.exit(commands[sys.argv[1]](*sys.argv[2:]))

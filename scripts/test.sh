@@ -12,10 +12,11 @@ mkdir -p "$logs"
 # end_of LOG LINES: its last lines, none of them long.
 end_of() { tail -n "$2" "$1" | cut -c1-200 | sed 's/^/    /'; }
 
+[ -z "${DELTAWIRE_THIN:-}" ] || echo "NOTE DELTAWIRE_THIN=$DELTAWIRE_THIN: the tests try so manyth of what they try else"
 passed=0 failed=0 skips=() broken=() took=()
 for step in "${steps[@]}"; do
   log=$logs/$step.log
-  echo "== $step"
+  echo "== $step (meanwhile: $log)"
   began=$SECONDS status=0
   bash "scripts/$step.sh" </dev/null >"$log" 2>&1 || status=$?
   took+=("$((SECONDS - began)) $step")
