@@ -81,8 +81,9 @@ impl core::error::Error for AssembleError {}
 /// # Memory
 ///
 /// It is some 400 bytes itself. Nothing is taken from the heap before the first choice comes. Then it is the state of the
-/// choices (at most 24 KiB, of fixed size) and what the message itself comes to, bounded by [`Limits::max_message_len`]: all texts and all raw JSON
-/// count, in bytes. If memory cannot be had, an error says so; nothing aborts.
+/// choices (at most 24 KiB, of fixed size) and what the message itself comes to, bounded by
+/// [`Limits::max_message_len`]: all texts and all raw JSON count, in bytes. If memory cannot be had, an error says so;
+/// nothing aborts.
 #[derive(Clone, Debug)]
 pub struct Assembler {
     /// One, or none yet.
