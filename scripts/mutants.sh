@@ -28,7 +28,9 @@ mutants run "$@"
 mutants run "$@" --slow 600 --missed
 if [ $# -eq 0 ]; then
   # What cannot be switched, with a build for each: the library's own tests, then all. `delete field` comes whatever is asked for.
-  mapfile -t rest < <(sed 's/[][\.*^$+?(){}|]/\\&/g; s/^/^/; s/$/$/' "$out/rest")
+  # quoted FILE: its lines, as patterns of themselves.
+  quoted() { sed 's/[][\.*^$+?(){}|]/\\&/g; s/^/^/; s/$/$/' "$1"; }
+  mapfile -t rest < <(quoted "$out/rest")
   mapfile -t files < <(cut -d: -f1 "$out/rest" | sort -u)
   export CARGO_PROFILE_TEST_OPT_LEVEL=0 CARGO_PROFILE_TEST_DEBUG=0
   one_by_one() { # TESTS MUTANT...
@@ -39,7 +41,7 @@ if [ $# -eq 0 ]; then
     mutants rest "$out/$tests/mutants.out"
   }
   one_by_one lib "${rest[@]}"
-  mapfile -t rest < <(sed 's/[][\.*^$+?(){}|]/\\&/g; s/^/^/; s/$/$/' "$out/lib/mutants.out/missed.txt")
+  mapfile -t rest < <(quoted "$out/lib/mutants.out/missed.txt")
   [ ${#rest[@]} -eq 0 ] || one_by_one tests "${rest[@]}"
   # The kernels of other processors, as scripts/emulate.sh and scripts/wasm.sh try them.
   if debian_rust && have qemu-aarch64 && have aarch64-linux-gnu-gcc && have node; then

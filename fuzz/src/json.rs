@@ -11,6 +11,7 @@
 
 use crate::input;
 use crate::log::escaped;
+use crate::naive_json::{integer, unescaped};
 use deltawire::json::{self, Fragment, JsonErrorKind, Kind, Text, Value};
 use deltawire::Limits;
 use serde_json::Value as Json;
@@ -135,53 +136,6 @@ pub(crate) fn string_of(bytes: &[u8]) -> Vec<u8> {
     bytes[..end].to_vec()
 }
 
-/// A string as RFC 8259 has it, and what is no such string as `Text` says.
-pub(crate) fn unescaped(inside: &[u8]) -> String {
-    let mut out = String::new();
-    let mut run = Vec::new();
-    let mut units: Vec<u16> = Vec::new();
-    let mut at = 0;
-    let unit = |at: usize| {
-        let digits = inside.get(at + 2..at + 6).filter(|_| inside[at..].starts_with(b"\\u"))?;
-        let digits = digits.iter().all(u8::is_ascii_hexdigit).then(|| std::str::from_utf8(digits).ok())??;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    while at < inside.len() {
-        if let Some(unit) = unit(at) {
-            out += &String::from_utf8_lossy(&std::mem::take(&mut run));
-            units.push(unit);
-            at += 6;
-            continue;
-        }
-        out += &String::from_utf16_lossy(&std::mem::take(&mut units));
-        let simple = |kind: u8| {
-            Some(match kind {
-                b'"' | b'\\' | b'/' => kind,
-                b'b' => 8,
-                b'f' => 12,
-                b'n' => b'\n',
-                b'r' => b'\r',
-                b't' => b'\t',
-                _ => return None,
-            })
-        };
-        match (inside[at], inside.get(at + 1).copied().and_then(simple)) {
-            (b'\\', Some(byte)) => {
-                out += &String::from_utf8_lossy(&std::mem::take(&mut run));
-                out.push(char::from(byte));
-                at += 2;
-            }
-            (byte, _) => {
-                run.push(byte);
-                at += 1;
-            }
-        }
-    }
-    out += &String::from_utf8_lossy(&run);
-    out += &String::from_utf16_lossy(&units);
-    out
-}
-
 /// The text decodes to `wanted`, whichever way it is read.
 pub(crate) fn decoded(text: Text<'_>, wanted: &str, room: usize) {
     let mut pushed = String::new();
@@ -274,32 +228,6 @@ fn walk(value: Value<'_>, depth: u32) {
         }
         Kind::Bool | Kind::Null => {}
     }
-}
-
-/// The whole number that a number is, if it is one of at most 38 digits.
-fn integer(text: &str) -> Option<i128> {
-    let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{fraction}");
-    let kept = digits.trim_start_matches('0').trim_end_matches('0');
-    if kept.is_empty() {
-        return Some(0);
-    }
-    let zeros = digits.len() - digits.trim_end_matches('0').len();
-    // An exponent that long is beyond any number of digits here.
-    let (sign, size) = match exponent.strip_prefix('-') {
-        Some(size) => (-1, size),
-        None => (1, exponent.strip_prefix('+').unwrap_or(exponent)),
-    };
-    let size = size.trim_start_matches('0');
-    let exponent: i64 = if size.len() > 12 { 1 << 50 } else { format!("0{size}").parse().ok()? };
-    let power = sign * exponent - fraction.len() as i64 + zeros as i64;
-    if power < 0 || kept.len() as i64 + power > 38 {
-        return None;
-    }
-    let number: i128 = format!("{kept}{}", "0".repeat(power as usize)).parse().ok()?;
-    Some(if negative { -number } else { number })
 }
 
 /// The value is what serde_json made of the same bytes.

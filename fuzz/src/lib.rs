@@ -10,6 +10,7 @@ pub mod log;
 pub mod memo;
 pub mod message;
 pub mod naive;
+pub mod naive_json;
 pub mod raw_json;
 pub mod split;
 pub mod sse;

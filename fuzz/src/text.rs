@@ -5,8 +5,9 @@
 //! by serde_json too.
 
 use crate::input;
-use crate::json::{decoded, string_of, unescaped};
+use crate::json::{decoded, string_of};
 use crate::log::escaped;
+use crate::naive_json::unescaped;
 use deltawire::json::{self, Fragment, Text};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

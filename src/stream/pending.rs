@@ -379,20 +379,15 @@ impl<T, const SLOTS: usize> Work<'_, '_, T, SLOTS> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    extern crate std;
     use super::*;
-    use crate::chat::index::{Hint, Index};
     use crate::chat::Chunk;
     use crate::track::Tracker;
 
     /// How many records are written at once, and how many things are put in the queue.
     fn taken(tracker: &mut Tracker<2, 2>, queued: bool, delta: &str) -> (usize, u8) {
-        let (mut payload, mut index) = ([0; 256], Index::new());
-        let mut len = 0;
-        for part in [r#"{"choices":[{"index":0,"delta":"#, delta, "}]}"] {
-            payload.get_mut(len..len + part.len()).unwrap().copy_from_slice(part.as_bytes());
-            len += part.len();
-        }
-        let payload = payload.get(..len).unwrap();
+        let payload = std::format!(r#"{{"choices":[{{"index":0,"delta":{delta}}}]}}"#);
+        let (payload, mut index) = (payload.as_bytes(), Index::new());
         let chunk = Chunk::read(payload, &mut index).unwrap();
         let (mut records, mut scratch) = ([Record::default(); 4], [0; 64]);
         let mut sink = Sink::new(&mut records, &mut scratch, u64::MAX);
@@ -401,8 +396,6 @@ mod tests {
         if queued {
             pending.push(&mut said.frames, Item::NONE);
         }
-        let mut reader = Index::new();
-        reader.read(payload, Hint::None, 8).unwrap();
         for delta in chunk.deltas() {
             let bytes = Bytes::new(payload, Some(0));
             pending.take(&mut said, &delta, tracker, &mut sink, bytes, (0, 0));

@@ -20,7 +20,7 @@ pub fn json(bytes: &[u8]) -> u64 {
             }
             3
         }
-        (Err(fault), Err(())) => {
+        (Err(fault), Err(naive_json::NotJson)) => {
             assert!(fault.offset <= bytes.len(), "{fault}: b\"{}\"", show(bytes));
             json::parse(bytes).map_or(1, |value| {
                 walk(value);

@@ -8,6 +8,7 @@ pub mod corpus;
 pub mod json_walk;
 pub mod log;
 pub mod made;
+#[path = "../../fuzz/src/naive_json.rs"]
 pub mod naive_json;
 pub mod naive_raw_json;
 pub mod naive_sse;

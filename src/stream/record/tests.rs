@@ -1,11 +1,13 @@
 //! The short ways are taken where they are meant to be; numbers and offsets.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
+extern crate std;
 
 use super::{plain_member, ten_digits, Bytes, Full, Record, Sink, Whole, FLAG_NUMBER, FLAG_TEXT_SCRATCH, LEAST};
 use crate::chat::index::{top, Hint, Index};
 use crate::json::{parse, Text};
 use crate::stream::{Config, Found, Kind, Machine};
+use std::format;
 
 #[test]
 fn more_scratch_is_needed_where_an_empty_one_would_not_do() {
@@ -83,9 +85,9 @@ fn a_text_that_fits_is_written_at_once() {
         let (written, used) = (sink.written(), sink.used());
         assert_eq!((put, written), (due.is_some(), usize::from(due.is_some())), "{string} {slots} {room}");
         let Some((flags, text_off, text_len, need)) = due else { continue };
-        let [Record { kind, choice, call, start, end, .. }] = records;
-        assert_eq!((kind, choice, call, start, end), (Kind::Content as u16, 3, 4, 5, 6));
         let [record] = records;
+        assert_eq!((record.kind, record.choice, record.call), (Kind::Content as u16, 3, 4));
+        assert_eq!((record.start, record.end), (5, 6));
         assert_eq!((record.flags, record.text_off, record.text_len, used), (flags, text_off, text_len, need));
     }
 }
@@ -105,13 +107,9 @@ fn a_text_is_decoded_where_there_is_room() {
 }
 
 /// A machine that has just found a chunk.
-fn found(payload: &str, event: &mut [u8]) -> Machine<0> {
+fn found(payload: &str) -> Machine<0> {
     let mut machine = Machine::<0>::with_slots(Config::default());
-    let len = payload.len();
-    event.get_mut(..6).unwrap().copy_from_slice(b"data: ");
-    event.get_mut(6..6 + len).unwrap().copy_from_slice(payload.as_bytes());
-    event.get_mut(6 + len..8 + len).unwrap().copy_from_slice(b"\n\n");
-    let step = machine.step(&mut [0; 64], event.get(..8 + len).unwrap());
+    let step = machine.step(&mut [0; 64], format!("data: {payload}\n\n").as_bytes());
     assert!(matches!(step.found, Found::Chunk(_)), "{step:?}");
     machine
 }
@@ -127,8 +125,7 @@ fn a_chunk_is_told_the_short_way() {
         (r#"{"id":"\n","model":"m","choices":[]}"#, None),
         (r#"{"id":"c","model":"\n","choices":[]}"#, None),
     ] {
-        let mut event = [0; 128];
-        let machine = found(payload, &mut event);
+        let machine = found(payload);
         let (mut records, mut scratch) = ([Record::default(); 1], [0; 64]);
         let mut sink = Sink::new(&mut records, &mut scratch, u64::MAX);
         let told = sink.chunk(&machine, Bytes::new(payload.as_bytes(), Some(0)), (1, 2));
@@ -155,14 +152,8 @@ fn a_member_is_plain_if_it_stands_for_itself() {
         (r#""""#, Some((0, 0))),
         ("7", None),
     ] {
-        let (mut event, mut index) = ([0; 32], Index::new());
-        let payload = [&br#"{"id":"#[..], id.as_bytes(), b"}"];
-        let mut len = 0;
-        for part in payload {
-            event.get_mut(len..len + part.len()).unwrap().copy_from_slice(part);
-            len += part.len();
-        }
-        let bytes = event.get(..len).unwrap();
+        let (payload, mut index) = (format!("{{\"id\":{id}}}"), Index::new());
+        let bytes = payload.as_bytes();
         index.read(bytes, Hint::None, 8).unwrap();
         assert_eq!(plain_member(&index, Bytes::new(bytes, Some(100)), top::ID), due, "{id}");
         assert_eq!(plain_member(&index, Bytes::new(bytes, Some(100)), top::MODEL), Some((0, 0)));

@@ -51,24 +51,28 @@ fn simple(kind: u8) -> Option<u8> {
     })
 }
 
+/// The bytes are no JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotJson;
+
 /// Whether bytes are JSON, by serde_json, which refuses two things that RFC 8259 does not: half a surrogate pair in a
 /// string, and a number beyond a double. Both are written otherwise, and it is asked again.
-pub fn is_json(bytes: &[u8]) -> Result<Option<serde_json::Value>, ()> {
+pub fn is_json(bytes: &[u8]) -> Result<Option<serde_json::Value>, NotJson> {
     let fault = match serde_json::from_slice(bytes) {
         Ok(value) => return Ok(Some(value)),
         Err(fault) => fault,
     };
     let marks = bytes.windows(2).any(|pair| pair == b"\\u") || bytes.iter().any(|byte| matches!(byte, b'e' | b'E'));
-    let text = if marks { fault.to_string() } else { return Err(()) };
+    let text = if marks { fault.to_string() } else { return Err(NotJson) };
     if text.contains("number out of range") {
         // What is left of it without its exponent's sign is no shorter in grammar: a small exponent instead.
         let tamed: Vec<u8> = tame_exponents(bytes);
-        return serde_json::from_slice::<serde_json::Value>(&tamed).map(|_| None).map_err(drop);
+        return serde_json::from_slice::<serde_json::Value>(&tamed).map(|_| None).map_err(|_| NotJson);
     }
     if text.contains("surrogate") || text.contains("unexpected end of hex escape") {
-        return serde_json::from_slice::<serde_json::Value>(&hide_halves(bytes)).map(|_| None).map_err(drop);
+        return serde_json::from_slice::<serde_json::Value>(&hide_halves(bytes)).map(|_| None).map_err(|_| NotJson);
     }
-    Err(())
+    Err(NotJson)
 }
 
 /// Digits of exponents as zeros.
@@ -115,7 +119,14 @@ pub fn integer(text: &str) -> Option<i128> {
         return Some(0);
     }
     let zeros = digits.len() - digits.trim_end_matches('0').len();
-    let power = exponent.parse::<i64>().ok()? - fraction.len() as i64 + zeros as i64;
+    // An exponent that long is beyond any number of digits here.
+    let (sign, size) = match exponent.strip_prefix('-') {
+        Some(size) => (-1, size),
+        None => (1, exponent.strip_prefix('+').unwrap_or(exponent)),
+    };
+    let size = size.trim_start_matches('0');
+    let exponent: i64 = if size.len() > 12 { 1 << 50 } else { format!("0{size}").parse().ok()? };
+    let power = sign * exponent - fraction.len() as i64 + zeros as i64;
     if power < 0 || kept.len() as i64 + power > 38 {
         return None;
     }
