@@ -6,14 +6,7 @@ manifests=(Cargo.toml capi/Cargo.toml proof/Cargo.toml fuzz/Cargo.toml)
 have cargo || skip "cargo is missing"
 
 # Not optimised: to build it takes longer than to run it. Of its features none is of use here.
-is_right() { [ "$(cargo-deny --version 2>/dev/null)" = "cargo-deny $CARGO_DENY_VERSION" ]; }
-PATH=$TARGET/tools/bin:$PATH
-if ! is_right; then
-  echo "NOTE cargo-deny $CARGO_DENY_VERSION is built first, which takes minutes"
-  CARGO_PROFILE_DEV_DEBUG=false CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --debug --no-default-features \
-    --root "$TARGET/tools" "cargo-deny@$CARGO_DENY_VERSION" >/dev/null 2>&1 || true
-  is_right || skip "cargo-deny $CARGO_DENY_VERSION is missing, and cannot be installed"
-fi
+CARGO_PROFILE_DEV_DEBUG=false need_tool cargo-deny "$CARGO_DENY_VERSION" --debug --no-default-features
 # It reads the licences in the crates of every machine, not of this one alone.
 for manifest in "${manifests[@]}"; do
   cargo fetch --quiet --locked --manifest-path "$manifest" || skip "the crates of $manifest are neither cached nor to be fetched"

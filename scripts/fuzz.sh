@@ -21,17 +21,9 @@ have c++ || bash scripts/install.sh g++
 have c++ || skip "a C++ compiler is missing, for libFuzzer (Debian: g++)"
 need_crates --manifest-path fuzz/Cargo.toml
 
+need_tool cargo-fuzz "$CARGO_FUZZ_VERSION"
 # The sanitizer's flags are unstable: so this Rust is told to take them.
 export RUSTC_BOOTSTRAP=1
-
-is_right() { [ "$(cargo fuzz --version 2>/dev/null)" = "cargo-fuzz $CARGO_FUZZ_VERSION" ]; }
-PATH=$TARGET/tools/bin:$PATH
-if ! is_right; then
-  echo "NOTE cargo-fuzz $CARGO_FUZZ_VERSION is built first, which takes minutes"
-  RUSTC_BOOTSTRAP=0 CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --root "$TARGET/tools" \
-    "cargo-fuzz@$CARGO_FUZZ_VERSION" >/dev/null 2>&1 || true
-  is_right || skip "cargo-fuzz $CARGO_FUZZ_VERSION is missing, and cannot be installed"
-fi
 
 out=$TARGET/fuzz
 mkdir -p "$out"

@@ -98,14 +98,8 @@ pass header-version
 
 # ---- cbindgen. Its --verify writes the file, so it is made beside.
 have cargo || skip "cargo is missing"
-is_right() { [ "$("$1" --version 2>/dev/null)" = "cbindgen $CBINDGEN_VERSION" ]; }
-cbindgen=$TARGET/tools/bin/cbindgen
-! have cbindgen || ! is_right cbindgen || cbindgen=cbindgen
-if ! is_right "$cbindgen"; then
-  CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --root "$TARGET/tools" \
-    "cbindgen@$CBINDGEN_VERSION" >/dev/null 2>&1 || skip "cbindgen $CBINDGEN_VERSION is missing, and cannot be installed"
-fi
-"$cbindgen" --quiet --config capi/cbindgen.toml --crate deltawire-capi --output "$work/made.h" capi ||
+need_tool cbindgen "$CBINDGEN_VERSION"
+cbindgen --quiet --config capi/cbindgen.toml --crate deltawire-capi --output "$work/made.h" capi ||
   fail "cbindgen failed"
 diff -u include/deltawire.h "$work/made.h" || fail "deltawire.h is not what cbindgen makes of capi/"
 pass header-cbindgen

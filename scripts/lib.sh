@@ -27,6 +27,23 @@ fail() {
 }
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# need_tool CRATE VERSION [cargo install's arguments]: its program in just this version; built if it is missing, and the step is
+# skipped if it cannot be.
+need_tool() {
+  local crate=$1 version=$2
+  shift 2
+  # What is asked is `cargo deny`, not `cargo-deny`.
+  local program=${crate/#cargo-/cargo }
+  PATH=$TARGET/tools/bin:$PATH
+  # shellcheck disable=SC2086
+  has_it() { [ "$($program --version 2>/dev/null)" = "$crate $version" ]; }
+  has_it && return
+  echo "NOTE $crate $version is built first, which takes minutes"
+  CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --root "$TARGET/tools" "$@" "$crate@$version" \
+    >/dev/null 2>&1 || true
+  has_it || skip "$crate $version is missing, and cannot be installed"
+}
+
 # need_crates [cargo arguments]: the step is skipped where neither cache nor network has the locked crates.
 need_crates() {
   have cargo || skip "cargo is missing"

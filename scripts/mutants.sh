@@ -4,14 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_crates
 have python3 || skip "python3 is missing"
-is_right() { [ "$(cargo mutants --version 2>/dev/null)" = "cargo-mutants $CARGO_MUTANTS_VERSION" ]; }
-PATH=$TARGET/tools/bin:$PATH
-if ! is_right; then
-  echo "NOTE cargo-mutants $CARGO_MUTANTS_VERSION is built first, which takes minutes"
-  CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --root "$TARGET/tools" \
-    "cargo-mutants@$CARGO_MUTANTS_VERSION" >/dev/null 2>&1 || true
-  is_right || skip "cargo-mutants $CARGO_MUTANTS_VERSION is missing, and cannot be installed"
-fi
+need_tool cargo-mutants "$CARGO_MUTANTS_VERSION"
 
 out=$TARGET/mutants
 mkdir -p "$out"
