@@ -42,6 +42,16 @@ impl Error {
         }
     }
 
+    /// The error about a limit with this number in the C interface.
+    pub(crate) const fn from_number(number: u32, offset: u64) -> Option<Error> {
+        Some(match number {
+            1 => Error::TooManyChoices { offset },
+            2 => Error::TooManyCalls { offset },
+            3 => Error::BadIndex { offset },
+            _ => return None,
+        })
+    }
+
     /// Stream offset, in bytes, where the event began that the error is about.
     pub const fn offset(&self) -> u64 {
         match *self {

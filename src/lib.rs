@@ -4,15 +4,15 @@
 //! [`Parser`] is what to use. Pull with [`Parser::next`]:
 //!
 //! ```
-//! use deltawire::{chat::DeltaKind, Parser};
+//! use deltawire::{Parser, Update};
 //!
 //! let mut parser = Parser::new([0; 4096]);
 //! let mut text = String::new();
 //! # let reads = [&b"data: {\"choices\":[{\"delta\":{\"content\":\"Hel"[..], b"lo\"}}]}\n\ndata: [DONE]\n\n"];
 //! for mut input in reads {
 //!     while let Some(event) = parser.next(&mut input)? {
-//!         for delta in event.deltas() {
-//!             if let DeltaKind::Content(content) = delta.kind {
+//!         for (_choice, update) in event.deltas() {
+//!             if let Update::Content(content) = update {
 //!                 text += &content.to_string();
 //!             }
 //!         }
@@ -47,6 +47,7 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+pub mod delta;
 mod error;
 mod limits;
 mod quirk;
@@ -60,6 +61,8 @@ pub mod sse;
 pub mod stream;
 pub mod track;
 
+pub use chat::Update;
+pub use delta::Delta;
 pub use error::Error;
 pub use limits::Limits;
 pub use quirk::{Quirk, QuirkSet};

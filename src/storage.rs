@@ -35,6 +35,14 @@ pub trait Storage: sealed::Sealed {
     fn shrink(&mut self, len: usize) {
         let _ = len;
     }
+    /// Whether what is in it can be moved to a larger one: [`Movable`].
+    fn can_move(&self) -> bool {
+        false
+    }
+    /// How much was wanted in vain, of one that can be moved.
+    fn take_wanted(&mut self) -> Option<usize> {
+        None
+    }
 }
 
 impl<const N: usize> Storage for [u8; N] {
@@ -89,15 +97,6 @@ impl<'a> Movable<'a> {
     pub fn new(bytes: &'a mut [u8], can_move: bool) -> Self {
         Movable { bytes, can_move, wanted: None }
     }
-
-    pub(crate) fn can_move(&self) -> bool {
-        self.can_move
-    }
-
-    /// How much was wanted in vain.
-    pub(crate) fn take_wanted(&mut self) -> Option<usize> {
-        self.wanted.take()
-    }
 }
 
 impl Storage for Movable<'_> {
@@ -122,6 +121,14 @@ impl Storage for Movable<'_> {
             self.wanted = Some(self.wanted.unwrap_or(0).max(len));
         }
         fits
+    }
+    #[inline]
+    fn can_move(&self) -> bool {
+        self.can_move
+    }
+    #[inline]
+    fn take_wanted(&mut self) -> Option<usize> {
+        self.wanted.take()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is expected of a member's value, and what is flagged if it is something else.
 
-use super::index::is_none_string;
+use super::scalar::is_none_string;
 use crate::json::{Kind, Kinds, Value};
 use crate::{Quirk, QuirkSet};
 

@@ -4,19 +4,19 @@
 //! shape whose parts have moved: then only their bases are new. A fresh pass puts everything in segment 0, whose base
 //! is 0.
 
-use super::{flat, pass};
-use crate::json::{JsonError, Kind, Text, TextFlags, Value};
+use super::page::DeltaList;
+use crate::json::{TextFlags, Value};
 use crate::QuirkSet;
 
 /// Where a value lies in its payload: from `start` to `end`, each counted from the base of its segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
-    pub(super) start: u32,
-    pub(super) end: u32,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
     /// The segment of `start`, and that of `end` 4 bits higher.
-    pub(super) segments: u8,
+    pub(crate) segments: u8,
     /// What is known of a string ([`TextFlags`]).
-    pub(super) flags: u8,
+    pub(crate) flags: u8,
 }
 
 /// The spans of one level, by the number of the member; field by field, because that is smaller.
@@ -32,13 +32,13 @@ pub(crate) struct Spans<const N: usize> {
 impl<const N: usize> Spans<N> {
     pub(crate) const EMPTY: Self = Spans { present: 0, start: [0; N], end: [0; N], segments: [0; N], flags: [0; N] };
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.present = 0;
     }
 
     /// Says whether the member was there before.
     #[inline]
-    pub(super) fn set(&mut self, member: usize, span: Span) -> bool {
+    pub(crate) fn set(&mut self, member: usize, span: Span) -> bool {
         let Spans { present, start, end, segments, flags } = self;
         if let (Some(start), Some(end), Some(segments), Some(flags)) =
             (start.get_mut(member), end.get_mut(member), segments.get_mut(member), flags.get_mut(member))
@@ -51,7 +51,7 @@ impl<const N: usize> Spans<N> {
         before
     }
 
-    pub(super) fn unset(&mut self, member: usize) {
+    pub(crate) fn unset(&mut self, member: usize) {
         self.present &= !(1 << (member & 31));
     }
 
@@ -68,7 +68,7 @@ impl<const N: usize> Spans<N> {
     }
 
     #[inline]
-    pub(super) fn get(&self, member: usize) -> Option<Span> {
+    pub(crate) fn get(&self, member: usize) -> Option<Span> {
         if !self.has(member) {
             return None;
         }
@@ -99,37 +99,36 @@ pub(crate) mod top {
     pub(crate) const COUNT: usize = 13;
 }
 
-/// Members of a choice.
+/// Members of a choice, in the order in which their deltas are emitted.
 pub(crate) mod choice {
     pub(crate) const INDEX: usize = 0;
     pub(crate) const DELTA: usize = 1;
-    pub(crate) const MESSAGE: usize = 2;
+    pub(crate) const WHOLE: usize = 2;
     pub(crate) const TEXT: usize = 3;
-    pub(crate) const FINISH_REASON: usize = 4;
-    pub(crate) const NATIVE_FINISH_REASON: usize = 5;
-    pub(crate) const LOGPROBS: usize = 6;
-    pub(crate) const ERROR: usize = 7;
-    pub(crate) const PROVIDER_FIELDS: usize = 8;
-    pub(crate) const WHOLE: usize = 9;
+    pub(crate) const MESSAGE: usize = 4;
+    pub(crate) const LOGPROBS: usize = 5;
+    pub(crate) const NATIVE_FINISH_REASON: usize = 6;
+    pub(crate) const PROVIDER_FIELDS: usize = 7;
+    pub(crate) const FINISH_REASON: usize = 8;
     /// `finishReason`, as some spell it.
-    pub(crate) const FINISH_CAMEL: usize = 10;
+    pub(crate) const FINISH_CAMEL: usize = 9;
+    pub(crate) const ERROR: usize = 10;
     pub(crate) const COUNT: usize = 11;
 }
 
-/// Members of a delta or a message.
+/// Members of a delta or a message, in the order in which their deltas are emitted.
 pub(crate) mod delta {
     pub(crate) const ROLE: usize = 0;
-    pub(crate) const CONTENT: usize = 1;
-    pub(crate) const REFUSAL: usize = 2;
-    pub(crate) const REASONING_CONTENT: usize = 3;
-    pub(crate) const REASONING: usize = 4;
-    pub(crate) const REASONING_DETAILS: usize = 5;
-    pub(crate) const THINKING: usize = 6;
-    pub(crate) const THOUGHT: usize = 7;
+    pub(crate) const REASONING_CONTENT: usize = 1;
+    pub(crate) const REASONING: usize = 2;
+    pub(crate) const REASONING_DETAILS: usize = 3;
+    pub(crate) const THINKING: usize = 4;
+    pub(crate) const THOUGHT: usize = 5;
+    pub(crate) const CONTENT: usize = 6;
+    pub(crate) const REFUSAL: usize = 7;
     pub(crate) const FUNCTION_CALL: usize = 8;
     pub(crate) const TOOL_CALLS: usize = 9;
     pub(crate) const AUDIO: usize = 10;
-    /// No delta of its own: whoever puts a message together asks for it.
     pub(crate) const ANNOTATIONS: usize = 11;
     pub(crate) const COUNT: usize = 12;
 }
@@ -150,23 +149,43 @@ pub(crate) mod call {
 /// The spans of a tool call.
 pub(crate) type CallIndex = Spans<{ call::COUNT }>;
 
-/// The spans of a delta or a message and of its first tool call.
+/// The spans of a delta or a message, and what is known of its tool calls.
 #[derive(Clone, Debug)]
 pub(crate) struct DeltaIndex {
     pub(crate) spans: Spans<{ delta::COUNT }>,
-    /// Its first tool call.
-    pub(crate) call: CallIndex,
     /// How many tool calls there are.
     pub(crate) calls: u32,
+    pub(crate) first_call: FirstCall,
+}
+
+/// The first tool call of a delta, as far as a list of deltas needs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstCall {
+    /// Its index, if it has one.
+    pub(crate) index: u32,
+    pub(crate) has_index: bool,
+    /// It has nothing but an index and arguments that are a string.
+    pub(crate) is_fragment: bool,
+    /// Its arguments, if they are a string; else empty.
+    pub(crate) arguments: Span,
+}
+
+impl FirstCall {
+    pub(crate) const NONE: FirstCall = FirstCall {
+        index: 0,
+        has_index: false,
+        is_fragment: false,
+        arguments: Span { start: 0, end: 0, segments: 0, flags: 0 },
+    };
 }
 
 impl DeltaIndex {
-    pub(crate) const EMPTY: Self = DeltaIndex { spans: Spans::EMPTY, call: Spans::EMPTY, calls: 0 };
+    pub(crate) const EMPTY: Self = DeltaIndex { spans: Spans::EMPTY, calls: 0, first_call: FirstCall::NONE };
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.spans.clear();
-        self.call.clear();
         self.calls = 0;
+        self.first_call = FirstCall::NONE;
     }
 }
 
@@ -180,7 +199,7 @@ pub(crate) struct ChoiceIndex {
 impl ChoiceIndex {
     pub(crate) const EMPTY: Self = ChoiceIndex { spans: Spans::EMPTY, delta: DeltaIndex::EMPTY };
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.spans.clear();
         self.delta.clear();
     }
@@ -212,14 +231,9 @@ pub struct Index {
     /// How many choices there are.
     pub(crate) choices: u32,
     pub(crate) quirks: QuirkSet,
-    /// Choices: seen, and finished.
-    pub(crate) seen: ChoiceSet,
-    pub(crate) finished: ChoiceSet,
     pub(crate) facts: Facts,
-    /// What the deltas of the chunk and its first choice may be ([`due`](super::flat::due)).
-    pub(crate) due: u32,
-    /// The index of the first choice, as a number.
-    pub(crate) number: u32,
+    /// The deltas.
+    pub(crate) list: DeltaList,
     /// Where the event lay in the stream.
     pub(crate) frame: (u64, u64),
 }
@@ -254,6 +268,13 @@ impl ChoiceSet {
         *low |= more_low;
         *high |= more_high;
     }
+}
+
+/// The choices of a chunk by their indexes: those that it has, and those with a finish reason.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) all: ChoiceSet,
+    pub(crate) finished: ChoiceSet,
 }
 
 /// What the pass found out about the chunk as a whole.
@@ -294,11 +315,8 @@ impl Index {
             between: [0; SEGMENTS],
             choices: 0,
             quirks: QuirkSet::EMPTY,
-            seen: ChoiceSet::EMPTY,
-            finished: ChoiceSet::EMPTY,
             facts: Facts::NONE,
-            due: 0,
-            number: 0,
+            list: DeltaList::EMPTY,
             frame: (0, 0),
         }
     }
@@ -309,117 +327,29 @@ impl Index {
         self.bases = [0; SEGMENTS];
         self.choices = 0;
         self.quirks = QuirkSet::EMPTY;
-        self.seen = ChoiceSet::EMPTY;
-        self.finished = ChoiceSet::EMPTY;
         self.facts = Facts::default();
-        self.due = 0;
-        self.number = 0;
+        self.list.clear();
     }
 
-    /// Reads a payload. Gives the offset one past its JSON value: what follows it is not looked at.
-    pub(crate) fn read(&mut self, payload: &[u8], hint: Hint, max_depth: u32) -> Result<usize, JsonError> {
-        self.clear();
-        let end = pass::read(self, payload, max_depth)?;
-        self.conclude(payload, hint);
-        Ok(end)
-    }
-
-    /// An error's payload that is no JSON object.
-    pub(crate) fn plain_text(&mut self) {
-        self.clear();
-        self.facts = Facts { error: true, error_is_whole: true, text: true, ..Facts::default() };
-        self.due = flat::ERROR;
+    /// Where a span begins and ends in the payload, and what is known of the string there.
+    #[inline(always)]
+    pub(crate) fn place(&self, span: Span) -> (u32, u32, TextFlags) {
+        let (from, to) = (span.segments & 7, span.segments >> 4 & 7);
+        let base = |segment: u8| self.bases.get(usize::from(segment)).copied().unwrap_or(0);
+        let flags = if from == to { Some(&span.flags) } else { self.between.get(usize::from(from)) };
+        let flags = TextFlags::from_bits(u16::from(flags.copied().unwrap_or(0)));
+        (base(from).wrapping_add(span.start), base(to).wrapping_add(span.end), flags)
     }
 
     #[inline]
     pub(crate) fn value<'a>(&self, payload: &'a [u8], span: Span) -> Value<'a> {
-        let (from, to) = (span.segments & 7, span.segments >> 4 & 7);
-        let base = |segment: u8| self.bases.get(usize::from(segment)).copied().unwrap_or(0);
-        let start = base(from).wrapping_add(span.start) as usize;
-        let end = base(to).wrapping_add(span.end) as usize;
-        let raw = payload.get(start..end).unwrap_or(b"null");
-        let flags = if from == to { Some(&span.flags) } else { self.between.get(usize::from(from)) };
-        Value::from_span(raw, TextFlags::from_bits(u16::from(flags.copied().unwrap_or(0))))
+        let (start, end, flags) = self.place(span);
+        Value::from_span(payload.get(start as usize..end as usize).unwrap_or(b"null"), flags)
     }
 
     #[inline]
     pub(crate) fn top<'a>(&self, payload: &'a [u8], member: usize) -> Option<Value<'a>> {
         self.top.get(member).map(|span| self.value(payload, span))
-    }
-
-    /// What needs more than one member to be known.
-    fn conclude(&mut self, payload: &[u8], hint: Hint) {
-        let is = |index: &Index, member: usize, word: &str| {
-            index.top(payload, member).and_then(|value| value.as_text()).is_some_and(|text| text == word)
-        };
-        let object = self.top(payload, top::OBJECT).and_then(|value| value.as_text());
-        let object = object.map_or(&b""[..], |text| text.raw());
-        self.facts.chat = self.choices > 0
-            || self.top.get(top::CHOICES).is_some()
-            // Other protocols have usage too, but also a type.
-            || self.top.get(top::USAGE).is_some() && self.top.get(top::TYPE).is_none()
-            || object.starts_with(b"chat.completion")
-            || object.starts_with(b"text_completion");
-        let member = self.top(payload, top::ERROR);
-        if member.is_some_and(is_error) {
-            self.facts.error = true;
-        } else {
-            let detail = self.top(payload, top::DETAIL).is_some_and(is_error) && !self.facts.chat;
-            if hint == Hint::Error || is(self, top::TYPE, "error") || object == b"error" || detail {
-                self.facts.error = true;
-                self.facts.error_is_whole = true;
-            }
-        }
-        let whole = flat::due_of_chunk(self, payload);
-        if self.choices > 0 {
-            (self.due, self.number) = flat::due(self, &self.first, payload);
-        }
-        self.due |= whole;
-    }
-}
-
-/// Whether a value in the place of an error is one: null, `""`, `"None"`, false and `{}` are not.
-pub(crate) fn is_error(value: Value<'_>) -> bool {
-    match value.kind() {
-        Kind::Null => false,
-        Kind::String => !matches!(value.raw(), b"\"\"" | b"\"None\""),
-        Kind::Object => value.members().next().is_some(),
-        Kind::Bool => value.as_bool() == Some(true),
-        Kind::Number | Kind::Array => true,
-    }
-}
-
-/// Whether the value is the string "None", which stands for null in some documentation.
-pub(crate) fn is_none_string(value: Value<'_>) -> bool {
-    value.raw() == b"\"None\""
-}
-
-/// A choice's finish reason, if it says something; `finishReason` is understood too.
-#[inline]
-pub(crate) fn finish_reason<'a>(member: impl Fn(usize) -> Option<Value<'a>>) -> Option<Text<'a>> {
-    let says = |value: Value<'a>| value.as_text().filter(|text| !text.is_empty() && !is_none_string(value));
-    member(choice::FINISH_REASON).and_then(says).or_else(|| member(choice::FINISH_CAMEL).and_then(says))
-}
-
-/// An index as a number: negative is 0, a number in a string counts. None if there is none.
-pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
-    let parse = |number: crate::json::Number<'_>| {
-        number.to_i64().map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX)).or(Some(u32::MAX))
-    };
-    if let [digit @ b'0'..=b'9'] = value.raw() {
-        return Some(u32::from(digit - b'0'));
-    }
-    match value.kind() {
-        Kind::Number => value.as_number().and_then(parse),
-        Kind::String => {
-            let inner = value.as_text()?.raw();
-            if inner.is_empty() || inner.len() > 10 || !inner.iter().all(u8::is_ascii_digit) {
-                return None;
-            }
-            let number = inner.iter().fold(0u64, |n, digit| n * 10 + u64::from(digit - b'0'));
-            Some(u32::try_from(number).unwrap_or(u32::MAX))
-        }
-        _ => None,
     }
 }
 
@@ -432,14 +362,4 @@ pub(crate) fn member<'a, const N: usize>(
     member: usize,
 ) -> Option<Value<'a>> {
     spans.get(member).map(|span| index.value(payload, span))
-}
-
-/// Where in `payload` a value of it begins.
-pub(crate) fn start_of(payload: &[u8], value: Value<'_>) -> usize {
-    (value.raw().as_ptr() as usize).wrapping_sub(payload.as_ptr() as usize)
-}
-
-/// Where in `payload` a value of it ends.
-pub(crate) fn end_of(payload: &[u8], value: Value<'_>) -> usize {
-    start_of(payload, value).wrapping_add(value.raw().len())
 }

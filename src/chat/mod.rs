@@ -8,76 +8,35 @@
 //! Sources: the provider's references of the chat completion chunk object and of legacy completions; what real
 //! streams deviate in is in `docs/quirks.md`.
 
-mod choice;
-mod chunk;
-mod delta;
-mod error;
-mod expect;
-mod flat;
+mod cursor;
+mod deltas;
 #[cfg(test)]
-mod flat_tests;
+mod deltas_tests;
+mod expect;
+mod fields;
 pub(crate) mod index;
 mod key;
-mod logprobs;
+mod list;
+mod page;
+mod parts;
 mod pass;
+pub(crate) mod read;
+pub(crate) mod scalar;
 pub(crate) mod shape;
-mod tool_call;
-mod usage;
+mod update;
+mod views;
 mod work;
 
 #[cfg(test)]
 mod tests;
 
-pub use choice::{Choice, Choices, FinishKind, FinishReason};
-pub use chunk::{Chunk, Field};
-pub use delta::{
-    Audio, ContentPart, ContentParts, DeltaView, FunctionCall, Message, ReasoningDetail, ReasoningDetails,
-};
-pub use error::{ApiError, ErrorPart};
-pub(crate) use flat::DeltaCursor;
-pub use flat::{Delta, DeltaKind, Deltas};
+pub(crate) use cursor::Cursor;
+pub use deltas::Deltas;
 pub use index::Index;
-pub(crate) use logprobs::LISTS;
-pub use logprobs::{Logprobs, TokenBytes, TokenLogprob, TokenLogprobs};
-pub use tool_call::{ToolCall, ToolCalls};
-pub use usage::{TokenCounts, Usage};
-
-/// A payload and where its members lie.
-#[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
-    pub(crate) payload: &'a [u8],
-    pub(crate) index: &'a Index,
-}
-
-/// Spans that an index holds, or that a view walked for itself.
-#[derive(Clone)]
-pub(crate) enum Walked<'a, T> {
-    Indexed(&'a T),
-    Own(T),
-}
-
-impl<T> core::ops::Deref for Walked<'_, T> {
-    type Target = T;
-    #[inline]
-    fn deref(&self) -> &T {
-        match self {
-            Walked::Indexed(index) => index,
-            Walked::Own(index) => index,
-        }
-    }
-}
-
-/// A text that says something: a string, not empty. Other scalars are handed on as they are written.
-pub(crate) fn text_of(value: crate::json::Value<'_>) -> Option<crate::json::Text<'_>> {
-    use crate::json::{Kind, Text};
-    match value.kind() {
-        Kind::String => value.as_text().filter(|text| !text.is_empty()),
-        Kind::Number | Kind::Bool => Some(Text::verbatim(value.raw())),
-        Kind::Null | Kind::Array | Kind::Object => None,
-    }
-}
-
-/// The member `name` of a small object that the pass did not enter.
-pub(crate) fn member_of<'a>(value: crate::json::Value<'a>, name: &str) -> Option<crate::json::Value<'a>> {
-    value.get(name).ok().flatten().filter(|value| !value.is_null())
-}
+pub use parts::{ContentPart, ContentParts, ReasoningDetail, ReasoningDetails};
+pub use update::{CallUpdate, Update};
+pub(crate) use views::LISTS;
+pub use views::{
+    ApiError, Audio, Choice, Choices, Chunk, DeltaView, ErrorPart, Field, FinishKind, FinishReason, FunctionCall,
+    Logprobs, Message, TokenBytes, TokenCounts, TokenLogprob, TokenLogprobs, ToolCall, ToolCalls, Usage,
+};

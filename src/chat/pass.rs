@@ -7,30 +7,34 @@
 
 use super::expect::Expect;
 use super::index::{
-    call, choice, delta, finish_reason, index_number, is_error, top, CallIndex, ChoiceIndex, ChoiceSet, DeltaIndex,
-    Facts, Index, Span,
+    call, choice, delta, top, CallIndex, ChoiceIndex, DeltaIndex, Facts, FirstCall, Index, Seen, Span,
 };
 use super::key::Key;
+use super::list::put_choice;
+use super::page::Items;
+use super::parts::part_type;
+use super::scalar::{index_number, is_error, reason_of, text_of};
 use super::work::{next_key, Notes, Work, UNKNOWN};
 use crate::json::{JsonError, Kind, Kinds, Steps};
 use crate::Quirk;
 
-/// Reads a payload. Gives the offset one past its JSON value: what follows it is not looked at.
-pub(super) fn read(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<usize, JsonError> {
-    let mut notes = Notes::default();
+/// Walks a payload. Gives the offset one past its JSON value, and which choices it has: what follows the value is not
+/// looked at.
+pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<(usize, Seen), JsonError> {
+    let (mut notes, mut seen) = (Notes::default(), Seen::default());
     let mut work = Work { steps: Steps::new(payload, 0, max_depth), notes: &mut notes };
     if work.steps.peek() == b'n' {
         work.read();
         work.notes.quirks.insert(Quirk::NullChunk);
     } else {
-        work.chunk(index);
+        work.chunk(index, &mut seen);
     }
     let end = work.steps.offset();
     if let Some(fault) = notes.fault {
         return Err(fault);
     }
     index.quirks |= notes.quirks;
-    Ok(end)
+    Ok((end, seen))
 }
 
 /// A walk for one view, of a value that the pass over the chunk has been over.
@@ -45,29 +49,21 @@ impl<'a> Pass<'a> {
         Pass { steps: Steps::new(payload, offset, u32::MAX), notes: Notes::default() }
     }
 
-    /// The same for the next element of an array, from right behind the one before it. None: there is none.
-    pub(crate) fn next_element(payload: &'a [u8], offset: usize) -> Option<Self> {
-        let mut pass = Pass::again(payload, offset);
-        pass.work(|work| work.more_elements()).then_some(pass)
-    }
-
-    pub(crate) fn offset(&self) -> usize {
-        self.steps.offset()
-    }
-
-    /// Walks one choice.
-    pub(crate) fn choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
-        self.work(|work| work.further_choice(into))
-    }
-
     /// Walks a delta or a message.
     pub(crate) fn delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
         self.work(|work| work.delta(into))
     }
 
-    /// Walks one tool call.
-    pub(crate) fn call(&mut self, into: &mut CallIndex) -> Option<()> {
-        self.work(|work| work.further_call(into))
+    /// Walks the next call of the array at `start`: the one behind `offset`, where an earlier one ended, or the first if
+    /// that is 0. Gives where it ends; `None` if there is none.
+    pub(crate) fn call_at(payload: &'a [u8], start: usize, offset: usize, into: &mut CallIndex) -> Option<usize> {
+        let mut pass = Pass::again(payload, if offset == 0 { start } else { offset });
+        let comes = pass.work(|work| if offset == 0 { work.enter_array() } else { work.more_elements() });
+        if !comes {
+            return None;
+        }
+        pass.work(|work| work.call(into))?;
+        Some(pass.steps.offset())
     }
 
     fn work<T>(&mut self, what: impl FnOnce(&mut Work<'a, '_>) -> T) -> T {
@@ -78,16 +74,39 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// What the index says of all choices.
-struct Seen<'i> {
-    seen: &'i mut ChoiceSet,
-    finished: &'i mut ChoiceSet,
-    facts: &'i mut Facts,
+/// A choice that is not the first, and where it lies.
+pub(crate) struct Further {
+    pub(crate) fields: ChoiceIndex,
+    pub(crate) number: u32,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// Walks the choice behind the one that ends at `offset`.
+#[inline(never)]
+pub(crate) fn further_choice(payload: &[u8], offset: usize) -> Option<Further> {
+    let mut pass = Pass::again(payload, offset);
+    if !pass.work(|work| work.more_elements()) {
+        return None;
+    }
+    choice_at(payload, pass.steps.offset())
+}
+
+/// Walks the choice that begins at `start`.
+#[inline(never)]
+pub(crate) fn choice_at(payload: &[u8], start: usize) -> Option<Further> {
+    let mut pass = Pass::again(payload, start);
+    let mut fields = ChoiceIndex::EMPTY;
+    let number = pass.work(|work| {
+        work.further_choice(&mut fields)?;
+        Some(work.index_of(&fields))
+    })?;
+    Some(Further { fields, number, start, end: pass.steps.offset() })
 }
 
 impl Work<'_, '_> {
     #[inline(always)]
-    fn chunk(&mut self, index: &mut Index) -> Option<()> {
+    fn chunk(&mut self, index: &mut Index, seen: &mut Seen) -> Option<()> {
         let mut more = self.enter_object();
         while more {
             let key = next_key!(self,
@@ -104,7 +123,7 @@ impl Work<'_, '_> {
             );
             let place = match key {
                 Key::Choices => {
-                    if self.choices(index) {
+                    if self.choices(index, seen) {
                         more = self.more_members();
                         continue;
                     }
@@ -137,12 +156,13 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Walks the choices. `false`: it is no array that comes.
+    /// Walks the choices, and puts their deltas in the list. `false`: the next value is no array.
     #[inline(always)]
-    fn choices(&mut self, index: &mut Index) -> bool {
+    fn choices(&mut self, index: &mut Index, seen: &mut Seen) -> bool {
         index.first.clear();
+        index.list.clear();
         index.choices = 0;
-        (index.seen, index.finished, index.facts) = (ChoiceSet::EMPTY, ChoiceSet::EMPTY, Facts::default());
+        (*seen, index.facts) = (Seen::default(), Facts::default());
         if self.steps.peek() != b'[' {
             return false;
         }
@@ -150,14 +170,13 @@ impl Work<'_, '_> {
         let mut more = self.enter_array();
         while more {
             if index.choices == 0 {
+                let start = self.steps.offset();
                 self.choice(&mut index.first);
-                let Index { first, seen, finished, facts, .. } = &mut *index;
-                self.conclude(first, Seen { seen, finished, facts });
+                let Index { first, list, facts, .. } = &mut *index;
+                let items = self.conclude(first, seen, facts);
+                list.add_choice(items.as_slice(), start as u32, 0);
             } else {
-                let mut other = ChoiceIndex::EMPTY;
-                self.aside(|work| work.further_choice(&mut other));
-                let Index { seen, finished, facts, .. } = &mut *index;
-                self.conclude(&other, Seen { seen, finished, facts });
+                self.aside(|work| work.next_choice(index, seen));
             }
             index.choices = index.choices.saturating_add(1);
             more = self.more_elements();
@@ -167,19 +186,36 @@ impl Work<'_, '_> {
         true
     }
 
-    /// What the verdict has to know of a choice.
+    /// Walks a choice behind the first.
+    #[inline(never)]
+    fn next_choice(&mut self, index: &mut Index, seen: &mut Seen) {
+        let mut other = ChoiceIndex::EMPTY;
+        let start = self.steps.offset();
+        self.aside(|work| work.choice(&mut other));
+        let items = self.conclude(&other, seen, &mut index.facts);
+        index.list.add_choice(items.as_slice(), start as u32, 0);
+    }
+
+    /// Notes what the verdict has to know of a choice, and gives its deltas.
     #[inline(always)]
-    fn conclude(&self, choice: &ChoiceIndex, to: Seen<'_>) {
+    fn conclude(&self, choice: &ChoiceIndex, seen: &mut Seen, facts: &mut Facts) -> Items {
         /// Members that few choices have.
         const RARE: u32 = 1 << choice::MESSAGE | 1 << choice::TEXT | 1 << choice::ERROR | 1 << choice::FINISH_CAMEL;
         let first = |member| choice.spans.get(member).and_then(|span| self.first_byte(span));
+        let mut items = Items::new(false);
+        let number = self.index_of(choice);
         if choice.spans.mask() & (RARE | 1 << choice::WHOLE) != 1 << choice::WHOLE
             || first(choice::FINISH_REASON) == Some(b'"')
         {
-            return self.conclude_all(choice, to);
+            if choice.spans.has(choice::WHOLE) {
+                self.conclude_all(choice, number, seen, facts);
+            }
+        } else {
+            seen.all.insert(number);
+            facts.delta |= first(choice::DELTA) == Some(b'{');
         }
-        to.seen.insert(self.index_of(choice));
-        to.facts.delta |= first(choice::DELTA) == Some(b'{');
+        put_choice(self.steps.bytes(), choice, number, &mut items);
+        items
     }
 
     #[inline(always)]
@@ -193,22 +229,19 @@ impl Work<'_, '_> {
 
     /// [`conclude`](Work::conclude) for any choice.
     #[inline(never)]
-    fn conclude_all(&self, choice: &ChoiceIndex, to: Seen<'_>) {
-        if choice.spans.get(choice::WHOLE).is_none() {
-            return;
-        }
+    fn conclude_all(&self, choice: &ChoiceIndex, number: u32, seen: &mut Seen, facts: &mut Facts) {
         let value = |member| choice.spans.get(member).map(|span| self.value(span));
-        let number = self.index_of(choice);
-        to.seen.insert(number);
-        if let Some(text) = finish_reason(value) {
-            to.finished.insert(number);
-            to.facts.error |= text == "error";
+        seen.all.insert(number);
+        let reason = |member| value(member).and_then(reason_of);
+        if let Some(text) = reason(choice::FINISH_REASON).or_else(|| reason(choice::FINISH_CAMEL)) {
+            seen.finished.insert(number);
+            facts.error |= text == "error";
         }
-        to.facts.error |= value(choice::ERROR).is_some_and(is_error);
+        facts.error |= value(choice::ERROR).is_some_and(is_error);
         let has_delta = value(choice::DELTA).is_some_and(|value| value.kind() == Kind::Object);
         let has_message = value(choice::MESSAGE).is_some_and(|value| value.kind() == Kind::Object);
-        to.facts.delta |= has_delta;
-        to.facts.message |= !has_delta && (has_message || value(choice::TEXT).is_some());
+        facts.delta |= has_delta;
+        facts.message |= !has_delta && (has_message || value(choice::TEXT).is_some());
     }
 
     /// [`choice`](Work::choice), out of line.
@@ -350,7 +383,7 @@ impl Work<'_, '_> {
             let Some(read) = self.read() else { break };
             let known = match read.kind {
                 Kinds::STRING => true,
-                Kinds::OBJECT => super::delta::part_type(self.value_of(read)).is_some(),
+                Kinds::OBJECT => part_type(self.value_of(read)).is_some(),
                 _ => false,
             };
             self.flag(!known, Quirk::UnknownContentPart);
@@ -365,11 +398,10 @@ impl Work<'_, '_> {
             let start = work.steps.offset();
             let mut more = work.enter_array();
             while more {
+                let mut call = CallIndex::EMPTY;
+                work.call(&mut call);
                 if into.calls == 0 {
-                    work.call(&mut into.call);
-                } else {
-                    let mut other = CallIndex::EMPTY;
-                    work.aside(|work| work.further_call(&mut other));
+                    into.first_call = work.first_call(&call);
                 }
                 into.calls = into.calls.saturating_add(1);
                 more = work.more_elements();
@@ -379,10 +411,25 @@ impl Work<'_, '_> {
         });
     }
 
-    /// [`call`](Work::call), out of line.
-    #[inline(never)]
-    fn further_call(&mut self, into: &mut CallIndex) -> Option<()> {
-        self.aside(|work| work.call(into))
+    /// What a list of deltas needs to know of the first call.
+    #[inline]
+    fn first_call(&self, call: &CallIndex) -> FirstCall {
+        /// What a fragment of arguments may have, beside an ID and a type that are null.
+        const PLAIN: u32 = 1 << call::INDEX | 1 << call::FUNCTION | 1 << call::ARGUMENTS | 1 << call::WHOLE;
+        let value = |member| call.get(member).map(|span| self.value(span));
+        let index = value(call::INDEX).and_then(index_number);
+        let says = |member| value(member).and_then(text_of).is_some();
+        let is_bare = call.mask() & !PLAIN == 0
+            || !says(call::ID) && !says(call::TYPE) && !says(call::NAME) && !call.has(call::CUSTOM);
+        let arguments = call.get(call::ARGUMENTS);
+        let string = arguments.filter(|span| self.first_byte(*span) == Some(b'"'));
+        let no_other = arguments.is_none_or(|span| matches!(self.first_byte(span), Some(b'"' | b'n')));
+        FirstCall {
+            index: index.unwrap_or(0),
+            has_index: index.is_some(),
+            is_fragment: is_bare && no_other && call.has(call::WHOLE),
+            arguments: string.unwrap_or_default(),
+        }
     }
 
     /// Walks one tool call.
@@ -481,13 +528,12 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     extern crate std;
     use super::*;
-    use crate::chat::index::Hint;
     use std::{format, string::String, vec::Vec};
 
     /// The values that an index has in its payload, whitespace inside them apart.
     fn values(payload: &str) -> (Vec<String>, String) {
         let mut index = Index::new();
-        let end = index.read(payload.as_bytes(), Hint::None, 128).unwrap();
+        let (end, seen) = walk(&mut index, payload.as_bytes(), 128).unwrap();
         assert_eq!(end, payload.trim_end().len());
         let mut values = Vec::new();
         let mut add = |level: &str, member: usize, span: Option<Span>| {
@@ -498,8 +544,8 @@ mod tests {
         (0..top::COUNT).for_each(|member| add("top", member, index.top.get(member)));
         (0..choice::COUNT).for_each(|member| add("choice", member, index.first.spans.get(member)));
         (0..delta::COUNT).for_each(|member| add("delta", member, index.first.delta.spans.get(member)));
-        (0..call::COUNT).for_each(|member| add("call", member, index.first.delta.call.get(member)));
-        let rest = format!("{:?} {:?} {:?} {:?}", index.quirks, index.seen, index.finished, index.facts);
+        add("arguments", 0, Some(index.first.delta.first_call.arguments));
+        let rest = format!("{:?} {seen:?} {:?}", index.quirks, index.facts);
         (values, rest)
     }
 

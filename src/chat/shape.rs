@@ -4,8 +4,11 @@
 //! same kind: it looks into no text, and balances what it does not enter. No hole covers what decides anything: an index,
 //! a name, a role, a type, a finish reason.
 
-use super::flat;
-use super::index::{call, choice, delta, top, ChoiceSet, Facts, Index, Span, Spans, SEGMENTS};
+use super::index::{choice, delta, member, top, Facts, Index, Span, Spans, SEGMENTS};
+use super::list::put_choice;
+use super::page::{How, Item, Items};
+use super::scalar::{end_of, index_number, start_of};
+use crate::delta::Kind as DeltaKind;
 use crate::json::{Kind, Value};
 use crate::QuirkSet;
 
@@ -13,7 +16,10 @@ use crate::QuirkSet;
 pub(crate) const HOLES: usize = SEGMENTS - 1;
 
 /// Members that a shape can have.
-const MEMBERS: usize = 26;
+const MEMBERS: usize = 19;
+
+/// Candidates that a shape can have.
+const CANDIDATES: usize = 5;
 
 /// What a hole takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +69,7 @@ impl Holes {
 
     /// `None`: there are too many.
     fn add(&mut self, payload: &[u8], value: Value<'_>, fill: Fill) -> Option<()> {
-        let (start, end) = (super::index::start_of(payload, value), super::index::end_of(payload, value));
+        let (start, end) = (start_of(payload, value), end_of(payload, value));
         let inside = usize::from(fill == Fill::Text);
         let hole = Hole { start: start.saturating_add(inside), end: end.saturating_sub(inside), fill };
         let at = self.as_slice().iter().take_while(|before| before.start < hole.start).count();
@@ -84,7 +90,7 @@ impl Holes {
         let text = |value: &Value<'_>| value.as_text().is_some();
         let object = |value: &Value<'_>| !texts && value.kind() == Kind::Object;
         let spans = &first.delta.spans;
-        for member in [
+        for number in [
             delta::CONTENT,
             delta::REFUSAL,
             delta::REASONING_CONTENT,
@@ -92,17 +98,17 @@ impl Holes {
             delta::THINKING,
             delta::THOUGHT,
         ] {
-            if let Some(value) = super::index::member(index, payload, spans, member).filter(text) {
+            if let Some(value) = member(index, payload, spans, number).filter(text) {
                 holes.add(payload, value, Fill::Text)?;
             }
         }
-        if let Some(value) = super::index::member(index, payload, &first.spans, choice::TEXT).filter(text) {
+        if let Some(value) = member(index, payload, &first.spans, choice::TEXT).filter(text) {
             holes.add(payload, value, Fill::Text)?;
         }
-        if let Some(value) = super::index::member(index, payload, &first.delta.call, call::ARGUMENTS).filter(text) {
+        if let Some(value) = Some(index.value(payload, first.delta.first_call.arguments)).filter(text) {
             holes.add(payload, value, Fill::Text)?;
         }
-        if let Some(value) = super::index::member(index, payload, &first.spans, choice::LOGPROBS).filter(object) {
+        if let Some(value) = member(index, payload, &first.spans, choice::LOGPROBS).filter(object) {
             holes.add(payload, value, Fill::Container(3))?;
         }
         if let Some(value) = index.top(payload, top::USAGE).filter(object) {
@@ -130,107 +136,221 @@ impl Holes {
 
 /// A span of a remembered index.
 #[derive(Clone, Copy, Debug, Default)]
-struct Kept {
+struct PackedSpan {
     start: u16,
     end: u16,
     segments: u8,
     flags: u8,
 }
 
-/// The index of a chunk, packed.
+impl PackedSpan {
+    const NONE: PackedSpan = PackedSpan { start: 0, end: 0, segments: 0, flags: 0 };
+
+    /// `None`: it lies too far behind.
+    fn of(span: Span, holes: &[Hole]) -> Option<Self> {
+        // The segment that begins behind the last hole before it.
+        let segment = |at: u32| holes.iter().filter(|hole| hole.end <= at as usize).count() as u8;
+        Some(PackedSpan {
+            start: u16::try_from(span.start).ok()?,
+            end: u16::try_from(span.end).ok()?,
+            segments: segment(span.start) | segment(span.end) << 4,
+            flags: span.flags,
+        })
+    }
+
+    #[inline(always)]
+    fn span(self) -> Span {
+        let PackedSpan { start, end, segments, flags } = self;
+        Span { start: u32::from(start), end: u32::from(end), segments, flags }
+    }
+}
+
+/// What may be a delta of a chunk of this shape: an [`Item`], packed. Whether it is one depends on what lies in the
+/// holes: a text that is empty is none, and a fallback is none behind a delta of its kind.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// Where it lies: a string with its quotes, because they do not lie in the hole.
+    span: PackedSpan,
+    kind: DeltaKind,
+    /// How, and [`FALLBACK`].
+    how: u8,
+}
+
+/// The bit of [`Candidate::how`] for a fallback.
+const FALLBACK: u8 = 0x80;
+
+impl Candidate {
+    const NONE: Candidate = Candidate { span: PackedSpan::NONE, kind: DeltaKind::Role, how: 0 };
+
+    fn of(item: &Item, holes: &[Hole]) -> Option<Self> {
+        let quote = u32::from(item.how == How::Text);
+        let (start, len) = (item.start.checked_sub(quote)?, item.len.checked_add(2 * quote)?);
+        let span = match item.how {
+            // An index, not a place.
+            How::Fragment => PackedSpan {
+                start: u16::try_from(item.start).ok()?,
+                end: u16::try_from(item.start.checked_add(item.len)?).ok()?,
+                ..PackedSpan::NONE
+            },
+            _ => PackedSpan::of(Span { start, end: start.checked_add(len)?, segments: 0, flags: item.flags }, holes)?,
+        };
+        let fallback = if item.is_fallback { FALLBACK } else { 0 };
+        Some(Candidate { span, kind: item.kind, how: item.how as u8 | fallback })
+    }
+}
+
+const _: () = assert!(core::mem::size_of::<Candidate>() == 8);
+
+/// The index of a chunk, packed, and its deltas.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     quirks: QuirkSet,
+    /// The index of the first choice.
     number: u32,
-    due: u16,
-    /// The members that are there: of the top level, of the first choice, of its delta, of its first tool call.
-    there: [u16; 4],
+    /// The members that are there: of the top level, of the first choice, of its delta.
+    there: [u16; 3],
     choices: u8,
-    calls: u8,
     facts: Facts,
-    spans: [Kept; MEMBERS],
+    has_usage: bool,
+    has_error: bool,
+    candidates: [Candidate; CANDIDATES],
+    count: u8,
+    spans: [PackedSpan; MEMBERS],
 }
 
 impl Shape {
     pub(crate) const EMPTY: Shape = Shape {
         quirks: QuirkSet::EMPTY,
         number: 0,
-        due: 0,
-        there: [0; 4],
+        there: [0; 3],
         choices: 0,
-        calls: 0,
         facts: Facts::NONE,
-        spans: [Kept { start: 0, end: 0, segments: 0, flags: 0 }; MEMBERS],
+        has_usage: false,
+        has_error: false,
+        candidates: [Candidate::NONE; CANDIDATES],
+        count: 0,
+        spans: [PackedSpan::NONE; MEMBERS],
     };
 
-    /// Keeps the index of a chunk with these holes. `None`: it is too large for that.
-    pub(crate) fn keep(&mut self, index: &Index, holes: &[Hole]) -> Option<()> {
+    /// Keeps the index of a chunk with these holes. `None`: it is too large for that, or has several choices, of which
+    /// those behind the first would have to stay as they are.
+    pub(crate) fn keep(&mut self, index: &Index, payload: &[u8], holes: &[Hole]) -> Option<()> {
         let first = &index.first;
-        let (choices, calls) = (u8::try_from(index.choices).ok()?, u8::try_from(first.delta.calls).ok()?);
+        if index.choices > 1 {
+            return None;
+        }
         let mut room = self.spans.iter_mut();
         keep_level(&mut room, &index.top, holes)?;
         keep_level(&mut room, &first.spans, holes)?;
         keep_level(&mut room, &first.delta.spans, holes)?;
-        keep_level(&mut room, &first.delta.call, holes)?;
-        let there = [index.top.mask(), first.spans.mask(), first.delta.spans.mask(), first.delta.call.mask()];
-        self.there = there.map(|mask| mask as u16);
-        (self.choices, self.calls) = (choices, calls);
+        self.there = [index.top.mask(), first.spans.mask(), first.delta.spans.mask()].map(|mask| mask as u16);
+        self.choices = index.choices as u8;
         (self.quirks, self.facts) = (index.quirks, index.facts);
-        (self.due, self.number) = (index.due as u16, index.number);
-        Some(())
+        (self.has_usage, self.has_error) = (index.list.has_usage, index.list.has_error);
+        self.keep_deltas(index, payload, holes)
     }
 
-    /// Makes `index` that of the chunk that was kept, but for the bases of its segments and what is known of the texts in
-    /// the holes. The choices that are seen and finished are those that were told when it was read.
+    /// Keeps what may be a delta.
+    fn keep_deltas(&mut self, index: &Index, payload: &[u8], holes: &[Hole]) -> Option<()> {
+        let number = member(index, payload, &index.first.spans, choice::INDEX).and_then(index_number);
+        let mut items = Items::new(true);
+        self.number = number.unwrap_or(0);
+        put_choice(payload, &index.first, self.number, &mut items);
+        self.count = items.as_slice().len() as u8;
+        for (slot, item) in self.candidates.iter_mut().zip(items.as_slice()) {
+            *slot = Candidate::of(item, holes)?;
+        }
+        (items.as_slice().len() <= CANDIDATES).then_some(())
+    }
+
+    /// Makes `index` that of the chunk that was kept, but for the bases of its segments, what is known of the texts in
+    /// the holes, and its deltas.
     pub(crate) fn recall(&self, index: &mut Index) {
-        let [top, choice, delta, call] = self.there;
+        let [top, choice, delta] = self.there;
         let first = &mut index.first;
         let mut kept = self.spans.iter();
         recall_level(&mut kept, &mut index.top, top);
         recall_level(&mut kept, &mut first.spans, choice);
         recall_level(&mut kept, &mut first.delta.spans, delta);
-        recall_level(&mut kept, &mut first.delta.call, call);
-        (index.choices, first.delta.calls) = (u32::from(self.choices), u32::from(self.calls));
+        index.choices = u32::from(self.choices);
         (index.quirks, index.facts) = (self.quirks, self.facts);
-        (index.due, index.number) = (u32::from(self.due), self.number);
-        (index.seen, index.finished) = (ChoiceSet::EMPTY, ChoiceSet::EMPTY);
+    }
+
+    /// Puts the deltas of a chunk of this shape in the list of its index, whose bases are set.
+    #[inline(always)]
+    pub(crate) fn list(&self, index: &mut Index) {
+        let mut len = 0;
+        let mut last = None;
+        for candidate in self.candidates.iter().take(usize::from(self.count)) {
+            let Candidate { span, kind, how } = *candidate;
+            let (start, end, flags) = index.place(span.span());
+            let item = match how & !FALLBACK {
+                TEXT => Item { start: start.wrapping_add(1), len: end.wrapping_sub(start).wrapping_sub(2), ..Item::NONE },
+                _ => Item { start, len: end.wrapping_sub(start), ..Item::NONE },
+            };
+            let is_void = how & !FALLBACK == TEXT && item.len == 0 || how & FALLBACK != 0 && last == Some(kind);
+            if is_void {
+                continue;
+            }
+            let how = HOWS.get(usize::from(how & !FALLBACK)).copied().unwrap_or(How::Raw);
+            if let Some(slot) = index.list.items.get_mut(len) {
+                *slot = Item { kind, how, flags: flags.bits() as u8, choice: self.number, ..item };
+                len = len.wrapping_add(1);
+            }
+            last = Some(kind);
+        }
+        index.list.len = len as u8;
+        (index.list.has_usage, index.list.has_error) = (self.has_usage, self.has_error);
+        (index.list.rest, index.list.skip) = (0, 0);
     }
 }
 
+/// The number of [`How::Text`].
+const TEXT: u8 = How::Text as u8;
+
+/// By their numbers.
+const HOWS: [How; 9] = [
+    How::Text,
+    How::Raw,
+    How::Fragment,
+    How::Reason,
+    How::NativeReason,
+    How::Parts,
+    How::Details,
+    How::Function,
+    How::Calls,
+];
+
 fn keep_level<const N: usize>(
-    room: &mut core::slice::IterMut<'_, Kept>,
+    room: &mut core::slice::IterMut<'_, PackedSpan>,
     spans: &Spans<N>,
     holes: &[Hole],
 ) -> Option<()> {
-    // The segment that begins behind the last hole before it.
-    let segment = |at: u32| holes.iter().filter(|hole| hole.end <= at as usize).count() as u8;
     let mut rest = spans.mask();
     while rest != 0 {
         let span = spans.get(rest.trailing_zeros() as usize)?;
         rest &= rest.wrapping_sub(1);
-        *room.next()? = Kept {
-            start: u16::try_from(span.start).ok()?,
-            end: u16::try_from(span.end).ok()?,
-            segments: segment(span.start) | segment(span.end) << 4,
-            flags: span.flags,
-        };
+        *room.next()? = PackedSpan::of(span, holes)?;
     }
     Some(())
 }
 
-fn recall_level<const N: usize>(kept: &mut core::slice::Iter<'_, Kept>, spans: &mut Spans<N>, there: u16) {
+fn recall_level<const N: usize>(
+    kept: &mut core::slice::Iter<'_, PackedSpan>,
+    spans: &mut Spans<N>,
+    there: u16,
+) {
     spans.clear();
     let mut rest = there;
     while rest != 0 {
         let member = rest.trailing_zeros() as usize;
         rest &= rest.wrapping_sub(1);
-        let Some(&Kept { start, end, segments, flags }) = kept.next() else { return };
-        spans.set(member, Span { start: u32::from(start), end: u32::from(end), segments, flags });
+        let Some(span) = kept.next() else { return };
+        spans.set(member, span.span());
     }
 }
 
-const _: () = assert!(flat::ERROR <= u16::MAX as u32);
-const _: () = assert!(top::COUNT <= 16 && choice::COUNT <= 16 && delta::COUNT <= 16 && call::COUNT <= 16);
+const _: () = assert!(top::COUNT <= 16 && choice::COUNT <= 16 && delta::COUNT <= 16);
 
 #[cfg(test)]
 mod tests;

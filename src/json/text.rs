@@ -217,7 +217,7 @@ impl<'a> Text<'a> {
 
     /// What is left of it behind its first `len` bytes as they stand, and a half that waited joined.
     #[inline]
-    pub(super) fn behind(self, len: usize) -> Self {
+    pub(crate) fn behind(self, len: usize) -> Self {
         Text { raw: self.raw.get(len..).unwrap_or_default(), lead: 0, ..self }
     }
 

@@ -2,14 +2,12 @@
 
 use super::budget::Budget;
 use super::completion::{Choice, Completion};
-use crate::chat::Chunk;
+use crate::chat::{Chunk, Update};
 use crate::stream::Event;
-use crate::track::{Tracker, Update};
+use crate::track::Tracker;
 use crate::{Error, Limits, Quirk, QuirkSet};
 use alloc::vec::Vec;
-use core::convert::Infallible;
 use core::fmt;
-use core::ops::ControlFlow;
 
 /// Choices that a message can have.
 const CHOICES: usize = 128;
@@ -154,8 +152,13 @@ impl Assembler {
     pub fn finish(&mut self) -> Result<(), AssembleError> {
         if let Some(tracker) = self.tracker.first_mut() {
             let kept = &mut self.kept;
-            let outcome = tracker.finish(|choice, update| kept.update(choice, &update));
-            self.count(outcome.quirks);
+            let mut quirks = QuirkSet::EMPTY;
+            while let Some(delta) = tracker.flush(None, &mut quirks) {
+                if let Some(update) = Update::of(&delta, b"") {
+                    kept.update(delta.choice, &update);
+                }
+            }
+            self.count(quirks);
         }
         self.settle()
     }
@@ -204,25 +207,26 @@ impl Assembler {
 
     fn add_chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), AssembleError> {
         self.kept.head(chunk);
-        let offset = chunk.wire_range().start;
-        let mut deltas = chunk.deltas().peekable();
-        if deltas.peek().is_some() && self.tracker.is_empty() && !self.track() {
+        if chunk.deltas().next().is_some() && self.tracker.is_empty() && !self.track() {
             self.kept.budget.fail(AssembleError::OutOfMemory);
             return self.settle();
         }
-        for delta in deltas {
-            let Some(tracker) = self.tracker.first_mut() else { break };
+        if let Some(tracker) = self.tracker.first_mut() {
             let kept = &mut self.kept;
-            let outcome = tracker.update(&delta, offset, |choice, update| kept.update(choice, &update));
-            match outcome.error {
+            let mut updates = tracker.updates(chunk);
+            while let Some((choice, update)) = updates.next() {
+                kept.update(choice, &update);
+            }
+            match updates.error() {
                 Some(Error::TooManyChoices { .. }) => kept.budget.fail(AssembleError::TooManyChoices),
                 Some(Error::BadIndex { .. }) => kept.budget.fail(AssembleError::BadIndex),
                 Some(Error::TooManyCalls { .. }) => kept.budget.fail(AssembleError::TooManyCalls),
                 _ => {}
             }
-            self.count(outcome.quirks);
+            let quirks = updates.quirks();
+            drop(updates);
+            self.count(quirks);
         }
-        self.kept.tail(chunk);
         self.settle()
     }
 
@@ -260,7 +264,7 @@ impl Kept {
         }
     }
 
-    fn update(&mut self, choice: u32, update: &Update<'_>) -> ControlFlow<Infallible> {
+    fn update(&mut self, choice: u32, update: &Update<'_>) {
         let Kept { message, budget, drop_repeats } = self;
         let quirks = budget.quirks;
         match update {
@@ -285,26 +289,6 @@ impl Kept {
         if !matches!(update, Update::Message(_) | Update::Audio(_)) {
             // The tracker read these texts too, and told of their quirks.
             budget.quirks = quirks;
-        }
-        ControlFlow::Continue(())
-    }
-
-    /// What choices bring beside deltas.
-    fn tail(&mut self, chunk: &Chunk<'_>) {
-        let Kept { message, budget, .. } = self;
-        for choice in chunk.choices() {
-            let reason = choice.native_finish_reason();
-            let items = choice.delta().and_then(|delta| delta.annotations());
-            if reason.is_none() && items.is_none() {
-                continue;
-            }
-            let Some(kept) = choice_mut(&mut message.choices, choice.index(), budget) else { continue };
-            if let Some(reason) = reason {
-                budget.replace(&mut kept.native_finish_reason, reason);
-            }
-            if let Some(items) = items {
-                budget.append_raw(&mut kept.annotations, items);
-            }
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::budget::Budget;
 use super::completion::{Audio, Choice, FunctionCall, Logprobs, Repeat, ToolCall};
 use super::{AssembleError, RawList};
-use crate::chat::{self, DeltaKind, Message, LISTS};
+use crate::chat::{self, CallUpdate, Message, Update, LISTS};
+use crate::delta::Meta;
 use crate::json::Text;
-use crate::track::{CallUpdate, Update};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -22,6 +22,10 @@ impl Choice {
             Update::ChoiceError(error) => return budget.failure(&mut self.error, error),
             Update::Logprobs(logprobs) => return self.logprobs(logprobs, budget),
             Update::Message(message) => return self.message(message, budget),
+            Update::Meta(Meta::NativeFinishReason, reason) => {
+                return budget.replace(&mut self.native_finish_reason, *reason);
+            }
+            Update::Annotations(items) => return budget.append_raw(&mut self.annotations, *items),
             _ => {}
         }
         self.drop_message(budget);
@@ -37,7 +41,7 @@ impl Choice {
                 arguments(&mut call.arguments, &mut call.repeat, *text, drop_repeats, budget);
             }
             Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom }) => {
-                if *opens && !self.open_call(*call, *index, *reuses, budget) {
+                if *opens && !self.open_call(*call, index.unwrap_or(0), *reuses, budget) {
                     return;
                 }
                 let Some(call) = self.call(*call) else { return };
@@ -129,39 +133,47 @@ impl Choice {
     }
 
     fn read_message(&mut self, message: &Message<'_>, budget: &mut Budget) {
-        for kind in message.deltas() {
-            match kind {
-                DeltaKind::Role(text) => budget.append(&mut self.role, text),
-                DeltaKind::Content(text) => budget.append(&mut self.content, text),
-                DeltaKind::Reasoning(text) => budget.append(&mut self.reasoning, text),
-                DeltaKind::Refusal(text) => budget.append(&mut self.refusal, text),
-                DeltaKind::FunctionCall(call) => {
+        for update in message.deltas() {
+            match update {
+                Update::Role(text) => budget.append(&mut self.role, text),
+                Update::Content(text) => budget.append(&mut self.content, text),
+                Update::Reasoning(text) => budget.append(&mut self.reasoning, text),
+                Update::Refusal(text) => budget.append(&mut self.refusal, text),
+                Update::FunctionName { text, .. } => {
                     let own = self.function_call.get_or_insert_with(FunctionCall::default);
-                    budget.first(&mut own.name, || call.name());
-                    budget.first(&mut own.arguments, || call.arguments());
+                    budget.first(&mut own.name, || Some(text));
                 }
-                DeltaKind::ToolCall(call) => self.whole_call(&call, budget),
-                DeltaKind::Audio(audio) => self.audio.get_or_insert_with(Audio::default).update(&audio, budget),
+                Update::FunctionArguments(text) => {
+                    let own = self.function_call.get_or_insert_with(FunctionCall::default);
+                    budget.first(&mut own.arguments, || Some(text));
+                }
+                // A call of a whole message is listed where it stands.
+                Update::Call(CallUpdate { call, index, id, kind, custom, .. }) => {
+                    if self.open_call(call, index.unwrap_or(call), true, budget) {
+                        if let Some(own) = self.call(call) {
+                            own.custom = custom;
+                            budget.first(&mut own.id, || id);
+                            budget.first(&mut own.kind, || kind);
+                        }
+                    }
+                }
+                Update::CallName { call, text, .. } => {
+                    if let Some(own) = self.call(call) {
+                        budget.first(&mut own.name, || Some(text));
+                    }
+                }
+                Update::CallArguments { call, text } => {
+                    if let Some(own) = self.call(call) {
+                        budget.first(&mut own.arguments, || Some(text));
+                    }
+                }
+                Update::Audio(audio) => self.audio.get_or_insert_with(Audio::default).update(&audio, budget),
                 _ => {}
             }
         }
         if let Ok(Some(items)) = message.value().get("annotations") {
             budget.append_raw(&mut self.annotations, items);
         }
-    }
-
-    /// A call of a whole message: listed where it stands.
-    fn whole_call(&mut self, call: &chat::ToolCall<'_>, budget: &mut Budget) {
-        let number = call.position();
-        if !self.open_call(number, call.index().unwrap_or(number), true, budget) {
-            return;
-        }
-        let Some(own) = self.call(number) else { return };
-        own.custom = call.is_custom();
-        budget.first(&mut own.id, || call.id());
-        budget.first(&mut own.kind, || call.kind());
-        budget.first(&mut own.name, || call.name());
-        budget.first(&mut own.arguments, || call.arguments());
     }
 
     /// Deltas came after all: what messages said no longer counts.

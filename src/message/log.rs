@@ -4,9 +4,7 @@ use super::log_write::{Kept, Pen};
 use crate::chat::Chunk;
 use crate::track::Tracker;
 use crate::Error;
-use core::convert::Infallible;
 use core::fmt;
-use core::ops::ControlFlow;
 
 /// What of a chunk could not be taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,20 +140,16 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
         self.attempt(buffer, bound, |log, buffer| {
             let mut pen = Pen { kept: &mut log.kept, buffer };
             pen.head(chunk);
-            let offset = chunk.wire_range().start;
-            for delta in chunk.deltas() {
-                let outcome = log.tracker.update(&delta, offset, |choice, update| -> ControlFlow<Infallible> {
-                    pen.update(choice, &update);
-                    ControlFlow::Continue(())
-                });
-                match outcome.error {
-                    Some(Error::TooManyChoices { .. }) => pen.fail(LogError::TooManyChoices),
-                    Some(Error::TooManyCalls { .. }) => pen.fail(LogError::TooManyCalls),
-                    Some(Error::BadIndex { .. }) => pen.fail(LogError::BadIndex),
-                    _ => {}
-                }
+            let mut updates = log.tracker.updates(chunk);
+            while let Some((choice, update)) = updates.next() {
+                pen.update(choice, &update);
             }
-            pen.tail(chunk);
+            match updates.error() {
+                Some(Error::TooManyChoices { .. }) => pen.fail(LogError::TooManyChoices),
+                Some(Error::TooManyCalls { .. }) => pen.fail(LogError::TooManyCalls),
+                Some(Error::BadIndex { .. }) => pen.fail(LogError::BadIndex),
+                _ => {}
+            }
         })
     }
 
@@ -167,10 +161,9 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     pub fn finish(&mut self, buffer: &mut [u8]) -> Result<(), LogError> {
         self.attempt(buffer, Self::bound(0), |log, buffer| {
             let mut pen = Pen { kept: &mut log.kept, buffer };
-            let _ = log.tracker.finish(|choice, update| -> ControlFlow<Infallible> {
+            for (choice, update) in log.tracker.finish() {
                 pen.update(choice, &update);
-                ControlFlow::Continue(())
-            });
+            }
         })
     }
 

@@ -3,9 +3,9 @@
 use super::log::LogError;
 use super::log_record::{kind, Fill, Key};
 use super::log_table::{flag, Slot, Table};
-use crate::chat::{ApiError, Audio, Chunk, DeltaKind, Logprobs, Message, ToolCall};
+use crate::chat::{ApiError, Audio, CallUpdate, Chunk, Logprobs, Message, Update};
 use crate::json::{self, Text, Value};
-use crate::track::{CallUpdate, Update};
+use crate::delta::Meta;
 
 /// Bytes that may be replaced before anything is thrown out.
 const SLACK: usize = 1024;
@@ -111,27 +111,6 @@ impl<const CHOICES: usize, const CALLS: usize> Pen<'_, CHOICES, CALLS> {
         }
     }
 
-    /// What choices bring beside deltas.
-    pub(super) fn tail(&mut self, chunk: &Chunk<'_>) {
-        for choice in chunk.choices() {
-            let reason = choice.native_finish_reason();
-            let items = choice.delta().and_then(|delta| delta.annotations());
-            if reason.is_none() && items.is_none() {
-                continue;
-            }
-            let Some((place, mut slot)) = self.slot(choice.index()) else { continue };
-            if let Some(reason) = reason {
-                slot.native_finish_reason = self.mark(slot.has(flag::NATIVE_FINISH_REASON));
-                slot.set(flag::NATIVE_FINISH_REASON);
-                self.text(Key::new(kind::NATIVE_FINISH_REASON, place, 0), reason);
-            }
-            if let Some(items) = items {
-                self.list(Key::new(kind::ANNOTATIONS, place, 0), items);
-            }
-            self.put(place, slot);
-        }
-    }
-
     /// The choice with this index, a new one if there is none.
     fn slot(&mut self, index: u32) -> Option<(u16, Slot)> {
         let table = &mut self.kept.table;
@@ -199,6 +178,12 @@ impl<const CHOICES: usize, const CALLS: usize> Pen<'_, CHOICES, CALLS> {
             }
             Update::Logprobs(logprobs) => return self.logprobs(place, slot, logprobs),
             Update::Message(message) => return self.message(place, slot, message),
+            Update::Meta(Meta::NativeFinishReason, reason) => {
+                slot.native_finish_reason = self.mark(slot.has(flag::NATIVE_FINISH_REASON));
+                slot.set(flag::NATIVE_FINISH_REASON);
+                return self.text(key(kind::NATIVE_FINISH_REASON), *reason);
+            }
+            Update::Annotations(items) => return self.list(key(kind::ANNOTATIONS), *items),
             _ => {}
         }
         self.drop_message(slot);
@@ -237,6 +222,7 @@ impl<const CHOICES: usize, const CALLS: usize> Pen<'_, CHOICES, CALLS> {
 
     fn call(&mut self, place: u16, slot: &mut Slot, update: &CallUpdate<'_>) {
         let CallUpdate { call: number, index, opens, reuses, id, kind, custom } = *update;
+        let index = index.unwrap_or(0);
         if opens {
             if self.kept.table.open_call(place, number, index).is_none() {
                 return self.fail(LogError::TooManyCalls);
@@ -300,32 +286,34 @@ impl<const CHOICES: usize, const CALLS: usize> Pen<'_, CHOICES, CALLS> {
         for part in message.deltas() {
             match part {
                 // A role that was said before stays.
-                DeltaKind::Role(_) if new.has(flag::ROLE) => {}
-                DeltaKind::Role(text) => {
+                Update::Role(_) if new.has(flag::ROLE) => {}
+                Update::Role(text) => {
                     new.set(flag::ROLE);
                     self.text(key(kind::ROLE), text);
                 }
-                DeltaKind::Content(text) => self.text(key(kind::CONTENT), text),
-                DeltaKind::Reasoning(text) => self.text(key(kind::REASONING), text),
-                DeltaKind::Refusal(text) => self.text(key(kind::REFUSAL), text),
-                DeltaKind::FunctionCall(call) => {
+                Update::Content(text) => self.text(key(kind::CONTENT), text),
+                Update::Reasoning(text) => self.text(key(kind::REASONING), text),
+                Update::Refusal(text) => self.text(key(kind::REFUSAL), text),
+                Update::FunctionName { text, .. } => {
                     new.set(flag::FUNCTION);
-                    if let Some(text) = call.name() {
-                        self.text(key(kind::FUNCTION_NAME), text);
-                    }
-                    if let Some(text) = call.arguments() {
-                        self.text(key(kind::FUNCTION_ARGUMENTS), text);
-                    }
+                    self.text(key(kind::FUNCTION_NAME), text);
                 }
-                DeltaKind::ToolCall(call) => {
-                    if usize::try_from(new.calls).is_ok_and(|calls| calls >= CALLS) {
+                Update::FunctionArguments(text) => {
+                    new.set(flag::FUNCTION);
+                    self.text(key(kind::FUNCTION_ARGUMENTS), text);
+                }
+                // A call of a whole message is listed where it stands.
+                Update::Call(CallUpdate { call, id, kind, custom, .. }) => {
+                    if usize::try_from(call).is_ok_and(|call| call >= CALLS) {
                         self.kept.fill = before;
                         return self.fail(LogError::TooManyCalls);
                     }
-                    self.whole_call(place, new.calls, &call);
+                    self.call_facts(place, call, custom, id, kind);
                     new.calls = new.calls.saturating_add(1);
                 }
-                DeltaKind::Audio(audio) => self.audio(place, &mut new, &audio),
+                Update::CallName { call, text, .. } => self.text(Key::new(kind::CALL_NAME, place, call), text),
+                Update::CallArguments { call, text } => self.text(Key::new(kind::CALL_ARGUMENTS, place, call), text),
+                Update::Audio(audio) => self.audio(place, &mut new, &audio),
                 _ => {}
             }
         }
@@ -338,17 +326,6 @@ impl<const CHOICES: usize, const CALLS: usize> Pen<'_, CHOICES, CALLS> {
         }
         self.kept.stale |= slot.has(flag::WHOLE);
         *slot = new;
-    }
-
-    /// A call of a whole message: listed where it stands.
-    fn whole_call(&mut self, place: u16, number: u32, call: &ToolCall<'_>) {
-        self.call_facts(place, number, call.is_custom(), call.id(), call.kind());
-        if let Some(text) = call.name() {
-            self.text(Key::new(kind::CALL_NAME, place, number), text);
-        }
-        if let Some(text) = call.arguments() {
-            self.text(Key::new(kind::CALL_ARGUMENTS, place, number), text);
-        }
     }
 
     /// Deltas came after all: what messages said no longer counts.

@@ -7,7 +7,6 @@ use super::memo::Memo;
 use crate::scan::find;
 use crate::sse::block::Block as Kept;
 use crate::sse::Lines;
-use crate::storage::Movable;
 use crate::{Quirk, Storage};
 
 /// What a step changes, but for the index.
@@ -43,7 +42,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ///
     /// [`NeedStorage`]: move to a larger storage ([`relocate`](Machine::relocate)), then step again on the same window.
     #[inline]
-    pub fn try_step(&mut self, store: &mut Movable<'_>, window: &[u8]) -> Result<Step, NeedStorage> {
+    pub fn try_step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
         if let Some((consumed, payload)) = self.recall(store, window) {
             return Ok(Step { consumed, found: Found::Chunk(payload) });
         }
@@ -51,7 +50,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     #[inline(never)]
-    fn try_read(&mut self, store: &mut Movable<'_>, window: &[u8]) -> Result<Step, NeedStorage> {
+    fn try_read<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
         // All that could be copied in one step, more than twice over.
         let most = window.len().saturating_mul(5).saturating_add(self.kept.retained().saturating_mul(5));
         if !store.can_move() || most.saturating_add(64) <= store.bytes().len() {
@@ -70,7 +69,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// # Errors
     ///
     /// As [`try_step`](Machine::try_step).
-    pub fn try_finish(&mut self, store: &mut Movable<'_>) -> Result<Found, NeedStorage> {
+    pub fn try_finish<S: Storage + ?Sized>(&mut self, store: &mut S) -> Result<Found, NeedStorage> {
+        if !store.can_move() {
+            return Ok(self.finish(store));
+        }
         let checkpoint = self.checkpoint();
         let found = self.finish(store);
         self.settled(store, checkpoint).map(|()| found)
@@ -127,7 +129,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Goes back to the checkpoint if the storage was too small.
-    fn settled(&mut self, store: &mut Movable<'_>, checkpoint: Checkpoint) -> Result<(), NeedStorage> {
+    fn settled<S: Storage + ?Sized>(&mut self, store: &mut S, checkpoint: Checkpoint) -> Result<(), NeedStorage> {
         let Some(wanted) = store.take_wanted() else { return Ok(()) };
         let Checkpoint {
             lines,

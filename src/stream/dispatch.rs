@@ -4,7 +4,8 @@ use super::config::{Framing, Payload, Validate};
 use super::end::Pending;
 use super::found::{Found, Span};
 use super::machine::{After, Block, Machine, Next};
-use crate::chat::index::Hint;
+use crate::chat::index::{Hint, Seen};
+use crate::chat::read::{plain_text, read, Read};
 use crate::scan::visits::visit;
 use crate::sse::block;
 use crate::{Quirk, Storage};
@@ -131,28 +132,30 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // What lies whole in the window was asked for before.
         let unknown = data.place == block::Place::Input && self.unknown_at == self.block.start;
         let read = if plain && !unknown && self.memo.payload(&mut self.index, payload, rules) {
-            Ok(payload.len())
+            Ok(Read { end: payload.len(), seen: Seen::default() })
         } else {
             self.memo.forget_shown();
             let checked = match self.config.validate {
                 Validate::Lazy => Ok(()),
                 Validate::Strict => crate::json::validate(payload, limits.max_depth),
             };
-            let read = checked.and_then(|()| self.index.read(payload, hint, limits.max_depth));
-            if plain && read == Ok(payload.len()) && self.memo.wants() {
+            let read = checked.and_then(|()| read(&mut self.index, payload, hint, limits.max_depth));
+            if plain && read.as_ref().is_ok_and(|read| read.end == payload.len()) && self.memo.wants() {
                 self.memo.learn(&self.index, payload, rules);
             }
             read
         };
+        let mut choices = Seen::default();
         let (found, trailing) = match read {
-            Ok(end) => {
+            Ok(Read { end, seen }) => {
+                choices = seen;
                 let rest = payload.get(end..).unwrap_or(&[]);
                 let more = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
                 visit!(more.map_or(rest.len(), |more| more + 1));
                 (Found::Chunk(span), more.map(|at| end.saturating_add(at)))
             }
             Err(_) if hint == Hint::Error && self.config.validate == Validate::Lazy => {
-                self.index.plain_text();
+                plain_text(&mut self.index);
                 (Found::Chunk(span), None)
             }
             Err(fault) => {
@@ -174,8 +177,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.facts.chat |= facts.chat;
             self.facts.error |= facts.error;
             self.facts.body |= self.block.raw && facts.message && !facts.delta;
-            self.facts.seen.add(self.index.seen);
-            self.facts.finished.add(self.index.finished);
+            self.facts.seen.add(choices.all);
+            self.facts.finished.add(choices.finished);
             self.block.quirks |= self.index.quirks;
             if self.index.quirks != self.block.quirks {
                 // The framing had some too: the index is this event's alone.
@@ -218,8 +221,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             || trimmed.first() == Some(&b':')
             || {
                 self.memo.forget_shown();
-                let read = self.index.read(payload, Hint::None, self.config.limits.max_depth);
-                read.is_ok_and(|end| payload.get(end..).unwrap_or(&[]).trim_ascii().is_empty())
+                let read = read(&mut self.index, payload, Hint::None, self.config.limits.max_depth);
+                read.is_ok_and(|read| payload.get(read.end..).unwrap_or(&[]).trim_ascii().is_empty())
             };
         if !whole && !is_error {
             return None;

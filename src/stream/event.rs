@@ -38,7 +38,7 @@ pub enum Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Everything that it brings, flat. Nothing unless it is a chunk.
+    /// What it says, delta by delta, each with the index of its choice. Nothing unless it is a chunk.
     #[inline]
     pub fn deltas(&self) -> Deltas<'a> {
         match self {

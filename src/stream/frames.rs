@@ -5,8 +5,8 @@
 //! outside of one.
 
 use super::found::Found;
-use super::kind::Kind;
 use super::machine::Machine;
+use crate::delta::Kind;
 
 /// A stretch of the stream that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,8 @@ pub struct Frame {
 /// [`after`](Frames::after) for each thing that a step finds, [`rest`](Frames::rest) at the end of the stream.
 ///
 /// ```
-/// use deltawire::stream::{Frame, Frames, Kind, Machine};
+/// use deltawire::delta::Kind;
+/// use deltawire::stream::{Frame, Frames, Machine};
 /// use deltawire::Config;
 ///
 /// let (mut machine, mut frames, mut store) = (Machine::new(Config::default()), Frames::START, [0; 512]);
@@ -80,11 +81,4 @@ impl Frames {
         *self = Frames { start: end, kinds: 0 };
         Some(frame)
     }
-}
-
-/// Where what was found last lay. A call, so that the two words come in registers: read as one pair they would wait for
-/// the two stores that a step has just made.
-#[inline(never)]
-pub(super) fn frame_of<const SLOTS: usize>(machine: &Machine<SLOTS>) -> (u64, u64) {
-    machine.index().frame
 }

@@ -1,6 +1,8 @@
 //! The parser: a machine and its storage.
 
-use super::push::{Fed, Handler, Stop, Track};
+use super::calls::Calls;
+use super::emitter::{Emitter, Outcome, Track};
+use super::handler::{Fed, Handler, Stop};
 use super::{Config, End, Event, Found, Machine};
 use crate::track::Tracker;
 use crate::{Error, Quirk, Storage};
@@ -17,7 +19,7 @@ use core::ops::Range;
 /// Pull:
 ///
 /// ```
-/// use deltawire::{chat::DeltaKind, Parser};
+/// use deltawire::{Parser, Update};
 ///
 /// let stream = br#"data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}
 ///
@@ -30,8 +32,8 @@ use core::ops::Range;
 /// let mut text = String::new();
 /// for mut slice in stream.chunks(10) {
 ///     while let Some(event) = parser.next(&mut slice)? {
-///         for delta in event.deltas() {
-///             if let DeltaKind::Content(content) = delta.kind {
+///         for (_choice, update) in event.deltas() {
+///             if let Update::Content(content) = update {
 ///                 text += &content.to_string();
 ///             }
 ///         }
@@ -210,39 +212,25 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// assert_eq!(print.0, "Hi");
     /// ```
     pub fn feed<H: Handler + ?Sized>(&mut self, input: &[u8], handler: &mut H) -> Fed {
-        let mut rest = input;
-        loop {
-            let now = rest;
-            if let Some((consumed, payload)) = self.machine.recall(&mut self.storage, now) {
-                rest = now.get(consumed..).unwrap_or(&[]);
-                let stop = self.machine.tell(&self.storage, &mut self.tracker, now, Found::Chunk(payload), handler);
-                if stop.is_some() {
-                    return Fed { consumed: input.len().saturating_sub(rest.len()), stop };
-                }
-                continue;
-            }
-            let (given, found) = self.advance(&mut rest);
-            let stop = self.machine.tell(&self.storage, &mut self.tracker, given, found, handler);
-            if stop.is_some() || found == Found::NeedMore {
-                return Fed { consumed: input.len().saturating_sub(rest.len()), stop };
-            }
+        if self.machine.append(&mut self.storage, input) {
+            return Fed { consumed: input.len(), stop: None };
+        }
+        let Parser { machine, storage, tracker } = self;
+        match Emitter::new().run(machine, storage, tracker, input, 0, &mut Calls(handler)) {
+            (consumed, Outcome::Stopped(stop)) => Fed { consumed, stop: Some(stop) },
+            // A handler is never full, and the storage of a parser does not move.
+            (consumed, _) => Fed { consumed, stop: None },
         }
     }
 
     /// [`finish`](Self::finish) for a handler: half a character that still waits is given too. After a pause call it
     /// again.
     pub fn finish_into<H: Handler + ?Sized>(&mut self, handler: &mut H) -> Option<Stop> {
-        loop {
-            let found = self.machine.finish(&mut self.storage);
-            if found == Found::NeedMore {
-                break;
-            }
-            let stop = self.machine.tell(&self.storage, &mut self.tracker, &[], found, handler);
-            if stop.is_some() {
-                return stop;
-            }
+        let Parser { machine, storage, tracker } = self;
+        match Emitter::new().finish(machine, storage, tracker, &mut Calls(handler)) {
+            Outcome::Stopped(stop) => Some(stop),
+            Outcome::Done | Outcome::Full | Outcome::Resume | Outcome::NeedStorage(_) => None,
         }
-        self.machine.tell_rest(&mut self.tracker, handler)
     }
 }
 

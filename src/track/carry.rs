@@ -1,42 +1,29 @@
-//! Half a surrogate pair at the end of a text waits for the next text of its channel.
+//! Half a surrogate pair at the end of a text waits for the next text of its choice and kind.
 
-use crate::json::Text;
+use crate::delta::{Kind, Part};
 
-/// A channel of text: the halves of one do not join with the other's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Channel {
-    Content,
-    Reasoning,
-    Refusal,
-    FunctionArguments,
-    /// Arguments of the call in this place of the table.
-    Arguments(u16),
-}
-
-impl Channel {
-    /// Those that a choice has one of.
-    pub(crate) const OF_CHOICE: [Channel; 4] =
-        [Channel::Content, Channel::Reasoning, Channel::Refusal, Channel::FunctionArguments];
-}
-
-/// What waits in a channel: a high surrogate; 0 if nothing does.
+/// What waits: a high surrogate; 0 if nothing does.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Half(u16);
 
 impl Half {
     pub(crate) const NONE: Half = Half(0);
 
-    /// Takes it out: whether it was there.
-    pub(crate) fn take(&mut self) -> bool {
-        core::mem::take(&mut self.0) != 0
+    /// The kinds of text of which a choice has one.
+    pub(crate) const OF_CHOICE: [Kind; 4] =
+        [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::FunctionArguments];
+
+    /// Takes it out. `None`: nothing waits.
+    pub(crate) fn take(&mut self) -> Option<u16> {
+        Some(core::mem::take(&mut self.0)).filter(|half| *half != 0)
     }
 
-    /// The text with the half that waited for it in front, and without the half that has to wait now; how many more wait
-    /// than before. None: there is nothing to read yet.
-    pub(crate) fn join<'a>(&mut self, mut text: Text<'a>) -> (Option<Text<'a>>, i32) {
+    /// Puts the half that waited before a text, and takes off the half that has to wait now. Gives how many more wait than
+    /// before.
+    pub(crate) fn join(&mut self, part: &mut Part, payload: &[u8]) -> i32 {
         let mut more = 0;
-        let half = core::mem::take(&mut self.0);
-        if half != 0 {
+        let mut text = part.text(payload);
+        if let Some(half) = self.take() {
             text = text.with_lead(half);
             more -= 1;
         }
@@ -45,6 +32,8 @@ impl Half {
             text = text.without_trailing_half();
             more += 1;
         }
-        ((!text.is_empty()).then_some(text), more)
+        (part.flags, part.lead) = text.parts();
+        part.len = text.raw().len() as u32;
+        more
     }
 }

@@ -1,93 +1,16 @@
-//! The tracker: deltas in, updates out.
+//! The tracker: it turns the deltas of chunks into those of a stream, in place.
 
 use super::call::{Arguments, Call, Hash, Name, NamePiece};
-use super::carry::{Channel, Half};
-use crate::chat::{ApiError, Audio, Delta, DeltaKind, FinishReason, FunctionCall, Logprobs, Message, ToolCall, Usage};
-use crate::json::Text;
+use super::carry::Half;
+use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES};
+use crate::json::{Text, TextFlags};
 use crate::{Error, Quirk, QuirkSet};
-use core::ops::ControlFlow;
-
-/// What a delta means, given what came before. No text is empty; a text never ends in half a character.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Update<'a> {
-    /// The role, once.
-    Role(Text<'a>),
-    /// Content.
-    Content(Text<'a>),
-    /// Reasoning.
-    Reasoning(Text<'a>),
-    /// A refusal.
-    Refusal(Text<'a>),
-    /// A tool call was opened, or more is known of it.
-    Call(CallUpdate<'a>),
-    /// The name of a tool call, or a piece of it.
-    CallName {
-        /// The number of the call.
-        call: u32,
-        /// The name, or what is to be put behind it.
-        text: Text<'a>,
-        /// It is the whole name, not a piece.
-        replaces: bool,
-    },
-    /// A fragment of a tool call's arguments (of a custom tool: its input).
-    CallArguments {
-        /// The number of the call.
-        call: u32,
-        /// The fragment.
-        text: Text<'a>,
-    },
-    /// The name of the function of a `function_call`, or a piece of it.
-    FunctionName {
-        /// The name, or what is to be put behind it.
-        text: Text<'a>,
-        /// It is the whole name, not a piece.
-        replaces: bool,
-    },
-    /// A fragment of the arguments of a `function_call`.
-    FunctionArguments(Text<'a>),
-    /// A fragment of audio.
-    Audio(Audio<'a>),
-    /// Log probabilities of more tokens.
-    Logprobs(Logprobs<'a>),
-    /// The whole message so far. It replaces what an earlier one said, and comes only while no delta of its choice
-    /// brought anything.
-    Message(Message<'a>),
-    /// The choice finished. It may do so twice; the last one counts.
-    Finish(FinishReason<'a>),
-    /// The choice failed.
-    ChoiceError(ApiError<'a>),
-    /// How many tokens were used so far. The last one counts; the choice is 0.
-    Usage(Usage<'a>),
-    /// The API reported an error. The choice is 0.
-    Error(ApiError<'a>),
-}
-
-/// A tool call that was opened, or of which more is known: an ID or a type that came late. What was known stays as it
-/// was.
-#[derive(Clone, Copy, Debug)]
-pub struct CallUpdate<'a> {
-    /// Its number among the calls of its choice, in order of appearance, from 0.
-    pub call: u32,
-    /// Its index, as sent or as understood.
-    pub index: u32,
-    /// This opens it.
-    pub opens: bool,
-    /// It opens under an index that an earlier call has.
-    pub reuses: bool,
-    /// Its ID, if it is known now for the first time.
-    pub id: Option<Text<'a>>,
-    /// Its type, if it is known now for the first time.
-    pub kind: Option<Text<'a>>,
-    /// It is a call of a custom tool.
-    pub custom: bool,
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     index: u32,
     role: bool,
-    /// A delta brought something.
+    /// A delta had something in it.
     delta: bool,
     finished: bool,
     calls: u32,
@@ -95,46 +18,22 @@ struct Choice {
     open: Option<u16>,
     function: Name,
     arguments: Arguments,
-    /// What waits in each of [`Channel::OF_CHOICE`].
+    /// What waits of each of [`Half::OF_CHOICE`].
     halves: [Half; 4],
 }
 
 /// The state of one stream's choices: at most `CHOICES` of them, with `CALLS` tool calls in all.
 ///
-/// Plain data, no heap. [`Parser::feed`](crate::stream::Parser::feed) and the assembler use it; who pulls may do without.
-///
-/// ```
-/// use deltawire::{chat::{Chunk, Index}, track::{Tracker, Update}};
-/// use std::ops::ControlFlow;
-///
-/// let mut tracker = Tracker::<8, 16>::new();
-/// let mut seen = String::new();
-/// for payload in [
-///     r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"\ud83d"}}]}"#,
-///     r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"\ude00!"}}]}"#,
-/// ] {
-///     let mut index = Index::new();
-///     let chunk = Chunk::read(payload.as_bytes(), &mut index)?;
-///     for delta in chunk.deltas() {
-///         let _ = tracker.update(&delta, 0, |_choice, update| -> ControlFlow<()> {
-///             match update {
-///                 Update::Role(role) => seen += &format!("{role}: "),
-///                 Update::Content(text) => seen += &text.to_string(),
-///                 _ => {}
-///             }
-///             ControlFlow::Continue(())
-///         });
-///     }
-/// }
-/// assert_eq!(seen, "assistant: \u{1F600}!");
-/// # Ok::<(), deltawire::json::JsonError>(())
-/// ```
+/// Plain data, no heap. [`Parser::feed`](crate::stream::Parser::feed) uses one; who pulls may do without, or ask it for
+/// the [`updates`](Tracker::updates) of each chunk.
 #[derive(Clone, Debug)]
 pub struct Tracker<const CHOICES: usize = 8, const CALLS: usize = 32> {
     choices: [Option<Choice>; CHOICES],
     calls: [Option<Call>; CALLS],
-    /// In how many channels half a character waits.
+    /// In how many places half a character waits.
     waiting: u32,
+    /// The call that the last tool call delta belongs to, by its place in the table; its name and arguments follow.
+    at_hand: Option<u16>,
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Default for Tracker<CHOICES, CALLS> {
@@ -143,40 +42,24 @@ impl<const CHOICES: usize, const CALLS: usize> Default for Tracker<CHOICES, CALL
     }
 }
 
-/// What came of an update.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What became of a delta.
+#[derive(Clone, Copy, Debug)]
 #[must_use]
-pub struct Outcome<B> {
-    /// What was odd about the delta, given what came before, and in its texts.
-    pub quirks: QuirkSet,
-    /// The table is full: what the delta brought was left out.
-    pub error: Option<Error>,
-    /// What the callee broke off with.
-    pub flow: ControlFlow<B>,
-}
-
-/// Where updates go, and what is noted on the way.
-struct Out<'f, F, B> {
-    each: &'f mut F,
-    quirks: QuirkSet,
-    flow: ControlFlow<B>,
-}
-
-impl<F, B> Out<'_, F, B> {
-    fn put<'a>(&mut self, choice: u32, update: Update<'a>)
-    where
-        F: FnMut(u32, Update<'a>) -> ControlFlow<B>,
-    {
-        if self.flow.is_continue() {
-            self.flow = (self.each)(choice, update);
-        }
-    }
+pub enum Taken {
+    /// It is to be emitted.
+    Keep,
+    /// It says nothing new.
+    Drop,
+    /// Before it this is to be emitted: half a character that waited in vain. Then give the delta once more.
+    Before(Delta),
+    /// The table is full, or an index is out of range: it was left out.
+    LeftOut(Error),
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// A tracker at the start of a stream.
     pub const fn new() -> Self {
-        Tracker { choices: [None; CHOICES], calls: [None; CALLS], waiting: 0 }
+        Tracker { choices: [None; CHOICES], calls: [None; CALLS], waiting: 0, at_hand: None }
     }
 
     /// A new stream.
@@ -184,108 +67,109 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         *self = Tracker::new();
     }
 
-    /// Takes in a delta and says what it means, update by update, with the choice's index. `offset` is the stream offset
-    /// of its event, for the error. After a break nothing more is said of this delta, but all of it is taken in.
-    pub fn update<'a, B>(
-        &mut self,
-        delta: &Delta<'a>,
-        offset: u64,
-        mut each: impl FnMut(u32, Update<'a>) -> ControlFlow<B>,
-    ) -> Outcome<B> {
-        let mut out = Out { each: &mut each, quirks: QuirkSet::EMPTY, flow: ControlFlow::Continue(()) };
-        let done = self.take(delta, offset, &mut out);
-        Outcome { quirks: out.quirks, error: done.err(), flow: out.flow }
-    }
-
-    /// Takes in a text of a delta (content, reasoning or refusal) that is the update itself, as it stands: its choice is
-    /// the one that was known first and has not finished, no half of a character waits or has to wait now, and nothing about
-    /// the text is odd. `false`: it may not be so, nothing was taken in, and [`update`](Tracker::update) is to be asked.
+    /// Takes in a delta of `payload`, and changes it to what it means given what came before. `name` is the name in the
+    /// delta behind it, if that is the name of the same tool call; `offset` is the stream offset of its event, for the
+    /// error. Quirks are added to `quirks`.
     #[inline(always)]
-    pub fn plain(&mut self, choice: u32, text: Text<'_>) -> bool {
-        let Some(Some(known)) = self.choices.first_mut() else { return false };
-        if known.index != choice || known.finished || self.waiting != 0 {
-            return false;
-        }
-        if !text.quirks().is_empty() || text.trailing_half().is_some() {
-            return false;
-        }
-        known.delta = true;
-        true
-    }
-
-    /// The stream ended: halves of characters that still wait are said to be U+FFFD.
-    pub fn finish<B>(&mut self, mut each: impl FnMut(u32, Update<'static>) -> ControlFlow<B>) -> Outcome<B> {
-        let mut out = Out { each: &mut each, quirks: QuirkSet::EMPTY, flow: ControlFlow::Continue(()) };
-        self.settle(None, &mut out);
-        Outcome { quirks: out.quirks, error: None, flow: out.flow }
-    }
-
-    fn take<'a, F, B>(&mut self, delta: &Delta<'a>, offset: u64, out: &mut Out<'_, F, B>) -> Result<(), Error>
-    where
-        F: FnMut(u32, Update<'a>) -> ControlFlow<B>,
-    {
-        match delta.kind {
-            DeltaKind::Usage(usage) => {
-                out.put(0, Update::Usage(usage));
-                return Ok(());
-            }
-            DeltaKind::Error(error) => {
-                if let Some(text) = error.message() {
-                    out.quirks |= text.quirks();
+    pub fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
+        // Nearly always: a text of the choice that was known first, with nothing odd about it.
+        if matches!(delta.kind, Kind::Content | Kind::Reasoning) && self.waiting == 0 {
+            if let Some(Some(choice)) = self.choices.first_mut() {
+                if choice.index == delta.choice && !choice.finished && delta.text.flags == TextFlags::PLAIN {
+                    choice.delta = true;
+                    return Taken::Keep;
                 }
-                out.put(0, Update::Error(error));
-                return Ok(());
             }
-            _ => {}
         }
-        let number = delta.choice;
-        if number == u32::MAX {
-            return Err(Error::BadIndex { offset });
+        self.take_any(delta, name, payload, offset, quirks)
+    }
+
+    #[inline(never)]
+    fn take_any(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
+        if matches!(delta.kind, Kind::Usage | Kind::Error) {
+            if delta.kind == Kind::Error {
+                *quirks |= message_quirks(delta, payload);
+            }
+            return Taken::Keep;
         }
-        let Some(place) = self.place(number) else { return Err(Error::TooManyChoices { offset }) };
-        let Some(Some(choice)) = self.choices.get_mut(place) else { return Ok(()) };
-        let brings = !matches!(
-            delta.kind,
-            DeltaKind::Role(_) | DeltaKind::Finish(_) | DeltaKind::Message(_) | DeltaKind::ChoiceError(_)
-        );
-        let logprobs = matches!(delta.kind, DeltaKind::Logprobs(_));
-        if brings && !logprobs {
+        if delta.choice == u32::MAX {
+            return Taken::LeftOut(Error::BadIndex { offset });
+        }
+        let Some(place) = self.place(delta.choice) else {
+            return Taken::LeftOut(Error::TooManyChoices { offset });
+        };
+        let Some(Some(choice)) = self.choices.get_mut(place) else { return Taken::Drop };
+        if is_part_of_delta(delta.kind) {
             choice.delta = true;
             if choice.finished {
-                out.quirks.insert(Quirk::DeltaAfterFinish);
+                quirks.insert(Quirk::DeltaAfterFinish);
             }
         }
-        match &delta.kind {
-            DeltaKind::Role(text) => {
-                if !core::mem::replace(&mut choice.role, true) {
-                    out.quirks |= text.quirks();
-                    out.put(number, Update::Role(*text));
+        match delta.kind {
+            Kind::Content | Kind::Reasoning | Kind::Refusal => self.text(place, delta, payload, quirks),
+            Kind::ToolCall => self.tool_call(place, delta, name, payload, offset, quirks),
+            Kind::ToolName => self.tool_name(delta, payload, quirks),
+            Kind::ToolArguments => self.tool_arguments(delta, payload, quirks),
+            Kind::Role => {
+                if core::mem::replace(&mut choice.role, true) {
+                    return Taken::Drop;
                 }
+                *quirks |= delta.text.text(payload).quirks();
+                Taken::Keep
             }
-            DeltaKind::Content(text) => self.text(number, Channel::Content, *text, out),
-            DeltaKind::Reasoning(text) => self.text(number, Channel::Reasoning, *text, out),
-            DeltaKind::Refusal(text) => self.text(number, Channel::Refusal, *text, out),
-            DeltaKind::FunctionCall(call) => self.function_call(place, call, out),
-            DeltaKind::ToolCall(call) => return self.tool_call(place, call, offset, out),
-            DeltaKind::Audio(audio) => out.put(number, Update::Audio(*audio)),
-            DeltaKind::Logprobs(logprobs) => out.put(number, Update::Logprobs(*logprobs)),
-            DeltaKind::Message(message) => {
-                if !choice.delta {
-                    out.put(number, Update::Message(*message));
+            Kind::FunctionName => {
+                let text = delta.text.text(payload);
+                named(choice.function.add(text), delta, text, quirks)
+            }
+            Kind::FunctionArguments => {
+                if choice.arguments.add(delta.text.text(payload)) {
+                    quirks.insert(Quirk::ArgumentsAfterEnd);
                 }
+                self.text(place, delta, payload, quirks)
             }
-            DeltaKind::Finish(reason) => {
-                if core::mem::replace(&mut choice.finished, true) {
-                    out.quirks.insert(Quirk::SecondFinish);
+            Kind::Message if choice.delta => Taken::Drop,
+            Kind::Finish => {
+                let number = choice.index;
+                if let Some(waited) = self.flush(Some(number), quirks) {
+                    return Taken::Before(waited);
                 }
-                out.quirks |= reason.text().quirks();
-                self.settle(Some(number), out);
-                out.put(number, Update::Finish(*reason));
+                if let Some(Some(choice)) = self.choices.get_mut(place) {
+                    if core::mem::replace(&mut choice.finished, true) {
+                        quirks.insert(Quirk::SecondFinish);
+                    }
+                }
+                *quirks |= delta.text.text(payload).quirks();
+                Taken::Keep
             }
-            DeltaKind::ChoiceError(error) => out.put(number, Update::ChoiceError(*error)),
-            DeltaKind::Usage(_) | DeltaKind::Error(_) => {}
+            _ => Taken::Keep,
         }
-        Ok(())
+    }
+
+    /// Half a character that waits, of this choice or of any: a text that decodes to U+FFFD. At the end of the stream ask
+    /// until there is none.
+    pub fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
+        if self.waiting == 0 {
+            return None;
+        }
+        let wanted = |choice: u32| of.is_none_or(|of| of == choice);
+        let mut choices = self.choices.iter_mut().flatten().filter(|choice| wanted(choice.index));
+        let found = choices.find_map(|choice| {
+            let mut halves = Half::OF_CHOICE.into_iter().zip(&mut choice.halves);
+            let (kind, lead) = halves.find_map(|(kind, half)| Some((kind, half.take()?)))?;
+            Some((Delta { choice: choice.index, ..Delta::new(kind) }, lead))
+        });
+        if let Some((delta, lead)) = found {
+            return Some(self.flushed(delta, lead, quirks));
+        }
+        let mut calls = self.calls.iter_mut().flatten().filter(|call| wanted(call.choice));
+        let (choice, call, lead) = calls.find_map(|call| Some((call.choice, call.number, call.half.take()?)))?;
+        Some(self.flushed(Delta { choice, call, ..Delta::new(Kind::ToolArguments) }, lead, quirks))
+    }
+
+    fn flushed(&mut self, delta: Delta, lead: u16, quirks: &mut QuirkSet) -> Delta {
+        self.waiting = self.waiting.saturating_sub(1);
+        quirks.insert(Quirk::LoneSurrogate);
+        Delta { text: Part { lead, ..Part::NONE }, ..delta }
     }
 
     /// The place of a choice in the table; a new one is given a place.
@@ -323,166 +207,105 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         None
     }
 
-    /// A text of a channel, with the half that waited for it.
-    fn text<'a, F, B>(&mut self, choice: u32, channel: Channel, text: Text<'a>, out: &mut Out<'_, F, B>)
-    where
-        F: FnMut(u32, Update<'a>) -> ControlFlow<B>,
-    {
-        let Some(half) = self.half(choice, channel) else { return };
-        let (text, more) = half.join(text);
+    /// A text of a choice, with the half that waited for it.
+    fn text(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
+        let Some(Some(choice)) = self.choices.get_mut(place) else { return Taken::Drop };
+        let half = Half::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(kind, _)| *kind == delta.kind);
+        let Some((_, half)) = half else { return Taken::Drop };
+        let more = half.join(&mut delta.text, payload);
+        self.joined(more, delta, payload, quirks)
+    }
+
+    fn joined(&mut self, more: i32, delta: &Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         self.waiting = self.waiting.saturating_add_signed(more);
-        if let Some(text) = text {
-            out.quirks |= text.quirks();
-            self.say(choice, channel, text, out);
+        if delta.text.is_empty() {
+            return Taken::Drop;
         }
+        *quirks |= delta.text.text(payload).quirks();
+        Taken::Keep
     }
 
-    /// What waits in a channel.
-    #[inline]
-    fn half(&mut self, choice: u32, channel: Channel) -> Option<&mut Half> {
-        if let Channel::Arguments(place) = channel {
-            return self.calls.get_mut(usize::from(place))?.as_mut().map(|call| &mut call.half);
-        }
-        let place = Channel::OF_CHOICE.iter().position(|one| *one == channel)?;
-        let choice = self.choices.iter_mut().flatten().find(|known| known.index == choice)?;
-        choice.halves.get_mut(place)
-    }
-
-    /// Halves that waited in vain, of this choice or of all: each is U+FFFD.
-    fn settle<'a, F, B>(&mut self, of: Option<u32>, out: &mut Out<'_, F, B>)
-    where
-        F: FnMut(u32, Update<'a>) -> ControlFlow<B>,
-    {
-        if self.waiting == 0 {
-            return;
-        }
-        for place in 0..CHOICES {
-            let Some(Some(choice)) = self.choices.get(place) else { break };
-            let number = choice.index;
-            if of.is_none_or(|of| of == number) {
-                for channel in Channel::OF_CHOICE {
-                    self.lone(number, channel, out);
-                }
-            }
-        }
-        for place in 0..CALLS {
-            let Some(Some(call)) = self.calls.get(place) else { break };
-            let (number, place) = (call.choice, u16::try_from(place));
-            if let (true, Ok(place)) = (of.is_none_or(|of| of == number), place) {
-                self.lone(number, Channel::Arguments(place), out);
-            }
-        }
-    }
-
-    /// The half that waits in a channel, if one does.
-    fn lone<'a, F, B>(&mut self, choice: u32, channel: Channel, out: &mut Out<'_, F, B>)
-    where
-        F: FnMut(u32, Update<'a>) -> ControlFlow<B>,
-    {
-        if self.half(choice, channel).is_some_and(Half::take) {
-            self.waiting = self.waiting.saturating_sub(1);
-            out.quirks.insert(Quirk::LoneSurrogate);
-            self.say(choice, channel, Text::verbatim("\u{FFFD}".as_bytes()), out);
-        }
-    }
-
-    fn say<'a, F, B>(&mut self, choice: u32, channel: Channel, text: Text<'a>, out: &mut Out<'_, F, B>)
-    where
-        F: FnMut(u32, Update<'a>) -> ControlFlow<B>,
-    {
-        let update = match channel {
-            Channel::Content => Update::Content(text),
-            Channel::Reasoning => Update::Reasoning(text),
-            Channel::Refusal => Update::Refusal(text),
-            Channel::FunctionArguments => Update::FunctionArguments(text),
-            Channel::Arguments(place) => {
-                let Some(Some(call)) = self.calls.get(usize::from(place)) else { return };
-                Update::CallArguments { call: call.number, text }
-            }
-        };
-        out.put(choice, update);
-    }
-
-    fn function_call<'a, F, B>(&mut self, place: usize, call: &FunctionCall<'a>, out: &mut Out<'_, F, B>)
-    where
-        F: FnMut(u32, Update<'a>) -> ControlFlow<B>,
-    {
-        let Some(Some(choice)) = self.choices.get_mut(place) else { return };
-        let number = choice.index;
-        if let Some(text) = call.name() {
-            let piece = choice.function.add(text);
-            if piece != NamePiece::Repeats {
-                out.quirks |= text.quirks();
-                let replaces = piece == NamePiece::Replaces;
-                out.put(number, Update::FunctionName { text, replaces });
-            }
-        }
-        if let Some(text) = call.arguments() {
-            if choice.arguments.add(text) {
-                out.quirks.insert(Quirk::ArgumentsAfterEnd);
-            }
-            self.text(number, Channel::FunctionArguments, text, out);
-        }
-    }
-
-    fn tool_call<'a, F, B>(
+    fn tool_call(
         &mut self,
         place: usize,
-        call: &ToolCall<'a>,
+        delta: &mut Delta,
+        name: Part,
+        payload: &[u8],
         offset: u64,
-        out: &mut Out<'_, F, B>,
-    ) -> Result<(), Error>
-    where
-        F: FnMut(u32, Update<'a>) -> ControlFlow<B>,
-    {
-        let Some(Some(choice)) = self.choices.get(place).copied() else { return Ok(()) };
-        if call.index() == Some(u32::MAX) {
-            return Err(Error::BadIndex { offset });
+        quirks: &mut QuirkSet,
+    ) -> Taken {
+        self.at_hand = None;
+        if delta.number() == Some(u64::from(u32::MAX)) {
+            return Taken::LeftOut(Error::BadIndex { offset });
         }
-        let (slot, opens, reuses) = self.resolve(&choice, call).ok_or(Error::TooManyCalls { offset })?;
-        let Some(Some(state)) = self.calls.get_mut(usize::from(slot)) else { return Ok(()) };
+        let Some(Some(choice)) = self.choices.get(place).copied() else { return Taken::Drop };
+        let text = |part: Part| (!part.is_empty()).then(|| part.text(payload));
+        let fragment = Fragment {
+            index: delta.number().map(|index| index as u32),
+            id: text(delta.text).map(Hash::of),
+            position: delta.call,
+            name: text(name),
+        };
+        let Some((slot, opens, reuses)) = self.resolve(&choice, &fragment) else {
+            return Taken::LeftOut(Error::TooManyCalls { offset });
+        };
+        self.at_hand = Some(slot);
+        let Some(Some(state)) = self.calls.get_mut(usize::from(slot)) else { return Taken::Drop };
         if let Some(Some(choice)) = self.choices.get_mut(place) {
             choice.open = Some(slot);
             choice.calls = choice.calls.saturating_add(u32::from(opens));
         }
         if reuses {
-            out.quirks.insert(Quirk::ReusedCallIndex);
+            quirks.insert(Quirk::ReusedCallIndex);
         }
-        state.position = call.position();
-        let number = state.number;
-        let id = call.id().filter(|_| state.id.is_none());
-        if let Some(id) = id {
+        state.position = delta.call;
+        if state.id.is_some() {
+            delta.text = Part::NONE;
+        } else if let Some(id) = text(delta.text) {
             state.id = Some(Hash::of(id));
-            out.quirks |= id.quirks();
+            *quirks |= id.quirks();
         }
-        let kind = call.kind().filter(|_| !state.kind_known);
-        state.kind_known |= kind.is_some();
-        if opens || id.is_some() || kind.is_some() {
-            let (index, custom) = (state.index, call.is_custom());
-            out.put(choice.index, Update::Call(CallUpdate { call: number, index, opens, reuses, id, kind, custom }));
+        if state.kind_known {
+            delta.aux = Part::NONE;
         }
-        if let Some(text) = call.name() {
-            let piece = state.name.add(text);
-            if piece != NamePiece::Repeats {
-                out.quirks |= text.quirks();
-                let replaces = piece == NamePiece::Replaces;
-                out.put(choice.index, Update::CallName { call: number, text, replaces });
-            }
+        state.kind_known |= !delta.aux.is_empty();
+        let flag = |set: bool, flag: u16| if set { flag } else { 0 };
+        delta.flags = delta.flags & FLAG_CUSTOM | FLAG_NUMBER | flag(opens, FLAG_OPENS) | flag(reuses, FLAG_REUSES);
+        (delta.call, delta.number) = (state.number, u64::from(state.index));
+        if opens || !delta.text.is_empty() || !delta.aux.is_empty() {
+            Taken::Keep
+        } else {
+            Taken::Drop
         }
-        if let Some(text) = call.arguments() {
-            if !call.is_custom() && state.arguments.add(text) {
-                out.quirks.insert(Quirk::ArgumentsAfterEnd);
-            }
-            self.text(choice.index, Channel::Arguments(slot), text, out);
+    }
+
+    /// The call that the last tool call delta belongs to.
+    fn call_at_hand(&mut self) -> Option<&mut Call> {
+        self.calls.get_mut(usize::from(self.at_hand?))?.as_mut()
+    }
+
+    fn tool_name(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
+        let Some(state) = self.call_at_hand() else { return Taken::Drop };
+        delta.call = state.number;
+        let text = delta.text.text(payload);
+        named(state.name.add(text), delta, text, quirks)
+    }
+
+    fn tool_arguments(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
+        let Some(state) = self.call_at_hand() else { return Taken::Drop };
+        delta.call = state.number;
+        if !delta.has(FLAG_CUSTOM) && state.arguments.add(delta.text.text(payload)) {
+            quirks.insert(Quirk::ArgumentsAfterEnd);
         }
-        Ok(())
+        delta.flags = 0;
+        let more = state.half.join(&mut delta.text, payload);
+        self.joined(more, delta, payload, quirks)
     }
 
     /// Which call a fragment belongs to: its place in the table, whether it opens it, whether it does so under an index
     /// already in use. By index, else by ID, else by its place in the array, else the open one.
-    fn resolve(&mut self, choice: &Choice, call: &ToolCall<'_>) -> Option<(u16, bool, bool)> {
-        let id = call.id().map(Hash::of);
-        let index = call.index();
+    fn resolve(&mut self, choice: &Choice, call: &Fragment<'_>) -> Option<(u16, bool, bool)> {
+        let (id, index) = (call.id, call.index);
         let open = choice.open.and_then(|slot| Some((slot, self.calls.get(usize::from(slot)).copied().flatten()?)));
         if let Some((slot, state)) = open {
             // Nearly always: more of the open call.
@@ -509,12 +332,12 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
             (None, Some(_)) => match last(&|state| state.id == id) {
                 Some((place, _)) => place,
                 None => {
-                    let index = self.free_index(choice, call.position());
+                    let index = self.free_index(choice, call.position);
                     return self.open(choice, index, true).map(|slot| (slot, true, false));
                 }
             },
             (None, None) => {
-                let position = call.position();
+                let position = call.position;
                 // Several calls may have begun in one place, in chunks of their own: the open one goes before the last.
                 let in_place = |state: &Call| state.by_place && state.position == position;
                 let by_place = match open {
@@ -523,10 +346,10 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
                 };
                 // A name that is not its own, once its arguments are complete, is another call's.
                 let other =
-                    |state: &Call| call.name().is_some_and(|name| state.arguments.is_closed() && !state.name.is(name));
+                    |state: &Call| call.name.is_some_and(|name| state.arguments.is_closed() && !state.name.is(name));
                 match (by_place, open) {
                     (Some((place, state)), _) if !other(&state) => place,
-                    (None, Some((slot, state))) if !other(&state) && (call.name().is_none() || position == 0) => {
+                    (None, Some((slot, state))) if !other(&state) && (call.name.is_none() || position == 0) => {
                         usize::from(slot)
                     }
                     _ => {
@@ -567,5 +390,46 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
             });
         }
         u16::try_from(place).ok()
+    }
+}
+
+/// What a tool call delta says of the call that it belongs to.
+struct Fragment<'a> {
+    index: Option<u32>,
+    id: Option<Hash>,
+    /// Where it stands in the array of its chunk.
+    position: u32,
+    name: Option<Text<'a>>,
+}
+
+/// Whether a delta of this kind shows that a choice has deltas, not only a whole message.
+fn is_part_of_delta(kind: Kind) -> bool {
+    !matches!(
+        kind,
+        Kind::Role
+            | Kind::Finish
+            | Kind::Message
+            | Kind::ChoiceError
+            | Kind::Logprobs
+            | Kind::Meta
+            | Kind::Annotation
+    )
+}
+
+/// What becomes of a name, or a piece of one.
+fn named(piece: NamePiece, delta: &mut Delta, text: Text<'_>, quirks: &mut QuirkSet) -> Taken {
+    delta.flags = if piece == NamePiece::Replaces { FLAG_REPLACES } else { 0 };
+    if piece == NamePiece::Repeats {
+        return Taken::Drop;
+    }
+    *quirks |= text.quirks();
+    Taken::Keep
+}
+
+/// What is odd about the message of an error.
+fn message_quirks(delta: &Delta, payload: &[u8]) -> QuirkSet {
+    match crate::chat::Update::of(delta, payload) {
+        Some(crate::chat::Update::Error(error)) => error.message().map_or(QuirkSet::EMPTY, |text| text.quirks()),
+        _ => QuirkSet::EMPTY,
     }
 }

@@ -1,6 +1,6 @@
 //! An error that the API reported.
 
-use super::{member_of, text_of};
+use crate::chat::scalar::{member_of, text_of};
 use crate::json::{Kind, Text, Value};
 
 /// An error, in whatever place and shape it came: an `error` member, an event named `error`, a field `error`, a choice,

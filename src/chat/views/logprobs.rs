@@ -1,6 +1,6 @@
 //! Log probabilities of tokens.
 
-use super::member_of;
+use crate::chat::scalar::member_of;
 use crate::json::{Elements, Kind, Number, Text, Value};
 
 /// `logprobs` of a choice, in the shape of chat completions or of legacy completions.

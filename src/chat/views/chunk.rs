@@ -1,7 +1,10 @@
 //! The whole chunk.
 
-use super::index::{self, top, Hint, Index};
-use super::{member_of, text_of, ApiError, Choices, Deltas, Source, Usage};
+use super::{ApiError, Choices, Usage};
+use crate::chat::index::{top, Hint, Index};
+use crate::chat::read::{error_of, plain_text, read, usage_of, Read};
+use crate::chat::scalar::{text_of, whole_number};
+use crate::delta::Part;
 use crate::json::{JsonError, Kind, Text, TextFlags, Value};
 use crate::QuirkSet;
 use core::ops::Range;
@@ -45,8 +48,9 @@ pub enum Field {
 /// ```
 #[derive(Clone, Copy)]
 pub struct Chunk<'a> {
-    pub(crate) source: Source<'a>,
-    pub(crate) name: &'a [u8],
+    payload: &'a [u8],
+    index: &'a Index,
+    name: &'a [u8],
 }
 
 impl<'a> Chunk<'a> {
@@ -57,12 +61,12 @@ impl<'a> Chunk<'a> {
     /// If the payload is not one JSON object (or null), as far as the pass looks: the members of the top level, of
     /// choices, deltas and tool calls, and that strings and brackets balance everywhere.
     pub fn read(payload: &'a [u8], index: &'a mut Index) -> Result<Chunk<'a>, JsonError> {
-        let end = index.read(payload, Hint::None, crate::Limits::DEFAULT.max_depth)?;
+        let Read { end, .. } = read(index, payload, Hint::None, crate::Limits::DEFAULT.max_depth)?;
         let rest = payload.get(end..).unwrap_or(&[]);
         if let Some(at) = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
             return Err(JsonError { kind: crate::json::JsonErrorKind::TrailingBytes, offset: end.saturating_add(at) });
         }
-        Ok(Chunk { source: Source { payload, index }, name: b"" })
+        Ok(Chunk { payload, index, name: b"" })
     }
 
     /// Looks into a payload that a parser gave as a chunk, as that did: JSON may nest as deep as any parser lets it. The
@@ -73,29 +77,28 @@ impl<'a> Chunk<'a> {
     /// If it is not one JSON object or null.
     pub fn of_event(payload: &'a [u8], index: &'a mut Index, is_error: bool) -> Result<Chunk<'a>, JsonError> {
         let hint = if is_error { Hint::Error } else { Hint::None };
-        index.read(payload, hint, crate::Limits::MAX_DEPTH)?;
-        Ok(Chunk { source: Source { payload, index }, name: b"" })
+        read(index, payload, hint, crate::Limits::MAX_DEPTH)?;
+        Ok(Chunk { payload, index, name: b"" })
     }
 
     /// The chunk of an error event that is plain text, as a parser gave it ([`is_plain_text`](Self::is_plain_text)).
     pub fn of_plain_text(payload: &'a [u8], index: &'a mut Index) -> Chunk<'a> {
-        index.plain_text();
-        Chunk { source: Source { payload, index }, name: b"" }
+        plain_text(index);
+        Chunk { payload, index, name: b"" }
     }
 
     /// Whether it is an error event's payload that is no JSON object.
     pub fn is_plain_text(&self) -> bool {
-        self.source.index.facts.text
+        self.index.facts.text
     }
 
     /// Whether the whole event is an error, whatever its payload looks like.
     pub fn is_whole_error(&self) -> bool {
-        self.source.index.facts.error_is_whole
+        self.index.facts.error_is_whole
     }
 
     fn member(&self, member: usize) -> Option<Value<'a>> {
-        let Source { payload, index } = self.source;
-        index::member(index, payload, &index.top, member)
+        self.index.top(self.payload, member)
     }
 
     fn text(&self, member: usize) -> Option<Text<'a>> {
@@ -104,18 +107,18 @@ impl<'a> Chunk<'a> {
 
     /// The payload as a value. The pass saw to its depth.
     fn whole(&self) -> Value<'a> {
-        Value::from_span(self.source.payload.trim_ascii(), TextFlags::PLAIN)
+        Value::from_span(self.payload.trim_ascii(), TextFlags::PLAIN)
     }
 
     /// The payload as it came: the data of the event, lines joined by LF.
     pub fn payload(&self) -> &'a [u8] {
-        self.source.payload
+        self.payload
     }
 
     /// Where the event lay in the stream, in bytes from its beginning: from its first line to the end of its blank
     /// line (without the LF of a CRLF there).
     pub fn wire_range(&self) -> Range<u64> {
-        self.source.index.frame.0..self.source.index.frame.1
+        self.index.frame.0..self.index.frame.1
     }
 
     /// The name of the event (its `event` field), empty if it has none.
@@ -126,12 +129,29 @@ impl<'a> Chunk<'a> {
     /// What was odd about the event's framing, grammar and shape. What is odd inside a text or a number is told by
     /// who reads it.
     pub fn quirks(&self) -> QuirkSet {
-        self.source.index.quirks
+        self.index.quirks
     }
 
     /// `id`, if it is not empty. A number counts, as it is written.
     pub fn id(&self) -> Option<Text<'a>> {
         self.text(top::ID)
+    }
+
+    /// Where the text of a member lies. `None`: it is there, but no string.
+    #[inline(always)]
+    pub(crate) fn text_part(&self, field: Field) -> Option<Part> {
+        let member = if field == Field::Id { top::ID } else { top::MODEL };
+        let Some(span) = self.index.top.get(member) else { return Some(Part::NONE) };
+        let (start, end, flags) = self.index.place(span);
+        let len = end.wrapping_sub(start).checked_sub(2)?;
+        let is_text = self.payload.get(start as usize) == Some(&b'"');
+        is_text.then_some(Part { start: start.wrapping_add(1), len, flags, lead: 0 })
+    }
+
+    /// `created`, as it is written.
+    #[inline(always)]
+    pub(crate) fn created_raw(&self) -> Option<&'a [u8]> {
+        self.member(top::CREATED).map(|value| value.raw())
     }
 
     /// `object`, if it is not empty.
@@ -142,7 +162,7 @@ impl<'a> Chunk<'a> {
     /// `created`, in seconds since 1970, if it is a whole number (a number in a string counts).
     pub fn created(&self) -> Option<u64> {
         let value = self.member(top::CREATED)?;
-        super::usage::whole_number(value)
+        whole_number(value)
     }
 
     /// `model`, if it is not empty.
@@ -167,31 +187,25 @@ impl<'a> Chunk<'a> {
 
     /// The choices, in the order in which they stand.
     pub fn choices(&self) -> Choices<'a> {
-        Choices::new(self.source)
+        Choices::new(self.payload, self.index)
     }
 
     /// How many choices there are.
     pub fn choice_count(&self) -> u32 {
-        self.source.index.choices
+        self.index.choices
     }
 
     /// `usage`, if it is an object and not empty; else `x_groq.usage`.
     pub fn usage(&self) -> Option<Usage<'a>> {
-        let own = self.member(top::USAGE).and_then(Usage::of);
-        own.or_else(|| member_of(self.member(top::X_GROQ)?, "usage").and_then(Usage::of))
+        usage_of(self.index, self.payload).and_then(Usage::of)
     }
 
     /// The error that the event is or carries at its top level. An error inside a choice is at the choice.
     pub fn error(&self) -> Option<ApiError<'a>> {
-        let facts = self.source.index.facts;
-        if facts.text {
-            let text = crate::json::parse(self.source.payload).ok().filter(|value| value.kind() == Kind::String);
-            return Some(text.map_or(ApiError::plain(self.source.payload), ApiError::of));
-        }
-        if facts.error_is_whole {
-            return Some(ApiError::of(self.whole()));
-        }
-        self.member(top::ERROR).filter(|value| index::is_error(*value)).map(ApiError::of)
+        Some(match error_of(self.index, self.payload)? {
+            Ok(value) => ApiError::of(value),
+            Err(text) => ApiError::plain(text),
+        })
     }
 
     /// A member that is known, as raw JSON; absent where the method of its name says so.
@@ -212,13 +226,13 @@ impl<'a> Chunk<'a> {
 
     /// Where its members lie: with the payload, all that it is made of.
     pub fn index(&self) -> &'a Index {
-        self.source.index
+        self.index
     }
 
     /// The chunk that these are of: what [`payload`](Self::payload), [`index`](Self::index) and
     /// [`event_name`](Self::event_name) gave. With an index of another payload, its members are nonsense.
     pub fn from_parts(payload: &'a [u8], index: &'a Index, name: &'a [u8]) -> Self {
-        Chunk { source: Source { payload, index }, name }
+        Chunk { payload, index, name }
     }
 
     /// Any member of the top level, by name, as raw JSON (`obfuscation`, `prompt_filter_results`, `timings`, …).
@@ -230,19 +244,13 @@ impl<'a> Chunk<'a> {
     /// Whether it looks like a chunk or a body of a chat or legacy completion: it has choices, usage or a telling
     /// `object`.
     pub fn is_completion(&self) -> bool {
-        self.source.index.facts.chat
-    }
-
-    /// Everything that the chunk brings, flat.
-    #[inline(always)]
-    pub fn deltas(&self) -> Deltas<'a> {
-        Deltas::new(self.source)
+        self.index.facts.chat
     }
 }
 
 impl core::fmt::Debug for Chunk<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let payload = Text::verbatim(self.source.payload);
+        let payload = Text::verbatim(self.payload);
         f.debug_struct("Chunk").field("payload", &payload).field("wire_range", &self.wire_range()).finish()
     }
 }

@@ -1,6 +1,6 @@
 //! Token counts.
 
-use super::member_of;
+use crate::chat::scalar::{is_empty_object, member_of, whole_number};
 use crate::json::{Kind, Value};
 
 /// The counts of a [`Usage`], read.
@@ -21,7 +21,7 @@ pub struct Usage<'a> {
 impl<'a> Usage<'a> {
     /// None unless it is an object with members.
     pub(crate) fn of(value: Value<'a>) -> Option<Self> {
-        (value.kind() == Kind::Object && value.members().next().is_some()).then_some(Usage { value })
+        (value.kind() == Kind::Object && !is_empty_object(value)).then_some(Usage { value })
     }
 
     fn count(&self, name: &str) -> Option<u64> {
@@ -116,14 +116,5 @@ impl core::fmt::Debug for Usage<'_> {
             .field("completion_tokens", &self.completion_tokens())
             .field("total_tokens", &self.total_tokens())
             .finish()
-    }
-}
-
-/// A whole number; one in a string counts.
-pub(crate) fn whole_number(value: Value<'_>) -> Option<u64> {
-    match value.kind() {
-        Kind::Number => value.as_number()?.to_u64(),
-        Kind::String => crate::json::parse(value.as_text()?.raw()).ok()?.as_number()?.to_u64(),
-        _ => None,
     }
 }

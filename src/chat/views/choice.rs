@@ -1,83 +1,25 @@
 //! A choice, and why it finished.
 
-use super::index::{self, choice, ChoiceIndex};
-use super::pass::Pass;
-use super::{member_of, text_of, ApiError, DeltaView, Logprobs, Message, Source, Walked};
+use super::{ApiError, DeltaView, Logprobs, Message};
+use crate::chat::fields::Fields;
+use crate::chat::index::{choice, member, top, ChoiceIndex, Index};
+use crate::chat::pass::{further_choice, Further};
+use crate::chat::scalar::{end_of, index_number, is_error, native_reason_of, reason_of, text_of};
 use crate::json::{Kind, Text, Value};
 
-/// Which of a chunk's choices comes next.
-#[derive(Clone, Debug)]
-pub(crate) struct ChoiceCursor {
+/// The choices of a chunk. The first costs nothing more; each further one is walked once.
+#[derive(Clone)]
+pub struct Choices<'a> {
+    payload: &'a [u8],
+    index: &'a Index,
     given: u32,
     /// One past the choice given last.
     offset: usize,
 }
 
-impl ChoiceCursor {
-    pub(crate) const fn new() -> Self {
-        ChoiceCursor { given: 0, offset: 0 }
-    }
-
-    /// Behind the first choice.
-    pub(crate) const FIRST_GIVEN: ChoiceCursor = ChoiceCursor { given: 1, offset: 0 };
-
-    /// Whether there is another.
-    pub(crate) fn has_more(&self, index: &index::Index) -> bool {
-        self.given < index.choices
-    }
-
-    /// Walks the next choice, and says where it begins; the first was walked by the pass: `Some(None)`. None: there is none.
-    #[inline]
-    pub(crate) fn next(&mut self, source: Source<'_>) -> Option<Option<(ChoiceIndex, usize)>> {
-        let given = self.given;
-        if given >= source.index.choices {
-            return None;
-        }
-        self.given = given.saturating_add(1);
-        if given == 0 {
-            return Some(None);
-        }
-        self.further(source).map(Some)
-    }
-
-    fn further(&mut self, source: Source<'_>) -> Option<(ChoiceIndex, usize)> {
-        let Source { payload, index } = source;
-        if self.given == 2 {
-            self.offset = match index::member(index, payload, &index.first.spans, choice::WHOLE) {
-                Some(whole) => index::end_of(payload, whole),
-                // It is no object: read over it.
-                None => {
-                    let choices = index.top(payload, index::top::CHOICES)?;
-                    index::end_of(payload, choices.elements().next()?.ok()?)
-                }
-            };
-        }
-        let mut own = ChoiceIndex::EMPTY;
-        let mut pass = Pass::next_element(payload, self.offset)?;
-        let start = pass.offset();
-        pass.choice(&mut own)?;
-        self.offset = pass.offset();
-        Some((own, start))
-    }
-}
-
-/// Walks the choice that begins at `start` once more.
-pub(crate) fn choice_at(payload: &[u8], start: usize) -> ChoiceIndex {
-    let mut own = ChoiceIndex::EMPTY;
-    Pass::again(payload, start).choice(&mut own);
-    own
-}
-
-/// The choices of a chunk. The first costs nothing more; each further one is walked once.
-#[derive(Clone)]
-pub struct Choices<'a> {
-    source: Source<'a>,
-    cursor: ChoiceCursor,
-}
-
 impl<'a> Choices<'a> {
-    pub(crate) fn new(source: Source<'a>) -> Self {
-        Choices { source, cursor: ChoiceCursor::new() }
+    pub(super) fn new(payload: &'a [u8], index: &'a Index) -> Self {
+        Choices { payload, index, given: 0, offset: 0 }
     }
 }
 
@@ -86,11 +28,29 @@ impl<'a> Iterator for Choices<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Choice<'a>> {
-        let fields = match self.cursor.next(self.source)? {
-            None => Walked::Indexed(&self.source.index.first),
-            Some((own, _)) => Walked::Own(own),
-        };
-        Some(Choice { source: self.source, fields })
+        let Choices { payload, index, .. } = *self;
+        if self.given >= index.choices {
+            return None;
+        }
+        self.given = self.given.saturating_add(1);
+        if self.given == 1 {
+            return Some(Choice { payload, fields: Fields::Indexed(index, &index.first) });
+        }
+        if self.given == 2 {
+            self.offset = end_of_first(payload, index)?;
+        }
+        let Further { fields, end, .. } = further_choice(payload, self.offset)?;
+        self.offset = end;
+        Some(Choice { payload, fields: Fields::Own(fields) })
+    }
+}
+
+/// One past the first choice.
+fn end_of_first(payload: &[u8], index: &Index) -> Option<usize> {
+    match member(index, payload, &index.first.spans, choice::WHOLE) {
+        Some(whole) => Some(end_of(payload, whole)),
+        // It is no object: read over it.
+        None => Some(end_of(payload, index.top(payload, top::CHOICES)?.elements().next()?.ok()?)),
     }
 }
 
@@ -107,14 +67,14 @@ impl<'a> Iterator for Choices<'a> {
 /// ```
 #[derive(Clone)]
 pub struct Choice<'a> {
-    source: Source<'a>,
-    fields: Walked<'a, ChoiceIndex>,
+    payload: &'a [u8],
+    fields: Fields<'a, ChoiceIndex>,
 }
 
 impl<'a> Choice<'a> {
     #[inline]
-    pub(crate) fn member(&self, member: usize) -> Option<Value<'a>> {
-        index::member(self.source.index, self.source.payload, &self.fields.spans, member)
+    fn member(&self, member: usize) -> Option<Value<'a>> {
+        self.fields.value(self.payload, |fields| &fields.spans, member)
     }
 
     fn object(&self, member: usize) -> Option<Value<'a>> {
@@ -124,7 +84,7 @@ impl<'a> Choice<'a> {
     /// `index`: 0 if it is missing or negative; a number in a string counts.
     #[inline]
     pub fn index(&self) -> u32 {
-        self.member(choice::INDEX).and_then(index::index_number).unwrap_or(0)
+        self.member(choice::INDEX).and_then(index_number).unwrap_or(0)
     }
 
     /// `delta`, if it is an object.
@@ -132,15 +92,15 @@ impl<'a> Choice<'a> {
     pub fn delta(&self) -> Option<DeltaView<'a>> {
         let value = self.object(choice::DELTA)?;
         let fields = match &self.fields {
-            Walked::Indexed(choice) => Walked::Indexed(&choice.delta),
-            Walked::Own(choice) => Walked::Own(choice.delta.clone()),
+            Fields::Indexed(index, choice) => Fields::Indexed(index, &choice.delta),
+            Fields::Own(choice) => Fields::Own(choice.delta.clone()),
         };
-        Some(DeltaView { source: self.source, value, fields })
+        Some(DeltaView::of(self.payload, value, fields))
     }
 
     /// `message`, if it is an object: the whole message so far, of a body or of a cumulative dialect.
     pub fn message(&self) -> Option<Message<'a>> {
-        self.object(choice::MESSAGE).map(|value| Message { source: self.source, value })
+        self.object(choice::MESSAGE).map(Message::of)
     }
 
     /// `text`, if it is not empty (legacy completions).
@@ -151,12 +111,13 @@ impl<'a> Choice<'a> {
     /// `finish_reason` (or `finishReason`), unless it is null, empty or "None".
     #[inline]
     pub fn finish_reason(&self) -> Option<FinishReason<'a>> {
-        index::finish_reason(|member| self.member(member)).map(FinishReason::of)
+        let reason = |member| self.member(member).and_then(reason_of);
+        reason(choice::FINISH_REASON).or_else(|| reason(choice::FINISH_CAMEL)).map(FinishReason::of)
     }
 
     /// `native_finish_reason`: what the model's own provider said; also inside `provider_specific_fields`.
     pub fn native_finish_reason(&self) -> Option<Text<'a>> {
-        let inner = || member_of(self.member(choice::PROVIDER_FIELDS)?, "native_finish_reason").and_then(text_of);
+        let inner = || self.member(choice::PROVIDER_FIELDS).and_then(native_reason_of);
         self.member(choice::NATIVE_FINISH_REASON).and_then(text_of).or_else(inner)
     }
 
@@ -174,7 +135,7 @@ impl<'a> Choice<'a> {
     /// An error in this choice alone.
     #[inline]
     pub fn error(&self) -> Option<ApiError<'a>> {
-        self.member(choice::ERROR).filter(|value| index::is_error(*value)).map(ApiError::of)
+        self.member(choice::ERROR).filter(|value| is_error(*value)).map(ApiError::of)
     }
 
     /// The choice as raw JSON.
@@ -230,7 +191,7 @@ impl FinishKind {
 }
 
 impl<'a> FinishReason<'a> {
-    pub(crate) fn of(text: Text<'a>) -> Self {
+    pub(in crate::chat) fn of(text: Text<'a>) -> Self {
         FinishReason { text }
     }
 

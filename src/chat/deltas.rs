@@ -1,0 +1,72 @@
+//! Pull: a chunk's deltas as an iterator.
+
+use super::cursor::Cursor;
+use super::index::{DeltaIndex, Index};
+use super::list::put_message;
+use super::page::Items;
+use super::pass::Pass;
+use super::update::Update;
+use super::views::{Chunk, Message};
+
+/// The deltas of a chunk, each with the index of its choice (0 for usage and errors of the chunk as a whole): choice by
+/// choice, texts before the finish reason, usage and errors last.
+#[derive(Clone)]
+pub struct Deltas<'a> {
+    payload: &'a [u8],
+    /// None: it is no chunk.
+    index: Option<&'a Index>,
+    cursor: Cursor,
+}
+
+impl Deltas<'_> {
+    pub(crate) fn none() -> Self {
+        Deltas { payload: &[], index: None, cursor: Cursor::START }
+    }
+}
+
+impl<'a> Iterator for Deltas<'a> {
+    type Item = (u32, Update<'a>);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(u32, Update<'a>)> {
+        let Deltas { payload, index, cursor } = self;
+        loop {
+            let delta = cursor.next(payload, (*index)?)?;
+            if let Some(update) = Update::of(&delta, payload) {
+                return Some((delta.choice, update));
+            }
+        }
+    }
+}
+
+impl<'a> Chunk<'a> {
+    /// What the chunk says, delta by delta, each read by itself.
+    ///
+    /// Some servers cut an escaped surrogate pair in two (`\ud83d` at the end of one chunk, `\ude00` at the start of the
+    /// next), repeat the role in each chunk, or name a tool call only once: to have that joined and reported once, give
+    /// the chunk to a [`Tracker`](crate::track::Tracker), or use [`Parser::feed`](crate::Parser::feed).
+    #[inline(always)]
+    pub fn deltas(&self) -> Deltas<'a> {
+        Deltas { payload: self.payload(), index: Some(self.index()), cursor: Cursor::START }
+    }
+}
+
+impl<'a> Message<'a> {
+    /// What the message says, as the deltas of a stream would.
+    pub fn deltas(&self) -> impl Iterator<Item = Update<'a>> {
+        let payload = self.value().raw();
+        let mut fields = DeltaIndex::EMPTY;
+        let mut items = Items::new(false);
+        if Pass::again(payload, 0).delta(&mut fields).is_some() {
+            put_message(payload, &fields, &mut items);
+        }
+        let mut cursor = Cursor::of_items(&items);
+        core::iter::from_fn(move || loop {
+            // The index is not looked at: all items are on the cursor's own page.
+            let delta = cursor.next(payload, const { &Index::new() })?;
+            if let Some(update) = Update::of(&delta, payload) {
+                return Some(update);
+            }
+        })
+    }
+}

@@ -1,0 +1,185 @@
+//! From the spans of a choice to its deltas: which member says what, in which order, and what counts only without another.
+
+use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Span, Spans};
+use super::page::{How, Item, Items};
+use super::parts::ReasoningDetails;
+use super::scalar::{is_error, native_reason_of, reason_of, text_of};
+use crate::delta::{Kind, Part};
+use crate::json::{Kind as Json, Text, TextFlags, Value};
+
+/// The members of a delta up to its content.
+const UPTO_CONTENT: u32 = (2 << delta::CONTENT) - 1;
+
+/// Puts the items of a choice with this index, in the order in which they are emitted.
+#[inline]
+pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, items: &mut Items) {
+    let mut reader = Reader { payload, choice: number, items };
+    let spans = &fields.spans;
+    let has_delta = reader.first_byte(spans, choice::DELTA) == Some(b'{');
+    if has_delta {
+        reader.delta(&fields.delta, UPTO_CONTENT);
+    }
+    if spans.has(choice::TEXT) {
+        reader.text(spans, choice::TEXT, Kind::Content, true);
+    }
+    if has_delta {
+        reader.delta(&fields.delta, !UPTO_CONTENT);
+    }
+    const REST: u32 = !((2 << choice::TEXT) - 1);
+    if spans.mask() & REST != 0 {
+        reader.rest_of_choice(spans, spans.mask() & REST);
+    }
+}
+
+/// Puts the items of a `message`.
+pub(super) fn put_message(payload: &[u8], fields: &DeltaIndex, items: &mut Items) {
+    Reader { payload, choice: 0, items }.delta(fields, u32::MAX);
+}
+
+struct Reader<'r> {
+    payload: &'r [u8],
+    choice: u32,
+    items: &'r mut Items,
+}
+
+impl<'r> Reader<'r> {
+    fn span_bytes(&self, span: Span) -> &'r [u8] {
+        self.payload.get(span.start as usize..span.end as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    fn first_byte<const N: usize>(&self, spans: &Spans<N>, member: usize) -> Option<u8> {
+        spans.get(member).and_then(|span| self.payload.get(span.start as usize).copied())
+    }
+
+    fn value<const N: usize>(&self, spans: &Spans<N>, member: usize) -> Option<Value<'r>> {
+        let span = spans.get(member)?;
+        Some(Value::from_span(self.span_bytes(span), TextFlags::from_bits(u16::from(span.flags))))
+    }
+
+    fn put(&mut self, kind: Kind, how: How, part: Part, is_fallback: bool) {
+        let Part { start, len, flags, .. } = part;
+        self.items.push(Item { start, len, choice: self.choice, kind, how, flags: flags.bits() as u8, is_fallback });
+    }
+
+    fn put_value(&mut self, kind: Kind, how: How, value: Value<'_>) {
+        self.put(kind, how, Part::raw(self.payload, value), false);
+    }
+
+    fn put_text(&mut self, kind: Kind, how: How, text: Text<'_>, is_fallback: bool) {
+        self.put(kind, how, Part::of(self.payload, text), is_fallback);
+    }
+
+    /// A member that is a string and not empty, or may be filled in another chunk.
+    #[inline]
+    fn text<const N: usize>(&mut self, spans: &Spans<N>, member: usize, kind: Kind, is_fallback: bool) {
+        if let Some(span) = spans.get(member) {
+            self.string(span, kind, is_fallback);
+        }
+    }
+
+    #[inline]
+    fn string(&mut self, span: Span, kind: Kind, is_fallback: bool) {
+        let [b'"', .., b'"'] = self.span_bytes(span) else { return };
+        let Some(len) = span.end.wrapping_sub(span.start).checked_sub(2) else { return };
+        if len > 0 || self.items.keeps_all {
+            let flags = TextFlags::from_bits(u16::from(span.flags));
+            self.put(kind, How::Text, Part { start: span.start.wrapping_add(1), len, flags, lead: 0 }, is_fallback);
+        }
+    }
+
+    /// Those members of a delta or a message that `which` has.
+    #[inline]
+    fn delta(&mut self, fields: &DeltaIndex, which: u32) {
+        let spans = &fields.spans;
+        let mut left = spans.mask() & which;
+        while left != 0 {
+            let member = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            match member {
+                delta::ROLE => self.text(spans, member, Kind::Role, false),
+                delta::REASONING_CONTENT => self.text(spans, member, Kind::Reasoning, false),
+                delta::REASONING | delta::THINKING | delta::THOUGHT => {
+                    self.text(spans, member, Kind::Reasoning, true);
+                }
+                delta::CONTENT => match self.first_byte(spans, member) {
+                    Some(b'[') => self.container(spans, member, Kind::Content, How::Parts),
+                    _ => self.text(spans, member, Kind::Content, false),
+                },
+                delta::REFUSAL => self.text(spans, member, Kind::Refusal, false),
+                _ => self.container_of_delta(fields, member),
+            }
+        }
+    }
+
+    fn container<const N: usize>(&mut self, spans: &Spans<N>, member: usize, kind: Kind, how: How) {
+        if let Some(value) = self.value(spans, member) {
+            self.put_value(kind, how, value);
+        }
+    }
+
+    #[inline(never)]
+    fn container_of_delta(&mut self, fields: &DeltaIndex, member: usize) {
+        let spans = &fields.spans;
+        let first = self.first_byte(spans, member);
+        match (member, first) {
+            (delta::REASONING_DETAILS, Some(b'[')) => {
+                let array = self.value(spans, member);
+                if ReasoningDetails::of(array).any(|item| item.text().is_some()) {
+                    if let Some(array) = array {
+                        self.put(Kind::Reasoning, How::Details, Part::raw(self.payload, array), true);
+                    }
+                }
+            }
+            (delta::FUNCTION_CALL, Some(b'{')) => self.container(spans, member, Kind::FunctionName, How::Function),
+            (delta::TOOL_CALLS, Some(b'[')) if fields.calls > 0 => {
+                let call = fields.first_call;
+                if fields.calls > 1 || !call.is_fragment {
+                    return self.container(spans, member, Kind::ToolCall, How::Calls);
+                }
+                let part = Part { start: call.index, len: u32::from(call.has_index), ..Part::NONE };
+                self.put(Kind::ToolCall, How::Fragment, part, false);
+                self.string(call.arguments, Kind::ToolArguments, false);
+            }
+            (delta::AUDIO, Some(b'{')) => self.container(spans, member, Kind::Audio, How::Raw),
+            (delta::ANNOTATIONS, Some(b'[')) => self.container(spans, member, Kind::Annotation, How::Raw),
+            _ => {}
+        }
+    }
+
+    /// What stands beside the delta.
+    #[inline(never)]
+    fn rest_of_choice(&mut self, spans: &Spans<{ choice::COUNT }>, which: u32) {
+        let mut left = which;
+        while left != 0 {
+            let member = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            let Some(value) = self.value(spans, member) else { continue };
+            if value.is_null() {
+                continue;
+            }
+            let is_object = value.kind() == Json::Object;
+            match member {
+                choice::MESSAGE if is_object => self.put_value(Kind::Message, How::Raw, value),
+                choice::LOGPROBS if is_object => self.put_value(Kind::Logprobs, How::Raw, value),
+                choice::NATIVE_FINISH_REASON => {
+                    if let Some(text) = text_of(value) {
+                        self.put_text(Kind::Meta, How::NativeReason, text, false);
+                    }
+                }
+                choice::PROVIDER_FIELDS => {
+                    if let Some(text) = native_reason_of(value) {
+                        self.put_text(Kind::Meta, How::NativeReason, text, true);
+                    }
+                }
+                choice::FINISH_REASON | choice::FINISH_CAMEL => {
+                    if let Some(text) = reason_of(value) {
+                        self.put_text(Kind::Finish, How::Reason, text, true);
+                    }
+                }
+                choice::ERROR if is_error(value) => self.put_value(Kind::ChoiceError, How::Raw, value),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Arrays inside a delta: the parts of `content`, the items of `reasoning_details`.
+
+use super::scalar::{end_of, member_of, start_of, string_of};
+use crate::json::{Kind, Text, Value};
+
+/// One part of a content array.
+#[derive(Clone, Copy)]
+pub enum ContentPart<'a> {
+    /// Content.
+    Text(Text<'a>),
+    /// Reasoning.
+    Thinking(Text<'a>),
+}
+
+/// What a part of a content array is, if it is known.
+pub(crate) fn part_type(part: Value<'_>) -> Option<bool> {
+    let kind = member_of(part, "type")?.as_text()?;
+    if kind == "text" || kind == "output_text" {
+        return Some(false);
+    }
+    (kind == "thinking" || kind == "reasoning").then_some(true)
+}
+
+/// The parts of a content array: texts and thoughts, none empty.
+#[derive(Clone)]
+pub struct ContentParts<'a> {
+    array: Option<Value<'a>>,
+    cursor: PartsCursor,
+}
+
+impl<'a> ContentParts<'a> {
+    /// Of an array; of anything else none.
+    pub(crate) fn of(array: Option<Value<'a>>) -> Self {
+        ContentParts { array, cursor: PartsCursor::default() }
+    }
+}
+
+impl<'a> Iterator for ContentParts<'a> {
+    type Item = ContentPart<'a>;
+
+    fn next(&mut self) -> Option<ContentPart<'a>> {
+        self.cursor.next(self.array?)
+    }
+}
+
+/// Which part of a content array comes next: offsets in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PartsCursor {
+    at: usize,
+    /// The array inside a thinking part: where it lies, and where in it the next text is looked for.
+    inner: Option<(usize, usize, usize)>,
+}
+
+impl PartsCursor {
+    pub(crate) fn next<'a>(&mut self, array: Value<'a>) -> Option<ContentPart<'a>> {
+        loop {
+            if let Some((start, end, at)) = &mut self.inner {
+                let inner = Value::from_raw(array.raw().get(*start..*end).unwrap_or_default());
+                while let Some(part) = inner.element_at(at) {
+                    let text = if part.kind() == Kind::Object { member_of(part, "text") } else { Some(part) };
+                    if let Some(text) = text.and_then(string_of) {
+                        return Some(ContentPart::Thinking(text));
+                    }
+                }
+                self.inner = None;
+            }
+            let part = array.element_at(&mut self.at)?;
+            if let Some(text) = string_of(part) {
+                return Some(ContentPart::Text(text));
+            }
+            match part_type(part) {
+                Some(false) => {
+                    if let Some(text) = member_of(part, "text").and_then(string_of) {
+                        return Some(ContentPart::Text(text));
+                    }
+                }
+                Some(true) => {
+                    let thought = member_of(part, "thinking").or_else(|| member_of(part, "text"));
+                    match thought {
+                        Some(value) if value.kind() == Kind::Array => {
+                            let raw = array.raw();
+                            self.inner = Some((start_of(raw, value), end_of(raw, value), 0));
+                        }
+                        Some(value) => {
+                            if let Some(text) = string_of(value) {
+                                return Some(ContentPart::Thinking(text));
+                            }
+                        }
+                        None => {}
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+/// An item of `reasoning_details[]`.
+#[derive(Clone, Copy)]
+pub struct ReasoningDetail<'a> {
+    value: Value<'a>,
+}
+
+impl<'a> ReasoningDetail<'a> {
+    /// `text`, or `summary`, if it is not empty.
+    pub fn text(&self) -> Option<Text<'a>> {
+        let text = member_of(self.value, "text").and_then(string_of);
+        text.or_else(|| member_of(self.value, "summary").and_then(string_of))
+    }
+
+    /// `data`: encrypted, if it is not empty.
+    pub fn data(&self) -> Option<Text<'a>> {
+        member_of(self.value, "data").and_then(string_of)
+    }
+
+    /// `type` (`reasoning.text`, `reasoning.summary`, `reasoning.encrypted`), if it is not empty.
+    pub fn kind(&self) -> Option<Text<'a>> {
+        member_of(self.value, "type").and_then(string_of)
+    }
+
+    /// The whole as raw JSON (`id`, `format`, `index`, `signature`, …).
+    pub fn value(&self) -> Value<'a> {
+        self.value
+    }
+}
+
+impl core::fmt::Debug for ReasoningDetail<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ReasoningDetail").field("type", &self.kind()).field("text", &self.text()).finish()
+    }
+}
+
+/// The items of `reasoning_details[]`. Ends at the first that is malformed.
+#[derive(Clone)]
+pub struct ReasoningDetails<'a> {
+    array: Option<Value<'a>>,
+    at: usize,
+}
+
+impl<'a> ReasoningDetails<'a> {
+    /// Of an array; of anything else none.
+    pub(crate) fn of(array: Option<Value<'a>>) -> Self {
+        ReasoningDetails::from(array, 0)
+    }
+
+    /// From an offset that [`at`](Self::at) told.
+    pub(crate) fn from(array: Option<Value<'a>>, at: usize) -> Self {
+        ReasoningDetails { array, at }
+    }
+
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+}
+
+impl<'a> Iterator for ReasoningDetails<'a> {
+    type Item = ReasoningDetail<'a>;
+
+    fn next(&mut self) -> Option<ReasoningDetail<'a>> {
+        let value = self.array?.element_at(&mut self.at)?;
+        Some(ReasoningDetail { value })
+    }
+}

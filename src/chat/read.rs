@@ -1,0 +1,73 @@
+//! One payload read: the pass, and what needs more than one member to be known.
+
+use super::index::{top, Hint, Index, Seen};
+use super::pass::walk;
+use super::scalar::{is_empty_object, is_error, member_of};
+use crate::json::{JsonError, Kind, Value};
+
+/// What a payload is, beside its index.
+pub(crate) struct Read {
+    /// The offset one past its JSON value: what follows is not looked at.
+    pub(crate) end: usize,
+    pub(crate) seen: Seen,
+}
+
+/// Reads a payload into `index`.
+pub(crate) fn read(index: &mut Index, payload: &[u8], hint: Hint, max_depth: u32) -> Result<Read, JsonError> {
+    index.clear();
+    let (end, seen) = walk(index, payload, max_depth)?;
+    conclude(index, payload, hint);
+    Ok(Read { end, seen })
+}
+
+/// Makes `index` that of an error's payload that is no JSON object.
+pub(crate) fn plain_text(index: &mut Index) {
+    index.clear();
+    (index.facts.error, index.facts.error_is_whole, index.facts.text) = (true, true, true);
+    index.list.has_error = true;
+}
+
+fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
+    let value = |member| index.top(payload, member);
+    let is = |member, word: &str| value(member).and_then(|value| value.as_text()).is_some_and(|text| text == word);
+    let object = value(top::OBJECT).and_then(|value| value.as_text());
+    let object = object.map_or(&b""[..], |text| text.raw());
+    let is_chat = index.choices > 0
+        || index.top.has(top::CHOICES)
+        // Other protocols have usage too, but also a type.
+        || index.top.has(top::USAGE) && !index.top.has(top::TYPE)
+        || object.starts_with(b"chat.completion")
+        || object.starts_with(b"text_completion");
+    let has_error = value(top::ERROR).is_some_and(is_error);
+    let is_whole = !has_error
+        && (hint == Hint::Error
+            || is(top::TYPE, "error")
+            || object == b"error"
+            || value(top::DETAIL).is_some_and(is_error) && !is_chat);
+    let is_object = |member| value(member).is_some_and(|value| value.kind() == Kind::Object);
+    let has_usage = is_object(top::USAGE) || is_object(top::X_GROQ);
+    index.facts.chat = is_chat;
+    index.facts.error |= has_error || is_whole;
+    index.facts.error_is_whole |= is_whole;
+    (index.list.has_usage, index.list.has_error) = (has_usage, has_error || is_whole);
+}
+
+/// `usage`, if it is an object and not empty; else `x_groq.usage`.
+pub(crate) fn usage_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
+    let says = |value: &Value<'a>| value.kind() == Kind::Object && !is_empty_object(*value);
+    let own = index.top(payload, top::USAGE).filter(says);
+    own.or_else(|| member_of(index.top(payload, top::X_GROQ)?, "usage").filter(says))
+}
+
+/// The error that an event is or has at its top level: raw JSON, or else plain text.
+pub(crate) fn error_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Result<Value<'a>, &'a [u8]>> {
+    if index.facts.text {
+        let text = crate::json::parse(payload).ok().filter(|value| value.kind() == Kind::String);
+        return Some(text.ok_or(payload));
+    }
+    if index.facts.error_is_whole {
+        // The pass saw to its depth.
+        return Some(Ok(Value::from_raw(payload.trim_ascii())));
+    }
+    index.top(payload, top::ERROR).filter(|value| is_error(*value)).map(Ok)
+}

@@ -1,0 +1,106 @@
+//! What a value that the pass did not enter says: readers of one value each.
+
+use crate::json::{Kind, Text, Value};
+
+/// A text that says something: a string, not empty. Other scalars are handed on as they are written.
+pub(crate) fn text_of(value: Value<'_>) -> Option<Text<'_>> {
+    match value.kind() {
+        Kind::String => value.as_text().filter(|text| !text.is_empty()),
+        Kind::Number | Kind::Bool => Some(Text::verbatim(value.raw())),
+        Kind::Null | Kind::Array | Kind::Object => None,
+    }
+}
+
+/// A string that is not empty.
+pub(crate) fn string_of(value: Value<'_>) -> Option<Text<'_>> {
+    value.as_text().filter(|text| !text.is_empty())
+}
+
+/// The member `name` of a small object that the pass did not enter.
+pub(crate) fn member_of<'a>(value: Value<'a>, name: &str) -> Option<Value<'a>> {
+    value.get(name).ok().flatten().filter(|value| !value.is_null())
+}
+
+/// The text of a call's arguments: a string, or JSON as it is written.
+pub(crate) fn input_of(value: Value<'_>) -> Option<Text<'_>> {
+    match value.kind() {
+        Kind::Null => None,
+        Kind::String => string_of(value),
+        Kind::Bool | Kind::Number | Kind::Array | Kind::Object => Some(Text::verbatim(value.raw())),
+    }
+}
+
+/// A finish reason: a string that is neither empty nor "None".
+#[inline]
+pub(crate) fn reason_of(value: Value<'_>) -> Option<Text<'_>> {
+    value.as_text().filter(|text| !text.is_empty() && !is_none_string(value))
+}
+
+/// The reason of the model's own provider, inside `provider_specific_fields`.
+pub(crate) fn native_reason_of(fields: Value<'_>) -> Option<Text<'_>> {
+    member_of(fields, "native_finish_reason").and_then(text_of)
+}
+
+/// A whole number; one in a string counts.
+pub(crate) fn whole_number(value: Value<'_>) -> Option<u64> {
+    match value.kind() {
+        Kind::Number => value.as_number()?.to_u64(),
+        Kind::String => crate::json::parse(value.as_text()?.raw()).ok()?.as_number()?.to_u64(),
+        _ => None,
+    }
+}
+
+/// Whether a value in the place of an error is one: null, `""`, `"None"`, false and `{}` are not.
+pub(crate) fn is_error(value: Value<'_>) -> bool {
+    match value.kind() {
+        Kind::Null => false,
+        Kind::String => !matches!(value.raw(), b"\"\"" | b"\"None\""),
+        Kind::Object => !is_empty_object(value),
+        Kind::Bool => value.as_bool() == Some(true),
+        Kind::Number | Kind::Array => true,
+    }
+}
+
+/// Whether an object has no member.
+#[inline]
+pub(crate) fn is_empty_object(value: Value<'_>) -> bool {
+    let inside = value.raw().get(1..).unwrap_or_default();
+    inside.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) == Some(&b'}')
+}
+
+/// Whether the value is the string "None", which stands for null in some documentation.
+pub(crate) fn is_none_string(value: Value<'_>) -> bool {
+    value.raw() == b"\"None\""
+}
+
+/// An index as a number: negative is 0, a number in a string counts. None if there is none.
+pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
+    let parse = |number: crate::json::Number<'_>| {
+        number.to_i64().map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX)).or(Some(u32::MAX))
+    };
+    if let [digit @ b'0'..=b'9'] = value.raw() {
+        return Some(u32::from(digit - b'0'));
+    }
+    match value.kind() {
+        Kind::Number => value.as_number().and_then(parse),
+        Kind::String => {
+            let inner = value.as_text()?.raw();
+            if inner.is_empty() || inner.len() > 10 || !inner.iter().all(u8::is_ascii_digit) {
+                return None;
+            }
+            let number = inner.iter().fold(0u64, |n, digit| n * 10 + u64::from(digit - b'0'));
+            Some(u32::try_from(number).unwrap_or(u32::MAX))
+        }
+        _ => None,
+    }
+}
+
+/// Where in `payload` a value of it begins.
+pub(crate) fn start_of(payload: &[u8], value: Value<'_>) -> usize {
+    (value.raw().as_ptr() as usize).wrapping_sub(payload.as_ptr() as usize)
+}
+
+/// Where in `payload` a value of it ends.
+pub(crate) fn end_of(payload: &[u8], value: Value<'_>) -> usize {
+    start_of(payload, value).wrapping_add(value.raw().len())
+}

@@ -1,0 +1,146 @@
+//! What an event says, with its texts borrowed.
+
+use super::views::{ApiError, Audio, FinishReason, Logprobs, Message, Usage};
+use crate::delta::{Delta, Kind, Meta, FLAG_CUSTOM, FLAG_OPENS, FLAG_PLAIN, FLAG_REPLACES, FLAG_REUSES};
+use crate::json::{Text, Value};
+
+/// One thing that an event says: a [`Delta`] with its texts borrowed. No text is empty.
+///
+/// Pull and push give the same updates, with one difference. Pushed ones went through a
+/// [`Tracker`](crate::track::Tracker): each is reported once, a tool call has a number, and a text never ends in half a
+/// character. Pulled ones ([`Event::deltas`](crate::Event::deltas)) are read by themselves: a role or a name may be
+/// repeated in each chunk; a call is the position in its chunk's array, and its index is there if it was sent.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Update<'a> {
+    /// The role of the author.
+    Role(Text<'a>),
+    /// Content; legacy `text` too.
+    Content(Text<'a>),
+    /// Reasoning, by whichever name it came first in: `reasoning_content`, `reasoning`, `reasoning_details`,
+    /// `thinking`, `thought`, or a thinking part of the content.
+    Reasoning(Text<'a>),
+    /// A refusal.
+    Refusal(Text<'a>),
+    /// A tool call was opened, or more is known of it. Its name and arguments follow.
+    Call(CallUpdate<'a>),
+    /// The name of a tool call, or a piece of it.
+    CallName {
+        /// The number of the call.
+        call: u32,
+        /// The name, or what is to be put behind it.
+        text: Text<'a>,
+        /// It is the whole name, not a piece.
+        replaces: bool,
+    },
+    /// A fragment of a tool call's arguments (of a custom tool: its input).
+    CallArguments {
+        /// The number of the call.
+        call: u32,
+        /// The fragment.
+        text: Text<'a>,
+    },
+    /// The name of the function of a `function_call` (deprecated form), or a piece of it.
+    FunctionName {
+        /// The name, or what is to be put behind it.
+        text: Text<'a>,
+        /// It is the whole name, not a piece.
+        replaces: bool,
+    },
+    /// A fragment of the arguments of a `function_call`.
+    FunctionArguments(Text<'a>),
+    /// A fragment of audio.
+    Audio(Audio<'a>),
+    /// Annotations of the content (citations and the like): an array, as raw JSON.
+    Annotations(Value<'a>),
+    /// Log probabilities of more tokens.
+    Logprobs(Logprobs<'a>),
+    /// The whole message so far, of a body or of a dialect without deltas. It replaces what an earlier one said, and
+    /// counts only if no other delta of its choice ever came.
+    Message(Message<'a>),
+    /// A member that describes the response. Of them, chunks give
+    /// [`NativeFinishReason`](Meta::NativeFinishReason) here; the others are at the [`Chunk`](super::Chunk).
+    Meta(Meta, Text<'a>),
+    /// The choice finished. It may do so twice; the last one counts.
+    Finish(FinishReason<'a>),
+    /// The choice failed.
+    ChoiceError(ApiError<'a>),
+    /// How many tokens were used so far. The last one counts; the choice is 0.
+    Usage(Usage<'a>),
+    /// The API reported an error. The choice is 0.
+    Error(ApiError<'a>),
+}
+
+/// A tool call that was opened, or of which more is known.
+///
+/// From a tracker: an ID and a type are there when they come for the first time; what was known stays as it was.
+#[derive(Clone, Copy, Debug)]
+pub struct CallUpdate<'a> {
+    /// Its number among the calls of its choice, in order of appearance, from 0; of a pulled update its position in the
+    /// chunk's array.
+    pub call: u32,
+    /// Its index, as sent or, from a tracker, as understood.
+    pub index: Option<u32>,
+    /// This opens it. Never of a pulled update.
+    pub opens: bool,
+    /// It opens under an index that an earlier call has. Never of a pulled update.
+    pub reuses: bool,
+    /// Its ID.
+    pub id: Option<Text<'a>>,
+    /// Its type.
+    pub kind: Option<Text<'a>>,
+    /// It is a call of a custom tool.
+    pub custom: bool,
+}
+
+impl<'a> Update<'a> {
+    /// The update that a delta of this payload is. `None`: its kind is no part of what a chunk says.
+    #[inline(always)]
+    pub fn of(delta: &Delta, payload: &'a [u8]) -> Option<Self> {
+        match delta.kind {
+            Kind::Content => Some(Update::Content(delta.text.text(payload))),
+            _ => Update::of_any(delta, payload),
+        }
+    }
+
+    #[inline]
+    fn of_any(delta: &Delta, payload: &'a [u8]) -> Option<Self> {
+        let Delta { call, .. } = *delta;
+        let text = delta.text.text(payload);
+        let value = || delta.text.value(payload);
+        let replaces = delta.has(FLAG_REPLACES);
+        Some(match delta.kind {
+            Kind::Role => Update::Role(text),
+            Kind::Content => Update::Content(text),
+            Kind::Reasoning => Update::Reasoning(text),
+            Kind::Refusal => Update::Refusal(text),
+            Kind::ToolCall => {
+                let part = |part: crate::delta::Part| (!part.is_empty()).then(|| part.text(payload));
+                Update::Call(CallUpdate {
+                    call,
+                    index: delta.number().and_then(|index| u32::try_from(index).ok()),
+                    opens: delta.has(FLAG_OPENS),
+                    reuses: delta.has(FLAG_REUSES),
+                    id: part(delta.text),
+                    kind: part(delta.aux),
+                    custom: delta.has(FLAG_CUSTOM),
+                })
+            }
+            Kind::ToolName => Update::CallName { call, text, replaces },
+            Kind::ToolArguments => Update::CallArguments { call, text },
+            Kind::FunctionName => Update::FunctionName { text, replaces },
+            Kind::FunctionArguments => Update::FunctionArguments(text),
+            Kind::Audio => Update::Audio(Audio::of(value())?),
+            Kind::Annotation => Update::Annotations(value()),
+            Kind::Logprobs => Update::Logprobs(Logprobs::of(value())),
+            Kind::Message => Update::Message(Message::of(value())),
+            Kind::Meta => Update::Meta(Meta::from_number(delta.code)?, text),
+            Kind::Finish => Update::Finish(FinishReason::of(text)),
+            Kind::ChoiceError => Update::ChoiceError(ApiError::of(value())),
+            Kind::Usage => Update::Usage(Usage::of(value())?),
+            Kind::Error if delta.has(FLAG_PLAIN) => Update::Error(ApiError::plain(text.raw())),
+            Kind::Error => Update::Error(ApiError::of(value())),
+            _ => return None,
+        })
+    }
+}

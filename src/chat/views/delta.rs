@@ -1,0 +1,224 @@
+//! The object that a choice contains: `delta`, or `message`, which has the same members.
+
+use super::ToolCalls;
+use crate::chat::fields::Fields;
+use crate::chat::index::{delta, DeltaIndex};
+use crate::chat::parts::{ContentParts, ReasoningDetails};
+use crate::chat::pass::Pass;
+use crate::chat::scalar::{input_of, member_of, text_of, whole_number};
+use crate::json::{Kind, Text, Value};
+
+/// The `delta` of a choice. The first choice's costs nothing more; a further one's is walked once.
+#[derive(Clone)]
+pub struct DeltaView<'a> {
+    payload: &'a [u8],
+    /// The whole object.
+    value: Value<'a>,
+    fields: Fields<'a, DeltaIndex>,
+}
+
+/// The `message` of a choice: the whole message so far. It counts only if no delta ever came.
+#[derive(Clone, Copy)]
+pub struct Message<'a> {
+    value: Value<'a>,
+}
+
+impl<'a> Message<'a> {
+    pub(in crate::chat) fn of(value: Value<'a>) -> Self {
+        Message { value }
+    }
+
+    /// Its members, walked once.
+    pub fn view(&self) -> Option<DeltaView<'a>> {
+        DeltaView::walk(self.value)
+    }
+
+    /// The whole as raw JSON.
+    pub fn value(&self) -> Value<'a> {
+        self.value
+    }
+}
+
+impl core::fmt::Debug for Message<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Debug::fmt(&Text::verbatim(self.value.raw()), f)
+    }
+}
+
+impl<'a> DeltaView<'a> {
+    #[inline]
+    pub(crate) fn of(payload: &'a [u8], value: Value<'a>, fields: Fields<'a, DeltaIndex>) -> Self {
+        DeltaView { payload, value, fields }
+    }
+
+    /// Walks a message.
+    fn walk(value: Value<'a>) -> Option<Self> {
+        let mut own = DeltaIndex::EMPTY;
+        Pass::again(value.raw(), 0).delta(&mut own)?;
+        Some(DeltaView { payload: value.raw(), value, fields: Fields::Own(own) })
+    }
+
+    #[inline]
+    fn member(&self, member: usize) -> Option<Value<'a>> {
+        self.fields.value(self.payload, |fields| &fields.spans, member)
+    }
+
+    #[inline]
+    fn text(&self, member: usize) -> Option<Text<'a>> {
+        self.member(member)?.as_text().filter(|text| !text.is_empty())
+    }
+
+    /// `role`, if it is not empty. Many providers repeat it in each chunk.
+    pub fn role(&self) -> Option<Text<'a>> {
+        self.text(delta::ROLE)
+    }
+
+    /// `content`, if it is a text and not empty. An array is in [`content_parts`](Self::content_parts).
+    #[inline]
+    pub fn content(&self) -> Option<Text<'a>> {
+        self.text(delta::CONTENT)
+    }
+
+    /// `content`, if it is an array: texts and thoughts in order, unknown parts left out (Mistral).
+    pub fn content_parts(&self) -> ContentParts<'a> {
+        ContentParts::of(self.member(delta::CONTENT))
+    }
+
+    /// `refusal`, if it is not empty.
+    pub fn refusal(&self) -> Option<Text<'a>> {
+        self.text(delta::REFUSAL)
+    }
+
+    /// `reasoning_content`, if it is not empty (DeepSeek, vLLM, llama.cpp and others).
+    pub fn reasoning_content(&self) -> Option<Text<'a>> {
+        self.text(delta::REASONING_CONTENT)
+    }
+
+    /// `reasoning`, if it is not empty (OpenRouter, Groq, Ollama).
+    pub fn reasoning(&self) -> Option<Text<'a>> {
+        self.text(delta::REASONING)
+    }
+
+    /// `thinking`, or `thought`, if it is not empty.
+    pub fn thinking(&self) -> Option<Text<'a>> {
+        self.text(delta::THINKING).or_else(|| self.text(delta::THOUGHT))
+    }
+
+    /// `reasoning_details[]`: objects with a text, a summary or encrypted data (OpenRouter).
+    pub fn reasoning_details(&self) -> ReasoningDetails<'a> {
+        ReasoningDetails::of(self.member(delta::REASONING_DETAILS))
+    }
+
+    /// `function_call`, if it is an object (deprecated form).
+    pub fn function_call(&self) -> Option<FunctionCall<'a>> {
+        self.member(delta::FUNCTION_CALL).and_then(FunctionCall::of)
+    }
+
+    /// The tool calls, in the order in which they stand.
+    pub fn tool_calls(&self) -> ToolCalls<'a> {
+        ToolCalls::of(self.member(delta::TOOL_CALLS))
+    }
+
+    /// `annotations`, if it is an array, as raw JSON.
+    pub fn annotations(&self) -> Option<Value<'a>> {
+        self.member(delta::ANNOTATIONS).filter(|value| value.kind() == Kind::Array)
+    }
+
+    /// `images`, if it is an array, as raw JSON (OpenRouter).
+    pub fn images(&self) -> Option<Value<'a>> {
+        self.get("images").filter(|value| value.kind() == Kind::Array)
+    }
+
+    /// Any member by name, as raw JSON. Walks the object.
+    pub fn get(&self, name: &str) -> Option<Value<'a>> {
+        self.value.get(name).ok()?
+    }
+
+    /// The whole as raw JSON.
+    pub fn value(&self) -> Value<'a> {
+        self.value
+    }
+
+    /// `audio`, if it is an object.
+    pub fn audio(&self) -> Option<Audio<'a>> {
+        self.member(delta::AUDIO).and_then(Audio::of)
+    }
+}
+
+/// `function_call` of a delta: a fragment.
+#[derive(Clone, Copy)]
+pub struct FunctionCall<'a> {
+    value: Value<'a>,
+}
+
+impl<'a> FunctionCall<'a> {
+    /// None unless it is an object.
+    pub(in crate::chat) fn of(value: Value<'a>) -> Option<Self> {
+        (value.kind() == Kind::Object).then_some(FunctionCall { value })
+    }
+
+    /// `name`, if it is not empty.
+    pub fn name(&self) -> Option<Text<'a>> {
+        member_of(self.value, "name").and_then(text_of)
+    }
+
+    /// `arguments`, if it is not empty: a fragment of text.
+    pub fn arguments(&self) -> Option<Text<'a>> {
+        member_of(self.value, "arguments").and_then(input_of)
+    }
+
+    /// The whole as raw JSON.
+    pub fn value(&self) -> Value<'a> {
+        self.value
+    }
+}
+
+impl core::fmt::Debug for FunctionCall<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("FunctionCall").field("name", &self.name()).field("arguments", &self.arguments()).finish()
+    }
+}
+
+/// `audio` of a delta: a fragment.
+#[derive(Clone, Copy)]
+pub struct Audio<'a> {
+    value: Value<'a>,
+}
+
+impl<'a> Audio<'a> {
+    /// None unless it is an object.
+    pub(in crate::chat) fn of(value: Value<'a>) -> Option<Self> {
+        (value.kind() == Kind::Object).then_some(Audio { value })
+    }
+
+    /// `id`, if it is not empty.
+    pub fn id(&self) -> Option<Text<'a>> {
+        member_of(self.value, "id").and_then(text_of)
+    }
+
+    /// `data`: base64, if it is not empty.
+    pub fn data(&self) -> Option<Text<'a>> {
+        member_of(self.value, "data").and_then(text_of)
+    }
+
+    /// `transcript`, if it is not empty.
+    pub fn transcript(&self) -> Option<Text<'a>> {
+        member_of(self.value, "transcript").and_then(text_of)
+    }
+
+    /// `expires_at`, in seconds since 1970.
+    pub fn expires_at(&self) -> Option<u64> {
+        member_of(self.value, "expires_at").and_then(whole_number)
+    }
+
+    /// The whole as raw JSON.
+    pub fn value(&self) -> Value<'a> {
+        self.value
+    }
+}
+
+impl core::fmt::Debug for Audio<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Audio").field("id", &self.id()).field("transcript", &self.transcript()).finish()
+    }
+}

@@ -1,0 +1,18 @@
+//! Lazy views of a chunk: each member is read when it is asked for.
+
+mod choice;
+mod chunk;
+mod delta;
+mod error;
+mod logprobs;
+mod tool_call;
+mod usage;
+
+pub use choice::{Choice, Choices, FinishKind, FinishReason};
+pub use chunk::{Chunk, Field};
+pub use delta::{Audio, DeltaView, FunctionCall, Message};
+pub use error::{ApiError, ErrorPart};
+pub(crate) use logprobs::LISTS;
+pub use logprobs::{Logprobs, TokenBytes, TokenLogprob, TokenLogprobs};
+pub use tool_call::{ToolCall, ToolCalls};
+pub use usage::{TokenCounts, Usage};

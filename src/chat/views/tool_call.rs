@@ -1,0 +1,114 @@
+//! Tool calls, function or custom.
+
+use crate::chat::fields::own_value;
+use crate::chat::index::{call, CallIndex};
+use crate::chat::pass::Pass;
+use crate::chat::scalar::{index_number, input_of, text_of};
+use crate::json::{Kind, Text, Value};
+
+/// The tool calls of a delta, each walked once.
+#[derive(Clone)]
+pub struct ToolCalls<'a> {
+    /// The array.
+    raw: &'a [u8],
+    given: u32,
+    /// One past the call given last.
+    offset: usize,
+}
+
+impl<'a> ToolCalls<'a> {
+    /// Of an array; of anything else none.
+    pub(super) fn of(array: Option<Value<'a>>) -> Self {
+        ToolCalls { raw: array.map_or(&[], |array| array.raw()), given: 0, offset: 0 }
+    }
+}
+
+impl<'a> Iterator for ToolCalls<'a> {
+    type Item = ToolCall<'a>;
+
+    fn next(&mut self) -> Option<ToolCall<'a>> {
+        let mut fields = CallIndex::EMPTY;
+        self.offset = Pass::call_at(self.raw, 0, self.offset, &mut fields)?;
+        let position = self.given;
+        self.given = position.saturating_add(1);
+        Some(ToolCall { payload: self.raw, fields, position })
+    }
+}
+
+/// A tool call, or a fragment of one.
+///
+/// Which call a fragment belongs to is not told by its index alone: [`track`](crate::track) has the rules.
+#[derive(Clone)]
+pub struct ToolCall<'a> {
+    /// The array that it is in.
+    payload: &'a [u8],
+    fields: CallIndex,
+    position: u32,
+}
+
+impl<'a> ToolCall<'a> {
+    fn member(&self, member: usize) -> Option<Value<'a>> {
+        self.fields.get(member).map(|span| own_value(self.payload, span))
+    }
+
+    fn text(&self, member: usize) -> Option<Text<'a>> {
+        self.member(member).and_then(text_of)
+    }
+
+    /// Where it stands in the array of its delta, from 0.
+    pub fn position(&self) -> u32 {
+        self.position
+    }
+
+    /// `index`: None if it is missing or null; a negative one is 0, a number in a string counts.
+    pub fn index(&self) -> Option<u32> {
+        self.member(call::INDEX).and_then(index_number)
+    }
+
+    /// `id`, if it is not empty.
+    pub fn id(&self) -> Option<Text<'a>> {
+        self.text(call::ID)
+    }
+
+    /// `type` (`function`, `custom`), if it is not empty.
+    pub fn kind(&self) -> Option<Text<'a>> {
+        self.text(call::TYPE)
+    }
+
+    /// Whether it is a call of a custom tool: it has a `custom` object.
+    pub fn is_custom(&self) -> bool {
+        self.member(call::CUSTOM).is_some_and(|value| value.kind() == Kind::Object)
+    }
+
+    /// `function.name` or `custom.name`, if it is not empty. It may be repeated, or come in pieces.
+    pub fn name(&self) -> Option<Text<'a>> {
+        self.text(call::NAME)
+    }
+
+    /// `function.arguments` or `custom.input`, if it is not empty: a fragment of text. JSON in the place of the text
+    /// is given as it is written.
+    pub fn arguments(&self) -> Option<Text<'a>> {
+        self.member(call::ARGUMENTS).and_then(input_of)
+    }
+
+    /// The call as raw JSON. None if it is no object.
+    pub fn value(&self) -> Option<Value<'a>> {
+        self.member(call::WHOLE)
+    }
+
+    /// Any member by name, as raw JSON (`extra_content`, …). Walks the call.
+    pub fn get(&self, name: &str) -> Option<Value<'a>> {
+        self.value()?.get(name).ok()?
+    }
+}
+
+impl core::fmt::Debug for ToolCall<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ToolCall")
+            .field("index", &self.index())
+            .field("id", &self.id())
+            .field("name", &self.name())
+            .field("arguments", &self.arguments())
+            .finish()
+    }
+}

@@ -1,0 +1,273 @@
+//! The one vocabulary: what an event says, as plain data.
+//!
+//! A reader of a dialect ([`chat`](crate::chat) is the first) writes deltas; every interface reads them: pull, a handler,
+//! the records of a batch, the callbacks of C, the message log. A delta is offsets into its event's payload, without
+//! pointers, so that it can be kept while the payload is not at hand. No name here belongs to one provider's protocol.
+
+use crate::json::{Text, TextFlags, Value};
+
+/// Makes [`Kind`] and its list from one table: the name, the number in the C interface, and what it is.
+macro_rules! kinds {
+    ($($name:ident = $number:literal: $doc:literal,)*) => {
+        /// What a [`Delta`] or a [`Record`](crate::stream::Record) is. The numbers are those of the C interface; 0 is none.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        #[non_exhaustive]
+        pub enum Kind {
+            $(#[doc = $doc] $name = $number,)*
+        }
+
+        impl Kind {
+            /// Every kind.
+            pub const ALL: &'static [Kind] = &[$(Kind::$name,)*];
+        }
+    };
+}
+
+kinds! {
+    Sse = 1: "An event whose payload is not looked into.",
+    Comment = 2: "A comment.",
+    KeepAlive = 3: "A payload that only keeps the connection alive.",
+    Retry = 4: "A reconnection time.",
+    LastEventId = 5: "A last event ID that came without an event.",
+    Chunk = 6: "A chunk, before what it contains.",
+    Role = 7: "The role.",
+    Content = 8: "Content.",
+    Reasoning = 9: "Reasoning.",
+    Refusal = 10: "A refusal.",
+    ToolCall = 11: "A tool call opens, or more is known of it.",
+    ToolName = 12: "The name of a tool call, or a piece of it.",
+    ToolArguments = 13: "A fragment of a tool call's arguments.",
+    FunctionName = 14: "The name of a `function_call`, or a piece of it.",
+    FunctionArguments = 15: "A fragment of a `function_call`'s arguments.",
+    Audio = 16: "A fragment of audio.",
+    Logprobs = 17: "Log probabilities.",
+    Message = 18: "The whole message so far.",
+    Finish = 19: "A choice finished.",
+    ChoiceError = 20: "A choice failed.",
+    Usage = 21: "Usage so far.",
+    Error = 22: "The API reported an error.",
+    Malformed = 23: "A payload that is no JSON object, or what followed one.",
+    TooLong = 24: "An event over the limit.",
+    CommentTooLong = 25: "A comment over the limit.",
+    Limit = 26: "A part of a chunk was left out: a full table, or an index out of range.",
+    Quirk = 27: "A quirk of the event.",
+    Done = 28: "`[DONE]`.",
+    Payload = 29: "The payload of a chunk.",
+    Meta = 30: "A member that describes the response, by [`Meta`]: emitted where it is asked for.",
+    Annotation = 31: "Annotations of the content, as raw JSON: emitted where they are asked for.",
+    PartBegin = 32: "Reserved: a part of the content begins.",
+    PartEnd = 33: "Reserved: a part of the content ends.",
+    Signature = 34: "Reserved: a signature of reasoning.",
+    Media = 35: "Reserved: an image or another medium.",
+    Status = 36: "Reserved: the response's status changed.",
+    ToolResult = 37: "Reserved: the result of a tool that the server ran.",
+    Frame = 48: "A frame is over.",
+}
+
+impl Kind {
+    /// The kind with this number in the C interface.
+    pub fn from_number(number: u32) -> Option<Kind> {
+        Kind::ALL.iter().copied().find(|kind| *kind as u32 == number)
+    }
+
+    /// Its bit in a mask of kinds.
+    #[inline]
+    pub const fn bit(self) -> u64 {
+        1 << (self as u8)
+    }
+
+    /// The kinds that a batch emits unless it is told otherwise: all but [`Frame`](Kind::Frame),
+    /// [`Payload`](Kind::Payload) and the two that only a message needs, [`Meta`](Kind::Meta) and
+    /// [`Annotation`](Kind::Annotation).
+    pub const DEFAULT: u64 = !(Kind::Frame.bit() | Kind::Payload.bit() | Kind::Meta.bit() | Kind::Annotation.bit());
+
+    /// The kinds that a whole message is put together from.
+    pub const MESSAGE: u64 = Kind::Chunk.bit()
+        | Kind::Role.bit()
+        | Kind::Content.bit()
+        | Kind::Reasoning.bit()
+        | Kind::Refusal.bit()
+        | Kind::ToolCall.bit()
+        | Kind::ToolName.bit()
+        | Kind::ToolArguments.bit()
+        | Kind::FunctionName.bit()
+        | Kind::FunctionArguments.bit()
+        | Kind::Audio.bit()
+        | Kind::Logprobs.bit()
+        | Kind::Message.bit()
+        | Kind::Finish.bit()
+        | Kind::ChoiceError.bit()
+        | Kind::Usage.bit()
+        | Kind::Error.bit()
+        | Kind::Meta.bit()
+        | Kind::Annotation.bit();
+}
+
+/// The member that a delta of kind [`Kind::Meta`] holds: [`Delta::code`] is its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum Meta {
+    /// `object`.
+    Object = 1,
+    /// `system_fingerprint`.
+    SystemFingerprint = 2,
+    /// `service_tier`.
+    ServiceTier = 3,
+    /// `provider` (OpenRouter).
+    Provider = 4,
+    /// Of a choice: `native_finish_reason`, the reason that the model's own provider gave.
+    NativeFinishReason = 5,
+}
+
+impl Meta {
+    /// The member with this number.
+    pub fn from_number(number: u32) -> Option<Meta> {
+        use Meta::{NativeFinishReason, Object, Provider, ServiceTier, SystemFingerprint};
+        [Object, SystemFingerprint, ServiceTier, Provider, NativeFinishReason]
+            .into_iter()
+            .find(|meta| *meta as u32 == number)
+    }
+}
+
+/// Another piece of the text follows.
+pub const FLAG_MORE: u16 = 8;
+/// The tool call opens.
+pub const FLAG_OPENS: u16 = 16;
+/// It opens under an index that an earlier call has.
+pub const FLAG_REUSES: u16 = 32;
+/// It is a call of a custom tool.
+pub const FLAG_CUSTOM: u16 = 64;
+/// The name replaces what came before.
+pub const FLAG_REPLACES: u16 = 128;
+/// The error is plain text.
+pub const FLAG_PLAIN: u16 = 256;
+/// [`Delta::number`] holds a number.
+pub const FLAG_NUMBER: u16 = 512;
+
+/// Bytes of a payload: a string's without its quotes and still escaped, or a raw JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Offset of the first byte in the payload.
+    pub start: u32,
+    /// How many bytes.
+    pub len: u32,
+    /// What is known of a string.
+    pub(crate) flags: TextFlags,
+    /// A high surrogate that the text before ended with; 0 if there is none.
+    pub(crate) lead: u16,
+}
+
+impl Part {
+    /// No bytes.
+    pub const NONE: Part = Part { start: 0, len: 0, flags: TextFlags::PLAIN, lead: 0 };
+
+    /// Where a text that is borrowed from `payload` lies.
+    #[inline]
+    pub(crate) fn of(payload: &[u8], text: Text<'_>) -> Part {
+        let (flags, lead) = text.parts();
+        Part { start: offset_in(payload, text.raw()), len: text.raw().len() as u32, flags, lead }
+    }
+
+    /// Where a value that is borrowed from `payload` lies.
+    #[inline]
+    pub(crate) fn raw(payload: &[u8], value: Value<'_>) -> Part {
+        Part { start: offset_in(payload, value.raw()), len: value.raw().len() as u32, ..Part::NONE }
+    }
+
+    /// Whether it decodes to nothing.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0 && self.lead == 0
+    }
+
+    /// Its bytes, as they stand in the payload.
+    #[inline]
+    pub fn bytes<'a>(&self, payload: &'a [u8]) -> &'a [u8] {
+        let start = self.start as usize;
+        payload.get(start..start.saturating_add(self.len as usize)).unwrap_or_default()
+    }
+
+    /// Its text.
+    #[inline]
+    pub fn text<'a>(&self, payload: &'a [u8]) -> Text<'a> {
+        Text::from_parts(self.bytes(payload), (self.flags, self.lead))
+    }
+
+    /// Its raw JSON value.
+    #[inline]
+    pub(crate) fn value<'a>(&self, payload: &'a [u8]) -> Value<'a> {
+        Value::from_raw(self.bytes(payload))
+    }
+}
+
+/// The offset in `payload` of bytes that are borrowed from it.
+#[inline]
+fn offset_in(payload: &[u8], bytes: &[u8]) -> u32 {
+    (bytes.as_ptr() as usize).wrapping_sub(payload.as_ptr() as usize) as u32
+}
+
+/// One thing that an event says: offsets into its payload. Plain data, 48 bytes.
+///
+/// Which fields hold something depends on the kind. [`Update`](crate::Update) is the same with its texts borrowed.
+#[derive(Clone, Copy, Debug)]
+pub struct Delta {
+    /// What it is.
+    pub kind: Kind,
+    /// `FLAG_*`.
+    pub flags: u16,
+    /// The index of the choice; 0 for what belongs to the chunk as a whole.
+    pub choice: u32,
+    /// Of a tool call: from a tracker its number among the calls of its choice, in order of appearance; without one its
+    /// position in the chunk's array.
+    pub call: u32,
+    /// A finish reason, a quirk, a fault, a limit, a count of choices, a [`Meta`]: by the kind.
+    pub code: u32,
+    /// A tool call's index, a time, an offset, a set of kinds: by the kind.
+    pub number: u64,
+    /// The text or the raw JSON.
+    pub text: Part,
+    /// Of a tool call: its type.
+    pub aux: Part,
+}
+
+impl Delta {
+    /// A delta of this kind with all else empty.
+    #[inline]
+    pub const fn new(kind: Kind) -> Self {
+        Delta { kind, flags: 0, choice: 0, call: 0, code: 0, number: 0, text: Part::NONE, aux: Part::NONE }
+    }
+
+    /// Whether a flag is set.
+    #[inline]
+    pub const fn has(&self, flag: u16) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// The tool call's index, the time or the like, if there is one.
+    #[inline]
+    pub fn number(&self) -> Option<u64> {
+        self.has(FLAG_NUMBER).then_some(self.number)
+    }
+}
+
+const _: () = assert!(core::mem::size_of::<Delta>() == 48);
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+
+    #[test]
+    fn each_kind_has_a_number_of_its_own_and_a_bit() {
+        let mut bits = 0;
+        for &kind in Kind::ALL {
+            assert_eq!(Kind::from_number(kind as u32), Some(kind));
+            assert_eq!(bits & kind.bit(), 0, "{kind:?}");
+            bits |= kind.bit();
+        }
+        assert_eq!(bits & 1, 0, "0 is no kind");
+        assert_eq!(Kind::from_number(0), None);
+        assert_eq!(Kind::MESSAGE & !bits, 0);
+    }
+}

@@ -1,0 +1,95 @@
+//! A handler as a sink: each delta becomes a call of the method for it.
+
+use super::context::Context;
+use super::emitter::{Put, Sink};
+use super::handler::{Flow, Handler, Stop};
+use super::Event;
+use crate::chat::Update;
+use crate::delta::{Delta, Kind};
+use crate::{Error, Quirk};
+
+/// Calls a handler.
+pub(super) struct Calls<'h, H: ?Sized>(pub(super) &'h mut H);
+
+impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
+    const COUNTS_USAGE: bool = false;
+    const STOPS_AT_LIMIT: bool = true;
+
+    #[inline(always)]
+    fn wants(&self, kind: Kind) -> bool {
+        !matches!(kind, Kind::Frame | Kind::Payload | Kind::Meta)
+    }
+
+    #[inline(always)]
+    fn put(&mut self, context: &Context<'_>, delta: &Delta, _: &mut usize) -> Put {
+        if delta.kind == Kind::Chunk {
+            if let Some(event @ Event::Chunk(chunk)) = &context.event {
+                let first = self.0.event(event);
+                return match put_of(first) {
+                    Put::Go => put_of(self.0.chunk(chunk)),
+                    Put::Pause => match put_of(self.0.chunk(chunk)) {
+                        Put::Go => Put::Pause,
+                        put => put,
+                    },
+                    put => put,
+                };
+            }
+        }
+        match Update::of(delta, context.payload()) {
+            Some(update) => put_of(self.0.update(delta.choice, update)),
+            None => self.other(context, delta),
+        }
+    }
+}
+
+impl<H: Handler + ?Sized> Calls<'_, H> {
+    /// An event that is no chunk, or what is odd about one.
+    #[inline(never)]
+    fn other(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
+        match delta.kind {
+            Kind::Limit => {
+                let error = Error::from_number(delta.code, context.start);
+                error.map_or(Put::Go, |error| put_of(self.0.limit(&error)))
+            }
+            Kind::Quirk => {
+                let quirk = Quirk::ALL.get(delta.code as usize);
+                quirk.map_or(Put::Go, |quirk| put_of(self.0.quirk(*quirk, context.start)))
+            }
+            _ => {
+                let Some(event) = &context.event else { return Put::Go };
+                match put_of(self.0.event(event)) {
+                    Put::Go => put_of(self.event(event)),
+                    Put::Pause => match put_of(self.event(event)) {
+                        Put::Go => Put::Pause,
+                        put => put,
+                    },
+                    put => put,
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        match event {
+            Event::Chunk(chunk) => self.0.chunk(chunk),
+            Event::Sse(event) => self.0.sse(event),
+            Event::Done => self.0.done(),
+            Event::Comment(text) => self.0.comment(text),
+            Event::KeepAlive(payload) => self.0.keep_alive(payload),
+            Event::Retry(ms) => self.0.retry(*ms),
+            Event::LastEventId(id) => self.0.last_event_id(id),
+            Event::Malformed(malformed) => self.0.malformed(malformed),
+            Event::TooLong { offset } => self.0.too_long(*offset),
+            Event::CommentTooLong { offset } => self.0.comment_too_long(*offset),
+        }
+    }
+}
+
+#[inline(always)]
+fn put_of(flow: Flow) -> Put {
+    match flow {
+        Flow::Continue(()) => Put::Go,
+        Flow::Break(Stop::Pause) => Put::Pause,
+        Flow::Break(stop) => Put::Stop(stop),
+    }
+}

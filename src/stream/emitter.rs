@@ -1,0 +1,639 @@
+//! The one loop from bytes to deltas: it reads events and gives what they say to a [`Sink`], and goes on where the sink
+//! had no room.
+
+use super::checkpoint::NeedStorage;
+use super::context::Context;
+use super::found::{Found, Place, Step};
+use super::frames::{Frame, Frames};
+use super::handler::Stop;
+use super::Machine;
+use crate::chat::{Cursor, TokenCounts, Update};
+use crate::delta::{Delta, Kind, Meta, Part, FLAG_NUMBER};
+use crate::track::{Taken, Tracker};
+use crate::{Error, QuirkSet, Storage};
+
+/// What a sink answers.
+#[derive(Clone, Copy, Debug)]
+pub enum Put {
+    /// Go on.
+    Go,
+    /// There is no room: give the delta once more, from `taken` on.
+    Full,
+    /// Pause after this event.
+    Pause,
+    /// Give no more of this event, and stop.
+    Stop(Stop),
+}
+
+/// Where deltas go: a handler, the records of a batch, the callbacks of C, a message log.
+pub trait Sink {
+    /// Keep the token counts that came last.
+    const COUNTS_USAGE: bool = true;
+    /// A full table stops the parser behind the event.
+    const STOPS_AT_LIMIT: bool = false;
+
+    /// Whether deltas of this kind are of use. Those that are not need not be given.
+    fn wants(&self, kind: Kind) -> bool;
+
+    /// Takes a delta. Of its text `taken` raw bytes were taken before; a sink that takes it in pieces adds to that.
+    fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put;
+}
+
+/// Per-choice state: a [`Tracker`] of any size.
+pub trait Track: sealed::Sealed {
+    /// As [`Tracker::take`].
+    fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken;
+    /// As [`Tracker::flush`].
+    fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<const CHOICES: usize, const CALLS: usize> Sealed for super::Tracker<CHOICES, CALLS> {}
+}
+
+impl<const CHOICES: usize, const CALLS: usize> Track for Tracker<CHOICES, CALLS> {
+    #[inline(always)]
+    fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
+        Tracker::take(self, delta, name, payload, offset, quirks)
+    }
+    fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
+        Tracker::flush(self, of, quirks)
+    }
+}
+
+/// Why [`Emitter::run`] came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All of the input is spent, and nothing is pending.
+    Done,
+    /// The sink is full.
+    Full,
+    /// The sink said so, or a quirk or a limit that is an error was met.
+    Stopped(Stop),
+    /// The storage is too small.
+    NeedStorage(NeedStorage),
+    /// The bytes of the event that is pending were not given again.
+    Resume,
+}
+
+/// How far an event was emitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Before,
+    Payload,
+    Head,
+    Meta,
+    Deltas,
+    Limit,
+    Quirks,
+    After,
+}
+
+/// The sink has no room: what is pending is kept.
+struct Full;
+
+/// Emits the events of one stream. Plain data: what is left of an event is offsets, so it may lie in a block of memory
+/// that moves between two calls.
+#[derive(Clone, Debug)]
+pub struct Emitter {
+    frames: Frames,
+    usage: Option<TokenCounts>,
+    left_out: u32,
+    ended: bool,
+    is_pending: bool,
+    /// The event that is pending.
+    found: Found,
+    /// Bytes of the input that it takes up, and that have to be given again.
+    consumed: u32,
+    stage: Stage,
+    cursor: Cursor,
+    /// A delta that was taken in, but not or not all of it emitted.
+    delta: Option<Delta>,
+    /// Raw bytes of its text that were emitted.
+    taken: usize,
+    /// How many members of the top level were emitted.
+    metas: u8,
+    /// What could not be taken in.
+    limit: Option<Error>,
+    /// What was odd about the deltas and their texts.
+    quirks: QuirkSet,
+    /// Quirks that are still to be emitted.
+    unreported: QuirkSet,
+    paused: bool,
+    stop: Option<Stop>,
+}
+
+impl Default for Emitter {
+    fn default() -> Self {
+        Emitter::new()
+    }
+}
+
+impl Emitter {
+    /// At the start of a stream.
+    pub const fn new() -> Self {
+        Emitter {
+            frames: Frames::START,
+            usage: None,
+            left_out: 0,
+            ended: false,
+            is_pending: false,
+            found: Found::NeedMore,
+            consumed: 0,
+            stage: Stage::Before,
+            cursor: Cursor::START,
+            delta: None,
+            taken: 0,
+            metas: 0,
+            limit: None,
+            quirks: QuirkSet::EMPTY,
+            unreported: QuirkSet::EMPTY,
+            paused: false,
+            stop: None,
+        }
+    }
+
+    /// The token counts that came last.
+    pub fn usage(&self) -> Option<&TokenCounts> {
+        self.usage.as_ref()
+    }
+
+    /// How many events had more than the tracker could take in.
+    pub fn left_out(&self) -> u32 {
+        self.left_out
+    }
+
+    /// Whether an event was emitted in part.
+    pub fn is_pending(&self) -> bool {
+        self.is_pending
+    }
+
+    /// Reads `data` and gives the sink what is in it. `base` is the offset of `data` in what the sink calls the input.
+    /// Gives how many bytes of `data` are spent, and why it came back; unless that is [`Outcome::Done`], the others are
+    /// to be given again.
+    #[inline]
+    pub fn run<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
+        &mut self,
+        machine: &mut Machine<SLOTS>,
+        store: &mut St,
+        tracker: &mut T,
+        data: &[u8],
+        base: u32,
+        sink: &mut S,
+    ) -> (usize, Outcome) {
+        let mut spent = 0;
+        loop {
+            let given = data.get(spent..).unwrap_or_default();
+            let base = base.saturating_add(spent as u32);
+            if self.is_pending {
+                let consumed = self.consumed as usize;
+                if consumed > given.len() {
+                    return (spent, Outcome::Resume);
+                }
+                match self.go_on(machine, store, tracker, given, base, sink) {
+                    Outcome::Done => spent = spent.saturating_add(consumed),
+                    Outcome::Full => return (spent, Outcome::Full),
+                    // The event is spent.
+                    outcome => return (spent.saturating_add(consumed), outcome),
+                }
+                continue;
+            }
+            match machine.try_step(store, given) {
+                // Looked at where it is returned: an enum that is moved is written and read in words of different sizes.
+                Ok(Step { consumed, found: Found::Chunk(span) }) => {
+                    self.begin(Found::Chunk(span));
+                    let outcome = self.emit(Stage::Before, machine, store, tracker, given, base, sink);
+                    if outcome == Outcome::Full {
+                        return (spent.saturating_add(self.keep(machine, consumed)), outcome);
+                    }
+                    spent = spent.saturating_add(consumed);
+                    if outcome != Outcome::Done {
+                        return (spent, outcome);
+                    }
+                }
+                Ok(Step { consumed, found }) => {
+                    self.begin(found);
+                    let outcome = self.emit_other(machine, store, tracker, given, base, sink);
+                    if outcome == Outcome::Full {
+                        return (spent.saturating_add(self.keep(machine, consumed)), outcome);
+                    }
+                    spent = spent.saturating_add(consumed);
+                    if outcome != Outcome::Done || found == Found::NeedMore && spent >= data.len() {
+                        return (spent, outcome);
+                    }
+                }
+                Err(need) => return (spent, Outcome::NeedStorage(need)),
+            }
+        }
+    }
+
+    /// Says that the stream ended, and gives the sink what that brings to light. Call it again unless it is
+    /// [`Outcome::Done`].
+    pub fn finish<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
+        &mut self,
+        machine: &mut Machine<SLOTS>,
+        store: &mut St,
+        tracker: &mut T,
+        sink: &mut S,
+    ) -> Outcome {
+        loop {
+            if self.is_pending {
+                if self.consumed > 0 {
+                    return Outcome::Resume;
+                }
+                match self.go_on(machine, store, tracker, &[], 0, sink) {
+                    Outcome::Done => continue,
+                    outcome => return outcome,
+                }
+            }
+            if self.ended {
+                return self.last_frame(machine, sink);
+            }
+            match machine.try_finish(store) {
+                Ok(found) => {
+                    self.begin(found);
+                    self.ended = found == Found::NeedMore;
+                }
+                Err(need) => return Outcome::NeedStorage(need),
+            }
+            match self.emit_other(machine, store, tracker, &[], 0, sink) {
+                Outcome::Done => {}
+                outcome => {
+                    (self.is_pending, self.consumed) = (outcome == Outcome::Full, 0);
+                    return outcome;
+                }
+            }
+        }
+    }
+
+    /// What the stream ends with that is in no frame yet.
+    fn last_frame<S: Sink, const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, sink: &mut S) -> Outcome {
+        let mut frames = self.frames;
+        match frames.rest(machine) {
+            Some(frame) => match self.put_frame(frame, sink) {
+                Ok(()) => {
+                    self.frames = frames;
+                    self.outcome::<S>(QuirkSet::EMPTY, 0)
+                }
+                Err(Full) => Outcome::Full,
+            },
+            None => Outcome::Done,
+        }
+    }
+
+    /// Another event was found.
+    #[inline(always)]
+    fn begin(&mut self, found: Found) {
+        self.found = found;
+        self.cursor.restart();
+        (self.delta, self.taken, self.metas, self.limit) = (None, 0, 0, None);
+        self.quirks = QuirkSet::EMPTY;
+        (self.paused, self.stop) = (false, None);
+    }
+
+    /// The sink was full: the event stays pending. Gives how many bytes of the input are spent all the same, because what
+    /// was found lies in the storage.
+    #[cold]
+    fn keep<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, consumed: usize) -> usize {
+        self.is_pending = true;
+        let borrowed = machine.is_borrowed(self.found, Place::Input);
+        self.consumed = if borrowed { consumed as u32 } else { 0 };
+        consumed.saturating_sub(self.consumed as usize)
+    }
+
+    /// Emits what is left of the pending event.
+    #[inline(never)]
+    fn go_on<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
+        &mut self,
+        machine: &mut Machine<SLOTS>,
+        store: &St,
+        tracker: &mut T,
+        given: &[u8],
+        base: u32,
+        sink: &mut S,
+    ) -> Outcome {
+        (self.paused, self.stop) = (false, None);
+        let outcome = self.emit(self.stage, machine, store, tracker, given, base, sink);
+        self.is_pending = outcome == Outcome::Full;
+        outcome
+    }
+
+    /// [`emit`](Emitter::emit) for what is seldom a chunk.
+    #[inline(never)]
+    fn emit_other<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
+        &mut self,
+        machine: &mut Machine<SLOTS>,
+        store: &St,
+        tracker: &mut T,
+        given: &[u8],
+        base: u32,
+        sink: &mut S,
+    ) -> Outcome {
+        self.emit(Stage::Before, machine, store, tracker, given, base, sink)
+    }
+
+    /// Emits the event from `stage` on.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // What a call works on, and where it goes on.
+    fn emit<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
+        &mut self,
+        stage: Stage,
+        machine: &mut Machine<SLOTS>,
+        store: &St,
+        tracker: &mut T,
+        given: &[u8],
+        base: u32,
+        sink: &mut S,
+    ) -> Outcome {
+        if let Err(Full) = self.report(stage, machine, store, tracker, given, base, sink) {
+            return Outcome::Full;
+        }
+        let quirks = self.quirks;
+        if quirks.is_empty() && self.limit.is_none() && !self.paused && self.stop.is_none() {
+            return Outcome::Done;
+        }
+        machine.count(quirks);
+        let offset = if self.found == Found::NeedMore { machine.offset() } else { machine.index().frame.0 };
+        self.outcome::<S>(quirks.and(machine.config().errors), offset)
+    }
+
+    /// Why to stop, now that the event is over. `errors` are its quirks that are to be errors.
+    #[inline(never)]
+    fn outcome<S: Sink>(&self, errors: QuirkSet, offset: u64) -> Outcome {
+        let quirk = errors.iter().next().map(|quirk| Error::Quirk { quirk, offset });
+        let limit = self.limit.filter(|_| S::STOPS_AT_LIMIT);
+        match (self.stop, quirk.or(limit)) {
+            (Some(stop), _) => Outcome::Stopped(stop),
+            (None, Some(error)) => Outcome::Stopped(Stop::Error(error)),
+            (None, None) if self.paused => Outcome::Stopped(Stop::Pause),
+            (None, None) => Outcome::Done,
+        }
+    }
+
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn report<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
+        &mut self,
+        stage: Stage,
+        machine: &Machine<SLOTS>,
+        store: &St,
+        tracker: &mut T,
+        given: &[u8],
+        base: u32,
+        sink: &mut S,
+    ) -> Result<(), Full> {
+        let found = self.found;
+        if stage == Stage::Before {
+            // A block before this event that ended without one.
+            let mut frames = self.frames;
+            if let Some(frame) = frames.before(machine) {
+                self.stage = Stage::Before;
+                self.put_frame(frame, sink)?;
+                self.frames = frames;
+            }
+        }
+        if let Found::Error(quirk) = found {
+            self.stop = Some(Stop::Error(Error::Quirk { quirk, offset: machine.index().frame.0 }));
+            return Ok(());
+        }
+        let is_chunk = matches!(found, Found::Chunk(_));
+        if found == Found::NeedMore && !self.ended {
+            return Ok(());
+        }
+        let context = match found {
+            Found::NeedMore => Context::nothing((machine.offset(), machine.offset())),
+            _ => machine.context(store, given, base, found),
+        };
+        if stage <= Stage::Payload && is_chunk && sink.wants(Kind::Payload) {
+            self.put(&context, payload_delta(&context), Stage::Payload, sink)?;
+        }
+        if stage <= Stage::Head {
+            if let Some(delta) = head(&context, found) {
+                self.frames.add(delta.kind);
+                self.put(&context, delta, Stage::Head, sink)?;
+            }
+        }
+        if stage <= Stage::Meta && is_chunk && sink.wants(Kind::Meta) {
+            self.metas(&context, sink)?;
+        }
+        if stage <= Stage::Deltas {
+            self.deltas(&context, tracker, sink)?;
+        }
+        let structural = if found == Found::NeedMore { QuirkSet::EMPTY } else { machine.quirks() };
+        if stage > Stage::Deltas || self.limit.is_some() || !(structural | self.quirks).is_empty() {
+            self.conclude(stage, &context, structural, sink)?;
+        }
+        if found != Found::NeedMore && self.stop.is_none() {
+            let mut frames = self.frames;
+            if let Some(frame) = frames.after(machine, found) {
+                self.stage = Stage::After;
+                self.put_frame(frame, sink)?;
+                self.frames = frames;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was left out of an event, and what was odd about it.
+    #[inline(never)]
+    fn conclude<S: Sink>(
+        &mut self,
+        stage: Stage,
+        context: &Context<'_>,
+        structural: QuirkSet,
+        sink: &mut S,
+    ) -> Result<(), Full> {
+        if stage <= Stage::Limit {
+            if let Some(error) = self.limit {
+                let limit = Delta { code: error.number(), ..Delta::new(Kind::Limit) };
+                self.frames.add(Kind::Limit);
+                self.put(context, limit, Stage::Limit, sink)?;
+                self.left_out = self.left_out.saturating_add(1);
+            }
+            self.unreported = structural | self.quirks;
+        }
+        if stage <= Stage::Quirks {
+            while let Some(quirk) = self.unreported.iter().next() {
+                self.frames.add(Kind::Quirk);
+                self.put(context, Delta { code: quirk as u32, ..Delta::new(Kind::Quirk) }, Stage::Quirks, sink)?;
+                self.unreported.remove(quirk);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the sink a delta that is no part of what a chunk says.
+    #[inline(always)]
+    fn put<S: Sink>(&mut self, context: &Context<'_>, delta: Delta, stage: Stage, sink: &mut S) -> Result<(), Full> {
+        if self.stop.is_none() {
+            match sink.put(context, &delta, &mut self.taken) {
+                Put::Go => {}
+                Put::Full => {
+                    self.stage = stage;
+                    return Err(Full);
+                }
+                Put::Pause => self.paused = true,
+                Put::Stop(stop) => self.stop = Some(stop),
+            }
+            self.taken = 0;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn put_frame<S: Sink>(&mut self, frame: Frame, sink: &mut S) -> Result<(), Full> {
+        let Frame { start, end, choices, kinds } = frame;
+        if self.stop.is_some() || !sink.wants(Kind::Frame) {
+            return Ok(());
+        }
+        let delta = Delta { code: choices, number: kinds, ..Delta::new(Kind::Frame) };
+        self.put(&Context::nothing((start, end)), delta, self.stage, sink)
+    }
+
+    /// The members of the top level that describe the response.
+    #[inline(never)]
+    fn metas<S: Sink>(&mut self, context: &Context<'_>, sink: &mut S) -> Result<(), Full> {
+        let Some(chunk) = context.chunk() else { return Ok(()) };
+        let metas = [
+            (Meta::Object, chunk.object()),
+            (Meta::SystemFingerprint, chunk.system_fingerprint()),
+            (Meta::ServiceTier, chunk.service_tier()),
+            (Meta::Provider, chunk.provider()),
+        ];
+        for (meta, text) in metas.into_iter().skip(usize::from(self.metas)) {
+            if let Some(text) = text {
+                let text = Part::of(context.payload(), text);
+                let delta = Delta { code: meta as u32, text, ..Delta::new(Kind::Meta) };
+                self.put(context, delta, Stage::Meta, sink)?;
+            }
+            self.metas = self.metas.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// What a chunk says; at the end of the stream, what waited in vain.
+    #[inline(always)]
+    fn deltas<T: Track, S: Sink>(
+        &mut self,
+        context: &Context<'_>,
+        tracker: &mut T,
+        sink: &mut S,
+    ) -> Result<(), Full> {
+        let payload = context.payload();
+        if let Some(delta) = self.delta.take() {
+            self.put_delta(context, delta, sink)?;
+        }
+        let Some(chunk) = context.chunk() else {
+            return self.waiting(context, tracker, sink);
+        };
+        let index = chunk.index();
+        while let Some(mut delta) = self.cursor.next(payload, index) {
+            let name = self.cursor.name_of_call();
+            match tracker.take(&mut delta, name, payload, context.start, &mut self.quirks) {
+                Taken::Keep => {}
+                Taken::Drop => continue,
+                Taken::Before(waited) => {
+                    self.cursor.back();
+                    delta = waited;
+                }
+                Taken::LeftOut(error) => {
+                    self.limit = self.limit.or(Some(error));
+                    continue;
+                }
+            }
+            self.put_delta(context, delta, sink)?;
+        }
+        Ok(())
+    }
+
+    /// Halves of characters that waited in vain.
+    #[inline(never)]
+    fn waiting<T: Track, S: Sink>(
+        &mut self,
+        context: &Context<'_>,
+        tracker: &mut T,
+        sink: &mut S,
+    ) -> Result<(), Full> {
+        if self.found != Found::NeedMore {
+            return Ok(());
+        }
+        while let Some(delta) = tracker.flush(None, &mut self.quirks) {
+            self.put_delta(context, delta, sink)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the sink a delta that the tracker took in.
+    #[inline(always)]
+    fn put_delta<S: Sink>(&mut self, context: &Context<'_>, delta: Delta, sink: &mut S) -> Result<(), Full> {
+        self.frames.add(delta.kind);
+        if S::COUNTS_USAGE && delta.kind == Kind::Usage {
+            if let Some(Update::Usage(usage)) = Update::of(&delta, context.payload()) {
+                self.usage = Some(usage.counts());
+            }
+        }
+        if self.stop.is_none() {
+            match sink.put(context, &delta, &mut self.taken) {
+                Put::Go => {}
+                Put::Full => {
+                    (self.delta, self.stage) = (Some(delta), Stage::Deltas);
+                    return Err(Full);
+                }
+                Put::Pause => self.paused = true,
+                Put::Stop(stop) => self.stop = Some(stop),
+            }
+            self.taken = 0;
+        }
+        Ok(())
+    }
+}
+
+/// The payload of a chunk as it came.
+#[inline(never)]
+fn payload_delta(context: &Context<'_>) -> Delta {
+    let (is_error, is_plain) =
+        context.chunk().map_or((false, false), |chunk| (chunk.is_whole_error(), chunk.is_plain_text()));
+    Delta {
+        code: u32::from(is_error),
+        flags: if is_plain { crate::delta::FLAG_PLAIN } else { 0 },
+        text: whole(context),
+        ..Delta::new(Kind::Payload)
+    }
+}
+
+/// All of a context's payload.
+fn whole(context: &Context<'_>) -> Part {
+    Part { len: context.payload().len() as u32, ..Part::NONE }
+}
+
+/// The delta of the event itself.
+#[inline(always)]
+fn head(context: &Context<'_>, found: Found) -> Option<Delta> {
+    if let Found::Chunk(_) = found {
+        let choices = context.chunk().map_or(0, |chunk| chunk.choice_count());
+        return Some(Delta { code: choices, ..Delta::new(Kind::Chunk) });
+    }
+    other_head(context, found)
+}
+
+#[inline(never)]
+fn other_head(context: &Context<'_>, found: Found) -> Option<Delta> {
+    let bytes = |kind| Delta { text: whole(context), ..Delta::new(kind) };
+    let number = |delta: Delta, number| Delta { number, flags: FLAG_NUMBER, ..delta };
+    Some(match found {
+        Found::NeedMore | Found::Error(_) => return None,
+        Found::Chunk(_) => Delta::new(Kind::Chunk),
+        Found::Sse(_) => bytes(Kind::Sse),
+        Found::Done => Delta::new(Kind::Done),
+        Found::Comment(_) => bytes(Kind::Comment),
+        Found::KeepAlive(_) => bytes(Kind::KeepAlive),
+        Found::Retry(ms) => number(Delta::new(Kind::Retry), ms),
+        Found::LastEventId => Delta::new(Kind::LastEventId),
+        Found::Malformed(_, fault) => {
+            Delta { code: fault.kind.number(), ..number(bytes(Kind::Malformed), fault.offset as u64) }
+        }
+        Found::TooLong => Delta::new(Kind::TooLong),
+        Found::CommentTooLong => Delta::new(Kind::CommentTooLong),
+    })
+}

@@ -1,0 +1,472 @@
+//! The records of a batch as a sink: fixed-layout, without pointers, texts as offsets into the input or the scratch.
+
+use super::context::{Bytes, Context};
+use super::emitter::{Put, Sink};
+use super::record::{Record, FLAG_TEXT_SCRATCH};
+use super::Event;
+use crate::chat::{Chunk, Field};
+use crate::delta::{Delta, Kind, Part, FLAG_MORE, FLAG_NUMBER};
+use crate::json::{Text, TextFlags};
+
+/// The array or the scratch is full.
+struct Full;
+
+/// The least of the scratch that a piece of text is put into.
+const LEAST: usize = 16;
+
+/// Where records and texts go: the sink of a batch.
+///
+/// ```
+/// use deltawire::stream::{Emitter, Machine, Outcome, Record, Records};
+/// use deltawire::{delta::Kind, track::Tracker, Config};
+///
+/// let input = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
+/// let (mut machine, mut emitter) = (Machine::new(Config::default()), Emitter::new());
+/// let (mut memory, mut tracker) = ([0; 512], Tracker::<8, 32>::new());
+/// let (mut array, mut scratch) = ([Record::default(); 4], [0; 64]);
+/// let mut records = Records::new(&mut array, &mut scratch, Kind::Content.bit());
+/// let (spent, outcome) = emitter.run(&mut machine, &mut memory, &mut tracker, input, 0, &mut records);
+/// assert_eq!((spent, outcome, records.written()), (input.len(), Outcome::Done, 1));
+/// let Record { text_off, text_len, .. } = array[0];
+/// assert_eq!(&input[text_off as usize..][..text_len as usize], b"Hi");
+/// ```
+pub struct Records<'s> {
+    records: &'s mut [Record],
+    written: usize,
+    scratch: &'s mut [u8],
+    used: usize,
+    need: usize,
+    mask: u64,
+}
+
+impl Sink for Records<'_> {
+    #[inline(always)]
+    fn wants(&self, kind: Kind) -> bool {
+        self.mask & kind.bit() != 0
+    }
+
+    #[inline(always)]
+    fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put {
+        if !self.wants(delta.kind) {
+            return Put::Go;
+        }
+        let payload = context.payload;
+        let done = match delta.kind {
+            Kind::Content | Kind::Reasoning | Kind::Refusal | Kind::ToolArguments | Kind::FunctionArguments => {
+                let written = *taken == 0 && self.put_now(context, delta);
+                if written {
+                    return Put::Go;
+                }
+                self.put_text(record_of(context, delta), delta.text, payload, taken)
+            }
+            Kind::Chunk => match &context.event {
+                Some(Event::Chunk(chunk)) if self.put_chunk(context, chunk) => Ok(()),
+                _ => self.put_head(context, delta, taken),
+            },
+            _ => self.put_other(context, delta, taken),
+        };
+        match done {
+            Ok(()) => Put::Go,
+            Err(Full) => Put::Full,
+        }
+    }
+}
+
+/// The record of a delta, without its texts.
+#[inline(always)]
+fn record_of(context: &Context<'_>, delta: &Delta) -> Record {
+    let Delta { kind, flags, choice, call, code, number, .. } = *delta;
+    let (start, end) = (context.start, context.end);
+    Record { kind: kind as u16, flags, choice, call, code, number, start, end, ..Record::NONE }
+}
+
+impl<'s> Records<'s> {
+    /// Records of the kinds of `mask` ([`Kind::bit`]) go to `records`; texts that the input does not have as they are,
+    /// to `scratch`, of 64 bytes at least.
+    pub fn new(records: &'s mut [Record], scratch: &'s mut [u8], mask: u64) -> Self {
+        Records { records, written: 0, scratch, used: 0, need: 0, mask }
+    }
+
+    /// How many records were written.
+    pub fn written(&self) -> usize {
+        self.written
+    }
+
+    /// How many bytes of the scratch were written.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// If not 0: the next record has texts that are never split, and needs so much scratch.
+    pub fn need(&self) -> usize {
+        self.need
+    }
+
+    fn has_slot(&self) -> bool {
+        self.written < self.records.len()
+    }
+
+    fn room(&self) -> usize {
+        self.scratch.len().saturating_sub(self.used)
+    }
+
+    /// A record whose texts are laid.
+    fn put_record(&mut self, record: Record) -> Result<(), Full> {
+        match self.records.get_mut(self.written) {
+            Some(slot) => {
+                *slot = record;
+                self.written = self.written.saturating_add(1);
+                Ok(())
+            }
+            None => Err(Full),
+        }
+    }
+
+    /// A text as it stands in the input, or decoded, if all of it fits into one record. `false`: nothing was written.
+    #[inline(always)]
+    fn put_now(&mut self, context: &Context<'_>, delta: &Delta) -> bool {
+        let payload = context.payload;
+        let text = delta.text.text(payload.bytes);
+        let stands = if stands(text) { payload.at(delta.text.start) } else { None };
+        let (flags, text_off, text_len) = match stands {
+            Some(off) => (0, off, delta.text.len),
+            None => match self.decode(text) {
+                Some((off, len)) => (FLAG_TEXT_SCRATCH, off, len),
+                None => return false,
+            },
+        };
+        let Some(slot) = self.records.get_mut(self.written) else { return false };
+        let Delta { kind, choice, call, .. } = *delta;
+        let (start, end) = (context.start, context.end);
+        *slot = Record { kind: kind as u16, flags, choice, call, text_off, text_len, start, end, ..Record::NONE };
+        self.written = self.written.saturating_add(1);
+        self.used = self.used.saturating_add(if flags == 0 { 0 } else { text_len as usize });
+        true
+    }
+
+    /// Decodes a text to the free part of the scratch, if all of it fits and a record is free.
+    #[inline(never)]
+    fn decode(&mut self, mut text: Text<'_>) -> Option<(u32, u32)> {
+        if !self.has_slot() || self.room() < LEAST {
+            return None;
+        }
+        let len = text.take_to(self.scratch.get_mut(self.used..)?);
+        text.is_empty().then_some((self.used as u32, len as u32))
+    }
+
+    /// The record of a chunk without a name, if its ID and its model can be given as they stand in the input. `false`:
+    /// nothing was written.
+    #[inline(always)]
+    fn put_chunk(&mut self, context: &Context<'_>, chunk: &Chunk<'_>) -> bool {
+        let payload = context.payload;
+        let place = |field| chunk.text_part(field).and_then(|part| plain(part, payload));
+        let (Some((text_off, text_len)), Some((aux_off, aux_len)), true) =
+            (place(Field::Id), place(Field::Model), context.name.bytes.is_empty())
+        else {
+            return false;
+        };
+        let created = match chunk.created_raw() {
+            None => None,
+            Some(raw) => ten_digits(raw).or_else(|| chunk.created()),
+        };
+        let Some(slot) = self.records.get_mut(self.written) else { return false };
+        *slot = Record {
+            kind: Kind::Chunk as u16,
+            flags: if created.is_some() { FLAG_NUMBER } else { 0 },
+            code: chunk.choice_count(),
+            number: created.unwrap_or(0),
+            text_off,
+            text_len,
+            aux_off,
+            aux_len,
+            start: context.start,
+            end: context.end,
+            ..Record::NONE
+        };
+        self.written = self.written.saturating_add(1);
+        true
+    }
+
+    /// What is no text that may be split.
+    #[inline(never)]
+    fn put_other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
+        let payload = context.payload;
+        let record = record_of(context, delta);
+        let (none, whole) = (Whole::NONE, |part: Part| Whole::part(part, payload));
+        match delta.kind {
+            Kind::Role | Kind::ToolCall | Kind::ToolName | Kind::FunctionName | Kind::Finish | Kind::Meta => {
+                self.put_whole(record, whole(delta.text), whole(delta.aux), none)
+            }
+            Kind::Frame | Kind::Limit | Kind::Quirk => self.put_record(record),
+            Kind::Audio
+            | Kind::Annotation
+            | Kind::Logprobs
+            | Kind::Message
+            | Kind::ChoiceError
+            | Kind::Usage
+            | Kind::Error
+            | Kind::Payload => {
+                let input = payload.at(delta.text.start);
+                let bytes = Bytes::new(delta.text.bytes(payload.bytes), input);
+                self.put_bytes(record, bytes, taken, &none, &none)
+            }
+            _ => self.put_head(context, delta, taken),
+        }
+    }
+
+    /// The event itself.
+    #[inline(never)]
+    fn put_head(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
+        let record = record_of(context, delta);
+        let (none, name) = (Whole::NONE, Whole::bytes(context.name));
+        let id = Whole::bytes(Bytes::new(context.id, None));
+        match &context.event {
+            Some(Event::Chunk(chunk)) => {
+                let [text, model] = [chunk.id(), chunk.model()].map(|text| {
+                    let part = text.map_or(Part::NONE, |text| Part::of(context.payload(), text));
+                    Whole::part(part, context.payload)
+                });
+                let created = chunk.created();
+                let flags = if created.is_some() { FLAG_NUMBER } else { 0 };
+                self.put_whole(Record { number: created.unwrap_or(0), flags, ..record }, text, model, name)
+            }
+            Some(Event::Sse(_)) => {
+                let name = if context.name.bytes.is_empty() { Whole::Bytes(b"message") } else { name };
+                self.put_bytes(record, context.payload, taken, &name, &id)
+            }
+            Some(Event::Malformed(_)) => self.put_bytes(record, context.payload, taken, &none, &name),
+            Some(Event::Comment(_) | Event::KeepAlive(_)) => {
+                self.put_bytes(record, context.payload, taken, &none, &none)
+            }
+            Some(Event::LastEventId(_)) => self.put_whole(record, id, none, none),
+            _ => self.put_record(record),
+        }
+    }
+
+    /// Room in the scratch for all of these, and beside them for `more`.
+    fn reserve(&mut self, len: usize, more: usize) -> Result<(), Full> {
+        if len.saturating_add(more) <= self.room() {
+            return Ok(());
+        }
+        if len.saturating_add(more) > self.scratch.len() {
+            self.need = len.saturating_add(more);
+        }
+        Err(Full)
+    }
+
+    /// Copies bytes to the scratch, as many as fit: where they are.
+    fn copy(&mut self, bytes: &[u8]) -> (u32, u32) {
+        let at = self.used;
+        let len = bytes.len().min(self.room());
+        match (self.scratch.get_mut(at..at.saturating_add(len)), bytes.get(..len)) {
+            (Some(to), Some(from)) if to.len() == from.len() => {
+                to.copy_from_slice(from);
+                self.used = at.saturating_add(len);
+                (at as u32, len as u32)
+            }
+            _ => (0, 0),
+        }
+    }
+
+    /// A record with up to three texts that are not split.
+    fn put_whole(
+        &mut self,
+        mut record: Record,
+        text: Whole<'_>,
+        aux: Whole<'_>,
+        extra: Whole<'_>,
+    ) -> Result<(), Full> {
+        if !self.has_slot() {
+            return Err(Full);
+        }
+        self.reserve(text.scratch().saturating_add(aux.scratch()).saturating_add(extra.scratch()), 0)?;
+        self.lay(&mut record, 0, &text);
+        self.lay(&mut record, 1, &aux);
+        self.lay(&mut record, 2, &extra);
+        self.put_record(record)
+    }
+
+    /// Puts one of a record's texts where it belongs.
+    fn lay(&mut self, record: &mut Record, which: u32, whole: &Whole<'_>) {
+        let (off, len, flag) = match *whole {
+            Whole::Input(off, len) => (off, len, 0),
+            Whole::Bytes(bytes) => {
+                let (off, len) = self.copy(bytes);
+                (off, len, FLAG_TEXT_SCRATCH << which)
+            }
+            Whole::Text(mut text, _) => {
+                let at = self.used;
+                let len = text.take_to(self.scratch.get_mut(at..).unwrap_or_default());
+                self.used = at.saturating_add(len);
+                (at as u32, len as u32, FLAG_TEXT_SCRATCH << which)
+            }
+        };
+        record.flags |= flag;
+        let (to_off, to_len) = match which {
+            0 => (&mut record.text_off, &mut record.text_len),
+            1 => (&mut record.aux_off, &mut record.aux_len),
+            _ => (&mut record.extra_off, &mut record.extra_len),
+        };
+        (*to_off, *to_len) = (off, len);
+    }
+
+    /// Bytes, in pieces if they have to go to the scratch, with two texts that are not split in each. `taken` is how many
+    /// were given before.
+    fn put_bytes(
+        &mut self,
+        record: Record,
+        source: Bytes<'_>,
+        taken: &mut usize,
+        aux: &Whole<'_>,
+        extra: &Whole<'_>,
+    ) -> Result<(), Full> {
+        loop {
+            if !self.has_slot() {
+                return Err(Full);
+            }
+            let beside = aux.scratch().saturating_add(extra.scratch());
+            let mut record = record;
+            if let Some(off) = source.input() {
+                self.reserve(beside, 0)?;
+                self.lay(&mut record, 0, &Whole::Input(off, source.bytes.len() as u32));
+                self.lay(&mut record, 1, aux);
+                self.lay(&mut record, 2, extra);
+                return self.put_record(record);
+            }
+            let rest = source.bytes.get(*taken..).unwrap_or_default();
+            // A piece is no shorter than what is copied beside it, so that the copying stays linear.
+            self.reserve(beside, rest.len().min(beside.max(LEAST)))?;
+            self.lay(&mut record, 1, aux);
+            self.lay(&mut record, 2, extra);
+            let (off, len) = self.copy(rest);
+            record.flags |= FLAG_TEXT_SCRATCH;
+            (record.text_off, record.text_len) = (off, len);
+            *taken = taken.saturating_add(len as usize);
+            let more = *taken < source.bytes.len();
+            if more {
+                record.flags |= FLAG_MORE;
+            }
+            self.put_record(record)?;
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A text, in pieces if it has to go to the scratch. `taken` raw bytes of it were given before.
+    #[inline(never)]
+    fn put_text(
+        &mut self,
+        mut record: Record,
+        part: Part,
+        payload: Bytes<'_>,
+        taken: &mut usize,
+    ) -> Result<(), Full> {
+        if !self.has_slot() {
+            return Err(Full);
+        }
+        let mut text = part.text(payload.bytes);
+        if *taken == 0 {
+            if let (Some(off), Some(str)) = (payload.at(part.start), text.as_str()) {
+                (record.text_off, record.text_len) = (off, str.len() as u32);
+                return self.put_record(record);
+            }
+        } else {
+            text = text.behind(*taken);
+        }
+        loop {
+            if !self.has_slot() {
+                return Err(Full);
+            }
+            self.reserve(0, LEAST)?;
+            let at = self.used;
+            let len = text.take_to(self.scratch.get_mut(at..).unwrap_or_default());
+            self.used = at.saturating_add(len);
+            *taken = (part.len as usize).saturating_sub(text.raw().len());
+            let more = if text.is_empty() { 0 } else { FLAG_MORE };
+            let flags = record.flags | FLAG_TEXT_SCRATCH | more;
+            self.put_record(Record { flags, text_off: at as u32, text_len: len as u32, ..record })?;
+            if more == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Where a text lies in the input: if it decodes to itself, or is empty.
+#[inline(always)]
+fn plain(part: Part, payload: Bytes<'_>) -> Option<(u32, u32)> {
+    if part.len == 0 {
+        return Some((0, 0));
+    }
+    stands(part.text(payload.bytes)).then_some((payload.at(part.start)?, part.len))
+}
+
+/// The number that ten digits are: a time in seconds has as many until the year 2286.
+#[inline(always)]
+fn ten_digits(raw: &[u8]) -> Option<u64> {
+    let [a, b, c, d, e, f, g, h, tens, ones] = *<&[u8; 10]>::try_from(raw).ok()?;
+    let digits = u64::from_le_bytes([a, b, c, d, e, f, g, h]) ^ 0x3030_3030_3030_3030;
+    let (tens, ones) = (tens ^ b'0', ones ^ b'0');
+    // A byte of 10 or more has a bit in its upper half, or gets one by 6 more.
+    let odd = (digits.wrapping_add(0x0606_0606_0606_0606) | digits) & 0xf0f0_f0f0_f0f0_f0f0;
+    if odd != 0 || tens > 9 || ones > 9 {
+        return None;
+    }
+    // Two digits side by side, then four, then eight.
+    let twos = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = twos.wrapping_mul(100).wrapping_add(twos >> 16) & 0x0000_ffff_0000_ffff;
+    let eights = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff;
+    Some(eights.wrapping_mul(100).wrapping_add(u64::from(tens) * 10).wrapping_add(u64::from(ones)))
+}
+
+/// Whether a text can be given as its bytes stand.
+#[inline(always)]
+fn stands(text: Text<'_>) -> bool {
+    text.parts() == (TextFlags::PLAIN, 0) || text.as_str().is_some()
+}
+
+/// A text that is not split.
+#[derive(Clone, Copy)]
+enum Whole<'a> {
+    /// As it is in the input.
+    Input(u32, u32),
+    /// To be copied.
+    Bytes(&'a [u8]),
+    /// To be decoded, to so many bytes.
+    Text(Text<'a>, usize),
+}
+
+impl<'a> Whole<'a> {
+    const NONE: Whole<'static> = Whole::Input(0, 0);
+
+    fn bytes(bytes: Bytes<'a>) -> Self {
+        match bytes.input() {
+            _ if bytes.bytes.is_empty() => Whole::NONE,
+            Some(off) => Whole::Input(off, bytes.bytes.len() as u32),
+            None => Whole::Bytes(bytes.bytes),
+        }
+    }
+
+    fn part(part: Part, payload: Bytes<'a>) -> Self {
+        if part.is_empty() {
+            return Whole::NONE;
+        }
+        let text = part.text(payload.bytes);
+        if let (Some(str), Some(off)) = (text.as_str(), payload.at(part.start)) {
+            return Whole::Input(off, str.len() as u32);
+        }
+        Whole::Text(text, text.decoded_len())
+    }
+
+    fn scratch(&self) -> usize {
+        match self {
+            Whole::Input(..) => 0,
+            Whole::Bytes(bytes) => bytes.len(),
+            Whole::Text(_, len) => *len,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! The updates of one chunk, tracked.
+
+use super::tracker::{Taken, Tracker};
+use crate::chat::{Chunk, Cursor, Update};
+use crate::{Error, QuirkSet};
+
+/// The updates of a chunk, each reported once, with the index of its choice: what [`Tracker::updates`] gives. All of the
+/// chunk is taken in, also if the iterator is dropped before its end.
+pub struct Updates<'t, 'a, const CHOICES: usize, const CALLS: usize> {
+    tracker: &'t mut Tracker<CHOICES, CALLS>,
+    chunk: Chunk<'a>,
+    cursor: Cursor,
+    quirks: QuirkSet,
+    error: Option<Error>,
+}
+
+impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
+    /// The updates of a chunk, given the chunks before it.
+    ///
+    /// ```
+    /// use deltawire::{chat::{Chunk, Index}, track::Tracker, Update};
+    ///
+    /// let mut tracker = Tracker::<8, 16>::new();
+    /// let mut seen = String::new();
+    /// for payload in [
+    ///     r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"\ud83d"}}]}"#,
+    ///     r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"\ude00!"}}]}"#,
+    /// ] {
+    ///     let mut index = Index::new();
+    ///     let chunk = Chunk::read(payload.as_bytes(), &mut index)?;
+    ///     for (_choice, update) in tracker.updates(&chunk) {
+    ///         match update {
+    ///             Update::Role(role) => seen += &format!("{role}: "),
+    ///             Update::Content(text) => seen += &text.to_string(),
+    ///             _ => {}
+    ///         }
+    ///     }
+    /// }
+    /// assert_eq!(seen, "assistant: \u{1F600}!");
+    /// # Ok::<(), deltawire::json::JsonError>(())
+    /// ```
+    pub fn updates<'t, 'a>(&'t mut self, chunk: &Chunk<'a>) -> Updates<'t, 'a, CHOICES, CALLS> {
+        Updates {
+            tracker: self,
+            chunk: *chunk,
+            cursor: Cursor::START,
+            quirks: QuirkSet::EMPTY,
+            error: None,
+        }
+    }
+
+    /// The updates that the end of the stream brings: half a character that still waits is U+FFFD.
+    pub fn finish(&mut self) -> impl Iterator<Item = (u32, Update<'static>)> + '_ {
+        core::iter::from_fn(|| {
+            let mut quirks = QuirkSet::EMPTY;
+            let delta = self.flush(None, &mut quirks)?;
+            Update::of(&delta, b"").map(|update| (delta.choice, update))
+        })
+    }
+}
+
+impl<const CHOICES: usize, const CALLS: usize> Updates<'_, '_, CHOICES, CALLS> {
+    /// What was odd so far about the deltas, given what came before, and in their texts.
+    pub fn quirks(&self) -> QuirkSet {
+        self.quirks
+    }
+
+    /// The first thing so far that was left out: the table is full, or an index is out of range.
+    pub fn error(&self) -> Option<Error> {
+        self.error
+    }
+}
+
+impl<'a, const CHOICES: usize, const CALLS: usize> Iterator for Updates<'_, 'a, CHOICES, CALLS> {
+    type Item = (u32, Update<'a>);
+
+    fn next(&mut self) -> Option<(u32, Update<'a>)> {
+        let (payload, offset) = (self.chunk.payload(), self.chunk.wire_range().start);
+        loop {
+            let mut delta = self.cursor.next(payload, self.chunk.index())?;
+            let name = self.cursor.name_of_call();
+            let delta = match self.tracker.take(&mut delta, name, payload, offset, &mut self.quirks) {
+                Taken::Keep => delta,
+                Taken::Drop => continue,
+                Taken::Before(waited) => {
+                    self.cursor.back();
+                    waited
+                }
+                Taken::LeftOut(error) => {
+                    self.error = self.error.or(Some(error));
+                    continue;
+                }
+            };
+            if let Some(update) = Update::of(&delta, payload) {
+                return Some((delta.choice, update));
+            }
+        }
+    }
+}
+
+impl<const CHOICES: usize, const CALLS: usize> Drop for Updates<'_, '_, CHOICES, CALLS> {
+    fn drop(&mut self) {
+        self.for_each(drop);
+    }
+}
