@@ -5,8 +5,8 @@ use super::end::Pending;
 use super::found::{Found, Span};
 use super::machine::{After, Block, Machine, Next};
 use crate::chat::index::Hint;
-use crate::scan::visits::visit;
 use crate::sse::block;
+use crate::visits::visit;
 use crate::{Quirk, Storage};
 
 /// The payload that ends a response.
