@@ -3,7 +3,7 @@
 # has failed. What a step says is in "$TARGET/logs/STEP.log"; here are its PASS and SKIP lines and its figures (`NOTE `),
 # and of a step that fails the end of its log, at once and once more behind everything.
 . "$(dirname "$0")/lib.sh"
-steps=(fmt clippy doc deny tests asan golden cross wasm emulate proof header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme ship count fuzz)
+steps=(fmt clippy doc deny tests asan golden cross wasm emulate proof header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme ship count size fuzz)
 [ $# -eq 0 ] || steps=("$@")
 for step in "${steps[@]}"; do [ -e "scripts/$step.sh" ] || fail "there is no scripts/$step.sh"; done
 logs=$TARGET/logs

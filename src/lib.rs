@@ -53,6 +53,7 @@ mod limits;
 mod quirk;
 mod scan;
 mod storage;
+mod visits;
 
 pub mod chat;
 pub mod json;

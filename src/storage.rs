@@ -1,7 +1,7 @@
 //! Where the parser keeps what one slice of input cannot: the last event ID, and an event that a slice cut.
 
 #[cfg(feature = "alloc")]
-use crate::scan::visits::visit;
+use crate::visits::visit;
 
 mod sealed {
     /// Keeps the trait closed, so that it can grow.

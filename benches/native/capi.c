@@ -1,4 +1,5 @@
-/* The C interface: callbacks, and batches. What is asked for is what the work needs and nothing else. */
+/* The C interface: callbacks, batches, and a message made from batches. What is asked for is what the work needs and
+ * nothing else. */
 #include "deltawire.h"
 #include "sink.h"
 
@@ -203,5 +204,80 @@ void bench_capi_batch(void *self, const char *bytes, size_t len, size_t slice, s
             data += result.consumed;
             left -= (size_t)result.consumed;
         } while (status != DELTAWIRE_OK);
+    }
+}
+
+/* The events from which a message is made, and what it takes in of them: here and nowhere else. */
+static const uint64_t MESSAGE_EVENTS = DELTAWIRE_MASK(DELTAWIRE_EV_PAYLOAD);
+
+static void message_add(deltawire_message *m, const deltawire_event *events, size_t n, const char *data,
+                        const char *scratch) {
+    if (deltawire_message_add(m, events, n, data, scratch, NULL) != DELTAWIRE_OK) abort();
+}
+
+struct message_reader {
+    deltawire_parser *parser;
+    deltawire_message *message;
+    deltawire_event events[64];
+    char scratch[4096];
+};
+
+/* With a log for the longest response. */
+void *bench_capi_message_new(size_t room) {
+    struct message_reader *r = (struct message_reader *)malloc(sizeof *r);
+    const size_t len = DELTAWIRE_MESSAGE_SIZE(4 << 20);
+    size_t parser_len;
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    void *block = aligned_alloc(64, (len + 63) / 64 * 64);
+    if (!r || !block || deltawire_message_init(block, len, &r->message) != DELTAWIRE_OK) abort();
+    config.events = MESSAGE_EVENTS;
+    r->parser = make(&config, room, &parser_len);
+    return r;
+}
+
+/* Appends a text of the message, if it is there. */
+static void message_text(const deltawire_message *m, uint32_t field, uint32_t choice, uint32_t call, struct text *to) {
+    size_t len;
+    switch (deltawire_message_text(m, field, choice, call, to->ptr + to->len, to->cap - to->len, &len)) {
+        case DELTAWIRE_OK: to->len += len; break;
+        case DELTAWIRE_ABSENT: break;
+        default: abort();
+    }
+}
+
+/* The texts of the message when it is whole; how many parts they came in is not known then. */
+void bench_capi_message(void *self, const char *bytes, size_t len, size_t slice, struct sink *s) {
+    struct message_reader *r = (struct message_reader *)self;
+    deltawire_message *m = r->message;
+    size_t at, n;
+    uint32_t nth, call;
+    deltawire_reset(r->parser);
+    if (deltawire_message_reset(m) != DELTAWIRE_OK) abort();
+    for (at = 0; at < len; at += n) {
+        const char *data = bytes + at;
+        size_t left;
+        deltawire_status status;
+        left = n = len - at < slice ? len - at : slice;
+        do {
+            deltawire_batch_result result;
+            status = deltawire_batch(r->parser, data, left, r->events, 64, r->scratch, sizeof r->scratch, &result);
+            if (status < DELTAWIRE_OK) abort();
+            message_add(m, r->events, result.events, data, r->scratch);
+            data += result.consumed;
+            left -= (size_t)result.consumed;
+        } while (status != DELTAWIRE_OK);
+    }
+    if (deltawire_message_finish(m) != DELTAWIRE_OK) abort();
+    for (nth = 0; nth < deltawire_message_choices(m); nth++) {
+        uint32_t choice;
+        if (deltawire_message_choice_index(m, nth, &choice) != DELTAWIRE_OK) abort();
+        message_text(m, DELTAWIRE_M_CONTENT, choice, 0, &s->content);
+        message_text(m, DELTAWIRE_M_REASONING, choice, 0, &s->reasoning);
+        for (call = 0; call < deltawire_message_calls(m, choice); call++) {
+            message_text(m, DELTAWIRE_M_CALL_ID, choice, call, &s->names);
+            message_text(m, DELTAWIRE_M_CALL_NAME, choice, call, &s->names);
+            message_text(m, DELTAWIRE_M_CALL_ARGUMENTS, choice, call, &s->arguments);
+        }
+        message_text(m, DELTAWIRE_M_FINISH, choice, 0, &s->names);
     }
 }

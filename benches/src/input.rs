@@ -6,6 +6,10 @@ use std::fmt::Write;
 /// The shapes of streams.
 pub const SHAPES: [&str; 7] = ["content", "content-plain", "tools", "logprobs", "vllm-like", "alternate", "misses"];
 
+/// Shapes for `scripts/count.sh` alone: `reasoning` differs from `content` in the member's name only, `usage` carries a
+/// usage object in each chunk, `choices-4` and `choices-8` a text of each of so many choices.
+pub const COUNTED: [&str; 4] = ["reasoning", "usage", "choices-4", "choices-8"];
+
 /// Bytes that may be read behind each response: simdjson asks for them.
 pub const PADDING: usize = 64;
 
@@ -33,8 +37,9 @@ impl Input {
     ///
     /// If there is no such shape.
     pub fn new(name: &str, bytes: usize) -> Self {
-        let name = *SHAPES.iter().find(|shape| **shape == name).expect("no such shape");
-        let seed = name.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        let name = *SHAPES.iter().chain(&COUNTED).find(|shape| **shape == name).expect("no such shape");
+        let seed = if name == "reasoning" { "content" } else { name };
+        let seed = seed.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
         let mut writer = Writer { random: Random(seed), out: String::new(), due: Sink::checking() };
         let mut responses = Vec::new();
         let mut written = 0;
@@ -244,10 +249,14 @@ impl Writer {
             obfuscation: false,
         };
         match name {
-            "content" => self.prose(&today, events, 1),
+            "content" => self.prose(&today, events, 1, "content"),
+            "reasoning" => self.prose(&today, events, 1, "reasoning_content"),
             "misses" => self.misses(events),
-            "alternate" => self.prose(&today, events, 2),
-            "content-plain" => self.prose(&plain, events, 1),
+            "alternate" => self.prose(&today, events, 2, "content"),
+            "content-plain" => self.prose(&plain, events, 1, "content"),
+            "usage" => self.usages(&id, created, events),
+            "choices-4" => self.choices(&today, events, 4),
+            "choices-8" => self.choices(&today, events, 8),
             "tools" => self.tools(&today, events),
             "logprobs" => self.logprobs(&Head { obfuscation: false, ..today }, events),
             _ => self.vllm(&id, created, events),
@@ -289,7 +298,8 @@ impl Writer {
         self.event(head, &choices);
     }
 
-    fn prose(&mut self, head: &Head, events: usize, choices: u32) {
+    /// A text an event, in the member `content` or `reasoning_content`, of each choice in turn.
+    fn prose(&mut self, head: &Head, events: usize, choices: u32, member: &str) {
         for choice in 0..choices {
             let first = format!(
                 "{{\"index\":{choice},\"delta\":{{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null}},\
@@ -301,10 +311,11 @@ impl Writer {
             let choice = turn as u32 % choices;
             let token = Token::prose(&mut self.random, 4);
             self.due.choice(choice);
-            self.due.content.push_str(&token.text);
+            let texts = if member == "content" { &mut self.due.content } else { &mut self.due.reasoning };
+            texts.push_str(&token.text);
             let json = token.json;
             let choices = format!(
-                "{{\"index\":{choice},\"delta\":{{\"content\":\"{json}\"}},\"logprobs\":null,\"finish_reason\":null}}"
+                "{{\"index\":{choice},\"delta\":{{\"{member}\":\"{json}\"}},\"logprobs\":null,\"finish_reason\":null}}"
             );
             self.event(head, &choices);
         }
@@ -312,6 +323,68 @@ impl Writer {
             self.finish(head, choice, "stop");
         }
         self.usage(head);
+    }
+
+    /// A text of each choice in each event, so that fewer events hold as many texts.
+    fn choices(&mut self, head: &Head, events: usize, choices: u32) {
+        let all = |choice: &mut dyn FnMut(u32) -> String| (0..choices).map(choice).collect::<Vec<_>>().join(",");
+        let first = all(&mut |choice| {
+            format!(
+                "{{\"index\":{choice},\"delta\":{{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null}},\
+                 \"logprobs\":null,\"finish_reason\":null}}"
+            )
+        });
+        self.event(head, &first);
+        for _ in 0..events.div_ceil(choices as usize) {
+            let texts = all(&mut |choice| {
+                let token = Token::prose(&mut self.random, 4);
+                self.due.choice(choice);
+                self.due.content.push_str(&token.text);
+                let json = token.json;
+                format!(
+                    "{{\"index\":{choice},\"delta\":{{\"content\":\"{json}\"}},\"logprobs\":null,\
+                     \"finish_reason\":null}}"
+                )
+            });
+            self.event(head, &texts);
+        }
+        let last = all(&mut |choice| {
+            self.due.choice(choice);
+            self.due.names.push_str("stop");
+            format!("{{\"index\":{choice},\"delta\":{{}},\"logprobs\":null,\"finish_reason\":\"stop\"}}")
+        });
+        self.event(head, &last);
+        self.usage(head);
+    }
+
+    /// Content with the usage so far in each chunk, as vLLM sends it if it is asked for continuous usage.
+    fn usages(&mut self, id: &str, created: usize, events: usize) {
+        let prompt = 20 + self.random.below(2000);
+        let chunk = |writer: &mut Self, choices: &str, completion: usize| {
+            let total = prompt + completion;
+            writer.due.usage(prompt as u64, completion as u64, total as u64);
+            writer.due.sums.events += 1;
+            let _ = write!(
+                writer.out,
+                "data: {{\"id\":\"chatcmpl-{id}\",\"object\":\"chat.completion.chunk\",\"created\":{created},\
+                 \"model\":\"Qwen/Qwen3-8B\",\"choices\":[{choices}],\"usage\":{{\"prompt_tokens\":{prompt},\
+                 \"total_tokens\":{total},\"completion_tokens\":{completion}}}}}\n\n"
+            );
+        };
+        let choice = |delta: &str, reason: &str| {
+            format!("{{\"index\":0,\"delta\":{{{delta}}},\"logprobs\":null,\"finish_reason\":{reason}}}")
+        };
+        chunk(self, &choice("\"role\":\"assistant\",\"content\":\"\"", "null"), 0);
+        for completion in 1..=events {
+            let token = Token::prose(&mut self.random, 4);
+            self.due.choice(0);
+            self.due.content.push_str(&token.text);
+            chunk(self, &choice(&format!("\"content\":\"{}\"", token.json), "null"), completion);
+        }
+        self.due.choice(0);
+        self.due.names.push_str("stop");
+        chunk(self, &choice("", "\"stop\""), events);
+        chunk(self, "", events);
     }
 
     fn large(&mut self, len: usize, events: usize) {

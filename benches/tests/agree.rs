@@ -1,6 +1,6 @@
 //! Everyone finds what the generator put in, however the stream is cut; and this library without the heap.
 
-use deltawire_benches::{agree, all, all_large, Input, Kind, Sink, SHAPES, WHOLE};
+use deltawire_benches::{agree, all, all_large, Input, Kind, Sink, COUNTED, SHAPES, WHOLE};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -30,7 +30,7 @@ static COUNTING: Counting = Counting;
 
 #[test]
 fn all_contenders_find_the_same() {
-    for shape in SHAPES {
+    for shape in SHAPES.into_iter().chain(COUNTED) {
         let input = Input::new(shape, 60_000);
         for slice in [1, 7, 64, 1448, 16 * 1024, WHOLE] {
             let sums = agree(&mut all(), &input, slice);

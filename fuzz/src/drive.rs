@@ -12,6 +12,14 @@ pub fn most_events(input: &[u8], cuts: &[usize]) -> usize {
     8 * input.len() + cuts.len() + 64
 }
 
+/// Reads something, perhaps in the middle of it, and is reset.
+pub fn begin_anew<S: Storage, const SLOTS: usize, T: Default>(parser: &mut Parser<S, SLOTS, T>, mut bytes: &[u8]) {
+    if !bytes.is_empty() {
+        while !matches!(parser.next(&mut bytes), Ok(None)) {}
+        parser.reset();
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Pull
 

@@ -8,7 +8,6 @@ use crate::drive;
 use crate::edit::edit;
 use crate::input::{self, Source};
 use crate::log::{escaped, same};
-use crate::split::begin_anew;
 use crate::stream::stream;
 use crate::told::Told;
 use deltawire::track::Tracker;
@@ -107,13 +106,13 @@ pub fn across(what: &str, left: &Told, right: &Told, context: impl Fn() -> Strin
 fn pull<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Told {
     let Input { config, bytes, cuts, before, .. } = input;
     let mut parser = Parser::<_, SLOTS, _>::with_slots(storage(), *config, ());
-    begin_anew(&mut parser, &bytes[..*before]);
+    drive::begin_anew(&mut parser, &bytes[..*before]);
     drive::pull(&mut parser, bytes, cuts, true, |_| ())
 }
 
 fn push<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Told {
     let Input { config, bytes, cuts, pause, before, .. } = input;
     let mut parser = Parser::<_, SLOTS, _>::with_slots(storage(), *config, Tracker::<8, 32>::new());
-    begin_anew(&mut parser, &bytes[..*before]);
+    drive::begin_anew(&mut parser, &bytes[..*before]);
     drive::push(&mut parser, bytes, cuts, *pause, true)
 }

@@ -98,7 +98,7 @@ fn pull_same(ask: &Ask, whole: &Told, pulled: &Told, what: &str) {
 fn on<S: Storage + Clone>(ask: &Ask, whole: &Told, what: &str, storage: impl Fn() -> S) {
     let Ask { config, bytes, cuts, pause, clone, before, .. } = ask;
     let mut parser = Parser::with_tracker(storage(), *config, ());
-    begin_anew(&mut parser, &bytes[..*before]);
+    drive::begin_anew(&mut parser, &bytes[..*before]);
     let mut calls = 0;
     let pulled = drive::pull(&mut parser, bytes, cuts, false, |parser| {
         calls += 1;
@@ -111,17 +111,9 @@ fn on<S: Storage + Clone>(ask: &Ask, whole: &Told, what: &str, storage: impl Fn(
     });
     pull_same(ask, whole, &pulled, what);
     let mut parser = Parser::<_, 2, _>::with_slots(storage(), *config, Tracker::<8, 32>::new());
-    begin_anew(&mut parser, &bytes[..*before]);
+    drive::begin_anew(&mut parser, &bytes[..*before]);
     let pushed = drive::push(&mut parser, bytes, cuts, *pause, false);
     across("push", whole, &pushed, || context(ask, what));
-}
-
-/// Reads something, perhaps in the middle of it, and is reset.
-pub fn begin_anew<S: Storage, const SLOTS: usize, T: Default>(parser: &mut Parser<S, SLOTS, T>, mut bytes: &[u8]) {
-    if !bytes.is_empty() {
-        while !matches!(parser.next(&mut bytes), Ok(None)) {}
-        parser.reset();
-    }
 }
 
 fn batches(ask: &Ask, whole: &Told, how: How) {

@@ -1,6 +1,6 @@
 //! Where a JSON object ends, told bytes by bytes.
 
-use crate::scan::visits::visit;
+use crate::visits::visit;
 
 /// How far a JSON object has come: incremental, a few bytes of state.
 #[derive(Clone, Copy, Debug, Default)]

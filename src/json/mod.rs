@@ -34,7 +34,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-use crate::scan::visits::visit;
+use crate::visits::visit;
 pub(crate) use balance::Balance;
 pub use cursor::Cursor;
 pub use decimal::Decimal;

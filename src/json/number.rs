@@ -2,7 +2,7 @@
 
 use super::{JsonError, JsonErrorKind};
 use crate::scan::utf8;
-use crate::scan::visits::visit;
+use crate::visits::visit;
 use core::fmt;
 
 /// A JSON number, as it stands. It borrows its bytes.

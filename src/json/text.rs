@@ -2,8 +2,8 @@
 
 use super::fragments::{Fragment, Fragments, Unescape};
 use super::{take, Copied};
-use crate::scan::visits::visit;
 use crate::scan::{find, string::StringEnd, unescape, utf8};
+use crate::visits::visit;
 use crate::QuirkSet;
 use core::fmt::{self, Write};
 

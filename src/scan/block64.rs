@@ -1,20 +1,7 @@
 //! Blocks of bytes that answer with a mask: bit `i` is about byte `i`.
 
 use super::fixed::{self, Row};
-use super::visits::visit;
-
-#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-pub(crate) use super::neon::Neon as Native;
-#[cfg(not(any(
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
-    all(target_arch = "wasm32", target_feature = "simd128"),
-    all(target_arch = "x86_64", target_feature = "sse2")
-)))]
-pub(crate) use super::portable::Portable as Native;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub(crate) use super::sse2::Sse2 as Native;
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-pub(crate) use super::wasm::Wasm as Native;
+use crate::visits::visit;
 
 /// A loaded block of `N` bytes, 64 at most. Masks are made only when they are asked for.
 pub(crate) trait Block<const N: usize>: Copy {
@@ -72,7 +59,7 @@ pub(crate) trait Kernel {
     /// Whether the UTF-8 check by masks is quicker here than core's.
     const MASKED_UTF8: bool;
 
-    /// As [`fixed::begins_with`].
+    /// As [`begins_with`](super::native::begins_with).
     #[inline(always)]
     fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
         fixed::begins_by_words(rows, bytes, len)

@@ -1,6 +1,7 @@
 //! The end of a JSON object or array, found by balance alone.
 
-use super::block64::{prefix_xor, walk, Block, Escapes, Kernel, Look, Native};
+use super::block64::{prefix_xor, walk, Block, Escapes, Kernel, Look};
+use super::native::Native;
 
 /// Why a container has no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

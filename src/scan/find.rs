@@ -3,7 +3,7 @@
 //! They are taken by their platform: the function that picks at run time keeps a writable pointer in the data segment,
 //! and what the target is known to have is enough.
 
-use super::visits::visit;
+use crate::visits::visit;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 use memchr::arch::aarch64::neon::memchr as vector;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

@@ -1,7 +1,6 @@
 //! The fixed parts of events that are alike: bytes in rows of 16, which a kernel compares whole.
 
-use super::block64::{Kernel, Native};
-use super::visits::visit;
+use crate::visits::visit;
 
 /// 16 bytes of a part; what stands behind its end is of no account.
 #[derive(Clone, Copy, Debug)]
@@ -49,14 +48,8 @@ impl Row {
     }
 }
 
-/// Whether `bytes` begin with the `len` bytes that `rows` hold; `rows` are just as many as that takes.
-#[inline(always)]
-pub(crate) fn begins_with(bytes: &[u8], rows: &[Row], len: usize) -> bool {
-    visit!(len.min(bytes.len()));
-    Native::begins(rows, bytes, len)
-}
-
-/// The same by words, 16 bytes at a time.
+/// Whether `bytes` begin with the `len` bytes that `rows` hold, of which there are just as many as that takes: by words,
+/// 16 bytes at a time.
 #[inline(always)]
 pub(super) fn begins_by_words(rows: &[Row], bytes: &[u8], len: usize) -> bool {
     let Some((Row(last), front)) = rows.split_last() else { return len == 0 };

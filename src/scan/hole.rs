@@ -1,8 +1,9 @@
 //! The end of a text whose place is known: where events that are alike differ.
 
-use super::block64::{below_lowest, Block, Kernel, Native};
+use super::block64::{below_lowest, Block, Kernel};
+use super::native::Native;
 use super::string;
-use super::visits::visit;
+use crate::visits::visit;
 
 /// Where a text ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

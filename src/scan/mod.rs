@@ -11,6 +11,7 @@ pub(crate) mod escape;
 pub(crate) mod find;
 pub(crate) mod fixed;
 pub(crate) mod hole;
+pub(crate) mod native;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 pub(crate) mod neon;
 #[cfg(any(
@@ -33,7 +34,6 @@ pub(crate) mod utf8;
     all(target_arch = "x86_64", target_feature = "sse2")
 ))]
 mod vector;
-pub(crate) mod visits;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) mod wasm;
 

@@ -1,7 +1,8 @@
 //! The end of a JSON string, and of a run in one.
 
-use super::block64::{below_lowest, walk, Block, Escapes, Kernel, Look, Native};
-use super::visits::visit;
+use super::block64::{below_lowest, walk, Block, Escapes, Kernel, Look};
+use super::native::Native;
+use crate::visits::visit;
 
 /// Where a string ends and what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Every search with every kernel, against a naive twin.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel, Native};
+use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel};
 use super::container::{self, Unbalanced};
+use super::native::Native;
 use super::portable::Portable;
 use super::string::{self, RunEnd, StringEnd};
 use super::{find, utf8};

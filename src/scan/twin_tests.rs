@@ -1,7 +1,8 @@
 //! The target's kernel against the portable one: every length, alignment and place of a byte up to 256 bytes.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-use super::block64::{Kernel, Native};
+use super::block64::Kernel;
+use super::native::Native;
 use super::portable::Portable;
 use super::{container, find, fixed::Row, hole, string, utf8};
 use std::vec::Vec;

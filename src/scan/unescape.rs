@@ -2,11 +2,12 @@
 //! over them.
 #![allow(unsafe_code)]
 
-use super::block64::{Block, Kernel, Native};
+use super::block64::{Block, Kernel};
 use super::escape;
+use super::native::Native;
 use super::string::short;
 use super::utf8::Check;
-use super::visits::visit;
+use crate::visits::visit;
 use crate::{Quirk, QuirkSet};
 use core::mem::MaybeUninit;
 

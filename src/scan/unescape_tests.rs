@@ -1,12 +1,13 @@
 //! Decoding with every kernel, against a naive twin.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-use super::block64::{Kernel, Native};
+use super::block64::Kernel;
+use super::hole;
+use super::native::Native;
 use super::portable::Portable;
 use super::tests::Random;
 use super::unescape::{self, Count, Progress};
-use super::{hole, visits};
-use crate::{Quirk, QuirkSet};
+use crate::{visits, Quirk, QuirkSet};
 use std::string::String;
 use std::vec::Vec;
 extern crate std;

@@ -1,9 +1,10 @@
 //! UTF-8: checked, then taken as `str`.
 #![allow(unsafe_code)]
 
-use super::block64::{walk, Block, Kernel, Look, Native};
+use super::block64::{walk, Block, Kernel, Look};
+use super::native::Native;
 use super::string;
-use super::visits::visit;
+use crate::visits::visit;
 
 /// From this length on the check by masks is quicker than core's.
 const LONG: usize = 64;

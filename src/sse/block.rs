@@ -12,7 +12,7 @@
 //! must not depend on where the input was cut.
 
 use super::Piece;
-use crate::scan::visits::visit;
+use crate::visits::visit;
 use crate::{Limits, Storage};
 use core::cell::Cell;
 

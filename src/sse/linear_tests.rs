@@ -1,11 +1,11 @@
 //! The decoder's work is linear: however the bytes come, each is looked at so many times at most. Counted, not timed
-//! ([`visits`](crate::scan::visits)).
+//! ([`visits`](crate::visits)).
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 extern crate std;
 
 use super::Decoder;
-use crate::scan::visits;
+use crate::visits;
 use crate::{Limits, Storage};
 use std::format;
 use std::println;

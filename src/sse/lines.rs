@@ -4,7 +4,7 @@
 //! is borrowed from the input. Line searches run over new input only.
 
 use crate::scan::find::line_end;
-use crate::scan::visits::visit;
+use crate::visits::visit;
 
 const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 

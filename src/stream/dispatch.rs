@@ -6,8 +6,8 @@ use super::found::{Found, Span};
 use super::machine::{After, Block, Machine, Next};
 use crate::chat::index::{Hint, Seen};
 use crate::chat::read::{plain_text, read, Read};
-use crate::scan::visits::visit;
 use crate::sse::block;
+use crate::visits::visit;
 use crate::{Quirk, Storage};
 
 /// The payload that ends a response.

@@ -1,12 +1,12 @@
 //! The work is linear: however the bytes come, each is looked at so many times at most. Counted, not timed
-//! ([`visits`](crate::scan::visits)).
+//! ([`visits`](crate::visits)).
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
 use super::{Batch, Config, Event, Filled, Kind, Machine, Parser, Record, Sink, Validate};
 use crate::chat::DeltaKind;
-use crate::scan::visits;
+use crate::visits;
 use crate::{Flow, Handler, Limits, Storage};
 use std::format;
 use std::println;

@@ -10,12 +10,8 @@
 use crate::chat::shape::{Changing, Fill, Hole, Holes, Shape, HOLES};
 use crate::chat::Index;
 use crate::json::{strict_string_end, TextFlags};
-use crate::scan::visits::visit;
-use crate::scan::{
-    container, find,
-    fixed::{begins_with, Row},
-    hole::text_end,
-};
+use crate::scan::{container, find, fixed::Row, hole::text_end, native::begins_with};
+use crate::visits::visit;
 use core::num::NonZeroUsize;
 
 /// Rows of 16 bytes for what is outside the holes of a payload. Each part of it takes whole rows.

@@ -8,8 +8,8 @@ use super::config::{Framing, Payload};
 use super::dispatch::DONE;
 use super::found::Found;
 use super::machine::{Block, Ending, Line, Machine, Next};
-use crate::scan::visits::visit;
 use crate::sse::{Field, Held, Piece};
+use crate::visits::visit;
 use crate::{Quirk, Storage};
 
 /// After a `[` and space: no `[DONE]` any more.

@@ -59,6 +59,7 @@ pub const PUSH: &str = "deltawire push";
 pub const BATCH: &str = "deltawire batch";
 pub const C_CALLBACKS: &str = "deltawire in C, callbacks";
 pub const C_BATCH: &str = "deltawire in C, batch";
+pub const C_MESSAGE: &str = "deltawire in C, message from batches";
 pub const PORTABLE: &str = "deltawire pull, u64 words";
 pub const GO: &str = "deltawire in Go";
 pub const GO_JSON: &str = "Go, bufio + encoding/json";
@@ -101,6 +102,12 @@ pub fn all() -> Vec<Box<dyn Contender>> {
 pub fn named(mut all: Vec<Box<dyn Contender>>, name: &str) -> Box<dyn Contender> {
     let at = all.iter().position(|contender| contender.name() == name);
     all.swap_remove(at.unwrap_or_else(|| panic!("{name} is not here")))
+}
+
+/// Who puts a message together, in C, if that was built. It finds the texts of the stream and not in which parts they
+/// came, so that it is compared with nobody.
+pub fn message() -> Option<Box<dyn Contender>> {
+    native::message(ROOM)
 }
 
 /// Those who are compared on long events, with room for them.

@@ -33,6 +33,8 @@ extern "C" {
     fn bench_capi_new(room: usize) -> *mut c_void;
     fn bench_capi_feed(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
     fn bench_capi_batch(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
+    fn bench_capi_message_new(room: usize) -> *mut c_void;
+    fn bench_capi_message(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
 }
 
 #[cfg(has_simdjson)]
@@ -82,6 +84,19 @@ pub(super) fn all(room: usize) -> Vec<Box<dyn Contender>> {
         all.push(Box::new(Native { name: super::SIMDJSON, kind: Kind::Peer, reader, read: bench_simdjson_read }));
     }
     all
+}
+
+/// As [`super::message`].
+pub(super) fn message(room: usize) -> Option<Box<dyn Contender>> {
+    let _ = room;
+    #[cfg(has_capi)]
+    {
+        // SAFETY: as above.
+        let reader = unsafe { bench_capi_message_new(room) };
+        Some(Box::new(Native { name: super::C_MESSAGE, kind: Kind::Own, reader, read: bench_capi_message }))
+    }
+    #[cfg(not(has_capi))]
+    None
 }
 
 /// One of them.

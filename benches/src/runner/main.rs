@@ -136,7 +136,7 @@ fn main() {
             (everyone, resting) = everyone.into_iter().partition(|one| few.contains(&one.name()));
         }
         for input in &inputs {
-            eprintln!("{}, slices of {}", input.name, report::slice(slice));
+            eprintln!("{}, slices of {}", input.name, measure::slice(slice));
             agree(&mut everyone, input, slice);
             results.runs.push(Run::new(&mut everyone, input, slice, rounds));
         }
@@ -160,7 +160,7 @@ fn main() {
     for slice in targets::LARGE_SLICES {
         for len in targets::LARGE {
             let input = Input::large(len, options.bytes);
-            eprintln!("{}, slices of {}", input.name, report::slice(slice));
+            eprintln!("{}, slices of {}", input.name, measure::slice(slice));
             agree(&mut large, &input, slice);
             results.runs.push(Run::new(&mut large, &input, slice, options.rounds.div_ceil(3)));
         }

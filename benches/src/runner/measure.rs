@@ -1,6 +1,6 @@
 //! What was measured: every contender's seconds, round by round.
 
-use deltawire_benches::{Contender, Input, Kind, Sink};
+use deltawire_benches::{Contender, Input, Kind, Sink, WHOLE};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -26,6 +26,15 @@ unsafe impl GlobalAlloc for Counting {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         // SAFETY: as the caller has it.
         unsafe { System.realloc(at, layout, len) }
+    }
+}
+
+/// The size of the slices in words.
+pub fn slice(slice: usize) -> String {
+    match slice {
+        WHOLE => "the whole".into(),
+        1 => "1 byte".into(),
+        _ => format!("{slice} bytes"),
     }
 }
 

@@ -1,20 +1,12 @@
 //! The tables, in Markdown.
 
-use crate::measure::{mean, Results, Run};
+use crate::measure::{mean, slice, Results, Run};
 use crate::targets::{large, Row, LARGE, LARGE_SLICES, SIX};
 use crate::{gateway, Options};
 use deltawire_benches::contenders::{native, NEWLINES, PULL, SIMDJSON, TAPE};
-use deltawire_benches::{Input, Kind, SHAPES, WHOLE};
+use deltawire_benches::{Input, Kind, SHAPES};
 use std::fmt::Write;
 use std::process::Command;
-
-pub fn slice(slice: usize) -> String {
-    match slice {
-        WHOLE => "the whole".into(),
-        1 => "1 byte".into(),
-        _ => format!("{slice} bytes"),
-    }
-}
 
 fn number(value: f64) -> String {
     match value {

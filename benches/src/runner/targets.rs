@@ -130,8 +130,8 @@ pub fn rows(results: &Results, gateway: &[gateway::Row]) -> Vec<Row> {
         Some((rates.iter().copied().fold(0.0, f64::max) / rates.iter().copied().fold(f64::INFINITY, f64::min), *slice))
     });
     let flat = flat.max_by(|a, b| a.0.total_cmp(&b.0));
-    let flat =
-        flat.map(|(spread, slice)| (spread <= 1.3, format!("{spread:.2} (slices of {})", crate::report::slice(slice))));
+    let flat = flat
+        .map(|(spread, slice)| (spread <= 1.3, format!("{spread:.2} (slices of {})", crate::measure::slice(slice))));
     rows.push(row("the same: fastest size ÷ slowest size, at each slice size", "≤ 1.3", flat));
 
     let portable = results.run("content", 16384).and_then(|run| run.ratio(PORTABLE, SIMDJSON));

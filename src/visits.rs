@@ -8,7 +8,7 @@
 macro_rules! visit {
     ($bytes:expr) => {{
         #[cfg(test)]
-        $crate::scan::visits::add($bytes);
+        $crate::visits::add($bytes);
     }};
 }
 pub(crate) use visit;

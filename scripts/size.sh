@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# size.sh [--update]: bytes of code and constants (text and data, as `size` has them) of what a user links: README's program
+# in C, the shared library, and a program for a microcontroller that only pulls. They may differ from benches/sizes.txt by no
+# more than 3 %, up or down; --update writes the table anew.
+. "$(dirname "$0")/lib.sh"
+export LC_ALL=C
+table=benches/sizes.txt
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "the table is of x86-64 under Linux"
+for tool in gcc ld size strip python3; do have "$tool" || skip "$tool is missing"; done
+# The linker that Rust brings along.
+ld=$(dirname "$(rustc --print target-libdir)")/bin/rust-lld
+[ -x "$ld" ] || ld=$(command -v ld.lld) || skip "neither rust-lld nor ld.lld is here"
+need_crates --manifest-path proof/Cargo.toml
+need_capi
+need_debian_rust
+# What the numbers hang on beside the library itself.
+versions=("rustc:$(rustc -V)" "Debian's rustc:$(/usr/bin/rustc -V)" "gcc:$(gcc --version | head -n 1)" "ld:$(ld --version | head -n 1)")
+if [ "${1:-}" != --update ]; then
+  [ -e $table ] || fail "$table is missing (size.sh --update)"
+  for version in "${versions[@]}"; do
+    stated=$(sed -n "s/^# ${version%%:*}: //p" $table)
+    [ "$stated" = "${version#*:}" ] || skip "$table is of $stated; this is ${version#*:} (size.sh --update)"
+  done
+fi
+out=$TARGET/size
+mkdir -p "$out"
+
+# bytes FILE: text and data.
+bytes() { size "$1" | awk 'NR == 2 { print $1 + $2 }'; }
+# link NAME [OPTION]...: the program in C, with the library where it is called.
+link() {
+  gcc -std=c99 -Os -I"$TARGET/capi/include" "$out/$1.c" "$TARGET/capi/libdeltawire.a" "${@:2}" -s -o "$out/$1"
+}
+
+python3 -B scripts/fences.py README.md c 1 >"$out/c-program.c" || fail "README has no program in C"
+echo 'int main(void) { return 0; }' >"$out/c-empty.c"
+# Control: all of the library, whether it is called or not. What is left out of it must be seen.
+link c-program -Wl,--no-gc-sections
+whole=$(bytes "$out/c-program")
+for program in c-program c-empty; do link $program -Wl,--gc-sections; done
+cp -L "$TARGET/capi/libdeltawire.so" "$out/c-shared-library"
+strip --strip-all "$out/c-shared-library"
+
+target=thumbv7em-none-eabi
+debian_cargo() {
+  CARGO_TARGET_DIR=$out/build CARGO_PROFILE_RELEASE_OPT_LEVEL=s RUSTFLAGS=-Clinker=$ld "${DEBIAN_CARGO[@]}" "$@"
+}
+on=(--quiet --locked -Zbuild-std=core --target $target --manifest-path proof/Cargo.toml)
+debian_cargo fetch "${on[@]}" || skip "the crates of the standard library are neither cached nor to be fetched"
+debian_cargo build "${on[@]}" --release --features size --example pull
+cp "$out/build/$target/release/examples/pull" "$out/thumb-pull"
+
+new=$out/sizes.txt
+{
+  echo "# Bytes of code and constants: scripts/size.sh."
+  printf '# %s\n' "${versions[@]/:/: }"
+  for program in c-program c-empty c-shared-library thumb-pull; do echo "$program $(bytes "$out/$program")"; done
+} >"$new"
+grep -v '^#' "$new" | sed 's/^/NOTE bytes of /'
+if [ "${1:-}" = --update ]; then
+  cp "$new" $table
+  exit
+fi
+
+wrong=0
+while read -r program got; do
+  due=$(sed -n "s/^$program //p" $table)
+  [ -n "$due" ] || fail "$table has no $program (size.sh --update)"
+  by=$(((got - due) * 10000 / due))
+  if [ $by -gt 300 ]; then
+    echo "size: $program takes $got bytes; $table says $due" >&2
+    wrong=1
+  elif [ $by -lt -300 ]; then
+    echo "size: $program takes only $got bytes; $table says $due: write it anew (size.sh --update)" >&2
+    wrong=1
+  fi
+done < <(grep -v '^#' "$new")
+[ $wrong = 0 ] || fail "the table does not hold"
+due=$(sed -n 's/^c-program //p' $table)
+[ $(((whole - due) * 10000 / due)) -gt 300 ] || fail "a larger program is not caught: with the whole library it takes $whole"
+pass

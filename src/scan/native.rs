@@ -1,0 +1,25 @@
+//! The kernel of the target, which the searches use.
+
+use super::block64::Kernel;
+use super::fixed::Row;
+use crate::visits::visit;
+
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+pub(crate) use super::neon::Neon as Native;
+#[cfg(not(any(
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128"),
+    all(target_arch = "x86_64", target_feature = "sse2")
+)))]
+pub(crate) use super::portable::Portable as Native;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(crate) use super::sse2::Sse2 as Native;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) use super::wasm::Wasm as Native;
+
+/// Whether `bytes` begin with the `len` bytes that `rows` hold; `rows` are just as many as that takes.
+#[inline(always)]
+pub(crate) fn begins_with(bytes: &[u8], rows: &[Row], len: usize) -> bool {
+    visit!(len.min(bytes.len()));
+    Native::begins(rows, bytes, len)
+}
