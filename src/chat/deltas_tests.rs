@@ -150,19 +150,36 @@ fn choices_beyond_a_page_are_read_once_more() {
     let wide = r#"{"audio":{"id":"i"},"function_call":{"name":"f"},"tool_calls":[{"id":"a"},{"id":"b"}],"refusal":"no",
         "content":["c",{"type":"thinking","thinking":["t"]}],"reasoning":"r","role":"assistant","annotations":[1]}"#;
     let due_of_wide = [
-        "role assistant", "reasoning r", "content c", "reasoning t", "refusal no", "function f", "call 0 Some(\"a\")",
-        "call 1 Some(\"b\")", "audio Some(\"i\")", "annotations [1]", "message []", "logprobs",
-        "NativeFinishReason n", "finish stop", "choice error",
+        "role assistant",
+        "reasoning r",
+        "content c",
+        "reasoning t",
+        "refusal no",
+        "function f",
+        "call 0 Some(\"a\")",
+        "call 1 Some(\"b\")",
+        "audio Some(\"i\")",
+        "annotations [1]",
+        "message []",
+        "logprobs",
+        "NativeFinishReason n",
+        "finish stop",
+        "choice error",
     ];
     for count in 0..40 {
         let (mut choices, mut due) = (Vec::new(), Vec::new());
         for number in 0..count {
             let (choice, says) = match number % 4 {
                 0 => (r#""delta":{"content":"x"}"#.to_string(), [&"content x"][..].to_vec()),
-                1 => (r#""delta":{"role":"a","content":"","reasoning":"y"},"finish_reason":"z""#.to_string(), [&"role a", &"reasoning y", &"finish z"][..].to_vec()),
+                1 => (
+                    r#""delta":{"role":"a","content":"","reasoning":"y"},"finish_reason":"z""#.to_string(),
+                    [&"role a", &"reasoning y", &"finish z"][..].to_vec(),
+                ),
                 2 => (r#""delta":{},"finish_reason":null"#.to_string(), Vec::new()),
                 _ => (
-                    format!(r#""delta":{wide},"message":{{}},"logprobs":{{}},"native_finish_reason":"n","finish_reason":"stop","error":1"#),
+                    format!(
+                        r#""delta":{wide},"message":{{}},"logprobs":{{}},"native_finish_reason":"n","finish_reason":"stop","error":1"#
+                    ),
                     due_of_wide.iter().collect(),
                 ),
             };

@@ -286,7 +286,9 @@ impl Shape {
             let Candidate { span, kind, how } = *candidate;
             let (start, end, flags) = index.place(span.span());
             let item = match how & !FALLBACK {
-                TEXT => Item { start: start.wrapping_add(1), len: end.wrapping_sub(start).wrapping_sub(2), ..Item::NONE },
+                TEXT => {
+                    Item { start: start.wrapping_add(1), len: end.wrapping_sub(start).wrapping_sub(2), ..Item::NONE }
+                }
                 _ => Item { start, len: end.wrapping_sub(start), ..Item::NONE },
             };
             let is_void = how & !FALLBACK == TEXT && item.len == 0 || how & FALLBACK != 0 && last == Some(kind);
@@ -343,11 +345,7 @@ fn keep_level<const N: usize>(
     Some(there)
 }
 
-fn recall_level<const N: usize>(
-    kept: &mut core::slice::Iter<'_, PackedSpan>,
-    spans: &mut Spans<N>,
-    there: u16,
-) {
+fn recall_level<const N: usize>(kept: &mut core::slice::Iter<'_, PackedSpan>, spans: &mut Spans<N>, there: u16) {
     spans.clear();
     let mut rest = there;
     while rest != 0 {

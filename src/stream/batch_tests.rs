@@ -279,7 +279,8 @@ fn a_finish_reason_flushes_all_that_waits() {
         let fragments: Vec<String> = (0..calls)
             .map(|call| format!(r#"{{"index":{call},"id":"c{call}","function":{{"name":"f","arguments":"\ud83d"}}}}"#))
             .collect();
-        let halves = r#""content":"\ud83d","reasoning":"\ud83d","refusal":"\ud83d","function_call":{"arguments":"\ud83d"}"#;
+        let halves =
+            r#""content":"\ud83d","reasoning":"\ud83d","refusal":"\ud83d","function_call":{"arguments":"\ud83d"}"#;
         let list = fragments.join(",");
         stream += &format!(r#"data: {{"choices":[{{"index":0,"delta":{{{halves},"tool_calls":[{list}]}}}}]}}"#);
         stream += "\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";

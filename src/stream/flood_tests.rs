@@ -8,10 +8,10 @@
 extern crate std;
 
 use super::{Config, Emitter, Event, Machine, Outcome, Parser, Record, Records};
+use crate::chat::CallUpdate;
 use crate::chat::Update;
 use crate::delta::{self, Kind};
 use crate::json::Text;
-use crate::chat::CallUpdate;
 use crate::track::Tracker;
 use crate::visits;
 use crate::{Error, Flow, Handler, Limits, Movable, Quirk, Stop, Storage, Verdict};

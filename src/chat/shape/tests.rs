@@ -139,7 +139,8 @@ fn values(index: &Index, payload: &str) -> Vec<String> {
     let flags = |item: &Item| if item.how == How::Text { item.flags } else { 0 };
     let items: Vec<_> =
         list.items.iter().take(usize::from(list.len)).map(|item| Item { flags: flags(item), ..*item }).collect();
-    values.push(format!("{choices} {quirks:?} {facts:?} {items:?} {} {} {}", list.has_usage, list.has_error, list.rest));
+    values
+        .push(format!("{choices} {quirks:?} {facts:?} {items:?} {} {} {}", list.has_usage, list.has_error, list.rest));
     values
 }
 
@@ -184,8 +185,10 @@ fn a_shape_that_is_too_large_is_not_kept() {
     assert!(keep(&delta(&format!("\"content\":\"{}\"", "a".repeat(65_000)))).is_some());
     assert!(keep(&delta(&format!("\"content\":\"{}\"", "a".repeat(66_000)))).is_none());
     // A member that is null takes no room.
-    let members = |names: &[&str], value: &str| names.iter().map(|name| format!("\"{name}\":{value},")).collect::<String>();
-    let top = ["object", "created", "model", "system_fingerprint", "service_tier", "provider", "usage", "type", "detail"];
+    let members =
+        |names: &[&str], value: &str| names.iter().map(|name| format!("\"{name}\":{value},")).collect::<String>();
+    let top =
+        ["object", "created", "model", "system_fingerprint", "service_tier", "provider", "usage", "type", "detail"];
     let choice = ["native_finish_reason", "logprobs", "finishReason"];
     let delta = ["role", "refusal", "thinking", "thought", "audio"];
     let chunk = |value: &str, rest: &str| {
