@@ -186,7 +186,7 @@ impl Part {
     #[inline]
     pub fn bytes<'a>(&self, payload: &'a [u8]) -> &'a [u8] {
         let start = self.start as usize;
-        payload.get(start..start.saturating_add(self.len as usize)).unwrap_or_default()
+        payload.get(start..start.wrapping_add(self.len as usize)).unwrap_or_default()
     }
 
     /// Its text.
