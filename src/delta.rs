@@ -189,6 +189,14 @@ impl Part {
         payload.get(start..start.saturating_add(self.len as usize)).unwrap_or_default()
     }
 
+    /// What is left of a text behind its first `taken` bytes, as they stand in the payload.
+    #[inline]
+    pub fn behind(self, taken: usize) -> Part {
+        let taken = u32::try_from(taken).unwrap_or(u32::MAX).min(self.len);
+        let lead = if taken > 0 { 0 } else { self.lead };
+        Part { start: self.start.saturating_add(taken), len: self.len.saturating_sub(taken), lead, ..self }
+    }
+
     /// Its text.
     #[inline]
     pub fn text<'a>(&self, payload: &'a [u8]) -> Text<'a> {

@@ -365,14 +365,12 @@ impl<'s> Records<'s> {
         if !self.has_slot() {
             return Err(Full);
         }
-        let mut text = part.text(payload.bytes);
+        let mut text = part.behind(*taken).text(payload.bytes);
         if *taken == 0 {
             if let (Some(off), Some(str)) = (payload.at(part.start), text.as_str()) {
                 (record.text_off, record.text_len) = (off, str.len() as u32);
                 return self.put_record(record);
             }
-        } else {
-            text = text.behind(*taken);
         }
         loop {
             if !self.has_slot() {
