@@ -4,8 +4,8 @@ use super::log::LogError;
 use super::log_record::{kind, Fill, Key};
 use super::log_table::{flag, Slot, Table};
 use crate::chat::{ApiError, Audio, CallUpdate, Chunk, Logprobs, Message, Update};
-use crate::json::{self, Text, Value};
 use crate::delta::Meta;
+use crate::json::{self, Text, Value};
 
 /// Bytes that may be replaced before anything is thrown out.
 const SLACK: usize = 1024;
