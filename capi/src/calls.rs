@@ -127,10 +127,11 @@ impl<'c> Calls<'c> {
             return Put::Go;
         }
         self.note(context, delta);
-        match delta.text.text(context.payload()).as_str() {
-            Some(text) => self.bytes(f, text.as_bytes()),
-            None => self.pieces(f, context.payload(), delta.text, taken),
+        let (text, payload) = (delta.text, context.payload());
+        if text.stands(payload) {
+            return self.bytes(f, text.bytes(payload));
         }
+        self.pieces(f, payload, text, taken)
     }
 
     #[inline(never)]
