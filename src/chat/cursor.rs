@@ -249,7 +249,8 @@ impl Calls {
     /// What is left of the call at hand, or the next one.
     fn next(&mut self, item: Item, payload: &[u8]) -> Option<Delta> {
         let position = self.given.wrapping_sub(1);
-        let more = |kind, text| Delta { flags: self.flags, choice: item.choice, call: position, text, ..Delta::new(kind) };
+        let more =
+            |kind, text| Delta { flags: self.flags, choice: item.choice, call: position, text, ..Delta::new(kind) };
         if !self.name.is_empty() {
             let delta = more(Kind::ToolName, self.name);
             self.name = Part::NONE;

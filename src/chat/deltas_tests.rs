@@ -3,36 +3,41 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Chunk, DeltaKind, Index};
+use super::{Chunk, Index, Update};
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// A delta, in a word and its text.
-fn said(kind: &DeltaKind<'_>) -> String {
-    match kind {
-        DeltaKind::Role(text) => format!("role {text}"),
-        DeltaKind::Content(text) => format!("content {text}"),
-        DeltaKind::Reasoning(text) => format!("reasoning {text}"),
-        DeltaKind::Refusal(text) => format!("refusal {text}"),
-        DeltaKind::FunctionCall(call) => format!("function {:?}", call.name().map(|name| name.to_string())),
-        DeltaKind::ToolCall(call) => format!("call {} {:?}", call.position(), call.id().map(|id| id.to_string())),
-        DeltaKind::Audio(audio) => format!("audio {:?}", audio.id().map(|id| id.to_string())),
-        DeltaKind::Logprobs(_) => "logprobs".to_string(),
-        DeltaKind::Message(message) => {
-            format!("message {:?}", message.deltas().map(|kind| said(&kind)).collect::<Vec<_>>())
+/// An update, in a word and its text.
+fn shown(update: &Update<'_>) -> String {
+    match update {
+        Update::Role(text) => format!("role {text}"),
+        Update::Content(text) => format!("content {text}"),
+        Update::Reasoning(text) => format!("reasoning {text}"),
+        Update::Refusal(text) => format!("refusal {text}"),
+        Update::FunctionName { text, .. } => format!("function {text}"),
+        Update::FunctionArguments(text) => format!("function({text})"),
+        Update::Call(call) => format!("call {} {:?}", call.call, call.id.map(|id| id.to_string())),
+        Update::CallName { call, text, .. } => format!("name {call} {text}"),
+        Update::CallArguments { call, text } => format!("arguments {call} {text}"),
+        Update::Audio(audio) => format!("audio {:?}", audio.id().map(|id| id.to_string())),
+        Update::Annotations(value) => format!("annotations {value:?}"),
+        Update::Logprobs(_) => "logprobs".to_string(),
+        Update::Message(message) => {
+            format!("message {:?}", message.deltas().map(|update| shown(&update)).collect::<Vec<_>>())
         }
-        DeltaKind::Finish(reason) => format!("finish {}", reason.text()),
-        DeltaKind::ChoiceError(_) => "choice error".to_string(),
-        DeltaKind::Usage(_) => "usage".to_string(),
-        DeltaKind::Error(_) => "error".to_string(),
+        Update::Meta(meta, text) => format!("{meta:?} {text}"),
+        Update::Finish(reason) => format!("finish {}", reason.text()),
+        Update::ChoiceError(_) => "choice error".to_string(),
+        Update::Usage(_) => "usage".to_string(),
+        Update::Error(_) => "error".to_string(),
     }
 }
 
 fn flat(payload: &str) -> Vec<String> {
     let mut index = Index::new();
     let chunk = Chunk::read(payload.as_bytes(), &mut index).unwrap();
-    chunk.deltas().map(|delta| format!("{} {}", delta.choice, said(&delta.kind))).collect()
+    chunk.deltas().map(|(choice, update)| format!("{choice} {}", shown(&update))).collect()
 }
 
 #[test]
@@ -40,7 +45,7 @@ fn the_deltas_of_a_choice_come_in_order() {
     let cases: &[(&str, &[&str])] = &[
         ("{}", &[]),
         (r#"{"content":null,"role":null,"audio":null,"tool_calls":null}"#, &[]),
-        (r#"{"content":"","role":"","refusal":"","reasoning":"","tool_calls":[],"audio":[],"annotations":[1]}"#, &[]),
+        (r#"{"content":"","role":"","refusal":"","reasoning":"","tool_calls":[],"audio":[],"annotations":1}"#, &[]),
         (
             r#"{"audio":{"id":"i"},"tool_calls":[{"id":"a"},{"id":"b"},7,{"id":"c"}],"function_call":{"name":"f"},
                 "refusal":"no","content":"c","reasoning":"r","role":"assistant"}"#,
@@ -49,7 +54,7 @@ fn the_deltas_of_a_choice_come_in_order() {
                 "reasoning r",
                 "content c",
                 "refusal no",
-                "function Some(\"f\")",
+                "function f",
                 "call 0 Some(\"a\")",
                 "call 1 Some(\"b\")",
                 "call 2 None",
@@ -63,6 +68,15 @@ fn the_deltas_of_a_choice_come_in_order() {
             r#"{"content":["a",{"type":"thinking","thinking":["b","c"]},{"type":"image"},"","d"],"refusal":"e"}"#,
             &["content a", "reasoning b", "reasoning c", "content d", "refusal e"],
         ),
+        (
+            r#"{"tool_calls":[{"index":2,"function":{"name":"f","arguments":"{"}},{"custom":{"input":{"a":1}}}]}"#,
+            &["call 0 None", "name 0 f", "arguments 0 {", "call 1 None", "arguments 1 {\"a\":1}"],
+        ),
+        (
+            r#"{"tool_calls":[{"index":7,"id":null,"function":{"arguments":"{"}}],"annotations":[1]}"#,
+            &["call 0 None", "arguments 0 {", "annotations [1]"],
+        ),
+        (r#"{"function_call":{"arguments":"{}","name":""}}"#, &["function({})"]),
         // One name for reasoning counts.
         (r#"{"thought":"e","thinking":"d","reasoning":"b","reasoning_content":"a"}"#, &["reasoning a"]),
         (r#"{"thought":"e","thinking":"d","reasoning":"b","reasoning_content":""}"#, &["reasoning b"]),
@@ -113,6 +127,10 @@ fn the_deltas_of_a_chunk_come_in_order() {
         (r#"{"choices":[{"index":3,"text":"t","delta":{"content":"c"}}]}"#, &["3 content c"]),
         (r#"{"choices":[{"index":3,"text":"","message":7,"logprobs":[],"error":{},"finish_reason":""}]}"#, &[]),
         (r#"{"choices":[{"index":3,"finishReason":"stop"}]}"#, &["3 finish stop"]),
+        (
+            r#"{"choices":[{"finish_reason":"a","native_finish_reason":"b"},{"provider_specific_fields":{"native_finish_reason":"c"}}]}"#,
+            &["0 NativeFinishReason b", "0 finish a", "0 NativeFinishReason c"],
+        ),
         (r#"{"choices":[{"index":3,"finish_reason":null,"finishReason":"stop"}]}"#, &["3 finish stop"]),
         (r#"{"choices":[],"usage":{}}"#, &[]),
         (r#"{"usage":{"a":1}}"#, &["0 usage"]),
@@ -126,58 +144,50 @@ fn the_deltas_of_a_chunk_come_in_order() {
     }
 }
 
-/// What is looked for in a chunk is what it has, and nothing else: no look is in vain.
+/// More choices than a page holds: each is there, in order, whatever it has.
 #[test]
-fn only_what_is_there_is_due() {
-    const ERROR: u32 = 1 << 14;
-    const USAGE: u32 = 1 << 13;
-    const NEXT_CHOICE: u32 = 1 << 12;
-    let due = |payload: &str| {
-        let mut index = Index::new();
-        Chunk::read(payload.as_bytes(), &mut index).unwrap();
-        index.due
-    };
-    for (place, name) in [
-        (1, "role"),
-        (2, "reasoning"),
-        (2, "thought"),
-        (3, "content"),
-        (4, "refusal"),
-        (5, "function_call"),
-        (6, "tool_calls"),
-    ] {
-        for (value, there) in [("\"x\"", true), ("null", false)] {
-            let chunk = format!(
-                r#"{{"choices":[{{"index":0,"delta":{{"{name}":{value},"annotations":[1]}},"logprobs":null}}]}}"#
-            );
-            assert_eq!(due(&chunk), u32::from(there) << place, "{chunk}");
+fn choices_beyond_a_page_are_read_once_more() {
+    let wide = r#"{"audio":{"id":"i"},"function_call":{"name":"f"},"tool_calls":[{"id":"a"},{"id":"b"}],"refusal":"no",
+        "content":["c",{"type":"thinking","thinking":["t"]}],"reasoning":"r","role":"assistant","annotations":[1]}"#;
+    let due_of_wide = [
+        "role assistant",
+        "reasoning r",
+        "content c",
+        "reasoning t",
+        "refusal no",
+        "function f",
+        "call 0 Some(\"a\")",
+        "call 1 Some(\"b\")",
+        "audio Some(\"i\")",
+        "annotations [1]",
+        "message []",
+        "logprobs",
+        "NativeFinishReason n",
+        "finish stop",
+        "choice error",
+    ];
+    for count in 0..40 {
+        let (mut choices, mut due) = (Vec::new(), Vec::new());
+        for number in 0..count {
+            let (choice, says) = match number % 4 {
+                0 => (r#""delta":{"content":"x"}"#.to_string(), [&"content x"][..].to_vec()),
+                1 => (
+                    r#""delta":{"role":"a","content":"","reasoning":"y"},"finish_reason":"z""#.to_string(),
+                    [&"role a", &"reasoning y", &"finish z"][..].to_vec(),
+                ),
+                2 => (r#""delta":{},"finish_reason":null"#.to_string(), Vec::new()),
+                _ => (
+                    format!(
+                        r#""delta":{wide},"message":{{}},"logprobs":{{}},"native_finish_reason":"n","finish_reason":"stop","error":1"#
+                    ),
+                    due_of_wide.iter().collect(),
+                ),
+            };
+            choices.push(format!(r#"{{"index":{number},{choice}}}"#));
+            due.extend(says.into_iter().map(|said| format!("{number} {said}")));
         }
-    }
-    for (choice, bits) in [
-        (r#"{"delta":{}}"#, 0),
-        (r#"{"delta":null,"finish_reason":null,"error":null}"#, 0),
-        (r#"{"text":"a"}"#, 1 << 3),
-        (r#"{"message":{}}"#, 1 << 8),
-        (r#"{"logprobs":{}}"#, 1 << 9),
-        (r#"{"finish_reason":"stop"}"#, 1 << 10),
-        (r#"{"finishReason":"STOP"}"#, 1 << 10),
-        (r#"{"error":{"message":"m"}}"#, 1 << 11),
-        (
-            r#"{"delta":{"content":"a","role":"b","audio":{}},"finish_reason":"stop"}"#,
-            1 << 3 | 1 << 1 | 1 << 7 | 1 << 10,
-        ),
-    ] {
-        assert_eq!(due(&format!(r#"{{"choices":[{choice}]}}"#)), bits, "{choice}");
-        assert_eq!(due(&format!(r#"{{"choices":[{choice},7]}}"#)), bits | NEXT_CHOICE, "{choice}");
-    }
-    for (payload, bits) in [
-        (r#"{"choices":[]}"#, 0),
-        (r#"{"choices":[],"usage":null,"x_groq":null,"error":null}"#, 0),
-        (r#"{"choices":[],"usage":{}}"#, USAGE),
-        (r#"{"choices":[],"usage":7,"x_groq":{}}"#, USAGE),
-        (r#"{"choices":[],"usage":7,"x_groq":7}"#, 0),
-        (r#"{"error":{"message":"m"}}"#, ERROR),
-    ] {
-        assert_eq!(due(payload), bits, "{payload}");
+        due.push("0 usage".to_string());
+        let payload = format!(r#"{{"choices":[{}],"usage":{{"a":1}}}}"#, choices.join(" , "));
+        assert_eq!(flat(&payload), due, "{count}");
     }
 }

@@ -75,7 +75,8 @@ pub(crate) struct DeltaList {
 }
 
 impl DeltaList {
-    pub(crate) const EMPTY: DeltaList = DeltaList { items: [Item::NONE; PAGE], len: 0, skip: 0, has_usage: false, has_error: false, rest: 0 };
+    pub(crate) const EMPTY: DeltaList =
+        DeltaList { items: [Item::NONE; PAGE], len: 0, skip: 0, has_usage: false, has_error: false, rest: 0 };
 
     #[inline]
     pub(crate) fn clear(&mut self) {

@@ -19,7 +19,7 @@ pub(crate) const HOLES: usize = SEGMENTS - 1;
 const MEMBERS: usize = 19;
 
 /// Candidates that a shape can have.
-const CANDIDATES: usize = 5;
+const CANDIDATES: usize = 6;
 
 /// What a hole takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -240,10 +240,11 @@ impl Shape {
             return None;
         }
         let mut room = self.spans.iter_mut();
-        keep_level(&mut room, &index.top, holes)?;
-        keep_level(&mut room, &first.spans, holes)?;
-        keep_level(&mut room, &first.delta.spans, holes)?;
-        self.there = [index.top.mask(), first.spans.mask(), first.delta.spans.mask()].map(|mask| mask as u16);
+        self.there = [
+            keep_level(&mut room, &index.top, payload, holes)?,
+            keep_level(&mut room, &first.spans, payload, holes)?,
+            keep_level(&mut room, &first.delta.spans, payload, holes)?,
+        ];
         self.choices = index.choices as u8;
         (self.quirks, self.facts) = (index.quirks, index.facts);
         (self.has_usage, self.has_error) = (index.list.has_usage, index.list.has_error);
@@ -285,7 +286,9 @@ impl Shape {
             let Candidate { span, kind, how } = *candidate;
             let (start, end, flags) = index.place(span.span());
             let item = match how & !FALLBACK {
-                TEXT => Item { start: start.wrapping_add(1), len: end.wrapping_sub(start).wrapping_sub(2), ..Item::NONE },
+                TEXT => {
+                    Item { start: start.wrapping_add(1), len: end.wrapping_sub(start).wrapping_sub(2), ..Item::NONE }
+                }
                 _ => Item { start, len: end.wrapping_sub(start), ..Item::NONE },
             };
             let is_void = how & !FALLBACK == TEXT && item.len == 0 || how & FALLBACK != 0 && last == Some(kind);
@@ -321,25 +324,28 @@ const HOWS: [How; 9] = [
     How::Calls,
 ];
 
+/// Keeps the members of one level that are not null, and says which those are.
 fn keep_level<const N: usize>(
     room: &mut core::slice::IterMut<'_, PackedSpan>,
     spans: &Spans<N>,
+    payload: &[u8],
     holes: &[Hole],
-) -> Option<()> {
-    let mut rest = spans.mask();
+) -> Option<u16> {
+    let (mut rest, mut there) = (spans.mask(), 0);
     while rest != 0 {
-        let span = spans.get(rest.trailing_zeros() as usize)?;
+        let member = rest.trailing_zeros();
         rest &= rest.wrapping_sub(1);
-        *room.next()? = PackedSpan::of(span, holes)?;
+        let span = spans.get(member as usize)?;
+        // Null is as good as absent to every view.
+        if payload.get(span.start as usize) != Some(&b'n') {
+            there |= 1 << (member & 15);
+            *room.next()? = PackedSpan::of(span, holes)?;
+        }
     }
-    Some(())
+    Some(there)
 }
 
-fn recall_level<const N: usize>(
-    kept: &mut core::slice::Iter<'_, PackedSpan>,
-    spans: &mut Spans<N>,
-    there: u16,
-) {
+fn recall_level<const N: usize>(kept: &mut core::slice::Iter<'_, PackedSpan>, spans: &mut Spans<N>, there: u16) {
     spans.clear();
     let mut rest = there;
     while rest != 0 {

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Batch, Config, Filled, Kind, Machine, Payload, Record, Sink};
+use super::{Config, Emitter, Machine, Outcome, Payload, Record, Records};
 use super::{FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
+use crate::delta::Kind;
 use crate::track::Tracker;
 use crate::{Limits, Movable};
 use std::format;
@@ -47,21 +48,30 @@ fn said(record: &Record, input: &[u8], scratch: &[u8]) -> String {
     said
 }
 
+/// The records of a stream of usual kinds, so many at a time.
+fn records<const CALLS: usize>(input: &str, cap: usize) -> Vec<String> {
+    read::<CALLS>(Config::default(), input.as_bytes(), Kind::DEFAULT, cap)
+}
+
 /// The records of a stream, of the kinds of `mask`, so many at a time.
 fn told(config: Config, input: &[u8], mask: u64, cap: usize) -> Vec<String> {
-    let (mut machine, mut tracker, mut batch) = (Machine::<2>::new(config), Tracker::<4, 4>::new(), Batch::new());
+    read::<4>(config, input, mask, cap)
+}
+
+fn read<const CALLS: usize>(config: Config, input: &[u8], mask: u64, cap: usize) -> Vec<String> {
+    let (mut machine, mut tracker, mut batch) = (Machine::<2>::new(config), Tracker::<4, CALLS>::new(), Emitter::new());
     let (mut store, mut scratch, mut records) = (vec![0; 2048], vec![0; 2048], vec![Record::default(); cap]);
     let mut told = Vec::new();
     let mut at = 0;
     let mut finish = false;
     loop {
-        let mut sink = Sink::new(&mut records, &mut scratch, mask);
+        let mut sink = Records::new(&mut records, &mut scratch, mask);
         let mut movable = Movable::new(&mut store, false);
         let (spent, filled) = if finish {
             (0, batch.finish(&mut machine, &mut movable, &mut tracker, &mut sink))
         } else {
             let base = BASE + at as u32;
-            batch.fill(&mut machine, &mut movable, &mut tracker, &input[at..], base, &mut sink)
+            batch.run(&mut machine, &mut movable, &mut tracker, &input[at..], base, &mut sink)
         };
         let (written, used) = (sink.written(), sink.used());
         let lines: Vec<String> = records[..written].iter().map(|record| said(record, input, &scratch)).collect();
@@ -69,9 +79,9 @@ fn told(config: Config, input: &[u8], mask: u64, cap: usize) -> Vec<String> {
         told.extend(lines);
         at += spent;
         match filled {
-            Filled::Done if finish => return told,
-            Filled::Done => finish = true,
-            Filled::Full => assert!(written == cap || spent > 0, "{written}"),
+            Outcome::Done if finish => return told,
+            Outcome::Done => finish = true,
+            Outcome::Full => assert!(written == cap || spent > 0, "{written}"),
             other => panic!("{other:?}"),
         }
     }
@@ -95,11 +105,11 @@ const STREAM: &str = concat!(
 /// What is said of it, but for the payloads: the kind, the range, the texts, then what is not 0.
 const SAID: &[&str] = &[
     "2 0..5 @hi",
-    "0 0..5 number=4",
+    "48 0..5 number=4",
     "6 6..144 @c1 @m @note code=1 number=1700000000 flags=512",
     "7 6..144 @assistant",
     "8 6..144 @Hi",
-    "0 5..144 code=1 number=448",
+    "48 5..144 code=1 number=448",
     "6 144..630 +c1 @m code=2 number=7 flags=512",
     "9 144..630 @th",
     "8 144..630 +a|b",
@@ -119,48 +129,48 @@ const SAID: &[&str] = &[
     r#"20 144..630 @{"message":"bad"} choice=1"#,
     r#"21 144..630 @{"total_tokens":3}"#,
     "27 144..630 code=15",
-    "0 144..630 code=2 number=138411840",
+    "48 144..630 code=2 number=138411840",
     "6 630..768 code=1",
     "9 630..768 +|",
     "8 630..768 @late",
     "13 630..768 @more call=1",
     "27 630..768 code=14",
     "27 630..768 code=18",
-    "0 630..768 code=1 number=134226752",
+    "48 630..768 code=1 number=134226752",
     "6 768..850 @d @m code=1",
     "8 768..850 @plain choice=2",
-    "0 768..850 code=1 number=320",
+    "48 768..850 code=1 number=320",
     "6 850..933 @d @m code=1",
-    "0 850..933 code=1 number=64",
+    "48 850..933 code=1 number=64",
     "6 933..1023 @d @m code=1",
     "8 933..1023 +\u{fffd} choice=2",
     "19 933..1023 @length choice=2 code=3",
     "27 933..1023 code=21",
-    "0 933..1023 code=1 number=134742336",
+    "48 933..1023 code=1 number=134742336",
     "4 1034..1044 number=30 flags=512",
-    "0 1023..1045 number=16",
+    "48 1023..1045 number=16",
     "5 1045..1052 +9",
-    "0 1045..1052 number=32",
+    "48 1045..1052 number=32",
     "23 1052..1064 @{bad code=2 number=1 flags=512",
-    "0 1052..1064 number=8388608",
+    "48 1052..1064 number=8388608",
     "3 1064..1071",
     "27 1064..1071 code=1",
-    "0 1064..1071 number=134217736",
+    "48 1064..1071 number=134217736",
     "6 1071..1104",
     r#"22 1071..1104 @{"message":"e"}"#,
-    "0 1071..1104 number=4194368",
+    "48 1071..1104 number=4194368",
     "6 1104..1130 @error",
     "22 1104..1130 @words flags=256",
-    "0 1104..1130 number=4194368",
+    "48 1104..1130 number=4194368",
     "6 1130..1196 code=1",
     "26 1130..1196 code=3",
-    "0 1130..1196 code=1 number=67108928",
+    "48 1130..1196 code=1 number=67108928",
     "6 1196..1258 code=1",
-    "0 1196..1258 code=1 number=64",
+    "48 1196..1258 code=1 number=64",
     "28 1258..1272",
-    "0 1258..1272 number=268435456",
+    "48 1258..1272 number=268435456",
     "2 1272..1277 +bye",
-    "0 1272..1277 number=4",
+    "48 1272..1277 number=4",
     "8 1277..1277 +\u{fffd} choice=3",
     "27 1277..1277 code=21",
 ];
@@ -178,11 +188,11 @@ fn each_record_says_what_came() {
     }
     let long = Config { limits: Limits { max_event_len: 40, ..Limits::DEFAULT }, ..Config::default() };
     let stream = format!("data: {{\"a\":\"{}\"}}\n\n:{}\n\n", "x".repeat(60), "y".repeat(60));
-    let due = ["24 0..0", "0 0..76 number=16777216", "25 76..76", "0 76..139 number=33554432"];
+    let due = ["24 0..0", "48 0..76 number=16777216", "25 76..76", "48 76..139 number=33554432"];
     assert_eq!(told(long, stream.as_bytes(), u64::MAX, 256), due);
     let opaque = Config { payload: Payload::Opaque, ..Config::default() };
     let stream = "id: 7\nevent: e\ndata: one\ndata: two\n\ndata: three\n\n";
-    let due = ["1 0..36 +one|two @e +7", "0 0..36 number=2", "1 36..49 @three +message +7", "0 36..49 number=2"];
+    let due = ["1 0..36 +one|two @e +7", "48 0..36 number=2", "1 36..49 @three +message +7", "48 36..49 number=2"];
     assert_eq!(told(opaque, stream.as_bytes(), u64::MAX, 256), due);
 }
 
@@ -202,8 +212,10 @@ const PLAIN: &str = concat!(
 #[test]
 fn what_is_asked_for_comes_whatever_the_room() {
     let kind = |line: &str| line.split(' ').next().unwrap().parse::<u16>().unwrap();
-    let usual: u64 = (1..=28).map(|kind| 1 << kind).sum();
-    assert_eq!((Kind::DEFAULT, Kind::Payload as u16, Kind::COUNT), (usual, 29, 30));
+    let apart = [Kind::Frame, Kind::Payload, Kind::Meta, Kind::Annotation];
+    for &kind in Kind::ALL {
+        assert_eq!(Kind::DEFAULT & kind.bit() != 0, !apart.contains(&kind), "{kind:?}");
+    }
     let mut masks: Vec<u64> = (0..64).map(|kind| 1 << kind).collect();
     masks.extend([0, Kind::DEFAULT, u64::MAX, !Kind::Payload.bit(), Kind::Chunk.bit() | Kind::Content.bit()]);
     for stream in [STREAM, PLAIN] {
@@ -249,12 +261,34 @@ fn texts_that_stand_for_themselves_are_not_copied() {
 fn each_byte_is_in_one_frame() {
     let frames = |stream: &str, cap: usize| told(Config::default(), stream.as_bytes(), Kind::Frame.bit(), cap);
     for cap in [1, 2, 9] {
-        assert_eq!(frames(": a\n\n: b\n\n", cap), ["0 0..4 number=4", "0 4..9 number=4", "0 9..10"]);
+        assert_eq!(frames(": a\n\n: b\n\n", cap), ["48 0..4 number=4", "48 4..9 number=4", "48 9..10"]);
         // A block that ends in silence, behind a comment in it.
-        assert_eq!(frames("event: e\n: a\n\nx", cap), ["0 0..14 number=4", "0 14..15"]);
-        assert_eq!(frames("event: e\n: a\n\n", cap), ["0 0..14 number=4"]);
-        assert_eq!(frames("event: e\n: a\n\n: b\n", cap), ["0 0..14 number=4", "0 14..18 number=4"]);
-        assert_eq!(frames("x", cap), ["0 0..1"]);
+        assert_eq!(frames("event: e\n: a\n\nx", cap), ["48 0..14 number=4", "48 14..15"]);
+        assert_eq!(frames("event: e\n: a\n\n", cap), ["48 0..14 number=4"]);
+        assert_eq!(frames("event: e\n: a\n\n: b\n", cap), ["48 0..14 number=4", "48 14..18 number=4"]);
+        assert_eq!(frames("x", cap), ["48 0..1"]);
         assert_eq!(frames("", cap), [""; 0]);
+    }
+}
+
+/// More things wait for a finish reason than an array of any size has room for: none is lost.
+#[test]
+fn a_finish_reason_flushes_all_that_waits() {
+    for calls in 0..=8 {
+        let mut stream = String::new();
+        let fragments: Vec<String> = (0..calls)
+            .map(|call| format!(r#"{{"index":{call},"id":"c{call}","function":{{"name":"f","arguments":"\ud83d"}}}}"#))
+            .collect();
+        let halves =
+            r#""content":"\ud83d","reasoning":"\ud83d","refusal":"\ud83d","function_call":{"arguments":"\ud83d"}"#;
+        let list = fragments.join(",");
+        stream += &format!(r#"data: {{"choices":[{{"index":0,"delta":{{{halves},"tool_calls":[{list}]}}}}]}}"#);
+        stream += "\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+        let whole = records::<16>(&stream, 256);
+        assert_eq!(whole.iter().filter(|line| line.contains('\u{fffd}')).count(), 4 + calls, "{whole:?}");
+        assert_eq!(whole.iter().filter(|line| line.starts_with("19 ")).count(), 1, "{whole:?}");
+        for cap in [1, 2, 3, 7] {
+            assert_eq!(records::<16>(&stream, cap), whole, "{calls} calls, {cap} records");
+        }
     }
 }

@@ -514,12 +514,7 @@ impl Emitter {
 
     /// What a chunk says; at the end of the stream, what waited in vain.
     #[inline(always)]
-    fn deltas<T: Track, S: Sink>(
-        &mut self,
-        context: &Context<'_>,
-        tracker: &mut T,
-        sink: &mut S,
-    ) -> Result<(), Full> {
+    fn deltas<T: Track, S: Sink>(&mut self, context: &Context<'_>, tracker: &mut T, sink: &mut S) -> Result<(), Full> {
         let payload = context.payload();
         if let Some(delta) = self.delta.take() {
             self.put_delta(context, delta, sink)?;
@@ -549,12 +544,7 @@ impl Emitter {
 
     /// Halves of characters that waited in vain.
     #[inline(never)]
-    fn waiting<T: Track, S: Sink>(
-        &mut self,
-        context: &Context<'_>,
-        tracker: &mut T,
-        sink: &mut S,
-    ) -> Result<(), Full> {
+    fn waiting<T: Track, S: Sink>(&mut self, context: &Context<'_>, tracker: &mut T, sink: &mut S) -> Result<(), Full> {
         if self.found != Found::NeedMore {
             return Ok(());
         }

@@ -4,8 +4,8 @@
 extern crate std;
 
 use super::{
-    Batch, Config, Event, Filled, Flow, Found, Handler, Machine, Malformed, Parser, Payload, Pending, Place, Record,
-    Sink, Validate, Verdict,
+    Config, Emitter, Event, Flow, Found, Handler, Machine, Malformed, Outcome, Parser, Payload, Pending, Place, Record,
+    Records, Validate, Verdict,
 };
 use crate::track::Tracker;
 use crate::{Growing, Limits, Movable, Quirk};
@@ -203,34 +203,29 @@ fn a_machine_tells_where_it_lay() {
 #[test]
 fn a_batch_keeps_counts_and_what_was_left_out() {
     let (mut machine, mut tracker, mut batch) =
-        (Machine::<2>::new(Config::default()), Tracker::<1, 1>::new(), Batch::new());
+        (Machine::<2>::new(Config::default()), Tracker::<1, 1>::new(), Emitter::new());
     let (mut store, mut scratch, mut records) = (vec![0; 512], vec![0; 512], [Record::default(); 64]);
     assert_eq!((batch.usage(), batch.left_out(), batch.is_pending()), (None, 0, false));
     let stream = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}],\"usage\":{\"total_tokens\":7}}\n\n\
         data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}},{\"index\":2,\"delta\":{\"content\":\"c\"}}]}\n\n\
         data: {\"choices\":[{\"index\":3,\"delta\":{\"content\":\"d\"}}]}\n\n";
-    let mut fill = |batch: &mut Batch, records: &mut [Record], data: &[u8]| {
+    let mut fill = |batch: &mut Emitter, records: &mut [Record], data: &[u8]| {
         let mut store = Movable::new(&mut store, false);
         if data.is_empty() {
-            let mut sink = Sink::new(records, &mut scratch, u64::MAX);
+            let mut sink = Records::new(records, &mut scratch, u64::MAX);
             return (0, batch.finish(&mut machine, &mut store, &mut tracker, &mut sink));
         }
-        batch.fill(&mut machine, &mut store, &mut tracker, data, 0, &mut Sink::new(records, &mut scratch, u64::MAX))
+        batch.run(&mut machine, &mut store, &mut tracker, data, 0, &mut Records::new(records, &mut scratch, u64::MAX))
     };
     // One record at a time: the event is pending, and its bytes are to be given again.
     let (spent, filled) = fill(&mut batch, &mut records[..1], stream);
-    assert_eq!((spent, filled, batch.is_pending()), (0, Filled::Full, true));
-    assert_eq!(fill(&mut batch, &mut records, &stream[..20]), (0, Filled::Resume));
-    assert_eq!(fill(&mut batch, &mut records, b""), (0, Filled::Resume));
-    assert_eq!(fill(&mut batch, &mut records, stream), (stream.len(), Filled::Done));
+    assert_eq!((spent, filled, batch.is_pending()), (0, Outcome::Full, true));
+    assert_eq!(fill(&mut batch, &mut records, &stream[..20]), (0, Outcome::Resume));
+    assert_eq!(fill(&mut batch, &mut records, b""), (0, Outcome::Resume));
+    assert_eq!(fill(&mut batch, &mut records, stream), (stream.len(), Outcome::Done));
     assert!(!batch.is_pending());
     assert_eq!(batch.usage().map(|usage| (usage.has, usage.counts[2])), Some((4, 7)));
     assert_eq!(batch.left_out(), 2);
-    batch.note_left_out();
-    assert_eq!(batch.left_out(), 3);
-    let usage = crate::chat::TokenCounts { has: 1, ..Default::default() };
-    batch.set_usage(usage);
-    assert_eq!(batch.usage(), Some(&usage));
 }
 
 #[test]

@@ -7,10 +7,12 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Batch, Config, Event, Filled, Kind, Machine, Parser, Record, Sink};
-use crate::chat::DeltaKind;
+use super::{Config, Emitter, Event, Machine, Outcome, Parser, Record, Records};
+use crate::chat::CallUpdate;
+use crate::chat::Update;
+use crate::delta::{self, Kind};
 use crate::json::Text;
-use crate::track::{CallUpdate, Tracker};
+use crate::track::Tracker;
 use crate::visits;
 use crate::{Error, Flow, Handler, Limits, Movable, Quirk, Stop, Storage, Verdict};
 use std::format;
@@ -208,10 +210,10 @@ fn pulled(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
             let step = machine.step(&mut store, piece);
             if let Some(event) = machine.event(&store, piece, step.found).unwrap() {
                 let _ = counter.event(&event);
-                for delta in event.deltas() {
-                    match delta.kind {
-                        DeltaKind::Content(text) => drop(counter.content(0, text)),
-                        DeltaKind::ToolCall(_) => counter.0.calls += 1,
+                for (_, update) in event.deltas() {
+                    match update {
+                        Update::Content(text) => drop(counter.content(0, text)),
+                        Update::Call(_) => counter.0.calls += 1,
                         _ => {}
                     }
                 }
@@ -253,7 +255,7 @@ fn pushed(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
 fn batched(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
     let mut memory = vec![0; config.limits.max_event_len as usize + 4096];
     let (mut machine, mut tracker, mut batch) =
-        (Machine::<2>::with_slots(config), Tracker::<8, 32>::new(), Batch::new());
+        (Machine::<2>::with_slots(config), Tracker::<8, 32>::new(), Emitter::new());
     let mut store = Movable::new(&mut memory, false);
     let (mut records, mut scratch) = ([Record::default(); 64], [0; 1024]);
     let (mut tally, mut offset) = (Tally::default(), 0);
@@ -270,7 +272,7 @@ fn batched(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
                 tally.too_long_at = record.start;
             }
             tally.content += is(Kind::Content) * u64::from(record.text_len);
-            tally.calls += is(Kind::ToolCall) * u64::from(record.flags & super::FLAG_OPENS != 0);
+            tally.calls += is(Kind::ToolCall) * u64::from(record.flags & delta::FLAG_OPENS != 0);
             tally.left_out += is(Kind::Limit);
             tally.lone += is(Kind::Quirk) * u64::from(record.code == Quirk::LoneSurrogate as u32);
         }
@@ -278,21 +280,21 @@ fn batched(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
     let units = flood.pour(read, |mut piece| {
         offset += piece.len() as u64;
         loop {
-            let mut sink = Sink::new(&mut records, &mut scratch, Kind::DEFAULT);
-            let (spent, filled) = batch.fill(&mut machine, &mut store, &mut tracker, piece, 0, &mut sink);
+            let mut sink = Records::new(&mut records, &mut scratch, Kind::DEFAULT);
+            let (spent, filled) = batch.run(&mut machine, &mut store, &mut tracker, piece, 0, &mut sink);
             let written = sink.written();
             take(&records[..written]);
             piece = &piece[spent..];
             match filled {
-                Filled::Done => break,
-                Filled::Full => {}
+                Outcome::Done => break,
+                Outcome::Full => {}
                 filled => panic!("{filled:?}"),
             }
         }
         assert!(piece.is_empty());
     });
-    let mut sink = Sink::new(&mut records, &mut scratch, Kind::DEFAULT);
-    assert_eq!(batch.finish(&mut machine, &mut store, &mut tracker, &mut sink), Filled::Done);
+    let mut sink = Records::new(&mut records, &mut scratch, Kind::DEFAULT);
+    assert_eq!(batch.finish(&mut machine, &mut store, &mut tracker, &mut sink), Outcome::Done);
     (units, offset, tally, machine.end())
 }
 

@@ -4,8 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Batch, Config, Event, Filled, Kind, Machine, Parser, Record, Sink, Validate};
-use crate::chat::DeltaKind;
+use super::{Config, Emitter, Event, Machine, Outcome, Parser, Record, Records, Validate};
+use crate::chat::Update;
+use crate::delta::Kind;
 use crate::visits;
 use crate::{Flow, Handler, Limits, Storage};
 use std::format;
@@ -78,8 +79,8 @@ fn read<const SLOTS: usize, S: Storage>(by: By, bytes: &[u8], size: usize, confi
     let take = |reader: &mut Reader, event: &Event<'_>| {
         reader.sum += 1;
         if by == By::Pull {
-            for delta in event.deltas() {
-                if let DeltaKind::Content(text) = delta.kind {
+            for (_, update) in event.deltas() {
+                if let Update::Content(text) = update {
                     reader.text(text);
                 }
             }
@@ -278,7 +279,7 @@ fn small_arrays_walk_nothing_twice() {
 
 /// How many fragments of arguments a batch brings that has room for one record at a time.
 fn by_single_records(bytes: &[u8], cut: usize, memory: &mut [u8]) -> usize {
-    let (mut machine, mut batch) = (Machine::<2>::with_slots(limits()), Batch::new());
+    let (mut machine, mut batch) = (Machine::<2>::with_slots(limits()), Emitter::new());
     let mut tracker = crate::track::Tracker::<8, 32>::new();
     let mut store = crate::Movable::new(memory, false);
     let (mut record, mut scratch) = ([Record::default()], [0; 64]);
@@ -286,14 +287,14 @@ fn by_single_records(bytes: &[u8], cut: usize, memory: &mut [u8]) -> usize {
     let (front, back) = bytes.split_at(cut);
     for mut piece in [front, back] {
         loop {
-            let mut sink = Sink::new(&mut record, &mut scratch, Kind::DEFAULT);
-            let (spent, filled) = batch.fill(&mut machine, &mut store, &mut tracker, piece, 0, &mut sink);
+            let mut sink = Records::new(&mut record, &mut scratch, Kind::DEFAULT);
+            let (spent, filled) = batch.run(&mut machine, &mut store, &mut tracker, piece, 0, &mut sink);
             let written = sink.written();
             arguments += record[..written].iter().filter(|record| record.kind == Kind::ToolArguments as u16).count();
             piece = &piece[spent..];
             match filled {
-                Filled::Done => break,
-                Filled::Full => {}
+                Outcome::Done => break,
+                Outcome::Full => {}
                 filled => panic!("{filled:?}"),
             }
         }

@@ -269,13 +269,7 @@ impl<'s> Records<'s> {
     }
 
     /// A record with up to three texts that are not split.
-    fn put_whole(
-        &mut self,
-        mut record: Record,
-        text: Whole<'_>,
-        aux: Whole<'_>,
-        extra: Whole<'_>,
-    ) -> Result<(), Full> {
+    fn put_whole(&mut self, mut record: Record, text: Whole<'_>, aux: Whole<'_>, extra: Whole<'_>) -> Result<(), Full> {
         if !self.has_slot() {
             return Err(Full);
         }
@@ -355,13 +349,7 @@ impl<'s> Records<'s> {
 
     /// A text, in pieces if it has to go to the scratch. `taken` raw bytes of it were given before.
     #[inline(never)]
-    fn put_text(
-        &mut self,
-        mut record: Record,
-        part: Part,
-        payload: Bytes<'_>,
-        taken: &mut usize,
-    ) -> Result<(), Full> {
+    fn put_text(&mut self, mut record: Record, part: Part, payload: Bytes<'_>, taken: &mut usize) -> Result<(), Full> {
         if !self.has_slot() {
             return Err(Full);
         }

@@ -10,8 +10,7 @@ impl Half {
     pub(crate) const NONE: Half = Half(0);
 
     /// The kinds of text of which a choice has one.
-    pub(crate) const OF_CHOICE: [Kind; 4] =
-        [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::FunctionArguments];
+    pub(crate) const OF_CHOICE: [Kind; 4] = [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::FunctionArguments];
 
     /// Takes it out. `None`: nothing waits.
     pub(crate) fn take(&mut self) -> Option<u16> {

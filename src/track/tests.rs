@@ -4,10 +4,9 @@
 extern crate std;
 
 use super::call::Hash;
-use super::{Tracker, Update};
-use crate::chat::{Chunk, Index};
+use super::Tracker;
+use crate::chat::{Chunk, Index, Update};
 use crate::json::{Text, TextFlags};
-use core::ops::ControlFlow;
 use std::collections::BTreeSet;
 use std::format;
 use std::string::String;
@@ -21,15 +20,13 @@ fn told<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, deltas
         let mut index = Index::new();
         let chunk = Chunk::read(payload.as_bytes(), &mut index).unwrap();
         let mut line = Vec::new();
-        for delta in chunk.deltas() {
-            let outcome = tracker.update(&delta, 0, |of, update| -> ControlFlow<()> {
-                assert_eq!(of, choice);
-                line.push(said(&update));
-                ControlFlow::Continue(())
-            });
-            line.extend(outcome.quirks.iter().map(|quirk| format!("{quirk:?}")));
-            line.extend(outcome.error.map(|error| format!("{error:?}")));
+        let mut updates = tracker.updates(&chunk);
+        while let Some((of, update)) = updates.next() {
+            assert_eq!(of, choice);
+            line.push(said(&update));
         }
+        line.extend(updates.quirks().iter().map(|quirk| format!("{quirk:?}")));
+        line.extend(updates.error().map(|error| format!("{error:?}")));
         told.push(line.join(" "));
     }
     told
@@ -41,7 +38,7 @@ fn said(update: &Update<'_>) -> String {
         Update::Call(call) => {
             let mut said = format!("{}:", call.call);
             if call.opens {
-                said += &format!("{}{}", if call.reuses { "again" } else { "new" }, call.index);
+                said += &format!("{}{}", if call.reuses { "again" } else { "new" }, call.index.unwrap());
             }
             said += &call.id.map_or(String::new(), |id| format!("#{id}"));
             said += &call.kind.map_or(String::new(), |kind| format!("({kind})"));
@@ -243,27 +240,6 @@ fn short_texts_are_told_apart() {
     assert!(hashes.len() >= texts, "{} {texts}", hashes.len());
 }
 
-#[test]
-fn a_text_may_be_taken_as_it_stands_if_nothing_is_odd() {
-    let text = |raw: &'static str| Text::from_raw(raw.as_bytes(), TextFlags::PLAIN);
-    let fresh = || {
-        let mut tracker = Tracker::<4, 4>::new();
-        told(&mut tracker, 3, &[r#""role":"assistant""#]);
-        tracker
-    };
-    assert!(!Tracker::<4, 4>::new().plain(3, text("a")));
-    let mut tracker = fresh();
-    assert!(tracker.plain(3, text("a")) && tracker.plain(3, text("b")));
-    // Another choice, be it known.
-    told(&mut tracker, 2, &[r#""role":"assistant""#]);
-    assert!(!tracker.plain(2, text("a")) && tracker.plain(3, text("a")));
-    // Half of a character waits, until its other half came.
-    told(&mut tracker, 2, &[r#""content":"\ud83d""#]);
-    assert!(!tracker.plain(3, text("a")));
-    told(&mut tracker, 2, &[r#""content":"\ude00""#]);
-    assert!(tracker.plain(3, text("a")));
-}
-
 /// A half of each channel of each choice and of each call, all at once: none is another's, and none is lost.
 #[test]
 fn halves_wait_in_every_channel_at_once() {
@@ -285,23 +261,15 @@ fn halves_wait_in_every_channel_at_once() {
     let payload = br#"{"choices":[{"index":3,"finish_reason":"stop"}]}"#;
     let mut index = Index::new();
     let chunk = Chunk::read(payload, &mut index).unwrap();
-    let mut settled = Vec::new();
-    for delta in chunk.deltas() {
-        let outcome = tracker.update(&delta, 0, |choice, update| -> ControlFlow<()> {
-            settled.push(format!("{choice} {}", said(&update)));
-            ControlFlow::Continue(())
-        });
-        assert_eq!(outcome.quirks.iter().collect::<Vec<_>>(), [crate::Quirk::LoneSurrogate]);
-    }
+    let mut settled: Vec<String> = Vec::new();
+    let mut updates = tracker.updates(&chunk);
+    settled.extend(updates.by_ref().map(|(choice, update)| format!("{choice} {}", said(&update))));
+    assert_eq!(updates.quirks().iter().collect::<Vec<_>>(), [crate::Quirk::LoneSurrogate]);
+    drop(updates);
     assert_eq!(lost(&settled), 6, "{settled:?}");
     assert!(settled.iter().all(|line| line.starts_with("3 ")) && settled.last().unwrap().contains("Finish"));
     // And the end of the stream that of all.
-    let mut left = Vec::new();
-    let outcome = tracker.finish(|choice, update| -> ControlFlow<()> {
-        left.push(format!("{choice} {}", said(&update)));
-        ControlFlow::Continue(())
-    });
+    let left: Vec<String> = tracker.finish().map(|(choice, update)| format!("{choice} {}", said(&update))).collect();
     assert_eq!((lost(&left), left.iter().all(|line| line.starts_with("1 "))), (6, true), "{left:?}");
-    assert!(!outcome.quirks.is_empty());
-    assert!(tracker.finish(|_, _| -> ControlFlow<()> { panic!("nothing waits") }).quirks.is_empty());
+    assert!(tracker.finish().next().is_none());
 }

@@ -406,13 +406,7 @@ struct Fragment<'a> {
 fn is_part_of_delta(kind: Kind) -> bool {
     !matches!(
         kind,
-        Kind::Role
-            | Kind::Finish
-            | Kind::Message
-            | Kind::ChoiceError
-            | Kind::Logprobs
-            | Kind::Meta
-            | Kind::Annotation
+        Kind::Role | Kind::Finish | Kind::Message | Kind::ChoiceError | Kind::Logprobs | Kind::Meta | Kind::Annotation
     )
 }
 

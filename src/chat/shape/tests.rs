@@ -3,15 +3,17 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Changing, Fill, Holes, Shape, HOLES};
-use crate::chat::index::{call, choice, delta, top, Hint, Index};
+use super::{Changing, Fill, Holes, How, Item, Shape, HOLES};
+use crate::chat::index::{choice, delta, top, Hint, Index};
+use crate::chat::read;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
 fn read(payload: &str) -> Index {
     let mut index = Index::new();
-    assert_eq!(index.read(payload.as_bytes(), Hint::None, 128), Ok(payload.len()), "{payload}");
+    let read = read::read(&mut index, payload.as_bytes(), Hint::None, 128).unwrap();
+    assert_eq!(read.end, payload.len(), "{payload}");
     index
 }
 
@@ -120,7 +122,7 @@ fn holes_are_in_order_and_so_many_at_most() {
 fn values(index: &Index, payload: &str) -> Vec<String> {
     let mut values = Vec::new();
     let mut add = |level: &str, member: usize, value: Option<crate::json::Value<'_>>| {
-        if let Some(value) = value {
+        if let Some(value) = value.filter(|value| !value.is_null()) {
             let start = value.raw().as_ptr() as usize - payload.as_ptr() as usize;
             let flags = value.as_text().map(|text| text.parts().0.bits());
             values.push(format!("{level} {member} {start} {} {flags:?}", std::str::from_utf8(value.raw()).unwrap()));
@@ -132,9 +134,13 @@ fn values(index: &Index, payload: &str) -> Vec<String> {
     (0..top::COUNT).for_each(|member| add("top", member, value(index.top.get(member))));
     (0..choice::COUNT).for_each(|member| add("choice", member, value(first.spans.get(member))));
     (0..delta::COUNT).for_each(|member| add("delta", member, value(first.delta.spans.get(member))));
-    (0..call::COUNT).for_each(|member| add("call", member, value(first.delta.call.get(member))));
-    let Index { choices, quirks, facts, due, number, .. } = index;
-    values.push(format!("{choices} {} {quirks:?} {facts:?} {due} {number}", first.delta.calls));
+    let Index { choices, quirks, facts, list, .. } = index;
+    // What is known of a string is kept of strings alone.
+    let flags = |item: &Item| if item.how == How::Text { item.flags } else { 0 };
+    let items: Vec<_> =
+        list.items.iter().take(usize::from(list.len)).map(|item| Item { flags: flags(item), ..*item }).collect();
+    values
+        .push(format!("{choices} {quirks:?} {facts:?} {items:?} {} {} {}", list.has_usage, list.has_error, list.rest));
     values
 }
 
@@ -145,14 +151,14 @@ fn a_shape_gives_its_index_back() {
         delta("\"content\":\"a\\u00e9\""),
         delta(calls),
         delta("\"content\":\"\",\"content\":7"),
-        "{\"id\":\"c\",\"choices\":[{\"index\":2,\"finish_reason\":null},{}],\"usage\":{},\"error\":null}".to_string(),
+        "{\"id\":\"c\",\"choices\":[{\"index\":2,\"finish_reason\":null}],\"usage\":{},\"error\":null}".to_string(),
         "{}".to_string(),
         many(HOLES),
     ] {
         let index = read(&payload);
         let holes = Holes::of(&index, payload.as_bytes(), ALL, false).unwrap();
         let mut shape = Shape::EMPTY;
-        shape.keep(&index, holes.as_slice()).unwrap();
+        shape.keep(&index, payload.as_bytes(), holes.as_slice()).unwrap();
         // Something else was there.
         let mut other = read(
             "{\"model\":\"m\",\"choices\":[{\"index\":5,\"delta\":{\"role\":\"r\"},\"text\":\"t\"}],\"x_groq\":{}}",
@@ -164,8 +170,8 @@ fn a_shape_gives_its_index_back() {
             let text = crate::scan::hole::text_end(&payload.as_bytes()[hole.start..]);
             *between = if hole.fill == Fill::Text { text.flags } else { 0 };
         }
+        shape.list(&mut other);
         assert_eq!(values(&other, &payload), values(&index, &payload), "{payload}");
-        assert!(other.seen.is_empty() && other.finished.is_empty());
     }
 }
 
@@ -174,21 +180,25 @@ fn a_shape_that_is_too_large_is_not_kept() {
     let keep = |payload: &str| {
         let index = read(payload);
         let holes = Holes::of(&index, payload.as_bytes(), NONE, false).unwrap();
-        Shape::EMPTY.clone().keep(&index, holes.as_slice())
+        Shape::EMPTY.clone().keep(&index, payload.as_bytes(), holes.as_slice())
     };
     assert!(keep(&delta(&format!("\"content\":\"{}\"", "a".repeat(65_000)))).is_some());
     assert!(keep(&delta(&format!("\"content\":\"{}\"", "a".repeat(66_000)))).is_none());
-    let members = |names: &[&str]| names.iter().map(|name| format!("\"{name}\":null,")).collect::<String>();
-    let top = members(&["id", "object", "created", "model", "system_fingerprint", "service_tier", "provider", "usage"]);
-    let choice = members(&["finish_reason", "native_finish_reason", "logprobs", "error"]);
-    let delta = members(&["role", "content", "refusal", "reasoning_content", "reasoning", "thinking", "thought"]);
-    let chunk = |rest: &str| {
-        format!("{{{top}\"choices\":[{{{choice}\"index\":0,\"delta\":{{{delta}\"audio\":null{rest}}}}}]}}")
+    // A member that is null takes no room.
+    let members =
+        |names: &[&str], value: &str| names.iter().map(|name| format!("\"{name}\":{value},")).collect::<String>();
+    let top =
+        ["object", "created", "model", "system_fingerprint", "service_tier", "provider", "usage", "type", "detail"];
+    let choice = ["native_finish_reason", "logprobs", "finishReason"];
+    let delta = ["role", "refusal", "thinking", "thought", "audio"];
+    let chunk = |value: &str, rest: &str| {
+        let [top, choice, delta] = [&top[..], &choice, &delta].map(|names| members(names, value));
+        format!("{{{top}{rest}\"choices\":[{{{choice}\"index\":0,\"delta\":{{{delta}\"content\":\"\"}}}}]}}")
     };
-    // With `choices`, `index`, `delta` and the choice as a whole.
-    let due = 8 + 4 + 8 + 4;
-    assert!(due <= super::MEMBERS && super::MEMBERS < due + 3);
-    assert!(keep(&chunk("")).is_some());
-    assert!(keep(&chunk(",\"annotations\":null,\"function_call\":null")).is_some());
-    assert!(keep(&chunk(",\"annotations\":null,\"function_call\":null,\"tool_calls\":null")).is_none());
+    assert!(keep(&chunk("null", "\"id\":1,\"x_groq\":1,")).is_some());
+    // With `choices`, `index`, `delta`, `content` and the choice as a whole.
+    assert!(top.len() + choice.len() + delta.len() + 5 > super::MEMBERS);
+    assert!(keep(&chunk("7", "")).is_none());
+    // So do choices behind the first.
+    assert!(keep("{\"choices\":[{\"index\":0},{\"index\":1}]}").is_none());
 }

@@ -1,0 +1,95 @@
+//! Where texts lie, what they need, and numbers.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+extern crate std;
+
+use super::{ten_digits, Bytes, Context, Full, Record, Records, Whole, FLAG_TEXT_SCRATCH, LEAST};
+use crate::delta::{Delta, Kind, Part};
+use crate::json::{parse, Text};
+
+#[test]
+fn more_scratch_is_needed_where_an_empty_one_would_not_do() {
+    let (mut records, mut scratch) = ([Record::default(); 4], [0; 64]);
+    for (len, need) in [(63, 0), (64, 0), (65, 65), (200, 200)] {
+        let mut sink = Records::new(&mut records, &mut scratch, u64::MAX);
+        let bytes = [b'x'; 200];
+        let put = |sink: &mut Records<'_>, len: usize| {
+            let text = Whole::Bytes(bytes.get(..len).unwrap_or_default());
+            sink.put_whole(Record::default(), text, Whole::NONE, Whole::NONE)
+        };
+        assert_eq!(put(&mut sink, 2).map_err(|Full| ()), Ok(()));
+        assert_eq!((put(&mut sink, len).is_err(), sink.need()), (true, need), "{len}");
+        assert_eq!((sink.written(), sink.used()), (1, 2));
+    }
+}
+
+#[test]
+fn ten_digits_are_their_number() {
+    for number in (0..10_000_000_000_u64).step_by(9_876_543).chain([9_999_999_999, 1_700_000_000]) {
+        let mut raw = [b'0'; 10];
+        let mut rest = number;
+        for digit in raw.iter_mut().rev() {
+            *digit = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        assert_eq!(ten_digits(&raw), Some(number));
+    }
+    // Any other byte in any place is none.
+    for place in 0..10 {
+        for byte in (0..=255_u8).filter(|byte| !byte.is_ascii_digit()) {
+            let mut raw = *b"9190909091";
+            if let Some(at) = raw.get_mut(place) {
+                *at = byte;
+            }
+            assert_eq!(ten_digits(&raw), None, "{byte} in place {place}");
+        }
+    }
+    assert_eq!((ten_digits(b"170000000"), ten_digits(b"17000000000")), (None, None));
+}
+
+/// The text of a JSON string.
+fn text(string: &'static str) -> Text<'static> {
+    parse(string.as_bytes()).unwrap().as_text().unwrap()
+}
+
+#[test]
+fn a_text_that_fits_is_written_at_once() {
+    for (slots, room, string, due) in [
+        (1, 64, r#""plain""#, Some((0, 11, 5, 0))),
+        (1, 64, r#""a\nb""#, Some((FLAG_TEXT_SCRATCH, 0, 3, 3))),
+        (1, LEAST, r#""a\nb""#, Some((FLAG_TEXT_SCRATCH, 0, 3, 3))),
+        // What lies in the input needs no room.
+        (1, 0, r#""plain""#, Some((0, 11, 5, 0))),
+        (1, LEAST - 1, r#""a\nb""#, None),
+        (1, 64, r#""0123456789012345678901234567890123456789012345678901234567890123\n""#, None),
+        (0, 64, r#""plain""#, None),
+        (0, 64, r#""a\nb""#, None),
+    ] {
+        let (mut records, mut scratch) = ([Record::default(); 1], [0; 64]);
+        let mut sink = Records::new(records.get_mut(..slots).unwrap(), scratch.get_mut(..room).unwrap(), u64::MAX);
+        let context = Context { payload: Bytes::new(string.as_bytes(), Some(10)), ..Context::nothing((5, 6)) };
+        let part = Part::of(string.as_bytes(), text(string));
+        let put = sink.put_now(&context, &Delta { choice: 3, call: 4, text: part, ..Delta::new(Kind::Content) });
+        let (written, used) = (sink.written(), sink.used());
+        assert_eq!((put, written), (due.is_some(), usize::from(due.is_some())), "{string} {slots} {room}");
+        let Some((flags, text_off, text_len, need)) = due else { continue };
+        let [record] = records;
+        assert_eq!((record.kind, record.choice, record.call), (Kind::Content as u16, 3, 4));
+        assert_eq!((record.start, record.end), (5, 6));
+        assert_eq!((record.flags, record.text_off, record.text_len, used), (flags, text_off, text_len, need));
+    }
+}
+
+#[test]
+fn a_text_is_decoded_where_there_is_room() {
+    let (mut records, mut scratch) = ([Record::default(); 1], [0; 64]);
+    let mut sink = Records::new(&mut records, &mut scratch, u64::MAX);
+    assert_eq!(sink.decode(text(r#""a\u00e9""#)), Some((0, 3)));
+    // Nothing is used as long as no record says so.
+    assert_eq!((sink.used(), sink.decode(text(r#""\t""#))), (0, Some((0, 1))));
+    sink.used = 64 - LEAST;
+    assert_eq!(sink.decode(text(r#""\t""#)), Some((48, 1)));
+    assert_eq!(sink.decode(text(r#""\t0123456789abcdef""#)), None);
+    sink.used += 1;
+    assert_eq!(sink.decode(text(r#""\t""#)), None);
+}
