@@ -1,48 +1,20 @@
 //! The assembler: events in, a completion out.
 
-use super::budget::Budget;
-use super::completion::{Choice, Completion};
+use super::completion::Completion;
+use super::error::{AssembleError, LogError};
+use super::log::MessageLog;
 use crate::chat::{Chunk, Update};
-use crate::stream::Event;
+use crate::json::Balance;
+use crate::stream::{Event, Flow, Handler};
 use crate::track::Tracker;
 use crate::{Error, Limits, Quirk, QuirkSet};
+use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 /// Choices that a message can have.
 const CHOICES: usize = 128;
 /// Tool calls that a stream can have, of all choices together.
 const CALLS: usize = 256;
-
-/// What of an event could not be kept. The rest of it was, and the message is what came before, with no gap in a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AssembleError {
-    /// The message would be longer than [`Limits::max_message_len`]. Texts that grow take nothing more from here on.
-    TooLong,
-    /// More than 128 choices.
-    TooManyChoices,
-    /// More than 256 tool calls.
-    TooManyCalls,
-    /// The index of a choice or a tool call is none.
-    BadIndex,
-    /// Memory could not be had.
-    OutOfMemory,
-}
-
-impl fmt::Display for AssembleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            AssembleError::TooLong => "the message is too long",
-            AssembleError::TooManyChoices => "too many choices",
-            AssembleError::TooManyCalls => "too many tool calls",
-            AssembleError::BadIndex => "an index that is none",
-            AssembleError::OutOfMemory => "out of memory",
-        })
-    }
-}
-
-impl core::error::Error for AssembleError {}
 
 /// Puts the deltas of one stream together.
 ///
@@ -68,7 +40,7 @@ impl core::error::Error for AssembleError {}
 /// }
 /// assembler.finish()?;
 ///
-/// let message = assembler.into_message();
+/// let message = assembler.into_message()?;
 /// assert_eq!(message.id.as_deref(), Some("c1"));
 /// let choice = &message.choices[0];
 /// assert_eq!(choice.content.as_deref(), Some("Hello"));
@@ -76,27 +48,48 @@ impl core::error::Error for AssembleError {}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// Or push: the assembler is a [`Handler`], and the parser's own tracker does the tracking.
+///
+/// ```
+/// use deltawire::{message::Assembler, Parser};
+///
+/// # let stream = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"}}]}\n\n";
+/// let mut parser = Parser::new([0; 4096]);
+/// let mut assembler = Assembler::new();
+/// let fed = parser.feed(stream, &mut assembler);
+/// assert_eq!(fed.stop, None);
+/// parser.finish_into(&mut assembler);
+/// assert_eq!(assembler.error(), None);
+/// assert_eq!(assembler.message()?.choices[0].content.as_deref(), Some("Hello"));
+/// # Ok::<(), deltawire::message::AssembleError>(())
+/// ```
+///
 /// # Memory
 ///
-/// It is some 400 bytes itself. Nothing is taken from the heap before the first choice comes. Then it is the state of the
-/// choices (at most 24 KiB, of fixed size) and what the message itself comes to, bounded by
-/// [`Limits::max_message_len`]: all texts and all raw JSON count, in bytes. If memory cannot be had, an error says so;
-/// nothing aborts.
+/// It is some 400 bytes itself. Nothing is taken from the heap before there is something to keep. Then it takes the state
+/// of the choices (at most 40 KiB, of fixed size; 16 KiB if it is pushed to) and a [`MessageLog`], bounded by
+/// [`Limits::max_message_len`]: all texts and all raw JSON count, in bytes. A piece that does not go on with the text
+/// before it (of another choice or call) takes 12 bytes more; the log is never longer than four times the limit and 64
+/// KiB. Each completion is a copy. If memory runs out, an error says so; nothing aborts.
 #[derive(Clone, Debug)]
 pub struct Assembler {
-    /// One, or none yet.
-    pub(super) tracker: Vec<Tracker<CHOICES, CALLS>>,
-    pub(super) kept: Kept,
-    pub(super) limits: Limits,
+    /// One, once deltas were pulled.
+    tracker: Vec<Tracker<CHOICES, CALLS>>,
+    kept: Growable,
+    drops_repeats: bool,
     quirks: [u32; Quirk::ALL.len()],
+    error: Option<AssembleError>,
 }
 
-/// What is kept, apart from the tracker whose updates change it.
+/// A log whose buffer grows.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
-    message: Completion,
-    pub(super) budget: Budget,
-    drop_repeats: bool,
+struct Growable {
+    /// One, once there is something to keep.
+    log: Vec<MessageLog<CHOICES, CALLS>>,
+    buffer: Vec<u8>,
+    limit: usize,
+    /// What strict JSON forbids in texts that no tracker reads.
+    quirks: QuirkSet,
 }
 
 impl Default for Assembler {
@@ -113,26 +106,24 @@ impl Assembler {
 
     /// An assembler with its own limits: [`Limits::max_message_len`] matters to it.
     pub fn with_limits(limits: Limits) -> Self {
+        let limit = limits.max_message_len;
         Assembler {
             tracker: Vec::new(),
-            kept: Kept {
-                message: Completion::default(),
-                budget: Budget::new(limits.max_message_len),
-                drop_repeats: false,
-            },
-            limits,
+            kept: Growable { log: Vec::new(), buffer: Vec::new(), limit, quirks: QuirkSet::EMPTY },
+            drops_repeats: false,
             quirks: [0; Quirk::ALL.len()],
+            error: None,
         }
     }
 
-    /// Whether arguments of a call that come a second time, whole and alike, are dropped. They are kept unless this
-    /// says so: the text is what was sent. Set it before the first event.
+    /// Whether to drop arguments of a call that repeat the whole arguments before them. By default they are kept: the
+    /// text is what was sent.
     pub fn drop_repeated_arguments(mut self, drop: bool) -> Self {
-        self.kept.drop_repeats = drop;
+        self.drops_repeats = drop;
         self
     }
 
-    /// Takes in an event. Only chunks bring something.
+    /// Takes in an event. Only chunks contain something to keep.
     ///
     /// # Errors
     ///
@@ -150,31 +141,56 @@ impl Assembler {
     ///
     /// As [`add`](Self::add).
     pub fn finish(&mut self) -> Result<(), AssembleError> {
+        let mut done = Ok(());
         if let Some(tracker) = self.tracker.first_mut() {
-            let kept = &mut self.kept;
             let mut quirks = QuirkSet::EMPTY;
             while let Some(delta) = tracker.flush(None, &mut quirks) {
                 if let Some(update) = Update::of(&delta, b"") {
-                    kept.update(delta.choice, &update);
+                    done = done.and(self.kept.put(delta.choice, &update));
                 }
             }
             self.count(quirks);
         }
-        self.settle()
+        self.conclude(done)
     }
 
     /// The message so far.
-    pub fn message(&self) -> &Completion {
-        &self.kept.message
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`](AssembleError::OutOfMemory).
+    pub fn message(&self) -> Result<Completion, AssembleError> {
+        let Some(log) = self.kept.log.first() else { return Ok(Completion::default()) };
+        let mut message = log.completion(&self.kept.buffer)?;
+        if self.drops_repeats {
+            for choice in &mut message.choices {
+                if let Some(call) = &mut choice.function_call {
+                    drop_repeats(&mut call.arguments)?;
+                }
+                for call in choice.tool_calls.iter_mut().filter(|call| !call.custom) {
+                    drop_repeats(&mut call.arguments)?;
+                }
+            }
+        }
+        Ok(message)
     }
 
     /// The message.
-    pub fn into_message(self) -> Completion {
-        self.kept.message
+    ///
+    /// # Errors
+    ///
+    /// As [`message`](Self::message).
+    pub fn into_message(self) -> Result<Completion, AssembleError> {
+        self.message()
     }
 
-    /// How many deltas had `quirk`, in a text or given what came before. What is odd about framing and shape is
-    /// counted by the [`Parser`](crate::Parser), these quirks are not.
+    /// The first thing that could not be kept.
+    pub fn error(&self) -> Option<AssembleError> {
+        self.error
+    }
+
+    /// How many deltas had `quirk`, in a text or given what came before. The [`Parser`](crate::Parser) counts the quirks
+    /// of framing and shape and, if it is fed with the assembler as its handler, of most texts.
     pub fn quirk_count(&self, quirk: Quirk) -> u32 {
         self.quirks.get(quirk as usize).copied().unwrap_or(0)
     }
@@ -188,56 +204,47 @@ impl Assembler {
     pub fn reset(&mut self) {
         // Its memory stays.
         self.tracker.clear();
-        self.kept.message = Completion::default();
-        self.kept.budget = Budget::new(self.limits.max_message_len);
+        self.kept.log.clear();
         self.quirks = [0; Quirk::ALL.len()];
+        self.error = None;
     }
 
-    /// Takes the memory for the state of the choices. It is copied from a constant: 22 KiB that were made on the stack would
-    /// be in the frame of each call of who calls this.
+    /// Takes the memory for the state of the choices. It is copied from a constant: 22 KiB made on the stack would be in
+    /// the frame of each call of the caller.
     #[cold]
     #[inline(never)]
-    fn track(&mut self) -> bool {
-        let has_room = self.tracker.try_reserve_exact(1).is_ok();
-        if has_room {
-            self.tracker.extend_from_slice(const { &[Tracker::new()] });
-        }
-        has_room
+    fn track(&mut self) -> Result<(), AssembleError> {
+        self.tracker.try_reserve_exact(1).map_err(|_| AssembleError::OutOfMemory)?;
+        self.tracker.extend_from_slice(const { &[Tracker::new()] });
+        Ok(())
     }
 
     fn add_chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), AssembleError> {
-        self.kept.head(chunk);
-        if chunk.deltas().next().is_some() && self.tracker.is_empty() && !self.track() {
-            self.kept.budget.fail(AssembleError::OutOfMemory);
-            return self.settle();
+        let mut done = self.kept.chunk(chunk);
+        if self.tracker.is_empty() && chunk.deltas().next().is_some() {
+            done = done.and(self.track());
         }
         if let Some(tracker) = self.tracker.first_mut() {
-            let kept = &mut self.kept;
             let mut updates = tracker.updates(chunk);
-            while let Some((choice, update)) = updates.next() {
-                kept.update(choice, &update);
+            for (choice, update) in updates.by_ref() {
+                done = done.and(self.kept.put(choice, &update));
             }
-            match updates.error() {
-                Some(Error::TooManyChoices { .. }) => kept.budget.fail(AssembleError::TooManyChoices),
-                Some(Error::BadIndex { .. }) => kept.budget.fail(AssembleError::BadIndex),
-                Some(Error::TooManyCalls { .. }) => kept.budget.fail(AssembleError::TooManyCalls),
-                _ => {}
+            if let Some(error) = updates.error() {
+                done = done.and(limit(&error));
             }
             let quirks = updates.quirks();
             drop(updates);
             self.count(quirks);
         }
-        self.settle()
+        self.conclude(done)
     }
 
-    /// Counts what texts brought to light, and gives the error of the event.
-    fn settle(&mut self) -> Result<(), AssembleError> {
-        let quirks = core::mem::take(&mut self.kept.budget.quirks);
+    /// Counts the quirks of texts that no tracker reads, and notes the first error.
+    fn conclude(&mut self, done: Result<(), AssembleError>) -> Result<(), AssembleError> {
+        let quirks = core::mem::take(&mut self.kept.quirks);
         self.count(quirks);
-        match self.kept.budget.error.take() {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        self.error = self.error.or(done.err());
+        done
     }
 
     fn count(&mut self, quirks: QuirkSet) {
@@ -249,65 +256,142 @@ impl Assembler {
     }
 }
 
-impl Kept {
-    /// The members of the top level: the first that says something.
-    fn head(&mut self, chunk: &Chunk<'_>) {
-        let Kept { message, budget, .. } = self;
-        budget.first(&mut message.id, || chunk.id());
-        budget.first(&mut message.object, || chunk.object());
-        budget.first(&mut message.model, || chunk.model());
-        budget.first(&mut message.system_fingerprint, || chunk.system_fingerprint());
-        budget.first(&mut message.service_tier, || chunk.service_tier());
-        budget.first(&mut message.provider, || chunk.provider());
-        if message.created.is_none() {
-            message.created = chunk.created().filter(|&created| created > 0);
-        }
+/// What could not be kept is in [`error`](Assembler::error); the parser is not stopped for that.
+impl Handler for Assembler {
+    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
+        let done = self.kept.chunk(chunk);
+        let _ = self.conclude(done);
+        Flow::Continue(())
     }
 
-    fn update(&mut self, choice: u32, update: &Update<'_>) {
-        let Kept { message, budget, drop_repeats } = self;
-        let quirks = budget.quirks;
-        match update {
-            Update::Usage(usage) => {
-                let old = message.usage.take();
-                let cost = old.as_ref().map_or(0, |old| old.as_bytes().len());
-                budget.refund(cost);
-                message.usage = budget.raw(usage.value());
-                if message.usage.is_none() {
-                    // The last one that could be kept.
-                    budget.take(cost);
-                    message.usage = old;
-                }
-            }
-            Update::Error(error) => budget.failure(&mut message.error, error),
-            _ => {
-                if let Some(choice) = choice_mut(&mut message.choices, choice, budget) {
-                    choice.update(update, *drop_repeats, budget);
-                }
-            }
+    #[inline]
+    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
+        let done = self.kept.put(choice, &update);
+        if done.is_err() || !self.kept.quirks.is_empty() {
+            let _ = self.conclude(done);
         }
-        if !matches!(update, Update::Message(_) | Update::Audio(_)) {
-            // The tracker read these texts too, and told of their quirks.
-            budget.quirks = quirks;
-        }
+        Flow::Continue(())
+    }
+
+    fn limit(&mut self, error: &Error) -> Flow {
+        let _ = self.conclude(limit(error));
+        Flow::Continue(())
     }
 }
 
-/// The choice with this index, a new one if there is none.
-fn choice_mut<'m>(choices: &'m mut Vec<Choice>, index: u32, budget: &mut Budget) -> Option<&'m mut Choice> {
-    let place = match choices.binary_search_by_key(&index, |choice| choice.index) {
-        Ok(place) => place,
-        Err(_) if choices.len() >= CHOICES => {
-            budget.fail(AssembleError::TooManyChoices);
-            return None;
+/// A tracker left something out.
+fn limit(error: &Error) -> Result<(), AssembleError> {
+    Err(match error {
+        Error::TooManyChoices { .. } => AssembleError::TooManyChoices,
+        Error::TooManyCalls { .. } => AssembleError::TooManyCalls,
+        Error::BadIndex { .. } => AssembleError::BadIndex,
+        Error::Quirk { .. } => return Ok(()),
+    })
+}
+
+impl Growable {
+    /// Takes the memory for the log, from a constant as the tracker's.
+    #[cold]
+    #[inline(never)]
+    fn open(&mut self) -> Result<(), AssembleError> {
+        self.log.try_reserve_exact(1).map_err(|_| AssembleError::OutOfMemory)?;
+        self.log.extend_from_slice(const { &[MessageLog::new()] });
+        if let Some(log) = self.log.first_mut() {
+            log.set_limit(self.limit);
         }
-        Err(place) => {
-            if !budget.room(choices) {
-                return None;
-            }
-            choices.insert(place, Choice { index, ..Choice::default() });
-            place
+        Ok(())
+    }
+
+    /// Writes to the log, in a larger buffer if need be.
+    #[inline]
+    fn write(
+        &mut self,
+        mut write: impl FnMut(&mut MessageLog<CHOICES, CALLS>, &mut [u8]) -> Result<(), LogError>,
+    ) -> Result<(), AssembleError> {
+        if self.log.is_empty() {
+            self.open()?;
         }
-    };
-    choices.get_mut(place)
+        let Some(log) = self.log.first_mut() else { return Ok(()) };
+        loop {
+            return Err(match write(log, &mut self.buffer) {
+                Ok(()) => return Ok(()),
+                Err(LogError::NeedStorage { need }) => {
+                    if grow(&mut self.buffer, need) {
+                        continue;
+                    }
+                    log.cut();
+                    AssembleError::OutOfMemory
+                }
+                Err(LogError::TooLong) => AssembleError::TooLong,
+                Err(LogError::TooManyChoices) => AssembleError::TooManyChoices,
+                Err(LogError::TooManyCalls) => AssembleError::TooManyCalls,
+                Err(LogError::BadIndex) => AssembleError::BadIndex,
+            });
+        }
+    }
+
+    /// Takes in the members of a chunk's top level.
+    #[inline]
+    fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), AssembleError> {
+        if self.log.is_empty() && is_empty(chunk) {
+            return Ok(());
+        }
+        let done = self.write(|log, buffer| log.chunk(buffer, chunk));
+        let quirks = self.take_quirks();
+        self.quirks |= quirks;
+        done
+    }
+
+    /// Takes in an update.
+    #[inline]
+    fn put(&mut self, choice: u32, update: &Update<'_>) -> Result<(), AssembleError> {
+        let done = self.write(|log, buffer| log.put(buffer, choice, update));
+        let quirks = self.take_quirks();
+        if matches!(update, Update::Message(_) | Update::Audio(_)) {
+            self.quirks |= quirks;
+        }
+        done
+    }
+
+    #[inline]
+    fn take_quirks(&mut self) -> QuirkSet {
+        self.log.first_mut().map_or(QuirkSet::EMPTY, |log| core::mem::take(&mut log.state.quirks))
+    }
+}
+
+/// Whether the top level of a chunk has nothing to keep.
+fn is_empty(chunk: &Chunk<'_>) -> bool {
+    let texts = [chunk.id(), chunk.object(), chunk.model(), chunk.system_fingerprint(), chunk.service_tier()];
+    texts.into_iter().chain([chunk.provider()]).flatten().next().is_none() && chunk.created().is_none()
+}
+
+/// Makes the buffer so long. `false`: there is no memory.
+fn grow(buffer: &mut Vec<u8>, len: usize) -> bool {
+    let has_memory = buffer.try_reserve_exact(len.saturating_sub(buffer.len())).is_ok();
+    if has_memory {
+        buffer.resize(len, 0);
+    }
+    has_memory
+}
+
+/// Drops what repeats the whole arguments at the beginning.
+fn drop_repeats(arguments: &mut Option<String>) -> Result<(), AssembleError> {
+    let Some(all) = arguments else { return Ok(()) };
+    let Some(end) = Balance::default().feed(all.as_bytes()) else { return Ok(()) };
+    let Some((first, behind)) = all.split_at_checked(end) else { return Ok(()) };
+    let mut rest = behind;
+    while let Some(after) = rest.trim_start().strip_prefix(first.trim_start()) {
+        rest = after;
+    }
+    if rest.len() == behind.len() {
+        return Ok(());
+    }
+    let rest = if rest.trim().is_empty() { "" } else { rest };
+    let mut once = String::new();
+    let len = first.len().saturating_add(rest.len());
+    once.try_reserve_exact(len).map_err(|_| AssembleError::OutOfMemory)?;
+    once.push_str(first);
+    once.push_str(rest);
+    *arguments = Some(once);
+    Ok(())
 }

@@ -1,14 +1,14 @@
-//! The whole message, as data.
+//! The finished message, as data.
 
-use super::{RawJson, RawList};
-use crate::json::Balance;
+use super::raw::{RawJson, RawList};
+use crate::chat::LISTS;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 /// What a stream comes to: the completion that the API would have sent in one piece.
 ///
-/// Of the members of the top level the first that says something counts (a first chunk with an empty `id` does not),
-/// of `usage` the last, of errors the first. Texts are never `Some("")`.
+/// Of the members of the top level the first that is not empty counts, of `usage` the last, of errors the first. Texts are
+/// never `Some("")`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Completion {
@@ -28,7 +28,7 @@ pub struct Completion {
     pub provider: Option<String>,
     /// The choices, by ascending index.
     pub choices: Vec<Choice>,
-    /// `usage`: the last that said something, never a sum.
+    /// `usage`: the last that was not empty, never a sum.
     pub usage: Option<RawJson>,
     /// The first error that the API reported.
     pub error: Option<Failure>,
@@ -58,11 +58,12 @@ pub struct Choice {
     pub reasoning: Option<String>,
     /// The function that it calls (deprecated form).
     pub function_call: Option<FunctionCall>,
-    /// The tools that it calls: by ascending index; in order of appearance if an index was used for two calls.
+    /// The tools that it calls: by ascending index; in order of appearance if two calls
+    /// have one index.
     pub tool_calls: Vec<ToolCall>,
     /// Its audio.
     pub audio: Option<Audio>,
-    /// The items of `annotations`.
+    /// The items of `annotations`, as strict JSON.
     pub annotations: RawList,
     /// Why it finished, as sent; the last reason counts.
     pub finish_reason: Option<String>,
@@ -72,10 +73,6 @@ pub struct Choice {
     pub logprobs: Option<Logprobs>,
     /// The first error of this choice alone.
     pub error: Option<Failure>,
-    /// What is there was said by a `message`, not by deltas.
-    pub(crate) whole: bool,
-    /// An index was used for two calls.
-    pub(crate) reused: bool,
 }
 
 /// A `function_call` (deprecated form).
@@ -86,14 +83,13 @@ pub struct FunctionCall {
     pub name: Option<String>,
     /// Its arguments: the text that was sent, JSON if the model was right.
     pub arguments: Option<String>,
-    pub(crate) repeat: Repeat,
 }
 
 /// A tool call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// Its index, as sent or as understood.
+    /// Its index, as sent or as understood; of a whole `message` its position.
     pub index: u32,
     /// Its ID.
     pub id: Option<String>,
@@ -106,8 +102,7 @@ pub struct ToolCall {
     /// Its arguments: the text that was sent, JSON if the model was right.
     pub arguments: Option<String>,
     /// Its number in order of appearance.
-    pub(crate) number: u32,
-    pub(crate) repeat: Repeat,
+    pub(super) number: u32,
 }
 
 /// Audio.
@@ -118,13 +113,13 @@ pub struct Audio {
     pub id: Option<String>,
     /// Base64, the fragments one after the other.
     pub data: Option<String>,
-    /// What is said in it.
+    /// Its words.
     pub transcript: Option<String>,
     /// When it can no longer be referred to, in seconds since 1970.
     pub expires_at: Option<u64>,
 }
 
-/// Log probabilities: the items of every chunk, in order. A list is `None` if no chunk had it.
+/// Log probabilities: the items of every chunk, in order, as strict JSON. A list is `None` if no chunk had it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Logprobs {
@@ -151,19 +146,17 @@ pub enum Failure {
     Text(String),
 }
 
-/// Watches arguments for their end, to tell a repeat of them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Repeat {
-    pub(crate) balance: Balance,
-    /// How long the arguments are that were complete.
-    pub(crate) end: Option<usize>,
-}
-
-/// What was seen on the way makes no difference to what a call is.
-impl PartialEq for Repeat {
-    fn eq(&self, _: &Repeat) -> bool {
-        true
+impl Failure {
+    /// Plain text without a word.
+    pub(super) fn empty() -> Self {
+        Failure::Text(String::new())
     }
 }
 
-impl Eq for Repeat {}
+impl Logprobs {
+    /// The lists in the order of [`LISTS`].
+    pub(super) fn lists(&mut self) -> [&mut Option<RawList>; LISTS.len()] {
+        let Logprobs { content, refusal, tokens, token_logprobs, top_logprobs, text_offset } = self;
+        [content, refusal, tokens, token_logprobs, top_logprobs, text_offset]
+    }
+}

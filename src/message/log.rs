@@ -1,55 +1,25 @@
-//! The assembler without a heap: chunks in, a log of what they say in a block of memory that the caller gives.
+//! The assembler without a heap: updates in, a log of them in a block of memory that the caller gives.
 
-use super::log_write::{Kept, Pen};
-use crate::chat::Chunk;
+use super::error::LogError;
+use super::record::kind;
+use super::write::{appends, weight, Before, LogWriter, State};
+use crate::chat::{CallUpdate, Chunk, Update};
+use crate::json::Text;
 use crate::track::Tracker;
 use crate::Error;
-use core::fmt;
 
-/// What of a chunk could not be taken in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LogError {
-    /// The buffer is too small. Nothing was taken in: give the chunk once more with a buffer that begins with the first
-    /// [`len`](MessageLog::len) bytes of this one.
-    NeedStorage {
-        /// So many bytes the buffer is to have: enough for this chunk, and at least half as many again as it has.
-        need: usize,
-    },
-    /// The log would be longer than 4 GiB. Nothing was taken in.
-    TooLong,
-    /// More choices than the log has room for. All else of the chunk was taken in.
-    TooManyChoices,
-    /// More tool calls than the log has room for. All else of the chunk was taken in.
-    TooManyCalls,
-    /// The index of a choice or a tool call is none. All else of the chunk was taken in.
-    BadIndex,
-}
-
-impl fmt::Display for LogError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LogError::NeedStorage { .. } => "the buffer is too small",
-            LogError::TooLong => "the message is too long",
-            LogError::TooManyChoices => "too many choices",
-            LogError::TooManyCalls => "too many tool calls",
-            LogError::BadIndex => "an index that is none",
-        })
-    }
-}
-
-impl core::error::Error for LogError {}
-
-/// Puts the deltas of one stream together without a heap.
+/// Puts the updates of one stream together without a heap, for at most `CHOICES` choices with `CALLS` tool calls in all.
 ///
-/// It says what `Assembler` (feature `alloc`) says, for at most `CHOICES` choices with `CALLS` tool calls in all, and with
-/// another limit: what the buffer holds. The texts are in the buffer, decoded, in a log to which each chunk is appended;
-/// this is the state beside it, plain data of fixed size (3.5 KB) without pointers. The buffer is given with each call.
-/// It may be moved at any time: what counts are its first [`len`](Self::len) bytes.
+/// The texts lie in a buffer, decoded, in a log to which each update is appended; this is the state beside it, plain data
+/// of fixed size (3 KB) without pointers. The buffer is given with each call. It may be moved at any time: what counts are
+/// its first [`len`](Self::len) bytes.
+///
+/// The updates are those of a [`Tracker`]: [`add_chunk`](Self::add_chunk) asks one, and [`LogSink`](super::LogSink) takes
+/// what an [`Emitter`](crate::stream::Emitter) tracked.
 ///
 /// ```
 /// use deltawire::message::{Field, LogError, MessageLog};
-/// use deltawire::{Event, Parser};
+/// use deltawire::{track::Tracker, Event, Parser};
 ///
 /// let stream = br#"data: {"id":"c1","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"}}]}
 ///
@@ -59,12 +29,19 @@ impl core::error::Error for LogError {}
 ///
 /// "#;
 /// let mut parser = Parser::new([0; 4096]);
+/// let mut tracker: Tracker = Tracker::new();
 /// let mut log: MessageLog = MessageLog::new();
 /// let mut buffer = vec![0; 16];
 /// let mut input = &stream[..];
 /// while let Some(event) = parser.next(&mut input)? {
 ///     let Event::Chunk(chunk) = event else { continue };
-///     while let Err(LogError::NeedStorage { need }) = log.add(&mut buffer, &chunk) {
+///     while let Err(LogError::NeedStorage { need }) = log.add_chunk(&mut buffer, &mut tracker, &chunk) {
+///         buffer.resize(need, 0);
+///     }
+/// }
+/// // Half a character that still waits.
+/// for (choice, update) in tracker.finish() {
+///     while let Err(LogError::NeedStorage { need }) = log.put(&mut buffer, choice, &update) {
 ///         buffer.resize(need, 0);
 ///     }
 /// }
@@ -83,12 +60,16 @@ impl core::error::Error for LogError {}
 /// # Memory
 ///
 /// A piece that goes on with the text before it takes its own bytes, any other 12 bytes more. What was replaced (usage
-/// that comes with each chunk, a message that is said anew) is thrown out when it has become more than the rest and
-/// 1 KiB.
+/// that comes with each chunk, a message that comes anew) is thrown out when it has become more than the rest and 1 KiB.
 #[derive(Clone, Debug)]
 pub struct MessageLog<const CHOICES: usize = 8, const CALLS: usize = 32> {
-    tracker: Tracker<CHOICES, CALLS>,
-    pub(super) kept: Kept<CHOICES, CALLS>,
+    pub(super) state: State<CHOICES, CALLS>,
+    /// Bytes of texts and raw JSON that may be kept.
+    limit: usize,
+    /// An update that appends was left out.
+    is_cut: bool,
+    /// The first thing that was left out.
+    left_out: Option<LogError>,
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Default for MessageLog<CHOICES, CALLS> {
@@ -100,101 +81,236 @@ impl<const CHOICES: usize, const CALLS: usize> Default for MessageLog<CHOICES, C
 /// Positions are kept in 32 bits.
 const MAX_LEN: usize = u32::MAX as usize;
 
+/// More than an update can add that takes in `weight` bytes of its payload: a byte that is not UTF-8 becomes three, a
+/// control character in raw JSON six, and a header takes no more than the name of the member that it stands for.
+#[inline]
+fn bound(weight: usize) -> usize {
+    weight.saturating_mul(8).saturating_add(256)
+}
+
+/// The number of the call that an update is about.
+fn call_of(update: &Update<'_>) -> u32 {
+    match update {
+        Update::Call(CallUpdate { call, .. })
+        | Update::CallName { call, .. }
+        | Update::CallArguments { call, .. } => *call,
+        _ => 0,
+    }
+}
+
 impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
-    /// More than a chunk of `payload` bytes can add. A byte that is not UTF-8 makes three, a control character in raw
-    /// JSON six; a record takes 12 bytes and at least two of the payload, or it opens a call; halves of characters may
-    /// be let go.
-    fn bound(payload: usize) -> usize {
-        payload.saturating_mul(8).saturating_add(CALLS.saturating_mul(16)).saturating_add(256)
-    }
-
-    /// A log at the start of a stream.
+    /// A log at the start of a stream, bounded by its buffer alone.
     pub const fn new() -> Self {
-        MessageLog { tracker: Tracker::new(), kept: Kept::EMPTY }
+        MessageLog::with_limit(usize::MAX)
     }
 
-    /// A new stream. The buffer may hold anything then.
+    /// A log that keeps at most `limit` bytes of texts and raw JSON. It asks for a buffer of at most four times that and
+    /// 64 KiB.
+    pub const fn with_limit(limit: usize) -> Self {
+        MessageLog { state: State::EMPTY, limit, is_cut: false, left_out: None }
+    }
+
+    /// Changes the limit, at the start of a stream.
+    #[cfg(feature = "alloc")]
+    pub(super) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
+    /// Takes no more of texts that grow: one was left out.
+    #[cfg(feature = "alloc")]
+    pub(super) fn cut(&mut self) {
+        self.is_cut = true;
+    }
+
+    /// A new stream. The buffer may then hold anything.
     pub fn reset(&mut self) {
-        self.tracker.reset();
-        self.kept = Kept::EMPTY;
+        *self = MessageLog::with_limit(self.limit);
     }
 
-    /// Bytes of the buffer that are in use, from its beginning. They are what is to be copied to another buffer.
+    /// Bytes of the buffer that are in use, from its beginning: those to copy when it moves.
     pub fn len(&self) -> usize {
-        self.kept.fill.len
+        self.state.fill.len
     }
 
     /// Whether nothing of the buffer is in use.
     pub fn is_empty(&self) -> bool {
-        self.kept.fill.len == 0
+        self.state.fill.len == 0
     }
 
-    /// Takes in a chunk. The time is linear in its length, apart from what is thrown out now and then.
+    /// The first thing that was left out of the message.
+    pub fn left_out(&self) -> Option<LogError> {
+        self.left_out
+    }
+
+    /// Takes in an update that was tracked. The time is linear in its length, apart from what is thrown out now and then.
     ///
     /// # Errors
     ///
-    /// [`NeedStorage`](LogError::NeedStorage) or [`TooLong`](LogError::TooLong): the log is as it was before. Any other:
-    /// the first thing that could not be taken in; all else of the chunk was.
-    pub fn add(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
-        let bound = Self::bound(chunk.payload().len());
-        self.attempt(buffer, bound, |log, buffer| {
-            let mut pen = Pen { kept: &mut log.kept, buffer };
-            pen.head(chunk);
-            let mut updates = log.tracker.updates(chunk);
-            while let Some((choice, update)) = updates.next() {
-                pen.update(choice, &update);
-            }
-            match updates.error() {
-                Some(Error::TooManyChoices { .. }) => pen.fail(LogError::TooManyChoices),
-                Some(Error::TooManyCalls { .. }) => pen.fail(LogError::TooManyCalls),
-                Some(Error::BadIndex { .. }) => pen.fail(LogError::BadIndex),
-                _ => {}
-            }
-        })
+    /// Nothing of the update was taken in; see [`LogError`]. After [`NeedStorage`](LogError::NeedStorage) give it once
+    /// more, after any other go on with the next.
+    #[inline]
+    pub fn put(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
+        let bound = bound(weight(update));
+        if self.has_room(buffer, bound) && !self.is_cut {
+            let mut writer = LogWriter { state: &mut self.state, buffer };
+            writer.put(choice, update);
+            return match self.state.settle(buffer) {
+                Ok(()) => Ok(()),
+                Err(error) => Err(self.leave_out(error)),
+            };
+        }
+        self.put_near_the_end(buffer, choice, update)
     }
 
-    /// Says that the stream ended: half a character that still waits for its other half becomes U+FFFD.
+    /// [`put`](Self::put) where the update may not fit.
+    #[inline(never)]
+    fn put_near_the_end(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
+        let appends = appends(update);
+        if self.is_cut && appends {
+            return Err(self.leave_out(LogError::TooLong));
+        }
+        let before = self.state.save(choice, call_of(update));
+        LogWriter { state: &mut self.state, buffer }.put(choice, update);
+        let done = self.conclude(buffer, before);
+        self.is_cut |= appends && done == Err(LogError::TooLong);
+        done
+    }
+
+    /// Takes in the members of a chunk's top level that are the same in each chunk: the first that is not empty counts.
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add).
-    pub fn finish(&mut self, buffer: &mut [u8]) -> Result<(), LogError> {
-        self.attempt(buffer, Self::bound(0), |log, buffer| {
-            let mut pen = Pen { kept: &mut log.kept, buffer };
-            for (choice, update) in log.tracker.finish() {
-                pen.update(choice, &update);
-            }
-        })
-    }
-
-    /// Runs `write`, and takes it back if the buffer was too small for it. That takes a copy of the state, so it is made
-    /// ready for only where `bound` bytes more might not fit.
-    #[inline(never)] // The copy is large: the callers' stack is not to have it too.
-    fn attempt(
+    /// As [`put`](Self::put). What was taken in is not taken in twice.
+    pub fn head(
         &mut self,
         buffer: &mut [u8],
-        bound: usize,
-        write: impl FnOnce(&mut Self, &mut [u8]),
+        id: Option<Text<'_>>,
+        model: Option<Text<'_>>,
+        created: Option<u64>,
     ) -> Result<(), LogError> {
-        let room = buffer.len().min(MAX_LEN);
-        if self.kept.fill.len.saturating_add(bound) <= room {
-            write(self, buffer);
-            return self.kept.settle(buffer);
+        let top = &mut self.state.table.top;
+        top.created = top.created.or(created.filter(|&created| created > 0));
+        let id = self.first(buffer, kind::ID, || id);
+        id.and(self.first(buffer, kind::MODEL, || model))
+    }
+
+    /// Takes in what a chunk itself has: [`head`](Self::head), and the members that are updates of kind
+    /// [`Meta`](crate::delta::Kind::Meta) elsewhere. Its deltas are not taken in.
+    ///
+    /// # Errors
+    ///
+    /// As [`head`](Self::head).
+    #[inline]
+    pub fn chunk(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
+        if self.state.table.top.created.is_none() {
+            self.state.table.top.created = chunk.created().filter(|&created| created > 0);
         }
-        let before = self.clone();
-        write(self, buffer);
-        let need = self.kept.fill.len;
-        if need <= room {
-            return self.kept.settle(buffer);
+        let mut done = self.first(buffer, kind::ID, || chunk.id());
+        done = done.and(self.first(buffer, kind::OBJECT, || chunk.object()));
+        done = done.and(self.first(buffer, kind::MODEL, || chunk.model()));
+        done = done.and(self.first(buffer, kind::SYSTEM_FINGERPRINT, || chunk.system_fingerprint()));
+        done = done.and(self.first(buffer, kind::SERVICE_TIER, || chunk.service_tier()));
+        done.and(self.first(buffer, kind::PROVIDER, || chunk.provider()))
+    }
+
+    /// Takes in a chunk whose deltas were not tracked, for who pulls.
+    ///
+    /// # Errors
+    ///
+    /// [`NeedStorage`](LogError::NeedStorage): nothing was taken in; more is asked for than any chunk of this length takes.
+    /// Any other: the first thing that was left out; all else of the chunk was taken in.
+    pub fn add_chunk<const TRACKED: usize, const TRACKED_CALLS: usize>(
+        &mut self,
+        buffer: &mut [u8],
+        tracker: &mut Tracker<TRACKED, TRACKED_CALLS>,
+        chunk: &Chunk<'_>,
+    ) -> Result<(), LogError> {
+        // Half a character of each channel and call may come to light.
+        let halves = TRACKED.saturating_mul(4).saturating_add(TRACKED_CALLS).saturating_mul(16);
+        let need = self.len().saturating_add(bound(chunk.payload().len())).saturating_add(halves);
+        if need > buffer.len() && need <= MAX_LEN {
+            return Err(need_storage(need, buffer, MAX_LEN));
         }
-        *self = before;
-        self.kept.fill.settle(buffer);
-        match need {
-            0..=MAX_LEN => {
-                let half = buffer.len() / 2;
-                Err(LogError::NeedStorage { need: need.max(buffer.len().saturating_add(half).min(MAX_LEN)) })
-            }
-            _ => Err(LogError::TooLong),
+        let mut done = self.chunk(buffer, chunk);
+        let mut updates = tracker.updates(chunk);
+        for (choice, update) in updates.by_ref() {
+            done = done.and(self.put(buffer, choice, &update));
+        }
+        match updates.error() {
+            Some(error) => done.and(self.limit(&error)),
+            None => done,
         }
     }
+
+    /// Notes what a tracker left out.
+    ///
+    /// # Errors
+    ///
+    /// Always, unless the error is no limit.
+    pub fn limit(&mut self, error: &Error) -> Result<(), LogError> {
+        Err(self.leave_out(match error {
+            Error::TooManyChoices { .. } => LogError::TooManyChoices,
+            Error::TooManyCalls { .. } => LogError::TooManyCalls,
+            Error::BadIndex { .. } => LogError::BadIndex,
+            Error::Quirk { .. } => return Ok(()),
+        }))
+    }
+
+    #[inline(always)]
+    fn first<'t>(
+        &mut self,
+        buffer: &mut [u8],
+        kind: u8,
+        text: impl FnOnce() -> Option<Text<'t>>,
+    ) -> Result<(), LogError> {
+        if self.state.table.knows(kind) {
+            return Ok(());
+        }
+        match text() {
+            Some(text) => self.put_first(buffer, kind, text),
+            None => Ok(()),
+        }
+    }
+
+    #[inline(never)]
+    fn put_first(&mut self, buffer: &mut [u8], kind: u8, text: Text<'_>) -> Result<(), LogError> {
+        let before = self.state.save(0, 0);
+        LogWriter { state: &mut self.state, buffer }.first(kind, text);
+        self.conclude(buffer, before)
+    }
+
+    /// Whether `bound` bytes more certainly fit.
+    #[inline]
+    fn has_room(&self, buffer: &[u8], bound: usize) -> bool {
+        self.state.fill.len.saturating_add(bound) <= buffer.len().min(MAX_LEN)
+            && self.state.live.saturating_add(bound) <= self.limit
+    }
+
+    /// Keeps what was written if it fits, else undoes it.
+    fn conclude(&mut self, buffer: &mut [u8], before: Before) -> Result<(), LogError> {
+        let need = self.state.fill.len;
+        let is_over = self.state.live > self.limit;
+        if !is_over && need <= buffer.len().min(MAX_LEN) {
+            let settled = self.state.settle(buffer);
+            return settled.map_err(|error| self.leave_out(error));
+        }
+        self.state.restore(before, buffer);
+        let max_len = self.limit.saturating_mul(4).saturating_add(64 << 10).min(MAX_LEN);
+        if is_over || need > max_len {
+            return Err(self.leave_out(LogError::TooLong));
+        }
+        Err(need_storage(need, buffer, max_len))
+    }
+
+    /// Notes the first thing that was left out.
+    #[inline(never)]
+    pub(super) fn leave_out(&mut self, error: LogError) -> LogError {
+        self.left_out.get_or_insert(error);
+        error
+    }
+}
+
+/// Asks for `need` bytes at least, and up to `max_len` for so many that the buffer is seldom moved.
+fn need_storage(need: usize, buffer: &[u8], max_len: usize) -> LogError {
+    LogError::NeedStorage { need: need.max(buffer.len().saturating_add(buffer.len() / 2).min(max_len)) }
 }

@@ -1,35 +1,40 @@
 //! Deltas to the whole message.
 //!
-//! `Assembler` (feature `alloc`) takes the events of a stream and keeps what they say as a `Completion`, the same that the
-//! API would have sent in one piece. With feature `serde` that serializes in the shape of a `chat.completion`.
-//! [`MessageLog`] does the same in a block of memory that the caller gives, without a heap, and writes that JSON itself.
+//! [`MessageLog`] puts the updates of a stream together in a block of memory that the caller gives, without a heap, and
+//! writes the message as JSON. [`LogSink`] feeds it from an [`Emitter`](crate::stream::Emitter). `Assembler` (feature
+//! `alloc`) keeps a log on the heap and reads a `Completion` from it, the same that the API would have sent in one piece.
+//! With feature `serde` that serializes in the shape of a `chat.completion`.
 
 #[cfg(feature = "alloc")]
 mod assembler;
 #[cfg(feature = "alloc")]
-mod budget;
-#[cfg(feature = "alloc")]
-mod choice;
+mod collect;
 #[cfg(feature = "alloc")]
 mod completion;
+mod error;
+mod json;
 mod log;
-mod log_json;
-mod log_read;
-mod log_record;
-mod log_table;
-mod log_write;
 #[cfg(feature = "alloc")]
 mod raw;
+mod read;
+mod record;
 #[cfg(feature = "serde")]
 mod serialize;
+mod sink;
+mod table;
 #[cfg(all(test, feature = "alloc"))]
 mod tests;
+mod write;
 
 #[cfg(feature = "alloc")]
-pub use assembler::{AssembleError, Assembler};
+pub use assembler::Assembler;
 #[cfg(feature = "alloc")]
 pub use completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, ToolCall};
-pub use log::{LogError, MessageLog};
-pub use log_read::Field;
+#[cfg(feature = "alloc")]
+pub use error::AssembleError;
+pub use error::LogError;
+pub use log::MessageLog;
 #[cfg(feature = "alloc")]
 pub use raw::{Items, RawJson, RawList};
+pub use read::Field;
+pub use sink::{appends_pieces, LogSink};

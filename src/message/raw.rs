@@ -1,6 +1,7 @@
-//! JSON that is kept as it came.
+//! Raw JSON.
 
-use crate::json::{Elements, TextFlags, Value};
+use super::error::AssembleError;
+use crate::json::{Elements, Value};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -11,12 +12,11 @@ pub struct RawJson {
 }
 
 impl RawJson {
-    /// None: no memory.
-    pub(crate) fn of(value: Value<'_>) -> Option<Self> {
+    pub(super) fn of(raw: &[u8]) -> Result<Self, AssembleError> {
         let mut bytes = Vec::new();
-        bytes.try_reserve_exact(value.raw().len()).ok()?;
-        bytes.extend_from_slice(value.raw());
-        Some(RawJson { bytes })
+        bytes.try_reserve_exact(raw.len()).map_err(|_| AssembleError::OutOfMemory)?;
+        bytes.extend_from_slice(raw);
+        Ok(RawJson { bytes })
     }
 
     /// Its bytes.
@@ -24,9 +24,9 @@ impl RawJson {
         &self.bytes
     }
 
-    /// The value, to be looked into.
+    /// The value, to look into.
     pub fn value(&self) -> Value<'_> {
-        Value::from_span(&self.bytes, TextFlags::UNKNOWN)
+        Value::from_raw(&self.bytes)
     }
 }
 
@@ -36,58 +36,47 @@ impl fmt::Debug for RawJson {
     }
 }
 
-/// JSON values in order, their bytes as they came, in one piece of memory.
+/// JSON values in order, in one piece of memory. Each is strict JSON: as it came if it was that, else without
+/// whitespace, each container up to its first fault.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct RawList {
-    /// An array, whole at any time; or nothing.
+    /// An array, closed at any time; or nothing.
     array: Vec<u8>,
-    len: usize,
 }
 
 impl RawList {
-    /// What one more item takes beside its own bytes: a comma, or brackets.
-    pub(crate) const PER_ITEM: usize = 2;
-
-    /// Puts `item` behind the others. False: no memory.
-    pub(crate) fn push(&mut self, item: Value<'_>) -> bool {
-        if self.array.try_reserve(item.raw().len().saturating_add(Self::PER_ITEM)).is_err() {
-            return false;
-        }
+    /// Appends items with commas between them.
+    pub(super) fn append(&mut self, items: &[u8]) -> Result<(), AssembleError> {
+        // A comma or a bracket before, a bracket behind.
+        self.array.try_reserve(items.len().saturating_add(2)).map_err(|_| AssembleError::OutOfMemory)?;
         // The closing bracket gives way to a comma.
         match self.array.last_mut() {
             Some(last) => *last = b',',
             None => self.array.push(b'['),
         }
-        self.array.extend_from_slice(item.raw());
+        self.array.extend_from_slice(items);
         self.array.push(b']');
-        self.len += 1;
-        true
+        Ok(())
     }
 
-    /// How many there are.
+    /// How many there are. All of them are read.
     pub fn len(&self) -> usize {
-        self.len
+        self.iter().count()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.array.is_empty()
     }
 
     /// The items as one JSON array.
     pub fn value(&self) -> Value<'_> {
-        let array: &[u8] = if self.array.is_empty() { b"[]" } else { &self.array };
-        Value::from_span(array, TextFlags::UNKNOWN)
+        Value::from_raw(if self.array.is_empty() { b"[]" } else { &self.array })
     }
 
     /// The items, in order.
     pub fn iter(&self) -> Items<'_> {
         Items { elements: self.value().elements() }
-    }
-
-    /// What it was charged for.
-    pub(crate) fn cost(&self) -> usize {
-        self.array.len().saturating_sub(1).saturating_add(self.len)
     }
 }
 

@@ -270,6 +270,7 @@ impl Emitter {
     /// What the stream ends with that is in no frame yet.
     fn last_frame<S: Sink, const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, sink: &mut S) -> Outcome {
         let mut frames = self.frames;
+        (self.paused, self.stop) = (false, None);
         match frames.rest(machine) {
             Some(frame) => match self.put_frame(frame, sink) {
                 Ok(()) => {

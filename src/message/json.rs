@@ -1,14 +1,14 @@
 //! A log as JSON, in the shape of a `chat.completion` that was not streamed.
 
 use super::log::MessageLog;
-use super::log_record::{kind, Key};
-use super::log_table::{flag, Slot};
+use super::record::{kind, Key};
+use super::table::{flag, Slot};
 use crate::chat::LISTS;
 use crate::json;
 
 impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     /// The message as JSON, without whitespace: how many bytes that is. As much of it is written as `out` has room for;
-    /// ask with no room first, then with as much as was said.
+    /// ask with no room first, then with as much as it returned.
     ///
     /// It is the object of the API's reference, as `Serialize` of a `Completion` writes it: absent members left out,
     /// `message.content` null if there is none, `reasoning_content` for the reasoning, and `object` `chat.completion`
@@ -19,7 +19,7 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     /// written as it came where it is strict; else without whitespace, each container up to its first fault, what nests
     /// deeper than 1024 levels as null. The log is read once for each text that there is.
     ///
-    /// `buffer` is what [`add`](Self::add) was given last, or its first [`len`](Self::len) bytes.
+    /// `buffer` is what [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes.
     pub fn json(&self, buffer: &[u8], extended: bool, out: &mut [u8]) -> usize {
         let mut json = Json { log: self, buffer, out: Out { bytes: out, len: 0 }, comma: false };
         json.completion(extended);
@@ -77,10 +77,10 @@ impl<const CHOICES: usize, const CALLS: usize> Json<'_, '_, CHOICES, CALLS> {
         }
         self.name("choices");
         self.open(b"[");
-        let mut next = self.log.kept.table.next_choice(None);
+        let mut next = self.log.state.table.next_choice(None);
         while let Some(index) = next {
             self.choice(index, extended);
-            next = self.log.kept.table.next_choice(next);
+            next = self.log.state.table.next_choice(next);
         }
         self.close(b"]");
         if kinds.has(kind::USAGE) {
@@ -95,8 +95,8 @@ impl<const CHOICES: usize, const CALLS: usize> Json<'_, '_, CHOICES, CALLS> {
 
     fn choice(&mut self, index: u32, extended: bool) {
         let log = self.log;
-        let Some(place) = log.kept.table.place(index) else { return };
-        let Some(slot) = log.kept.table.slot(place) else { return };
+        let Some(place) = log.state.table.place(index) else { return };
+        let Some(slot) = log.state.table.slot(place) else { return };
         let own = |key: Key| key.choice() == place;
         let kinds = self.kinds(|key| (kind::ROLE..kind::CALL_CUSTOM).contains(&key.kind()) && own(key));
         let key = |kind: u8| Key::new(kind, place, 0);
@@ -137,10 +137,10 @@ impl<const CHOICES: usize, const CALLS: usize> Json<'_, '_, CHOICES, CALLS> {
         if slot.calls > 0 {
             self.name("tool_calls");
             self.open(b"[");
-            let mut next = self.log.kept.table.next_call(place, None);
+            let mut next = self.log.state.table.next_call(place, None);
             while let Some((_, number)) = next {
                 self.call(place, number);
-                next = self.log.kept.table.next_call(place, next);
+                next = self.log.state.table.next_call(place, next);
             }
             self.close(b"]");
         }
@@ -154,9 +154,9 @@ impl<const CHOICES: usize, const CALLS: usize> Json<'_, '_, CHOICES, CALLS> {
             self.some("id", kinds, key(kind::AUDIO_ID));
             self.some("data", kinds, key(kind::AUDIO_DATA));
             self.some("transcript", kinds, key(kind::AUDIO_TRANSCRIPT));
-            if let Some(time) = slot.expires_at {
+            if slot.has(flag::AUDIO_EXPIRES) {
                 self.name("expires_at");
-                self.number(time);
+                self.number(slot.expires_at);
             }
             self.close(b"}");
         }
@@ -206,7 +206,7 @@ impl<const CHOICES: usize, const CALLS: usize> Json<'_, '_, CHOICES, CALLS> {
 
     /// Which kinds of live records there are among those of some keys.
     fn kinds(&self, of: impl Fn(Key) -> bool) -> Kinds {
-        let table = &self.log.kept.table;
+        let table = &self.log.state.table;
         let records = self.log.records(self.buffer).filter(|record| of(record.key) && table.is_live(record));
         Kinds(records.fold(0, |kinds, record| kinds | 1 << (record.key.kind() % 64)))
     }

@@ -1,8 +1,8 @@
-//! What a log says, gathered when it is asked for.
+//! Reads the texts of a log.
 
 use super::log::MessageLog;
-use super::log_record::{kind, Key, Records};
-use super::log_table::Slot;
+use super::record::{kind, Key, Records};
+use super::table::{flag, Slot};
 use crate::chat::ApiError;
 use crate::json::{TextFlags, Value};
 
@@ -121,17 +121,17 @@ impl Field {
 impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     /// `created`, in seconds since 1970; never 0.
     pub fn created(&self) -> Option<u64> {
-        self.kept.table.created
+        self.state.table.top.created
     }
 
     /// How many choices there are.
     pub fn choices(&self) -> usize {
-        self.kept.table.choices()
+        self.state.table.slots().len()
     }
 
     /// The index of a choice; they are listed by ascending index, from 0.
     pub fn choice_index(&self, nth: usize) -> Option<u32> {
-        core::iter::successors(self.kept.table.next_choice(None), |&last| self.kept.table.next_choice(Some(last)))
+        core::iter::successors(self.state.table.next_choice(None), |&last| self.state.table.next_choice(Some(last)))
             .nth(nth)
     }
 
@@ -148,7 +148,7 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
 
     /// Until when the audio of the choice with this index can be referred to, in seconds since 1970.
     pub fn audio_expires_at(&self, choice: u32) -> Option<u64> {
-        self.slot(choice)?.1.expires_at
+        self.slot(choice).filter(|(_, slot)| slot.has(flag::AUDIO_EXPIRES)).map(|(_, slot)| slot.expires_at)
     }
 
     /// Whether the error is raw JSON; if not, it is plain text. None: there is no error.
@@ -160,10 +160,10 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     /// all of it; if not, nothing is written. None: there is none. A text is never empty, but for the plain text of an
     /// error without any.
     ///
-    /// `buffer` is what [`add`](Self::add) was given last, or its first [`len`](Self::len) bytes. `choice` is the index
-    /// of a choice and `call` the place of a call in its list, from 0: by ascending index, in order of appearance if an
-    /// index was used for two calls. Both are ignored where they do not matter. The log is read
-    /// once to measure, and once more to write.
+    /// `buffer` is what [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes. `choice` is the index
+    /// of a choice and `call` the place of a call in its list, from 0: by ascending index, in order of appearance if
+    /// two calls have one index. Both are ignored where they do not matter. The log is read once to measure, and once
+    /// more to write.
     pub fn text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, out: &mut [u8]) -> Option<usize> {
         let (kind, plain) = match field.place() {
             Place::Pieces(kind) => (kind, None),
@@ -187,13 +187,13 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
 
     /// The choice with this index, and its place.
     fn slot(&self, index: u32) -> Option<(u16, &Slot)> {
-        let place = self.kept.table.place(index)?;
-        Some((place, self.kept.table.slot(place)?))
+        let place = self.state.table.place(index)?;
+        Some((place, self.state.table.slot(place)?))
     }
 
-    /// The key of a call that is told by its place in the list.
+    /// The key of a call, by its place in the list.
     fn call_key(&self, kind: u8, choice: u16, call: u32) -> Option<Key> {
-        let table = &self.kept.table;
+        let table = &self.state.table;
         let mut calls =
             core::iter::successors(table.next_call(choice, None), |&last| table.next_call(choice, Some(last)));
         let (_, number) = calls.nth(usize::try_from(call).ok()?)?;
@@ -202,12 +202,12 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
 
     /// The records in use.
     pub(super) fn records<'b>(&self, buffer: &'b [u8]) -> Records<'b> {
-        Records::of(buffer.get(..self.kept.fill.len).unwrap_or_default())
+        Records::of(buffer.get(..self.state.fill.len).unwrap_or_default())
     }
 
     /// The pieces of one thing, in order.
     pub(super) fn pieces<'b>(&'b self, buffer: &'b [u8], key: Key) -> impl Iterator<Item = &'b [u8]> {
-        let begin = self.kept.table.begin(key);
+        let begin = self.state.table.begin(key);
         self.records(buffer).filter(move |record| record.key == key && record.at >= begin).map(|record| record.body)
     }
 
@@ -220,8 +220,8 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
         place: u16,
     ) -> Option<Result<&'b [u8], &'b [u8]>> {
         let failed = match json {
-            kind::ERROR_JSON => self.kept.table.knows(json),
-            _ => self.kept.table.slot(place)?.has(super::log_table::flag::ERROR),
+            kind::ERROR_JSON => self.state.table.knows(json),
+            _ => self.state.table.slot(place)?.has(flag::ERROR),
         };
         if !failed {
             return None;

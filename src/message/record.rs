@@ -1,7 +1,10 @@
-//! The records of a log: a header and bytes, one behind the other.
+//! The records of a log: a header and a body, one behind the other.
 
-/// What a record holds. Those from [`ROLE`](kind::ROLE) on belong to a choice, those from [`CONTENT`](kind::CONTENT) on
-/// are what a `message` says as a whole, those from [`CALL_CUSTOM`](kind::CALL_CUSTOM) on belong to a call.
+use crate::json::Text;
+use crate::QuirkSet;
+
+/// What a record holds. Records from [`ROLE`](kind::ROLE) on belong to a choice; a `message` replaces those from
+/// [`CONTENT`](kind::CONTENT) on as a whole; those from [`CALL_CUSTOM`](kind::CALL_CUSTOM) on belong to a call.
 pub(super) mod kind {
     pub(in crate::message) const ID: u8 = 0;
     pub(in crate::message) const OBJECT: u8 = 1;
@@ -21,7 +24,7 @@ pub(super) mod kind {
     /// Raw JSON.
     pub(in crate::message) const CHOICE_ERROR_JSON: u8 = 12;
     pub(in crate::message) const CHOICE_ERROR_TEXT: u8 = 13;
-    /// Strict JSON, with commas between the items; so are the lists of log probabilities.
+    /// Strict JSON with commas between the items, as the lists of log probabilities.
     pub(in crate::message) const ANNOTATIONS: u8 = 14;
     /// The first of six lists of log probabilities.
     pub(in crate::message) const LISTS: u8 = 15;
@@ -43,12 +46,13 @@ pub(super) mod kind {
     pub(in crate::message) const CALL_ARGUMENTS: u8 = 33;
 }
 
-/// What a record holds, and of what. Records of one key are pieces of one thing.
+/// What a record holds, and of which choice or call. Records of one key are pieces of one text or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key([u8; 8]);
 
 impl Key {
-    /// `choice` is a place in the table of choices, `call` a number of a call; 0 where there is none.
+    /// `choice` is a place in the table of choices, `call` the number of a call; 0 where there is none.
+    #[inline]
     pub(super) fn new(kind: u8, choice: u16, call: u32) -> Self {
         let ([c0, c1], [n0, n1, n2, n3]) = (choice.to_le_bytes(), call.to_le_bytes());
         Key([kind, 0, c0, c1, n0, n1, n2, n3])
@@ -69,20 +73,22 @@ impl Key {
         u32::from_le_bytes([n0, n1, n2, n3])
     }
 
-    /// Pieces have a comma between them.
+    /// A comma stands between its pieces.
     fn is_list(self) -> bool {
         (kind::ANNOTATIONS..kind::CONTENT).contains(&self.kind())
     }
 }
 
-/// Bytes of a header: the key, and how many bytes follow.
+/// Bytes of a header: the key, and the length of the body.
 pub(super) const HEADER: usize = 12;
 
-/// How far the buffer is filled. What does not fit is counted all the same: then `len` is more than the buffer has, and
-/// whoever wrote has to take it back.
+/// How far the buffer is filled. Bytes that do not fit are counted all the same: `len` is then more than the buffer has,
+/// and the writer has to roll back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
     pub(super) len: usize,
+    /// Bytes of all bodies.
+    pub(super) bodies: usize,
     /// The last record, if it may still grow.
     tail: Option<Tail>,
 }
@@ -92,14 +98,15 @@ struct Tail {
     key: Key,
     /// Where it begins.
     at: usize,
-    /// Bytes behind its header.
+    /// Bytes of its body.
     len: u32,
 }
 
 impl Fill {
-    pub(super) const EMPTY: Fill = Fill { len: 0, tail: None };
+    pub(super) const EMPTY: Fill = Fill { len: 0, bodies: 0, tail: None };
 
     /// Begins a record, or goes on with the last one if it is of this key.
+    #[inline]
     pub(super) fn begin(&mut self, buffer: &mut [u8], key: Key) {
         match &self.tail {
             Some(tail) if tail.key == key => {
@@ -107,30 +114,50 @@ impl Fill {
                     self.put(buffer, b",");
                 }
             }
-            _ => {
-                self.settle(buffer);
-                let at = self.len;
-                self.tail = None;
-                self.put(buffer, &key.0);
-                self.put(buffer, &[0; 4]);
-                self.tail = Some(Tail { key, at, len: 0 });
-            }
+            _ => self.begin_new(buffer, key),
         }
     }
 
-    /// Puts bytes behind the last record.
+    #[inline(never)]
+    fn begin_new(&mut self, buffer: &mut [u8], key: Key) {
+        self.settle(buffer);
+        let at = self.len;
+        let header = buffer.get_mut(at..at.saturating_add(HEADER)).unwrap_or_default();
+        copy(header, &key.0);
+        self.len = at.saturating_add(HEADER);
+        self.tail = Some(Tail { key, at, len: 0 });
+    }
+
+    /// Appends bytes to the last record.
+    #[inline]
     pub(super) fn put(&mut self, buffer: &mut [u8], bytes: &[u8]) {
         let end = self.len.saturating_add(bytes.len());
         if let Some(room) = buffer.get_mut(self.len..end) {
             copy(room, bytes);
         }
-        self.len = end;
+        self.grow(bytes.len());
+    }
+
+    /// Appends a text, decoded, to the last record. Returns what strict JSON forbids in it.
+    #[inline]
+    pub(super) fn put_text(&mut self, buffer: &mut [u8], text: Text<'_>) -> QuirkSet {
+        let copied = text.copy_to(buffer.get_mut(self.len..).unwrap_or_default());
+        self.grow(if copied.complete { copied.written } else { text.decoded_len() });
+        copied.quirks
+    }
+
+    /// Counts bytes that were appended to the last record.
+    #[inline]
+    fn grow(&mut self, len: usize) {
+        self.len = self.len.saturating_add(len);
+        self.bodies = self.bodies.saturating_add(len);
         if let Some(tail) = &mut self.tail {
-            tail.len = tail.len.saturating_add(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+            tail.len = tail.len.saturating_add(u32::try_from(len).unwrap_or(u32::MAX));
         }
     }
 
     /// Writes the length of the last record to its header.
+    #[inline]
     pub(super) fn settle(&self, buffer: &mut [u8]) {
         let Some(tail) = &self.tail else { return };
         let at = tail.at.saturating_add(8);
@@ -139,14 +166,14 @@ impl Fill {
         }
     }
 
-    /// Lets the last record grow no more: where the next one begins.
+    /// Ends the last record. Returns where the next one begins.
     pub(super) fn seal(&mut self, buffer: &mut [u8]) -> u32 {
         self.settle(buffer);
         self.tail = None;
         u32::try_from(self.len).unwrap_or(u32::MAX)
     }
 
-    /// Throws out the records that `live` does not want, and joins pieces that come to stand side by side.
+    /// Drops the records that are not `live`, and joins pieces that come to stand side by side.
     pub(super) fn pack(&mut self, buffer: &mut [u8], live: impl Fn(&Record<'_>) -> bool) {
         self.settle(buffer);
         let (end, mut from) = (self.len, 0);
@@ -158,13 +185,12 @@ impl Fill {
             if !keep {
                 continue;
             }
-            // A header or a comma takes no more than the header that was there, so nothing is overwritten before it is
-            // read.
+            // A header or a comma takes no more bytes than the header that was there: nothing is overwritten unread.
             self.begin(buffer, key);
             let (mut source, mut left) = (body, len);
             let gap = source.saturating_sub(self.len);
             if gap == 0 {
-                self.put_in_place(len);
+                self.grow(len);
                 continue;
             }
             while left > 0 {
@@ -177,19 +203,15 @@ impl Fill {
         }
         self.settle(buffer);
     }
-
-    /// The bytes of the last record are there already.
-    fn put_in_place(&mut self, len: usize) {
-        self.len = self.len.saturating_add(len);
-        if let Some(tail) = &mut self.tail {
-            tail.len = tail.len.saturating_add(u32::try_from(len).unwrap_or(u32::MAX));
-        }
-    }
 }
 
-/// Copies as much as both have.
+/// Copies as much as both have room for.
+#[inline]
 fn copy(to: &mut [u8], from: &[u8]) {
-    to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    let len = to.len().min(from.len());
+    if let (Some(to), Some(from)) = (to.get_mut(..len), from.get(..len)) {
+        to.copy_from_slice(from);
+    }
 }
 
 /// A record.

@@ -1,0 +1,176 @@
+//! A completion, read from a log.
+
+use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, ToolCall};
+use super::error::AssembleError;
+use super::log::MessageLog;
+use super::raw::{RawJson, RawList};
+use super::record::{kind, Record};
+use super::table::{flag, Slot};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A text of one of these, and whether memory was there.
+type Done = Result<(), AssembleError>;
+
+impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
+    /// The message so far. The log is read once.
+    pub(super) fn completion(&self, buffer: &[u8]) -> Result<Completion, AssembleError> {
+        let table = &self.state.table;
+        let mut completion = Completion { created: self.created(), ..Completion::default() };
+        reserve(&mut completion.choices, table.slots().len())?;
+        for (place, slot) in (0..).zip(table.slots()) {
+            let mut choice = Choice { index: slot.index, ..Choice::default() };
+            self.open(place, slot, &mut choice)?;
+            completion.choices.push(choice);
+        }
+        for record in self.records(buffer).filter(|record| table.is_live(record)) {
+            if record.key.kind() < kind::ROLE {
+                member(&mut completion, &record)?;
+            } else if let Some(choice) = completion.choices.get_mut(usize::from(record.key.choice())) {
+                member_of_choice(choice, &record)?;
+            }
+        }
+        if table.knows(kind::ERROR_JSON) {
+            completion.error.get_or_insert_with(Failure::empty);
+        }
+        completion.choices.sort_unstable_by_key(|choice| choice.index);
+        Ok(completion)
+    }
+
+    /// What a choice has apart from texts, its calls in the order in which they are listed.
+    fn open(&self, place: u16, slot: &Slot, choice: &mut Choice) -> Done {
+        choice.function_call = slot.has(flag::FUNCTION).then(FunctionCall::default);
+        choice.logprobs = slot.has(flag::LOGPROBS).then(Logprobs::default);
+        choice.error = slot.has(flag::ERROR).then(Failure::empty);
+        if slot.has(flag::AUDIO) {
+            let expires_at = slot.has(flag::AUDIO_EXPIRES).then_some(slot.expires_at);
+            choice.audio = Some(Audio { expires_at, ..Audio::default() });
+        }
+        if let Some(logprobs) = &mut choice.logprobs {
+            for (list, to) in (0..).zip(logprobs.lists()) {
+                *to = slot.has(flag::LISTS.wrapping_shl(list)).then(RawList::default);
+            }
+        }
+        if slot.has(flag::WHOLE) {
+            reserve(&mut choice.tool_calls, slot.calls as usize)?;
+            let calls = (0..slot.calls).map(|number| ToolCall { index: number, number, ..ToolCall::default() });
+            choice.tool_calls.extend(calls);
+            return Ok(());
+        }
+        let calls = || self.state.table.calls().iter().filter(|call| call.choice == place);
+        reserve(&mut choice.tool_calls, calls().count())?;
+        choice.tool_calls.extend(calls().map(|call| {
+            let (index, number) = (call.index, call.number);
+            ToolCall { index, number, ..ToolCall::default() }
+        }));
+        if !slot.has(flag::REUSED) {
+            choice.tool_calls.sort_unstable_by_key(|call| (call.index, call.number));
+        }
+        Ok(())
+    }
+}
+
+fn member(completion: &mut Completion, record: &Record<'_>) -> Done {
+    let text = match record.key.kind() {
+        kind::ID => &mut completion.id,
+        kind::OBJECT => &mut completion.object,
+        kind::MODEL => &mut completion.model,
+        kind::SYSTEM_FINGERPRINT => &mut completion.system_fingerprint,
+        kind::SERVICE_TIER => &mut completion.service_tier,
+        kind::PROVIDER => &mut completion.provider,
+        kind::USAGE => {
+            completion.usage = Some(RawJson::of(record.body)?);
+            return Ok(());
+        }
+        kind::ERROR_JSON => {
+            completion.error = Some(Failure::Json(RawJson::of(record.body)?));
+            return Ok(());
+        }
+        _ => {
+            completion.error = Some(Failure::Text(string(record.body)?));
+            return Ok(());
+        }
+    };
+    append(text, record.body)
+}
+
+fn member_of_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
+    if record.key.kind() >= kind::CALL_CUSTOM {
+        return member_of_call(choice, record);
+    }
+    let function = |choice: &mut Choice, of: fn(&mut FunctionCall) -> &mut Option<String>| {
+        choice.function_call.as_mut().map_or(Ok(()), |call| append(of(call), record.body))
+    };
+    let audio = |choice: &mut Choice, of: fn(&mut Audio) -> &mut Option<String>| {
+        choice.audio.as_mut().map_or(Ok(()), |audio| append(of(audio), record.body))
+    };
+    match record.key.kind() {
+        kind::ROLE => append(&mut choice.role, record.body),
+        kind::FINISH_REASON => append(&mut choice.finish_reason, record.body),
+        kind::NATIVE_FINISH_REASON => append(&mut choice.native_finish_reason, record.body),
+        kind::CHOICE_ERROR_JSON => {
+            choice.error = Some(Failure::Json(RawJson::of(record.body)?));
+            Ok(())
+        }
+        kind::CHOICE_ERROR_TEXT => {
+            choice.error = Some(Failure::Text(string(record.body)?));
+            Ok(())
+        }
+        kind::ANNOTATIONS => choice.annotations.append(record.body),
+        kind::CONTENT => append(&mut choice.content, record.body),
+        kind::REFUSAL => append(&mut choice.refusal, record.body),
+        kind::REASONING => append(&mut choice.reasoning, record.body),
+        kind::FUNCTION_NAME => function(choice, |call| &mut call.name),
+        kind::FUNCTION_ARGUMENTS => function(choice, |call| &mut call.arguments),
+        kind::AUDIO_ID => audio(choice, |audio| &mut audio.id),
+        kind::AUDIO_DATA => audio(choice, |audio| &mut audio.data),
+        kind::AUDIO_TRANSCRIPT => audio(choice, |audio| &mut audio.transcript),
+        list => {
+            let lists = choice.logprobs.as_mut().map(Logprobs::lists);
+            let list = usize::from(list.saturating_sub(kind::LISTS));
+            match lists.and_then(|lists| lists.into_iter().nth(list)) {
+                Some(to) => to.get_or_insert_with(RawList::default).append(record.body),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+fn member_of_call(choice: &mut Choice, record: &Record<'_>) -> Done {
+    let number = record.key.call();
+    // Nearly always the one that was opened last.
+    let Some(call) = choice.tool_calls.iter_mut().rfind(|call| call.number == number) else { return Ok(()) };
+    match record.key.kind() {
+        kind::CALL_CUSTOM => {
+            call.custom = true;
+            Ok(())
+        }
+        kind::CALL_ID => append(&mut call.id, record.body),
+        kind::CALL_TYPE => append(&mut call.kind, record.body),
+        kind::CALL_NAME => append(&mut call.name, record.body),
+        _ => append(&mut call.arguments, record.body),
+    }
+}
+
+fn reserve<T>(list: &mut Vec<T>, len: usize) -> Done {
+    list.try_reserve_exact(len).map_err(|_| AssembleError::OutOfMemory)
+}
+
+/// Appends a piece. A piece is never empty, and is valid UTF-8.
+fn append(text: &mut Option<String>, piece: &[u8]) -> Done {
+    let Ok(piece) = core::str::from_utf8(piece) else { return Ok(()) };
+    let mut fresh = String::new();
+    let to = text.as_mut().unwrap_or(&mut fresh);
+    to.try_reserve(piece.len()).map_err(|_| AssembleError::OutOfMemory)?;
+    to.push_str(piece);
+    if text.is_none() {
+        *text = Some(fresh);
+    }
+    Ok(())
+}
+
+fn string(text: &[u8]) -> Result<String, AssembleError> {
+    let mut string = None;
+    append(&mut string, text)?;
+    Ok(string.unwrap_or_default())
+}

@@ -1,0 +1,77 @@
+//! Why something was not kept.
+
+use core::fmt;
+
+/// What a log did not take in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The buffer is too small. Nothing was taken in: give the same once more with a buffer that begins with the first
+    /// [`len`](super::MessageLog::len) bytes of this one.
+    NeedStorage {
+        /// So many bytes the buffer needs: enough for this, and at least half as many again as it has.
+        need: usize,
+    },
+    /// The message would be longer than its limit, or its log longer than 4 GiB. The update was left out, and texts that
+    /// grow take nothing more from here on: a text that was kept has no gap.
+    TooLong,
+    /// More choices than there is room for. The update was left out.
+    TooManyChoices,
+    /// More tool calls than there is room for. The update was left out.
+    TooManyCalls,
+    /// The index of a choice or a tool call is out of range. The update was left out.
+    BadIndex,
+}
+
+const TOO_LONG: &str = "the message is too long";
+const TOO_MANY_CHOICES: &str = "too many choices";
+const TOO_MANY_CALLS: &str = "too many tool calls";
+const BAD_INDEX: &str = "index out of range";
+
+impl fmt::Display for LogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LogError::NeedStorage { .. } => "the buffer is too small",
+            LogError::TooLong => TOO_LONG,
+            LogError::TooManyChoices => TOO_MANY_CHOICES,
+            LogError::TooManyCalls => TOO_MANY_CALLS,
+            LogError::BadIndex => BAD_INDEX,
+        })
+    }
+}
+
+impl core::error::Error for LogError {}
+
+/// What an assembler did not keep. The message is what came before, with no gap in a text.
+#[cfg(feature = "alloc")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AssembleError {
+    /// The message would be longer than [`Limits::max_message_len`](crate::Limits::max_message_len). Texts that grow take
+    /// nothing more from here on.
+    TooLong,
+    /// More than 128 choices.
+    TooManyChoices,
+    /// More than 256 tool calls.
+    TooManyCalls,
+    /// The index of a choice or a tool call is out of range.
+    BadIndex,
+    /// The allocator had no memory.
+    OutOfMemory,
+}
+
+#[cfg(feature = "alloc")]
+impl fmt::Display for AssembleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AssembleError::TooLong => TOO_LONG,
+            AssembleError::TooManyChoices => TOO_MANY_CHOICES,
+            AssembleError::TooManyCalls => TOO_MANY_CALLS,
+            AssembleError::BadIndex => BAD_INDEX,
+            AssembleError::OutOfMemory => "out of memory",
+        })
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl core::error::Error for AssembleError {}

@@ -1,0 +1,291 @@
+//! What is known of a log's choices and calls: no texts, but where their live records begin.
+
+use super::record::{kind, Key, Record};
+
+/// What a choice has.
+pub(super) mod flag {
+    /// A `message` gave what is there, not deltas.
+    pub(in crate::message) const WHOLE: u16 = 1;
+    /// Two calls have one index.
+    pub(in crate::message) const REUSED: u16 = 2;
+    pub(in crate::message) const FUNCTION: u16 = 4;
+    pub(in crate::message) const AUDIO: u16 = 8;
+    pub(in crate::message) const AUDIO_ID: u16 = 16;
+    pub(in crate::message) const AUDIO_EXPIRES: u16 = 32;
+    /// What a `message` replaces as a whole.
+    pub(in crate::message) const BODY: u16 = WHOLE | REUSED | FUNCTION | AUDIO | AUDIO_ID | AUDIO_EXPIRES;
+
+    pub(in crate::message) const ERROR: u16 = 64;
+    pub(in crate::message) const LOGPROBS: u16 = 128;
+    /// The first of the six lists of log probabilities.
+    pub(in crate::message) const LISTS: u16 = 256;
+}
+
+/// The live records of something that may be replaced: those of its kind that stand before were.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Live {
+    /// Where they begin.
+    pub(super) begin: u32,
+    /// Bytes of their bodies.
+    pub(super) len: u32,
+}
+
+impl Live {
+    pub(super) const NONE: Live = Live { begin: 0, len: 0 };
+
+    /// Adds the bytes of a piece.
+    pub(super) fn grow(&mut self, len: usize) {
+        self.len = self.len.saturating_add(u32::try_from(len).unwrap_or(u32::MAX));
+    }
+}
+
+/// A choice.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) index: u32,
+    pub(super) flags: u16,
+    /// How many calls are listed.
+    pub(super) calls: u32,
+    /// What a `message` replaces as a whole. Its length counts once a message gave it.
+    pub(super) body: Live,
+    pub(super) function: Live,
+    pub(super) role: Live,
+    pub(super) finish_reason: Live,
+    pub(super) native_finish_reason: Live,
+    pub(super) annotations: Live,
+    /// Of its audio.
+    pub(super) expires_at: u64,
+}
+
+impl Slot {
+    const EMPTY: Slot = Slot {
+        index: 0,
+        flags: 0,
+        calls: 0,
+        body: Live::NONE,
+        function: Live::NONE,
+        role: Live::NONE,
+        finish_reason: Live::NONE,
+        native_finish_reason: Live::NONE,
+        annotations: Live::NONE,
+        expires_at: 0,
+    };
+
+    #[inline]
+    pub(super) fn has(&self, flag: u16) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Sets a flag. Returns whether it was set.
+    pub(super) fn set(&mut self, flag: u16) -> bool {
+        let had = self.has(flag);
+        self.flags |= flag;
+        had
+    }
+}
+
+/// A call that a delta opened.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallSlot {
+    /// The place of its choice.
+    pub(super) choice: u16,
+    /// Its number among the calls of its choice, in order of appearance.
+    pub(super) number: u32,
+    pub(super) index: u32,
+    pub(super) name: Live,
+}
+
+impl CallSlot {
+    const EMPTY: CallSlot = CallSlot { choice: 0, number: 0, index: 0, name: Live::NONE };
+
+    fn is(&self, choice: u16, number: u32) -> bool {
+        self.choice == choice && self.number == number
+    }
+}
+
+/// What belongs to no choice, and how much of the tables is in use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Top {
+    choice_count: usize,
+    call_count: usize,
+    /// The place of the call that was looked for last.
+    last_call: usize,
+    /// Which members of the top level there are: one bit a kind, that of [`kind::ERROR_JSON`] for any error.
+    known: u16,
+    pub(super) created: Option<u64>,
+    pub(super) usage: Live,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Table<const CHOICES: usize, const CALLS: usize> {
+    pub(super) top: Top,
+    /// In order of appearance.
+    choices: [Slot; CHOICES],
+    /// In order of appearance.
+    calls: [CallSlot; CALLS],
+}
+
+/// All that one update can change of a table.
+pub(super) struct Saved {
+    top: Top,
+    slot: Option<(u16, Slot)>,
+    call: Option<(usize, CallSlot)>,
+}
+
+impl<const CHOICES: usize, const CALLS: usize> Table<CHOICES, CALLS> {
+    pub(super) const EMPTY: Self = Table {
+        top: Top { choice_count: 0, call_count: 0, last_call: 0, known: 0, created: None, usage: Live::NONE },
+        choices: [Slot::EMPTY; CHOICES],
+        calls: [CallSlot::EMPTY; CALLS],
+    };
+
+    /// What an update of this choice, and of this call of it, can change.
+    pub(super) fn save(&self, choice: u32, call: u32) -> Saved {
+        let slot = self.place(choice).and_then(|place| Some((place, *self.slot(place)?)));
+        let place = slot.and_then(|(place, _)| self.calls().iter().position(|slot| slot.is(place, call)));
+        let call = place.and_then(|place| Some((place, *self.calls().get(place)?)));
+        Saved { top: self.top, slot, call }
+    }
+
+    /// Undoes an update.
+    pub(super) fn restore(&mut self, saved: Saved) {
+        self.top = saved.top;
+        if let Some((place, slot)) = saved.slot {
+            if let Some(to) = self.choices.get_mut(usize::from(place)) {
+                *to = slot;
+            }
+        }
+        if let Some((place, call)) = saved.call {
+            if let Some(to) = self.calls.get_mut(place) {
+                *to = call;
+            }
+        }
+    }
+
+    /// Whether there is a member of the top level.
+    #[inline]
+    pub(super) fn knows(&self, kind: u8) -> bool {
+        self.top.known & 1u16.checked_shl(u32::from(kind)).unwrap_or(0) != 0
+    }
+
+    /// Notes a member of the top level. Returns whether it was there.
+    pub(super) fn know(&mut self, kind: u8) -> bool {
+        let had = self.knows(kind);
+        self.top.known |= 1u16.checked_shl(u32::from(kind)).unwrap_or(0);
+        had
+    }
+
+    /// The choices, in order of appearance.
+    pub(super) fn slots(&self) -> &[Slot] {
+        self.choices.get(..self.top.choice_count).unwrap_or_default()
+    }
+
+    /// The calls that deltas opened, in order of appearance.
+    pub(super) fn calls(&self) -> &[CallSlot] {
+        self.calls.get(..self.top.call_count).unwrap_or_default()
+    }
+
+    pub(super) fn slot(&self, place: u16) -> Option<&Slot> {
+        self.slots().get(usize::from(place))
+    }
+
+    pub(super) fn slot_mut(&mut self, place: u16) -> Option<&mut Slot> {
+        self.choices.get_mut(usize::from(place))
+    }
+
+    /// The place of the choice with this index.
+    #[inline]
+    pub(super) fn place(&self, index: u32) -> Option<u16> {
+        u16::try_from(self.slots().iter().position(|slot| slot.index == index)?).ok()
+    }
+
+    /// The place of the choice with this index; a new one gets a place. `None`: there is no room.
+    #[inline]
+    pub(super) fn place_or_new(&mut self, index: u32) -> Option<u16> {
+        self.place(index).or_else(|| self.new_place(index))
+    }
+
+    #[inline(never)]
+    fn new_place(&mut self, index: u32) -> Option<u16> {
+        let place = self.top.choice_count;
+        *self.choices.get_mut(place)? = Slot { index, ..Slot::EMPTY };
+        self.top.choice_count = place.saturating_add(1);
+        u16::try_from(place).ok()
+    }
+
+    /// Adds a call. `None`: there is no room.
+    pub(super) fn open_call(&mut self, choice: u16, number: u32, index: u32) -> Option<()> {
+        let place = self.top.call_count;
+        *self.calls.get_mut(place)? = CallSlot { choice, number, index, name: Live::NONE };
+        self.top.call_count = place.saturating_add(1);
+        self.top.last_call = place;
+        Some(())
+    }
+
+    pub(super) fn call_mut(&mut self, choice: u16, number: u32) -> Option<&mut CallSlot> {
+        // Nearly always the one that was looked for last.
+        if !self.calls().get(self.top.last_call).is_some_and(|call| call.is(choice, number)) {
+            self.top.last_call = self.calls().iter().position(|call| call.is(choice, number))?;
+        }
+        self.calls.get_mut(self.top.last_call)
+    }
+
+    /// The choice with the next higher index than `after`.
+    pub(super) fn next_choice(&self, after: Option<u32>) -> Option<u32> {
+        let indexes = self.slots().iter().map(|slot| slot.index);
+        indexes.filter(|&index| after.is_none_or(|after| index > after)).min()
+    }
+
+    /// The call that is listed next after one with this index and number: by ascending index, in order of appearance if
+    /// two calls have one index.
+    pub(super) fn next_call(&self, choice: u16, after: Option<(u32, u32)>) -> Option<(u32, u32)> {
+        let slot = self.slot(choice)?;
+        if slot.has(flag::WHOLE) {
+            let number = after.map_or(0, |(_, number)| number.saturating_add(1));
+            return (number < slot.calls).then_some((0, number));
+        }
+        let by_index = !slot.has(flag::REUSED);
+        let calls = self.calls().iter().filter(|call| call.choice == choice);
+        let calls = calls.map(|call| (if by_index { call.index } else { 0 }, call.number));
+        calls.filter(|&call| after.is_none_or(|after| call > after)).min()
+    }
+
+    /// Where the live records of a key begin.
+    pub(super) fn begin(&self, key: Key) -> u32 {
+        if key.kind() < kind::ROLE {
+            return if key.kind() == kind::USAGE { self.top.usage.begin } else { 0 };
+        }
+        let Some(slot) = self.slot(key.choice()) else { return 0 };
+        let body = slot.body.begin;
+        match key.kind() {
+            kind::ROLE => slot.role.begin,
+            kind::FINISH_REASON => slot.finish_reason.begin,
+            kind::NATIVE_FINISH_REASON => slot.native_finish_reason.begin,
+            kind::ANNOTATIONS => slot.annotations.begin,
+            kind::FUNCTION_NAME => body.max(slot.function.begin),
+            kind::CALL_NAME => {
+                let call = self.calls().iter().find(|call| call.is(key.choice(), key.call()));
+                body.max(call.map_or(0, |call| call.name.begin))
+            }
+            kind::CONTENT.. => body,
+            _ => 0,
+        }
+    }
+
+    /// Whether a record was not replaced.
+    pub(super) fn is_live(&self, record: &Record<'_>) -> bool {
+        record.at >= self.begin(record.key)
+    }
+
+    /// Notes that all records are live.
+    pub(super) fn all_live(&mut self) {
+        self.top.usage.begin = 0;
+        for slot in &mut self.choices {
+            let Slot { body, function, role, finish_reason, native_finish_reason, annotations, .. } = slot;
+            for live in [body, function, role, finish_reason, native_finish_reason, annotations] {
+                live.begin = 0;
+            }
+        }
+        self.calls.iter_mut().for_each(|call| call.name.begin = 0);
+    }
+}

@@ -1,0 +1,502 @@
+//! What an update writes to a log.
+
+use super::error::LogError;
+use super::record::{kind, Fill, Key};
+use super::table::{flag, Live, Saved, Slot, Table};
+use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, Message, Update};
+use crate::delta::Meta;
+use crate::json::{self, Text, Value};
+use crate::QuirkSet;
+
+/// Bytes that may be replaced before anything is thrown out.
+const SLACK: usize = 1024;
+
+/// The state of a log beside its buffer.
+#[derive(Clone, Debug)]
+pub(super) struct State<const CHOICES: usize, const CALLS: usize> {
+    pub(super) fill: Fill,
+    pub(super) table: Table<CHOICES, CALLS>,
+    /// Bytes of texts and raw JSON that were not replaced.
+    pub(super) live: usize,
+    /// Something in the log was replaced.
+    stale: bool,
+    /// How long the log was when it was packed last.
+    packed: usize,
+    /// What strict JSON forbids in the texts that were written since the caller took it.
+    pub(super) quirks: QuirkSet,
+    /// Why the update at hand was left out.
+    fault: Option<LogError>,
+}
+
+/// All that one update can change of a state.
+pub(super) struct Before {
+    fill: Fill,
+    table: Saved,
+    live: usize,
+    stale: bool,
+    quirks: QuirkSet,
+}
+
+impl<const CHOICES: usize, const CALLS: usize> State<CHOICES, CALLS> {
+    pub(super) const EMPTY: Self = State {
+        fill: Fill::EMPTY,
+        table: Table::EMPTY,
+        live: 0,
+        stale: false,
+        packed: 0,
+        quirks: QuirkSet::EMPTY,
+        fault: None,
+    };
+
+    /// Completes the log behind an update that was written, and returns why that was left out.
+    #[inline]
+    pub(super) fn settle(&mut self, buffer: &mut [u8]) -> Result<(), LogError> {
+        self.fill.settle(buffer);
+        if self.stale {
+            self.pack(buffer);
+        }
+        match self.fault.take() {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
+    }
+
+    /// What an update of this choice, and of this call of it, can change.
+    pub(super) fn save(&self, choice: u32, call: u32) -> Before {
+        let State { fill, live, stale, quirks, .. } = *self;
+        Before { fill, table: self.table.save(choice, call), live, stale, quirks }
+    }
+
+    /// Undoes an update.
+    pub(super) fn restore(&mut self, before: Before, buffer: &mut [u8]) {
+        let Before { fill, table, live, stale, quirks } = before;
+        (self.fill, self.live, self.stale, self.quirks, self.fault) = (fill, live, stale, quirks, None);
+        self.table.restore(table);
+        // If the last record grew, its length was overwritten.
+        self.fill.settle(buffer);
+    }
+
+    /// Throws out what was replaced, once the log is twice as long as after the last time: the time stays linear.
+    #[inline(never)]
+    fn pack(&mut self, buffer: &mut [u8]) {
+        if self.fill.len <= self.packed.saturating_mul(2).saturating_add(SLACK) {
+            return;
+        }
+        let table = &self.table;
+        self.fill.pack(buffer, |record| table.is_live(record));
+        self.table.all_live();
+        self.stale = false;
+        self.packed = self.fill.len;
+    }
+}
+
+/// How many bytes of its payload an update takes in.
+#[inline]
+pub(super) fn weight(update: &Update<'_>) -> usize {
+    match update {
+        Update::Role(text)
+        | Update::Content(text)
+        | Update::Reasoning(text)
+        | Update::Refusal(text)
+        | Update::CallName { text, .. }
+        | Update::CallArguments { text, .. }
+        | Update::FunctionName { text, .. }
+        | Update::FunctionArguments(text)
+        | Update::Meta(_, text) => text.raw().len(),
+        Update::Call(CallUpdate { id, kind, .. }) => {
+            let len = |text: &Option<Text<'_>>| text.map_or(0, |text| text.raw().len());
+            len(id).saturating_add(len(kind))
+        }
+        Update::Finish(reason) => reason.text().raw().len(),
+        Update::Audio(audio) => audio.value().raw().len(),
+        Update::Annotations(value) => value.raw().len(),
+        Update::Logprobs(logprobs) => logprobs.value().raw().len(),
+        Update::Message(message) => message.value().raw().len(),
+        Update::Usage(usage) => usage.value().raw().len(),
+        Update::ChoiceError(error) | Update::Error(error) => match (error.value(), error.message()) {
+            (Some(value), _) => value.raw().len(),
+            (None, Some(message)) => message.raw().len(),
+            (None, None) => 0,
+        },
+    }
+}
+
+/// Whether an update appends to what is there. Where one is left out, those behind it must not close the gap.
+pub(super) fn appends(update: &Update<'_>) -> bool {
+    match update {
+        Update::CallName { replaces, .. } | Update::FunctionName { replaces, .. } => !replaces,
+        Update::Content(_)
+        | Update::Reasoning(_)
+        | Update::Refusal(_)
+        | Update::CallArguments { .. }
+        | Update::FunctionArguments(_)
+        | Update::Audio(_)
+        | Update::Annotations(_)
+        | Update::Logprobs(_) => true,
+        _ => false,
+    }
+}
+
+/// Writes to a log.
+pub(super) struct LogWriter<'w, const CHOICES: usize, const CALLS: usize> {
+    pub(super) state: &'w mut State<CHOICES, CALLS>,
+    pub(super) buffer: &'w mut [u8],
+}
+
+impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
+    fn fail(&mut self, fault: LogError) {
+        self.state.fault.get_or_insert(fault);
+    }
+
+    /// Appends to the records of a key what `write` puts there. Returns how many bytes that were.
+    #[inline]
+    fn append(&mut self, write: impl FnOnce(&mut Fill, &mut [u8]) -> QuirkSet) -> usize {
+        let State { fill, live, quirks, .. } = &mut *self.state;
+        let before = fill.bodies;
+        *quirks |= write(fill, self.buffer);
+        let len = fill.bodies.saturating_sub(before);
+        *live = live.saturating_add(len);
+        len
+    }
+
+    #[inline]
+    fn text(&mut self, key: Key, text: Text<'_>) -> usize {
+        if text.is_empty() {
+            return 0;
+        }
+        self.append(|fill, buffer| {
+            fill.begin(buffer, key);
+            fill.put_text(buffer, text)
+        })
+    }
+
+    /// A value as it came.
+    fn raw(&mut self, key: Key, value: Value<'_>) -> usize {
+        self.append(|fill, buffer| {
+            fill.begin(buffer, key);
+            fill.put(buffer, value.raw());
+            QuirkSet::EMPTY
+        })
+    }
+
+    /// The elements of `array`, behind the others.
+    fn list(&mut self, key: Key, array: Value<'_>) -> usize {
+        self.append(|fill, buffer| {
+            for item in array.elements().map_while(Result::ok) {
+                fill.begin(buffer, key);
+                json::rewrite(item.raw(), |bytes| fill.put(buffer, bytes));
+            }
+            QuirkSet::EMPTY
+        })
+    }
+
+    /// Where records begin that replace others.
+    fn replace(&mut self, old: Live) -> Live {
+        self.state.stale |= old.len > 0;
+        self.state.live = self.state.live.saturating_sub(usize::try_from(old.len).unwrap_or(usize::MAX));
+        Live { begin: self.state.fill.seal(self.buffer), len: 0 }
+    }
+
+    /// A text in the place of another.
+    fn replace_text(&mut self, live: &mut Live, key: Key, text: Text<'_>) {
+        *live = self.replace(*live);
+        live.grow(self.text(key, text));
+    }
+
+    /// A member of the top level: the first that is not empty counts.
+    pub(super) fn first(&mut self, kind: u8, text: Text<'_>) {
+        if !text.is_empty() && !self.state.table.know(kind) {
+            self.text(Key::new(kind, 0, 0), text);
+        }
+    }
+
+    #[inline]
+    pub(super) fn put(&mut self, choice: u32, update: &Update<'_>) {
+        if !self.top(update) {
+            self.update(choice, update);
+        }
+    }
+
+    #[inline]
+    fn update(&mut self, choice: u32, update: &Update<'_>) {
+        let text = match update {
+            Update::Content(text) => Some((kind::CONTENT, *text)),
+            Update::Reasoning(text) => Some((kind::REASONING, *text)),
+            Update::Refusal(text) => Some((kind::REFUSAL, *text)),
+            _ => None,
+        };
+        match (text, self.state.table.place_or_new(choice)) {
+            (Some((kind, text)), Some(place)) if !self.has_message(place) => {
+                self.text(Key::new(kind, place, 0), text);
+            }
+            (_, place) => self.any_update(place, update),
+        }
+    }
+
+    /// Whether a message gave what there is of a choice.
+    #[inline]
+    fn has_message(&self, place: u16) -> bool {
+        self.state.table.slot(place).is_some_and(|slot| slot.has(flag::WHOLE))
+    }
+
+    #[inline(never)]
+    fn any_update(&mut self, place: Option<u16>, update: &Update<'_>) {
+        let slot = place.and_then(|place| Some((place, *self.state.table.slot(place)?)));
+        let Some((place, mut slot)) = slot else { return self.fail(LogError::TooManyChoices) };
+        self.choice(place, &mut slot, update);
+        if let Some(old) = self.state.table.slot_mut(place) {
+            *old = slot;
+        }
+    }
+
+    /// What belongs to no choice. `false`: the update belongs to one.
+    #[inline]
+    fn top(&mut self, update: &Update<'_>) -> bool {
+        match update {
+            Update::Usage(_) | Update::Error(_) | Update::Meta(..) => self.top_update(update),
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
+    fn top_update(&mut self, update: &Update<'_>) -> bool {
+        match update {
+            Update::Usage(usage) => {
+                let mut live = self.replace(self.state.table.top.usage);
+                live.grow(self.raw(Key::new(kind::USAGE, 0, 0), usage.value()));
+                self.state.table.top.usage = live;
+            }
+            Update::Error(error) => {
+                if !self.state.table.know(kind::ERROR_JSON) {
+                    self.failure(kind::ERROR_JSON, kind::ERROR_TEXT, 0, error);
+                }
+            }
+            Update::Meta(meta, text) => match meta {
+                Meta::Object => self.first(kind::OBJECT, *text),
+                Meta::SystemFingerprint => self.first(kind::SYSTEM_FINGERPRINT, *text),
+                Meta::ServiceTier => self.first(kind::SERVICE_TIER, *text),
+                Meta::Provider => self.first(kind::PROVIDER, *text),
+                Meta::NativeFinishReason => return false,
+            },
+            _ => return false,
+        }
+        true
+    }
+
+    fn failure(&mut self, json: u8, text: u8, place: u16, error: &ApiError<'_>) {
+        match (error.value(), error.message()) {
+            (Some(value), _) => self.raw(Key::new(json, place, 0), value),
+            (None, Some(message)) => self.text(Key::new(text, place, 0), message),
+            (None, None) => 0,
+        };
+    }
+
+    fn choice(&mut self, place: u16, slot: &mut Slot, update: &Update<'_>) {
+        let key = |kind: u8| Key::new(kind, place, 0);
+        match update {
+            // A message replaces none of these.
+            Update::Role(text) => return self.replace_text(&mut slot.role, key(kind::ROLE), *text),
+            Update::Finish(reason) => {
+                return self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), reason.text());
+            }
+            Update::Meta(Meta::NativeFinishReason, reason) => {
+                return self.replace_text(&mut slot.native_finish_reason, key(kind::NATIVE_FINISH_REASON), *reason);
+            }
+            Update::ChoiceError(error) => {
+                if !slot.set(flag::ERROR) {
+                    self.failure(kind::CHOICE_ERROR_JSON, kind::CHOICE_ERROR_TEXT, place, error);
+                }
+                return;
+            }
+            Update::Logprobs(logprobs) => return self.logprobs(place, slot, logprobs),
+            Update::Message(message) => return self.message(place, slot, message),
+            Update::Annotations(items) => {
+                let len = self.list(key(kind::ANNOTATIONS), *items);
+                return slot.annotations.grow(len);
+            }
+            _ => {}
+        }
+        self.drop_message(slot);
+        match update {
+            Update::Content(text) => _ = self.text(key(kind::CONTENT), *text),
+            Update::Reasoning(text) => _ = self.text(key(kind::REASONING), *text),
+            Update::Refusal(text) => _ = self.text(key(kind::REFUSAL), *text),
+            Update::FunctionName { text, replaces } => {
+                slot.set(flag::FUNCTION);
+                self.name(&mut slot.function, key(kind::FUNCTION_NAME), *text, *replaces);
+            }
+            Update::FunctionArguments(text) => {
+                slot.set(flag::FUNCTION);
+                self.text(key(kind::FUNCTION_ARGUMENTS), *text);
+            }
+            Update::Call(call) => self.call(place, slot, call),
+            // Of a call that was left out nothing is kept.
+            Update::CallName { call: number, text, replaces } => {
+                let Some(mut live) = self.state.table.call_mut(place, *number).map(|call| call.name) else { return };
+                self.name(&mut live, Key::new(kind::CALL_NAME, place, *number), *text, *replaces);
+                if let Some(call) = self.state.table.call_mut(place, *number) {
+                    call.name = live;
+                }
+            }
+            Update::CallArguments { call, text } => {
+                if self.state.table.call_mut(place, *call).is_some() {
+                    self.text(Key::new(kind::CALL_ARGUMENTS, place, *call), *text);
+                }
+            }
+            Update::Audio(audio) => self.audio(place, slot, audio),
+            _ => {}
+        }
+    }
+
+    /// A name, or a piece of one.
+    fn name(&mut self, live: &mut Live, key: Key, text: Text<'_>, replaces: bool) {
+        if replaces {
+            *live = self.replace(*live);
+        }
+        live.grow(self.text(key, text));
+    }
+
+    fn call(&mut self, place: u16, slot: &mut Slot, update: &CallUpdate<'_>) {
+        let CallUpdate { call: number, index, opens, reuses, id, kind, custom } = *update;
+        if opens {
+            if self.state.table.open_call(place, number, index.unwrap_or(0)).is_none() {
+                return self.fail(LogError::TooManyCalls);
+            }
+            slot.calls = slot.calls.saturating_add(1);
+            if reuses {
+                slot.set(flag::REUSED);
+            }
+        }
+        if self.state.table.call_mut(place, number).is_some() {
+            self.call_facts(place, number, custom, id, kind);
+        }
+    }
+
+    fn call_facts(&mut self, place: u16, number: u32, custom: bool, id: Option<Text<'_>>, kind: Option<Text<'_>>) {
+        if custom {
+            self.state.fill.begin(self.buffer, Key::new(kind::CALL_CUSTOM, place, number));
+        }
+        if let Some(id) = id {
+            self.text(Key::new(kind::CALL_ID, place, number), id);
+        }
+        if let Some(kind) = kind {
+            self.text(Key::new(kind::CALL_TYPE, place, number), kind);
+        }
+    }
+
+    fn audio(&mut self, place: u16, slot: &mut Slot, audio: &Audio<'_>) {
+        slot.set(flag::AUDIO);
+        if !slot.has(flag::AUDIO_ID) {
+            if let Some(id) = audio.id() {
+                slot.set(flag::AUDIO_ID);
+                self.text(Key::new(kind::AUDIO_ID, place, 0), id);
+            }
+        }
+        if let Some(text) = audio.data() {
+            self.text(Key::new(kind::AUDIO_DATA, place, 0), text);
+        }
+        if let Some(text) = audio.transcript() {
+            self.text(Key::new(kind::AUDIO_TRANSCRIPT, place, 0), text);
+        }
+        if let Some(time) = audio.expires_at() {
+            slot.set(flag::AUDIO_EXPIRES);
+            slot.expires_at = time;
+        }
+    }
+
+    fn logprobs(&mut self, place: u16, slot: &mut Slot, logprobs: &Logprobs<'_>) {
+        let lists = logprobs.lists();
+        if lists.any {
+            slot.set(flag::LOGPROBS);
+        }
+        for (list, array) in (0u8..).zip(lists.known) {
+            if let Some(array) = array {
+                slot.set(flag::LISTS.wrapping_shl(u32::from(list)));
+                self.list(Key::new(kind::LISTS.wrapping_add(list), place, 0), array);
+            }
+        }
+    }
+
+    /// The whole message so far, in the place of an earlier one. If it has too many calls, the earlier one stays.
+    fn message(&mut self, place: u16, slot: &mut Slot, message: &Message<'_>) {
+        let begin = self.state.fill.seal(self.buffer);
+        let (fill, live) = (self.state.fill, self.state.live);
+        let flags = slot.flags & !flag::BODY | flag::WHOLE;
+        let mut new = Slot { flags, calls: 0, function: Live::NONE, ..*slot };
+        let key = |kind: u8| Key::new(kind, place, 0);
+        let mut others = 0usize;
+        for part in message.deltas() {
+            match part {
+                // A role that came before stays.
+                Update::Role(text) => {
+                    if new.role.len == 0 {
+                        self.replace_text(&mut new.role, key(kind::ROLE), text);
+                        others = others.saturating_add(new.role.len as usize);
+                    }
+                }
+                // So do annotations, if it has none.
+                Update::Annotations(items) => {
+                    let begin = self.state.fill.seal(self.buffer);
+                    let len = self.list(key(kind::ANNOTATIONS), items);
+                    others = others.saturating_add(len);
+                    if len > 0 {
+                        new.annotations = Live { begin, len: 0 };
+                        new.annotations.grow(len);
+                    }
+                }
+                Update::Content(text) => _ = self.text(key(kind::CONTENT), text),
+                Update::Reasoning(text) => _ = self.text(key(kind::REASONING), text),
+                Update::Refusal(text) => _ = self.text(key(kind::REFUSAL), text),
+                Update::FunctionName { text, .. } => {
+                    new.set(flag::FUNCTION);
+                    self.text(key(kind::FUNCTION_NAME), text);
+                }
+                Update::FunctionArguments(text) => {
+                    new.set(flag::FUNCTION);
+                    self.text(key(kind::FUNCTION_ARGUMENTS), text);
+                }
+                // A call of a whole message is listed where it stands.
+                Update::Call(CallUpdate { call, id, kind, custom, .. }) => {
+                    if usize::try_from(call).is_ok_and(|call| call >= CALLS) {
+                        (self.state.fill, self.state.live) = (fill, live);
+                        return self.fail(LogError::TooManyCalls);
+                    }
+                    self.call_facts(place, call, custom, id, kind);
+                    new.calls = new.calls.saturating_add(1);
+                }
+                Update::CallName { call, text, .. } => _ = self.text(Key::new(kind::CALL_NAME, place, call), text),
+                Update::CallArguments { call, text } => {
+                    self.text(Key::new(kind::CALL_ARGUMENTS, place, call), text);
+                }
+                Update::Audio(audio) => self.audio(place, &mut new, &audio),
+                _ => {}
+            }
+        }
+        new.body = Live { begin, len: 0 };
+        new.body.grow(self.state.live.saturating_sub(live).saturating_sub(others));
+        if slot.has(flag::WHOLE) {
+            self.discard(slot.body);
+        }
+        if new.annotations.begin != slot.annotations.begin {
+            self.discard(slot.annotations);
+        }
+        *slot = new;
+    }
+
+    /// Deltas came after all: what messages gave no longer counts.
+    fn drop_message(&mut self, slot: &mut Slot) {
+        if !slot.has(flag::WHOLE) {
+            return;
+        }
+        self.discard(slot.body);
+        slot.body = self.replace(Live::NONE);
+        slot.flags &= !flag::BODY;
+        slot.calls = 0;
+    }
+
+    /// What was there is replaced, though it may be of no length.
+    fn discard(&mut self, old: Live) {
+        self.state.stale = true;
+        self.state.live = self.state.live.saturating_sub(old.len as usize);
+    }
+}
