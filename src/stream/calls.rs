@@ -36,7 +36,7 @@ impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
         }
         match Update::of(delta, context.payload()) {
             Some(update) => put_of(self.0.update(delta.choice, update)),
-            None => self.other(context, delta),
+            None => self.other(&{ *context }, &{ *delta }),
         }
     }
 }

@@ -53,6 +53,8 @@ pub trait Sink {
 pub trait Track: sealed::Sealed {
     /// As [`Tracker::take`].
     fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken;
+    /// Takes in a text, if it is to be emitted as it is.
+    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool;
     /// As [`Tracker::flush`].
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
 }
@@ -66,6 +68,10 @@ impl<const CHOICES: usize, const CALLS: usize> Track for Tracker<CHOICES, CALLS>
     #[inline(always)]
     fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
         Tracker::take(self, delta, name, payload, offset, quirks)
+    }
+    #[inline(always)]
+    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool {
+        Tracker::take_plain(self, kind, choice, text)
     }
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
         Tracker::flush(self, of, quirks)
@@ -152,7 +158,7 @@ impl Emitter {
             found: Found::NeedMore,
             consumed: 0,
             stage: Stage::Before,
-            cursor: Cursor::START,
+            cursor: Cursor::new(),
             delta: None,
             taken: 0,
             metas: 0,
@@ -356,7 +362,7 @@ impl Emitter {
             return Err(self.odd(span, None, Stage::Before));
         }
         let context = Context::of_chunk(payload, base.saturating_add(span.start), index, machine.frame());
-        let mut state = Progress { cursor: Cursor::START, taken: 0, quirks: QuirkSet::EMPTY };
+        let mut state = Progress { cursor: Cursor::new(), taken: 0, quirks: QuirkSet::EMPTY };
         frames.add(Kind::Chunk);
         let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
         if let Some(put) = sink.put(&context, &head, &mut state.taken).unless_go() {
@@ -674,7 +680,23 @@ impl Progress {
     ) -> Result<(), Break> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
         let (payload, index) = (chunk.payload(), chunk.index());
-        while let Some(mut delta) = self.cursor.next(payload, index) {
+        loop {
+            let mut delta = match self.cursor.next_on_page(index) {
+                // Nearly always.
+                Some((kind, choice, text)) if tracker.take_plain(kind, choice, text) => {
+                    frames.add(kind);
+                    let delta = Delta { choice, text, ..Delta::new(kind) };
+                    match sink.put(context, &delta, &mut self.taken).unless_go() {
+                        None => continue,
+                        Some(put) => return Err(Break::Put(put, delta)),
+                    }
+                }
+                Some((kind, choice, text)) => Delta { choice, text, ..Delta::new(kind) },
+                None => match self.cursor.next_other(payload, index) {
+                    Some(delta) => delta,
+                    None => return Ok(()),
+                },
+            };
             let name = self.cursor.name_of_call();
             match tracker.take(&mut delta, name, payload, context.start, &mut self.quirks) {
                 Taken::Keep => {}
@@ -696,7 +718,6 @@ impl Progress {
             }
             self.taken = 0;
         }
-        Ok(())
     }
 }
 
