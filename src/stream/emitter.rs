@@ -41,6 +41,8 @@ pub trait Sink {
     const COUNTS_USAGE: bool = true;
     /// A full table stops the parser behind the event.
     const STOPS_AT_LIMIT: bool = false;
+    /// It may want frames.
+    const HAS_FRAMES: bool = true;
 
     /// Whether deltas of this kind are of use. Those that are not need not be given.
     fn wants(&self, kind: Kind) -> bool;
@@ -357,7 +359,7 @@ impl Emitter {
         let payload = given.get(start..start.wrapping_add(len)).unwrap_or_default();
         let index = machine.index();
         let mut frames = self.frames;
-        let is_odd = !index.quirks.is_empty() || frames.before(machine).is_some();
+        let is_odd = !index.quirks.is_empty() || S::HAS_FRAMES && frames.before(machine).is_some();
         if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) {
             return Err(self.odd(span, None, Stage::Before));
         }
@@ -377,8 +379,10 @@ impl Emitter {
         if sink.wants(Kind::Frame) {
             return Err(self.odd(span, Some((state, frames, Break::Nothing)), Stage::After));
         }
-        frames.after(machine, Found::Chunk(span));
-        self.frames = frames;
+        if S::HAS_FRAMES {
+            frames.after(machine, Found::Chunk(span));
+            self.frames = frames;
+        }
         Ok(())
     }
 

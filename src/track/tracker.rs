@@ -75,6 +75,9 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         if self.take_plain(delta.kind, delta.choice, delta.text) {
             return Taken::Keep;
         }
+        if let Some(taken) = self.take_fragment(delta, payload) {
+            return taken;
+        }
         // A copy, so that nothing points to the delta: it need not be in memory.
         let mut copy = *delta;
         let taken = self.take_any(&mut copy, name, payload, offset, quirks);
@@ -93,6 +96,39 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         }
         known.delta = true;
         true
+    }
+
+    /// Takes in a fragment of the open call of the choice that was known first: its index, or short arguments with nothing
+    /// odd about them. `None`: it may not be so, and nothing was taken in.
+    #[inline(always)]
+    fn take_fragment(&mut self, delta: &mut Delta, payload: &[u8]) -> Option<Taken> {
+        let known = self.choices.first_mut()?.as_mut()?;
+        if known.index != delta.choice || known.finished || self.waiting != 0 {
+            return None;
+        }
+        let open = known.open?;
+        let call = self.calls.get_mut(usize::from(open))?.as_mut()?;
+        match delta.kind {
+            Kind::ToolCall => {
+                if delta.number() != Some(u64::from(call.index)) || !delta.text.is_empty() || !delta.aux.is_empty() {
+                    return None;
+                }
+                (call.position, self.at_hand, known.delta) = (delta.call, Some(open), true);
+                Some(Taken::Drop)
+            }
+            Kind::ToolArguments => {
+                let text = delta.text.text(payload);
+                if self.at_hand != Some(open) || delta.flags != 0 || text.trailing_half().is_some() {
+                    return None;
+                }
+                if !call.arguments.add_short(text) {
+                    return None;
+                }
+                delta.call = call.number;
+                Some(Taken::Keep)
+            }
+            _ => None,
+        }
     }
 
     #[inline(never)]
