@@ -382,10 +382,7 @@ fn function_arguments(choice: u32, text: Part) -> Option<Delta> {
 fn whole(item: Item, text: Part, payload: &[u8]) -> Delta {
     let delta = Delta { choice: item.choice, ..Delta::new(item.kind) };
     match item.how {
-        How::Fragment => {
-            let flags = if text.len > 1 { FLAG_NUMBER } else { 0 };
-            Delta { flags, number: u64::from(text.start), ..delta }
-        }
+        How::Fragment => Delta { flags: FLAG_NUMBER, number: u64::from(text.start), ..delta },
         How::Reason => Delta { code: reason_code(text, payload), text, ..delta },
         How::NativeReason => Delta { code: Meta::NativeFinishReason as u32, text, ..delta },
         _ => Delta { text, ..delta },

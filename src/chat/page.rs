@@ -11,7 +11,7 @@ pub(crate) enum How {
     Text,
     /// A raw JSON value.
     Raw,
-    /// A tool call that has no more than an index: `start`, if `end` is 2 more, and none if it is 1 more.
+    /// A tool call that has no more than an index, which is `start`.
     Fragment,
     /// A finish reason.
     Reason,
@@ -64,8 +64,9 @@ impl Item {
     }
 }
 
-/// Items of a page. A choice's deltas are at most [`Items::OF_CHOICE`] items; of more than fit the rest is read once more.
-pub(crate) const PAGE: usize = 12;
+/// Items of a page: a content each of eight choices. A page is part of each parser; choices that do not fit are walked once
+/// more when they are asked for.
+pub(crate) const PAGE: usize = 8;
 
 /// What comes behind the choices of a page: a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

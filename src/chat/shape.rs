@@ -105,7 +105,7 @@ impl Holes {
         if let Some(value) = member(index, payload, &first.spans, choice::TEXT).filter(text) {
             holes.add(payload, value, Fill::Text)?;
         }
-        if let Some(value) = Some(index.value(payload, first.delta.first_call.arguments)).filter(text) {
+        if let Some(value) = Some(index.value(payload, first.delta.arguments)).filter(text) {
             holes.add(payload, value, Fill::Text)?;
         }
         if let Some(value) = member(index, payload, &first.spans, choice::LOGPROBS).filter(object) {
