@@ -5,15 +5,15 @@
 mod common;
 
 use common::corpus::{recorded, samples, Stream};
+use deltawire::chat::CallUpdate;
 use deltawire::json::{self, Fragment, Text};
 use deltawire::message::{Field, MessageLog};
 use deltawire::sse::Decoder;
 use deltawire::stream::Event;
-use deltawire::track::{CallUpdate, Tracker, Update};
-use deltawire::{Config, Flow, Framing, Handler, Limits, Parser, QuirkSet, Stop, Storage, Validate};
+use deltawire::track::Tracker;
+use deltawire::{Config, Flow, Framing, Handler, Limits, Parser, QuirkSet, Stop, Storage, Update, Validate};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::ops::ControlFlow;
 
 struct Counting;
 
@@ -178,13 +178,10 @@ fn by_pull<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize
         reader.see(event);
         if let Event::Chunk(chunk) = event {
             reader.sum += usize::from(log.add(&mut buffer, chunk).is_ok());
-        }
-        for delta in event.deltas() {
-            let outcome = tracker.update(&delta, 0, |_, update| -> ControlFlow<()> {
-                reader.take(update);
-                ControlFlow::Continue(())
-            });
-            reader.sum += usize::from(outcome.error.is_some());
+            let mut updates = tracker.updates(chunk);
+            (&mut updates).for_each(|(_, update)| reader.take(update));
+            reader.sum += usize::from(updates.error().is_some());
+            event.deltas().for_each(|(_, update)| reader.take(update));
         }
     };
     for mut piece in bytes.chunks(size) {

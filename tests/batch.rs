@@ -6,10 +6,11 @@ mod common;
 use common::case::{self, Case};
 use common::log::{self, escaped, quoted};
 use deltawire::chat::ApiError;
+use deltawire::delta::{self, Kind};
 use deltawire::json::{Text, Value};
-use deltawire::stream::{self, Batch, Filled, Kind, Machine, Record, Sink};
+use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
-use deltawire::{Config, Movable, Quirk, QuirkSet};
+use deltawire::{Config, Error, Movable, Quirk, QuirkSet, Stop};
 use std::fmt::Write as _;
 
 const FAULTS: [&str; 10] = [
@@ -29,7 +30,7 @@ const FAULTS: [&str; 10] = [
 struct Reader {
     machine: Machine,
     tracker: Tracker,
-    batch: Batch,
+    emitter: Emitter,
     store: Vec<u8>,
     can_move: bool,
     /// It was just moved to a larger storage.
@@ -58,7 +59,7 @@ impl Reader {
         Reader {
             machine: Machine::new(config),
             tracker: Tracker::new(),
-            batch: Batch::new(),
+            emitter: Emitter::new(),
             store: vec![0xAA; store.unwrap_or(24)],
             can_move: store.is_none(),
             moved: false,
@@ -78,7 +79,7 @@ impl Reader {
         let finish = data.is_none();
         if self.can_move && !std::mem::take(&mut self.moved) {
             // To the smallest storage that there is, and out of it again.
-            let pending = self.batch.is_pending();
+            let pending = self.emitter.is_pending();
             let mut least = vec![0x55; self.machine.retained(&self.store, pending)];
             assert!(self.machine.relocate(&self.store, &mut least, pending));
             self.store.fill(0xA5);
@@ -86,12 +87,12 @@ impl Reader {
         }
         let mut records = std::mem::take(&mut self.records);
         let mut scratch = std::mem::take(&mut self.scratch);
-        let mut sink = Sink::new(&mut records, &mut scratch, u64::MAX);
+        let mut sink = Records::new(&mut records, &mut scratch, u64::MAX);
         let mut store = Movable::new(&mut self.store, self.can_move);
-        let (spent, filled) = if finish {
-            (0, self.batch.finish(&mut self.machine, &mut store, &mut self.tracker, &mut sink))
+        let (spent, outcome) = if finish {
+            (0, self.emitter.finish(&mut self.machine, &mut store, &mut self.tracker, &mut sink))
         } else {
-            self.batch.fill(&mut self.machine, &mut store, &mut self.tracker, given, 0, &mut sink)
+            self.emitter.run(&mut self.machine, &mut store, &mut self.tracker, given, 0, &mut sink)
         };
         let (written, need) = (sink.written(), sink.need());
         for record in &records[..written] {
@@ -104,21 +105,21 @@ impl Reader {
             scratch = vec![0; need];
         }
         (self.records, self.scratch) = (records, scratch);
-        match filled {
-            Filled::Done => return Next::Done,
-            Filled::Full => {}
-            Filled::NeedStorage(need) => {
+        match outcome {
+            Outcome::Done => return Next::Done,
+            Outcome::Full => {}
+            Outcome::NeedStorage(need) => {
                 let mut larger = vec![0x55; need.len];
-                assert!(self.machine.relocate(&self.store, &mut larger, self.batch.is_pending()));
+                assert!(self.machine.relocate(&self.store, &mut larger, self.emitter.is_pending()));
                 self.store.fill(0xA5);
                 self.store = larger;
                 self.moved = true;
             }
-            Filled::Error { quirk, offset } => {
+            Outcome::Stopped(Stop::Error(Error::Quirk { quirk, offset })) => {
                 self.lines.push(format!("stop {} at {offset}", quirk.code()));
                 return Next::Stop;
             }
-            Filled::Resume => panic!("all that was not spent was given again"),
+            outcome => panic!("{outcome:?}"),
         }
         Next::Go
     }
@@ -131,9 +132,9 @@ impl Reader {
         let piece = bytes(stream::FLAG_TEXT_SCRATCH, record.text_off, record.text_len);
         let aux = bytes(stream::FLAG_AUX_SCRATCH, record.aux_off, record.aux_len);
         let extra = bytes(stream::FLAG_EXTRA_SCRATCH, record.extra_off, record.extra_len);
-        let more = record.flags & stream::FLAG_MORE != 0;
+        let more = record.flags & delta::FLAG_MORE != 0;
         let places = stream::FLAG_TEXT_SCRATCH | stream::FLAG_AUX_SCRATCH | stream::FLAG_EXTRA_SCRATCH;
-        record.flags &= !(stream::FLAG_MORE | places);
+        record.flags &= !(delta::FLAG_MORE | places);
         (record.text_off, record.text_len, record.aux_off, record.extra_off) = (0, 0, 0, 0);
         let mut text = match self.open.take() {
             Some((before, text)) => {
@@ -160,7 +161,7 @@ impl Reader {
             }
         };
         let kind = |kind: Kind| kind as u16 == record.kind;
-        let whole = || if has(stream::FLAG_REPLACES) { "replaces" } else { "appends" };
+        let whole = || if has(delta::FLAG_REPLACES) { "replaces" } else { "appends" };
         let line = if kind(Kind::Frame) {
             assert_eq!(start, self.framed, "frames lie one behind the other");
             assert!(end > start);
@@ -174,14 +175,14 @@ impl Reader {
                 None => self.quirks.push((quirk, 1)),
             }
             return;
-        } else if kind(Kind::Payload) {
+        } else if kind(Kind::Payload) || kind(Kind::Meta) || kind(Kind::Annotation) {
             return;
         } else if kind(Kind::Chunk) {
             let mut line = format!("chunk {start}..{end}");
             named(&mut line, "name", extra);
             named(&mut line, "id", text);
             named(&mut line, "model", aux);
-            if has(stream::FLAG_NUMBER) {
+            if has(delta::FLAG_NUMBER) {
                 write!(line, " created={number}").unwrap();
             }
             line
@@ -214,8 +215,7 @@ impl Reader {
             format!("refusal {choice} {}", quoted(text))
         } else if kind(Kind::ToolCall) {
             let mut line = format!("call {choice} #{call} index={number}");
-            let flags =
-                [(stream::FLAG_OPENS, "opens"), (stream::FLAG_REUSES, "reuses"), (stream::FLAG_CUSTOM, "custom")];
+            let flags = [(delta::FLAG_OPENS, "opens"), (delta::FLAG_REUSES, "reuses"), (delta::FLAG_CUSTOM, "custom")];
             for (flag, word) in flags {
                 if has(flag) {
                     write!(line, " {word}").unwrap();
@@ -254,9 +254,9 @@ impl Reader {
         } else if kind(Kind::Usage) {
             format!("usage {}", escaped(text))
         } else if kind(Kind::ChoiceError) {
-            error_line(&format!("choice-error {choice}"), text, has(stream::FLAG_PLAIN))
+            error_line(&format!("choice-error {choice}"), text, has(delta::FLAG_PLAIN))
         } else if kind(Kind::Error) {
-            error_line("error", text, has(stream::FLAG_PLAIN))
+            error_line("error", text, has(delta::FLAG_PLAIN))
         } else if kind(Kind::Limit) {
             format!("stop {} at {start}", ["", "TooManyChoices", "TooManyCalls", "BadIndex"][record.code as usize])
         } else {
@@ -447,8 +447,8 @@ fn streams_at_random() {
 
 /// What each record says, wherever its bytes lie, of a batch that is asked for the kinds in `mask`.
 fn told(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8>; 3])> {
-    let (mut machine, mut tracker, mut batch) =
-        (Machine::<2>::new(Config::default()), Tracker::<8, 32>::new(), Batch::new());
+    let (mut machine, mut tracker, mut emitter) =
+        (Machine::<2>::new(Config::default()), Tracker::<8, 32>::new(), Emitter::new());
     let (mut store, mut scratch) = (vec![0; 1 << 20], vec![0; 1 << 20]);
     let mut records = vec![Record::default(); cap];
     let mut told = Vec::new();
@@ -457,11 +457,11 @@ fn told(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8
     for mut piece in pieces {
         loop {
             let given = piece.unwrap_or_default();
-            let mut sink = Sink::new(&mut records, &mut scratch, mask);
+            let mut sink = Records::new(&mut records, &mut scratch, mask);
             let mut movable = Movable::new(&mut store, false);
-            let (spent, filled) = match piece {
-                Some(_) => batch.fill(&mut machine, &mut movable, &mut tracker, given, 0, &mut sink),
-                None => (0, batch.finish(&mut machine, &mut movable, &mut tracker, &mut sink)),
+            let (spent, outcome) = match piece {
+                Some(_) => emitter.run(&mut machine, &mut movable, &mut tracker, given, 0, &mut sink),
+                None => (0, emitter.finish(&mut machine, &mut movable, &mut tracker, &mut sink)),
             };
             let written = sink.written();
             for record in &records[..written] {
@@ -478,10 +478,10 @@ fn told(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8
                 told.push((Record { flags, text_off: 0, aux_off: 0, extra_off: 0, ..*record }, [text, aux, extra]));
             }
             piece = piece.map(|_| &given[spent..]);
-            match filled {
-                Filled::Done => break,
-                Filled::Full => assert!(written > 0 || spent > 0, "no progress"),
-                filled => panic!("{filled:?}"),
+            match outcome {
+                Outcome::Done => break,
+                Outcome::Full => assert!(written > 0 || spent > 0, "no progress"),
+                outcome => panic!("{outcome:?}"),
             }
         }
     }

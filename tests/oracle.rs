@@ -8,9 +8,9 @@
 mod common;
 
 use common::corpus::{recorded, samples, Stream};
+use deltawire::chat::CallUpdate;
 use deltawire::json::Text;
-use deltawire::track::{CallUpdate, Update};
-use deltawire::{Config, Flow, Growing, Handler, Parser, Quirk, QuirkSet};
+use deltawire::{Config, Flow, Growing, Handler, Parser, Quirk, QuirkSet, Update};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;

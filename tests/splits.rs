@@ -10,12 +10,11 @@ mod common;
 
 use common::corpus::{recorded, samples, Stream};
 use common::thin::thin;
-use deltawire::chat::ApiError;
+use deltawire::chat::{ApiError, CallUpdate};
 use deltawire::json::{Fragment, Text};
 use deltawire::stream::{Event, Fed};
-use deltawire::track::{CallUpdate, Tracker, Update};
-use deltawire::{Config, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Storage};
-use std::ops::ControlFlow;
+use deltawire::track::Tracker;
+use deltawire::{Config, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Storage, Update};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
@@ -107,6 +106,9 @@ impl Hash {
     }
 
     fn update(&mut self, choice: u32, update: &Update<'_>) {
+        if matches!(update, Update::Annotations(_) | Update::Meta(..)) {
+            return;
+        }
         self.word(u64::from(choice));
         match update {
             Update::Role(text) => self.text(20, *text),
@@ -116,7 +118,7 @@ impl Hash {
             Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom }) => {
                 self.word(24);
                 let flags = u64::from(*opens) | u64::from(*reuses) << 1 | u64::from(*custom) << 2;
-                self.word(u64::from(*call) << 32 | u64::from(*index));
+                self.word(u64::from(*call) << 32 | u64::from(index.unwrap()));
                 self.word(flags);
                 for text in [id, kind].into_iter().flatten() {
                     self.text(25, *text);
@@ -347,14 +349,13 @@ fn pulled(stream: &Stream, size: usize) -> Hash {
     let mut hash = Hash::NEW;
     fn take(hash: &mut Hash, tracker: &mut Tracker, event: &Event<'_>) {
         hash.event(event);
-        for delta in event.deltas() {
-            let outcome = tracker.update(&delta, 0, |choice, update| -> ControlFlow<()> {
-                hash.update(choice, &update);
-                ControlFlow::Continue(())
-            });
-            for quirk in outcome.quirks.iter() {
-                hash.word(quirk as u64);
-            }
+        let Some(chunk) = event.chunk() else { return };
+        let mut updates = tracker.updates(&chunk);
+        for (choice, update) in &mut updates {
+            hash.update(choice, &update);
+        }
+        for quirk in updates.quirks().iter() {
+            hash.word(quirk as u64);
         }
     }
     for mut piece in stream.bytes.chunks(size.max(1)) {

@@ -7,9 +7,10 @@ mod common;
 
 use common::made::{calls, choices, event};
 use common::thin::thin;
+use deltawire::chat::CallUpdate;
 use deltawire::message::{AssembleError, Assembler, Field, LogError, MessageLog};
 use deltawire::stream::Event;
-use deltawire::track::{CallUpdate, Tracker};
+use deltawire::track::Tracker;
 use deltawire::{Config, Error, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Verdict};
 
 /// What a handler is told of a stream.

@@ -3,9 +3,8 @@
 //! `write SHAPE BYTES FILE` writes the responses of a seeded input one after the other and prints how many events they
 //! have. `rows FILE SLICE PASSES` does what the programs in other languages here do, and prints the same rows.
 
-use deltawire::chat::DeltaKind;
 use deltawire::json::Text;
-use deltawire::{Event, Flow, Handler, Parser};
+use deltawire::{Event, Flow, Handler, Parser, Update};
 use deltawire_benches::Input;
 use std::time::Instant;
 
@@ -61,9 +60,9 @@ fn pull(responses: &[&[u8]], slice: usize, mut sums: Option<Sums>) -> Option<Sum
         for mut slice in response.chunks(slice) {
             while let Some(event) = parser.next(&mut slice).expect("no quirk is an error") {
                 if let Event::Chunk(chunk) = event {
-                    for delta in chunk.deltas() {
-                        if let DeltaKind::Content(text) = delta.kind {
-                            content.text(delta.choice, text);
+                    for (choice, update) in chunk.deltas() {
+                        if let Update::Content(text) = update {
+                            content.text(choice, text);
                         }
                     }
                 }

@@ -6,9 +6,10 @@ use crate::log::Log;
 use crate::told::{self, Told};
 use crate::views;
 use deltawire::chat::{Chunk, Index};
-use deltawire::stream::{self, Batch, Filled, Kind, Machine, Record, Sink};
+use deltawire::delta::{self, Kind};
+use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
-use deltawire::{Config, Error, Movable, Quirk};
+use deltawire::{Config, Error, Movable, Quirk, Stop};
 
 /// How to read by batches.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,7 @@ pub struct How {
 struct Reader<const SLOTS: usize> {
     machine: Machine<SLOTS>,
     tracker: Tracker,
-    batch: Batch,
+    emitter: Emitter,
     how: How,
     store: Vec<u8>,
     /// It was just moved to a larger storage.
@@ -55,7 +56,7 @@ pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usiz
     let mut reader: Reader<SLOTS> = Reader {
         machine: Machine::with_slots(config),
         tracker: Tracker::new(),
-        batch: Batch::new(),
+        emitter: Emitter::new(),
         how,
         store: vec![0xAA; how.store],
         moved: false,
@@ -92,19 +93,19 @@ pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usiz
 impl<const SLOTS: usize> Reader<SLOTS> {
     /// Goes on otherwise, and back to a copy of what was: that is all there is.
     fn astray(&mut self, given: &[u8], finish: bool) {
-        let saved = (self.machine.clone(), self.tracker.clone(), self.batch.clone(), self.store.clone());
+        let saved = (self.machine.clone(), self.tracker.clone(), self.emitter.clone(), self.store.clone());
         let (mut records, mut scratch) = ([Record::default(); 3], [0; 64]);
-        let mut sink = Sink::new(&mut records, &mut scratch, u64::MAX);
+        let mut sink = Records::new(&mut records, &mut scratch, u64::MAX);
         let mut store = Movable::new(&mut self.store, self.how.can_move);
         let (front, _) = given.split_at(given.len() / 2);
         if finish {
-            self.batch.fill(&mut self.machine, &mut store, &mut self.tracker, b"data: {\"a\":", 7, &mut sink);
-        } else if self.batch.fill(&mut self.machine, &mut store, &mut self.tracker, front, 7, &mut sink).1
-            == Filled::Done
+            self.emitter.run(&mut self.machine, &mut store, &mut self.tracker, b"data: {\"a\":", 7, &mut sink);
+        } else if self.emitter.run(&mut self.machine, &mut store, &mut self.tracker, front, 7, &mut sink).1
+            == Outcome::Done
         {
-            self.batch.finish(&mut self.machine, &mut store, &mut self.tracker, &mut sink);
+            self.emitter.finish(&mut self.machine, &mut store, &mut self.tracker, &mut sink);
         }
-        (self.machine, self.tracker, self.batch, self.store) = saved;
+        (self.machine, self.tracker, self.emitter, self.store) = saved;
     }
 
     /// One call; `data` is taken off as it is spent. Says whether all is done.
@@ -112,7 +113,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         let given = data.as_deref().copied().unwrap_or_default();
         let finish = data.is_none();
         if self.how.can_move && self.how.shake && !std::mem::take(&mut self.moved) {
-            let pending = self.batch.is_pending();
+            let pending = self.emitter.is_pending();
             let mut least = vec![0x55; self.machine.retained(&self.store, pending)];
             assert!(self.machine.relocate(&self.store, &mut least, pending), "retained is enough");
             self.store.fill(0xA5);
@@ -124,12 +125,12 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         let mut records = std::mem::take(&mut self.records);
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.fill(0xA5);
-        let mut sink = Sink::new(&mut records, &mut scratch, u64::MAX);
+        let mut sink = Records::new(&mut records, &mut scratch, u64::MAX);
         let mut store = Movable::new(&mut self.store, self.how.can_move);
-        let (spent, filled) = if finish {
-            (0, self.batch.finish(&mut self.machine, &mut store, &mut self.tracker, &mut sink))
+        let (spent, outcome) = if finish {
+            (0, self.emitter.finish(&mut self.machine, &mut store, &mut self.tracker, &mut sink))
         } else {
-            self.batch.fill(&mut self.machine, &mut store, &mut self.tracker, given, self.how.base, &mut sink)
+            self.emitter.run(&mut self.machine, &mut store, &mut self.tracker, given, self.how.base, &mut sink)
         };
         let (written, used, need) = (sink.written(), sink.used(), sink.need());
         assert!(spent <= given.len(), "more was spent than given");
@@ -153,19 +154,21 @@ impl<const SLOTS: usize> Reader<SLOTS> {
             scratch = vec![0; need];
         }
         (self.records, self.scratch) = (records, scratch);
-        match filled {
-            Filled::Done => return true,
-            Filled::Full => assert!(written > 0 || spent > 0 || enlarged, "neither progress nor a reason"),
-            Filled::NeedStorage(need) => {
+        match outcome {
+            Outcome::Done => return true,
+            Outcome::Full => assert!(written > 0 || spent > 0 || enlarged, "neither progress nor a reason"),
+            Outcome::NeedStorage(need) => {
                 assert!(self.how.can_move && need.len > self.store.len(), "storage that is no larger is wanted");
                 let mut larger = vec![0x55; need.len];
-                assert!(self.machine.relocate(&self.store, &mut larger, self.batch.is_pending()), "larger is enough");
+                assert!(self.machine.relocate(&self.store, &mut larger, self.emitter.is_pending()), "larger is enough");
                 self.store.fill(0xA5);
                 self.store = larger;
                 self.moved = true;
             }
-            Filled::Error { quirk, offset } => told::error(&mut self.told.events, &Error::Quirk { quirk, offset }),
-            Filled::Resume => panic!("all that was not spent was given again"),
+            Outcome::Stopped(Stop::Error(Error::Quirk { quirk, offset })) => {
+                told::error(&mut self.told.events, &Error::Quirk { quirk, offset })
+            }
+            outcome => panic!("{outcome:?}"),
         }
         false
     }
@@ -181,9 +184,9 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         let piece = bytes(stream::FLAG_TEXT_SCRATCH, record.text_off, record.text_len);
         let aux = bytes(stream::FLAG_AUX_SCRATCH, record.aux_off, record.aux_len);
         let extra = bytes(stream::FLAG_EXTRA_SCRATCH, record.extra_off, record.extra_len);
-        let more = record.flags & stream::FLAG_MORE != 0;
+        let more = record.flags & delta::FLAG_MORE != 0;
         let places = stream::FLAG_TEXT_SCRATCH | stream::FLAG_AUX_SCRATCH | stream::FLAG_EXTRA_SCRATCH;
-        record.flags &= !(stream::FLAG_MORE | places);
+        record.flags &= !(delta::FLAG_MORE | places);
         (record.text_off, record.text_len, record.aux_off, record.extra_off) = (0, 0, 0, 0);
         let mut text = match self.open.take() {
             Some((before, text)) => {
@@ -222,9 +225,12 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         if is(Kind::Quirk) {
             return told::quirks(quirks, Quirk::ALL[code as usize].into());
         }
+        if is(Kind::Meta) || is(Kind::Annotation) {
+            return;
+        }
         if is(Kind::Payload) {
             self.payload = text.to_vec();
-            self.chunk_is = (code != 0, has(stream::FLAG_PLAIN));
+            self.chunk_is = (code != 0, has(delta::FLAG_PLAIN));
             return;
         }
         let head = |events: &mut Log, ranges: &mut Log, word: &'static str| {
@@ -297,7 +303,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         let is = |text: Option<deltawire::json::Text<'_>>| text.map_or(String::new(), |text| text.to_string());
         assert_eq!(is(chunk.id()).as_bytes(), id, "the record's ID");
         assert_eq!(is(chunk.model()).as_bytes(), model, "the record's model");
-        let created = (record.flags & stream::FLAG_NUMBER != 0).then_some(record.number);
+        let created = (record.flags & delta::FLAG_NUMBER != 0).then_some(record.number);
         assert_eq!(chunk.created(), created, "the record's time");
         assert_eq!(chunk.choice_count(), record.code, "the record's number of choices");
         views::chunk(&mut self.told.events, &chunk);
@@ -331,19 +337,19 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         match kind {
             Kind::ToolCall => {
                 events.number("index", record.number);
-                events.show("is", (has(stream::FLAG_OPENS), has(stream::FLAG_REUSES), has(stream::FLAG_CUSTOM)));
+                events.show("is", (has(delta::FLAG_OPENS), has(delta::FLAG_REUSES), has(delta::FLAG_CUSTOM)));
                 events.put("id", text);
                 events.put("kind", aux);
             }
             Kind::ToolName | Kind::FunctionName => {
                 events.put("text", text);
-                events.number("replaces", u64::from(has(stream::FLAG_REPLACES)));
+                events.number("replaces", u64::from(has(delta::FLAG_REPLACES)));
             }
             Kind::Finish => {
                 events.put("text", text);
                 events.number("kind", u64::from(record.code));
             }
-            Kind::ChoiceError | Kind::Error if has(stream::FLAG_PLAIN) => events.put("plain", text),
+            Kind::ChoiceError | Kind::Error if has(delta::FLAG_PLAIN) => events.put("plain", text),
             Kind::Audio | Kind::Logprobs | Kind::Message | Kind::Usage | Kind::ChoiceError | Kind::Error => {
                 events.put("raw", text);
             }

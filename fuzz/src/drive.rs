@@ -3,9 +3,8 @@
 use crate::input::pieces;
 use crate::told::{self, Seen, Told};
 use deltawire::stream::{Event, Fed, Track};
-use deltawire::track::{Tracker, Update};
-use deltawire::{Error, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Storage};
-use std::ops::ControlFlow;
+use deltawire::track::Tracker;
+use deltawire::{Error, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Storage, Update};
 
 /// More events than any input can bring: each takes a byte of it, or an end.
 pub fn most_events(input: &[u8], cuts: &[usize]) -> usize {
@@ -69,12 +68,13 @@ pub fn pull<S: Storage, const SLOTS: usize>(
         }
     }
     let Pull { mut told, mut tracker, mut met, .. } = reader;
-    let outcome = tracker.finish(|choice, update| -> ControlFlow<()> {
-        told::update(&mut told.events, choice, &update);
-        ControlFlow::Continue(())
-    });
-    met.extend(outcome.quirks.iter());
-    stop(&mut told, outcome.quirks, parser.config().errors, parser.offset());
+    let mut quirks = QuirkSet::EMPTY;
+    while let Some(delta) = tracker.flush(None, &mut quirks) {
+        let update = Update::of(&delta, b"").expect("an update");
+        told::update(&mut told.events, delta.choice, &update);
+    }
+    met.extend(quirks.iter());
+    stop(&mut told, quirks, parser.config().errors, parser.offset());
     let own = |quirk| met.iter().filter(|met| **met == quirk).count() as u16;
     told::close(&mut told.end, parser.last_event_id(), parser.end(), |quirk| {
         parser.quirk_count(quirk).saturating_add(own(quirk))
@@ -87,23 +87,16 @@ impl Pull {
     fn take(&mut self, event: &Event<'_>) -> Brought {
         let Pull { told, tracker, met, .. } = self;
         let seen = told::event(&mut told.events, event);
-        let offset = event.chunk().map_or(0, |chunk| chunk.wire_range().start);
-        let (mut quirks, mut error) = (QuirkSet::EMPTY, None);
-        for delta in event.deltas() {
-            let outcome = tracker.update(&delta, offset, |choice, update| -> ControlFlow<()> {
-                told::update(&mut told.events, choice, &update);
-                ControlFlow::Continue(())
-            });
-            quirks |= outcome.quirks;
-            error = error.or(outcome.error);
+        let Some(chunk) = event.chunk() else { return (seen, QuirkSet::EMPTY, None) };
+        let mut updates = tracker.updates(&chunk);
+        for (choice, update) in &mut updates {
+            told::update(&mut told.events, choice, &update);
         }
-        if let Some(chunk) = event.chunk() {
-            // By pull alone: the others tell them together with the tracker's.
-            told.states.line("chunk");
-            told.states.show("quirks", chunk.quirks());
-        }
-        met.extend(quirks.iter());
-        (seen, quirks, error)
+        // By pull alone: the others tell them together with the tracker's.
+        told.states.line("chunk");
+        told.states.show("quirks", chunk.quirks());
+        met.extend(updates.quirks().iter());
+        (seen, updates.quirks(), updates.error())
     }
 
     /// Notes what is known after a call. Says whether there may be more.

@@ -2,10 +2,10 @@
 
 use crate::log::Log;
 use crate::views;
+use deltawire::chat::CallUpdate;
 use deltawire::json::Text;
 use deltawire::stream::Event;
-use deltawire::track::{CallUpdate, Update};
-use deltawire::{End, Error, Parser, Quirk, QuirkSet, Storage};
+use deltawire::{End, Error, Parser, Quirk, QuirkSet, Storage, Update};
 use std::ops::Range;
 
 /// The logs of one reading.
@@ -87,7 +87,7 @@ pub fn event(log: &mut Log, event: &Event<'_>) -> Seen {
     Seen { word, bytes }
 }
 
-/// The update as its fields: what a batch tells of it.
+/// The update as its fields: what a batch tells of it. Annotations are left out, and what no batch is asked for.
 pub fn update(log: &mut Log, choice: u32, update: &Update<'_>) {
     let (word, call) = match update {
         Update::Role(_) => ("role", 0),
@@ -106,6 +106,7 @@ pub fn update(log: &mut Log, choice: u32, update: &Update<'_>) {
         Update::ChoiceError(_) => ("choice-error", 0),
         Update::Usage(_) => ("usage", 0),
         Update::Error(_) => ("error", 0),
+        Update::Annotations(_) | Update::Meta(..) => return,
         _ => panic!("an update that is not known"),
     };
     log.line(word);
@@ -123,7 +124,7 @@ pub fn update(log: &mut Log, choice: u32, update: &Update<'_>) {
             log.number("replaces", u64::from(*replaces));
         }
         Update::Call(CallUpdate { index, opens, reuses, custom, id, kind, .. }) => {
-            log.number("index", u64::from(*index));
+            log.number("index", u64::from(index.expect("a tracker knows the index of each call")));
             log.show("is", (*opens, *reuses, *custom));
             log.put("id", &id.map(decoded).unwrap_or_default());
             log.put("kind", &kind.map(decoded).unwrap_or_default());

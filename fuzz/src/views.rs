@@ -2,10 +2,11 @@
 
 use crate::log::Log;
 use deltawire::chat::{
-    ApiError, Audio, Choice, Chunk, ContentPart, Delta, DeltaKind, DeltaView, ErrorPart, Field, FinishReason,
-    FunctionCall, Logprobs, ReasoningDetails, TokenLogprobs, ToolCall, Usage,
+    ApiError, Audio, Choice, Chunk, ContentPart, DeltaView, ErrorPart, Field, FinishReason, FunctionCall, Logprobs,
+    ReasoningDetails, TokenLogprobs, ToolCall, Usage,
 };
 use deltawire::json::{Kind, Text, Value};
+use deltawire::Update;
 
 /// Where the raw bytes of views lie, so that it is compared too.
 struct Views<'l> {
@@ -109,8 +110,10 @@ impl Views<'_> {
         for choice in chunk.choices() {
             self.choice(&choice);
         }
-        for delta in chunk.deltas() {
-            self.flat(&delta);
+        for (choice, update) in chunk.deltas() {
+            self.log.line("  flat");
+            self.log.number("choice", u64::from(choice));
+            self.update(&update);
         }
     }
 
@@ -135,8 +138,8 @@ impl Views<'_> {
             if let Some(view) = message.view() {
                 self.delta(&view);
             }
-            for kind in message.deltas() {
-                self.kind(&kind);
+            for update in message.deltas() {
+                self.update(&update);
             }
         }
     }
@@ -263,28 +266,48 @@ impl Views<'_> {
         }
     }
 
-    fn flat(&mut self, delta: &Delta<'_>) {
-        self.log.line("  flat");
-        self.log.number("choice", u64::from(delta.choice));
-        self.kind(&delta.kind);
-    }
-
-    fn kind(&mut self, kind: &DeltaKind<'_>) {
-        match kind {
-            DeltaKind::Role(text) => self.text("role", Some(*text)),
-            DeltaKind::Content(text) => self.text("content", Some(*text)),
-            DeltaKind::Reasoning(text) => self.text("reasoning", Some(*text)),
-            DeltaKind::Refusal(text) => self.text("refusal", Some(*text)),
-            DeltaKind::FunctionCall(call) => self.function(Some(*call)),
-            DeltaKind::ToolCall(call) => self.call(call),
-            DeltaKind::Audio(audio) => self.value("audio", Some(audio.value())),
-            DeltaKind::Logprobs(logprobs) => self.value("logprobs", Some(logprobs.value())),
-            DeltaKind::Message(message) => self.value("message", Some(message.value())),
-            DeltaKind::Finish(reason) => self.finish(Some(*reason)),
-            DeltaKind::ChoiceError(error) => self.value("choice error", error.value()),
-            DeltaKind::Usage(usage) => self.value("usage", Some(usage.value())),
-            DeltaKind::Error(error) => self.value("error", error.value()),
-            _ => self.log.line("a delta that is not known"),
+    /// As it is pulled, without a tracker.
+    fn update(&mut self, update: &Update<'_>) {
+        match update {
+            Update::Role(text) => self.text("role", Some(*text)),
+            Update::Content(text) => self.text("content", Some(*text)),
+            Update::Reasoning(text) => self.text("reasoning", Some(*text)),
+            Update::Refusal(text) => self.text("refusal", Some(*text)),
+            Update::Call(call) => {
+                assert!(!call.opens && !call.reuses, "only a tracker knows which call opens");
+                self.log.number("call", u64::from(call.call));
+                self.count("index", call.index.map(u64::from));
+                self.text("id", call.id);
+                self.text("kind", call.kind);
+                self.log.number("custom", u64::from(call.custom));
+            }
+            Update::CallName { call, text, replaces } => {
+                assert!(!replaces, "only a tracker knows what a name replaces");
+                self.log.number("call", u64::from(*call));
+                self.text("name", Some(*text));
+            }
+            Update::CallArguments { call, text } => {
+                self.log.number("call", u64::from(*call));
+                self.text("arguments", Some(*text));
+            }
+            Update::FunctionName { text, replaces } => {
+                assert!(!replaces, "only a tracker knows what a name replaces");
+                self.text("function name", Some(*text));
+            }
+            Update::FunctionArguments(text) => self.text("function arguments", Some(*text)),
+            Update::Audio(audio) => self.value("audio", Some(audio.value())),
+            Update::Annotations(value) => self.value("annotations", Some(*value)),
+            Update::Logprobs(logprobs) => self.value("logprobs", Some(logprobs.value())),
+            Update::Message(message) => self.value("message", Some(message.value())),
+            Update::Meta(meta, text) => {
+                self.log.number("meta", *meta as u64);
+                self.text("text", Some(*text));
+            }
+            Update::Finish(reason) => self.finish(Some(*reason)),
+            Update::ChoiceError(error) => self.value("choice error", error.value()),
+            Update::Usage(usage) => self.value("usage", Some(usage.value())),
+            Update::Error(error) => self.value("error", error.value()),
+            _ => panic!("an update that is not known"),
         }
     }
 }

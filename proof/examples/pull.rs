@@ -4,7 +4,7 @@
 #![no_main]
 
 use core::hint::black_box;
-use deltawire::{chat::DeltaKind, Config, Event, Parser};
+use deltawire::{Config, Event, Parser, Update};
 
 /// In the place of what a driver received.
 static STREAM: [u8; 62] = *b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: [DONE]\n\n";
@@ -15,8 +15,8 @@ fn checksum(mut received: &[u8]) -> u32 {
     let mut sum = 0_u32;
     while let Ok(Some(event)) = parser.next(&mut received) {
         let Event::Chunk(chunk) = event else { continue };
-        for delta in chunk.deltas() {
-            let DeltaKind::Content(text) = delta.kind else { continue };
+        for (_, update) in chunk.deltas() {
+            let Update::Content(text) = update else { continue };
             for fragment in text.fragments() {
                 for byte in fragment.encode(&mut [0; 4]).bytes() {
                     sum = sum.rotate_left(5).wrapping_add(byte.into());

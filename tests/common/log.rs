@@ -1,12 +1,12 @@
 //! A stream as a log: one line for each thing that it brings. `tests/quirks/README.md` has the lines.
 
-use deltawire::chat::{ApiError, Audio};
+use deltawire::chat::{ApiError, Audio, CallUpdate};
 use deltawire::json::{Fragment, Text};
 use deltawire::stream::{End, Event, Fed};
-use deltawire::track::{CallUpdate, Tracker, Update};
-use deltawire::{Config, Error, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Storage};
+use deltawire::track::Tracker;
+use deltawire::{Config, Error, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Storage, Update};
 use std::fmt::Write as _;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 /// Where a cut event is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +140,7 @@ impl Handler for Logger {
     }
 
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-        self.lines.push(update_line(choice, &update));
+        self.lines.extend(update_line(choice, &update));
         self.flow()
     }
 
@@ -258,12 +258,12 @@ fn pull_on<S: Storage>(mut parser: Parser<S, 2, ()>, input: &[u8], how: &How<'_>
         stopped = told(offset, &how.config, &mut lines);
     }
     if !stopped {
-        let outcome = tracker.finish(|choice, update| -> ControlFlow<()> {
-            lines.push(update_line(choice, &update));
-            ControlFlow::Continue(())
-        });
-        count(&mut met, outcome.quirks);
-        stopped = told(((outcome.quirks, None), parser.offset()), &how.config, &mut lines);
+        let mut quirks = QuirkSet::EMPTY;
+        while let Some(delta) = tracker.flush(None, &mut quirks) {
+            lines.extend(Update::of(&delta, b"").and_then(|update| update_line(delta.choice, &update)));
+        }
+        count(&mut met, quirks);
+        stopped = told(((quirks, None), parser.offset()), &how.config, &mut lines);
     }
     let quirks = counts(|quirk| {
         let own = met.iter().find(|(met, _)| *met == quirk).map_or(0, |(_, count)| *count);
@@ -276,16 +276,12 @@ type Brought = (QuirkSet, Option<Error>);
 
 fn take(event: &Event<'_>, tracker: &mut Tracker, lines: &mut Vec<String>, met: &mut Vec<(Quirk, u16)>) -> Brought {
     lines.push(event_line(event));
-    let offset = event.chunk().map_or(0, |chunk| chunk.wire_range().start);
-    let (mut quirks, mut error) = (QuirkSet::EMPTY, None);
-    for delta in event.deltas() {
-        let outcome = tracker.update(&delta, offset, |choice, update| -> ControlFlow<()> {
-            lines.push(update_line(choice, &update));
-            ControlFlow::Continue(())
-        });
-        quirks |= outcome.quirks;
-        error = error.or(outcome.error);
+    let Some(chunk) = event.chunk() else { return (QuirkSet::EMPTY, None) };
+    let mut updates = tracker.updates(&chunk);
+    for (choice, update) in &mut updates {
+        lines.extend(update_line(choice, &update));
     }
+    let (quirks, error) = (updates.quirks(), updates.error());
     count(met, quirks);
     (quirks, error)
 }
@@ -396,14 +392,16 @@ fn event_line(event: &Event<'_>) -> String {
     }
 }
 
-fn update_line(choice: u32, update: &Update<'_>) -> String {
+/// The line of a tracked update. Annotations have none.
+fn update_line(choice: u32, update: &Update<'_>) -> Option<String> {
     let place = |replaces: &bool| if *replaces { "replaces" } else { "appends" };
-    match update {
+    Some(match update {
         Update::Role(text) => format!("role {choice} {}", quoted_text(*text)),
         Update::Content(text) => format!("content {choice} {}", quoted_text(*text)),
         Update::Reasoning(text) => format!("reasoning {choice} {}", quoted_text(*text)),
         Update::Refusal(text) => format!("refusal {choice} {}", quoted_text(*text)),
         Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom }) => {
+            let index = index.expect("a tracker knows the index of each call");
             let mut line = format!("call {choice} #{call} index={index}");
             for (flag, word) in [(*opens, " opens"), (*reuses, " reuses"), (*custom, " custom")] {
                 line.push_str(if flag { word } else { "" });
@@ -427,8 +425,9 @@ fn update_line(choice: u32, update: &Update<'_>) -> String {
         Update::ChoiceError(error) => error_line(&format!("choice-error {choice}"), error),
         Update::Usage(usage) => format!("usage {}", escaped(usage.value().raw())),
         Update::Error(error) => error_line("error", error),
+        Update::Annotations(_) | Update::Meta(..) => return None,
         _ => panic!("an update that is not known"),
-    }
+    })
 }
 
 fn audio_line(choice: u32, audio: &Audio<'_>) -> String {

@@ -1,8 +1,7 @@
 //! count SCENARIO: reads a fixed input twice, the second time in `deltawire_measured`, whose instructions
 //! `scripts/count.sh` counts. Prints how many events that were. `serve`: takes commands, as `contenders::child` says.
 
-use deltawire::chat::DeltaKind;
-use deltawire::{Config, Event, Limits, Parser};
+use deltawire::{Config, Event, Limits, Parser, Update};
 use deltawire_benches::contenders::{self, BATCH, C_BATCH, C_CALLBACKS, C_MESSAGE, PULL, PULL_GENERIC, PUSH};
 use deltawire_benches::{Contender, Input, Sink, Sums, WHOLE};
 
@@ -88,8 +87,8 @@ fn linear(mib: usize, slice: usize) {
         for mut slice in input.responses[0].chunks(slice) {
             while let Some(event) = parser.next(&mut slice).expect("no quirk is an error") {
                 let Event::Chunk(chunk) = event else { continue };
-                for delta in chunk.deltas() {
-                    if let DeltaKind::Content(content) = delta.kind {
+                for (_, update) in chunk.deltas() {
+                    if let Update::Content(content) = update {
                         content.push_to(&mut text);
                     }
                 }

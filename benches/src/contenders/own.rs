@@ -3,10 +3,9 @@
 
 use super::{Contender, Kind};
 use crate::Sink;
-use deltawire::chat::{Chunk, DeltaKind, FinishReason, ToolCall, Usage};
+use deltawire::chat::{CallUpdate, Chunk, FinishReason, ToolCall, Usage};
 use deltawire::json::Text;
-use deltawire::track::{CallUpdate, Update};
-use deltawire::{Config, Event, Flow, Handler, Parser, Stop, Storage};
+use deltawire::{Config, Event, Flow, Handler, Parser, Stop, Storage, Update};
 
 fn call(choice: u32, call: &ToolCall<'_>, sink: &mut Sink) {
     let index = call.index().unwrap_or(0);
@@ -63,24 +62,38 @@ impl<S: Storage, const SLOTS: usize> Pull<S, SLOTS> {
 
 #[inline(always)]
 fn deltas(chunk: &Chunk<'_>, sink: &mut Sink) {
-    for delta in chunk.deltas() {
-        match delta.kind {
-            DeltaKind::Content(text) => {
-                sink.choice(delta.choice);
+    // Of the call whose name and arguments follow.
+    let mut call_index = 0;
+    for (choice, update) in chunk.deltas() {
+        match update {
+            Update::Content(text) => {
+                sink.choice(choice);
                 text.push_to(&mut sink.content);
             }
-            DeltaKind::Reasoning(text) => {
-                sink.choice(delta.choice);
+            Update::Reasoning(text) => {
+                sink.choice(choice);
                 text.push_to(&mut sink.reasoning);
             }
-            DeltaKind::ToolCall(fragment) => {
-                call(delta.choice, &fragment, sink);
+            Update::Call(CallUpdate { index, id, .. }) => {
+                call_index = index.unwrap_or(0);
+                if let Some(id) = id {
+                    sink.call(choice, call_index);
+                    id.push_to(&mut sink.names);
+                }
             }
-            DeltaKind::Finish(reason) => {
-                sink.choice(delta.choice);
+            Update::CallName { text, .. } => {
+                sink.call(choice, call_index);
+                text.push_to(&mut sink.names);
+            }
+            Update::CallArguments { text, .. } => {
+                sink.call(choice, call_index);
+                text.push_to(&mut sink.arguments);
+            }
+            Update::Finish(reason) => {
+                sink.choice(choice);
                 finish(reason, sink);
             }
-            DeltaKind::Usage(tokens) => usage(&tokens, sink),
+            Update::Usage(tokens) => usage(&tokens, sink),
             _ => {}
         }
     }
@@ -182,7 +195,7 @@ impl Handler for Fill<'_> {
             Update::Content(text) => self.content(choice, text),
             Update::Reasoning(text) => self.reasoning(choice, text),
             Update::Call(CallUpdate { index, id, .. }) => {
-                if let Some(id) = id {
+                if let (Some(index), Some(id)) = (index, id) {
                     self.0.call(choice, index);
                     id.push_to(&mut self.0.names);
                 }

@@ -2,8 +2,9 @@
 
 use super::{Contender, Kind};
 use crate::Sink;
+use deltawire::delta::{Kind as What, FLAG_MORE};
 use deltawire::json::Value;
-use deltawire::stream::{self, Batch, Filled, Kind as What, Machine, Record, FLAG_MORE, FLAG_TEXT_SCRATCH};
+use deltawire::stream::{self, Emitter, Machine, Outcome, Record, FLAG_TEXT_SCRATCH};
 use deltawire::track::Tracker;
 use deltawire::{Config, Movable};
 
@@ -21,7 +22,7 @@ const WANTED: u64 = What::Chunk.bit()
 /// See the module.
 pub struct Records {
     machine: Machine,
-    batch: Batch,
+    emitter: Emitter,
     tracker: Tracker,
     memory: Vec<u8>,
     records: [Record; 64],
@@ -33,7 +34,7 @@ impl Records {
     pub fn new(room: usize) -> Self {
         Records {
             machine: Machine::new(Config::default()),
-            batch: Batch::new(),
+            emitter: Emitter::new(),
             tracker: Tracker::new(),
             memory: vec![0; room],
             records: [Record::default(); 64],
@@ -51,14 +52,14 @@ impl Contender for Records {
     }
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
         self.machine.reset();
-        self.batch = Batch::new();
+        self.emitter = Emitter::new();
         self.tracker = Tracker::new();
         for mut data in response.chunks(slice) {
             loop {
-                let mut out = stream::Sink::new(&mut self.records, &mut self.scratch, WANTED);
+                let mut out = stream::Records::new(&mut self.records, &mut self.scratch, WANTED);
                 let mut store = Movable::new(&mut self.memory, false);
                 let tracker = &mut self.tracker;
-                let (spent, filled) = self.batch.fill(&mut self.machine, &mut store, tracker, data, 0, &mut out);
+                let (spent, outcome) = self.emitter.run(&mut self.machine, &mut store, tracker, data, 0, &mut out);
                 let written = out.written();
                 for record in &self.records[..written] {
                     if take(record, data, &self.scratch, sink) {
@@ -66,9 +67,9 @@ impl Contender for Records {
                     }
                 }
                 data = &data[spent..];
-                match filled {
-                    Filled::Done => break,
-                    Filled::Full => {}
+                match outcome {
+                    Outcome::Done => break,
+                    Outcome::Full => {}
                     other => panic!("{other:?}"),
                 }
             }

@@ -1,8 +1,7 @@
 //! Many streams at once: what one costs while it waits, and what it costs to come back to it.
 
 use crate::measure::median;
-use deltawire::chat::DeltaKind;
-use deltawire::{Config, Event, Parser};
+use deltawire::{Config, Event, Parser, Update};
 use deltawire_benches::{clock, Input};
 
 const PARSERS: usize = 100_000;
@@ -28,8 +27,8 @@ pub struct Row {
 fn read<const SLOTS: usize>(parser: &mut Parser<[u8; 512], SLOTS, ()>, mut event: &[u8], text: &mut String) {
     while let Some(event) = parser.next(&mut event).expect("no quirk is an error") {
         let Event::Chunk(chunk) = event else { continue };
-        for delta in chunk.deltas() {
-            if let DeltaKind::Content(content) = delta.kind {
+        for (_, update) in chunk.deltas() {
+            if let Update::Content(content) = update {
                 content.push_to(text);
             }
         }

@@ -3,11 +3,10 @@
 use super::push::{print, Output, Printer};
 use crate::options;
 use crate::report::Failure;
-use deltawire::chat::{ApiError, Audio, Chunk};
+use deltawire::chat::{ApiError, Audio, CallUpdate, Chunk};
 use deltawire::json::{Text, Value};
 use deltawire::sse::Lossy;
-use deltawire::track::{CallUpdate, Update};
-use deltawire::{Event, Flow, Handler, Quirk};
+use deltawire::{Event, Flow, Handler, Quirk, Update};
 use serde_json::{json, Map, Value as Json};
 
 /// Prints a line for each thing that it is told.
@@ -92,7 +91,7 @@ fn update_member(update: &Update<'_>) -> Option<(&'static str, Json)> {
         Update::Call(CallUpdate { call, index, opens, id, kind, custom, .. }) => {
             let value = object([
                 ("call", Some(json!(call))),
-                ("index", opens.then(|| json!(index))),
+                ("index", index.filter(|_| opens).map(|index| json!(index))),
                 ("id", id.map(decoded)),
                 ("type", kind.map(decoded)),
                 ("custom", custom.then_some(Json::Bool(true))),

@@ -3,9 +3,9 @@
 use super::push::{print, Output, Printer};
 use crate::options;
 use crate::report::{complain, Failure};
-use deltawire::chat::{ApiError, DeltaKind, Message};
+use deltawire::chat::{ApiError, Message};
 use deltawire::json::Text;
-use deltawire::{Flow, Handler};
+use deltawire::{Flow, Handler, Update};
 use std::io::IsTerminal;
 
 /// What was printed last.
@@ -82,10 +82,10 @@ impl Handler for Printing<'_> {
     fn message(&mut self, choice: u32, message: Message<'_>) -> Flow {
         if choice == self.options.choice {
             self.whole.clear();
-            for kind in message.deltas() {
-                let (channel, text) = match kind {
-                    DeltaKind::Content(text) => (Channel::Content, text),
-                    DeltaKind::Reasoning(text) => (Channel::Reasoning, text),
+            for update in message.deltas() {
+                let (channel, text) = match update {
+                    Update::Content(text) => (Channel::Content, text),
+                    Update::Reasoning(text) => (Channel::Reasoning, text),
                     _ => continue,
                 };
                 if self.wants(choice, channel) {

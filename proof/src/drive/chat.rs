@@ -1,7 +1,8 @@
 //! `deltawire::chat`.
 
 use super::{sse::each_event, Hash};
-use deltawire::chat::{ApiError, Chunk, Delta, DeltaKind, DeltaView, Index, Logprobs, TokenLogprobs, ToolCall, Usage};
+use deltawire::chat::{ApiError, CallUpdate, Chunk, DeltaView, Index, Logprobs, TokenLogprobs, ToolCall, Usage};
+use deltawire::Update;
 
 /// Every payload of the stream as a chunk, read in all ways that there are.
 pub fn chat(bytes: &[u8], cut: usize) -> u64 {
@@ -37,7 +38,7 @@ pub(super) fn whole(hash: &mut Hash, chunk: &Chunk<'_>) {
             names(hash, &view);
         }
     }
-    chunk.deltas().for_each(|delta| one(hash, &delta));
+    chunk.deltas().for_each(|(choice, update)| one(hash, choice, &update));
 }
 
 fn names(hash: &mut Hash, view: &DeltaView<'_>) {
@@ -47,40 +48,66 @@ fn names(hash: &mut Hash, view: &DeltaView<'_>) {
     hash.maybe(view.thinking());
     hash.number(view.content_parts().count() as u64);
     hash.number(view.reasoning_details().count() as u64);
-}
-
-fn one(hash: &mut Hash, delta: &Delta<'_>) {
-    hash.number(delta.choice.into());
-    if let DeltaKind::Message(message) = &delta.kind {
-        hash.raw(Some(message.value()));
-        message.deltas().for_each(|kind| brought(hash, &kind));
+    view.tool_calls().for_each(|call| tool_call(hash, &call));
+    if let Some(call) = view.function_call() {
+        hash.maybe(call.name());
+        hash.maybe(call.arguments());
     }
-    brought(hash, &delta.kind);
 }
 
-pub(super) fn brought(hash: &mut Hash, kind: &DeltaKind<'_>) {
-    match kind {
-        DeltaKind::Role(text) | DeltaKind::Content(text) | DeltaKind::Reasoning(text) | DeltaKind::Refusal(text) => {
+fn one(hash: &mut Hash, choice: u32, update: &Update<'_>) {
+    hash.number(choice.into());
+    if let Update::Message(message) = update {
+        hash.raw(Some(message.value()));
+        message.deltas().for_each(|update| updated(hash, &update));
+    }
+    updated(hash, update);
+}
+
+pub(super) fn updated(hash: &mut Hash, update: &Update<'_>) {
+    match update {
+        Update::Role(text)
+        | Update::Content(text)
+        | Update::Reasoning(text)
+        | Update::Refusal(text)
+        | Update::FunctionArguments(text)
+        | Update::Meta(_, text) => hash.text(text),
+        Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom }) => {
+            hash.number((*call).into());
+            hash.count(index.map(u64::from));
+            for flag in [opens, reuses, custom] {
+                hash.byte(u8::from(*flag));
+            }
+            hash.maybe(*id);
+            hash.maybe(*kind);
+        }
+        Update::CallName { call, text, replaces } => {
+            hash.number((*call).into());
+            hash.byte(u8::from(*replaces));
             hash.text(text);
         }
-        DeltaKind::FunctionCall(call) => {
-            hash.maybe(call.name());
-            hash.maybe(call.arguments());
+        Update::CallArguments { call, text } => {
+            hash.number((*call).into());
+            hash.text(text);
         }
-        DeltaKind::ToolCall(call) => tool_call(hash, call),
-        DeltaKind::Audio(audio) => {
+        Update::FunctionName { text, replaces } => {
+            hash.byte(u8::from(*replaces));
+            hash.text(text);
+        }
+        Update::Annotations(value) => hash.raw(Some(*value)),
+        Update::Audio(audio) => {
             hash.maybe(audio.id());
             hash.maybe(audio.data());
             hash.maybe(audio.transcript());
             hash.count(audio.expires_at());
         }
-        DeltaKind::Logprobs(logprobs) => log(hash, logprobs),
-        DeltaKind::Finish(reason) => {
+        Update::Logprobs(logprobs) => log(hash, logprobs),
+        Update::Finish(reason) => {
             hash.text(&reason.text());
             hash.byte(reason.kind() as u8);
         }
-        DeltaKind::ChoiceError(error) | DeltaKind::Error(error) => api_error(hash, error),
-        DeltaKind::Usage(usage) => used(hash, usage),
+        Update::ChoiceError(error) | Update::Error(error) => api_error(hash, error),
+        Update::Usage(usage) => used(hash, usage),
         _ => hash.byte(0),
     }
 }

@@ -1,11 +1,9 @@
 //! `deltawire::stream` and `deltawire::track`: the parser, pulled and pushed.
 
 use super::{chat, Hash};
-use deltawire::chat::{ApiError, Audio, Chunk, DeltaKind, FinishReason, Logprobs, Message, Usage};
-use deltawire::json::Text;
+use deltawire::chat::Chunk;
 use deltawire::stream::{Config, Framing, Validate};
-use deltawire::track::CallUpdate;
-use deltawire::{End, Event, Flow, Handler, Parser, Quirk, QuirkSet, Stop};
+use deltawire::{End, Event, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Update};
 
 /// Most samples fit, not all.
 const STORAGE: usize = 1024;
@@ -110,18 +108,6 @@ impl Sum {
         stop
     }
 
-    fn took(&mut self, choice: u32, text: &Text<'_>) -> Flow {
-        self.0.number(choice.into());
-        self.0.text(text);
-        Flow::Continue(())
-    }
-
-    fn brought(&mut self, choice: u32, kind: DeltaKind<'_>) -> Flow {
-        self.0.number(choice.into());
-        chat::brought(&mut self.0, &kind);
-        Flow::Continue(())
-    }
-
     fn number(&mut self, number: u64) -> Flow {
         self.0.number(number);
         Flow::Continue(())
@@ -148,58 +134,9 @@ impl Handler for Sum {
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
         self.number(chunk.choice_count().into())
     }
-    fn role(&mut self, choice: u32, text: Text<'_>) -> Flow {
-        self.took(choice, &text)
-    }
-    fn content(&mut self, choice: u32, text: Text<'_>) -> Flow {
-        self.took(choice, &text)
-    }
-    fn reasoning(&mut self, choice: u32, text: Text<'_>) -> Flow {
-        self.took(choice, &text)
-    }
-    fn refusal(&mut self, choice: u32, text: Text<'_>) -> Flow {
-        self.took(choice, &text)
-    }
-    fn tool_call(&mut self, choice: u32, call: &CallUpdate<'_>) -> Flow {
-        self.0.maybe(call.id);
-        self.number(u64::from(choice) << 33 | u64::from(call.call) << 1 | u64::from(call.opens))
-    }
-    fn tool_name(&mut self, choice: u32, call: u32, text: Text<'_>, replaces: bool) -> Flow {
-        self.0.byte(replaces.into());
-        self.0.number(call.into());
-        self.took(choice, &text)
-    }
-    fn tool_arguments(&mut self, choice: u32, call: u32, text: Text<'_>) -> Flow {
-        self.0.number(call.into());
-        self.took(choice, &text)
-    }
-    fn function_name(&mut self, choice: u32, text: Text<'_>, replaces: bool) -> Flow {
-        self.0.byte(replaces.into());
-        self.took(choice, &text)
-    }
-    fn function_arguments(&mut self, choice: u32, text: Text<'_>) -> Flow {
-        self.took(choice, &text)
-    }
-    fn audio(&mut self, choice: u32, audio: Audio<'_>) -> Flow {
-        self.brought(choice, DeltaKind::Audio(audio))
-    }
-    fn logprobs(&mut self, choice: u32, logprobs: Logprobs<'_>) -> Flow {
-        self.brought(choice, DeltaKind::Logprobs(logprobs))
-    }
-    fn message(&mut self, choice: u32, message: Message<'_>) -> Flow {
-        self.brought(choice, DeltaKind::Message(message))
-    }
-    fn finish_reason(&mut self, choice: u32, reason: FinishReason<'_>) -> Flow {
-        self.brought(choice, DeltaKind::Finish(reason))
-    }
-    fn choice_error(&mut self, choice: u32, error: ApiError<'_>) -> Flow {
-        self.brought(choice, DeltaKind::ChoiceError(error))
-    }
-    fn usage(&mut self, usage: Usage<'_>) -> Flow {
-        self.brought(0, DeltaKind::Usage(usage))
-    }
-    fn error(&mut self, error: ApiError<'_>) -> Flow {
-        self.brought(0, DeltaKind::Error(error))
+    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
+        chat::updated(&mut self.0, &update);
+        self.number(choice.into())
     }
     fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
         self.0.byte(quirk as u8);
