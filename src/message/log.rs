@@ -91,9 +91,9 @@ fn bound(weight: usize) -> usize {
 /// The number of the call that an update is about.
 fn call_of(update: &Update<'_>) -> u32 {
     match update {
-        Update::Call(CallUpdate { call, .. })
-        | Update::CallName { call, .. }
-        | Update::CallArguments { call, .. } => *call,
+        Update::Call(CallUpdate { call, .. }) | Update::CallName { call, .. } | Update::CallArguments { call, .. } => {
+            *call
+        }
         _ => 0,
     }
 }
@@ -188,10 +188,9 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
         model: Option<Text<'_>>,
         created: Option<u64>,
     ) -> Result<(), LogError> {
-        let top = &mut self.state.table.top;
-        top.created = top.created.or(created.filter(|&created| created > 0));
-        let id = self.first(buffer, kind::ID, || id);
-        id.and(self.first(buffer, kind::MODEL, || model))
+        let texts = [(kind::ID, id), (kind::MODEL, model)];
+        self.set_created(created);
+        self.firsts(buffer, texts.into_iter())
     }
 
     /// Takes in what a chunk itself has: [`head`](Self::head), and the members that are updates of kind
@@ -203,14 +202,29 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     #[inline]
     pub fn chunk(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
         if self.state.table.top.created.is_none() {
-            self.state.table.top.created = chunk.created().filter(|&created| created > 0);
+            self.set_created(chunk.created());
         }
-        let mut done = self.first(buffer, kind::ID, || chunk.id());
-        done = done.and(self.first(buffer, kind::OBJECT, || chunk.object()));
-        done = done.and(self.first(buffer, kind::MODEL, || chunk.model()));
-        done = done.and(self.first(buffer, kind::SYSTEM_FINGERPRINT, || chunk.system_fingerprint()));
-        done = done.and(self.first(buffer, kind::SERVICE_TIER, || chunk.service_tier()));
-        done.and(self.first(buffer, kind::PROVIDER, || chunk.provider()))
+        let table = &self.state.table;
+        let kinds = [kind::ID, kind::OBJECT, kind::MODEL, kind::SYSTEM_FINGERPRINT, kind::SERVICE_TIER, kind::PROVIDER];
+        if kinds.into_iter().all(|kind| table.knows(kind)) {
+            return Ok(());
+        }
+        let texts = kinds.map(|kind| {
+            let text = match kind {
+                _ if table.knows(kind) => None,
+                kind::ID => chunk.id(),
+                kind::OBJECT => chunk.object(),
+                kind::MODEL => chunk.model(),
+                kind::SYSTEM_FINGERPRINT => chunk.system_fingerprint(),
+                kind::SERVICE_TIER => chunk.service_tier(),
+                _ => chunk.provider(),
+            };
+            (kind, text)
+        });
+        if texts.iter().all(|(_, text)| text.is_none()) {
+            return Ok(());
+        }
+        self.firsts(buffer, texts.into_iter())
     }
 
     /// Takes in a chunk whose deltas were not tracked, for who pulls.
@@ -256,27 +270,29 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
         }))
     }
 
-    #[inline(always)]
-    fn first<'t>(
-        &mut self,
-        buffer: &mut [u8],
-        kind: u8,
-        text: impl FnOnce() -> Option<Text<'t>>,
-    ) -> Result<(), LogError> {
-        if self.state.table.knows(kind) {
-            return Ok(());
-        }
-        match text() {
-            Some(text) => self.put_first(buffer, kind, text),
-            None => Ok(()),
-        }
+    fn set_created(&mut self, created: Option<u64>) {
+        let top = &mut self.state.table.top;
+        top.created = top.created.or(created.filter(|&created| created > 0));
     }
 
+    /// Takes in those of the texts that are the first of their kind.
     #[inline(never)]
-    fn put_first(&mut self, buffer: &mut [u8], kind: u8, text: Text<'_>) -> Result<(), LogError> {
-        let before = self.state.save(0, 0);
-        LogWriter { state: &mut self.state, buffer }.first(kind, text);
-        self.conclude(buffer, before)
+    fn firsts<'t>(
+        &mut self,
+        buffer: &mut [u8],
+        texts: impl Iterator<Item = (u8, Option<Text<'t>>)>,
+    ) -> Result<(), LogError> {
+        let mut done = Ok(());
+        for (kind, text) in texts {
+            let Some(text) = text.filter(|_| !self.state.table.knows(kind)) else { continue };
+            let before = self.state.save(0, 0);
+            LogWriter { state: &mut self.state, buffer }.first(kind, text);
+            match self.conclude(buffer, before) {
+                need @ Err(LogError::NeedStorage { .. }) => return need,
+                put => done = done.and(put),
+            }
+        }
+        done
     }
 
     /// Whether `bound` bytes more certainly fit.

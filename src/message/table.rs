@@ -1,6 +1,7 @@
 //! What is known of a log's choices and calls: no texts, but where their live records begin.
 
 use super::record::{kind, Key, Record};
+use core::fmt;
 
 /// What a choice has.
 pub(super) mod flag {
@@ -116,13 +117,21 @@ pub(super) struct Top {
     pub(super) usage: Live,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Table<const CHOICES: usize, const CALLS: usize> {
     pub(super) top: Top,
     /// In order of appearance.
     choices: [Slot; CHOICES],
     /// In order of appearance.
     calls: [CallSlot; CALLS],
+}
+
+/// What is in use of it: the rest is arbitrary.
+impl<const CHOICES: usize, const CALLS: usize> fmt::Debug for Table<CHOICES, CALLS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Table { top, .. } = self;
+        f.debug_struct("Table").field("top", top).field("choices", &self.slots()).field("calls", &self.calls()).finish()
+    }
 }
 
 /// All that one update can change of a table.
