@@ -150,10 +150,20 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     /// more, after any other go on with the next.
     #[inline]
     pub fn put(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
+        // What may still be written, by the buffer and by the limit.
+        let room = self.limit.saturating_sub(self.state.live);
+        let end = self.state.fill.len.saturating_add(room).min(buffer.len()).min(MAX_LEN);
+        if !self.is_cut && self.state.extend(buffer, end, choice, update).is_some() {
+            return Ok(());
+        }
+        self.put_any(buffer, choice, update)
+    }
+
+    #[inline(never)]
+    fn put_any(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
         let bound = bound(weight(update));
         if self.has_room(buffer, bound) && !self.is_cut {
-            let mut writer = LogWriter { state: &mut self.state, buffer };
-            writer.put(choice, update);
+            LogWriter { state: &mut self.state, buffer }.put(choice, update);
             return match self.state.settle(buffer) {
                 Ok(()) => Ok(()),
                 Err(error) => Err(self.leave_out(error)),
@@ -188,9 +198,16 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
         model: Option<Text<'_>>,
         created: Option<u64>,
     ) -> Result<(), LogError> {
-        let texts = [(kind::ID, id), (kind::MODEL, model)];
         self.set_created(created);
-        self.firsts(buffer, texts.into_iter())
+        let put = |log: &mut Self, buffer: &mut [u8], kind, text| match text {
+            Some(text) if !log.state.table.knows(kind) => log.put_first(buffer, kind, text),
+            _ => Ok(()),
+        };
+        let id = put(self, buffer, kind::ID, id);
+        if let Err(LogError::NeedStorage { .. }) = id {
+            return id;
+        }
+        id.and(put(self, buffer, kind::MODEL, model))
     }
 
     /// Takes in what a chunk itself has: [`head`](Self::head), and the members that are updates of kind
@@ -204,14 +221,12 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
         if self.state.table.top.created.is_none() {
             self.set_created(chunk.created());
         }
-        let table = &self.state.table;
-        let kinds = [kind::ID, kind::OBJECT, kind::MODEL, kind::SYSTEM_FINGERPRINT, kind::SERVICE_TIER, kind::PROVIDER];
-        if kinds.into_iter().all(|kind| table.knows(kind)) {
-            return Ok(());
-        }
-        let texts = kinds.map(|kind| {
+        let mut done = Ok(());
+        let mut missing = self.state.table.missing();
+        while missing != 0 {
+            let kind = missing.trailing_zeros() as u8;
+            missing &= missing.wrapping_sub(1);
             let text = match kind {
-                _ if table.knows(kind) => None,
                 kind::ID => chunk.id(),
                 kind::OBJECT => chunk.object(),
                 kind::MODEL => chunk.model(),
@@ -219,12 +234,14 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
                 kind::SERVICE_TIER => chunk.service_tier(),
                 _ => chunk.provider(),
             };
-            (kind, text)
-        });
-        if texts.iter().all(|(_, text)| text.is_none()) {
-            return Ok(());
+            if let Some(text) = text {
+                match self.put_first(buffer, kind, text) {
+                    need @ Err(LogError::NeedStorage { .. }) => return need,
+                    put => done = done.and(put),
+                }
+            }
         }
-        self.firsts(buffer, texts.into_iter())
+        done
     }
 
     /// Takes in a chunk whose deltas were not tracked, for who pulls.
@@ -275,24 +292,12 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
         top.created = top.created.or(created.filter(|&created| created > 0));
     }
 
-    /// Takes in those of the texts that are the first of their kind.
+    /// Takes in the first text of its kind.
     #[inline(never)]
-    fn firsts<'t>(
-        &mut self,
-        buffer: &mut [u8],
-        texts: impl Iterator<Item = (u8, Option<Text<'t>>)>,
-    ) -> Result<(), LogError> {
-        let mut done = Ok(());
-        for (kind, text) in texts {
-            let Some(text) = text.filter(|_| !self.state.table.knows(kind)) else { continue };
-            let before = self.state.save(0, 0);
-            LogWriter { state: &mut self.state, buffer }.first(kind, text);
-            match self.conclude(buffer, before) {
-                need @ Err(LogError::NeedStorage { .. }) => return need,
-                put => done = done.and(put),
-            }
-        }
-        done
+    fn put_first(&mut self, buffer: &mut [u8], kind: u8, text: Text<'_>) -> Result<(), LogError> {
+        let before = self.state.save(0, 0);
+        LogWriter { state: &mut self.state, buffer }.first(kind, text);
+        self.conclude(buffer, before)
     }
 
     /// Whether `bound` bytes more certainly fit.
