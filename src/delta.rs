@@ -186,7 +186,22 @@ impl Part {
     #[inline]
     pub fn bytes<'a>(&self, payload: &'a [u8]) -> &'a [u8] {
         let start = self.start as usize;
-        payload.get(start..start.saturating_add(self.len as usize)).unwrap_or_default()
+        payload.get(start..start.wrapping_add(self.len as usize)).unwrap_or_default()
+    }
+
+    /// Whether it decodes to its bytes as they stand in the payload, which are valid UTF-8 then.
+    #[inline(always)]
+    pub fn stands(&self, payload: &[u8]) -> bool {
+        let is_plain = self.lead == 0 && self.flags == TextFlags::PLAIN;
+        is_plain || self.text(payload).as_str().is_some()
+    }
+
+    /// What is left of a text behind its first `taken` bytes, as they stand in the payload.
+    #[inline]
+    pub fn behind(self, taken: usize) -> Part {
+        let taken = u32::try_from(taken).unwrap_or(u32::MAX).min(self.len);
+        let lead = if taken > 0 { 0 } else { self.lead };
+        Part { start: self.start.saturating_add(taken), len: self.len.saturating_sub(taken), lead, ..self }
     }
 
     /// Its text.

@@ -71,7 +71,7 @@
 #define DELTAWIRE_END_INIT {(uint32_t)sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define DELTAWIRE_CALLBACKS_INIT \
     {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
 
 // All input is consumed, and nothing is pending.
@@ -242,10 +242,8 @@
 // Of an error: `metadata`, any JSON.
 #define DELTAWIRE_ERROR_METADATA 4
 
-// A frame is over: `start` to `end` are its bytes on the wire. Each byte of the stream lies in exactly one frame, in
-// order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. `code`: how many choices its chunk has (0: usage only,
-// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not.
-#define DELTAWIRE_EV_FRAME 0
+// No event.
+#define DELTAWIRE_EV_NONE 0
 
 // Mode SSE: an event. Text: its data. Aux: its type. Extra: the last event ID. Bytes.
 #define DELTAWIRE_EV_SSE 1
@@ -342,8 +340,38 @@
 // only: a callback has `at->chunk`.
 #define DELTAWIRE_EV_PAYLOAD 29
 
-// Kinds are below this in this version.
-#define DELTAWIRE_EV_COUNT 30
+// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once for each chunk
+// that has it.
+#define DELTAWIRE_EV_META 30
+
+// Annotations of the content (citations and the like), where they are asked for. Text: JSON, an array.
+#define DELTAWIRE_EV_ANNOTATION 31
+
+// A frame is over: `start` to `end` are its bytes on the wire. Each byte of the stream lies in exactly one frame, in
+// order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. `code`: how many choices its chunk has (0: usage only,
+// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not.
+#define DELTAWIRE_EV_FRAME 48
+
+// Kinds are below this in this version. Not every number below it is a kind.
+#define DELTAWIRE_EV_COUNT 49
+
+// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
+#define DELTAWIRE_MESSAGE_EVENTS 3229614016
+
+// Of `DELTAWIRE_EV_META`: `object`.
+#define DELTAWIRE_META_OBJECT 1
+
+// Of `DELTAWIRE_EV_META`: `system_fingerprint`.
+#define DELTAWIRE_META_SYSTEM_FINGERPRINT 2
+
+// Of `DELTAWIRE_EV_META`: `service_tier`.
+#define DELTAWIRE_META_SERVICE_TIER 3
+
+// Of `DELTAWIRE_EV_META`: `provider`.
+#define DELTAWIRE_META_PROVIDER 4
+
+// Of `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's own provider gave.
+#define DELTAWIRE_META_NATIVE_FINISH_REASON 5
 
 // The text lies in the scratch, not in the input.
 #define DELTAWIRE_EVF_TEXT_SCRATCH 1
@@ -794,6 +822,10 @@ typedef struct {
     deltawire_at_fn on_done;
     // A frame is over.
     deltawire_at_fn on_frame;
+    // A member that describes the response: `at->code`, `DELTAWIRE_META_*`.
+    deltawire_text_fn on_meta;
+    // Annotations of the content.
+    deltawire_value_fn on_annotations;
 } deltawire_callbacks;
 
 // How a parser is to behave. Zero in a member is its default. Copied by `deltawire_init`.

@@ -1,12 +1,12 @@
 //! Batch: bytes in, an array of events out.
 
-use crate::block::{enter, Open, Phase};
+use crate::block::enter;
 use crate::convert::{buffer, bytes};
-use crate::feed::{input, need_storage, over, strict, Input};
+use crate::feed::{finish, read, Target};
 use crate::types::*;
 use core::ffi::c_void;
 use core::mem::{align_of, offset_of, size_of};
-use deltawire::stream::{Filled, Record, Sink};
+use deltawire::stream::{Record, Records};
 
 const _: () = {
     assert!(size_of::<Record>() == size_of::<deltawire_event>());
@@ -18,17 +18,21 @@ const _: () = {
     assert!(offset_of!(Record, end) == offset_of!(deltawire_event, end));
 };
 
+impl Target for Records<'_> {
+    const FULL: deltawire_status = DELTAWIRE_MORE;
+}
+
 /// Where a batch goes.
 ///
 /// # Safety
 /// `events` is writable for `cap` events, `scratch` for `scratch_len` bytes.
-unsafe fn sink<'s>(
+unsafe fn records<'s>(
     events: *mut deltawire_event,
     cap: usize,
     scratch: *mut c_void,
     scratch_len: usize,
     kinds: u64,
-) -> Result<Sink<'s>, deltawire_status> {
+) -> Result<Records<'s>, deltawire_status> {
     if events.is_null() || scratch.is_null() {
         return Err(DELTAWIRE_E_NULL);
     }
@@ -47,7 +51,7 @@ unsafe fn sink<'s>(
     unsafe {
         let records = core::slice::from_raw_parts_mut(events.cast::<Record>(), cap);
         let scratch = buffer(scratch, scratch_len.min(i32::MAX as usize))?;
-        Ok(Sink::new(records, scratch, kinds))
+        Ok(Records::new(records, scratch, kinds))
     }
 }
 
@@ -83,12 +87,14 @@ pub unsafe extern "C" fn deltawire_batch(
             Ok(open) => open,
             Err(status) => return status,
         };
-        let (data, sink) = match (bytes(data, len), sink(events, cap, scratch, scratch_len, open.core.events)) {
-            (Ok(data), Ok(sink)) => (data, sink),
+        let kinds = open.core.events;
+        let (data, mut records) = match (bytes(data, len), records(events, cap, scratch, scratch_len, kinds)) {
+            (Ok(data), Ok(records)) => (data, records),
             (Err(status), _) | (_, Err(status)) => return status,
         };
-        let (result, status) = read(open, data.get(..i32::MAX as usize).unwrap_or(data), sink);
-        out.write(result);
+        let data = data.get(..i32::MAX as usize).unwrap_or(data);
+        let (spent, status) = read(open, data, &mut records);
+        out.write(result(&records, spent));
         status
     }
 }
@@ -115,77 +121,22 @@ pub unsafe extern "C" fn deltawire_batch_finish(
             Ok(open) => open,
             Err(status) => return status,
         };
-        let (result, status) = match sink(events, cap, scratch, scratch_len, open.core.events) {
-            Ok(sink) => finish(open, sink),
+        let mut records = match records(events, cap, scratch, scratch_len, open.core.events) {
+            Ok(records) => records,
             Err(status) => return status,
         };
-        out.write(result);
+        let status = finish(open, &mut records);
+        out.write(result(&records, 0));
         status
     }
 }
 
-fn result(sink: &Sink<'_>, consumed: usize) -> deltawire_batch_result {
+fn result(records: &Records<'_>, consumed: usize) -> deltawire_batch_result {
     deltawire_batch_result {
         consumed: consumed as u64,
-        events: sink.written() as u32,
-        scratch_used: sink.used() as u32,
-        scratch_need: u32::try_from(sink.need()).unwrap_or(u32::MAX),
+        events: records.written() as u32,
+        scratch_used: records.used() as u32,
+        scratch_need: u32::try_from(records.need()).unwrap_or(u32::MAX),
         reserved: 0,
     }
-}
-
-fn read(mut open: Open<'_>, data: &[u8], mut sink: Sink<'_>) -> (deltawire_batch_result, deltawire_status) {
-    let area_at = open.area_at();
-    let (core, mut store, area) = open.movable();
-    let (given, base, committed) = match input(core, area, area_at, data) {
-        Ok(Input::Given(data)) => (data, 0, false),
-        Ok(Input::Committed(data, at)) => (data, at, true),
-        Err(status) => return (result(&sink, 0), status),
-    };
-    if core.again.is_some() {
-        // A callback wants an event again: only callbacks can go on.
-        return (result(&sink, 0), DELTAWIRE_E_STATE);
-    }
-    let base = u32::try_from(base).unwrap_or(u32::MAX);
-    let (spent, filled) = core.batch.fill(&mut core.machine, &mut store, &mut core.tracker, given, base, &mut sink);
-    let status = match filled {
-        Filled::Done => DELTAWIRE_OK,
-        Filled::Full => DELTAWIRE_MORE,
-        Filled::NeedStorage(need) => need_storage(core, need),
-        Filled::Resume => DELTAWIRE_E_RESUME,
-        Filled::Error { quirk, offset } => strict(core, quirk as u32, offset),
-    };
-    over(core, status, !data.is_empty());
-    if committed {
-        core.spent = core.spent.saturating_add(spent);
-        return (result(&sink, 0), status);
-    }
-    (result(&sink, spent), status)
-}
-
-fn finish(mut open: Open<'_>, mut sink: Sink<'_>) -> (deltawire_batch_result, deltawire_status) {
-    let (core, mut store, _) = open.movable();
-    let status = if core.sticky != DELTAWIRE_OK {
-        core.sticky
-    } else if core.phase == Phase::Ended {
-        DELTAWIRE_OK
-    } else if core.spent < core.committed || core.again.is_some() {
-        DELTAWIRE_E_STATE
-    } else {
-        match core.batch.finish(&mut core.machine, &mut store, &mut core.tracker, &mut sink) {
-            Filled::Done => {
-                core.phase = Phase::Ended;
-                DELTAWIRE_OK
-            }
-            Filled::Full => DELTAWIRE_MORE,
-            Filled::NeedStorage(need) => need_storage(core, need),
-            Filled::Resume => DELTAWIRE_E_RESUME,
-            Filled::Error { quirk, offset } => strict(core, quirk as u32, offset),
-        }
-    };
-    if status >= DELTAWIRE_OK && core.phase == Phase::Reading {
-        core.phase = Phase::Ending;
-    }
-    over(core, status, false);
-    (result(&sink, 0), status)
 }

@@ -7,7 +7,7 @@ use crate::types::*;
 use core::mem::{align_of, size_of};
 use core::ptr::{addr_of, addr_of_mut};
 use core::slice;
-use deltawire::stream::{Batch, Found, Machine};
+use deltawire::stream::{Emitter, Machine};
 use deltawire::track::Tracker;
 use deltawire::Movable;
 
@@ -41,15 +41,15 @@ pub(crate) enum Phase {
 pub(crate) struct Core {
     pub(crate) machine: Machine,
     pub(crate) tracker: CTracker,
-    pub(crate) batch: Batch,
+    pub(crate) emitter: Emitter,
+    /// Of an event that is pending: the status of the call that left it so.
+    pub(crate) left_by: deltawire_status,
     pub(crate) phase: Phase,
     /// A status of -100 and below, until reset; else OK.
     pub(crate) sticky: deltawire_status,
     pub(crate) user_code: i32,
     pub(crate) error_quirk: u32,
     pub(crate) error_offset: u64,
-    /// An event that a callback wants to be given again, and the bytes that it takes from the input.
-    pub(crate) again: Option<(Found, usize)>,
     pub(crate) can_move: bool,
     /// Kinds that a batch brings.
     pub(crate) events: u64,

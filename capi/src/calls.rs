@@ -1,16 +1,12 @@
-//! Callbacks: the library's handler that calls functions of C.
+//! Callbacks: the sink that calls functions of C.
 
-use crate::convert::{plain_of, str_of, text_value, value_of, CChunk, NO_STR};
+use crate::convert::{plain_of, str_of, text_value, value_of, NO_STR};
 use crate::types::*;
 use core::ffi::c_void;
-use core::ops::ControlFlow;
 use core::ptr;
-use deltawire::chat::{ApiError, Chunk, TokenCounts};
-use deltawire::json::{Text, Value};
-use deltawire::sse;
-use deltawire::stream::{Event, Flow, Frame, Frames, Handler, Kind, Malformed, Stop};
-use deltawire::track::{CallUpdate, Update};
-use deltawire::{Error, Quirk};
+use deltawire::delta::{Delta, Kind, Part};
+use deltawire::json::Value;
+use deltawire::stream::{Context, Event, Put, Sink, Stop};
 
 /// Pieces of a text that has to be decoded are this long at most.
 const PIECE: usize = 1024;
@@ -22,18 +18,13 @@ const SHORT: usize = 96;
 pub(crate) struct Calls<'c> {
     callbacks: &'c deltawire_callbacks,
     user: *mut c_void,
-    pub(crate) frames: Frames,
-    /// Something of the event was left out.
-    pub(crate) left_out: bool,
-    /// Token counts, if some came.
-    pub(crate) usage: Option<TokenCounts>,
+    /// What callbacks are given: the event at hand, of which each delta overwrites what it has of its own.
     at: deltawire_at,
-    chunk: Option<CChunk>,
-    /// What a callback returned that ends the call.
-    pub(crate) code: Option<i32>,
-    pub(crate) paused: bool,
+    /// What a callback returned that ends the call, and the offset of the event that it returned it for.
+    pub(crate) broke_off: Option<(i32, u64)>,
 }
 
+/// No event begins there.
 const NOWHERE: deltawire_at = deltawire_at {
     size: core::mem::size_of::<deltawire_at>() as u32,
     kind: 0,
@@ -42,386 +33,244 @@ const NOWHERE: deltawire_at = deltawire_at {
     call: 0,
     code: 0,
     number: 0,
-    start: 0,
+    start: u64::MAX,
     end: 0,
     chunk: ptr::null(),
     event_name: NO_STR,
 };
 
-impl<'c> Calls<'c> {
-    pub(crate) fn new(callbacks: &'c deltawire_callbacks, user: *mut c_void, frames: Frames) -> Self {
-        Calls {
-            callbacks,
-            user,
-            frames,
-            left_out: false,
-            usage: None,
-            at: NOWHERE,
-            chunk: None,
-            code: None,
-            paused: false,
+impl Sink for Calls<'_> {
+    #[inline(always)]
+    fn wants(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Frame => self.callbacks.on_frame.is_some(),
+            Kind::Meta => self.callbacks.on_meta.is_some(),
+            kind => kind != Kind::Payload,
         }
     }
 
-    /// Whether nothing came up that is to be seen to.
     #[inline(always)]
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.code.is_none() && !self.paused && !self.left_out && self.usage.is_none()
+    fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put {
+        let calls = self.callbacks;
+        match delta.kind {
+            Kind::Chunk => self.chunk(context, delta),
+            Kind::Content => self.text(calls.on_content, context, delta, taken),
+            Kind::Reasoning => self.text(calls.on_reasoning, context, delta, taken),
+            Kind::ToolArguments => self.text(calls.on_tool_arguments, context, delta, taken),
+            _ => self.other(context, delta, taken),
+        }
+    }
+}
+
+impl<'c> Calls<'c> {
+    pub(crate) fn new(callbacks: &'c deltawire_callbacks, user: *mut c_void) -> Self {
+        Calls { callbacks, user, at: NOWHERE, broke_off: None }
     }
 
-    /// What follows lay there in the stream.
+    /// Notes the event that the next deltas belong to.
     #[inline(always)]
-    pub(crate) fn go_to(&mut self, (start, end): (u64, u64)) {
-        (self.at.start, self.at.end) = (start, end);
-        (self.at.choice, self.at.event_name) = (0, NO_STR);
-        self.chunk = None;
-    }
-
-    /// Where a thing of this kind is.
-    fn at(&mut self, kind: Kind) -> deltawire_at {
-        self.frames.add(kind);
-        let chunk = self.chunk.as_ref().map_or(ptr::null(), |chunk| ptr::from_ref(chunk).cast());
-        deltawire_at { kind: kind as u32, flags: 0, call: 0, code: 0, number: 0, chunk, ..self.at }
-    }
-
-    /// A text, as nearly all are: where it is stands in `self.at`, of which only what differs is written.
-    #[inline(always)]
-    fn text(&mut self, kind: Kind, f: deltawire_text_fn, call: u32, flags: u32, text: Text<'_>) -> Flow {
-        self.frames.add(kind);
-        let Some(f) = f else { return ControlFlow::Continue(()) };
-        let Some(plain) = text.as_str() else {
-            let mut at = deltawire_at { call, flags, ..self.at(kind) };
-            return self.say_pieces(Some(f), &mut at, text);
+    fn enter(&mut self, context: &Context<'_>) {
+        let (chunk, name) = match context.chunk() {
+            // C has a chunk as the library has it.
+            Some(chunk) => (ptr::from_ref(chunk).cast(), chunk.event_name()),
+            None => (ptr::null(), name_of(context)),
         };
-        self.at.chunk = self.chunk.as_ref().map_or(ptr::null(), |chunk| ptr::from_ref(chunk).cast());
-        (self.at.kind, self.at.flags, self.at.call) = (kind as u32, flags, call);
-        (self.at.code, self.at.number) = (0, 0);
-        // SAFETY: as in `say`; the bytes live until it returns.
-        let code = unsafe { f(self.user, &self.at, plain.as_ptr().cast(), plain.len()) };
-        self.answer(code)
+        (self.at.start, self.at.end) = (context.start, context.end);
+        (self.at.chunk, self.at.event_name) = (chunk, str_of(name));
+    }
+
+    /// Notes the delta at hand. It comes without its event where an earlier call stopped between the two, and at the end
+    /// of the stream.
+    #[inline(always)]
+    fn note(&mut self, context: &Context<'_>, delta: &Delta) {
+        if self.at.start != context.start {
+            self.enter(context);
+        }
+        let Delta { kind, flags, choice, call, code, number, .. } = *delta;
+        (self.at.kind, self.at.flags, self.at.choice, self.at.call) = (kind as u32, u32::from(flags), choice, call);
+        (self.at.code, self.at.number) = (code, number);
     }
 
     /// What a callback returned.
     #[inline(always)]
-    fn answer(&mut self, code: i32) -> Flow {
+    fn answer(&mut self, code: i32) -> Put {
         match code {
-            DELTAWIRE_GO_ON => ControlFlow::Continue(()),
-            DELTAWIRE_PAUSE => {
-                self.paused = true;
-                ControlFlow::Continue(())
-            }
+            DELTAWIRE_GO_ON => Put::Go,
+            DELTAWIRE_PAUSE => Put::Pause,
+            DELTAWIRE_AGAIN => Put::Full,
             code => {
-                self.code = Some(code);
-                ControlFlow::Break(Stop::Abort)
+                self.broke_off = Some((code, self.at.start));
+                Put::Stop(Stop::Abort)
             }
         }
     }
 
-    fn say(&mut self, f: deltawire_at_fn, at: &deltawire_at) -> Flow {
-        let Some(f) = f else { return ControlFlow::Continue(()) };
-        // SAFETY: the caller gave a function of this type; `at` lives until it returns.
-        let code = unsafe { f(self.user, at) };
-        self.answer(code)
-    }
-
-    fn say_bytes(&mut self, f: deltawire_text_fn, at: &deltawire_at, bytes: &[u8]) -> Flow {
-        let Some(f) = f else { return ControlFlow::Continue(()) };
-        // SAFETY: as in `say`; the bytes live until it returns.
-        let code = unsafe { f(self.user, at, bytes.as_ptr().cast(), bytes.len()) };
+    #[inline(always)]
+    fn chunk(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
+        self.enter(context);
+        let Some(f) = self.callbacks.on_chunk else { return Put::Go };
+        self.note(context, delta);
+        if let Some(created) = context.chunk().and_then(|chunk| chunk.created()) {
+            (self.at.flags, self.at.number) = (DELTAWIRE_EVF_NUMBER, created);
+        }
+        // SAFETY: the caller gave a function of this type; what it is given lives until it returns.
+        let code = unsafe { f(self.user, &self.at) };
         self.answer(code)
     }
 
     /// A text: as it stands if it can be, else decoded in pieces.
-    fn say_text(&mut self, f: deltawire_text_fn, at: &mut deltawire_at, text: Text<'_>) -> Flow {
+    #[inline(always)]
+    fn text(&mut self, f: deltawire_text_fn, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put {
         if f.is_none() {
-            return ControlFlow::Continue(());
+            return Put::Go;
         }
-        if let Some(plain) = text.as_str() {
-            return self.say_bytes(f, at, plain.as_bytes());
+        self.note(context, delta);
+        let (text, payload) = (delta.text, context.payload());
+        if text.stands(payload) {
+            return self.bytes(f, text.bytes(payload));
         }
-        self.say_pieces(f, at, text)
+        self.pieces(f, payload, text, taken)
     }
 
     #[inline(never)]
-    fn say_pieces(&mut self, f: deltawire_text_fn, at: &mut deltawire_at, text: Text<'_>) -> Flow {
+    fn pieces(&mut self, f: deltawire_text_fn, payload: &[u8], part: Part, taken: &mut usize) -> Put {
         // A byte decodes to three at most, and so does a half that waited before it.
-        if text.raw().len() < SHORT / 3 {
-            self.say_in_pieces::<SHORT>(f, at, text)
+        if (part.len as usize) < SHORT / 3 {
+            self.in_pieces::<SHORT>(f, payload, part, taken)
         } else {
-            self.say_in_pieces::<PIECE>(f, at, text)
+            self.in_pieces::<PIECE>(f, payload, part, taken)
         }
     }
 
     #[inline(always)]
-    fn say_in_pieces<const ROOM: usize>(
+    fn in_pieces<const ROOM: usize>(
         &mut self,
         f: deltawire_text_fn,
-        at: &mut deltawire_at,
-        mut text: Text<'_>,
-    ) -> Flow {
-        let mut buffer = [0; ROOM];
-        let mut flags = at.flags;
+        payload: &[u8],
+        part: Part,
+        taken: &mut usize,
+    ) -> Put {
+        let (mut buffer, flags) = ([0; ROOM], self.at.flags);
+        let mut text = part.behind(*taken).text(payload);
+        let mut answer = Put::Go;
         loop {
             let len = text.take_to(&mut buffer);
             let more = !text.is_empty() && len > 0;
-            at.flags = if more { flags | DELTAWIRE_EVF_MORE } else { flags };
-            self.say_bytes(f, at, buffer.get(..len).unwrap_or_default())?;
+            self.at.flags = if more { flags | DELTAWIRE_EVF_MORE } else { flags };
+            if *taken > 0 {
+                // It is put behind the piece before.
+                self.at.flags &= !DELTAWIRE_EVF_REPLACES;
+            }
+            match self.bytes(f, buffer.get(..len).unwrap_or_default()) {
+                Put::Go => {}
+                Put::Pause => answer = Put::Pause,
+                put => return put,
+            }
             if !more {
-                return ControlFlow::Continue(());
+                return answer;
             }
-            // What follows is put behind this.
-            flags &= !DELTAWIRE_EVF_REPLACES;
+            *taken = (part.len as usize).saturating_sub(text.raw().len());
         }
     }
 
-    fn say_value(&mut self, f: deltawire_value_fn, at: &deltawire_at, value: deltawire_value) -> Flow {
-        let Some(f) = f else { return ControlFlow::Continue(()) };
-        // SAFETY: as in `say`; the value and its bytes live until it returns.
-        let code = unsafe { f(self.user, at, &value) };
+    #[inline(always)]
+    fn bytes(&mut self, f: deltawire_text_fn, bytes: &[u8]) -> Put {
+        let Some(f) = f else { return Put::Go };
+        // SAFETY: as in `chunk`.
+        let code = unsafe { f(self.user, &self.at, bytes.as_ptr().cast(), bytes.len()) };
         self.answer(code)
     }
 
-    fn say_json(&mut self, f: deltawire_value_fn, at: &deltawire_at, value: Value<'_>) -> Flow {
-        self.say_value(f, at, value_of(value))
-    }
-
-    fn say_error(&mut self, f: deltawire_value_fn, at: &mut deltawire_at, error: &ApiError<'_>) -> Flow {
-        match error.value() {
-            Some(value) => self.say_json(f, at, value),
-            None => {
-                at.flags |= DELTAWIRE_EVF_PLAIN;
-                let text = error.message().map_or(&b""[..], |text| text.raw());
-                self.say_value(f, at, plain_of(text))
-            }
-        }
-    }
-
-    /// Whether somebody wants the chunk or event itself.
-    pub(crate) fn wants_head(&self) -> bool {
-        self.callbacks.on_chunk.is_some() || self.callbacks.on_sse.is_some()
-    }
-
-    /// The chunk or event itself. What it returns may be AGAIN, which is for the caller to see to.
-    #[inline(always)]
-    pub(crate) fn head(&mut self, event: &Event<'_>) -> i32 {
-        let Event::Chunk(chunk) = event else { return self.other_head(event) };
-        let Some(f) = self.callbacks.on_chunk else { return DELTAWIRE_GO_ON };
-        self.chunk = Some(CChunk::of(chunk));
-        self.at.event_name = str_of(chunk.event_name());
-        self.frames.add(Kind::Chunk);
-        self.at.chunk = self.chunk.as_ref().map_or(ptr::null(), |chunk| ptr::from_ref(chunk).cast());
-        let created = chunk.created();
-        self.at.flags = if created.is_some() { DELTAWIRE_EVF_NUMBER } else { 0 };
-        (self.at.kind, self.at.call) = (Kind::Chunk as u32, 0);
-        (self.at.code, self.at.number) = (chunk.choice_count(), created.unwrap_or(0));
-        // SAFETY: as in `say`.
-        unsafe { f(self.user, &self.at) }
-    }
-
-    #[inline(never)]
-    fn other_head(&mut self, event: &Event<'_>) -> i32 {
-        match event {
-            Event::Sse(event) => {
-                self.at.event_name = str_of(event.name());
-                let Some(f) = self.callbacks.on_sse else { return DELTAWIRE_GO_ON };
-                let at = self.at(Kind::Sse);
-                let (name, data, id) = (event.event_type(), event.data(), event.last_event_id());
-                // SAFETY: as in `say`; the bytes live until it returns.
-                unsafe { f(self.user, &at, str_of(name), str_of(data), str_of(id)) }
-            }
-            _ => DELTAWIRE_GO_ON,
-        }
-    }
-
-    /// An answer that `head` gave and the caller let pass.
-    pub(crate) fn take(&mut self, code: i32) -> bool {
-        self.answer(code).is_continue()
-    }
-
-    /// A frame is over.
-    #[inline(always)]
-    pub(crate) fn frame(&mut self, frame: Option<Frame>) -> bool {
-        match frame {
-            Some(frame) if self.callbacks.on_frame.is_some() => self.say_frame(frame),
-            _ => true,
-        }
-    }
-
-    #[inline(never)]
-    fn say_frame(&mut self, Frame { start, end, choices, kinds }: Frame) -> bool {
-        let at = deltawire_at { kind: Kind::Frame as u32, code: choices, number: kinds, start, end, ..NOWHERE };
-        self.say(self.callbacks.on_frame, &at).is_continue()
-    }
-}
-
-impl Handler for Calls<'_> {
-    #[inline(always)]
-    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
-        // `head` was given the same chunk; its parts were borrowed for that call.
-        self.chunk = Some(CChunk::of(chunk));
-        self.at.event_name = str_of(chunk.event_name());
-        self.frames.add(Kind::Chunk);
-        ControlFlow::Continue(())
-    }
-
-    fn sse(&mut self, _: &sse::Event<'_>) -> Flow {
-        self.frames.add(Kind::Sse);
-        ControlFlow::Continue(())
-    }
-
-    fn comment(&mut self, text: &[u8]) -> Flow {
-        let at = self.at(Kind::Comment);
-        self.say_bytes(self.callbacks.on_comment, &at, text)
-    }
-
-    fn keep_alive(&mut self, payload: &[u8]) -> Flow {
-        let at = self.at(Kind::KeepAlive);
-        self.say_bytes(self.callbacks.on_keep_alive, &at, payload)
-    }
-
-    fn retry(&mut self, ms: u64) -> Flow {
-        let at = deltawire_at { number: ms, flags: DELTAWIRE_EVF_NUMBER, ..self.at(Kind::Retry) };
-        self.say(self.callbacks.on_retry, &at)
-    }
-
-    fn last_event_id(&mut self, id: &[u8]) -> Flow {
-        let at = self.at(Kind::LastEventId);
-        self.say_bytes(self.callbacks.on_last_event_id, &at, id)
-    }
-
-    #[inline(always)]
-    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-        let calls = self.callbacks;
-        self.at.choice = choice;
-        match update {
-            Update::Content(text) => self.text(Kind::Content, calls.on_content, 0, 0, text),
-            update => self.other_update(update),
-        }
-    }
-
-    fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
-        self.at.event_name = str_of(malformed.event_name());
-        let mut at = self.at(Kind::Malformed);
-        let fault = malformed.fault();
-        at.code = fault.kind.number();
-        at.number = fault.offset as u64;
-        at.flags = DELTAWIRE_EVF_NUMBER;
-        self.say_bytes(self.callbacks.on_malformed, &at, malformed.payload())
-    }
-
-    fn too_long(&mut self, _: u64) -> Flow {
-        let at = self.at(Kind::TooLong);
-        self.say(self.callbacks.on_too_long, &at)
-    }
-
-    fn comment_too_long(&mut self, _: u64) -> Flow {
-        let at = self.at(Kind::CommentTooLong);
-        self.say(self.callbacks.on_comment_too_long, &at)
-    }
-
-    fn limit(&mut self, error: &Error) -> Flow {
-        self.left_out = true;
-        self.at.choice = 0;
-        let at = deltawire_at { code: error.number(), ..self.at(Kind::Limit) };
-        self.say(self.callbacks.on_limit, &at)
-    }
-
-    fn quirk(&mut self, quirk: Quirk, _: u64) -> Flow {
-        self.at.choice = 0;
-        let at = deltawire_at { code: quirk as u32, ..self.at(Kind::Quirk) };
-        self.say(self.callbacks.on_quirk, &at)
-    }
-
-    fn done(&mut self) -> Flow {
-        let at = self.at(Kind::Done);
-        self.say(self.callbacks.on_done, &at)
-    }
-}
-
-impl Calls<'_> {
-    /// What is no content.
-    #[inline(never)]
-    fn other_update(&mut self, update: Update<'_>) -> Flow {
-        let calls = self.callbacks;
-        let named = |at: deltawire_at, call: u32, replaces: bool| {
-            let flags = if replaces { DELTAWIRE_EVF_REPLACES } else { 0 };
-            deltawire_at { call, flags, ..at }
-        };
-        match update {
-            Update::Role(text) => {
-                let mut at = self.at(Kind::Role);
-                self.say_text(calls.on_role, &mut at, text)
-            }
-            Update::Content(text) => self.text(Kind::Content, calls.on_content, 0, 0, text),
-            Update::Reasoning(text) => self.text(Kind::Reasoning, calls.on_reasoning, 0, 0, text),
-            Update::Refusal(text) => self.text(Kind::Refusal, calls.on_refusal, 0, 0, text),
-            Update::Call(call) => self.call(&call),
-            Update::CallName { call, text, replaces } => {
-                let mut at = named(self.at(Kind::ToolName), call, replaces);
-                self.say_text(calls.on_tool_name, &mut at, text)
-            }
-            Update::CallArguments { call, text } => {
-                self.text(Kind::ToolArguments, calls.on_tool_arguments, call, 0, text)
-            }
-            Update::FunctionName { text, replaces } => {
-                let mut at = named(self.at(Kind::FunctionName), 0, replaces);
-                self.say_text(calls.on_function_name, &mut at, text)
-            }
-            Update::FunctionArguments(text) => {
-                self.text(Kind::FunctionArguments, calls.on_function_arguments, 0, 0, text)
-            }
-            Update::Audio(audio) => {
-                let at = self.at(Kind::Audio);
-                self.say_json(calls.on_audio, &at, audio.value())
-            }
-            Update::Logprobs(logprobs) => {
-                let at = self.at(Kind::Logprobs);
-                self.say_json(calls.on_logprobs, &at, logprobs.value())
-            }
-            Update::Message(message) => {
-                let at = self.at(Kind::Message);
-                self.say_json(calls.on_message, &at, message.value())
-            }
-            Update::Finish(reason) => {
-                let mut at = self.at(Kind::Finish);
-                at.code = reason.kind().number();
-                self.say_text(calls.on_finish, &mut at, reason.text())
-            }
-            Update::ChoiceError(error) => {
-                let mut at = self.at(Kind::ChoiceError);
-                self.say_error(calls.on_choice_error, &mut at, &error)
-            }
-            Update::Usage(usage) => {
-                self.usage = Some(usage.counts());
-                let at = self.at(Kind::Usage);
-                self.say_json(calls.on_usage, &at, usage.value())
-            }
-            Update::Error(error) => {
-                let mut at = self.at(Kind::Error);
-                self.say_error(calls.on_error, &mut at, &error)
-            }
-            _ => ControlFlow::Continue(()),
-        }
-    }
-
-    fn call(&mut self, update: &CallUpdate<'_>) -> Flow {
-        let CallUpdate { call, index, opens, reuses, id, kind, custom } = *update;
-        let flag = |set: bool, flag: u32| if set { flag } else { 0 };
-        let at = deltawire_at {
-            call,
-            number: u64::from(index),
-            flags: DELTAWIRE_EVF_NUMBER
-                | flag(opens, DELTAWIRE_EVF_OPENS)
-                | flag(reuses, DELTAWIRE_EVF_REUSES)
-                | flag(custom, DELTAWIRE_EVF_CUSTOM),
-            ..self.at(Kind::ToolCall)
-        };
-        let Some(f) = self.callbacks.on_tool_call else { return ControlFlow::Continue(()) };
-        // SAFETY: the chunk at hand was noted when it was begun, and is borrowed by whoever calls this handler.
-        let payload = self.chunk.as_ref().map_or(&b""[..], |chunk| unsafe { chunk.payload() });
-        let (id, kind) = (text_value(payload, id), text_value(payload, kind));
-        // SAFETY: as in `say`; the values and their bytes live until it returns.
-        let code = unsafe { f(self.user, &at, &id, &kind) };
+    fn nothing(&mut self, f: deltawire_at_fn) -> Put {
+        let Some(f) = f else { return Put::Go };
+        // SAFETY: as in `chunk`.
+        let code = unsafe { f(self.user, &self.at) };
         self.answer(code)
+    }
+
+    fn value(&mut self, f: deltawire_value_fn, json: &[u8]) -> Put {
+        let Some(f) = f else { return Put::Go };
+        let is_plain = self.at.flags & DELTAWIRE_EVF_PLAIN != 0;
+        let value = if is_plain { plain_of(json) } else { value_of(Value::from_raw(json)) };
+        // SAFETY: as in `chunk`.
+        let code = unsafe { f(self.user, &self.at, &value) };
+        self.answer(code)
+    }
+
+    fn call(&mut self, payload: &[u8], delta: &Delta) -> Put {
+        let Some(f) = self.callbacks.on_tool_call else { return Put::Go };
+        let text = |part: Part| (!part.is_empty()).then(|| part.text(payload));
+        let (id, kind) = (text_value(payload, text(delta.text)), text_value(payload, text(delta.aux)));
+        // SAFETY: as in `chunk`.
+        let code = unsafe { f(self.user, &self.at, &id, &kind) };
+        self.answer(code)
+    }
+
+    fn sse(&mut self, context: &Context<'_>) -> Put {
+        let (Some(f), Some(Event::Sse(event))) = (self.callbacks.on_sse, context.event()) else { return Put::Go };
+        let (name, data, id) = (str_of(event.event_type()), str_of(event.data()), str_of(event.last_event_id()));
+        // SAFETY: as in `chunk`.
+        let code = unsafe { f(self.user, &self.at, name, data, id) };
+        self.answer(code)
+    }
+
+    /// The texts that are seldom, and what is no text.
+    #[inline(never)]
+    fn other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put {
+        self.enter(context);
+        let calls = self.callbacks;
+        let f = match delta.kind {
+            Kind::Role => calls.on_role,
+            Kind::Refusal => calls.on_refusal,
+            Kind::ToolName => calls.on_tool_name,
+            Kind::FunctionName => calls.on_function_name,
+            Kind::FunctionArguments => calls.on_function_arguments,
+            Kind::Finish => calls.on_finish,
+            Kind::Meta => calls.on_meta,
+            _ => return self.no_text(context, delta),
+        };
+        self.text(f, context, delta, taken)
+    }
+
+    fn no_text(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
+        self.note(context, delta);
+        let (calls, payload) = (self.callbacks, context.payload());
+        let bytes = match context.event() {
+            Some(Event::LastEventId(id)) => id,
+            _ => delta.text.bytes(payload),
+        };
+        match delta.kind {
+            Kind::Sse => self.sse(context),
+            Kind::Comment => self.bytes(calls.on_comment, bytes),
+            Kind::KeepAlive => self.bytes(calls.on_keep_alive, bytes),
+            Kind::LastEventId => self.bytes(calls.on_last_event_id, bytes),
+            Kind::Malformed => self.bytes(calls.on_malformed, bytes),
+            Kind::ToolCall => self.call(payload, delta),
+            Kind::Audio => self.value(calls.on_audio, bytes),
+            Kind::Annotation => self.value(calls.on_annotations, bytes),
+            Kind::Logprobs => self.value(calls.on_logprobs, bytes),
+            Kind::Message => self.value(calls.on_message, bytes),
+            Kind::ChoiceError => self.value(calls.on_choice_error, bytes),
+            Kind::Usage => self.value(calls.on_usage, bytes),
+            Kind::Error => self.value(calls.on_error, bytes),
+            Kind::Retry => self.nothing(calls.on_retry),
+            Kind::TooLong => self.nothing(calls.on_too_long),
+            Kind::CommentTooLong => self.nothing(calls.on_comment_too_long),
+            Kind::Limit => self.nothing(calls.on_limit),
+            Kind::Quirk => self.nothing(calls.on_quirk),
+            Kind::Done => self.nothing(calls.on_done),
+            Kind::Frame => self.nothing(calls.on_frame),
+            _ => Put::Go,
+        }
+    }
+}
+
+/// The name of an event that is no chunk.
+#[inline(never)]
+fn name_of<'a>(context: &Context<'a>) -> &'a [u8] {
+    match context.event() {
+        Some(Event::Sse(event)) => event.name(),
+        Some(Event::Malformed(malformed)) => malformed.event_name(),
+        _ => b"",
     }
 }

@@ -1,6 +1,6 @@
 //! Chunks: looked into without a parser.
 
-use crate::convert::{bytes, check_size, chunk, fill, give, plain_of, str_of, usage_of, value_of, CChunk};
+use crate::convert::{bytes, check_size, chunk, fill, give, plain_of, str_of, usage_of, value_of};
 use crate::types::*;
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, size_of};
@@ -10,7 +10,7 @@ use deltawire::chat::{Chunk, Field, Index};
 /// What is in a `deltawire_chunk_storage`.
 #[repr(C)]
 struct Storage {
-    chunk: CChunk,
+    chunk: Chunk<'static>,
     index: Index,
 }
 
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn deltawire_chunk_open(
             return DELTAWIRE_ABSENT;
         }
         let chunk = Chunk::from_parts(json, &*addr_of!((*storage).index), b"");
-        addr_of_mut!((*storage).chunk).write(CChunk::of(&chunk));
+        addr_of_mut!((*storage).chunk).write(chunk);
         give(out, storage.cast_const().cast())
     }
 }

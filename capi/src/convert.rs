@@ -4,7 +4,7 @@ use crate::types::*;
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, size_of};
 use core::{ptr, slice};
-use deltawire::chat::{Chunk, Index, TokenCounts};
+use deltawire::chat::{Chunk, TokenCounts};
 use deltawire::json::{Kind, Text, Value};
 
 /// Bytes that C gave.
@@ -232,54 +232,16 @@ pub(crate) unsafe fn copy_out(
     }
 }
 
-/// A chunk as C sees it.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct CChunk {
-    payload: *const u8,
-    payload_len: usize,
-    name: *const u8,
-    name_len: usize,
-    index: *const Index,
-}
-
-impl CChunk {
-    /// Its payload.
-    ///
-    /// # Safety
-    /// The chunk that it was made of is still valid.
-    pub(crate) unsafe fn payload<'c>(&self) -> &'c [u8] {
-        // SAFETY: as the caller promises.
-        unsafe { slice::from_raw_parts(self.payload, self.payload_len) }
-    }
-
-    pub(crate) fn of(chunk: &Chunk<'_>) -> Self {
-        let (payload, name) = (chunk.payload(), chunk.event_name());
-        CChunk {
-            payload: payload.as_ptr(),
-            payload_len: payload.len(),
-            name: name.as_ptr(),
-            name_len: name.len(),
-            index: chunk.index(),
-        }
-    }
-}
-
 /// The chunk that C gave.
 ///
 /// # Safety
-/// `c` is NULL, or a chunk that is still valid.
+/// `c` is NULL, or a chunk of this library that is still valid: it has it as it is.
 pub(crate) unsafe fn chunk<'c>(c: *const deltawire_chunk) -> Result<Chunk<'c>, deltawire_status> {
     if c.is_null() {
         return Err(DELTAWIRE_E_NULL);
     }
-    // SAFETY: as the caller promises: its parts are those of a chunk that is still there.
-    unsafe {
-        let CChunk { payload, payload_len, name, name_len, index } = c.cast::<CChunk>().read();
-        let payload = slice::from_raw_parts(payload, payload_len);
-        let name = slice::from_raw_parts(name, name_len);
-        Ok(Chunk::from_parts(payload, &*index, name))
-    }
+    // SAFETY: as the caller promises.
+    Ok(unsafe { *c.cast::<Chunk<'c>>() })
 }
 
 /// Token counts for C.

@@ -23,7 +23,7 @@ pub unsafe extern "C" fn deltawire_reserve(
     };
     let at = open.area_at();
     let core = &mut *open.core;
-    let pending = core.spent < core.committed || core.again.is_some() || core.batch.is_pending();
+    let pending = core.spent < core.committed || core.emitter.is_pending();
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;
     }
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn deltawire_commit(p: *mut deltawire_parser, n: usize) ->
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;
     }
-    if !core.reserved || core.phase != Phase::Reading || core.again.is_some() || core.batch.is_pending() {
+    if !core.reserved || core.phase != Phase::Reading || core.emitter.is_pending() {
         return DELTAWIRE_E_STATE;
     }
     if n > open.area.len() {

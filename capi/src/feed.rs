@@ -1,12 +1,12 @@
-//! Push: bytes in, callbacks called.
+//! Push: bytes in, callbacks called. And what that has in common with a batch.
 
 use crate::block::{enter, Core, Open, Phase};
 use crate::calls::Calls;
 use crate::convert::{bytes, sized, tell};
 use crate::types::*;
 use core::ffi::c_void;
-use deltawire::stream::{Found, Machine, NeedStorage, Place, Step, Stop};
-use deltawire::{Error, Movable};
+use deltawire::stream::{Outcome, Sink, Stop};
+use deltawire::Error;
 
 /// Nobody is interested in anything.
 pub(crate) const SILENT: deltawire_callbacks = deltawire_callbacks {
@@ -40,6 +40,8 @@ pub(crate) const SILENT: deltawire_callbacks = deltawire_callbacks {
     on_quirk: None,
     on_done: None,
     on_frame: None,
+    on_meta: None,
+    on_annotations: None,
 };
 
 /// The callbacks that C gave.
@@ -81,7 +83,7 @@ pub unsafe extern "C" fn deltawire_feed(
             (Ok(callbacks), Ok(data)) => (callbacks, data),
             (Err(status), _) | (_, Err(status)) => return status,
         };
-        let (spent, status) = read(open, data, callbacks, user);
+        let (spent, status) = read(open, data, &mut Calls::new(&callbacks, user));
         tell(consumed, spent);
         status
     }
@@ -104,263 +106,62 @@ pub unsafe extern "C" fn deltawire_finish(
             Err(status) => return status,
         };
         match callbacks(cbs) {
-            Ok(callbacks) => finish(open, callbacks, user),
+            Ok(callbacks) => finish(open, &mut Calls::new(&callbacks, user)),
             Err(status) => status,
         }
     }
 }
 
-/// What a parser may read now: what was given, or what was committed.
-pub(crate) enum Input<'d> {
-    Given(&'d [u8]),
-    /// In the block, this far from its beginning.
-    Committed(&'d [u8], usize),
+/// Where a call's deltas go: callbacks or the array of a batch.
+pub(crate) trait Target: Sink {
+    /// The status of a call whose target has no room.
+    const FULL: deltawire_status;
+
+    /// What a callback returned that ended the call, and the offset of its event.
+    fn broke_off(&self) -> Option<(i32, u64)> {
+        None
+    }
 }
 
-/// Which input a call is about.
-pub(crate) fn input<'d>(
-    core: &Core,
-    area: &'d [u8],
-    area_at: usize,
-    data: &'d [u8],
-) -> Result<Input<'d>, deltawire_status> {
-    if core.sticky != DELTAWIRE_OK {
-        return Err(core.sticky);
+impl Target for Calls<'_> {
+    const FULL: deltawire_status = DELTAWIRE_PAUSED;
+
+    fn broke_off(&self) -> Option<(i32, u64)> {
+        self.broke_off
     }
-    if core.phase != Phase::Reading {
-        return Err(DELTAWIRE_E_STATE);
-    }
-    let unspent = area.get(core.spent..core.committed).unwrap_or_default();
-    if unspent.is_empty() {
-        return Ok(Input::Given(data));
-    }
-    if !data.is_empty() {
-        return Err(DELTAWIRE_E_STATE);
-    }
-    Ok(Input::Committed(unspent, area_at.saturating_add(core.spent)))
 }
 
-fn read(
-    mut open: Open<'_>,
-    data: &[u8],
-    callbacks: deltawire_callbacks,
-    user: *mut c_void,
-) -> (usize, deltawire_status) {
+/// Whether an event is pending that a call of the other kind left so: only such a call can go on.
+fn is_of_other<T: Target>(core: &Core) -> bool {
+    core.emitter.is_pending() && core.left_by != T::FULL
+}
+
+/// Reads what was given, or what was committed: how many bytes of what was given are spent, and the status.
+pub(crate) fn read<T: Target>(mut open: Open<'_>, data: &[u8], target: &mut T) -> (usize, deltawire_status) {
     let area_at = open.area_at();
     let (core, mut store, area) = open.movable();
-    let (input, committed) = match input(core, area, area_at, data) {
-        Ok(Input::Given(data)) => (data, false),
-        Ok(Input::Committed(data, _)) => (data, true),
-        Err(status) => return (0, status),
-    };
-    let (spent, status) = turn(core, &mut store, input, callbacks, user);
-    over(core, status, !data.is_empty());
-    if !committed {
-        return (spent, status);
+    if core.sticky != DELTAWIRE_OK {
+        return (0, core.sticky);
     }
-    core.spent = core.spent.saturating_add(spent);
-    (0, status)
-}
-
-/// After a call that was no misuse: what an earlier one asked for is void, and so is a reservation once other bytes came.
-pub(crate) fn over(core: &mut Core, status: deltawire_status, given: bool) {
-    if (DELTAWIRE_E_RESUME..DELTAWIRE_OK).contains(&status) {
-        return;
-    }
-    if status != DELTAWIRE_NEED_STORAGE {
-        core.need = 0;
-    }
-    core.reserved &= !given;
-}
-
-/// Reads until the input is spent or something stops.
-fn turn(
-    core: &mut Core,
-    store: &mut Movable<'_>,
-    data: &[u8],
-    callbacks: deltawire_callbacks,
-    user: *mut c_void,
-) -> (usize, deltawire_status) {
-    if core.batch.is_pending() {
-        // A batch left an event half told: only a batch can go on.
+    let unspent = area.get(core.spent..core.committed).unwrap_or_default();
+    let is_committed = !unspent.is_empty();
+    if core.phase != Phase::Reading || is_committed && !data.is_empty() || is_of_other::<T>(core) {
         return (0, DELTAWIRE_E_STATE);
     }
-    let mut calls = Calls::new(&callbacks, user, *core.batch.frames());
-    let turned = match silence(core, &mut calls) {
-        Some(status) => (0, status),
-        None => events(core, store, data, &mut calls),
-    };
-    *core.batch.frames() = calls.frames;
-    turned
-}
-
-/// Reads event by event until the input is spent or something stops.
-fn events(core: &mut Core, store: &mut Movable<'_>, data: &[u8], calls: &mut Calls<'_>) -> (usize, deltawire_status) {
-    let mut spent = 0;
-    loop {
-        let given = data.get(spent..).unwrap_or_default();
-        let (found, consumed) = if core.again.is_some() {
-            match again(core, given) {
-                Some(again) => again,
-                None => return (spent, DELTAWIRE_E_RESUME),
-            }
-        } else {
-            match core.machine.try_step(store, given) {
-                // Looked at where it is returned: an enum that is moved is written and read in words of different sizes.
-                Ok(Step { consumed, found: Found::Chunk(span) }) => {
-                    match one(core, store, given, Found::Chunk(span), calls) {
-                        One::Go => spent = spent.saturating_add(consumed),
-                        over => return halt(core, over, Found::Chunk(span), spent, consumed),
-                    }
-                    continue;
-                }
-                Ok(step) => (step.found, step.consumed),
-                Err(need) => return (spent, need_storage(core, need)),
-            }
-        };
-        match other(core, store, given, found, calls) {
-            One::Go => spent = spent.saturating_add(consumed),
-            over => return halt(core, over, found, spent, consumed),
-        }
-        if found == Found::NeedMore && spent >= data.len() {
-            return (spent, DELTAWIRE_OK);
-        }
+    let (input, base) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, 0) };
+    let base = u32::try_from(base).unwrap_or(u32::MAX);
+    let (spent, outcome) = core.emitter.run(&mut core.machine, &mut store, &mut core.tracker, input, base, target);
+    let status = conclude(core, outcome, target);
+    over(core, status, !data.is_empty());
+    if is_committed {
+        core.spent = core.spent.saturating_add(spent);
+        return (0, status);
     }
-}
-
-/// The event that a callback wants to be given again, if its bytes are given again.
-#[inline(never)]
-fn again(core: &mut Core, given: &[u8]) -> Option<(Found, usize)> {
-    let (found, consumed) = core.again.take()?;
-    if consumed > given.len() {
-        core.again = Some((found, consumed));
-        return None;
-    }
-    Some((found, consumed))
-}
-
-/// Something stopped: how many bytes are spent, and the status.
-#[inline(never)]
-fn halt(core: &mut Core, over: One, found: Found, spent: usize, consumed: usize) -> (usize, deltawire_status) {
-    match over {
-        One::Again => {
-            // What lies in the storage, or in nothing, is spent already.
-            let kept = if core.machine.is_borrowed(found, Place::Input) { consumed } else { 0 };
-            core.again = Some((found, kept));
-            (spent.saturating_add(consumed.saturating_sub(kept)), DELTAWIRE_PAUSED)
-        }
-        One::Go => (spent.saturating_add(consumed), DELTAWIRE_OK),
-        One::Stop(status) => (spent.saturating_add(consumed), status),
-    }
-}
-
-/// A frame that a batch found no room for. Gives a status if the call is over.
-fn silence(core: &mut Core, calls: &mut Calls<'_>) -> Option<deltawire_status> {
-    let frame = calls.frames.before(&core.machine)?;
-    calls.frame(Some(frame));
-    match conclude(core, calls, None, frame.start) {
-        One::Stop(status) => Some(status),
-        One::Go | One::Again => None,
-    }
-}
-
-/// What telling one thing came to.
-enum One {
-    Go,
-    Again,
-    Stop(deltawire_status),
-}
-
-/// Where what was found last lay. A call, so that the two words come in registers: read as one pair they would wait for
-/// the two stores that a step has just made.
-#[inline(never)]
-fn frame_of(machine: &Machine) -> (u64, u64) {
-    machine.index_frame()
-}
-
-/// [`one`] of what is seldom a chunk.
-#[inline(never)]
-fn other(core: &mut Core, store: &mut Movable<'_>, given: &[u8], found: Found, calls: &mut Calls<'_>) -> One {
-    one(core, store, given, found, calls)
-}
-
-/// Tells of what was found.
-#[inline(always)]
-fn one(core: &mut Core, store: &mut Movable<'_>, given: &[u8], found: Found, calls: &mut Calls<'_>) -> One {
-    let frame_at = frame_of(&core.machine);
-    let silent = calls.frames.before(&core.machine);
-    let mut stop = None;
-    let mut go = calls.frame(silent);
-    if found != Found::NeedMore {
-        calls.go_to(frame_at);
-        if go && calls.wants_head() {
-            let code = match core.machine.event(store, given, found) {
-                Ok(Some(event)) => calls.head(&event),
-                _ => DELTAWIRE_GO_ON,
-            };
-            if code == DELTAWIRE_AGAIN {
-                return One::Again;
-            }
-            go = calls.take(code);
-        }
-        if go {
-            stop = core.machine.tell(store, &mut core.tracker, given, found, calls);
-            // Nothing was said of an event that is an error: no frame either, as in a batch.
-            if calls.code.is_none() && !matches!(found, Found::Error(_)) {
-                let over = calls.frames.after(&core.machine, found);
-                calls.frame(over);
-            }
-        }
-    }
-    conclude(core, calls, stop, frame_at.0)
-}
-
-/// Keeps what was learned, and gives the status that callbacks and parser come to. Who calls keeps the frames.
-#[inline(always)]
-fn conclude(core: &mut Core, calls: &mut Calls<'_>, stop: Option<Stop>, offset: u64) -> One {
-    if stop.is_none() && calls.is_quiet() {
-        return One::Go;
-    }
-    conclude_all(core, calls, stop, offset)
-}
-
-#[inline(never)]
-fn conclude_all(core: &mut Core, calls: &mut Calls<'_>, stop: Option<Stop>, offset: u64) -> One {
-    if core::mem::take(&mut calls.left_out) {
-        core.batch.note_left_out();
-    }
-    if let Some(usage) = calls.usage.take() {
-        core.batch.set_usage(usage);
-    }
-    if let Some(code) = calls.code {
-        let status = if code < 0 { DELTAWIRE_E_ABORTED } else { DELTAWIRE_E_CALLBACK };
-        (core.sticky, core.user_code, core.error_offset) = (status, code, offset);
-        return One::Stop(status);
-    }
-    if let Some(Stop::Error(Error::Quirk { quirk, offset })) = stop {
-        return One::Stop(strict(core, quirk as u32, offset));
-    }
-    if calls.paused {
-        One::Stop(DELTAWIRE_PAUSED)
-    } else {
-        One::Go
-    }
-}
-
-/// A quirk that is an error.
-pub(crate) fn strict(core: &mut Core, quirk: u32, offset: u64) -> deltawire_status {
-    (core.sticky, core.error_quirk, core.error_offset) = (DELTAWIRE_E_STRICT, quirk, offset);
-    DELTAWIRE_E_STRICT
-}
-
-/// The block is too small.
-pub(crate) fn need_storage(core: &mut Core, need: NeedStorage) -> deltawire_status {
-    core.need = crate::block::size_for(need.len, core.read_len);
-    DELTAWIRE_NEED_STORAGE
+    (spent, status)
 }
 
 /// The end of the stream, as far as a call gets.
-fn finish(mut open: Open<'_>, callbacks: deltawire_callbacks, user: *mut c_void) -> deltawire_status {
+pub(crate) fn finish<T: Target>(mut open: Open<'_>, target: &mut T) -> deltawire_status {
     let (core, mut store, _) = open.movable();
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;
@@ -368,56 +169,52 @@ fn finish(mut open: Open<'_>, callbacks: deltawire_callbacks, user: *mut c_void)
     if core.phase == Phase::Ended {
         return DELTAWIRE_OK;
     }
-    if core.spent < core.committed || core.batch.is_pending() {
+    if core.spent < core.committed || is_of_other::<T>(core) {
         return DELTAWIRE_E_STATE;
     }
-    let mut calls = Calls::new(&callbacks, user, *core.batch.frames());
-    let status = match silence(core, &mut calls) {
-        Some(status) => status,
-        None => last_events(core, &mut store, &mut calls),
-    };
-    *core.batch.frames() = calls.frames;
+    let outcome = core.emitter.finish(&mut core.machine, &mut store, &mut core.tracker, target);
+    match outcome {
+        Outcome::Resume => {}
+        Outcome::Done => core.phase = Phase::Ended,
+        _ => core.phase = Phase::Ending,
+    }
+    let status = conclude(core, outcome, target);
+    over(core, status, false);
     status
 }
 
-/// What the end of the stream brings to light.
-fn last_events(core: &mut Core, store: &mut Movable<'_>, calls: &mut Calls<'_>) -> deltawire_status {
-    loop {
-        let found = match core.again.take() {
-            // Bytes of the input that were not given again.
-            Some((found, consumed)) if consumed > 0 => {
-                core.again = Some((found, consumed));
-                return DELTAWIRE_E_RESUME;
-            }
-            Some((found, _)) => found,
-            None => {
-                core.phase = Phase::Ending;
-                match core.machine.try_finish(store) {
-                    Ok(found) => found,
-                    Err(need) => return need_storage(core, need),
-                }
-            }
-        };
-        match other(core, store, &[], found, calls) {
-            One::Again => {
-                core.again = Some((found, 0));
-                return DELTAWIRE_PAUSED;
-            }
-            One::Stop(status) => return status,
-            One::Go if found == Found::NeedMore => break,
-            One::Go => {}
+/// The status that a call came to.
+fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawire_status {
+    let quirk = DELTAWIRE_QUIRKS;
+    let (status, code, quirk, offset) = match (outcome, target.broke_off()) {
+        (Outcome::Done, _) => return DELTAWIRE_OK,
+        (Outcome::Resume, _) => return DELTAWIRE_E_RESUME,
+        (Outcome::Full, _) => {
+            core.left_by = T::FULL;
+            return T::FULL;
         }
+        (Outcome::NeedStorage(need), _) => {
+            core.need = crate::block::size_for(need.len, core.read_len);
+            return DELTAWIRE_NEED_STORAGE;
+        }
+        (Outcome::Stopped(_), Some((code, offset))) if code < 0 => (DELTAWIRE_E_ABORTED, code, quirk, offset),
+        (Outcome::Stopped(_), Some((code, offset))) => (DELTAWIRE_E_CALLBACK, code, quirk, offset),
+        (Outcome::Stopped(Stop::Error(Error::Quirk { quirk, offset })), None) => {
+            (DELTAWIRE_E_STRICT, 0, quirk as u32, offset)
+        }
+        (Outcome::Stopped(_), None) => return DELTAWIRE_PAUSED,
+    };
+    (core.sticky, core.user_code, core.error_quirk, core.error_offset) = (status, code, quirk, offset);
+    status
+}
+
+/// After a call that was no misuse: what an earlier one asked for is void, and so is a reservation once other bytes came.
+fn over(core: &mut Core, status: deltawire_status, given: bool) {
+    if (DELTAWIRE_E_RESUME..DELTAWIRE_OK).contains(&status) {
+        return;
     }
-    core.phase = Phase::Ended;
-    let offset = core.machine.offset();
-    calls.go_to((offset, offset));
-    let stop = core.machine.tell_rest(&mut core.tracker, calls);
-    if calls.code.is_none() {
-        let rest = calls.frames.rest(&core.machine);
-        calls.frame(rest);
+    if status != DELTAWIRE_NEED_STORAGE {
+        core.need = 0;
     }
-    match conclude(core, calls, stop, offset) {
-        One::Stop(status) => status,
-        One::Go | One::Again => DELTAWIRE_OK,
-    }
+    core.reserved &= !given;
 }

@@ -47,7 +47,7 @@ const _: () = {
     assert!(offset_of!(deltawire_value, len) == pick(8, 4, 4));
     assert!(offset_of!(deltawire_value, r#type) == pick(16, 8, 8));
     assert!(offset_of!(deltawire_value, reserved) == pick(20, 12, 12));
-    assert!(size_of::<deltawire_callbacks>() == pick(240, 120, 120));
+    assert!(size_of::<deltawire_callbacks>() == pick(256, 128, 128));
     assert!(align_of::<deltawire_callbacks>() == pick(8, 4, 4));
     assert!(offset_of!(deltawire_callbacks, size) == pick(0, 0, 0));
     assert!(offset_of!(deltawire_callbacks, on_sse) == pick(8, 4, 4));
@@ -79,6 +79,8 @@ const _: () = {
     assert!(offset_of!(deltawire_callbacks, on_quirk) == pick(216, 108, 108));
     assert!(offset_of!(deltawire_callbacks, on_done) == pick(224, 112, 112));
     assert!(offset_of!(deltawire_callbacks, on_frame) == pick(232, 116, 116));
+    assert!(offset_of!(deltawire_callbacks, on_meta) == pick(240, 120, 120));
+    assert!(offset_of!(deltawire_callbacks, on_annotations) == pick(248, 124, 124));
     assert!(size_of::<deltawire_event>() == pick(64, 64, 64));
     assert!(align_of::<deltawire_event>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_event, kind) == pick(0, 0, 0));

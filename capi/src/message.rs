@@ -1,14 +1,17 @@
 //! The assembler: the library's log of a message, in a block of the caller's.
 
-use crate::convert::{bytes, chunk, copy_out, give, status, tell};
+use crate::convert::{bytes, chunk, copy_out, give, given, status, tell, Given};
 use crate::feed::SILENT;
 use crate::types::*;
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, size_of};
 use core::ptr::addr_of;
 use core::{ptr, slice};
-use deltawire::chat::{Chunk, Index};
-use deltawire::message::{Field, LogError, MessageLog};
+use deltawire::chat::CallUpdate;
+use deltawire::delta::Kind;
+use deltawire::message::{appends_pieces, Field, LogError, MessageLog};
+use deltawire::stream::Record;
+use deltawire::Update;
 
 type CLog = MessageLog<{ DELTAWIRE_MAX_CHOICES as usize }, { DELTAWIRE_MAX_TOOL_CALLS as usize }>;
 
@@ -21,13 +24,12 @@ struct State {
     /// Bytes of the block.
     len: usize,
     log: CLog,
-    /// Bytes of a payload that comes in pieces, behind the log.
+    /// Bytes of a text that comes in pieces and is taken in whole, behind the log.
     staged: usize,
     /// Bytes of the block that are wanted.
     need: usize,
     /// What was to be added last did not fit.
     full: bool,
-    limit: u32,
 }
 
 const _: () = assert!(size_of::<State>() <= DELTAWIRE_MESSAGE_STATE_SIZE, "DELTAWIRE_MESSAGE_STATE_SIZE is too small");
@@ -121,7 +123,7 @@ pub unsafe extern "C" fn deltawire_message_init(
         return status;
     }
     let log = CLog::new();
-    let state = State { magic: MAGIC, len: mem_len, log, staged: 0, need: 0, full: false, limit: 0 };
+    let state = State { magic: MAGIC, len: mem_len, log, staged: 0, need: 0, full: false };
     // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked.
     unsafe {
         mem.cast::<State>().write(state);
@@ -138,7 +140,7 @@ pub unsafe extern "C" fn deltawire_message_reset(m: *mut deltawire_message) -> d
     match unsafe { enter(m) } {
         Ok((state, _)) => {
             state.log.reset();
-            (state.staged, state.need, state.full, state.limit) = (0, 0, false, 0);
+            (state.staged, state.need, state.full) = (0, 0, false);
             DELTAWIRE_OK
         }
         Err(status) => status,
@@ -191,89 +193,67 @@ fn size_for(buffer: usize) -> usize {
     STATE.saturating_add(buffer.checked_next_multiple_of(DELTAWIRE_ALIGN).unwrap_or(usize::MAX - STATE))
 }
 
-/// What a payload is, as the parser that gave it says.
-#[derive(Clone, Copy)]
-enum What {
-    Chunk,
-    Error,
-    Plain,
+/// Whether an assembler takes pieces of a text of this kind one by one; of a name the others are put behind the first.
+fn takes_pieces(kind: u16) -> bool {
+    let kind = Kind::from_number(u32::from(kind));
+    kind.is_some_and(|kind| appends_pieces(kind) || matches!(kind, Kind::ToolName | Kind::FunctionName))
 }
 
 impl State {
-    /// What the log answered, when `beside` bytes of the buffer were not the log's.
+    /// What the log answered, when `beside` bytes of the buffer were not the log's. What it left out it has noted.
     fn conclude(&mut self, added: Result<(), LogError>, beside: usize) -> deltawire_status {
-        self.full = false;
-        match added {
-            Ok(()) => {}
-            Err(LogError::NeedStorage { need }) => {
-                self.full = true;
-                self.need = size_for(need.saturating_add(beside));
-                return DELTAWIRE_NEED_STORAGE;
-            }
-            Err(LogError::TooManyChoices) => self.leave_out(DELTAWIRE_LIMIT_CHOICES),
-            Err(LogError::TooManyCalls) => self.leave_out(DELTAWIRE_LIMIT_TOOL_CALLS),
-            Err(LogError::BadIndex) => self.leave_out(DELTAWIRE_LIMIT_INDEX),
-            Err(_) => self.leave_out(DELTAWIRE_LIMIT_LENGTH),
-        }
-        self.need = 0;
-        DELTAWIRE_OK
-    }
-
-    fn leave_out(&mut self, limit: u32) {
-        if self.limit == 0 {
-            self.limit = limit;
+        let need = match added {
+            Err(LogError::NeedStorage { need }) => Some(need),
+            _ => None,
+        };
+        self.full = need.is_some();
+        self.need = need.map_or(0, |need| size_for(need.saturating_add(beside)));
+        if self.full {
+            DELTAWIRE_NEED_STORAGE
+        } else {
+            DELTAWIRE_OK
         }
     }
 
-    /// Takes in a payload, or a piece of one.
-    fn add(&mut self, buffer: &mut [u8], payload: &[u8], more: bool, what: What) -> deltawire_status {
-        if !more && self.staged == 0 {
-            return self.add_payload(buffer, payload, 0, what);
+    /// Takes in an event of a batch, or what a callback was given.
+    fn add(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> deltawire_status {
+        let more = u32::from(record.flags) & DELTAWIRE_EVF_MORE != 0;
+        if self.staged == 0 && !(more && !takes_pieces(record.kind)) {
+            let added = self.log.put_record(buffer, record, text, aux);
+            return self.conclude(added, 0);
         }
+        self.add_piece(buffer, record, text, more)
+    }
+
+    /// Takes in a piece of what is taken in whole.
+    #[inline(never)]
+    fn add_piece(&mut self, buffer: &mut [u8], record: &Record, piece: &[u8], more: bool) -> deltawire_status {
         let start = self.log.len();
         let at = start.saturating_add(self.staged);
-        let staged = self.staged.saturating_add(payload.len());
-        let Some(room) = buffer.get_mut(at..at.saturating_add(payload.len())) else {
-            let need = start.saturating_add(staged);
-            return self.conclude(Err(LogError::NeedStorage { need: need.max(buffer.len().saturating_mul(2)) }), 0);
+        let staged = self.staged.saturating_add(piece.len());
+        let Some(room) = buffer.get_mut(at..at.saturating_add(piece.len())) else {
+            let need = start.saturating_add(staged).max(buffer.len().saturating_mul(2));
+            return self.conclude(Err(LogError::NeedStorage { need }), 0);
         };
-        if room.len() == payload.len() {
-            room.copy_from_slice(payload);
+        if room.len() == piece.len() {
+            room.copy_from_slice(piece);
         }
         if more {
             self.staged = staged;
-            (self.full, self.need) = (false, 0);
-            return DELTAWIRE_OK;
+            return self.conclude(Ok(()), 0);
         }
         // Whole: it goes to the end of the buffer, so that the log can be written before it.
         let end = buffer.len().saturating_sub(staged);
         slide(buffer, start, end, staged);
-        let (log, payload) = buffer.split_at_mut_checked(end).unwrap_or_default();
-        let status = self.add_payload(log, payload, staged, what);
+        let (log, text) = buffer.split_at_mut_checked(end).unwrap_or_default();
+        let added = self.log.put_record(log, record, text, &[]);
+        let status = self.conclude(added, staged);
         if status == DELTAWIRE_OK {
             self.staged = 0;
         } else {
             slide(buffer, end, start, staged);
         }
         status
-    }
-
-    /// Takes in a whole payload. `beside`: bytes that it takes from the end of the buffer.
-    fn add_payload(&mut self, buffer: &mut [u8], payload: &[u8], beside: usize, what: What) -> deltawire_status {
-        let mut index = Index::new();
-        let chunk = match what {
-            What::Plain => Ok(Chunk::of_plain_text(payload, &mut index)),
-            What::Error => Chunk::of_event(payload, &mut index, true),
-            What::Chunk => Chunk::of_event(payload, &mut index, false),
-        };
-        match chunk {
-            Ok(chunk) => {
-                let added = self.log.add(buffer, &chunk);
-                self.conclude(added, beside)
-            }
-            // No parser gave it.
-            Err(_) => DELTAWIRE_E_RANGE,
-        }
     }
 }
 
@@ -287,44 +267,116 @@ fn slide(buffer: &mut [u8], from: usize, to: usize, len: usize) {
     }
 }
 
-/// Takes in a chunk: all of it but what is over a limit (`deltawire_message_limit`), or, with NEED_STORAGE, nothing. Call it from `on_chunk`, or with what
-/// `deltawire_chunk_open` gave. Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE.
-#[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
-pub unsafe extern "C" fn deltawire_message_add_chunk(
-    m: *mut deltawire_message,
-    c: *const deltawire_chunk,
-) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises. A chunk lies in no assembler's block.
-    unsafe {
-        match (enter(m), chunk(c)) {
-            (Ok((state, buffer)), Ok(chunk)) => {
-                if state.staged > 0 {
-                    return DELTAWIRE_E_STATE;
-                }
-                let added = state.log.add(buffer, &chunk);
-                state.conclude(added, 0)
-            }
-            (Err(status), _) | (_, Err(status)) => status,
-        }
-    }
-}
-
-/// `on_chunk` of an assembler.
+/// Takes in what a callback was given.
 ///
 /// # Safety
-/// `user` is an assembler, `at` what the parser gave.
-unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32 {
+/// `user` is an assembler.
+unsafe fn take(user: *mut c_void, add: impl FnOnce(&mut State, &mut [u8]) -> deltawire_status) -> i32 {
     // SAFETY: as the caller promises.
-    match unsafe { deltawire_message_add_chunk(user.cast(), (*at).chunk) } {
+    match unsafe { enter(user.cast()) }.map_or_else(|status| status, |(state, buffer)| add(state, buffer)) {
         DELTAWIRE_OK => DELTAWIRE_GO_ON,
         DELTAWIRE_NEED_STORAGE => DELTAWIRE_AGAIN,
         status => status,
     }
 }
 
-static CALLBACKS: deltawire_callbacks =
-    deltawire_callbacks { size: size_of::<deltawire_callbacks>(), on_chunk: Some(on_chunk), ..SILENT };
+/// The record of what a callback was given.
+fn record_of(at: &deltawire_at) -> Record {
+    let deltawire_at { kind, flags, choice, call, code, number, start, end, .. } = *at;
+    let (kind, flags) = (kind as u16, (flags & !DELTAWIRE_EVF_TEXT_SCRATCH) as u16);
+    Record { kind, flags, choice, call, code, number, start, end, ..Record::default() }
+}
+
+/// The callbacks of an assembler.
+///
+/// # Safety
+/// Of each: `user` is an assembler; all else is what a parser gave.
+unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32 {
+    // SAFETY: as the caller promises. A chunk lies in no assembler's block.
+    unsafe {
+        match chunk((*at).chunk) {
+            Ok(chunk) => take(user, |state, buffer| {
+                let added = state.log.head(buffer, chunk.id(), chunk.model(), chunk.created());
+                state.conclude(added, 0)
+            }),
+            Err(status) => status,
+        }
+    }
+}
+
+unsafe extern "C" fn on_limit(user: *mut c_void, at: *const deltawire_at) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe { take(user, |state, buffer| state.add(buffer, &record_of(&*at), &[], &[])) }
+}
+
+unsafe extern "C" fn on_text(user: *mut c_void, at: *const deltawire_at, text: *const c_char, len: usize) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match bytes(text.cast(), len) {
+            Ok(text) => take(user, |state, buffer| state.add(buffer, &record_of(&*at), text, &[])),
+            Err(status) => status,
+        }
+    }
+}
+
+unsafe extern "C" fn on_value(user: *mut c_void, at: *const deltawire_at, value: *const deltawire_value) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe { on_text(user, at, (*value).ptr, (*value).len) }
+}
+
+unsafe extern "C" fn on_tool_call(
+    user: *mut c_void,
+    at: *const deltawire_at,
+    id: *const deltawire_value,
+    r#type: *const deltawire_value,
+) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let text = |value| match given(value) {
+            Ok(Given::Json(value)) => value.as_text(),
+            _ => None,
+        };
+        let deltawire_at { flags, choice, call, number, .. } = *at;
+        let update = Update::Call(CallUpdate {
+            call,
+            index: u32::try_from(number).ok(),
+            opens: flags & DELTAWIRE_EVF_OPENS != 0,
+            reuses: flags & DELTAWIRE_EVF_REUSES != 0,
+            id: text(id),
+            kind: text(r#type),
+            custom: flags & DELTAWIRE_EVF_CUSTOM != 0,
+        });
+        take(user, |state, buffer| {
+            let added = state.log.put(buffer, choice, &update);
+            state.conclude(added, 0)
+        })
+    }
+}
+
+static CALLBACKS: deltawire_callbacks = deltawire_callbacks {
+    size: size_of::<deltawire_callbacks>(),
+    on_chunk: Some(on_chunk),
+    on_role: Some(on_text),
+    on_content: Some(on_text),
+    on_reasoning: Some(on_text),
+    on_refusal: Some(on_text),
+    on_tool_call: Some(on_tool_call),
+    on_tool_name: Some(on_text),
+    on_tool_arguments: Some(on_text),
+    on_function_name: Some(on_text),
+    on_function_arguments: Some(on_text),
+    on_audio: Some(on_value),
+    on_logprobs: Some(on_value),
+    on_message: Some(on_value),
+    on_finish: Some(on_text),
+    on_choice_error: Some(on_value),
+    on_usage: Some(on_value),
+    on_error: Some(on_value),
+    on_limit: Some(on_limit),
+    on_meta: Some(on_text),
+    on_annotations: Some(on_value),
+    ..SILENT
+};
 
 /// Callbacks that put a message together: `deltawire_feed(p, data, len, deltawire_message_callbacks(), m, &consumed)`.
 /// When the block is full they answer `DELTAWIRE_AGAIN`: the feed is PAUSED, `deltawire_message_is_full` says 1; move the
@@ -342,10 +394,10 @@ pub unsafe extern "C" fn deltawire_message_is_full(m: *const deltawire_message) 
     unsafe { look(m) }.map_or(0, |(state, _)| u32::from(state.full))
 }
 
-/// Takes in the `n` events of a batch: of kind `DELTAWIRE_EV_PAYLOAD`, which the event mask must ask for; others say
-/// nothing to it. `data` and `scratch` are those of the batch. `*taken`, unless NULL, is written on every path: how
-/// many events were taken in; after NEED_STORAGE move, and give the others again. Answers OK, NEED_STORAGE, E_NULL,
-/// E_ALIGN, E_STATE, E_RANGE (`n`; a payload that no parser gave).
+/// Takes in the `n` events of a batch whose kinds are in `DELTAWIRE_MESSAGE_EVENTS`, which the event mask must ask for;
+/// others say nothing to it. `data` and `scratch` are those of the batch. `*taken`, unless NULL, is written on every path:
+/// how many events were taken in; after NEED_STORAGE move, and give the others again. What is over a limit is left out
+/// (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_add(
@@ -356,7 +408,8 @@ pub unsafe extern "C" fn deltawire_message_add(
     scratch: *const c_void,
     taken: *mut usize,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises: the texts of the events lie in `data` and `scratch`.
+    // SAFETY: what the pointers are, the caller promises: the texts of the events lie in `data` and `scratch`. An event is
+    // a record.
     unsafe {
         tell(taken, 0);
         let (state, buffer) = match enter(m) {
@@ -366,30 +419,27 @@ pub unsafe extern "C" fn deltawire_message_add(
         if n > 0 && events.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        if n > isize::MAX as usize / size_of::<deltawire_event>() {
+        if n > isize::MAX as usize / size_of::<Record>() {
             return DELTAWIRE_E_RANGE;
         }
+        let bytes_of = |off: u32, len: u32, is_scratch: bool| {
+            let base = if is_scratch { scratch } else { data };
+            match len {
+                0 => Ok(&[][..]),
+                _ if base.is_null() => Err(DELTAWIRE_E_NULL),
+                _ => bytes(base.cast::<u8>().add(off as usize).cast(), len as usize),
+            }
+        };
         for number in 0..n {
-            let event = events.add(number).read();
-            if u32::from(event.kind) == DELTAWIRE_EV_PAYLOAD {
-                let flags = u32::from(event.flags);
-                let base = if flags & DELTAWIRE_EVF_TEXT_SCRATCH != 0 { scratch } else { data };
-                if base.is_null() {
-                    return DELTAWIRE_E_NULL;
-                }
-                let text = base.cast::<u8>().add(event.text_off as usize);
-                let payload = match bytes(text.cast(), event.text_len as usize) {
-                    Ok(payload) => payload,
-                    Err(status) => return status,
+            let record = events.cast::<Record>().add(number).read();
+            let (kind, flags) = (u32::from(record.kind), u32::from(record.flags));
+            if kind < DELTAWIRE_EV_COUNT && DELTAWIRE_MESSAGE_EVENTS >> kind & 1 != 0 {
+                let text = bytes_of(record.text_off, record.text_len, flags & DELTAWIRE_EVF_TEXT_SCRATCH != 0);
+                let aux = bytes_of(record.aux_off, record.aux_len, flags & DELTAWIRE_EVF_AUX_SCRATCH != 0);
+                let status = match (text, aux) {
+                    (Ok(text), Ok(aux)) => state.add(buffer, &record, text, aux),
+                    (Err(status), _) | (_, Err(status)) => status,
                 };
-                let what = if flags & DELTAWIRE_EVF_PLAIN != 0 {
-                    What::Plain
-                } else if event.code == 1 {
-                    What::Error
-                } else {
-                    What::Chunk
-                };
-                let status = state.add(buffer, payload, flags & DELTAWIRE_EVF_MORE != 0, what);
                 if status != DELTAWIRE_OK {
                     return status;
                 }
@@ -397,22 +447,6 @@ pub unsafe extern "C" fn deltawire_message_add(
             tell(taken, number.saturating_add(1));
         }
         DELTAWIRE_OK
-    }
-}
-
-/// Says that the stream ended: half a character that still waits becomes U+FFFD. Answers OK, NEED_STORAGE, E_NULL,
-/// E_ALIGN, E_STATE (also in the middle of a payload).
-#[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
-pub unsafe extern "C" fn deltawire_message_finish(m: *mut deltawire_message) -> deltawire_status {
-    // SAFETY: a block, as the caller promises.
-    match unsafe { enter(m) } {
-        Ok((state, _)) if state.staged > 0 => DELTAWIRE_E_STATE,
-        Ok((state, buffer)) => {
-            let finished = state.log.finish(buffer);
-            state.conclude(finished, 0)
-        }
-        Err(status) => status,
     }
 }
 
@@ -455,7 +489,14 @@ pub unsafe extern "C" fn deltawire_message_calls(m: *const deltawire_message, ch
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_limit(m: *const deltawire_message) -> u32 {
     // SAFETY: a block, as the caller promises.
-    unsafe { look(m) }.map_or(0, |(state, _)| state.limit)
+    let left_out = unsafe { look(m) }.ok().and_then(|(state, _)| state.log.left_out());
+    match left_out {
+        None => 0,
+        Some(LogError::TooManyChoices) => DELTAWIRE_LIMIT_CHOICES,
+        Some(LogError::TooManyCalls) => DELTAWIRE_LIMIT_TOOL_CALLS,
+        Some(LogError::BadIndex) => DELTAWIRE_LIMIT_INDEX,
+        Some(_) => DELTAWIRE_LIMIT_LENGTH,
+    }
 }
 
 fn field_of(field: u32) -> Option<Field> {

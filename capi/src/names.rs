@@ -3,6 +3,7 @@
 use crate::types::*;
 use core::ffi::c_char;
 use core::ptr;
+use deltawire::delta::{Kind, Meta};
 use deltawire::Quirk;
 
 /// The names of a table: a match from numbers to C strings.
@@ -66,42 +67,74 @@ pub extern "C" fn deltawire_status_text(status: deltawire_status) -> *const c_ch
     }
 }
 
+/// The kinds of events: of the library, their numbers in C, and their names.
+macro_rules! kinds {
+    ($($kind:ident = $number:ident $name:literal,)*) => {
+        // One table rules, the library's. What it reserves is not for C yet.
+        const _: () = {
+            $(assert!($number == Kind::$kind as u32);)*
+            const RESERVED: usize = 6;
+            assert!([$($number),*].len() + RESERVED == Kind::ALL.len());
+        };
+
+        fn event_name(kind: u32) -> *const c_char {
+            names! { kind, unknown(),
+                DELTAWIRE_EV_NONE => "NONE",
+                $($number => $name,)*
+            }
+        }
+    };
+}
+
+kinds! {
+    Sse = DELTAWIRE_EV_SSE "SSE",
+    Comment = DELTAWIRE_EV_COMMENT "COMMENT",
+    KeepAlive = DELTAWIRE_EV_KEEP_ALIVE "KEEP_ALIVE",
+    Retry = DELTAWIRE_EV_RETRY "RETRY",
+    LastEventId = DELTAWIRE_EV_LAST_EVENT_ID "LAST_EVENT_ID",
+    Chunk = DELTAWIRE_EV_CHUNK "CHUNK",
+    Role = DELTAWIRE_EV_ROLE "ROLE",
+    Content = DELTAWIRE_EV_CONTENT "CONTENT",
+    Reasoning = DELTAWIRE_EV_REASONING "REASONING",
+    Refusal = DELTAWIRE_EV_REFUSAL "REFUSAL",
+    ToolCall = DELTAWIRE_EV_TOOL_CALL "TOOL_CALL",
+    ToolName = DELTAWIRE_EV_TOOL_NAME "TOOL_NAME",
+    ToolArguments = DELTAWIRE_EV_TOOL_ARGUMENTS "TOOL_ARGUMENTS",
+    FunctionName = DELTAWIRE_EV_FUNCTION_NAME "FUNCTION_NAME",
+    FunctionArguments = DELTAWIRE_EV_FUNCTION_ARGUMENTS "FUNCTION_ARGUMENTS",
+    Audio = DELTAWIRE_EV_AUDIO "AUDIO",
+    Logprobs = DELTAWIRE_EV_LOGPROBS "LOGPROBS",
+    Message = DELTAWIRE_EV_MESSAGE "MESSAGE",
+    Finish = DELTAWIRE_EV_FINISH "FINISH",
+    ChoiceError = DELTAWIRE_EV_CHOICE_ERROR "CHOICE_ERROR",
+    Usage = DELTAWIRE_EV_USAGE "USAGE",
+    Error = DELTAWIRE_EV_ERROR "ERROR",
+    Malformed = DELTAWIRE_EV_MALFORMED "MALFORMED",
+    TooLong = DELTAWIRE_EV_TOO_LONG "TOO_LONG",
+    CommentTooLong = DELTAWIRE_EV_COMMENT_TOO_LONG "COMMENT_TOO_LONG",
+    Limit = DELTAWIRE_EV_LIMIT "LIMIT",
+    Quirk = DELTAWIRE_EV_QUIRK "QUIRK",
+    Done = DELTAWIRE_EV_DONE "DONE",
+    Payload = DELTAWIRE_EV_PAYLOAD "PAYLOAD",
+    Meta = DELTAWIRE_EV_META "META",
+    Annotation = DELTAWIRE_EV_ANNOTATION "ANNOTATION",
+    Frame = DELTAWIRE_EV_FRAME "FRAME",
+}
+
 /// The name of a kind of event: `CONTENT`; "?" if the number is not known. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_event_name(kind: u32) -> *const c_char {
-    names! { kind, unknown(),
-        DELTAWIRE_EV_FRAME => "FRAME",
-        DELTAWIRE_EV_SSE => "SSE",
-        DELTAWIRE_EV_COMMENT => "COMMENT",
-        DELTAWIRE_EV_KEEP_ALIVE => "KEEP_ALIVE",
-        DELTAWIRE_EV_RETRY => "RETRY",
-        DELTAWIRE_EV_LAST_EVENT_ID => "LAST_EVENT_ID",
-        DELTAWIRE_EV_CHUNK => "CHUNK",
-        DELTAWIRE_EV_ROLE => "ROLE",
-        DELTAWIRE_EV_CONTENT => "CONTENT",
-        DELTAWIRE_EV_REASONING => "REASONING",
-        DELTAWIRE_EV_REFUSAL => "REFUSAL",
-        DELTAWIRE_EV_TOOL_CALL => "TOOL_CALL",
-        DELTAWIRE_EV_TOOL_NAME => "TOOL_NAME",
-        DELTAWIRE_EV_TOOL_ARGUMENTS => "TOOL_ARGUMENTS",
-        DELTAWIRE_EV_FUNCTION_NAME => "FUNCTION_NAME",
-        DELTAWIRE_EV_FUNCTION_ARGUMENTS => "FUNCTION_ARGUMENTS",
-        DELTAWIRE_EV_AUDIO => "AUDIO",
-        DELTAWIRE_EV_LOGPROBS => "LOGPROBS",
-        DELTAWIRE_EV_MESSAGE => "MESSAGE",
-        DELTAWIRE_EV_FINISH => "FINISH",
-        DELTAWIRE_EV_CHOICE_ERROR => "CHOICE_ERROR",
-        DELTAWIRE_EV_USAGE => "USAGE",
-        DELTAWIRE_EV_ERROR => "ERROR",
-        DELTAWIRE_EV_MALFORMED => "MALFORMED",
-        DELTAWIRE_EV_TOO_LONG => "TOO_LONG",
-        DELTAWIRE_EV_COMMENT_TOO_LONG => "COMMENT_TOO_LONG",
-        DELTAWIRE_EV_LIMIT => "LIMIT",
-        DELTAWIRE_EV_QUIRK => "QUIRK",
-        DELTAWIRE_EV_DONE => "DONE",
-        DELTAWIRE_EV_PAYLOAD => "PAYLOAD",
-    }
+    event_name(kind)
 }
+
+const _: () = {
+    assert!(DELTAWIRE_MESSAGE_EVENTS == Kind::MESSAGE);
+    assert!(DELTAWIRE_META_OBJECT == Meta::Object as u32);
+    assert!(DELTAWIRE_META_SYSTEM_FINGERPRINT == Meta::SystemFingerprint as u32);
+    assert!(DELTAWIRE_META_SERVICE_TIER == Meta::ServiceTier as u32);
+    assert!(DELTAWIRE_META_PROVIDER == Meta::Provider as u32);
+    assert!(DELTAWIRE_META_NATIVE_FINISH_REASON == Meta::NativeFinishReason as u32);
+};
 
 /// The name of a verdict: `Done`; "?" if the number is not known. Static, ended by NUL.
 #[no_mangle]

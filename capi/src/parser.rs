@@ -4,7 +4,8 @@ use crate::block::{self, fits, look, CTracker, Core, Phase, STATE};
 use crate::convert::{sized, status, tell};
 use crate::types::*;
 use core::ffi::c_void;
-use deltawire::stream::{Batch, Kind, Machine, Payload};
+use deltawire::delta::Kind;
+use deltawire::stream::{Emitter, Machine, Payload};
 use deltawire::{Config, Framing, Limits, Quirk, QuirkSet, Validate};
 
 /// The version of the library: major * 1000000 + minor * 1000 + patch, as `DELTAWIRE_VERSION` is that of the header.
@@ -81,13 +82,13 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
     Ok(Core {
         machine: Machine::new(config_of),
         tracker: CTracker::new(),
-        batch: Batch::new(),
+        emitter: Emitter::new(),
+        left_by: DELTAWIRE_OK,
         phase: Phase::Reading,
         sticky: DELTAWIRE_OK,
         user_code: 0,
         error_quirk: DELTAWIRE_QUIRKS,
         error_offset: 0,
-        again: None,
         can_move: has(DELTAWIRE_CFG_GROW),
         events: if config.events == 0 { Kind::DEFAULT } else { config.events },
         read_len: (config.read_len as usize).next_multiple_of(DELTAWIRE_ALIGN),
@@ -147,13 +148,12 @@ pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_
     let core = &mut *open.core;
     core.machine.reset();
     core.tracker.reset();
-    core.batch = Batch::new();
+    core.emitter = Emitter::new();
     core.phase = Phase::Reading;
     core.sticky = DELTAWIRE_OK;
     core.user_code = 0;
     core.error_quirk = DELTAWIRE_QUIRKS;
     core.error_offset = 0;
-    core.again = None;
     (core.committed, core.spent, core.reserved, core.need) = (0, 0, false, 0);
     DELTAWIRE_OK
 }
@@ -164,11 +164,6 @@ fn reachable(mem_len: usize, read_len: usize) -> Result<(), deltawire_status> {
         return Err(DELTAWIRE_E_RANGE);
     }
     Ok(())
-}
-
-/// Whether something that was found is still to be told.
-fn looked_at(core: &Core) -> bool {
-    core.again.is_some() || core.batch.is_pending()
 }
 
 /// Moves the parser `src` to the block `mem`, bigger or smaller; what is retained must fit (`deltawire_need`). `*out`,
@@ -194,15 +189,15 @@ pub unsafe extern "C" fn deltawire_move(
         reachable(mem_len, from.read_len)?;
         let unspent = area.get(from.spent..from.committed).unwrap_or_default();
         let room = mem_len.saturating_sub(STATE).saturating_sub(from.read_len);
-        let looked_at = looked_at(from);
-        if from.machine.retained(store, looked_at) > room {
+        let is_pending = from.emitter.is_pending();
+        if from.machine.retained(store, is_pending) > room {
             return Err(DELTAWIRE_E_SMALL);
         }
         // SAFETY: `mem` is writable for `mem_len` bytes and overlaps nothing, as the caller promises. A core is plain data.
         unsafe {
             block::write(mem.cast(), mem_len, core::ptr::read(from));
             let to = block::enter(mem.cast())?;
-            to.core.machine.relocate(store, to.store, looked_at);
+            to.core.machine.relocate(store, to.store, is_pending);
             if let Some(area) = to.area.get_mut(..unspent.len()) {
                 area.copy_from_slice(unspent);
             }
@@ -221,6 +216,6 @@ pub unsafe extern "C" fn deltawire_move(
 pub unsafe extern "C" fn deltawire_need(p: *const deltawire_parser) -> usize {
     // SAFETY: a block, as the caller promises, that nothing changes now.
     let Ok((core, store, _)) = (unsafe { look(p) }) else { return 0 };
-    let retained = core.machine.retained(store, looked_at(core)).next_multiple_of(DELTAWIRE_ALIGN);
+    let retained = core.machine.retained(store, core.emitter.is_pending()).next_multiple_of(DELTAWIRE_ALIGN);
     core.need.max(STATE.saturating_add(retained).saturating_add(core.read_len))
 }

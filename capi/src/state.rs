@@ -37,7 +37,7 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
             Pending::Json => DELTAWIRE_PENDING_JSON,
             _ => DELTAWIRE_PENDING_NOTHING,
         };
-        let left_out = core.batch.left_out();
+        let left_out = core.emitter.left_out();
         let complete = end.is_complete() && left_out == 0;
         fill(out, |size| deltawire_end {
             size,
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn deltawire_last_usage(
         if let Err(status) = check_size(out) {
             return status;
         }
-        match core.batch.usage() {
+        match core.emitter.usage() {
             Some(counts) => fill(out, |size| usage_of(counts, size)),
             None => DELTAWIRE_ABSENT,
         }

@@ -341,12 +341,14 @@ pub struct deltawire_callbacks {
     pub on_done: deltawire_at_fn,
     /// A frame is over.
     pub on_frame: deltawire_at_fn,
+    /// A member that describes the response: `at->code`, `DELTAWIRE_META_*`.
+    pub on_meta: deltawire_text_fn,
+    /// Annotations of the content.
+    pub on_annotations: deltawire_value_fn,
 }
 
-/// A frame is over: `start` to `end` are its bytes on the wire. Each byte of the stream lies in exactly one frame, in
-/// order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. `code`: how many choices its chunk has (0: usage only,
-/// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not.
-pub const DELTAWIRE_EV_FRAME: u32 = 0;
+/// No event.
+pub const DELTAWIRE_EV_NONE: u32 = 0;
 /// Mode SSE: an event. Text: its data. Aux: its type. Extra: the last event ID. Bytes.
 pub const DELTAWIRE_EV_SSE: u32 = 1;
 /// A comment, without its colon and at most one space. Text: bytes.
@@ -413,8 +415,30 @@ pub const DELTAWIRE_EV_DONE: u32 = 28;
 /// plain text. `code`: 1 if the whole of it is an error, as the name of its event says. For `deltawire_chunk_open` and the assembler. Batch
 /// only: a callback has `at->chunk`.
 pub const DELTAWIRE_EV_PAYLOAD: u32 = 29;
-/// Kinds are below this in this version.
-pub const DELTAWIRE_EV_COUNT: u32 = 30;
+/// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once for each chunk
+/// that has it.
+pub const DELTAWIRE_EV_META: u32 = 30;
+/// Annotations of the content (citations and the like), where they are asked for. Text: JSON, an array.
+pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
+/// A frame is over: `start` to `end` are its bytes on the wire. Each byte of the stream lies in exactly one frame, in
+/// order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. `code`: how many choices its chunk has (0: usage only,
+/// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not.
+pub const DELTAWIRE_EV_FRAME: u32 = 48;
+/// Kinds are below this in this version. Not every number below it is a kind.
+pub const DELTAWIRE_EV_COUNT: u32 = 49;
+/// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
+pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0xc07f_ffc0;
+
+/// Of `DELTAWIRE_EV_META`: `object`.
+pub const DELTAWIRE_META_OBJECT: u32 = 1;
+/// Of `DELTAWIRE_EV_META`: `system_fingerprint`.
+pub const DELTAWIRE_META_SYSTEM_FINGERPRINT: u32 = 2;
+/// Of `DELTAWIRE_EV_META`: `service_tier`.
+pub const DELTAWIRE_META_SERVICE_TIER: u32 = 3;
+/// Of `DELTAWIRE_EV_META`: `provider`.
+pub const DELTAWIRE_META_PROVIDER: u32 = 4;
+/// Of `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's own provider gave.
+pub const DELTAWIRE_META_NATIVE_FINISH_REASON: u32 = 5;
 
 /// The text lies in the scratch, not in the input.
 pub const DELTAWIRE_EVF_TEXT_SCRATCH: u32 = 1;

@@ -54,7 +54,7 @@ OFFSET(deltawire_value, len, 8, 4, 4);
 OFFSET(deltawire_value, type, 16, 8, 8);
 OFFSET(deltawire_value, reserved, 20, 12, 12);
 
-SIZE(deltawire_callbacks, 240, 120, 120);
+SIZE(deltawire_callbacks, 256, 128, 128);
 ALIGN(deltawire_callbacks, 8, 4, 4);
 OFFSET(deltawire_callbacks, size, 0, 0, 0);
 OFFSET(deltawire_callbacks, on_sse, 8, 4, 4);
@@ -86,6 +86,8 @@ OFFSET(deltawire_callbacks, on_limit, 208, 104, 104);
 OFFSET(deltawire_callbacks, on_quirk, 216, 108, 108);
 OFFSET(deltawire_callbacks, on_done, 224, 112, 112);
 OFFSET(deltawire_callbacks, on_frame, 232, 116, 116);
+OFFSET(deltawire_callbacks, on_meta, 240, 120, 120);
+OFFSET(deltawire_callbacks, on_annotations, 248, 124, 124);
 
 SIZE(deltawire_event, 64, 64, 64);
 ALIGN(deltawire_event, 8, 8, 4);

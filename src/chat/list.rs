@@ -12,7 +12,7 @@ const UPTO_CONTENT: u32 = (2 << delta::CONTENT) - 1;
 
 /// Puts the items of a choice with this index, in the order in which they are emitted.
 #[inline]
-pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, items: &mut Items) {
+pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, items: &mut Items<'_>) {
     let mut reader = Reader { payload, choice: number, items };
     let spans = &fields.spans;
     let has_delta = reader.first_byte(spans, choice::DELTA) == Some(b'{');
@@ -32,17 +32,17 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
 }
 
 /// Puts the items of a `message`.
-pub(super) fn put_message(payload: &[u8], fields: &DeltaIndex, items: &mut Items) {
+pub(super) fn put_message(payload: &[u8], fields: &DeltaIndex, items: &mut Items<'_>) {
     Reader { payload, choice: 0, items }.delta(fields, u32::MAX);
 }
 
-struct Reader<'r> {
+struct Reader<'r, 'i> {
     payload: &'r [u8],
     choice: u32,
-    items: &'r mut Items,
+    items: &'r mut Items<'i>,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> Reader<'r, '_> {
     fn span_bytes(&self, span: Span) -> &'r [u8] {
         self.payload.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
@@ -59,7 +59,9 @@ impl<'r> Reader<'r> {
 
     fn put(&mut self, kind: Kind, how: How, part: Part, is_fallback: bool) {
         let Part { start, len, flags, .. } = part;
-        self.items.push(Item { start, len, choice: self.choice, kind, how, flags: flags.bits() as u8, is_fallback });
+        let (end, flags) = (start.wrapping_add(len), flags.bits() as u8);
+        let segments = if is_fallback { Item::FALLBACK } else { 0 };
+        self.items.push(Item { start, end, choice: self.choice, kind, how, flags, segments });
     }
 
     fn put_value(&mut self, kind: Kind, how: How, value: Value<'_>) {
@@ -137,7 +139,7 @@ impl<'r> Reader<'r> {
                 if fields.calls > 1 || !call.is_fragment {
                     return self.container(spans, member, Kind::ToolCall, How::Calls);
                 }
-                let part = Part { start: call.index, len: u32::from(call.has_index), ..Part::NONE };
+                let part = Part { start: call.index, len: 1 + u32::from(call.has_index), ..Part::NONE };
                 self.put(Kind::ToolCall, How::Fragment, part, false);
                 self.string(call.arguments, Kind::ToolArguments, false);
             }

@@ -50,6 +50,24 @@ pub(crate) fn whole_number(value: Value<'_>) -> Option<u64> {
     }
 }
 
+/// The number that ten digits are: a time in seconds has as many until the year 2286.
+#[inline(always)]
+pub(crate) fn ten_digits(raw: &[u8]) -> Option<u64> {
+    let [a, b, c, d, e, f, g, h, tens, ones] = *<&[u8; 10]>::try_from(raw).ok()?;
+    let digits = u64::from_le_bytes([a, b, c, d, e, f, g, h]) ^ 0x3030_3030_3030_3030;
+    let (tens, ones) = (tens ^ b'0', ones ^ b'0');
+    // A byte of 10 or more has a bit in its upper half, or gets one by 6 more.
+    let odd = (digits.wrapping_add(0x0606_0606_0606_0606) | digits) & 0xf0f0_f0f0_f0f0_f0f0;
+    if odd != 0 || tens > 9 || ones > 9 {
+        return None;
+    }
+    // Two digits side by side, then four, then eight.
+    let twos = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = twos.wrapping_mul(100).wrapping_add(twos >> 16) & 0x0000_ffff_0000_ffff;
+    let eights = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff;
+    Some(eights.wrapping_mul(100).wrapping_add(u64::from(tens) * 10).wrapping_add(u64::from(ones)))
+}
+
 /// Whether a value in the place of an error is one: null, `""`, `"None"`, false and `{}` are not.
 pub(crate) fn is_error(value: Value<'_>) -> bool {
     match value.kind() {
@@ -103,4 +121,33 @@ pub(crate) fn start_of(payload: &[u8], value: Value<'_>) -> usize {
 /// Where in `payload` a value of it ends.
 pub(crate) fn end_of(payload: &[u8], value: Value<'_>) -> usize {
     start_of(payload, value).wrapping_add(value.raw().len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ten_digits;
+
+    #[test]
+    fn ten_digits_are_their_number() {
+        for number in (0..10_000_000_000_u64).step_by(9_876_543).chain([9_999_999_999, 1_700_000_000]) {
+            let mut raw = [b'0'; 10];
+            let mut rest = number;
+            for digit in raw.iter_mut().rev() {
+                *digit = b'0' + (rest % 10) as u8;
+                rest /= 10;
+            }
+            assert_eq!(ten_digits(&raw), Some(number));
+        }
+        // Any other byte in any place is none.
+        for place in 0..10 {
+            for byte in (0..=255_u8).filter(|byte| !byte.is_ascii_digit()) {
+                let mut raw = *b"9190909091";
+                if let Some(at) = raw.get_mut(place) {
+                    *at = byte;
+                }
+                assert_eq!(ten_digits(&raw), None, "{byte} in place {place}");
+            }
+        }
+        assert_eq!((ten_digits(b"170000000"), ten_digits(b"17000000000")), (None, None));
+    }
 }

@@ -6,7 +6,7 @@ use super::record::{Record, FLAG_TEXT_SCRATCH};
 use super::Event;
 use crate::chat::{Chunk, Field};
 use crate::delta::{Delta, Kind, Part, FLAG_MORE, FLAG_NUMBER};
-use crate::json::{Text, TextFlags};
+use crate::json::Text;
 
 /// The array or the scratch is full.
 struct Full;
@@ -50,7 +50,7 @@ impl Sink for Records<'_> {
         if !self.wants(delta.kind) {
             return Put::Go;
         }
-        let payload = context.payload;
+        let payload = context.bytes();
         let done = match delta.kind {
             Kind::Content | Kind::Reasoning | Kind::Refusal | Kind::ToolArguments | Kind::FunctionArguments => {
                 let written = *taken == 0 && self.put_now(context, delta);
@@ -59,11 +59,11 @@ impl Sink for Records<'_> {
                 }
                 self.put_text(record_of(context, delta), delta.text, payload, taken)
             }
-            Kind::Chunk => match &context.event {
-                Some(Event::Chunk(chunk)) if self.put_chunk(context, chunk) => Ok(()),
-                _ => self.put_head(context, delta, taken),
+            Kind::Chunk => match context.chunk() {
+                Some(chunk) if self.put_chunk(context, chunk) => Ok(()),
+                _ => self.put_head(&{ *context }, &{ *delta }, taken),
             },
-            _ => self.put_other(context, delta, taken),
+            _ => self.put_other(&{ *context }, &{ *delta }, taken),
         };
         match done {
             Ok(()) => Put::Go,
@@ -125,12 +125,11 @@ impl<'s> Records<'s> {
     /// A text as it stands in the input, or decoded, if all of it fits into one record. `false`: nothing was written.
     #[inline(always)]
     fn put_now(&mut self, context: &Context<'_>, delta: &Delta) -> bool {
-        let payload = context.payload;
-        let text = delta.text.text(payload.bytes);
-        let stands = if stands(text) { payload.at(delta.text.start) } else { None };
+        let payload = context.bytes();
+        let stands = if delta.text.stands(payload.bytes) { payload.at(delta.text.start) } else { None };
         let (flags, text_off, text_len) = match stands {
             Some(off) => (0, off, delta.text.len),
-            None => match self.decode(text) {
+            None => match self.decode(delta.text.text(payload.bytes)) {
                 Some((off, len)) => (FLAG_TEXT_SCRATCH, off, len),
                 None => return false,
             },
@@ -158,17 +157,14 @@ impl<'s> Records<'s> {
     /// nothing was written.
     #[inline(always)]
     fn put_chunk(&mut self, context: &Context<'_>, chunk: &Chunk<'_>) -> bool {
-        let payload = context.payload;
+        let payload = context.bytes();
         let place = |field| chunk.text_part(field).and_then(|part| plain(part, payload));
         let (Some((text_off, text_len)), Some((aux_off, aux_len)), true) =
-            (place(Field::Id), place(Field::Model), context.name.bytes.is_empty())
+            (place(Field::Id), place(Field::Model), context.name().bytes.is_empty())
         else {
             return false;
         };
-        let created = match chunk.created_raw() {
-            None => None,
-            Some(raw) => ten_digits(raw).or_else(|| chunk.created()),
-        };
+        let created = chunk.created();
         let Some(slot) = self.records.get_mut(self.written) else { return false };
         *slot = Record {
             kind: Kind::Chunk as u16,
@@ -190,7 +186,7 @@ impl<'s> Records<'s> {
     /// What is no text that may be split.
     #[inline(never)]
     fn put_other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
-        let payload = context.payload;
+        let payload = context.bytes();
         let record = record_of(context, delta);
         let (none, whole) = (Whole::NONE, |part: Part| Whole::part(part, payload));
         match delta.kind {
@@ -218,25 +214,25 @@ impl<'s> Records<'s> {
     #[inline(never)]
     fn put_head(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
         let record = record_of(context, delta);
-        let (none, name) = (Whole::NONE, Whole::bytes(context.name));
-        let id = Whole::bytes(Bytes::new(context.id, None));
-        match &context.event {
+        let (none, name) = (Whole::NONE, Whole::bytes(context.name()));
+        let id = Whole::bytes(Bytes::new(context.id(), None));
+        match context.event() {
             Some(Event::Chunk(chunk)) => {
                 let [text, model] = [chunk.id(), chunk.model()].map(|text| {
                     let part = text.map_or(Part::NONE, |text| Part::of(context.payload(), text));
-                    Whole::part(part, context.payload)
+                    Whole::part(part, context.bytes())
                 });
                 let created = chunk.created();
                 let flags = if created.is_some() { FLAG_NUMBER } else { 0 };
                 self.put_whole(Record { number: created.unwrap_or(0), flags, ..record }, text, model, name)
             }
             Some(Event::Sse(_)) => {
-                let name = if context.name.bytes.is_empty() { Whole::Bytes(b"message") } else { name };
-                self.put_bytes(record, context.payload, taken, &name, &id)
+                let name = if context.name().bytes.is_empty() { Whole::Bytes(b"message") } else { name };
+                self.put_bytes(record, context.bytes(), taken, &name, &id)
             }
-            Some(Event::Malformed(_)) => self.put_bytes(record, context.payload, taken, &none, &name),
+            Some(Event::Malformed(_)) => self.put_bytes(record, context.bytes(), taken, &none, &name),
             Some(Event::Comment(_) | Event::KeepAlive(_)) => {
-                self.put_bytes(record, context.payload, taken, &none, &none)
+                self.put_bytes(record, context.bytes(), taken, &none, &none)
             }
             Some(Event::LastEventId(_)) => self.put_whole(record, id, none, none),
             _ => self.put_record(record),
@@ -353,14 +349,12 @@ impl<'s> Records<'s> {
         if !self.has_slot() {
             return Err(Full);
         }
-        let mut text = part.text(payload.bytes);
+        let mut text = part.behind(*taken).text(payload.bytes);
         if *taken == 0 {
             if let (Some(off), Some(str)) = (payload.at(part.start), text.as_str()) {
                 (record.text_off, record.text_len) = (off, str.len() as u32);
                 return self.put_record(record);
             }
-        } else {
-            text = text.behind(*taken);
         }
         loop {
             if !self.has_slot() {
@@ -387,31 +381,7 @@ fn plain(part: Part, payload: Bytes<'_>) -> Option<(u32, u32)> {
     if part.len == 0 {
         return Some((0, 0));
     }
-    stands(part.text(payload.bytes)).then_some((payload.at(part.start)?, part.len))
-}
-
-/// The number that ten digits are: a time in seconds has as many until the year 2286.
-#[inline(always)]
-fn ten_digits(raw: &[u8]) -> Option<u64> {
-    let [a, b, c, d, e, f, g, h, tens, ones] = *<&[u8; 10]>::try_from(raw).ok()?;
-    let digits = u64::from_le_bytes([a, b, c, d, e, f, g, h]) ^ 0x3030_3030_3030_3030;
-    let (tens, ones) = (tens ^ b'0', ones ^ b'0');
-    // A byte of 10 or more has a bit in its upper half, or gets one by 6 more.
-    let odd = (digits.wrapping_add(0x0606_0606_0606_0606) | digits) & 0xf0f0_f0f0_f0f0_f0f0;
-    if odd != 0 || tens > 9 || ones > 9 {
-        return None;
-    }
-    // Two digits side by side, then four, then eight.
-    let twos = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00ff_00ff_00ff_00ff;
-    let fours = twos.wrapping_mul(100).wrapping_add(twos >> 16) & 0x0000_ffff_0000_ffff;
-    let eights = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff;
-    Some(eights.wrapping_mul(100).wrapping_add(u64::from(tens) * 10).wrapping_add(u64::from(ones)))
-}
-
-/// Whether a text can be given as its bytes stand.
-#[inline(always)]
-fn stands(text: Text<'_>) -> bool {
-    text.parts() == (TextFlags::PLAIN, 0) || text.as_str().is_some()
+    part.stands(payload.bytes).then_some((payload.at(part.start)?, part.len))
 }
 
 /// A text that is not split.

@@ -3,7 +3,7 @@
 use super::{ApiError, Choices, Usage};
 use crate::chat::index::{top, Hint, Index};
 use crate::chat::read::{error_of, plain_text, read, usage_of, Read};
-use crate::chat::scalar::{text_of, whole_number};
+use crate::chat::scalar::{ten_digits, text_of, whole_number};
 use crate::delta::Part;
 use crate::json::{JsonError, Kind, Text, TextFlags, Value};
 use crate::QuirkSet;
@@ -148,21 +148,16 @@ impl<'a> Chunk<'a> {
         is_text.then_some(Part { start: start.wrapping_add(1), len, flags, lead: 0 })
     }
 
-    /// `created`, as it is written.
-    #[inline(always)]
-    pub(crate) fn created_raw(&self) -> Option<&'a [u8]> {
-        self.member(top::CREATED).map(|value| value.raw())
-    }
-
     /// `object`, if it is not empty.
     pub fn object(&self) -> Option<Text<'a>> {
         self.text(top::OBJECT)
     }
 
     /// `created`, in seconds since 1970, if it is a whole number (a number in a string counts).
+    #[inline(always)]
     pub fn created(&self) -> Option<u64> {
         let value = self.member(top::CREATED)?;
-        whole_number(value)
+        ten_digits(value.raw()).or_else(|| whole_number(value))
     }
 
     /// `model`, if it is not empty.

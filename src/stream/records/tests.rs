@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 extern crate std;
 
-use super::{ten_digits, Bytes, Context, Full, Record, Records, Whole, FLAG_TEXT_SCRATCH, LEAST};
+use super::{Context, Full, Record, Records, Whole, FLAG_TEXT_SCRATCH, LEAST};
+use crate::chat::Index;
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{parse, Text};
 
@@ -21,30 +22,6 @@ fn more_scratch_is_needed_where_an_empty_one_would_not_do() {
         assert_eq!((put(&mut sink, len).is_err(), sink.need()), (true, need), "{len}");
         assert_eq!((sink.written(), sink.used()), (1, 2));
     }
-}
-
-#[test]
-fn ten_digits_are_their_number() {
-    for number in (0..10_000_000_000_u64).step_by(9_876_543).chain([9_999_999_999, 1_700_000_000]) {
-        let mut raw = [b'0'; 10];
-        let mut rest = number;
-        for digit in raw.iter_mut().rev() {
-            *digit = b'0' + (rest % 10) as u8;
-            rest /= 10;
-        }
-        assert_eq!(ten_digits(&raw), Some(number));
-    }
-    // Any other byte in any place is none.
-    for place in 0..10 {
-        for byte in (0..=255_u8).filter(|byte| !byte.is_ascii_digit()) {
-            let mut raw = *b"9190909091";
-            if let Some(at) = raw.get_mut(place) {
-                *at = byte;
-            }
-            assert_eq!(ten_digits(&raw), None, "{byte} in place {place}");
-        }
-    }
-    assert_eq!((ten_digits(b"170000000"), ten_digits(b"17000000000")), (None, None));
 }
 
 /// The text of a JSON string.
@@ -67,7 +44,8 @@ fn a_text_that_fits_is_written_at_once() {
     ] {
         let (mut records, mut scratch) = ([Record::default(); 1], [0; 64]);
         let mut sink = Records::new(records.get_mut(..slots).unwrap(), scratch.get_mut(..room).unwrap(), u64::MAX);
-        let context = Context { payload: Bytes::new(string.as_bytes(), Some(10)), ..Context::nothing((5, 6)) };
+        let index = Index::new();
+        let context = Context::of_chunk(string.as_bytes(), 10, &index, (5, 6));
         let part = Part::of(string.as_bytes(), text(string));
         let put = sink.put_now(&context, &Delta { choice: 3, call: 4, text: part, ..Delta::new(Kind::Content) });
         let (written, used) = (sink.written(), sink.used());
