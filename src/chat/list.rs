@@ -12,7 +12,7 @@ const UPTO_CONTENT: u32 = (2 << delta::CONTENT) - 1;
 
 /// Puts the items of a choice with this index, in the order in which they are emitted.
 #[inline]
-pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, items: &mut Items) {
+pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, items: &mut Items<'_>) {
     let mut reader = Reader { payload, choice: number, items };
     let spans = &fields.spans;
     let has_delta = reader.first_byte(spans, choice::DELTA) == Some(b'{');
@@ -32,17 +32,17 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
 }
 
 /// Puts the items of a `message`.
-pub(super) fn put_message(payload: &[u8], fields: &DeltaIndex, items: &mut Items) {
+pub(super) fn put_message(payload: &[u8], fields: &DeltaIndex, items: &mut Items<'_>) {
     Reader { payload, choice: 0, items }.delta(fields, u32::MAX);
 }
 
-struct Reader<'r> {
+struct Reader<'r, 'i> {
     payload: &'r [u8],
     choice: u32,
-    items: &'r mut Items,
+    items: &'r mut Items<'i>,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> Reader<'r, '_> {
     fn span_bytes(&self, span: Span) -> &'r [u8] {
         self.payload.get(span.start as usize..span.end as usize).unwrap_or_default()
     }

@@ -9,7 +9,7 @@ use super::expect::Expect;
 use super::index::{call, choice, delta, top, CallIndex, ChoiceIndex, DeltaIndex, Facts, FirstCall, Index, Seen, Span};
 use super::key::Key;
 use super::list::put_choice;
-use super::page::Items;
+use super::page::DeltaList;
 use super::parts::part_type;
 use super::scalar::{index_number, is_error, reason_of, text_of};
 use super::work::{next_key, Notes, Work, UNKNOWN};
@@ -171,8 +171,7 @@ impl Work<'_, '_> {
                 let start = self.steps.offset();
                 self.choice(&mut index.first);
                 let Index { first, list, facts, .. } = &mut *index;
-                let items = self.conclude(first, seen, facts);
-                list.add_choice(items.as_slice(), start as u32, 0);
+                self.conclude(first, seen, facts, list, start as u32);
             } else {
                 self.aside(|work| work.next_choice(index, seen));
             }
@@ -190,17 +189,16 @@ impl Work<'_, '_> {
         let mut other = ChoiceIndex::EMPTY;
         let start = self.steps.offset();
         self.aside(|work| work.choice(&mut other));
-        let items = self.conclude(&other, seen, &mut index.facts);
-        index.list.add_choice(items.as_slice(), start as u32, 0);
+        let Index { list, facts, .. } = &mut *index;
+        self.conclude(&other, seen, facts, list, start as u32);
     }
 
-    /// Notes what the verdict has to know of a choice, and gives its deltas.
+    /// Notes what the verdict has to know of a choice that began at `start`, and puts its deltas in the list.
     #[inline(always)]
-    fn conclude(&self, choice: &ChoiceIndex, seen: &mut Seen, facts: &mut Facts) -> Items {
+    fn conclude(&self, choice: &ChoiceIndex, seen: &mut Seen, facts: &mut Facts, list: &mut DeltaList, start: u32) {
         /// Members that few choices have.
         const RARE: u32 = 1 << choice::MESSAGE | 1 << choice::TEXT | 1 << choice::ERROR | 1 << choice::FINISH_CAMEL;
         let first = |member| choice.spans.get(member).and_then(|span| self.first_byte(span));
-        let mut items = Items::new(false);
         let number = self.index_of(choice);
         if choice.spans.mask() & (RARE | 1 << choice::WHOLE) != 1 << choice::WHOLE
             || first(choice::FINISH_REASON) == Some(b'"')
@@ -212,8 +210,7 @@ impl Work<'_, '_> {
             seen.all.insert(number);
             facts.delta |= first(choice::DELTA) == Some(b'{');
         }
-        put_choice(self.steps.bytes(), choice, number, &mut items);
-        items
+        list.add_choice(start, |items| put_choice(self.steps.bytes(), choice, number, items));
     }
 
     #[inline(always)]
