@@ -82,7 +82,7 @@ impl Kind {
     /// [`Annotation`](Kind::Annotation).
     pub const DEFAULT: u64 = !(Kind::Frame.bit() | Kind::Payload.bit() | Kind::Meta.bit() | Kind::Annotation.bit());
 
-    /// The kinds that a whole message is put together from.
+    /// The kinds that a whole message is put together from, and what says that something of it was left out.
     pub const MESSAGE: u64 = Kind::Chunk.bit()
         | Kind::Role.bit()
         | Kind::Content.bit()
@@ -100,6 +100,7 @@ impl Kind {
         | Kind::ChoiceError.bit()
         | Kind::Usage.bit()
         | Kind::Error.bit()
+        | Kind::Limit.bit()
         | Kind::Meta.bit()
         | Kind::Annotation.bit();
 }

@@ -72,7 +72,7 @@ impl<'l, const CHOICES: usize, const CALLS: usize> LogSink<'l, CHOICES, CALLS> {
 impl<const CHOICES: usize, const CALLS: usize> Sink for LogSink<'_, CHOICES, CALLS> {
     #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
-        (Kind::MESSAGE | Kind::Limit.bit()) & kind.bit() != 0
+        Kind::MESSAGE & kind.bit() != 0
     }
 
     #[inline(always)]
