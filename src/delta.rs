@@ -187,7 +187,7 @@ impl Part {
     #[inline]
     pub fn bytes<'a>(&self, payload: &'a [u8]) -> &'a [u8] {
         let start = self.start as usize;
-        payload.get(start..start.saturating_add(self.len as usize)).unwrap_or_default()
+        payload.get(start..start.wrapping_add(self.len as usize)).unwrap_or_default()
     }
 
     /// Whether it decodes to its bytes as they stand in the payload, which are valid UTF-8 then.

@@ -3,7 +3,7 @@
 use super::fields::own_value;
 use super::index::{call, CallIndex, Index};
 use super::list::put_choice;
-use super::page::{DeltaList, How, Item, Items};
+use super::page::{Behind, How, Item, Items};
 use super::parts::{ContentPart, PartsCursor, ReasoningDetails};
 use super::pass::{choice_at, further_choice, Pass};
 use super::read::{error_of, usage_of};
@@ -13,36 +13,50 @@ use crate::delta::{Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_PLAIN
 use crate::json::{Kind as Json, Text};
 
 /// Which delta of a chunk comes next: offsets, plain data that can be kept while the chunk is not at hand.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor {
-    /// The next item of the page.
+    /// The next item of the page, or of the choice at `choice`.
     at: u8,
-    /// The page is not the one in the index, or more of the item at hand comes.
-    is_further: bool,
-    is_on_own_page: bool,
+    /// The page does not say what comes next.
+    is_off_page: bool,
     tail: Tail,
-    inner: Inner,
-    /// The page of choices that did not fit on that of the index.
-    page: DeltaList,
+    /// The kind of the item before.
+    last: Option<Kind>,
+    /// Where the choice begins whose items are not on the page; 0 if they are.
+    choice: u32,
+    /// The item at hand, if it has several deltas.
+    inside: Option<Inside>,
+}
+
+/// An item that has several deltas.
+#[derive(Clone, Copy, Debug)]
+struct Inside {
+    choice: u32,
+    /// Where it lies.
+    part: Part,
+    progress: Progress,
 }
 
 /// What comes behind the choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tail {
+    /// Not yet.
+    Choices,
     Usage,
     Error,
     End,
 }
 
-/// The deltas that are left of an item which has several.
+/// How far it was read.
 #[derive(Clone, Copy, Debug)]
-enum Inner {
-    None,
+enum Progress {
     /// How far `reasoning_details` were read.
     Details(u32),
     Parts(PartsCursor),
-    /// The arguments of a function whose name was given.
-    Arguments(Part),
+    /// A function, and its arguments once its name was looked for.
+    Function {
+        arguments: Option<Part>,
+    },
     Calls(Calls),
 }
 
@@ -61,40 +75,34 @@ struct Calls {
 
 impl Cursor {
     /// Before the first delta.
-    pub(crate) const START: Cursor = Cursor {
-        at: 0,
-        is_further: false,
-        is_on_own_page: false,
-        tail: Tail::Usage,
-        inner: Inner::None,
-        page: DeltaList::EMPTY,
-    };
+    pub(crate) const START: Cursor =
+        Cursor { at: 0, is_off_page: false, tail: Tail::Choices, last: None, choice: 0, inside: None };
 
     /// Back to before the first delta, of whichever chunk.
     #[inline(always)]
     pub(crate) fn restart(&mut self) {
-        (self.at, self.is_further, self.is_on_own_page, self.tail) = (0, false, false, Tail::Usage);
-        self.inner = Inner::None;
-    }
-
-    /// The deltas of these items, and nothing behind them.
-    pub(super) fn of_items(items: &Items) -> Self {
-        let mut page = DeltaList::EMPTY;
-        page.add_choice(items.as_slice(), 1, 0);
-        Cursor { is_further: true, is_on_own_page: true, tail: Tail::End, page, ..Cursor::START }
+        (self.at, self.is_off_page, self.tail, self.choice) = (0, false, Tail::Choices, 0);
+        (self.last, self.inside) = (None, None);
     }
 
     /// The next delta. The chunk must be the same at each call.
     #[inline(always)]
     pub(crate) fn next(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
-        if !self.is_further {
-            if let Some(item) = index.list.get(self.at) {
-                if matches!(item.how, How::Text | How::Raw) {
-                    self.at = self.at.wrapping_add(1);
-                    return Some(Delta { choice: item.choice, text: item.part(), ..Delta::new(item.kind) });
+        while !self.is_off_page {
+            let Some(item) = index.list.get(self.at) else {
+                if index.list.behind == Behind::NOTHING {
+                    return None;
                 }
-            } else if index.list.rest == 0 && !index.list.has_usage && !index.list.has_error {
-                return None;
+                break;
+            };
+            if !matches!(item.how, How::Text | How::Raw) {
+                break;
+            }
+            self.at = self.at.wrapping_add(1);
+            let text = index.part(item);
+            if text.len > 0 && !(item.is_fallback() && self.last == Some(item.kind)) {
+                self.last = Some(item.kind);
+                return Some(Delta { choice: item.choice, text, ..Delta::new(item.kind) });
             }
         }
         self.next_of_any(payload, index)
@@ -109,8 +117,8 @@ impl Cursor {
     /// The name that the next delta holds, of the tool call that was just given; empty if it has none.
     #[inline]
     pub(crate) fn name_of_call(&self) -> Part {
-        match self.inner {
-            Inner::Calls(Calls { name, .. }) => name,
+        match &self.inside {
+            Some(Inside { progress: Progress::Calls(calls), .. }) => calls.name,
             _ => Part::NONE,
         }
     }
@@ -118,60 +126,74 @@ impl Cursor {
     #[inline(never)]
     fn next_of_any(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         loop {
-            let page = if self.is_on_own_page { &self.page } else { &index.list };
-            if let Some(item) = page.get(self.at).copied() {
-                let delta = match item.how {
-                    How::Text | How::Raw | How::Fragment | How::Reason | How::NativeReason => {
-                        self.at = self.at.wrapping_add(1);
-                        return Some(whole(item, payload));
-                    }
-                    How::Parts => self.part(item, payload),
-                    How::Details => self.detail(item, payload),
-                    How::Function => self.function(item, payload),
-                    How::Calls => self.call(item, payload),
-                };
-                self.is_further = true;
-                if delta.is_some() {
-                    return delta;
+            if let Some(inside) = &mut self.inside {
+                if let Some(delta) = inside.next(payload) {
+                    return Some(delta);
                 }
-                self.inner = Inner::None;
-                self.at = self.at.wrapping_add(1);
-                self.is_further = self.is_on_own_page;
-                continue;
+                self.inside = None;
+                self.is_off_page = self.choice != 0;
             }
-            let (rest, skip) = (page.rest, page.skip);
-            if self.tail != Tail::End && rest != 0 {
-                self.turn_page(payload, rest, skip);
-                continue;
+            if self.tail != Tail::Choices {
+                return self.tail(payload, index);
             }
-            return self.tail(payload, index);
+            let item = if self.choice != 0 { self.item_off_page(payload) } else { index.list.get(self.at).copied() };
+            match item {
+                Some(item) => {
+                    self.at = self.at.wrapping_add(1);
+                    let part = index.part(&item);
+                    if part.len == 0 || item.is_fallback() && self.last == Some(item.kind) {
+                        continue;
+                    }
+                    self.last = Some(item.kind);
+                    if let Some(delta) = self.enter(item, part, payload) {
+                        return Some(delta);
+                    }
+                }
+                // Behind the page are the choices that it had no room for.
+                None if self.choice == 0 && index.list.behind.has(Behind::CHOICES) => {
+                    (self.choice, self.at, self.is_off_page) = (index.list.rest, index.list.skip, true);
+                }
+                None => (self.tail, self.is_off_page) = (Tail::Usage, true),
+            }
         }
     }
 
-    /// Fills the own page with the choices from `start` on.
-    fn turn_page(&mut self, payload: &[u8], start: u32, skip: u8) {
-        self.page.clear();
-        (self.at, self.is_further, self.is_on_own_page) = (0, true, true);
-        let mut next = choice_at(payload, start as usize);
-        let mut skip = skip;
-        while let Some(choice) = next {
+    /// The next item of the choices that are not on the page. Each time the choice at hand is walked once more; as a rule it
+    /// has one item.
+    #[inline(never)]
+    fn item_off_page(&mut self, payload: &[u8]) -> Option<Item> {
+        let mut choice = choice_at(payload, self.choice as usize)?;
+        loop {
             let mut items = Items::new(false);
             put_choice(payload, &choice.fields, choice.number, &mut items);
-            self.page.add_choice(items.as_slice(), choice.start as u32, skip);
-            if self.page.rest != 0 {
-                return;
+            self.choice = choice.start as u32;
+            self.last = self.last.filter(|_| self.at > 0);
+            let item = items.as_slice().get(usize::from(self.at)).copied();
+            if item.is_some() {
+                return item;
             }
-            skip = 0;
-            next = further_choice(payload, choice.end);
+            self.at = 0;
+            choice = further_choice(payload, choice.end)?;
+        }
+    }
+
+    /// The delta of an item. `None`: it has several, which come next.
+    #[inline(always)]
+    fn enter(&mut self, item: Item, part: Part, payload: &[u8]) -> Option<Delta> {
+        match Inside::of(item, part) {
+            None => Some(whole(item, part, payload)),
+            inside => {
+                (self.inside, self.is_off_page) = (inside, true);
+                None
+            }
         }
     }
 
     /// What stands beside the choices.
     fn tail(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
-        self.is_further = true;
         if self.tail == Tail::Usage {
             self.tail = Tail::Error;
-            if index.list.has_usage {
+            if index.list.behind.has(Behind::USAGE) {
                 if let Some(usage) = usage_of(index, payload) {
                     return Some(Delta { text: Part::raw(payload, usage), ..Delta::new(Kind::Usage) });
                 }
@@ -179,7 +201,7 @@ impl Cursor {
         }
         if self.tail == Tail::Error {
             self.tail = Tail::End;
-            if index.list.has_error {
+            if index.list.behind.has(Behind::ERROR) {
                 return match error_of(index, payload)? {
                     Ok(value) => Some(Delta { text: Part::raw(payload, value), ..Delta::new(Kind::Error) }),
                     Err(text) => Some(Delta {
@@ -192,65 +214,97 @@ impl Cursor {
         }
         None
     }
+}
 
-    fn part(&mut self, item: Item, payload: &[u8]) -> Option<Delta> {
-        let mut cursor = match self.inner {
-            Inner::Parts(cursor) => cursor,
-            _ => PartsCursor::default(),
+impl Inside {
+    /// `None`: the item has one delta.
+    fn of(item: Item, part: Part) -> Option<Self> {
+        let progress = match item.how {
+            How::Parts => Progress::Parts(PartsCursor::default()),
+            How::Details => Progress::Details(0),
+            How::Function => Progress::Function { arguments: None },
+            How::Calls => Progress::Calls(Calls::START),
+            How::Text | How::Raw | How::Fragment | How::Reason | How::NativeReason => return None,
         };
-        let part = cursor.next(item.part().value(payload));
-        self.inner = Inner::Parts(cursor);
-        Some(match part? {
-            ContentPart::Text(text) => text_delta(item, Kind::Content, payload, text),
-            ContentPart::Thinking(text) => text_delta(item, Kind::Reasoning, payload, text),
-        })
+        Some(Inside { choice: item.choice, part, progress })
     }
 
-    fn detail(&mut self, item: Item, payload: &[u8]) -> Option<Delta> {
-        let at = if let Inner::Details(at) = self.inner { at } else { 0 };
-        let at = if at == u32::MAX { usize::MAX } else { at as usize };
-        let mut details = ReasoningDetails::from(Some(item.part().value(payload)), at);
-        let text = details.find_map(|item| item.text());
-        self.inner = Inner::Details(u32::try_from(details.at()).unwrap_or(u32::MAX));
-        Some(text_delta(item, Kind::Reasoning, payload, text?))
-    }
-
-    fn function(&mut self, item: Item, payload: &[u8]) -> Option<Delta> {
-        let arguments = match self.inner {
-            Inner::Arguments(arguments) => arguments,
-            _ => {
-                let value = item.part().value(payload);
-                let arguments = member_of(value, "arguments").and_then(input_of);
-                let arguments = arguments.map_or(Part::NONE, |text| Part::of(payload, text));
-                self.inner = Inner::Arguments(arguments);
-                if let Some(name) = member_of(value, "name").and_then(text_of) {
-                    return Some(text_delta(item, Kind::FunctionName, payload, name));
-                }
-                arguments
+    /// The next delta.
+    #[inline(never)]
+    fn next(&mut self, payload: &[u8]) -> Option<Delta> {
+        let Inside { choice, part, .. } = *self;
+        let value = || part.value(payload);
+        let text = |kind, text| Delta { choice, text: Part::of(payload, text), ..Delta::new(kind) };
+        match &mut self.progress {
+            Progress::Parts(cursor) => match cursor.next(value())? {
+                ContentPart::Text(part) => Some(text(Kind::Content, part)),
+                ContentPart::Thinking(part) => Some(text(Kind::Reasoning, part)),
+            },
+            Progress::Details(at) => {
+                let from = if *at == u32::MAX { usize::MAX } else { *at as usize };
+                let mut details = ReasoningDetails::from(Some(value()), from);
+                let found = details.find_map(|item| item.text());
+                *at = u32::try_from(details.at()).unwrap_or(u32::MAX);
+                found.map(|found| text(Kind::Reasoning, found))
             }
-        };
-        self.inner = Inner::Arguments(Part::NONE);
-        let delta = Delta { choice: item.choice, text: arguments, ..Delta::new(Kind::FunctionArguments) };
-        (!arguments.is_empty()).then_some(delta)
+            Progress::Function { arguments } => match arguments {
+                None => {
+                    let input = member_of(value(), "arguments").and_then(input_of);
+                    let input = *arguments.insert(input.map_or(Part::NONE, |text| Part::of(payload, text)));
+                    match member_of(value(), "name").and_then(text_of) {
+                        Some(name) => Some(text(Kind::FunctionName, name)),
+                        None => {
+                            *arguments = Some(Part::NONE);
+                            function_arguments(choice, input)
+                        }
+                    }
+                }
+                Some(input) => function_arguments(choice, core::mem::replace(input, Part::NONE)),
+            },
+            Progress::Calls(calls) => calls.next(choice, part, payload),
+        }
     }
+}
 
-    fn call(&mut self, item: Item, payload: &[u8]) -> Option<Delta> {
-        let mut calls = match self.inner {
-            Inner::Calls(calls) => calls,
-            _ => Calls { offset: 0, given: 0, name: Part::NONE, arguments: Part::NONE, flags: 0 },
-        };
-        let delta = calls.next(item, payload);
-        self.inner = Inner::Calls(calls);
-        delta
+/// The deltas of a choice's items, where there is no list.
+pub(super) struct ItemDeltas<'a> {
+    payload: &'a [u8],
+    items: Items,
+    at: usize,
+    inside: Option<Inside>,
+}
+
+impl<'a> ItemDeltas<'a> {
+    pub(super) fn new(payload: &'a [u8], items: Items) -> Self {
+        ItemDeltas { payload, items, at: 0, inside: None }
+    }
+}
+
+impl Iterator for ItemDeltas<'_> {
+    type Item = Delta;
+
+    fn next(&mut self) -> Option<Delta> {
+        loop {
+            if let Some(delta) = self.inside.as_mut().and_then(|inside| inside.next(self.payload)) {
+                return Some(delta);
+            }
+            let item = *self.items.as_slice().get(self.at)?;
+            self.at = self.at.saturating_add(1);
+            self.inside = Inside::of(item, item.part());
+            if self.inside.is_none() {
+                return Some(whole(item, item.part(), self.payload));
+            }
+        }
     }
 }
 
 impl Calls {
+    const START: Calls = Calls { offset: 0, given: 0, name: Part::NONE, arguments: Part::NONE, flags: 0 };
+
     /// What is left of the call at hand, or the next one.
-    fn next(&mut self, item: Item, payload: &[u8]) -> Option<Delta> {
+    fn next(&mut self, choice: u32, array: Part, payload: &[u8]) -> Option<Delta> {
         let position = self.given.wrapping_sub(1);
-        let more =
-            |kind, text| Delta { flags: self.flags, choice: item.choice, call: position, text, ..Delta::new(kind) };
+        let more = |kind, text| Delta { flags: self.flags, choice, call: position, text, ..Delta::new(kind) };
         if !self.name.is_empty() {
             let delta = more(Kind::ToolName, self.name);
             self.name = Part::NONE;
@@ -262,7 +316,7 @@ impl Calls {
             return Some(delta);
         }
         let mut fields = CallIndex::EMPTY;
-        self.offset = Pass::call_at(payload, item.start as usize, self.offset as usize, &mut fields)? as u32;
+        self.offset = Pass::call_at(payload, array.start as usize, self.offset as usize, &mut fields)? as u32;
         let value = |member| fields.get(member).map(|span| own_value(payload, span));
         let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
         let index = value(call::INDEX).and_then(index_number);
@@ -274,7 +328,7 @@ impl Calls {
         self.given = position.saturating_add(1);
         Some(Delta {
             flags: self.flags | if index.is_some() { FLAG_NUMBER } else { 0 },
-            choice: item.choice,
+            choice,
             call: position,
             number: u64::from(index.unwrap_or(0)),
             text: part(value(call::ID).and_then(text_of)),
@@ -284,18 +338,18 @@ impl Calls {
     }
 }
 
-fn text_delta(item: Item, kind: Kind, payload: &[u8], text: Text<'_>) -> Delta {
-    Delta { choice: item.choice, text: Part::of(payload, text), ..Delta::new(kind) }
+fn function_arguments(choice: u32, text: Part) -> Option<Delta> {
+    let delta = Delta { choice, text, ..Delta::new(Kind::FunctionArguments) };
+    (!text.is_empty()).then_some(delta)
 }
 
 /// The delta of an item that has one.
-fn whole(item: Item, payload: &[u8]) -> Delta {
+fn whole(item: Item, text: Part, payload: &[u8]) -> Delta {
     let delta = Delta { choice: item.choice, ..Delta::new(item.kind) };
-    let text = item.part();
     match item.how {
         How::Fragment => {
-            let flags = if item.len > 0 { FLAG_NUMBER } else { 0 };
-            Delta { flags, number: u64::from(item.start), ..delta }
+            let flags = if text.len > 1 { FLAG_NUMBER } else { 0 };
+            Delta { flags, number: u64::from(text.start), ..delta }
         }
         How::Reason => Delta { code: FinishReason::of(text.text(payload)).kind().number(), text, ..delta },
         How::NativeReason => Delta { code: Meta::NativeFinishReason as u32, text, ..delta },

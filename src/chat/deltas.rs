@@ -1,6 +1,6 @@
 //! Pull: a chunk's deltas as an iterator.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, ItemDeltas};
 use super::index::{DeltaIndex, Index};
 use super::list::put_message;
 use super::page::Items;
@@ -60,13 +60,6 @@ impl<'a> Message<'a> {
         if Pass::again(payload, 0).delta(&mut fields).is_some() {
             put_message(payload, &fields, &mut items);
         }
-        let mut cursor = Cursor::of_items(&items);
-        core::iter::from_fn(move || loop {
-            // The index is not looked at: all items are on the cursor's own page.
-            let delta = cursor.next(payload, const { &Index::new() })?;
-            if let Some(update) = Update::of(&delta, payload) {
-                return Some(update);
-            }
-        })
+        ItemDeltas::new(payload, items).filter_map(move |delta| Update::of(&delta, payload))
     }
 }

@@ -4,7 +4,8 @@
 //! shape whose parts have moved: then only their bases are new. A fresh pass puts everything in segment 0, whose base
 //! is 0.
 
-use super::page::DeltaList;
+use super::page::{DeltaList, Item};
+use crate::delta::Part;
 use crate::json::{TextFlags, Value};
 use crate::QuirkSet;
 
@@ -339,6 +340,14 @@ impl Index {
         let flags = if from == to { Some(&span.flags) } else { self.between.get(usize::from(from)) };
         let flags = TextFlags::from_bits(u16::from(flags.copied().unwrap_or(0)));
         (base(from).wrapping_add(span.start), base(to).wrapping_add(span.end), flags)
+    }
+
+    /// Where an item of its list lies.
+    #[inline(always)]
+    pub(crate) fn part(&self, item: &Item) -> Part {
+        let Item { start, end, segments, flags, .. } = *item;
+        let (start, end, flags) = self.place(Span { start, end, segments, flags });
+        Part { start, len: end.wrapping_sub(start), flags, lead: 0 }
     }
 
     #[inline]

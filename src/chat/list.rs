@@ -59,7 +59,9 @@ impl<'r> Reader<'r> {
 
     fn put(&mut self, kind: Kind, how: How, part: Part, is_fallback: bool) {
         let Part { start, len, flags, .. } = part;
-        self.items.push(Item { start, len, choice: self.choice, kind, how, flags: flags.bits() as u8, is_fallback });
+        let (end, flags) = (start.wrapping_add(len), flags.bits() as u8);
+        let segments = if is_fallback { Item::FALLBACK } else { 0 };
+        self.items.push(Item { start, end, choice: self.choice, kind, how, flags, segments });
     }
 
     fn put_value(&mut self, kind: Kind, how: How, value: Value<'_>) {
@@ -137,7 +139,7 @@ impl<'r> Reader<'r> {
                 if fields.calls > 1 || !call.is_fragment {
                     return self.container(spans, member, Kind::ToolCall, How::Calls);
                 }
-                let part = Part { start: call.index, len: u32::from(call.has_index), ..Part::NONE };
+                let part = Part { start: call.index, len: 1 + u32::from(call.has_index), ..Part::NONE };
                 self.put(Kind::ToolCall, How::Fragment, part, false);
                 self.string(call.arguments, Kind::ToolArguments, false);
             }

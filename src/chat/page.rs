@@ -11,7 +11,7 @@ pub(crate) enum How {
     Text,
     /// A raw JSON value.
     Raw,
-    /// A tool call that has no more than an index, which is `start`; none if `len` is 0.
+    /// A tool call that has no more than an index: `start`, if `end` is 2 more, and none if it is 1 more.
     Fragment,
     /// A finish reason.
     Reason,
@@ -30,34 +30,66 @@ pub(crate) enum How {
 /// One or, of a container, several deltas: 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
-    /// Where its bytes begin in the payload, and how many there are.
+    /// Where its bytes begin and end, each counted from the base of its segment.
     pub(crate) start: u32,
-    pub(crate) len: u32,
+    pub(crate) end: u32,
     /// The index of its choice.
     pub(crate) choice: u32,
     pub(crate) kind: Kind,
     pub(crate) how: How,
-    /// What is known of a string.
+    /// What is known of a string that lies in one segment.
     pub(crate) flags: u8,
-    /// It counts only if the item before it is not of the same kind.
-    pub(crate) is_fallback: bool,
+    /// The segment of `start`, that of `end` 4 bits higher, and [`FALLBACK`](Item::FALLBACK).
+    pub(crate) segments: u8,
 }
 
 const _: () = assert!(core::mem::size_of::<Item>() == 16);
 
 impl Item {
     pub(crate) const NONE: Item =
-        Item { start: 0, len: 0, choice: 0, kind: Kind::Role, how: How::Text, flags: 0, is_fallback: false };
+        Item { start: 0, end: 0, choice: 0, kind: Kind::Role, how: How::Text, flags: 0, segments: 0 };
 
-    /// Its bytes, as a part of a delta.
-    #[inline(always)]
+    /// The bit of `segments` for an item that counts only if the delta before it is of another kind.
+    pub(crate) const FALLBACK: u8 = 0x80;
+
+    /// Its bytes, of an item of a fresh reading: all segments begin at 0.
     pub(crate) fn part(&self) -> Part {
-        Part { start: self.start, len: self.len, flags: TextFlags::from_bits(u16::from(self.flags)), lead: 0 }
+        let flags = TextFlags::from_bits(u16::from(self.flags));
+        Part { start: self.start, len: self.end.wrapping_sub(self.start), flags, lead: 0 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_fallback(&self) -> bool {
+        self.segments & Item::FALLBACK != 0
     }
 }
 
 /// Items of a page. A choice's deltas are at most [`Items::OF_CHOICE`] items; of more than fit the rest is read once more.
 pub(crate) const PAGE: usize = 12;
+
+/// What comes behind the choices of a page: a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Behind(u8);
+
+impl Behind {
+    pub(crate) const NOTHING: Behind = Behind(0);
+    pub(crate) const USAGE: Behind = Behind(1);
+    pub(crate) const ERROR: Behind = Behind(2);
+    /// More choices.
+    pub(crate) const CHOICES: Behind = Behind(4);
+
+    #[inline]
+    pub(crate) fn has(self, other: Behind) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, other: Behind, when: bool) {
+        if when {
+            self.0 |= other.0;
+        }
+    }
+}
 
 /// The deltas of a chunk's choices, as far as they fit on a page.
 #[derive(Clone, Debug)]
@@ -66,22 +98,19 @@ pub(crate) struct DeltaList {
     pub(crate) len: u8,
     /// How many items of the choice at `rest` are on an earlier page.
     pub(crate) skip: u8,
-    /// Behind the choices comes usage.
-    pub(crate) has_usage: bool,
-    /// And behind that an error.
-    pub(crate) has_error: bool,
-    /// Where the first choice begins that is not on the page; 0 if all are.
+    /// What comes behind the choices on the page.
+    pub(crate) behind: Behind,
+    /// Where the first choice begins that is not on the page, if one is not.
     pub(crate) rest: u32,
 }
 
 impl DeltaList {
     pub(crate) const EMPTY: DeltaList =
-        DeltaList { items: [Item::NONE; PAGE], len: 0, skip: 0, has_usage: false, has_error: false, rest: 0 };
+        DeltaList { items: [Item::NONE; PAGE], len: 0, skip: 0, behind: Behind::NOTHING, rest: 0 };
 
     #[inline]
     pub(crate) fn clear(&mut self) {
-        (self.len, self.skip, self.rest) = (0, 0, 0);
-        (self.has_usage, self.has_error) = (false, false);
+        (self.len, self.skip, self.rest, self.behind) = (0, 0, 0, Behind::NOTHING);
     }
 
     /// The item at this place.
@@ -106,7 +135,7 @@ impl DeltaList {
     /// fit, they are left for another page; on an empty page as many are put as fit. Nothing is put behind a choice
     /// that was left.
     pub(crate) fn add_choice(&mut self, items: &[Item], start: u32, skip: u8) {
-        if self.rest != 0 {
+        if self.behind.has(Behind::CHOICES) {
             return;
         }
         let before = self.len;
@@ -114,6 +143,7 @@ impl DeltaList {
         for item in items {
             if !self.push(*item) {
                 self.rest = start;
+                self.behind.add(Behind::CHOICES, true);
                 self.skip = if before == 0 { skip.saturating_add(self.len) } else { skip };
                 self.len = if before == 0 { self.len } else { before };
                 return;
@@ -151,9 +181,12 @@ impl Items {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, item: Item) {
-        if item.is_fallback && !self.keeps_all && self.ends_with(item.kind) {
-            return;
+    pub(crate) fn push(&mut self, mut item: Item) {
+        if !self.keeps_all {
+            if item.is_fallback() && self.ends_with(item.kind) {
+                return;
+            }
+            item.segments &= !Item::FALLBACK;
         }
         if let Some(slot) = self.items.get_mut(self.len) {
             *slot = item;

@@ -1,6 +1,7 @@
 //! One payload read: the pass, and what needs more than one member to be known.
 
 use super::index::{top, Hint, Index, Seen};
+use super::page::Behind;
 use super::pass::walk;
 use super::scalar::{is_empty_object, is_error, member_of};
 use crate::json::{JsonError, Kind, Value};
@@ -24,7 +25,7 @@ pub(crate) fn read(index: &mut Index, payload: &[u8], hint: Hint, max_depth: u32
 pub(crate) fn plain_text(index: &mut Index) {
     index.clear();
     (index.facts.error, index.facts.error_is_whole, index.facts.text) = (true, true, true);
-    index.list.has_error = true;
+    index.list.behind.add(Behind::ERROR, true);
 }
 
 fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
@@ -49,7 +50,8 @@ fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
     index.facts.chat = is_chat;
     index.facts.error |= has_error || is_whole;
     index.facts.error_is_whole |= is_whole;
-    (index.list.has_usage, index.list.has_error) = (has_usage, has_error || is_whole);
+    index.list.behind.add(Behind::USAGE, has_usage);
+    index.list.behind.add(Behind::ERROR, has_error || is_whole);
 }
 
 /// `usage`, if it is an object and not empty; else `x_groq.usage`.

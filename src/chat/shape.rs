@@ -6,7 +6,7 @@
 
 use super::index::{choice, delta, member, top, Facts, Index, Span, Spans, SEGMENTS};
 use super::list::put_choice;
-use super::page::{How, Item, Items};
+use super::page::{Behind, How, Item, Items};
 use super::scalar::{end_of, index_number, start_of};
 use crate::delta::Kind as DeltaKind;
 use crate::json::{Kind, Value};
@@ -169,33 +169,29 @@ impl PackedSpan {
 /// holes: a text that is empty is none, and a fallback is none behind a delta of its kind.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    /// Where it lies: a string with its quotes, because they do not lie in the hole.
-    span: PackedSpan,
+    start: u16,
+    end: u16,
+    segments: u8,
+    flags: u8,
     kind: DeltaKind,
-    /// How, and [`FALLBACK`].
-    how: u8,
+    how: How,
 }
 
-/// The bit of [`Candidate::how`] for a fallback.
-const FALLBACK: u8 = 0x80;
-
 impl Candidate {
-    const NONE: Candidate = Candidate { span: PackedSpan::NONE, kind: DeltaKind::Role, how: 0 };
+    const NONE: Candidate = Candidate { start: 0, end: 0, segments: 0, flags: 0, kind: DeltaKind::Role, how: How::Raw };
 
     fn of(item: &Item, holes: &[Hole]) -> Option<Self> {
-        let quote = u32::from(item.how == How::Text);
-        let (start, len) = (item.start.checked_sub(quote)?, item.len.checked_add(2 * quote)?);
-        let span = match item.how {
-            // An index, not a place.
-            How::Fragment => PackedSpan {
-                start: u16::try_from(item.start).ok()?,
-                end: u16::try_from(item.start.checked_add(item.len)?).ok()?,
-                ..PackedSpan::NONE
-            },
-            _ => PackedSpan::of(Span { start, end: start.checked_add(len)?, segments: 0, flags: item.flags }, holes)?,
+        let Item { start, end, kind, how, flags, .. } = *item;
+        // Quotes do not lie in a hole.
+        let quote = u32::from(how == How::Text);
+        let place = Span { start: start.checked_sub(quote)?, end: end.checked_add(quote)?, segments: 0, flags };
+        let segments = match how {
+            // An index is no place.
+            How::Fragment => 0,
+            _ => PackedSpan::of(place, holes)?.segments,
         };
-        let fallback = if item.is_fallback { FALLBACK } else { 0 };
-        Some(Candidate { span, kind: item.kind, how: item.how as u8 | fallback })
+        let (start, end) = (u16::try_from(start).ok()?, u16::try_from(end).ok()?);
+        Some(Candidate { start, end, segments: segments | item.segments & Item::FALLBACK, flags, kind, how })
     }
 }
 
@@ -211,8 +207,8 @@ pub(crate) struct Shape {
     there: [u16; 3],
     choices: u8,
     facts: Facts,
-    has_usage: bool,
-    has_error: bool,
+    /// What comes behind the choices.
+    behind: Behind,
     candidates: [Candidate; CANDIDATES],
     count: u8,
     spans: [PackedSpan; MEMBERS],
@@ -225,8 +221,7 @@ impl Shape {
         there: [0; 3],
         choices: 0,
         facts: Facts::NONE,
-        has_usage: false,
-        has_error: false,
+        behind: Behind::NOTHING,
         candidates: [Candidate::NONE; CANDIDATES],
         count: 0,
         spans: [PackedSpan::NONE; MEMBERS],
@@ -247,7 +242,7 @@ impl Shape {
         ];
         self.choices = index.choices as u8;
         (self.quirks, self.facts) = (index.quirks, index.facts);
-        (self.has_usage, self.has_error) = (index.list.has_usage, index.list.has_error);
+        self.behind = index.list.behind;
         self.keep_deltas(index, payload, holes)
     }
 
@@ -264,8 +259,8 @@ impl Shape {
         (items.as_slice().len() <= CANDIDATES).then_some(())
     }
 
-    /// Makes `index` that of the chunk that was kept, but for the bases of its segments, what is known of the texts in
-    /// the holes, and its deltas.
+    /// Makes `index` that of the chunk that was kept, but for the bases of its segments and what is known of the texts in
+    /// the holes.
     pub(crate) fn recall(&self, index: &mut Index) {
         let [top, choice, delta] = self.there;
         let first = &mut index.first;
@@ -275,54 +270,15 @@ impl Shape {
         recall_level(&mut kept, &mut first.delta.spans, delta);
         index.choices = u32::from(self.choices);
         (index.quirks, index.facts) = (self.quirks, self.facts);
-    }
-
-    /// Puts the deltas of a chunk of this shape in the list of its index, whose bases are set.
-    #[inline(always)]
-    pub(crate) fn list(&self, index: &mut Index) {
-        let mut len = 0;
-        let mut last = None;
+        index.list.clear();
+        index.list.behind = self.behind;
         for candidate in self.candidates.iter().take(usize::from(self.count)) {
-            let Candidate { span, kind, how } = *candidate;
-            let (start, end, flags) = index.place(span.span());
-            let item = match how & !FALLBACK {
-                TEXT => {
-                    Item { start: start.wrapping_add(1), len: end.wrapping_sub(start).wrapping_sub(2), ..Item::NONE }
-                }
-                _ => Item { start, len: end.wrapping_sub(start), ..Item::NONE },
-            };
-            let is_void = how & !FALLBACK == TEXT && item.len == 0 || how & FALLBACK != 0 && last == Some(kind);
-            if is_void {
-                continue;
-            }
-            let how = HOWS.get(usize::from(how & !FALLBACK)).copied().unwrap_or(How::Raw);
-            if let Some(slot) = index.list.items.get_mut(len) {
-                *slot = Item { kind, how, flags: flags.bits() as u8, choice: self.number, ..item };
-                len = len.wrapping_add(1);
-            }
-            last = Some(kind);
+            let Candidate { start, end, segments, flags, kind, how } = *candidate;
+            let (start, end) = (u32::from(start), u32::from(end));
+            index.list.push(Item { start, end, choice: self.number, kind, how, flags, segments });
         }
-        index.list.len = len as u8;
-        (index.list.has_usage, index.list.has_error) = (self.has_usage, self.has_error);
-        (index.list.rest, index.list.skip) = (0, 0);
     }
 }
-
-/// The number of [`How::Text`].
-const TEXT: u8 = How::Text as u8;
-
-/// By their numbers.
-const HOWS: [How; 9] = [
-    How::Text,
-    How::Raw,
-    How::Fragment,
-    How::Reason,
-    How::NativeReason,
-    How::Parts,
-    How::Details,
-    How::Function,
-    How::Calls,
-];
 
 /// Keeps the members of one level that are not null, and says which those are.
 fn keep_level<const N: usize>(

@@ -424,12 +424,9 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     #[inline(always)]
     fn find<T>(&mut self, index: &mut Index, compare: impl Fn(&Slot, &mut Index) -> Option<T>) -> Option<T> {
         if self.shown == self.last {
-            if let Some(slot) = self.slots.get(usize::from(self.last)) {
-                if let Some(found) = compare(slot, index) {
-                    self.unknown = 0;
-                    slot.shape.list(index);
-                    return Some(found);
-                }
+            if let Some(found) = self.slots.get(usize::from(self.last)).and_then(|slot| compare(slot, index)) {
+                self.unknown = 0;
+                return Some(found);
             }
         }
         self.find_other(index, compare)
@@ -448,7 +445,6 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             }
             if let Some(found) = compare(slot, index) {
                 slot.shape.recall(index);
-                slot.shape.list(index);
                 (slot.proved, *shown, *last, *penalty, *unknown) = (true, number as u8, number as u8, 0, 0);
                 return Some(found);
             }
