@@ -54,7 +54,7 @@ kinds! {
     Quirk = 27: "A quirk of the event.",
     Done = 28: "`[DONE]`.",
     Payload = 29: "The payload of a chunk.",
-    Meta = 30: "A member that describes the response, by [`Meta`]: emitted where it is asked for.",
+    Meta = 30: "A member that describes the response, by [`Meta`]: emitted where it is asked for, once a stream.",
     Annotation = 31: "Annotations of the content, as raw JSON: emitted where they are asked for.",
     PartBegin = 32: "Reserved: a part of the content begins.",
     PartEnd = 33: "Reserved: a part of the content ends.",

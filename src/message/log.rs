@@ -91,9 +91,9 @@ fn bound(weight: usize) -> usize {
 /// The number of the call that an update is about.
 fn call_of(update: &Update<'_>) -> u32 {
     match update {
-        Update::Call(CallUpdate { call, .. })
-        | Update::CallName { call, .. }
-        | Update::CallArguments { call, .. } => *call,
+        Update::Call(CallUpdate { call, .. }) | Update::CallName { call, .. } | Update::CallArguments { call, .. } => {
+            *call
+        }
         _ => 0,
     }
 }

@@ -95,10 +95,7 @@ impl<const CHOICES: usize, const CALLS: usize> Sink for LogSink<'_, CHOICES, CAL
 /// Whether pieces of a record of this kind can be put one by one. Any other record is put whole: the pieces of raw JSON
 /// ([`FLAG_MORE`](crate::delta::FLAG_MORE)) have to be joined first.
 pub const fn appends_pieces(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Content | Kind::Reasoning | Kind::Refusal | Kind::ToolArguments | Kind::FunctionArguments
-    )
+    matches!(kind, Kind::Content | Kind::Reasoning | Kind::Refusal | Kind::ToolArguments | Kind::FunctionArguments)
 }
 
 impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
