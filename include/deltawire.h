@@ -340,8 +340,8 @@
 // only: a callback has `at->chunk`.
 #define DELTAWIRE_EV_PAYLOAD 29
 
-// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once for each chunk
-// that has it.
+// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once a stream, but of a
+// choice (`DELTAWIRE_META_NATIVE_FINISH_REASON`) as often as it comes.
 #define DELTAWIRE_EV_META 30
 
 // Annotations of the content (citations and the like), where they are asked for. Text: JSON, an array.

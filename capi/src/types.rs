@@ -414,8 +414,8 @@ pub const DELTAWIRE_EV_DONE: u32 = 28;
 /// plain text. `code`: 1 if the whole of it is an error, as the name of its event says. For `deltawire_chunk_open`. Batch
 /// only: a callback has `at->chunk`.
 pub const DELTAWIRE_EV_PAYLOAD: u32 = 29;
-/// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once for each chunk
-/// that has it.
+/// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once a stream, but of a
+/// choice (`DELTAWIRE_META_NATIVE_FINISH_REASON`) as often as it comes.
 pub const DELTAWIRE_EV_META: u32 = 30;
 /// Annotations of the content (citations and the like), where they are asked for. Text: JSON, an array.
 pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
