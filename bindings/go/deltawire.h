@@ -349,7 +349,8 @@
 
 // A frame is over: `start` to `end` are its bytes on the wire. Each byte of the stream lies in exactly one frame, in
 // order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. `code`: how many choices its chunk has (0: usage only,
-// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not.
+// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not
+// (but `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 #define DELTAWIRE_EV_FRAME 48
 
 // Kinds are below this in this version. Not every number below it is a kind.
