@@ -75,7 +75,7 @@ const CALLS: usize = 256;
 pub struct Assembler {
     /// One, once deltas were pulled.
     tracker: Vec<Tracker<CHOICES, CALLS>>,
-    kept: Growable,
+    pub(super) kept: Growable,
     drops_repeats: bool,
     quirks: [u32; Quirk::ALL.len()],
     error: Option<AssembleError>,
@@ -83,10 +83,10 @@ pub struct Assembler {
 
 /// A log whose buffer grows.
 #[derive(Clone, Debug)]
-struct Growable {
+pub(super) struct Growable {
     /// One, once there is something to keep.
-    log: Vec<MessageLog<CHOICES, CALLS>>,
-    buffer: Vec<u8>,
+    pub(super) log: Vec<MessageLog<CHOICES, CALLS>>,
+    pub(super) buffer: Vec<u8>,
     limit: usize,
     /// What strict JSON forbids in texts that no tracker reads.
     quirks: QuirkSet,
@@ -207,6 +207,14 @@ impl Assembler {
         self.kept.log.clear();
         self.quirks = [0; Quirk::ALL.len()];
         self.error = None;
+    }
+
+    /// Bytes on the heap.
+    #[cfg(test)]
+    pub(super) fn allocated(&self) -> usize {
+        let Growable { log, buffer, .. } = &self.kept;
+        let tracker = core::mem::size_of::<Tracker<CHOICES, CALLS>>() * self.tracker.capacity();
+        tracker + core::mem::size_of::<MessageLog<CHOICES, CALLS>>() * log.capacity() + buffer.capacity()
     }
 
     /// Takes the memory for the state of the choices. It is copied from a constant: 22 KiB made on the stack would be in

@@ -87,8 +87,8 @@ pub(super) const HEADER: usize = 12;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
     pub(super) len: usize,
-    /// Bytes of all bodies.
-    pub(super) bodies: usize,
+    /// Bytes that were written to bodies, without commas between items.
+    pub(super) texts: usize,
     /// The last record, if it may still grow.
     tail: Option<Tail>,
 }
@@ -103,7 +103,7 @@ struct Tail {
 }
 
 impl Fill {
-    pub(super) const EMPTY: Fill = Fill { len: 0, bodies: 0, tail: None };
+    pub(super) const EMPTY: Fill = Fill { len: 0, texts: 0, tail: None };
 
     /// Begins a record, or goes on with the last one if it is of this key.
     #[inline]
@@ -111,7 +111,9 @@ impl Fill {
         match &self.tail {
             Some(tail) if tail.key == key => {
                 if key.is_list() && tail.len > 0 {
+                    let texts = self.texts;
                     self.put(buffer, b",");
+                    self.texts = texts;
                 }
             }
             _ => self.begin_new(buffer, key),
@@ -150,7 +152,7 @@ impl Fill {
     #[inline]
     fn grow(&mut self, len: usize) {
         self.len = self.len.saturating_add(len);
-        self.bodies = self.bodies.saturating_add(len);
+        self.texts = self.texts.saturating_add(len);
         if let Some(tail) = &mut self.tail {
             tail.len = tail.len.saturating_add(u32::try_from(len).unwrap_or(u32::MAX));
         }

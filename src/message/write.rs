@@ -152,9 +152,9 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
     #[inline]
     fn append(&mut self, write: impl FnOnce(&mut Fill, &mut [u8]) -> QuirkSet) -> usize {
         let State { fill, live, quirks, .. } = &mut *self.state;
-        let before = fill.bodies;
+        let before = fill.texts;
         *quirks |= write(fill, self.buffer);
-        let len = fill.bodies.saturating_sub(before);
+        let len = fill.texts.saturating_sub(before);
         *live = live.saturating_add(len);
         len
     }
