@@ -241,14 +241,15 @@ deltawire_parser *parser(int state, enum when when) {
 deltawire_message *message(int state, enum when when) {
     size_t size = deltawire_message_size(state == MESSAGE_FULL ? 64 : 1024);
     deltawire_message *m = NULL;
-    const deltawire_chunk *c = state == MESSAGE_EMPTY ? NULL : chunk();
+    deltawire_event event;
     deltawire_status status = DELTAWIRE_OK, expected = DELTAWIRE_OK;
     require(deltawire_message_init(region("message", size, when, 0), size, &m) == DELTAWIRE_OK && m != NULL,
             "deltawire_message_init");
     if (state == MESSAGE_FULL) expected = DELTAWIRE_NEED_STORAGE;
-    if (state != MESSAGE_EMPTY) status = deltawire_message_add_chunk(m, c);
-    if (status != expected) fault("while a chunk is added", status, expected);
-    if (state == MESSAGE_DONE) require(deltawire_message_finish(m) == DELTAWIRE_OK, "deltawire_message_finish");
+    memset(&event, 0, sizeof event);
+    event.kind = DELTAWIRE_EV_CONTENT, event.text_len = sizeof PAYLOAD - 1;
+    if (state != MESSAGE_EMPTY) status = deltawire_message_add(m, &event, 1, PAYLOAD, NULL, NULL);
+    if (status != expected) fault("while an event is added", status, expected);
     return m;
 }
 
