@@ -70,12 +70,10 @@ impl<'c> Calls<'c> {
     /// Notes the event that the next deltas belong to.
     #[inline(always)]
     fn enter(&mut self, context: &Context<'_>) {
-        let (chunk, name) = match &context.event {
+        let (chunk, name) = match context.chunk() {
             // C has a chunk as the library has it.
-            Some(Event::Chunk(chunk)) => (ptr::from_ref(chunk).cast(), chunk.event_name()),
-            Some(Event::Sse(event)) => (ptr::null(), event.name()),
-            Some(Event::Malformed(malformed)) => (ptr::null(), malformed.event_name()),
-            _ => (ptr::null(), &b""[..]),
+            Some(chunk) => (ptr::from_ref(chunk).cast(), chunk.event_name()),
+            None => (ptr::null(), name_of(context)),
         };
         (self.at.start, self.at.end) = (context.start, context.end);
         (self.at.chunk, self.at.event_name) = (chunk, str_of(name));
@@ -209,7 +207,7 @@ impl<'c> Calls<'c> {
     }
 
     fn sse(&mut self, context: &Context<'_>) -> Put {
-        let (Some(f), Some(Event::Sse(event))) = (self.callbacks.on_sse, &context.event) else { return Put::Go };
+        let (Some(f), Some(Event::Sse(event))) = (self.callbacks.on_sse, context.event()) else { return Put::Go };
         let (name, data, id) = (str_of(event.event_type()), str_of(event.data()), str_of(event.last_event_id()));
         // SAFETY: as in `chunk`.
         let code = unsafe { f(self.user, &self.at, name, data, id) };
@@ -237,7 +235,7 @@ impl<'c> Calls<'c> {
     fn no_text(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
         self.note(context, delta);
         let (calls, payload) = (self.callbacks, context.payload());
-        let bytes = match &context.event {
+        let bytes = match context.event() {
             Some(Event::LastEventId(id)) => id,
             _ => delta.text.bytes(payload),
         };
@@ -264,5 +262,15 @@ impl<'c> Calls<'c> {
             Kind::Frame => self.nothing(calls.on_frame),
             _ => Put::Go,
         }
+    }
+}
+
+/// The name of an event that is no chunk.
+#[inline(never)]
+fn name_of<'a>(context: &Context<'a>) -> &'a [u8] {
+    match context.event() {
+        Some(Event::Sse(event)) => event.name(),
+        Some(Event::Malformed(malformed)) => malformed.event_name(),
+        _ => b"",
     }
 }

@@ -23,9 +23,8 @@ impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
     #[inline(always)]
     fn put(&mut self, context: &Context<'_>, delta: &Delta, _: &mut usize) -> Put {
         if delta.kind == Kind::Chunk {
-            if let Some(event @ Event::Chunk(chunk)) = &context.event {
-                let first = self.0.event(event);
-                return match put_of(first) {
+            if let Some(chunk) = context.chunk() {
+                return match put_of(self.0.event(&Event::Chunk(*chunk))) {
                     Put::Go => put_of(self.0.chunk(chunk)),
                     Put::Pause => match put_of(self.0.chunk(chunk)) {
                         Put::Go => Put::Pause,
@@ -56,7 +55,7 @@ impl<H: Handler + ?Sized> Calls<'_, H> {
                 quirk.map_or(Put::Go, |quirk| put_of(self.0.quirk(*quirk, context.start)))
             }
             _ => {
-                let Some(event) = &context.event else { return Put::Go };
+                let Some(event) = &context.event() else { return Put::Go };
                 match put_of(self.0.event(event)) {
                     Put::Go => put_of(self.event(event)),
                     Put::Pause => match put_of(self.event(event)) {

@@ -46,11 +46,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if let Some((consumed, payload)) = self.recall(store, window) {
             return Ok(Step { consumed, found: Found::Chunk(payload) });
         }
-        self.try_read(store, window)
+        self.try_go_on(store, window)
     }
 
+    /// The same where the memo knew nothing.
     #[inline(never)]
-    fn try_read<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
+    pub(super) fn try_go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
         // All that could be copied in one step, more than twice over.
         let most = window.len().saturating_mul(5).saturating_add(self.kept.retained().saturating_mul(5));
         if !store.can_move() || most.saturating_add(64) <= store.bytes().len() {

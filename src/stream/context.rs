@@ -1,8 +1,8 @@
 //! Where a delta stands: its event as a view, and where the bytes of that lie.
 
-use super::found::{Found, Place, Span};
+use super::found::Found;
 use super::{Event, Machine, Malformed};
-use crate::chat::Chunk;
+use crate::chat::{Chunk, Index};
 use crate::{sse, Error, Storage};
 
 /// No offset in the input.
@@ -39,38 +39,76 @@ impl<'a> Bytes<'a> {
 
 /// What a [`Sink`](super::Sink) may ask about the event whose deltas it is given.
 pub struct Context<'a> {
-    /// The event; none at the end of the stream, where what waited is emitted.
-    pub event: Option<Event<'a>>,
-    /// Where it lies in the stream: offsets of its first byte, and of one past its last.
+    chunk: Option<Chunk<'a>>,
+    /// Where the event lies in the stream: the offset of its first byte.
     pub start: u64,
     /// One past its last byte.
     pub end: u64,
-    /// Its payload, into which deltas are offsets.
-    pub(super) payload: Bytes<'a>,
-    pub(super) name: Bytes<'a>,
+    /// Offset of the payload in the input, or [`NOWHERE`].
+    payload_at: u64,
+    rest: &'a Rest<'a>,
+}
+
+/// What most chunks have no use for.
+pub(super) struct Rest<'a> {
+    /// The event, if it is no chunk.
+    event: Option<Event<'a>>,
+    payload: &'a [u8],
+    name: Bytes<'a>,
     /// The last event ID.
-    pub(super) id: &'a [u8],
+    id: &'a [u8],
+}
+
+impl Rest<'_> {
+    const NOTHING: &'static Rest<'static> = &Rest { event: None, payload: &[], name: Bytes::NONE, id: &[] };
 }
 
 impl<'a> Context<'a> {
     /// Of no event, at this place in the stream.
     pub(super) fn nothing((start, end): (u64, u64)) -> Self {
-        Context { event: None, start, end, payload: Bytes::NONE, name: Bytes::NONE, id: &[] }
+        Context { chunk: None, start, end, payload_at: NOWHERE, rest: Rest::NOTHING }
     }
 
-    /// Its payload, into which deltas are offsets.
+    /// Of a chunk without a name.
     #[inline(always)]
-    pub fn payload(&self) -> &'a [u8] {
-        self.payload.bytes
+    pub(super) fn of_chunk(payload: &'a [u8], input: u32, index: &'a Index, (start, end): (u64, u64)) -> Self {
+        let chunk = Some(Chunk::from_parts(payload, index, &[]));
+        Context { chunk, start, end, payload_at: u64::from(input), rest: Rest::NOTHING }
+    }
+
+    /// The event; none at the end of the stream, where what waited is emitted.
+    pub fn event(&self) -> Option<Event<'a>> {
+        self.chunk.map(Event::Chunk).or(self.rest.event)
     }
 
     /// The chunk, if the event is one.
     #[inline(always)]
     pub fn chunk(&self) -> Option<&Chunk<'a>> {
-        match &self.event {
-            Some(Event::Chunk(chunk)) => Some(chunk),
-            _ => None,
+        self.chunk.as_ref()
+    }
+
+    /// Its payload, into which deltas are offsets.
+    #[inline(always)]
+    pub fn payload(&self) -> &'a [u8] {
+        match &self.chunk {
+            Some(chunk) => chunk.payload(),
+            None => self.rest.payload,
         }
+    }
+
+    /// Its payload, and where that lies in the input.
+    #[inline(always)]
+    pub(super) fn bytes(&self) -> Bytes<'a> {
+        Bytes { bytes: self.payload(), place: self.payload_at }
+    }
+
+    pub(super) fn name(&self) -> Bytes<'a> {
+        self.rest.name
+    }
+
+    /// The last event ID.
+    pub(super) fn id(&self) -> &'a [u8] {
+        self.rest.id
     }
 }
 
@@ -131,38 +169,38 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Chunk::from_parts(payload, self.index(), name)
     }
 
-    /// The context of what the last step found in `given`, which begins at offset `base` of the input.
-    #[inline(always)]
-    pub(super) fn context<'a, S: Storage + ?Sized>(
+    /// What a context refers to, of what the last step found in `given`, which begins at offset `base` of the input.
+    pub(super) fn rest<'a, S: Storage + ?Sized>(
         &'a self,
         store: &'a S,
         given: &'a [u8],
         base: u32,
         found: Found,
-    ) -> Context<'a> {
-        let bytes = |span: Span| {
-            let input = (span.place == Place::Input && span.len > 0).then(|| base.saturating_add(span.start));
-            Bytes::new(span.of(given, store), input)
+    ) -> Rest<'a> {
+        let event = match found {
+            Found::Chunk(_) => None,
+            _ => self.other_event(store, given, found).ok().flatten(),
         };
+        let payload = found.payload().map_or(&[][..], |span| span.of(given, store));
+        let name = Bytes::new(self.name(given, store), self.name_span().input(base));
+        Rest { event, payload, name, id: self.last_event_id(store.bytes()) }
+    }
+
+    /// The context of what the last step found.
+    pub(super) fn context<'a>(&'a self, rest: &'a Rest<'a>, base: u32, found: Found) -> Context<'a> {
         let (start, end) = self.frame();
-        let name = bytes(self.name_span());
-        if let Found::Chunk(span) = found {
-            let payload = bytes(span);
-            let event = Some(Event::Chunk(self.chunk(payload.bytes, name.bytes)));
-            return Context { event, start, end, payload, name, id: &[] };
-        }
-        let payload = match found {
-            Found::Sse(span) | Found::Comment(span) | Found::KeepAlive(span) | Found::Malformed(span, _) => bytes(span),
-            _ => Bytes::NONE,
+        let payload_at = found.payload().and_then(|span| span.input(base)).map_or(NOWHERE, u64::from);
+        let chunk = match found {
+            Found::Chunk(_) => Some(self.chunk(rest.payload, rest.name.bytes)),
+            _ => None,
         };
-        let event = self.other_event(store, given, found).ok().flatten();
-        Context { event, start, end, payload, name, id: self.last_event_id(store.bytes()) }
+        Context { chunk, start, end, payload_at, rest }
     }
 
     /// Where what was found last lies in the stream. A call, so that the two words come in registers: read as a pair they
     /// would wait for the two stores that a step has just made.
     #[inline(never)]
-    fn frame(&self) -> (u64, u64) {
+    pub(super) fn frame(&self) -> (u64, u64) {
         self.index().frame
     }
 }

@@ -3,7 +3,7 @@
 
 use super::checkpoint::NeedStorage;
 use super::context::Context;
-use super::found::{Found, Place, Step};
+use super::found::{Found, Place, Span, Step};
 use super::frames::{Frame, Frames};
 use super::handler::Stop;
 use super::Machine;
@@ -23,6 +23,16 @@ pub enum Put {
     Pause,
     /// Give no more of this event, and stop.
     Stop(Stop),
+}
+
+impl Put {
+    #[inline(always)]
+    fn unless_go(self) -> Option<Put> {
+        match self {
+            Put::Go => None,
+            put => Some(put),
+        }
+    }
 }
 
 /// Where deltas go: a handler, the records of a batch, the callbacks of C, a message log.
@@ -199,22 +209,28 @@ impl Emitter {
                 }
                 continue;
             }
-            match machine.try_step(store, given) {
-                // Looked at where it is returned: an enum that is moved is written and read in words of different sizes.
-                Ok(Step { consumed, found: Found::Chunk(span) }) => {
-                    self.begin(Found::Chunk(span));
-                    let outcome = self.emit(Stage::Before, machine, store, tracker, given, base, sink);
-                    if outcome == Outcome::Full {
-                        return (spent.saturating_add(self.keep(machine, consumed)), outcome);
+            // Nearly always.
+            if let Some((consumed, span)) = machine.recall(store, given) {
+                let outcome = match self.emit_usual(machine, tracker, given, base, span, sink) {
+                    Ok(()) => {
+                        spent = spent.saturating_add(consumed);
+                        continue;
                     }
-                    spent = spent.saturating_add(consumed);
-                    if outcome != Outcome::Done {
-                        return (spent, outcome);
-                    }
+                    Err(stage) => self.emit_from(stage, machine, store, tracker, given, base, sink),
+                };
+                if outcome == Outcome::Full {
+                    return (spent.saturating_add(self.keep(machine, consumed)), outcome);
                 }
+                spent = spent.saturating_add(consumed);
+                if outcome != Outcome::Done {
+                    return (spent, outcome);
+                }
+                continue;
+            }
+            match machine.try_go_on(store, given) {
                 Ok(Step { consumed, found }) => {
                     self.begin(found);
-                    let outcome = self.emit_other(machine, store, tracker, given, base, sink);
+                    let outcome = self.emit_from(Stage::Before, machine, store, tracker, given, base, sink);
                     if outcome == Outcome::Full {
                         return (spent.saturating_add(self.keep(machine, consumed)), outcome);
                     }
@@ -257,7 +273,7 @@ impl Emitter {
                 }
                 Err(need) => return Outcome::NeedStorage(need),
             }
-            match self.emit_other(machine, store, tracker, &[], 0, sink) {
+            match self.emit_from(Stage::Before, machine, store, tracker, &[], 0, sink) {
                 Outcome::Done => {}
                 outcome => {
                     (self.is_pending, self.consumed) = (outcome == Outcome::Full, 0);
@@ -284,7 +300,6 @@ impl Emitter {
     }
 
     /// Another event was found.
-    #[inline(always)]
     fn begin(&mut self, found: Found) {
         self.found = found;
         self.cursor.restart();
@@ -315,29 +330,79 @@ impl Emitter {
         sink: &mut S,
     ) -> Outcome {
         (self.paused, self.stop) = (false, None);
-        let outcome = self.emit(self.stage, machine, store, tracker, given, base, sink);
+        let outcome = self.emit_from(self.stage, machine, store, tracker, given, base, sink);
         self.is_pending = outcome == Outcome::Full;
         outcome
     }
 
-    /// [`emit`](Emitter::emit) for what is seldom a chunk.
-    #[inline(never)]
-    fn emit_other<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
+    /// Emits a chunk that was recognised, if nothing about it is out of the ordinary. Otherwise gives the stage at which
+    /// [`emit_from`](Emitter::emit_from) goes on.
+    #[inline(always)]
+    fn emit_usual<T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
-        machine: &mut Machine<SLOTS>,
-        store: &St,
+        machine: &Machine<SLOTS>,
         tracker: &mut T,
         given: &[u8],
         base: u32,
+        span: Span,
         sink: &mut S,
-    ) -> Outcome {
-        self.emit(Stage::Before, machine, store, tracker, given, base, sink)
+    ) -> Result<(), Stage> {
+        let (start, len) = (span.start as usize, span.len as usize);
+        let payload = given.get(start..start.wrapping_add(len)).unwrap_or_default();
+        let index = machine.index();
+        let mut frames = self.frames;
+        let is_odd = !index.quirks.is_empty() || frames.before(machine).is_some();
+        if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) {
+            return Err(self.odd(span, None, Stage::Before));
+        }
+        let context = Context::of_chunk(payload, base.saturating_add(span.start), index, machine.frame());
+        let mut state = Progress { cursor: Cursor::START, taken: 0, quirks: QuirkSet::EMPTY };
+        frames.add(Kind::Chunk);
+        let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
+        if let Some(put) = sink.put(&context, &head, &mut state.taken).unless_go() {
+            return Err(self.odd(span, Some((state, frames, Break::Put(put, head))), Stage::Head));
+        }
+        if let Err(broke) = state.deltas::<T, S>(&context, &mut frames, &mut self.usage, tracker, sink) {
+            return Err(self.odd(span, Some((state, frames, broke)), Stage::Deltas));
+        }
+        if !state.quirks.is_empty() {
+            return Err(self.odd(span, Some((state, frames, Break::Nothing)), Stage::Limit));
+        }
+        if sink.wants(Kind::Frame) {
+            return Err(self.odd(span, Some((state, frames, Break::Nothing)), Stage::After));
+        }
+        frames.after(machine, Found::Chunk(span));
+        self.frames = frames;
+        Ok(())
+    }
+
+    /// Keeps how far a chunk was emitted that turned out not to be as usual. Gives the stage that comes next.
+    #[cold]
+    #[inline(never)]
+    fn odd(&mut self, span: Span, done: Option<(Progress, Frames, Break)>, stage: Stage) -> Stage {
+        self.begin(Found::Chunk(span));
+        let Some((Progress { cursor, taken, quirks }, frames, broke)) = done else { return stage };
+        (self.cursor, self.quirks, self.frames) = (cursor, quirks, frames);
+        match broke {
+            Break::Nothing => return stage,
+            Break::LeftOut(error) => self.limit = Some(error),
+            Break::Put(Put::Full, delta) => {
+                self.taken = taken;
+                if stage == Stage::Deltas {
+                    self.delta = Some(delta);
+                }
+                return stage;
+            }
+            Break::Put(Put::Stop(stop), _) => self.stop = Some(stop),
+            Break::Put(Put::Go | Put::Pause, _) => self.paused = true,
+        }
+        Stage::Deltas
     }
 
     /// Emits the event from `stage` on.
-    #[inline(always)]
+    #[inline(never)]
     #[allow(clippy::too_many_arguments)] // What a call works on, and where it goes on.
-    fn emit<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
+    fn emit_from<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
         stage: Stage,
         machine: &mut Machine<SLOTS>,
@@ -372,7 +437,6 @@ impl Emitter {
         }
     }
 
-    #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn report<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
@@ -402,9 +466,10 @@ impl Emitter {
         if found == Found::NeedMore && !self.ended {
             return Ok(());
         }
+        let rest = machine.rest(store, given, base, found);
         let context = match found {
             Found::NeedMore => Context::nothing((machine.offset(), machine.offset())),
-            _ => machine.context(store, given, base, found),
+            _ => machine.context(&rest, base, found),
         };
         if stage <= Stage::Payload && is_chunk && sink.wants(Kind::Payload) {
             self.put(&context, payload_delta(&context), Stage::Payload, sink)?;
@@ -464,8 +529,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Gives the sink a delta that is no part of what a chunk says.
-    #[inline(always)]
+    /// Gives the sink a delta.
     fn put<S: Sink>(&mut self, context: &Context<'_>, delta: Delta, stage: Stage, sink: &mut S) -> Result<(), Full> {
         if self.stop.is_none() {
             match sink.put(context, &delta, &mut self.taken) {
@@ -518,16 +582,102 @@ impl Emitter {
     }
 
     /// What a chunk says; at the end of the stream, what waited in vain.
-    #[inline(always)]
     fn deltas<T: Track, S: Sink>(&mut self, context: &Context<'_>, tracker: &mut T, sink: &mut S) -> Result<(), Full> {
-        let payload = context.payload();
         if let Some(delta) = self.delta.take() {
             self.put_delta(context, delta, sink)?;
         }
-        let Some(chunk) = context.chunk() else {
+        if context.chunk().is_none() {
             return self.waiting(context, tracker, sink);
+        }
+        let mut state = Progress { cursor: self.cursor, taken: self.taken, quirks: self.quirks };
+        let result = loop {
+            let broke = if self.stop.is_none() {
+                state.deltas::<T, S>(context, &mut self.frames, &mut self.usage, tracker, sink)
+            } else {
+                state.deltas::<T, Muted>(context, &mut self.frames, &mut self.usage, tracker, &mut Muted)
+            };
+            match broke {
+                Ok(()) => break Ok(()),
+                Err(Break::LeftOut(error)) => self.limit = self.limit.or(Some(error)),
+                Err(Break::Put(Put::Full, delta)) => {
+                    (self.delta, self.stage) = (Some(delta), Stage::Deltas);
+                    break Err(Full);
+                }
+                Err(Break::Put(Put::Stop(stop), _)) => self.stop = Some(stop),
+                Err(Break::Put(Put::Go | Put::Pause, _) | Break::Nothing) => self.paused = true,
+            }
+            state.taken = 0;
         };
-        let index = chunk.index();
+        (self.cursor, self.taken, self.quirks) = (state.cursor, state.taken, state.quirks);
+        result
+    }
+
+    /// Halves of characters that waited in vain.
+    fn waiting<T: Track, S: Sink>(&mut self, context: &Context<'_>, tracker: &mut T, sink: &mut S) -> Result<(), Full> {
+        if self.found != Found::NeedMore {
+            return Ok(());
+        }
+        while let Some(delta) = tracker.flush(None, &mut self.quirks) {
+            self.frames.add(delta.kind);
+            self.put_delta(context, delta, sink)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the sink a delta that the tracker took in.
+    fn put_delta<S: Sink>(&mut self, context: &Context<'_>, delta: Delta, sink: &mut S) -> Result<(), Full> {
+        let result = self.put(context, delta, Stage::Deltas, sink);
+        if result.is_err() {
+            self.delta = Some(delta);
+        }
+        result
+    }
+}
+
+/// A sink that stopped: what is left of the event is taken in, and given to nobody.
+struct Muted;
+
+impl Sink for Muted {
+    fn wants(&self, _: Kind) -> bool {
+        false
+    }
+    fn put(&mut self, _: &Context<'_>, _: &Delta, _: &mut usize) -> Put {
+        Put::Go
+    }
+}
+
+/// How far the deltas of a chunk were emitted.
+#[derive(Clone, Copy)]
+struct Progress {
+    cursor: Cursor,
+    /// Raw bytes of the text at hand that were emitted.
+    taken: usize,
+    quirks: QuirkSet,
+}
+
+/// What interrupts a chunk's deltas.
+enum Break {
+    /// The sink's answer to a delta, if it is not to go on.
+    Put(Put, Delta),
+    /// A delta could not be taken in.
+    LeftOut(Error),
+    /// Nothing: what follows the deltas comes next.
+    Nothing,
+}
+
+impl Progress {
+    /// Gives the sink what comes next of a chunk.
+    #[inline(always)]
+    fn deltas<T: Track, S: Sink>(
+        &mut self,
+        context: &Context<'_>,
+        frames: &mut Frames,
+        usage: &mut Option<TokenCounts>,
+        tracker: &mut T,
+        sink: &mut S,
+    ) -> Result<(), Break> {
+        let Some(chunk) = context.chunk() else { return Ok(()) };
+        let (payload, index) = (chunk.payload(), chunk.index());
         while let Some(mut delta) = self.cursor.next(payload, index) {
             let name = self.cursor.name_of_call();
             match tracker.take(&mut delta, name, payload, context.start, &mut self.quirks) {
@@ -537,46 +687,16 @@ impl Emitter {
                     self.cursor.back();
                     delta = waited;
                 }
-                Taken::LeftOut(error) => {
-                    self.limit = self.limit.or(Some(error));
-                    continue;
+                Taken::LeftOut(error) => return Err(Break::LeftOut(error)),
+            }
+            frames.add(delta.kind);
+            if S::COUNTS_USAGE && delta.kind == Kind::Usage {
+                if let Some(Update::Usage(update)) = Update::of(&delta, payload) {
+                    *usage = Some(update.counts());
                 }
             }
-            self.put_delta(context, delta, sink)?;
-        }
-        Ok(())
-    }
-
-    /// Halves of characters that waited in vain.
-    #[inline(never)]
-    fn waiting<T: Track, S: Sink>(&mut self, context: &Context<'_>, tracker: &mut T, sink: &mut S) -> Result<(), Full> {
-        if self.found != Found::NeedMore {
-            return Ok(());
-        }
-        while let Some(delta) = tracker.flush(None, &mut self.quirks) {
-            self.put_delta(context, delta, sink)?;
-        }
-        Ok(())
-    }
-
-    /// Gives the sink a delta that the tracker took in.
-    #[inline(always)]
-    fn put_delta<S: Sink>(&mut self, context: &Context<'_>, delta: Delta, sink: &mut S) -> Result<(), Full> {
-        self.frames.add(delta.kind);
-        if S::COUNTS_USAGE && delta.kind == Kind::Usage {
-            if let Some(Update::Usage(usage)) = Update::of(&delta, context.payload()) {
-                self.usage = Some(usage.counts());
-            }
-        }
-        if self.stop.is_none() {
-            match sink.put(context, &delta, &mut self.taken) {
-                Put::Go => {}
-                Put::Full => {
-                    (self.delta, self.stage) = (Some(delta), Stage::Deltas);
-                    return Err(Full);
-                }
-                Put::Pause => self.paused = true,
-                Put::Stop(stop) => self.stop = Some(stop),
+            if let Some(put) = sink.put(context, &delta, &mut self.taken).unless_go() {
+                return Err(Break::Put(put, delta));
             }
             self.taken = 0;
         }
@@ -603,22 +723,15 @@ fn whole(context: &Context<'_>) -> Part {
 }
 
 /// The delta of the event itself.
-#[inline(always)]
 fn head(context: &Context<'_>, found: Found) -> Option<Delta> {
-    if let Found::Chunk(_) = found {
-        let choices = context.chunk().map_or(0, |chunk| chunk.choice_count());
-        return Some(Delta { code: choices, ..Delta::new(Kind::Chunk) });
-    }
-    other_head(context, found)
-}
-
-#[inline(never)]
-fn other_head(context: &Context<'_>, found: Found) -> Option<Delta> {
     let bytes = |kind| Delta { text: whole(context), ..Delta::new(kind) };
     let number = |delta: Delta, number| Delta { number, flags: FLAG_NUMBER, ..delta };
     Some(match found {
         Found::NeedMore | Found::Error(_) => return None,
-        Found::Chunk(_) => Delta::new(Kind::Chunk),
+        Found::Chunk(_) => {
+            let choices = context.chunk().map_or(0, |chunk| chunk.choice_count());
+            Delta { code: choices, ..Delta::new(Kind::Chunk) }
+        }
         Found::Sse(_) => bytes(Kind::Sse),
         Found::Done => Delta::new(Kind::Done),
         Found::Comment(_) => bytes(Kind::Comment),

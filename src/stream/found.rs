@@ -37,6 +37,12 @@ impl From<block::Span> for Span {
 impl Span {
     pub(super) const NONE: Span = Span { place: Place::Storage, start: 0, len: 0 };
 
+    /// Its offset in the input, in which the window begins at `base`; `None`: it lies elsewhere, or has no bytes.
+    #[inline]
+    pub(super) fn input(self, base: u32) -> Option<u32> {
+        (self.place == Place::Input && self.len > 0).then(|| base.saturating_add(self.start))
+    }
+
     /// The first `len` bytes, and the rest.
     pub(super) fn split(self, len: u32) -> (Span, Span) {
         let rest = Span { start: self.start.saturating_add(len), len: self.len.saturating_sub(len), ..self };
@@ -81,6 +87,20 @@ pub enum Found {
     CommentTooLong,
     /// A quirk that is to be an error; its event is consumed.
     Error(Quirk),
+}
+
+impl Found {
+    /// The payload of an event, or the text of a comment.
+    pub(super) fn payload(self) -> Option<Span> {
+        match self {
+            Found::Chunk(span)
+            | Found::Sse(span)
+            | Found::Comment(span)
+            | Found::KeepAlive(span)
+            | Found::Malformed(span, _) => Some(span),
+            _ => None,
+        }
+    }
 }
 
 /// What a step did.

@@ -50,7 +50,7 @@ impl Sink for Records<'_> {
         if !self.wants(delta.kind) {
             return Put::Go;
         }
-        let payload = context.payload;
+        let payload = context.bytes();
         let done = match delta.kind {
             Kind::Content | Kind::Reasoning | Kind::Refusal | Kind::ToolArguments | Kind::FunctionArguments => {
                 let written = *taken == 0 && self.put_now(context, delta);
@@ -59,8 +59,8 @@ impl Sink for Records<'_> {
                 }
                 self.put_text(record_of(context, delta), delta.text, payload, taken)
             }
-            Kind::Chunk => match &context.event {
-                Some(Event::Chunk(chunk)) if self.put_chunk(context, chunk) => Ok(()),
+            Kind::Chunk => match context.chunk() {
+                Some(chunk) if self.put_chunk(context, chunk) => Ok(()),
                 _ => self.put_head(context, delta, taken),
             },
             _ => self.put_other(context, delta, taken),
@@ -125,7 +125,7 @@ impl<'s> Records<'s> {
     /// A text as it stands in the input, or decoded, if all of it fits into one record. `false`: nothing was written.
     #[inline(always)]
     fn put_now(&mut self, context: &Context<'_>, delta: &Delta) -> bool {
-        let payload = context.payload;
+        let payload = context.bytes();
         let stands = if delta.text.stands(payload.bytes) { payload.at(delta.text.start) } else { None };
         let (flags, text_off, text_len) = match stands {
             Some(off) => (0, off, delta.text.len),
@@ -157,10 +157,10 @@ impl<'s> Records<'s> {
     /// nothing was written.
     #[inline(always)]
     fn put_chunk(&mut self, context: &Context<'_>, chunk: &Chunk<'_>) -> bool {
-        let payload = context.payload;
+        let payload = context.bytes();
         let place = |field| chunk.text_part(field).and_then(|part| plain(part, payload));
         let (Some((text_off, text_len)), Some((aux_off, aux_len)), true) =
-            (place(Field::Id), place(Field::Model), context.name.bytes.is_empty())
+            (place(Field::Id), place(Field::Model), context.name().bytes.is_empty())
         else {
             return false;
         };
@@ -186,7 +186,7 @@ impl<'s> Records<'s> {
     /// What is no text that may be split.
     #[inline(never)]
     fn put_other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
-        let payload = context.payload;
+        let payload = context.bytes();
         let record = record_of(context, delta);
         let (none, whole) = (Whole::NONE, |part: Part| Whole::part(part, payload));
         match delta.kind {
@@ -214,25 +214,25 @@ impl<'s> Records<'s> {
     #[inline(never)]
     fn put_head(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
         let record = record_of(context, delta);
-        let (none, name) = (Whole::NONE, Whole::bytes(context.name));
-        let id = Whole::bytes(Bytes::new(context.id, None));
-        match &context.event {
+        let (none, name) = (Whole::NONE, Whole::bytes(context.name()));
+        let id = Whole::bytes(Bytes::new(context.id(), None));
+        match context.event() {
             Some(Event::Chunk(chunk)) => {
                 let [text, model] = [chunk.id(), chunk.model()].map(|text| {
                     let part = text.map_or(Part::NONE, |text| Part::of(context.payload(), text));
-                    Whole::part(part, context.payload)
+                    Whole::part(part, context.bytes())
                 });
                 let created = chunk.created();
                 let flags = if created.is_some() { FLAG_NUMBER } else { 0 };
                 self.put_whole(Record { number: created.unwrap_or(0), flags, ..record }, text, model, name)
             }
             Some(Event::Sse(_)) => {
-                let name = if context.name.bytes.is_empty() { Whole::Bytes(b"message") } else { name };
-                self.put_bytes(record, context.payload, taken, &name, &id)
+                let name = if context.name().bytes.is_empty() { Whole::Bytes(b"message") } else { name };
+                self.put_bytes(record, context.bytes(), taken, &name, &id)
             }
-            Some(Event::Malformed(_)) => self.put_bytes(record, context.payload, taken, &none, &name),
+            Some(Event::Malformed(_)) => self.put_bytes(record, context.bytes(), taken, &none, &name),
             Some(Event::Comment(_) | Event::KeepAlive(_)) => {
-                self.put_bytes(record, context.payload, taken, &none, &none)
+                self.put_bytes(record, context.bytes(), taken, &none, &none)
             }
             Some(Event::LastEventId(_)) => self.put_whole(record, id, none, none),
             _ => self.put_record(record),

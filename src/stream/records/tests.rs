@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 extern crate std;
 
-use super::{Bytes, Context, Full, Record, Records, Whole, FLAG_TEXT_SCRATCH, LEAST};
+use super::{Context, Full, Record, Records, Whole, FLAG_TEXT_SCRATCH, LEAST};
+use crate::chat::Index;
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{parse, Text};
 
@@ -43,7 +44,8 @@ fn a_text_that_fits_is_written_at_once() {
     ] {
         let (mut records, mut scratch) = ([Record::default(); 1], [0; 64]);
         let mut sink = Records::new(records.get_mut(..slots).unwrap(), scratch.get_mut(..room).unwrap(), u64::MAX);
-        let context = Context { payload: Bytes::new(string.as_bytes(), Some(10)), ..Context::nothing((5, 6)) };
+        let index = Index::new();
+        let context = Context::of_chunk(string.as_bytes(), 10, &index, (5, 6));
         let part = Part::of(string.as_bytes(), text(string));
         let put = sink.put_now(&context, &Delta { choice: 3, call: 4, text: part, ..Delta::new(Kind::Content) });
         let (written, used) = (sink.written(), sink.used());
