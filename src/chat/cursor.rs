@@ -139,6 +139,8 @@ impl Cursor {
     #[inline]
     pub(crate) fn back(&mut self) {
         self.at = self.at.wrapping_sub(1);
+        // Else it would be the second of its kind.
+        self.last = None;
     }
 
     /// The name that the next delta holds, of the tool call that was just given; empty if it has none.

@@ -74,7 +74,7 @@ impl<const CHOICES: usize, const CALLS: usize> Sink for LogSink<'_, CHOICES, CAL
     /// reason is among its deltas all the same.
     #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
-        (Kind::MESSAGE & !Kind::Meta.bit() | Kind::Limit.bit()) & kind.bit() != 0
+        Kind::MESSAGE & !Kind::Meta.bit() & kind.bit() != 0
     }
 
     #[inline(always)]

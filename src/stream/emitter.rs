@@ -130,7 +130,7 @@ pub struct Emitter {
     delta: Option<Delta>,
     /// Raw bytes of its text that were emitted.
     taken: usize,
-    /// How many members of the top level were emitted.
+    /// Which members of the top level were emitted: a bit for each [`Meta`].
     metas: u8,
     /// What could not be taken in.
     limit: Option<Error>,
@@ -311,7 +311,7 @@ impl Emitter {
     fn begin(&mut self, found: Found) {
         self.found = found;
         self.cursor.restart();
-        (self.delta, self.taken, self.metas, self.limit) = (None, 0, 0, None);
+        (self.delta, self.taken, self.limit) = (None, 0, None);
         self.quirks = QuirkSet::EMPTY;
         (self.paused, self.stop) = (false, None);
     }
@@ -566,23 +566,27 @@ impl Emitter {
         self.put(&Context::nothing((start, end)), delta, self.stage, sink)
     }
 
-    /// The members of the top level that describe the response.
+    /// The members of the top level that describe the response, each once a stream: where it is not empty first.
     #[inline(never)]
     fn metas<S: Sink>(&mut self, context: &Context<'_>, sink: &mut S) -> Result<(), Full> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
-        let metas = [
-            (Meta::Object, chunk.object()),
-            (Meta::SystemFingerprint, chunk.system_fingerprint()),
-            (Meta::ServiceTier, chunk.service_tier()),
-            (Meta::Provider, chunk.provider()),
-        ];
-        for (meta, text) in metas.into_iter().skip(usize::from(self.metas)) {
+        for meta in [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider] {
+            let bit = 1 << (meta as u8);
+            if self.metas & bit != 0 {
+                continue;
+            }
+            let text = match meta {
+                Meta::Object => chunk.object(),
+                Meta::SystemFingerprint => chunk.system_fingerprint(),
+                Meta::ServiceTier => chunk.service_tier(),
+                _ => chunk.provider(),
+            };
             if let Some(text) = text {
                 let text = Part::of(context.payload(), text);
                 let delta = Delta { code: meta as u32, text, ..Delta::new(Kind::Meta) };
                 self.put(context, delta, Stage::Meta, sink)?;
+                self.metas |= bit;
             }
-            self.metas = self.metas.saturating_add(1);
         }
         Ok(())
     }

@@ -77,7 +77,9 @@ impl Frames {
         if end <= self.start {
             return None;
         }
-        let frame = Frame { start: self.start, end, choices, kinds: self.kinds };
+        // Members that describe the response are looked at only where they are asked for.
+        let kinds = self.kinds & !Kind::Meta.bit();
+        let frame = Frame { start: self.start, end, choices, kinds };
         *self = Frames { start: end, kinds: 0 };
         Some(frame)
     }
