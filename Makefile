@@ -1,7 +1,7 @@
 # `make test` is the whole of the checks, each once; `make test-full` takes every cut, processor and seed that there is.
 # docs/testing.md says what each step would catch. `make check` is what to run after a change.
 SCRIPTS = abi asan bench capi coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse mutants proof readme ship wasm
-.PHONY: test test-full check fmt format clippy doc tests count fuzz floods clean install uninstall go-lib abi-write $(SCRIPTS)
+.PHONY: test test-full check fmt format clippy doc tests circles count fuzz floods clean install uninstall go-lib abi-write $(SCRIPTS)
 TARGET = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 TESTED = -p deltawire -p deltawire-cli --all-features
 MANIFESTS = Cargo.toml proof/Cargo.toml capi/Cargo.toml fuzz/Cargo.toml
@@ -38,6 +38,11 @@ clippy:
 doc:
 	@RUSTDOCFLAGS='-D warnings' cargo doc --locked -p deltawire --no-deps --all-features
 	@echo PASS doc
+
+# No files or folders use each other in a circle: make circles ROOTS=fuzz/src
+ROOTS = src
+circles:
+	@python3 -B scripts/circles.py $(ROOTS)
 
 # --show-output: what a test skips is to be seen and counted. In full, those of the library without features, of the
 # benchmarks' contenders and of the fuzz targets without a fuzzer too.
