@@ -1,7 +1,7 @@
 # `make test` is the whole of the checks, each once; `make test-full` takes every cut, processor and seed that there is.
 # docs/testing.md says what each step would catch. `make check` is what to run after a change.
-SCRIPTS = abi asan bench capi coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse mutants proof readme ship wasm
-.PHONY: test test-full check fmt format clippy doc tests circles count fuzz floods clean install uninstall go-lib abi-write $(SCRIPTS)
+SCRIPTS = abi asan bench capi coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse proof readme ship wasm
+.PHONY: test test-full check fmt format clippy doc tests circles count fuzz floods mutants clean install uninstall go-lib abi-write $(SCRIPTS)
 TARGET = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 TESTED = -p deltawire -p deltawire-cli --all-features
 MANIFESTS = Cargo.toml proof/Cargo.toml capi/Cargo.toml fuzz/Cargo.toml
@@ -71,6 +71,14 @@ abi-write:
 # Each target for SECONDS: make fuzz SECONDS=600 TARGETS='memo split'
 fuzz:
 	@bash scripts/fuzz.sh $(SECONDS) $(TARGETS)
+
+# Whether the tests notice changes of these files; in place, so commit first. No part of `make test`: a change is a build and a
+# run of TESTS, some minutes with all of them. What alters no answer is in .cargo/mutants.toml.
+FILES =
+TESTS = --lib --tests
+mutants:
+	@bash -c '. scripts/lib.sh; need_tool cargo-mutants "$$CARGO_MUTANTS_VERSION"; \
+	  DELTAWIRE_THIN=53 cargo mutants --in-place --timeout 600 --output $(TARGET) $(TESTS:%=--cargo-arg=%) $(FILES:%=--file=%)'
 
 # A GiB of each kind of flood, each in a process of its own, where the peak of memory is asserted; the tests make some MiB.
 MIB = 1024

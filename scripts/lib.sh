@@ -53,11 +53,10 @@ wheel() {
     touch "$wheel/done" || true
 }
 
-# need_tool CRATE VERSION [cargo install's arguments]: its program in just this version; built if it is missing, and the step is
+# need_tool CRATE VERSION: its program in just this version; built if it is missing, and the step is
 # skipped if it cannot be.
 need_tool() {
   local crate=$1 version=$2
-  shift 2
   # What is asked is `cargo deny`, not `cargo-deny`.
   local program=${crate/#cargo-/cargo }
   PATH=$TARGET/tools/bin:$PATH
@@ -65,7 +64,8 @@ need_tool() {
   has_it() { [ "$($program --version 2>/dev/null)" = "$crate $version" ]; }
   has_it && return
   echo "NOTE $crate $version is built first, which takes minutes"
-  CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --root "$TARGET/tools" "$@" "$crate@$version" \
+  # Not optimised: to build it takes longer than to run it.
+  CARGO_PROFILE_DEV_DEBUG=false CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --debug --root "$TARGET/tools" "$crate@$version" \
     >/dev/null 2>&1 || true
   has_it || skip "$crate $version is missing, and cannot be installed"
 }

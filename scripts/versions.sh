@@ -15,7 +15,7 @@ GO_VERSION=1.27.3
 # What makes include/deltawire.h. Another version words it otherwise.
 CBINDGEN_VERSION=0.29.4
 
-# What lists the changes that scripts/mutants.sh tries.
+# What `make mutants` runs.
 CARGO_MUTANTS_VERSION=27.1.0
 
 # What holds the crates to deny.toml, as PyPI has it built: to build it takes longer than all that it checks.
