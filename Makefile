@@ -40,7 +40,7 @@ doc:
 	@echo PASS doc
 
 # No files or folders use each other in a circle: make circles ROOTS=fuzz/src
-ROOTS = src
+ROOTS = src fuzz/src benches/src
 circles:
 	@python3 -B scripts/circles.py $(ROOTS)
 

@@ -66,7 +66,7 @@ def graph(root):
         for m in re.finditer(r"(?<![\w:$.])[a-z]\w*(?:\s*::\s*\w+)+", rest):
             found.append((line(m.start()), [part.strip() for part in m[0].split("::")], None))
         # What is re-exported is used if the code below has its name too.
-        uses[module] = [(at, path) for at, path, name in found if not name or re.search(rf"\b{name}\b", rest)]
+        uses[module] = [(at, path) for at, path, name in found if name in ("", None, "*") or re.search(rf"\b{name}\b", rest)]
 
     def lead(module, path, seen=()):
         """The module whose file defines this path, or none if it is of another crate."""

@@ -578,6 +578,7 @@ fn a_buffer_that_is_too_small_changes_nothing() {
     let (mut tracker, mut log): (Tracker, MessageLog) = Default::default();
     let mut buffer = vec![0; 4096];
     let mut tried = 0;
+    #[allow(clippy::type_complexity)] // A closure of this test alone.
     let mut step = |write: &mut dyn FnMut(&mut MessageLog, &mut [u8]) -> Result<(), LogError>| {
         let (len, state, bytes) = (log.len(), format!("{log:?}"), buffer.clone());
         let mut ample = log.clone();

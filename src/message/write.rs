@@ -414,6 +414,7 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
             match part {
                 // A role that came before stays.
                 Update::Role(text) => {
+                    #[allow(clippy::collapsible_match)] // The guard would let the role go on to the other arms.
                     if new.role.len == 0 {
                         new.role = self.replace(new.role);
                         new.role.grow(self.untracked(key(kind::ROLE), text));
