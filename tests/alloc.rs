@@ -171,13 +171,13 @@ fn by_push<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize
 
 fn by_pull<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize, config: Config) -> usize {
     let mut reader = Reader::default();
-    let mut tracker: Tracker = Tracker::new();
+    let (mut tracker, mut of_log): (Tracker, Tracker) = Default::default();
     let (mut log, mut buffer): (MessageLog, _) = (MessageLog::new(), [0; 16384]);
     let mut parser = Parser::<S, SLOTS, ()>::with_slots(storage, config, ());
     let mut see = |reader: &mut Reader, event: &Event<'_>| {
         reader.see(event);
         if let Event::Chunk(chunk) = event {
-            reader.sum += usize::from(log.add(&mut buffer, chunk).is_ok());
+            reader.sum += usize::from(log.add_chunk(&mut buffer, &mut of_log, chunk).is_ok());
             let mut updates = tracker.updates(chunk);
             (&mut updates).for_each(|(_, update)| reader.take(update));
             reader.sum += usize::from(updates.error().is_some());
@@ -200,7 +200,9 @@ fn by_pull<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize
             Err(error) => reader.sum += error.offset() as usize,
         }
     }
-    reader.sum += usize::from(log.finish(&mut buffer).is_ok());
+    for (choice, update) in of_log.finish() {
+        reader.sum += usize::from(log.put(&mut buffer, choice, &update).is_ok());
+    }
     reader.sum += log.text(&buffer, Field::Content, 0, 0, &mut [0; 64]).unwrap_or(0);
     reader.sum += log.json(&buffer, true, &mut [0; 64]);
     reader.sum + parser.last_event_id().len()

@@ -150,7 +150,7 @@ fn message_bytes() {
         let limits = Limits { max_message_len, ..Limits::DEFAULT };
         for pieces in cuts(&stream).chain(sizes(&stream)) {
             let (assembler, got) = assembled(Assembler::with_limits(limits), &pieces);
-            let [one, two] = &assembler.message().choices[..] else { panic!("two choices") };
+            let [one, two] = &assembler.message().unwrap().choices[..] else { panic!("two choices") };
             let text = |text: &Option<String>| text.clone().unwrap_or_default();
             assert_eq!((&*text(&one.content), &*text(&two.content)), (wanted.0, wanted.1), "{name}");
             let reasons = (one.finish_reason.as_deref(), two.finish_reason.as_deref());
@@ -166,8 +166,9 @@ fn choices_and_calls_of_messages() {
         for pieces in cuts(&stream) {
             let (assembler, errors) = assembled(Assembler::new(), &pieces);
             assert_eq!(errors, if number > 128 { vec![AssembleError::TooManyChoices] } else { vec![] });
-            assert_eq!(assembler.message().choices.len(), number.min(128));
-            assert_eq!(assembler.message().choices[0].content.as_deref(), Some("c0c0"));
+            let message = assembler.message().unwrap();
+            assert_eq!(message.choices.len(), number.min(128));
+            assert_eq!(message.choices[0].content.as_deref(), Some("c0c0"));
         }
     }
     for number in [255, 256, 257] {
@@ -175,7 +176,7 @@ fn choices_and_calls_of_messages() {
         for pieces in cuts(&stream) {
             let (assembler, errors) = assembled(Assembler::new(), &pieces);
             assert_eq!(errors, if number > 256 { vec![AssembleError::TooManyCalls] } else { vec![] });
-            let choice = &assembler.message().choices[0];
+            let choice = &assembler.message().unwrap().choices[0];
             assert_eq!((choice.tool_calls.len(), choice.content.as_deref()), (number.min(256), Some("a")));
         }
     }
@@ -186,15 +187,16 @@ fn choices_and_calls_of_messages() {
 fn choices_and_calls_of_logs() {
     fn logged(pieces: &[&[u8]]) -> (MessageLog<3, 4>, Vec<u8>, Vec<LogError>) {
         let (mut log, mut buffer, mut errors) = (MessageLog::new(), vec![0; 16384], Vec::new());
+        let mut tracker = Tracker::<3, 4>::new();
         let mut parser = Parser::with_tracker(Growing::new(), Config::default(), ());
         for mut piece in pieces.iter().copied() {
             while let Some(event) = parser.next(&mut piece).unwrap() {
                 if let Event::Chunk(chunk) = event {
-                    errors.extend(log.add(&mut buffer, &chunk).err());
+                    errors.extend(log.add_chunk(&mut buffer, &mut tracker, &chunk).err());
                 }
             }
         }
-        log.finish(&mut buffer).unwrap();
+        assert_eq!(tracker.finish().count(), 0);
         (log, buffer, errors)
     }
     let content = |log: &MessageLog<3, 4>, buffer: &[u8]| {

@@ -126,7 +126,6 @@ impl<'s> Walk<'s> {
         assert_eq!(walk.fed, stream.len(), "the whole stream");
         walk.feed(0, true);
         assert!(walk.finished);
-        walk.close();
         walk
     }
 
@@ -168,16 +167,6 @@ impl<'s> Walk<'s> {
         }
         if self.stuck {
             self.sticks();
-        }
-        self.close();
-    }
-
-    fn close(&mut self) {
-        if !std::mem::replace(&mut self.seen.added, true) {
-            // SAFETY: a message.
-            while unsafe { deltawire_message_finish(self.seen.message.at().cast()) } == DELTAWIRE_NEED_STORAGE {
-                self.seen.enlarge();
-            }
         }
     }
 

@@ -1,10 +1,11 @@
-//! Assembler and log against each other, and against a naive reading of serde_json's values.
+//! A message by pull, by push and read from the log, all the same, and against a naive reading of serde_json's values.
 
 use crate::input;
 use crate::log::escaped;
 use crate::memo::decode;
 use deltawire::chat::Chunk;
 use deltawire::message::{AssembleError, Assembler, Completion, Failure, Field, LogError, MessageLog};
+use deltawire::track::Tracker;
 use deltawire::{Config, Event, Growing, Limits, Parser, QuirkSet};
 use serde_json::Value;
 
@@ -19,27 +20,29 @@ pub fn message(data: &[u8]) {
     let mut assembler = Assembler::new();
     let mut log: Logged<128, 256> = Logged::new(0);
     let mut few: Logged<2, 3> = Logged::new(bytes.len());
+    let (mut tracker, mut small) = (Tracker::<128, 256>::new(), Tracker::<2, 3>::new());
     let mut fits = true;
     let mut naive = Some(crate::naive::Naive::default());
     let quirks = chunks(config, &bytes, &[], |chunk| {
         let due = assembler.add(&Event::Chunk(*chunk)).err().map(as_log_error);
-        assert_eq!(log.with(|log, buffer| log.add(buffer, chunk)), due, "{}", context());
-        fits &= few.with(|log, buffer| log.add(buffer, chunk)) == due;
+        assert_eq!(log.with(|log, buffer| log.add_chunk(buffer, &mut tracker, chunk)), due, "{}", context());
+        fits &= few.with(|log, buffer| log.add_chunk(buffer, &mut small, chunk)) == due;
         naive = naive.take().filter(|_| due.is_none()).and_then(|naive| naive.chunk(chunk));
         if each {
-            log.compare(assembler.message(), &context);
+            log.compare(&message_of(&assembler), &context);
         }
     });
     assembler.finish().expect("nothing can be too long");
-    assert_eq!(log.with(|log, buffer| log.finish(buffer)), None);
-    log.compare(assembler.message(), &context);
+    let message = message_of(&assembler);
+    log.finish(&mut tracker);
+    log.compare(&message, &context);
     if fits {
-        assert_eq!(few.with(|log, buffer| log.finish(buffer)), None);
-        few.compare(assembler.message(), &context);
+        few.finish(&mut small);
+        few.compare(&message, &context);
     }
     let left = (quirks | assembler.quirks()).iter().any(|quirk| !crate::naive::harmless(quirk));
     if let Some(naive) = naive.filter(|_| !left) {
-        naive.compare(assembler.message(), &context);
+        naive.compare(&message, &context);
     }
 
     // Cut, and with a limit: the same, and no more than the limit.
@@ -50,8 +53,13 @@ pub fn message(data: &[u8]) {
     chunks(config, &bytes, &cuts, |chunk| errors.1.push(cut.add(&Event::Chunk(*chunk))));
     assert!(errors.0 == errors.1 && whole.message() == cut.message(), "{}", context());
     assert_eq!(whole.finish(), cut.finish());
-    assert_eq!(whole.message(), cut.message(), "{}", context());
-    assert!(texts(whole.message()) <= limits.max_message_len, "more than the limit: {}", context());
+    let message = message_of(&whole);
+    assert_eq!(message, message_of(&cut), "{}", context());
+    assert!(texts(&message) <= limits.max_message_len, "more than the limit: {}", context());
+}
+
+fn message_of(assembler: &Assembler) -> Completion {
+    assembler.message().expect("there is memory")
 }
 
 /// Gives each chunk of a stream to `each`, and the quirks that the parser met.
@@ -126,6 +134,13 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
                 }
                 done => return done.err(),
             }
+        }
+    }
+
+    /// What waits in the tracker.
+    fn finish(&mut self, tracker: &mut Tracker<CHOICES, CALLS>) {
+        for (choice, update) in tracker.finish() {
+            assert_eq!(self.with(|log, buffer| log.put(buffer, choice, &update)), None);
         }
     }
 

@@ -75,8 +75,10 @@ struct Calls {
 
 impl Cursor {
     /// Before the first delta.
-    pub(crate) const START: Cursor =
-        Cursor { at: 0, is_off_page: false, tail: Tail::Choices, last: None, choice: 0, inside: None };
+    #[inline(always)]
+    pub(crate) const fn new() -> Self {
+        Cursor { at: 0, is_off_page: false, tail: Tail::Choices, last: None, choice: 0, inside: None }
+    }
 
     /// Back to before the first delta, of whichever chunk.
     #[inline(always)]
@@ -85,27 +87,52 @@ impl Cursor {
         (self.last, self.inside) = (None, None);
     }
 
+    /// The next delta, if that is a text or a raw value on the page: its kind, its choice, and where it lies.
+    #[inline(always)]
+    pub(crate) fn next_on_page(&mut self, index: &Index) -> Option<(Kind, u32, Part)> {
+        while !self.is_off_page {
+            let item = index.list.get(self.at)?;
+            if !matches!(item.how, How::Text | How::Raw) {
+                return None;
+            }
+            self.at = self.at.wrapping_add(1);
+            let part = index.part(item);
+            if part.len > 0 && !(item.is_fallback() && self.last == Some(item.kind)) {
+                self.last = Some(item.kind);
+                return Some((item.kind, item.choice, part));
+            }
+        }
+        None
+    }
+
     /// The next delta. The chunk must be the same at each call.
     #[inline(always)]
     pub(crate) fn next(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
-        while !self.is_off_page {
-            let Some(item) = index.list.get(self.at) else {
-                if index.list.behind == Behind::NOTHING {
-                    return None;
+        if let Some((kind, choice, text)) = self.next_on_page(index) {
+            return Some(Delta { choice, text, ..Delta::new(kind) });
+        }
+        self.next_other(payload, index)
+    }
+
+    /// The next delta, where [`next_on_page`](Cursor::next_on_page) gave none.
+    #[inline(always)]
+    pub(crate) fn next_other(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
+        if !self.is_off_page {
+            match index.list.get(self.at) {
+                None if index.list.behind == Behind::NOTHING => return None,
+                Some(item) if item.how == How::Fragment => {
+                    self.at = self.at.wrapping_add(1);
+                    self.last = Some(Kind::ToolCall);
+                    return Some(whole(*item, index.part(item), payload));
                 }
-                break;
-            };
-            if !matches!(item.how, How::Text | How::Raw) {
-                break;
-            }
-            self.at = self.at.wrapping_add(1);
-            let text = index.part(item);
-            if text.len > 0 && !(item.is_fallback() && self.last == Some(item.kind)) {
-                self.last = Some(item.kind);
-                return Some(Delta { choice: item.choice, text, ..Delta::new(item.kind) });
+                _ => {}
             }
         }
-        self.next_of_any(payload, index)
+        // A copy, so that nothing points to the cursor: it need not be in memory.
+        let mut copy = *self;
+        let delta = copy.next_of_any(payload, index);
+        *self = copy;
+        delta
     }
 
     /// Back to before the delta that was given last: an item that has no other.
@@ -119,8 +146,8 @@ impl Cursor {
     /// The name that the next delta holds, of the tool call that was just given; empty if it has none.
     #[inline]
     pub(crate) fn name_of_call(&self) -> Part {
-        match &self.inside {
-            Some(Inside { progress: Progress::Calls(calls), .. }) => calls.name,
+        match self.inside {
+            Some(Inside { progress: Progress::Calls(Calls { name, .. }), .. }) => name,
             _ => Part::NONE,
         }
     }
@@ -166,7 +193,8 @@ impl Cursor {
     fn item_off_page(&mut self, payload: &[u8]) -> Option<Item> {
         let mut choice = choice_at(payload, self.choice as usize)?;
         loop {
-            let mut items = Items::new(false);
+            let mut room = [Item::NONE; Items::OF_CHOICE];
+            let mut items = Items::new(&mut room, false);
             put_choice(payload, &choice.fields, choice.number, &mut items);
             self.choice = choice.start as u32;
             self.last = self.last.filter(|_| self.at > 0);
@@ -271,14 +299,20 @@ impl Inside {
 /// The deltas of a choice's items, where there is no list.
 pub(super) struct ItemDeltas<'a> {
     payload: &'a [u8],
-    items: Items,
+    items: [Item; Items::OF_CHOICE],
+    len: usize,
     at: usize,
     inside: Option<Inside>,
 }
 
 impl<'a> ItemDeltas<'a> {
-    pub(super) fn new(payload: &'a [u8], items: Items) -> Self {
-        ItemDeltas { payload, items, at: 0, inside: None }
+    /// `read` reads the items.
+    pub(super) fn new(payload: &'a [u8], read: impl FnOnce(&mut Items<'_>)) -> Self {
+        let mut room = [Item::NONE; Items::OF_CHOICE];
+        let mut items = Items::new(&mut room, false);
+        read(&mut items);
+        let len = items.as_slice().len();
+        ItemDeltas { payload, items: room, len, at: 0, inside: None }
     }
 }
 
@@ -290,7 +324,7 @@ impl Iterator for ItemDeltas<'_> {
             if let Some(delta) = self.inside.as_mut().and_then(|inside| inside.next(self.payload)) {
                 return Some(delta);
             }
-            let item = *self.items.as_slice().get(self.at)?;
+            let item = *self.items.get(..self.len)?.get(self.at)?;
             self.at = self.at.saturating_add(1);
             self.inside = Inside::of(item, item.part());
             if self.inside.is_none() {
@@ -346,15 +380,18 @@ fn function_arguments(choice: u32, text: Part) -> Option<Delta> {
 }
 
 /// The delta of an item that has one.
+#[inline(always)]
 fn whole(item: Item, text: Part, payload: &[u8]) -> Delta {
     let delta = Delta { choice: item.choice, ..Delta::new(item.kind) };
     match item.how {
-        How::Fragment => {
-            let flags = if text.len > 1 { FLAG_NUMBER } else { 0 };
-            Delta { flags, number: u64::from(text.start), ..delta }
-        }
-        How::Reason => Delta { code: FinishReason::of(text.text(payload)).kind().number(), text, ..delta },
+        How::Fragment => Delta { flags: FLAG_NUMBER, number: u64::from(text.start), ..delta },
+        How::Reason => Delta { code: reason_code(text, payload), text, ..delta },
         How::NativeReason => Delta { code: Meta::NativeFinishReason as u32, text, ..delta },
         _ => Delta { text, ..delta },
     }
+}
+
+#[inline(never)]
+fn reason_code(text: Part, payload: &[u8]) -> u32 {
+    FinishReason::of(text.text(payload)).kind().number()
 }

@@ -3,10 +3,10 @@
 use super::cursor::{Cursor, ItemDeltas};
 use super::index::{DeltaIndex, Index};
 use super::list::put_message;
-use super::page::Items;
 use super::pass::Pass;
 use super::update::Update;
 use super::views::{Chunk, Message};
+use crate::delta::{Delta, Kind};
 
 /// The deltas of a chunk, each with the index of its choice (0 for usage and errors of the chunk as a whole): choice by
 /// choice, texts before the finish reason, usage and errors last.
@@ -20,7 +20,7 @@ pub struct Deltas<'a> {
 
 impl Deltas<'_> {
     pub(crate) fn none() -> Self {
-        Deltas { payload: &[], index: None, cursor: Cursor::START }
+        Deltas { payload: &[], index: None, cursor: Cursor::new() }
     }
 }
 
@@ -30,8 +30,14 @@ impl<'a> Iterator for Deltas<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<(u32, Update<'a>)> {
         let Deltas { payload, index, cursor } = self;
+        let index = (*index)?;
         loop {
-            let delta = cursor.next(payload, (*index)?)?;
+            let delta = match cursor.next_on_page(index) {
+                // Nearly always.
+                Some((Kind::Content, choice, part)) => return Some((choice, Update::Content(part.text(payload)))),
+                Some((kind, choice, text)) => Delta { choice, text, ..Delta::new(kind) },
+                None => cursor.next_other(payload, index)?,
+            };
             if let Some(update) = Update::of(&delta, payload) {
                 return Some((delta.choice, update));
             }
@@ -47,7 +53,7 @@ impl<'a> Chunk<'a> {
     /// the chunk to a [`Tracker`](crate::track::Tracker), or use [`Parser::feed`](crate::Parser::feed).
     #[inline(always)]
     pub fn deltas(&self) -> Deltas<'a> {
-        Deltas { payload: self.payload(), index: Some(self.index()), cursor: Cursor::START }
+        Deltas { payload: self.payload(), index: Some(self.index()), cursor: Cursor::new() }
     }
 }
 
@@ -56,10 +62,12 @@ impl<'a> Message<'a> {
     pub fn deltas(&self) -> impl Iterator<Item = Update<'a>> {
         let payload = self.value().raw();
         let mut fields = DeltaIndex::EMPTY;
-        let mut items = Items::new(false);
-        if Pass::again(payload, 0).delta(&mut fields).is_some() {
-            put_message(payload, &fields, &mut items);
-        }
-        ItemDeltas::new(payload, items).filter_map(move |delta| Update::of(&delta, payload))
+        let walked = Pass::again(payload, 0).delta(&mut fields).is_some();
+        let deltas = ItemDeltas::new(payload, |items| {
+            if walked {
+                put_message(payload, &fields, items);
+            }
+        });
+        deltas.filter_map(move |delta| Update::of(&delta, payload))
     }
 }

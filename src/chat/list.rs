@@ -12,7 +12,7 @@ const UPTO_CONTENT: u32 = (2 << delta::CONTENT) - 1;
 
 /// Puts the items of a choice with this index, in the order in which they are emitted.
 #[inline]
-pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, items: &mut Items) {
+pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, items: &mut Items<'_>) {
     let mut reader = Reader { payload, choice: number, items };
     let spans = &fields.spans;
     let has_delta = reader.first_byte(spans, choice::DELTA) == Some(b'{');
@@ -32,17 +32,17 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
 }
 
 /// Puts the items of a `message`.
-pub(super) fn put_message(payload: &[u8], fields: &DeltaIndex, items: &mut Items) {
+pub(super) fn put_message(payload: &[u8], fields: &DeltaIndex, items: &mut Items<'_>) {
     Reader { payload, choice: 0, items }.delta(fields, u32::MAX);
 }
 
-struct Reader<'r> {
+struct Reader<'r, 'i> {
     payload: &'r [u8],
     choice: u32,
-    items: &'r mut Items,
+    items: &'r mut Items<'i>,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> Reader<'r, '_> {
     fn span_bytes(&self, span: Span) -> &'r [u8] {
         self.payload.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
@@ -135,13 +135,13 @@ impl<'r> Reader<'r> {
             }
             (delta::FUNCTION_CALL, Some(b'{')) => self.container(spans, member, Kind::FunctionName, How::Function),
             (delta::TOOL_CALLS, Some(b'[')) if fields.calls > 0 => {
-                let call = fields.first_call;
-                if fields.calls > 1 || !call.is_fragment {
+                if fields.calls > 1 || !fields.is_fragment {
                     return self.container(spans, member, Kind::ToolCall, How::Calls);
                 }
-                let part = Part { start: call.index, len: 1 + u32::from(call.has_index), ..Part::NONE };
+                // An index is no place; that it has a length keeps it from being taken for an empty text.
+                let part = Part { start: fields.call_index, len: 1, ..Part::NONE };
                 self.put(Kind::ToolCall, How::Fragment, part, false);
-                self.string(call.arguments, Kind::ToolArguments, false);
+                self.string(fields.arguments, Kind::ToolArguments, false);
             }
             (delta::AUDIO, Some(b'{')) => self.container(spans, member, Kind::Audio, How::Raw),
             (delta::ANNOTATIONS, Some(b'[')) => self.container(spans, member, Kind::Annotation, How::Raw),

@@ -11,7 +11,7 @@ pub(crate) enum How {
     Text,
     /// A raw JSON value.
     Raw,
-    /// A tool call that has no more than an index: `start`, if `end` is 2 more, and none if it is 1 more.
+    /// A tool call that has no more than an index, which is `start`.
     Fragment,
     /// A finish reason.
     Reason,
@@ -64,8 +64,9 @@ impl Item {
     }
 }
 
-/// Items of a page. A choice's deltas are at most [`Items::OF_CHOICE`] items; of more than fit the rest is read once more.
-pub(crate) const PAGE: usize = 12;
+/// Items of a page: a content each of eight choices. A page is part of each parser; choices that do not fit are walked once
+/// more when they are asked for.
+pub(crate) const PAGE: usize = 8;
 
 /// What comes behind the choices of a page: a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,52 +132,56 @@ impl DeltaList {
         true
     }
 
-    /// Puts the items of the choice that begins at `start` behind the others, but for the first `skip`. If they do not
-    /// fit, they are left for another page; on an empty page as many are put as fit. Nothing is put behind a choice
-    /// that was left.
-    pub(crate) fn add_choice(&mut self, items: &[Item], start: u32, skip: u8) {
+    /// Puts the items of the choice that begins at `start`, which `read` reads, behind the others. If they do not fit, they
+    /// are left for another walk; on an empty page as many are put as fit. Nothing is put behind a choice that was left.
+    #[inline(always)]
+    pub(crate) fn add_choice(&mut self, start: u32, read: impl FnOnce(&mut Items<'_>)) {
         if self.behind.has(Behind::CHOICES) {
             return;
         }
         let before = self.len;
-        let items = items.get(usize::from(skip)..).unwrap_or_default();
-        for item in items {
-            if !self.push(*item) {
-                self.rest = start;
-                self.behind.add(Behind::CHOICES, true);
-                self.skip = if before == 0 { skip.saturating_add(self.len) } else { skip };
-                self.len = if before == 0 { self.len } else { before };
-                return;
-            }
+        let mut items = Items::new(self.items.get_mut(usize::from(before)..).unwrap_or_default(), false);
+        read(&mut items);
+        let (len, is_cut) = (items.len as u8, items.is_cut);
+        if !is_cut {
+            self.len = before.wrapping_add(len);
+            return;
+        }
+        self.rest = start;
+        self.behind.add(Behind::CHOICES, true);
+        if before == 0 {
+            (self.len, self.skip) = (len, len);
         }
     }
 }
 
 /// The items of one choice, while they are read.
-pub(crate) struct Items {
-    items: [Item; Items::OF_CHOICE],
+pub(crate) struct Items<'r> {
+    room: &'r mut [Item],
     len: usize,
+    /// There was no room for all.
+    pub(crate) is_cut: bool,
     /// Texts that are empty are kept, and so is what is void because of an item before it.
     pub(crate) keeps_all: bool,
 }
 
-impl Items {
+impl<'r> Items<'r> {
     /// The most items that a choice has: each kind once, and of its tool calls two.
     pub(crate) const OF_CHOICE: usize = 20;
 
     #[inline]
-    pub(crate) fn new(keeps_all: bool) -> Self {
-        Items { items: [Item::NONE; Items::OF_CHOICE], len: 0, keeps_all }
+    pub(crate) fn new(room: &'r mut [Item], keeps_all: bool) -> Self {
+        Items { room, len: 0, is_cut: false, keeps_all }
     }
 
     #[inline]
     pub(crate) fn as_slice(&self) -> &[Item] {
-        self.items.get(..self.len).unwrap_or_default()
+        self.room.get(..self.len).unwrap_or_default()
     }
 
     /// Whether the item that was put last is of this kind.
     #[inline]
-    pub(crate) fn ends_with(&self, kind: Kind) -> bool {
+    fn ends_with(&self, kind: Kind) -> bool {
         self.as_slice().last().is_some_and(|last| last.kind == kind)
     }
 
@@ -188,9 +193,12 @@ impl Items {
             }
             item.segments &= !Item::FALLBACK;
         }
-        if let Some(slot) = self.items.get_mut(self.len) {
-            *slot = item;
-            self.len = self.len.wrapping_add(1);
+        match self.room.get_mut(self.len) {
+            Some(slot) => {
+                *slot = item;
+                self.len = self.len.wrapping_add(1);
+            }
+            None => self.is_cut = true,
         }
     }
 }

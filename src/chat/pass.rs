@@ -6,10 +6,10 @@
 //! beyond an index, no UTF-8 is checked.
 
 use super::expect::Expect;
-use super::index::{call, choice, delta, top, CallIndex, ChoiceIndex, DeltaIndex, Facts, FirstCall, Index, Seen, Span};
+use super::index::{call, choice, delta, top, CallIndex, ChoiceIndex, DeltaIndex, Facts, Index, Seen, Span};
 use super::key::Key;
 use super::list::put_choice;
-use super::page::Items;
+use super::page::DeltaList;
 use super::parts::part_type;
 use super::scalar::{index_number, is_error, reason_of, text_of};
 use super::work::{next_key, Notes, Work, UNKNOWN};
@@ -171,8 +171,7 @@ impl Work<'_, '_> {
                 let start = self.steps.offset();
                 self.choice(&mut index.first);
                 let Index { first, list, facts, .. } = &mut *index;
-                let items = self.conclude(first, seen, facts);
-                list.add_choice(items.as_slice(), start as u32, 0);
+                self.conclude(first, seen, facts, list, start as u32);
             } else {
                 self.aside(|work| work.next_choice(index, seen));
             }
@@ -190,17 +189,16 @@ impl Work<'_, '_> {
         let mut other = ChoiceIndex::EMPTY;
         let start = self.steps.offset();
         self.aside(|work| work.choice(&mut other));
-        let items = self.conclude(&other, seen, &mut index.facts);
-        index.list.add_choice(items.as_slice(), start as u32, 0);
+        let Index { list, facts, .. } = &mut *index;
+        self.conclude(&other, seen, facts, list, start as u32);
     }
 
-    /// Notes what the verdict has to know of a choice, and gives its deltas.
+    /// Notes what the verdict has to know of a choice that began at `start`, and puts its deltas in the list.
     #[inline(always)]
-    fn conclude(&self, choice: &ChoiceIndex, seen: &mut Seen, facts: &mut Facts) -> Items {
+    fn conclude(&self, choice: &ChoiceIndex, seen: &mut Seen, facts: &mut Facts, list: &mut DeltaList, start: u32) {
         /// Members that few choices have.
         const RARE: u32 = 1 << choice::MESSAGE | 1 << choice::TEXT | 1 << choice::ERROR | 1 << choice::FINISH_CAMEL;
         let first = |member| choice.spans.get(member).and_then(|span| self.first_byte(span));
-        let mut items = Items::new(false);
         let number = self.index_of(choice);
         if choice.spans.mask() & (RARE | 1 << choice::WHOLE) != 1 << choice::WHOLE
             || first(choice::FINISH_REASON) == Some(b'"')
@@ -212,8 +210,7 @@ impl Work<'_, '_> {
             seen.all.insert(number);
             facts.delta |= first(choice::DELTA) == Some(b'{');
         }
-        put_choice(self.steps.bytes(), choice, number, &mut items);
-        items
+        list.add_choice(start, |items| put_choice(self.steps.bytes(), choice, number, items));
     }
 
     #[inline(always)]
@@ -348,7 +345,7 @@ impl Work<'_, '_> {
                 Key::Thought => (delta::THOUGHT, Expect::ANY),
                 Key::FunctionCall => (delta::FUNCTION_CALL, Expect::FUNCTION),
                 Key::ToolCalls => {
-                    into.calls = 0;
+                    into.no_calls();
                     if self.steps.peek() == b'[' {
                         self.aside(|work| work.tool_calls(into));
                         more = self.more_members();
@@ -399,7 +396,7 @@ impl Work<'_, '_> {
                 let mut call = CallIndex::EMPTY;
                 work.call(&mut call);
                 if into.calls == 0 {
-                    into.first_call = work.first_call(&call);
+                    work.first_call(&call, into);
                 }
                 into.calls = into.calls.saturating_add(1);
                 more = work.more_elements();
@@ -409,9 +406,9 @@ impl Work<'_, '_> {
         });
     }
 
-    /// What a list of deltas needs to know of the first call.
+    /// Notes what a list of deltas needs to know of the first call.
     #[inline]
-    fn first_call(&self, call: &CallIndex) -> FirstCall {
+    fn first_call(&self, call: &CallIndex, into: &mut DeltaIndex) {
         /// What a fragment of arguments may have, beside an ID and a type that are null.
         const PLAIN: u32 = 1 << call::INDEX | 1 << call::FUNCTION | 1 << call::ARGUMENTS | 1 << call::WHOLE;
         let value = |member| call.get(member).map(|span| self.value(span));
@@ -422,12 +419,9 @@ impl Work<'_, '_> {
         let arguments = call.get(call::ARGUMENTS);
         let string = arguments.filter(|span| self.first_byte(*span) == Some(b'"'));
         let no_other = arguments.is_none_or(|span| matches!(self.first_byte(span), Some(b'"' | b'n')));
-        FirstCall {
-            index: index.unwrap_or(0),
-            has_index: index.is_some(),
-            is_fragment: is_bare && no_other && call.has(call::WHOLE),
-            arguments: string.unwrap_or_default(),
-        }
+        into.is_fragment = is_bare && no_other && index.is_some();
+        into.call_index = index.unwrap_or(0);
+        into.arguments = string.unwrap_or_default();
     }
 
     /// Walks one tool call.
@@ -542,7 +536,7 @@ mod tests {
         (0..top::COUNT).for_each(|member| add("top", member, index.top.get(member)));
         (0..choice::COUNT).for_each(|member| add("choice", member, index.first.spans.get(member)));
         (0..delta::COUNT).for_each(|member| add("delta", member, index.first.delta.spans.get(member)));
-        add("arguments", 0, Some(index.first.delta.first_call.arguments));
+        add("arguments", 0, Some(index.first.delta.arguments));
         let rest = format!("{:?} {seen:?} {:?}", index.quirks, index.facts);
         (values, rest)
     }

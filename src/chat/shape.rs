@@ -105,7 +105,7 @@ impl Holes {
         if let Some(value) = member(index, payload, &first.spans, choice::TEXT).filter(text) {
             holes.add(payload, value, Fill::Text)?;
         }
-        if let Some(value) = Some(index.value(payload, first.delta.first_call.arguments)).filter(text) {
+        if let Some(value) = Some(index.value(payload, first.delta.arguments)).filter(text) {
             holes.add(payload, value, Fill::Text)?;
         }
         if let Some(value) = member(index, payload, &first.spans, choice::LOGPROBS).filter(object) {
@@ -249,7 +249,8 @@ impl Shape {
     /// Keeps what may be a delta.
     fn keep_deltas(&mut self, index: &Index, payload: &[u8], holes: &[Hole]) -> Option<()> {
         let number = member(index, payload, &index.first.spans, choice::INDEX).and_then(index_number);
-        let mut items = Items::new(true);
+        let mut room = [Item::NONE; Items::OF_CHOICE];
+        let mut items = Items::new(&mut room, true);
         self.number = number.unwrap_or(0);
         put_choice(payload, &index.first, self.number, &mut items);
         self.count = items.as_slice().len() as u8;

@@ -99,11 +99,14 @@ impl<'a> Update<'a> {
     pub fn of(delta: &Delta, payload: &'a [u8]) -> Option<Self> {
         match delta.kind {
             Kind::Content => Some(Update::Content(delta.text.text(payload))),
-            _ => Update::of_any(delta, payload),
+            Kind::Reasoning => Some(Update::Reasoning(delta.text.text(payload))),
+            Kind::ToolArguments => Some(Update::CallArguments { call: delta.call, text: delta.text.text(payload) }),
+            // A copy, so that nothing points to the delta: it need not be in memory.
+            _ => Update::of_any(&{ *delta }, payload),
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn of_any(delta: &Delta, payload: &'a [u8]) -> Option<Self> {
         let Delta { call, .. } = *delta;
         let text = delta.text.text(payload);

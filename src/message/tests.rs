@@ -338,10 +338,7 @@ fn usage_is_the_last_and_errors_the_first() {
         r#"{"error":"two"}"#,
     ]);
     assert_eq!(message.usage.unwrap().as_bytes(), br#"{"total_tokens":2}"#);
-    assert_eq!(
-        message.error,
-        Some(Failure::Json(super::RawJson::of(br#"{"message":"one"}"#).unwrap()))
-    );
+    assert_eq!(message.error, Some(Failure::Json(super::RawJson::of(br#"{"message":"one"}"#).unwrap())));
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub(super) struct Calls<'h, H: ?Sized>(pub(super) &'h mut H);
 impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
     const COUNTS_USAGE: bool = false;
     const STOPS_AT_LIMIT: bool = true;
+    const HAS_FRAMES: bool = false;
 
     #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
@@ -36,7 +37,7 @@ impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
         }
         match Update::of(delta, context.payload()) {
             Some(update) => put_of(self.0.update(delta.choice, update)),
-            None => self.other(context, delta),
+            None => self.other(&{ *context }, &{ *delta }),
         }
     }
 }

@@ -20,7 +20,7 @@ struct Checkpoint {
     silent_next: u64,
     line: Line,
     block: Block,
-    retry: Option<u64>,
+    retry: u64,
     in_array: bool,
     after: After,
     ending: Ending,

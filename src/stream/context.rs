@@ -38,6 +38,7 @@ impl<'a> Bytes<'a> {
 }
 
 /// What a [`Sink`](super::Sink) may ask about the event whose deltas it is given.
+#[derive(Clone, Copy)]
 pub struct Context<'a> {
     chunk: Option<Chunk<'a>>,
     /// Where the event lies in the stream: the offset of its first byte.

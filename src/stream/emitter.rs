@@ -41,6 +41,8 @@ pub trait Sink {
     const COUNTS_USAGE: bool = true;
     /// A full table stops the parser behind the event.
     const STOPS_AT_LIMIT: bool = false;
+    /// It may want frames.
+    const HAS_FRAMES: bool = true;
 
     /// Whether deltas of this kind are of use. Those that are not need not be given.
     fn wants(&self, kind: Kind) -> bool;
@@ -53,6 +55,8 @@ pub trait Sink {
 pub trait Track: sealed::Sealed {
     /// As [`Tracker::take`].
     fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken;
+    /// Takes in a text, if it is to be emitted as it is.
+    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool;
     /// As [`Tracker::flush`].
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
 }
@@ -66,6 +70,10 @@ impl<const CHOICES: usize, const CALLS: usize> Track for Tracker<CHOICES, CALLS>
     #[inline(always)]
     fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
         Tracker::take(self, delta, name, payload, offset, quirks)
+    }
+    #[inline(always)]
+    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool {
+        Tracker::take_plain(self, kind, choice, text)
     }
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
         Tracker::flush(self, of, quirks)
@@ -152,7 +160,7 @@ impl Emitter {
             found: Found::NeedMore,
             consumed: 0,
             stage: Stage::Before,
-            cursor: Cursor::START,
+            cursor: Cursor::new(),
             delta: None,
             taken: 0,
             metas: 0,
@@ -351,12 +359,12 @@ impl Emitter {
         let payload = given.get(start..start.wrapping_add(len)).unwrap_or_default();
         let index = machine.index();
         let mut frames = self.frames;
-        let is_odd = !index.quirks.is_empty() || frames.before(machine).is_some();
+        let is_odd = !index.quirks.is_empty() || S::HAS_FRAMES && frames.before(machine).is_some();
         if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) {
             return Err(self.odd(span, None, Stage::Before));
         }
         let context = Context::of_chunk(payload, base.saturating_add(span.start), index, machine.frame());
-        let mut state = Progress { cursor: Cursor::START, taken: 0, quirks: QuirkSet::EMPTY };
+        let mut state = Progress { cursor: Cursor::new(), taken: 0, quirks: QuirkSet::EMPTY };
         frames.add(Kind::Chunk);
         let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
         if let Some(put) = sink.put(&context, &head, &mut state.taken).unless_go() {
@@ -371,8 +379,10 @@ impl Emitter {
         if sink.wants(Kind::Frame) {
             return Err(self.odd(span, Some((state, frames, Break::Nothing)), Stage::After));
         }
-        frames.after(machine, Found::Chunk(span));
-        self.frames = frames;
+        if S::HAS_FRAMES {
+            frames.after(machine, Found::Chunk(span));
+            self.frames = frames;
+        }
         Ok(())
     }
 
@@ -678,7 +688,23 @@ impl Progress {
     ) -> Result<(), Break> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
         let (payload, index) = (chunk.payload(), chunk.index());
-        while let Some(mut delta) = self.cursor.next(payload, index) {
+        loop {
+            let mut delta = match self.cursor.next_on_page(index) {
+                // Nearly always.
+                Some((kind, choice, text)) if tracker.take_plain(kind, choice, text) => {
+                    frames.add(kind);
+                    let delta = Delta { choice, text, ..Delta::new(kind) };
+                    match sink.put(context, &delta, &mut self.taken).unless_go() {
+                        None => continue,
+                        Some(put) => return Err(Break::Put(put, delta)),
+                    }
+                }
+                Some((kind, choice, text)) => Delta { choice, text, ..Delta::new(kind) },
+                None => match self.cursor.next_other(payload, index) {
+                    Some(delta) => delta,
+                    None => return Ok(()),
+                },
+            };
             let name = self.cursor.name_of_call();
             match tracker.take(&mut delta, name, payload, context.start, &mut self.quirks) {
                 Taken::Keep => {}
@@ -700,7 +726,6 @@ impl Progress {
             }
             self.taken = 0;
         }
-        Ok(())
     }
 }
 

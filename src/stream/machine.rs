@@ -107,7 +107,8 @@ pub struct Machine<const SLOTS: usize = 2> {
     pub(super) silent_next: u64,
     pub(super) line: Line,
     pub(super) block: Block,
-    pub(super) retry: Option<u64>,
+    /// The reconnection time so far, on a [`Line::Retry`].
+    pub(super) retry: u64,
     /// Inside a raw JSON array: its elements are values of their own.
     pub(super) in_array: bool,
     pub(super) after: After,
@@ -159,7 +160,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             silent_next: 0,
             line: Line::Skip,
             block: Block::default(),
-            retry: None,
+            retry: 0,
             in_array: false,
             after: After::Nothing,
             ending: Ending::Open,
@@ -450,9 +451,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Field::Event => Line::Name,
                 Field::Id => Line::Id,
                 Field::Retry => {
+                    self.retry = 0;
                     let empty = piece.last && piece.value.is_empty();
-                    self.retry = (!empty).then_some(0);
-                    Line::Retry
+                    if empty {
+                        Line::Skip
+                    } else {
+                        Line::Retry
+                    }
                 }
                 _ => Line::Comment,
             };
@@ -513,14 +518,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     fn retry<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: Piece<'_>, line_end: u64) -> Next {
         for &byte in piece.value {
-            self.retry = match self.retry {
-                Some(ms) if byte.is_ascii_digit() => {
-                    Some(ms.saturating_mul(10).saturating_add(u64::from(byte.wrapping_sub(b'0'))))
-                }
-                _ => None,
-            };
+            if !byte.is_ascii_digit() {
+                self.line = Line::Skip;
+                return Next::Go;
+            }
+            self.retry = self.retry.saturating_mul(10).saturating_add(u64::from(byte.wrapping_sub(b'0')));
         }
-        let Some(ms) = self.retry.filter(|_| piece.last) else { return Next::Go };
+        if !piece.last {
+            return Next::Go;
+        }
+        let ms = self.retry;
         if !self.settle(store, window) {
             return Next::Found(self.too_long());
         }

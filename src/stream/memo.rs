@@ -126,7 +126,8 @@ pub(super) struct Memo<const SLOTS: usize> {
     framing: Framing,
     changing: Changing,
     /// What may change, of the payload that was learned last.
-    before: [Option<u32>; 2],
+    before: [u32; 2],
+    has_before: bool,
     slots: [Slot; SLOTS],
 }
 
@@ -373,7 +374,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         shortest: u16::MAX,
         framing: Framing::USUAL,
         changing: Changing { id: false, created: false },
-        before: [None; 2],
+        before: [0; 2],
+        has_before: false,
         slots: [const { Slot::EMPTY }; SLOTS],
     };
 
@@ -538,12 +540,12 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// Looks which members have changed since a payload was learned last: then they are holes from now on.
     fn note_changes(&mut self, index: &Index, payload: &[u8]) {
         let texts = Changing::texts(index, payload).map(hash);
-        if let [Some(id), Some(created)] = self.before {
-            let [id_now, created_now] = texts;
+        if self.has_before {
+            let ([id, created], [id_now, created_now]) = (self.before, texts);
             self.changing.id |= id_now != id;
             self.changing.created |= created_now != created;
         }
-        self.before = texts.map(Some);
+        (self.before, self.has_before) = (texts, true);
     }
 }
 

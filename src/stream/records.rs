@@ -61,9 +61,9 @@ impl Sink for Records<'_> {
             }
             Kind::Chunk => match context.chunk() {
                 Some(chunk) if self.put_chunk(context, chunk) => Ok(()),
-                _ => self.put_head(context, delta, taken),
+                _ => self.put_head(&{ *context }, &{ *delta }, taken),
             },
-            _ => self.put_other(context, delta, taken),
+            _ => self.put_other(&{ *context }, &{ *delta }, taken),
         };
         match done {
             Ok(()) => Put::Go,

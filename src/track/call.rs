@@ -82,6 +82,9 @@ impl Name {
     }
 }
 
+/// Fragments of arguments are as a rule no longer.
+const SHORT: usize = 48;
+
 /// How far a call's arguments have come: they are an object as a rule, as text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arguments {
@@ -92,6 +95,23 @@ impl Arguments {
     /// The object is complete.
     pub(crate) fn is_closed(&self) -> bool {
         self.balance.is_closed()
+    }
+
+    /// Follows a fragment that is short and has nothing odd about it. `false`: it may not be so, and nothing was done.
+    #[inline]
+    pub(crate) fn add_short(&mut self, text: Text<'_>) -> bool {
+        let mut buffer = [0; SHORT];
+        let copied = text.copy_to(&mut buffer);
+        let bytes = buffer.get(..copied.written).unwrap_or_default();
+        if self.is_closed() || !copied.complete || !copied.quirks.is_empty() {
+            return false;
+        }
+        let mut balance = self.balance;
+        if balance.feed(bytes).is_some_and(|end| end < bytes.len()) {
+            return false;
+        }
+        self.balance = balance;
+        true
     }
 
     /// Follows a fragment. Says whether it went on after the end.

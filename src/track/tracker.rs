@@ -72,16 +72,63 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// error. Quirks are added to `quirks`.
     #[inline(always)]
     pub fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
-        // Nearly always: a text of the choice that was known first, with nothing odd about it.
-        if matches!(delta.kind, Kind::Content | Kind::Reasoning) && self.waiting == 0 {
-            if let Some(Some(choice)) = self.choices.first_mut() {
-                if choice.index == delta.choice && !choice.finished && delta.text.flags == TextFlags::PLAIN {
-                    choice.delta = true;
-                    return Taken::Keep;
-                }
-            }
+        if self.take_plain(delta.kind, delta.choice, delta.text) {
+            return Taken::Keep;
         }
-        self.take_any(delta, name, payload, offset, quirks)
+        if let Some(taken) = self.take_fragment(delta, payload) {
+            return taken;
+        }
+        // A copy, so that nothing points to the delta: it need not be in memory.
+        let mut copy = *delta;
+        let taken = self.take_any(&mut copy, name, payload, offset, quirks);
+        *delta = copy;
+        taken
+    }
+
+    /// Takes in a text that is to be emitted as it is, as nearly all are: of the choice that was known first, with nothing
+    /// odd about it. `false`: it may not be, and nothing was taken in.
+    #[inline(always)]
+    pub(crate) fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool {
+        let Some(Some(known)) = self.choices.first_mut() else { return false };
+        let is_plain = matches!(kind, Kind::Content | Kind::Reasoning) && text.flags == TextFlags::PLAIN;
+        if !is_plain || self.waiting != 0 || known.index != choice || known.finished {
+            return false;
+        }
+        known.delta = true;
+        true
+    }
+
+    /// Takes in a fragment of the open call of the choice that was known first: its index, or short arguments with nothing
+    /// odd about them. `None`: it may not be so, and nothing was taken in.
+    #[inline(always)]
+    fn take_fragment(&mut self, delta: &mut Delta, payload: &[u8]) -> Option<Taken> {
+        let known = self.choices.first_mut()?.as_mut()?;
+        if known.index != delta.choice || known.finished || self.waiting != 0 {
+            return None;
+        }
+        let open = known.open?;
+        let call = self.calls.get_mut(usize::from(open))?.as_mut()?;
+        match delta.kind {
+            Kind::ToolCall => {
+                if delta.number() != Some(u64::from(call.index)) || !delta.text.is_empty() || !delta.aux.is_empty() {
+                    return None;
+                }
+                (call.position, self.at_hand, known.delta) = (delta.call, Some(open), true);
+                Some(Taken::Drop)
+            }
+            Kind::ToolArguments => {
+                let text = delta.text.text(payload);
+                if self.at_hand != Some(open) || delta.flags != 0 || text.trailing_half().is_some() {
+                    return None;
+                }
+                if !call.arguments.add_short(text) {
+                    return None;
+                }
+                delta.call = call.number;
+                Some(Taken::Keep)
+            }
+            _ => None,
+        }
     }
 
     #[inline(never)]

@@ -40,7 +40,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// # Ok::<(), deltawire::json::JsonError>(())
     /// ```
     pub fn updates<'t, 'a>(&'t mut self, chunk: &Chunk<'a>) -> Updates<'t, 'a, CHOICES, CALLS> {
-        Updates { tracker: self, chunk: *chunk, cursor: Cursor::START, quirks: QuirkSet::EMPTY, error: None }
+        Updates { tracker: self, chunk: *chunk, cursor: Cursor::new(), quirks: QuirkSet::EMPTY, error: None }
     }
 
     /// The updates that the end of the stream brings: half a character that still waits is U+FFFD.

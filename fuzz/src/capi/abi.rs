@@ -74,7 +74,7 @@ extern "C" {
         out: *mut *mut deltawire_message,
     ) -> i32;
     pub fn deltawire_message_need(m: *const deltawire_message) -> usize;
-    pub fn deltawire_message_add_chunk(m: *mut deltawire_message, c: *const deltawire_chunk) -> i32;
+    pub fn deltawire_message_callbacks() -> *const deltawire_callbacks;
     pub fn deltawire_message_add(
         m: *mut deltawire_message,
         events: *const deltawire_event,
@@ -83,7 +83,6 @@ extern "C" {
         scratch: *const c_void,
         taken: *mut usize,
     ) -> i32;
-    pub fn deltawire_message_finish(m: *mut deltawire_message) -> i32;
     pub fn deltawire_message_json(
         m: *const deltawire_message,
         flags: u32,

@@ -35,7 +35,6 @@ pub struct Seen {
     pub lossless: bool,
     pub p: *mut deltawire_parser,
     pub message: Block,
-    pub added: bool,
     pub sum: u64,
 }
 
@@ -48,17 +47,7 @@ impl Seen {
             assert_eq!(status, DELTAWIRE_OK);
             message
         };
-        Seen {
-            came: Log::default(),
-            open: None,
-            state: state | 1,
-            calm,
-            lossless,
-            p: null_mut(),
-            message,
-            added: false,
-            sum: 0,
-        }
+        Seen { came: Log::default(), open: None, state: state | 1, calm, lossless, p: null_mut(), message, sum: 0 }
     }
 
     pub fn chance(&mut self, of: u64) -> bool {
@@ -68,14 +57,14 @@ impl Seen {
         !self.calm && self.state % of == 0
     }
 
-    pub fn answer(&mut self, may_again: bool) -> i32 {
+    pub fn answer(&mut self) -> i32 {
         if !self.lossless && self.chance(150) {
             return -5;
         }
         if !self.lossless && self.chance(150) {
             return 3;
         }
-        if may_again && self.chance(8) {
+        if self.chance(8) {
             return DELTAWIRE_AGAIN;
         }
         if self.chance(12) {
@@ -120,7 +109,12 @@ impl Seen {
     }
 
     /// A callback's thing; gives its answer.
-    pub fn told(&mut self, at: &deltawire_at, text: &[u8], may_again: bool) -> i32 {
+    pub fn told(
+        &mut self,
+        at: &deltawire_at,
+        text: &[u8],
+        add: impl Fn(&deltawire_callbacks, *mut c_void) -> Option<i32>,
+    ) -> i32 {
         assert!(at.size as usize == size_of::<deltawire_at>() && at.kind < DELTAWIRE_EV_COUNT && at.start <= at.end);
         // SAFETY: valid while the callback runs.
         unsafe { self.touch(at.event_name.ptr, at.event_name.len) };
@@ -133,11 +127,12 @@ impl Seen {
                 assert_eq!(deltawire_quirk_count(self.p, 0), 0);
             }
         }
-        let answer = self.answer(may_again);
+        let answer = self.answer();
         if answer != DELTAWIRE_AGAIN {
             let numbers = [at.kind, at.choice, at.call, at.code].map(u64::from);
             let [kind, choice, call, code] = numbers;
             self.note([kind, choice, call, code, at.number, at.start, at.end], at.flags, text);
+            self.add(add);
         }
         answer
     }
@@ -155,9 +150,15 @@ impl Seen {
         }
     }
 
-    pub fn add_chunk(&mut self, chunk: *const deltawire_chunk) {
-        // SAFETY: the chunk is a callback's.
-        while unsafe { deltawire_message_add_chunk(self.message.at().cast(), chunk) } == DELTAWIRE_NEED_STORAGE {
+    /// Hands on to the message's own callback.
+    fn add(&mut self, add: impl Fn(&deltawire_callbacks, *mut c_void) -> Option<i32>) {
+        // SAFETY: the callbacks are a constant.
+        let callbacks = unsafe { &*deltawire_message_callbacks() };
+        loop {
+            match add(callbacks, self.message.at()) {
+                None | Some(DELTAWIRE_GO_ON) => return,
+                Some(answer) => assert_eq!(answer, DELTAWIRE_AGAIN, "a message answers"),
+            }
             self.enlarge();
         }
     }
@@ -216,27 +217,47 @@ unsafe extern "C" fn on_sse(
         seen(user).touch(kind.ptr, kind.len);
         seen(user).touch(id.ptr, id.len);
         let data = seen(user).touch(data.ptr, data.len);
-        seen(user).told(&*at, data, true)
+        seen(user).told(&*at, data, |_, _| None)
     }
 }
 
 unsafe extern "C" fn on_bytes(user: *mut c_void, at: *const deltawire_at, text: *const c_char, len: usize) -> i32 {
     unsafe {
-        let text = seen(user).touch(text, len);
-        seen(user).told(&*at, text, false)
+        let bytes = seen(user).touch(text, len);
+        seen(user).told(&*at, bytes, |_, _| None)
     }
 }
 
 unsafe extern "C" fn on_text(user: *mut c_void, at: *const deltawire_at, text: *const c_char, len: usize) -> i32 {
     unsafe {
-        let text = seen(user).touch(text, len);
-        assert!(!text.is_empty() && std::str::from_utf8(text).is_ok(), "a text: {}", escaped(text));
-        seen(user).told(&*at, text, false)
+        let bytes = seen(user).touch(text, len);
+        assert!(!bytes.is_empty() && std::str::from_utf8(bytes).is_ok(), "a text: {}", escaped(bytes));
+        seen(user).told(&*at, bytes, |callbacks, message| {
+            let callback = match (*at).kind {
+                DELTAWIRE_EV_ROLE => callbacks.on_role,
+                DELTAWIRE_EV_CONTENT => callbacks.on_content,
+                DELTAWIRE_EV_REASONING => callbacks.on_reasoning,
+                DELTAWIRE_EV_REFUSAL => callbacks.on_refusal,
+                DELTAWIRE_EV_TOOL_NAME => callbacks.on_tool_name,
+                DELTAWIRE_EV_TOOL_ARGUMENTS => callbacks.on_tool_arguments,
+                DELTAWIRE_EV_FUNCTION_NAME => callbacks.on_function_name,
+                DELTAWIRE_EV_FUNCTION_ARGUMENTS => callbacks.on_function_arguments,
+                DELTAWIRE_EV_FINISH => callbacks.on_finish,
+                DELTAWIRE_EV_META => callbacks.on_meta,
+                kind => panic!("kind {kind} has no text"),
+            };
+            Some(callback?(message, at, text, len))
+        })
     }
 }
 
 unsafe extern "C" fn on_at(user: *mut c_void, at: *const deltawire_at) -> i32 {
-    unsafe { seen(user).told(&*at, &[], false) }
+    unsafe {
+        seen(user).told(&*at, &[], |callbacks, message| match (*at).kind {
+            DELTAWIRE_EV_LIMIT => Some(callbacks.on_limit?(message, at)),
+            _ => None,
+        })
+    }
 }
 
 unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32 {
@@ -250,11 +271,7 @@ unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32
         }
         let mut usage = deltawire_usage { size: size_of::<deltawire_usage>() as u32, ..Default::default() };
         deltawire_chunk_usage(chunk, &mut usage);
-        let answer = seen(user).told(&*at, &[], true);
-        if answer != DELTAWIRE_AGAIN {
-            seen(user).add_chunk(chunk);
-        }
-        answer
+        seen(user).told(&*at, &[], |callbacks, message| Some(callbacks.on_chunk?(message, at)))
     }
 }
 
@@ -273,7 +290,19 @@ unsafe extern "C" fn on_value(user: *mut c_void, at: *const deltawire_at, value:
             }
         }
         let text = seen(user).touch((*value).ptr, (*value).len);
-        seen(user).told(&*at, text, false)
+        seen(user).told(&*at, text, |callbacks, message| {
+            let callback = match (*at).kind {
+                DELTAWIRE_EV_AUDIO => callbacks.on_audio,
+                DELTAWIRE_EV_LOGPROBS => callbacks.on_logprobs,
+                DELTAWIRE_EV_MESSAGE => callbacks.on_message,
+                DELTAWIRE_EV_CHOICE_ERROR => callbacks.on_choice_error,
+                DELTAWIRE_EV_USAGE => callbacks.on_usage,
+                DELTAWIRE_EV_ERROR => callbacks.on_error,
+                DELTAWIRE_EV_ANNOTATION => callbacks.on_annotations,
+                kind => panic!("kind {kind} has no value"),
+            };
+            Some(callback?(message, at, value))
+        })
     }
 }
 
@@ -286,7 +315,7 @@ unsafe extern "C" fn on_call(
     unsafe {
         seen(user).touch((*id).ptr, (*id).len);
         seen(user).touch((*kind).ptr, (*kind).len);
-        seen(user).told(&*at, &[], false)
+        seen(user).told(&*at, &[], |callbacks, message| Some(callbacks.on_tool_call?(message, at, id, kind)))
     }
 }
 
@@ -322,5 +351,7 @@ pub fn callbacks() -> deltawire_callbacks {
         on_quirk: Some(on_at),
         on_done: Some(on_at),
         on_frame: Some(on_at),
+        on_meta: Some(on_text),
+        on_annotations: Some(on_value),
     }
 }

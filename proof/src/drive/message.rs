@@ -3,6 +3,7 @@
 use super::Hash;
 use deltawire::chat::Chunk;
 use deltawire::message::{Field, LogError, MessageLog};
+use deltawire::track::Tracker;
 use deltawire::{Event, Parser};
 
 const STORAGE: usize = 1024;
@@ -48,30 +49,33 @@ pub fn message(bytes: &[u8], cut: usize) -> u64 {
     let mut storage = [0; STORAGE];
     let mut buffer = [0; BUFFER];
     let mut log: MessageLog = MessageLog::new();
+    let mut tracker: Tracker = Tracker::new();
     let mut parser: Parser<_, 0, ()> = Parser::with_slots(&mut storage[..], Default::default(), ());
     for mut slice in bytes.chunks(cut.max(1)) {
         while let Ok(Some(event)) = parser.next(&mut slice) {
             if let Event::Chunk(chunk) = event {
-                add(&mut hash, &mut log, &mut buffer, &chunk);
+                add(&mut hash, &mut log, &mut buffer, &mut tracker, &chunk);
             }
         }
     }
     while let Ok(Some(event)) = parser.finish() {
         if let Event::Chunk(chunk) = event {
-            add(&mut hash, &mut log, &mut buffer, &chunk);
+            add(&mut hash, &mut log, &mut buffer, &mut tracker, &chunk);
         }
     }
-    outcome(&mut hash, log.finish(&mut buffer));
+    for (choice, update) in tracker.finish() {
+        outcome(&mut hash, log.put(&mut buffer, choice, &update));
+    }
     read(&mut hash, &log, &buffer);
     hash.0
 }
 
-fn add(hash: &mut Hash, log: &mut MessageLog, buffer: &mut [u8], chunk: &Chunk<'_>) {
-    let mut done = log.add(buffer, chunk);
+fn add(hash: &mut Hash, log: &mut MessageLog, buffer: &mut [u8], tracker: &mut Tracker, chunk: &Chunk<'_>) {
+    let mut done = log.add_chunk(buffer, tracker, chunk);
     if let Err(LogError::NeedStorage { .. }) = done {
         read(hash, log, buffer);
         log.reset();
-        done = log.add(buffer, chunk);
+        done = log.add_chunk(buffer, tracker, chunk);
     }
     outcome(hash, done);
 }

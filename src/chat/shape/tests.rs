@@ -135,7 +135,7 @@ fn values(index: &Index, payload: &str) -> Vec<String> {
     (0..choice::COUNT).for_each(|member| add("choice", member, value(first.spans.get(member))));
     (0..delta::COUNT).for_each(|member| add("delta", member, value(first.delta.spans.get(member))));
     let Index { choices, quirks, facts, list, .. } = index;
-    let mut cursor = crate::chat::Cursor::START;
+    let mut cursor = crate::chat::Cursor::new();
     let items = core::iter::from_fn(|| cursor.next(bytes, index));
     let items: Vec<_> = items.map(|delta| format!("{:?} {:?} {}", delta.kind, delta.text, delta.choice)).collect();
     values.push(format!("{choices} {quirks:?} {facts:?} {items:?} {:?} {}", list.behind, list.rest));
