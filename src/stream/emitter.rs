@@ -224,7 +224,8 @@ impl Emitter {
                         spent = spent.saturating_add(consumed);
                         continue;
                     }
-                    Err(stage) => self.emit_from(stage, machine, store, tracker, given, base, sink),
+                    Err(Some(stage)) => self.emit_from(stage, machine, store, tracker, given, base, sink),
+                    Err(None) => Outcome::Full,
                 };
                 if outcome == Outcome::Full {
                     return (spent.saturating_add(self.keep(machine, consumed)), outcome);
@@ -344,7 +345,7 @@ impl Emitter {
     }
 
     /// Emits a chunk that was recognised, if nothing about it is out of the ordinary. Otherwise gives the stage at which
-    /// [`emit_from`](Emitter::emit_from) goes on.
+    /// [`emit_from`](Emitter::emit_from) goes on; none if the sink is full.
     #[inline(always)]
     fn emit_usual<T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
@@ -354,7 +355,7 @@ impl Emitter {
         base: u32,
         span: Span,
         sink: &mut S,
-    ) -> Result<(), Stage> {
+    ) -> Result<(), Option<Stage>> {
         let (start, len) = (span.start as usize, span.len as usize);
         let payload = given.get(start..start.wrapping_add(len)).unwrap_or_default();
         let index = machine.index();
@@ -386,27 +387,28 @@ impl Emitter {
         Ok(())
     }
 
-    /// Keeps how far a chunk was emitted that turned out not to be as usual. Gives the stage that comes next.
+    /// Keeps how far a chunk was emitted that turned out not to be as usual. Gives the stage that comes next; none if the
+    /// sink is full.
     #[cold]
     #[inline(never)]
-    fn odd(&mut self, span: Span, done: Option<(Progress, Frames, Break)>, stage: Stage) -> Stage {
+    fn odd(&mut self, span: Span, done: Option<(Progress, Frames, Break)>, stage: Stage) -> Option<Stage> {
         self.begin(Found::Chunk(span));
-        let Some((Progress { cursor, taken, quirks }, frames, broke)) = done else { return stage };
+        let Some((Progress { cursor, taken, quirks }, frames, broke)) = done else { return Some(stage) };
         (self.cursor, self.quirks, self.frames) = (cursor, quirks, frames);
         match broke {
-            Break::Nothing => return stage,
+            Break::Nothing => return Some(stage),
             Break::LeftOut(error) => self.limit = Some(error),
             Break::Put(Put::Full, delta) => {
-                self.taken = taken;
+                (self.taken, self.stage) = (taken, stage);
                 if stage == Stage::Deltas {
                     self.delta = Some(delta);
                 }
-                return stage;
+                return None;
             }
             Break::Put(Put::Stop(stop), _) => self.stop = Some(stop),
             Break::Put(Put::Go | Put::Pause, _) => self.paused = true,
         }
-        Stage::Deltas
+        Some(Stage::Deltas)
     }
 
     /// Emits the event from `stage` on.
@@ -694,10 +696,11 @@ impl Progress {
                 Some((kind, choice, text)) if tracker.take_plain(kind, choice, text) => {
                     frames.add(kind);
                     let delta = Delta { choice, text, ..Delta::new(kind) };
-                    match sink.put(context, &delta, &mut self.taken).unless_go() {
-                        None => continue,
-                        Some(put) => return Err(Break::Put(put, delta)),
+                    if let Some(put) = sink.put(context, &delta, &mut self.taken).unless_go() {
+                        return Err(Break::Put(put, delta));
                     }
+                    self.taken = 0;
+                    continue;
                 }
                 Some((kind, choice, text)) => Delta { choice, text, ..Delta::new(kind) },
                 None => match self.cursor.next_other(payload, index) {
