@@ -100,11 +100,12 @@ fn emitted(hash: &mut Hash, bytes: &[u8], cut: usize) {
         loop {
             let mut sink = LogSink::new(&mut log, &mut buffer);
             let (spent, outcome) = emitter.run(&mut machine, &mut store, &mut tracker, slice, 0, &mut sink);
-            hash.number(sink.need() as u64);
+            let need = sink.need();
             slice = slice.get(spent..).unwrap_or_default();
             if outcome != Outcome::Full {
                 break;
             }
+            hash.number(need as u64);
             read(hash, &log, &buffer);
             if log.is_empty() {
                 return;
