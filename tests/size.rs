@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
+use deltawire::message::MessageLog;
 use deltawire::stream::Machine;
 use deltawire::track::Tracker;
 use deltawire::{chat, sse, Parser};
@@ -29,6 +30,8 @@ fn an_idle_parser_is_small() {
         ("chat::Index", size_of::<chat::Index>()),
         ("Tracker<8, 32>", size_of::<Tracker<8, 32>>()),
         ("Tracker<128, 256>", size_of::<Tracker<128, 256>>()),
+        ("message::MessageLog<8, 32>", size_of::<MessageLog<8, 32>>()),
+        ("message::MessageLog<128, 256>", size_of::<MessageLog<128, 256>>()),
         ("sse::Lines", size_of::<sse::Lines>()),
         ("sse::Decoder<[u8; 512]>", size_of::<sse::Decoder<[u8; ORDINARY]>>()),
     ];

@@ -68,8 +68,8 @@ const LEAST: usize = 2048;
 ///
 /// # Memory
 ///
-/// It is some 400 bytes itself. Nothing is taken from the heap before there is something to keep. Then it takes the state
-/// of the choices (at most 40 KiB, of fixed size; 16 KiB if it is pushed to) and a [`MessageLog`], bounded by
+/// It is some 200 bytes itself. Nothing is taken from the heap before there is something to keep. Then it takes the state
+/// of the choices (37 KB, of fixed size; 15 KB if it is pushed to) and a [`MessageLog`], bounded by
 /// [`Limits::max_message_len`]: all texts and all raw JSON count, in bytes. A piece that does not go on with the text
 /// before it (of another choice or call) takes 12 bytes more; the log is never longer than four times the limit and 64
 /// KiB. Each completion is a copy. If memory runs out, an error says so; nothing aborts.

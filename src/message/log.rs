@@ -11,7 +11,7 @@ use crate::Error;
 /// Puts the updates of one stream together without a heap, for at most `CHOICES` choices with `CALLS` tool calls in all.
 ///
 /// The texts lie in a buffer, decoded, in a log to which each update is appended; this is the state beside it, plain data
-/// of fixed size (3 KB) without pointers. The buffer is given with each call. It may be moved at any time: what counts are
+/// of fixed size (1.4 KB) without pointers. The buffer is given with each call. It may be moved at any time: what counts are
 /// its first [`len`](Self::len) bytes.
 ///
 /// The updates are those of a [`Tracker`]: [`add_chunk`](Self::add_chunk) asks one, and [`LogSink`](super::LogSink) takes

@@ -413,13 +413,10 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
         for part in message.deltas() {
             match part {
                 // A role that came before stays.
-                Update::Role(text) => {
-                    #[allow(clippy::collapsible_match)] // The guard would let the role go on to the other arms.
-                    if new.role.len == 0 {
-                        new.role = self.replace(new.role);
-                        new.role.grow(self.untracked(key(kind::ROLE), text));
-                        others = others.saturating_add(new.role.len as usize);
-                    }
+                Update::Role(text) if new.role.len == 0 => {
+                    new.role = self.replace(new.role);
+                    new.role.grow(self.untracked(key(kind::ROLE), text));
+                    others = others.saturating_add(new.role.len as usize);
                 }
                 // So do annotations, if it has none.
                 Update::Annotations(items) => {
