@@ -63,8 +63,7 @@ fn an_idle_parser_is_small() {
 
 /// The rows of the table of sizes: what it is of, and the number.
 fn stated(page: &str) -> Vec<(String, usize)> {
-    let table =
-        page.lines().skip_while(|line| *line != "| | bytes |").skip(2).take_while(|line| line.starts_with('|'));
+    let table = page.lines().skip_while(|line| *line != "| | bytes |").skip(2).take_while(|line| line.starts_with('|'));
     let row = |line: &str| {
         let name = line.split('`').nth(1)?.to_string();
         let number = line.trim_end_matches('|').rsplit('|').next()?.trim().replace(',', "");
