@@ -70,7 +70,7 @@ idle=$(awk '$1 != "roots" && $3 > most[$1] { most[$1] = $3 } END { for (d in mos
 [ "$(awk '{ print $1 }' "$out/all.txt" | sort -u | wc -l)" -ge 10 ] || fail "not all drives ran"
 pass ffi-proof-run
 
-# What the README says, of x86-64: the most of a call by callbacks, by batch and of an assembler, the drive's own calls and
+# What docs/memory.md says, of x86-64: the most of a call by callbacks, by batch and of an assembler, the drive's own calls and
 # callbacks included.
 sort -k 3 -n "$out/stack.txt" | awk '{ most[$2] = $3 } END { for (drive in most) print "stack of " drive ": " most[drive] }' | sort
 most() { awk -v drives=" $* " 'index(drives, " " $2 " ") && $3 > most { most = $3 } END { print most + 0 }' "$out/stack.txt"; }

@@ -181,15 +181,15 @@ go_module() {
   (cd "$1" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOCACHE=$TARGET/go-cache CGO_ENABLED=1 "$go" build -o "$3" .)
 }
 
-# stated_stack ROW BYTES: README's table of the stack says so; 5 % up or down are let pass, and another Rust than the pinned.
+# stated_stack ROW BYTES: docs/memory.md's table of the stack says so; 5 % up or down are let pass, and another Rust than the pinned.
 stated_stack() {
   local stated
-  stated=$(sed -n "s/^| $1[^|]*| \([0-9,]*\) |$/\1/p" README.md | tr -d ,)
-  [ -n "$stated" ] || fail "README has no row of the stack for: $1"
+  stated=$(sed -n "s/^| $1[^|]*| \([0-9,]*\) |$/\1/p" docs/memory.md | tr -d ,)
+  [ -n "$stated" ] || fail "docs/memory.md has no row of the stack for: $1"
   if [ $(($2 * 100)) -gt $((stated * 105)) ] || [ $(($2 * 105)) -lt $((stated * 100)) ]; then
     case $(rustc --version) in
-      "rustc $RUST_VERSION".*) fail "README says that $1 takes $stated bytes of stack; it takes $2" ;;
-      *) echo "NOTE README says that $1 takes $stated bytes of stack; with $(rustc --version) it takes $2" ;;
+      "rustc $RUST_VERSION".*) fail "docs/memory.md says that $1 takes $stated bytes of stack; it takes $2" ;;
+      *) echo "NOTE docs/memory.md says that $1 takes $stated bytes of stack; with $(rustc --version) it takes $2" ;;
     esac
   fi
 }
