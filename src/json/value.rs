@@ -8,7 +8,7 @@ use core::fmt;
 
 /// A JSON value: its bytes, not read yet. It borrows them.
 ///
-/// What [`Cursor::value`] leaves unchecked is still unchecked here, and shows when it is read.
+/// What [`Cursor::value`](super::Cursor::value) leaves unchecked is still unchecked here, and shows when it is read.
 ///
 /// ```
 /// let value = deltawire::json::parse(br#"{"a": [1, "two", null]}"#)?;
