@@ -200,7 +200,7 @@ impl ChoiceIndex {
     }
 }
 
-/// What an event says about itself besides its payload: an error event need not look like one inside.
+/// What an event's framing implies about its payload: the payload of an error event need not look like an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Hint {
     #[default]

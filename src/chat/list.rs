@@ -1,4 +1,5 @@
-//! From the spans of a choice to its deltas: which member says what, in which order, and what counts only without another.
+//! From the spans of a choice to its items: which member is which kind of delta, in which order, and which counts only if
+//! another is absent.
 
 use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Span, Spans};
 use super::page::{How, Item, Items};
@@ -149,7 +150,7 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
-    /// What stands beside the delta.
+    /// Puts the items of the members beside the delta.
     #[inline(never)]
     fn rest_of_choice(&mut self, spans: &Spans<{ choice::COUNT }>, which: u32) {
         let mut left = which;

@@ -369,7 +369,7 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Walks an array of content parts for such as nobody knows.
+    /// Walks an array of content parts, and flags those of an unknown type.
     #[inline(never)]
     fn content_parts(&mut self) -> Span {
         let start = self.steps.offset();
@@ -456,7 +456,7 @@ impl Work<'_, '_> {
                     let function = key == Key::Function;
                     let member = if function { call::FUNCTION } else { call::CUSTOM };
                     if into.get(member).is_some() {
-                        // It is there twice: what the first said does not count.
+                        // The member is there twice: the first does not count.
                         into.unset(call::NAME);
                         into.unset(call::ARGUMENTS);
                     }
