@@ -1,46 +1,92 @@
-# `make test` is the whole of the checks. Each is a script of its own in scripts/.
-.PHONY: test fmt clippy doc deny asan coverage cross emulate wasm proof bench fuzz floods mutants clean capi install uninstall dist go-lib abi ship
+# `make test` is the whole of the checks, each once; `make test-full` takes every cut, processor and seed that there is.
+# docs/testing.md says what each step would catch. `make check` is what to run after a change.
+SCRIPTS = abi asan bench capi coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse proof readme ship size wasm
+.PHONY: test test-full check fmt format clippy doc tests circles count fuzz floods mutants clean install uninstall go-lib abi-write $(SCRIPTS)
+TARGET = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
+TESTED = -p deltawire -p deltawire-cli --all-features
+MANIFESTS = Cargo.toml proof/Cargo.toml capi/Cargo.toml fuzz/Cargo.toml
 
 test:
 	@bash scripts/test.sh
 
-# Formats; that it was done is checked by `make test`.
-fmt:
-	cargo fmt --all
-	cargo fmt --manifest-path proof/Cargo.toml
-	cargo fmt --manifest-path capi/Cargo.toml
-	cargo fmt --manifest-path fuzz/Cargo.toml
+test-full:
+	@DELTAWIRE_FULL=1 DELTAWIRE_THIN=1 bash scripts/test.sh
 
-# `make coverage` says which lines the library's tests run; it is no part of `make test`.
-clippy doc deny asan coverage emulate wasm proof ship:
+check: format
+	@cargo clippy --quiet --locked --workspace --all-features --all-targets -- -D warnings
+	@cmp include/deltawire.h bindings/go/deltawire.h
+	@gcc -std=c99 -Wall -Wextra -pedantic -Werror -Iinclude -Iffi-tests/header -fsyntax-only -x c ffi-tests/layout/layout.c
+	@cargo test --quiet --locked -p deltawire --all-features --lib
+
+fmt:
+	@for manifest in $(MANIFESTS); do cargo fmt --all --manifest-path $$manifest || exit; done
+
+format:
+	@for manifest in $(MANIFESTS); do cargo fmt --all --manifest-path $$manifest -- --check || exit; done
+	@echo PASS format
+
+# No warning, with all features and with none, and in the crates that are no members of the workspace.
+clippy:
+	@cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
+	@cargo clippy --locked -p deltawire --all-targets --no-default-features -- -D warnings
+	@cargo clippy --locked --manifest-path proof/Cargo.toml --target-dir $(TARGET) --all-targets --all-features -- -D warnings
+	@cargo clippy --locked --manifest-path capi/Cargo.toml --target-dir $(TARGET) --all-features -- -D warnings
+	@cargo clippy --locked --manifest-path fuzz/Cargo.toml --target-dir $(TARGET) --no-default-features --all-targets -- -D warnings
+	@echo PASS clippy
+
+# Every public item is documented and every link leads somewhere.
+doc:
+	@RUSTDOCFLAGS='-D warnings' cargo doc --locked -p deltawire --no-deps --all-features
+	@echo PASS doc
+
+# No files or folders use each other in a circle: make circles ROOTS=fuzz/src
+ROOTS = src fuzz/src benches/src
+circles:
+	@python3 -B scripts/circles.py $(ROOTS)
+
+# --show-output: what a test skips is to be seen and counted. In full, those of the library without features, of the
+# benchmarks' contenders and of the fuzz targets without a fuzzer too.
+tests:
+	@DELTAWIRE_THIN=$${DELTAWIRE_THIN:-13} cargo test --locked $(TESTED) -- --show-output
+	@echo PASS tests
+ifeq ($(DELTAWIRE_FULL),1)
+	@cargo test --locked -p deltawire --no-default-features -- --show-output
+	@cargo test --locked -p deltawire-benches -- --show-output
+	@cargo test --locked --manifest-path fuzz/Cargo.toml --no-default-features -- --show-output
+	@echo PASS tests-full
+endif
+
+# `make coverage` says which lines the library's tests run; `make bench` writes the figures of docs/benchmarks.md, and its
+# pictures; `make capi` builds the C library, `make dist` packs it. The others are steps of `make test`.
+$(SCRIPTS):
 	@bash scripts/$@.sh
 
-# Other processors: what builds, what runs in WebAssembly, and the tests under QEMU.
-cross:
-	@bash scripts/cross.sh
-	@bash scripts/wasm.sh
-	@bash scripts/emulate.sh
+count:
+	@bash scripts/count.sh
 
-# All contenders in one run; writes the figures of docs/benchmarks.md, and its pictures.
-bench:
-	@bash scripts/bench.sh
+# Takes the binary interface as it is now for the one that `make abi` holds it to.
+abi-write:
+	@bash scripts/abi.sh --write
 
 # Each target for SECONDS: make fuzz SECONDS=600 TARGETS='memo split'
-SECONDS = 30
-TARGETS =
-
 fuzz:
 	@bash scripts/fuzz.sh $(SECONDS) $(TARGETS)
 
-# Whether the tests notice changes of the library: make mutants FILES='src/json/ src/sse/'. An hour for all; no part of `make test`.
+# Whether the tests notice changes of these files; in place, so commit first. No part of `make test`: a change is a build and a
+# run of TESTS, some minutes with all of them. What alters no answer is in .cargo/mutants.toml.
 FILES =
-
+TESTS = --lib --tests
 mutants:
-	@bash scripts/mutants.sh $(FILES)
+	@bash -c '. scripts/lib.sh; need_tool cargo-mutants "$$CARGO_MUTANTS_VERSION"; \
+	  DELTAWIRE_THIN=53 cargo mutants --in-place --timeout 600 --output $(TARGET) $(TESTS:%=--cargo-arg=%) $(FILES:%=--file=%)'
 
-# A GiB of each kind of flood; the ordinary tests make some MiB of each.
+# A GiB of each kind of flood, each in a process of its own, where the peak of memory is asserted; the tests make some MiB.
+MIB = 1024
+FLOODS = cargo test --quiet --locked -p deltawire --all-features --lib
 floods:
-	@bash scripts/floods.sh
+	@for name in $$($(FLOODS) stream::flood_tests -- --list | sed -n 's/: test$$//p'); do \
+	  DELTAWIRE_FLOOD=$(MIB) $(FLOODS) -- --exact $$name --show-output >$(TARGET)/flood.txt 2>&1 && grep '^flood of' $(TARGET)/flood.txt || \
+	  { cat $(TARGET)/flood.txt; exit 1; }; done
 
 clean:
 	cargo clean
@@ -50,19 +96,9 @@ PREFIX = /usr/local
 DESTDIR =
 LIBDIR = lib
 
-capi:
-	@bash scripts/capi.sh
-
 install uninstall:
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' bash scripts/prefix.sh $@
 
-dist:
-	@bash scripts/dist.sh
-
 # What the Go package in bindings/go is built with: it is not checked in.
 go-lib:
-	@bash scripts/go_lib.sh
-
-# Takes the binary interface as it is now for the one that scripts/abi.sh holds it to.
-abi:
-	@bash scripts/abi.sh --write
+	@bash -c '. scripts/lib.sh; go_lib'

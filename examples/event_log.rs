@@ -55,6 +55,6 @@ fn message(mut bytes: &[u8]) -> String {
         assembler.add(&event).unwrap();
     }
     assembler.finish().unwrap();
-    let message = serde_json::to_string(&assembler.message().extended());
+    let message = serde_json::to_string(&assembler.message().unwrap().extended());
     message.unwrap()
 }

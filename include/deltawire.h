@@ -29,9 +29,9 @@
  * LOSSES      The verdict of deltawire_end says how a stream ended; `complete` says that nothing was lost on the way either:
  *             a payload that could not be read, an event over the limit (without DELTAWIRE_CFG_GROW: over what the block
  *             holds), an event that the end of the stream cut, or more choices or calls than there is room for.
- * MESSAGES    An assembler can stand beside callbacks of your own: call deltawire_message_add_chunk(m, at->chunk) in on_chunk;
- *             if it answers NEED_STORAGE, move the message at once and call again, or return DELTAWIRE_AGAIN and move it
- *             when the feed is PAUSED.
+ * MESSAGES    An assembler can stand beside callbacks of your own: let each call that of deltawire_message_callbacks() of the
+ *             same name, with the assembler for `user`. If it answers DELTAWIRE_AGAIN the block is full: move the message at
+ *             once and call again, or return that and move it when the feed is PAUSED.
  * VERSIONS    Structs that the caller fills begin with their size, a multiple of 8. They only grow at the end: members that an older caller
  *             does not have are defaults, and what a newer one has beyond the library's knowledge must be zero (E_CONFIG).
  *             deltawire_event is 64 bytes for ever. Ignore kinds, flags and quirks that you do not know. DELTAWIRE_ABI
@@ -77,7 +77,7 @@
 // All input is consumed, and nothing is pending.
 #define DELTAWIRE_OK 0
 
-// A callback asked for a pause, or for an event to be given again. Give the bytes from `consumed` on again to go on.
+// A callback asked for a pause, or to be called again. Give the bytes from `consumed` on again to go on.
 #define DELTAWIRE_PAUSED 1
 
 // Batch: the array or the scratch is full. Take the events out, then call again with the bytes from `consumed` on.
@@ -130,8 +130,8 @@
 // `DELTAWIRE_PAUSED`.
 #define DELTAWIRE_PAUSE 1
 
-// A callback's answer, from `on_chunk` and `on_sse` only: stop before this event; it will be given again, whole. The
-// answer of the call is `DELTAWIRE_PAUSED`.
+// A callback's answer: stop here; it is called again for the same thing, of a text in pieces for the same piece, and the
+// event goes on behind that. The answer of the call is `DELTAWIRE_PAUSED`. Only callbacks can go on, no batch.
 #define DELTAWIRE_AGAIN 2
 
 // The alignment of every block, in bytes. What malloc gives satisfies it, and so does a Go `[]uint64`.
@@ -336,12 +336,12 @@
 #define DELTAWIRE_EV_DONE 28
 
 // The payload of a chunk, before `DELTAWIRE_EV_CHUNK`. Text: JSON, or (`DELTAWIRE_EVF_PLAIN`) what an error event says in
-// plain text. `code`: 1 if the whole of it is an error, as the name of its event says. For `deltawire_chunk_open` and the assembler. Batch
+// plain text. `code`: 1 if the whole of it is an error, as the name of its event says. For `deltawire_chunk_open`. Batch
 // only: a callback has `at->chunk`.
 #define DELTAWIRE_EV_PAYLOAD 29
 
-// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once for each chunk
-// that has it.
+// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once a stream, but of a
+// choice (`DELTAWIRE_META_NATIVE_FINISH_REASON`) as often as it comes.
 #define DELTAWIRE_EV_META 30
 
 // Annotations of the content (citations and the like), where they are asked for. Text: JSON, an array.
@@ -349,14 +349,15 @@
 
 // A frame is over: `start` to `end` are its bytes on the wire. Each byte of the stream lies in exactly one frame, in
 // order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. `code`: how many choices its chunk has (0: usage only,
-// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not.
+// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not
+// (but `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 #define DELTAWIRE_EV_FRAME 48
 
 // Kinds are below this in this version. Not every number below it is a kind.
 #define DELTAWIRE_EV_COUNT 49
 
 // The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-#define DELTAWIRE_MESSAGE_EVENTS 3229614016
+#define DELTAWIRE_MESSAGE_EVENTS 3296722880
 
 // Of `DELTAWIRE_EV_META`: `object`.
 #define DELTAWIRE_META_OBJECT 1
@@ -759,8 +760,7 @@ typedef int32_t (*deltawire_call_fn)(void *user,
 typedef int32_t (*deltawire_value_fn)(void *user, const deltawire_at *at, const deltawire_value *value);
 
 // What `deltawire_feed` calls. NULL in a member: not interested. Each returns `DELTAWIRE_GO_ON`, `DELTAWIRE_PAUSE`, or any number
-// below 0 to break off at once (`DELTAWIRE_E_ABORTED`); `on_chunk` and `on_sse` may return `DELTAWIRE_AGAIN`. They must
-// return: no exception, no longjmp. For what each brings see `DELTAWIRE_EV_*` of the same name.
+// below 0 to break off at once (`DELTAWIRE_E_ABORTED`); or `DELTAWIRE_AGAIN`. They must return: no exception, no longjmp. For what each brings see `DELTAWIRE_EV_*` of the same name.
 typedef struct {
     // `sizeof(deltawire_callbacks)`; `DELTAWIRE_CALLBACKS_INIT` sets it.
     size_t size;
@@ -838,8 +838,8 @@ typedef struct {
     uint32_t flags;
     // How deep JSON may nest; 0 is 128, at most 1024. A deeper payload is malformed.
     uint32_t max_depth;
-    // What a batch is to bring: `DELTAWIRE_MASK(kind)`, or-ed. 0 is everything but `DELTAWIRE_EV_FRAME` and
-    // `DELTAWIRE_EV_PAYLOAD`. Kinds that are not asked for are not unescaped. Callbacks are chosen by not being NULL.
+    // What a batch is to bring: `DELTAWIRE_MASK(kind)`, or-ed. 0 is everything but `DELTAWIRE_EV_FRAME`,
+    // `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META` and `DELTAWIRE_EV_ANNOTATION`. Kinds that are not asked for are not unescaped. Callbacks are chosen by not being NULL.
     uint64_t events;
     // Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are ignored.
     uint64_t errors[2];
@@ -1009,33 +1009,25 @@ deltawire_status deltawire_message_move(void *mem,
 // is kept. 0: not an assembler.
 size_t deltawire_message_need(const deltawire_message *m);
 
-// Takes in a chunk: all of it but what is over a limit (`deltawire_message_limit`), or, with NEED_STORAGE, nothing. Call it from `on_chunk`, or with what
-// `deltawire_chunk_open` gave. Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE.
-deltawire_status deltawire_message_add_chunk(deltawire_message *m,
-                                             const deltawire_chunk *c);
-
 // Callbacks that put a message together: `deltawire_feed(p, data, len, deltawire_message_callbacks(), m, &consumed)`.
 // When the block is full they answer `DELTAWIRE_AGAIN`: the feed is PAUSED, `deltawire_message_is_full` says 1; move the
-// message to a block of `deltawire_message_need` bytes and feed on.
+// message to a block of `deltawire_message_need` bytes and feed on. The table is static: callbacks of your own may call
+// those of it, with the assembler for `user`, and return what they do.
 const deltawire_callbacks *deltawire_message_callbacks(void);
 
 // 1: what was to be added last did not fit. 0: it did, or this is no assembler.
 uint32_t deltawire_message_is_full(const deltawire_message *m);
 
-// Takes in the `n` events of a batch: of kind `DELTAWIRE_EV_PAYLOAD`, which the event mask must ask for; others say
-// nothing to it. `data` and `scratch` are those of the batch. `*taken`, unless NULL, is written on every path: how
-// many events were taken in; after NEED_STORAGE move, and give the others again. Answers OK, NEED_STORAGE, E_NULL,
-// E_ALIGN, E_STATE, E_RANGE (`n`; a payload that no parser gave).
+// Takes in the `n` events of a batch whose kinds are in `DELTAWIRE_MESSAGE_EVENTS`, which the event mask must ask for;
+// others say nothing to it. `data` and `scratch` are those of the batch. `*taken`, unless NULL, is written on every path:
+// how many events were taken in; after NEED_STORAGE move, and give the others again. What is over a limit is left out
+// (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
 deltawire_status deltawire_message_add(deltawire_message *m,
                                        const deltawire_event *events,
                                        size_t n,
                                        const void *data,
                                        const void *scratch,
                                        size_t *taken);
-
-// Says that the stream ended: half a character that still waits becomes U+FFFD. Answers OK, NEED_STORAGE, E_NULL,
-// E_ALIGN, E_STATE (also in the middle of a payload).
-deltawire_status deltawire_message_finish(deltawire_message *m);
 
 // How many choices it has; 0 if this is no assembler.
 uint32_t deltawire_message_choices(const deltawire_message *m);

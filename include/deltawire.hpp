@@ -82,9 +82,8 @@ enum class status : std::int32_t {
     strict = DELTAWIRE_E_STRICT,
 };
 
-/// A kind of event: `DELTAWIRE_EV_FRAME` and its kin. There may be more than are known here.
+/// A kind of event: `DELTAWIRE_EV_CHUNK` and its kin. There may be more than are known here.
 enum class event_kind : std::uint32_t {
-    frame = DELTAWIRE_EV_FRAME,
     sse = DELTAWIRE_EV_SSE,
     comment = DELTAWIRE_EV_COMMENT,
     keep_alive = DELTAWIRE_EV_KEEP_ALIVE,
@@ -114,6 +113,9 @@ enum class event_kind : std::uint32_t {
     quirk = DELTAWIRE_EV_QUIRK,
     done = DELTAWIRE_EV_DONE,
     payload = DELTAWIRE_EV_PAYLOAD,
+    meta = DELTAWIRE_EV_META,
+    annotations = DELTAWIRE_EV_ANNOTATION,
+    frame = DELTAWIRE_EV_FRAME,
 };
 
 /// Why a choice finished; `other`: the text tells.
@@ -242,8 +244,8 @@ enum class flow : std::int32_t {
     go_on = DELTAWIRE_GO_ON,
     /// Stop after this event, whose other methods are still called: `feed` says status::paused.
     pause = DELTAWIRE_PAUSE,
-    /// From `on_chunk` and `on_sse` only: stop before this event, which will be given again, whole. From others it is
-    /// an error: `feed` says status::callback.
+    /// Stop here: this method is called again for the same thing, and the event goes on behind it. `feed` says
+    /// status::paused.
     again = DELTAWIRE_AGAIN,
     /// Break off at once, as an exception does, but without one: `feed` says status::aborted.
     abort = -1,
@@ -950,6 +952,8 @@ private:
 //     on_too_long, on_comment_too_long, on_limit(at)
 //     on_quirk(at, quirk)
 //     on_done, on_frame(at)
+//     on_meta(at, string_view)               at.code(): `DELTAWIRE_META_*`
+//     on_annotations(at, value)
 //
 // A text may come in several pieces; all but the last have at.more().
 
@@ -989,7 +993,7 @@ struct method;
     X(sse) X(comment) X(keep_alive) X(retry) X(last_event_id) X(chunk) X(role) X(content) X(reasoning) \
     X(refusal) X(tool_call) X(tool_name) X(tool_arguments) X(function_name) X(function_arguments)      \
     X(audio) X(logprobs) X(message) X(finish) X(choice_error) X(usage) X(error) X(malformed)           \
-    X(too_long) X(comment_too_long) X(limit) X(quirk) X(done) X(frame)
+    X(too_long) X(comment_too_long) X(limit) X(quirk) X(done) X(frame) X(meta) X(annotations)
 // clang-format on
 
 DELTAWIRE_DETAIL_EACH(DELTAWIRE_DETAIL_METHOD)
@@ -1199,6 +1203,8 @@ constexpr made_table make_table() {
     DELTAWIRE_DETAIL_OWN(quirk, quirk_fn, deltawire::quirk)
     DELTAWIRE_DETAIL_AT(done)
     DELTAWIRE_DETAIL_AT(frame)
+    DELTAWIRE_DETAIL_TEXT(meta)
+    DELTAWIRE_DETAIL_VALUE(annotations, value_fn, value)
 #undef DELTAWIRE_DETAIL_TEXT
 #undef DELTAWIRE_DETAIL_VALUE
 #undef DELTAWIRE_DETAIL_OWN
@@ -1289,7 +1295,8 @@ struct config {
     std::uint32_t max_depth = 0;
     /// Quirks that are errors: `feed` and `batch` stop with status::strict.
     quirk_set errors = {};
-    /// What a batch is to bring, by `mask_of`; 0 is all but frames and payloads.
+    /// What a batch is to bring, by `mask_of`; 0 is all but frames, payloads, meta and annotations. An assembler needs
+    /// `DELTAWIRE_MESSAGE_EVENTS`.
     std::uint64_t events = 0;
     /// How many events a batch gets at a time.
     std::size_t batch_events = 64;
@@ -1673,8 +1680,8 @@ inline batch_range parser::batch_finish() { return batch_range(*this, {}, true);
 // ---------------------------------------------------------------------------------------------------------------------
 // The assembler
 
-/// Puts the whole message together, with a block of its own. It is a handler too: `parser.feed(data, assembler)`; or
-/// call `add` from `on_chunk` of another.
+/// Puts the whole message together, with a block of its own. It is a handler: `parser.feed(data, assembler)`. Beside a
+/// handler of your own let each of its methods call that of the same name here; those that are here are needed.
 class assembler {
 public:
     /// `max_bytes` bounds the block; 0 is 64 MiB. What goes beyond throws status::need_storage, and is not taken in.
@@ -1713,23 +1720,64 @@ public:
     /// A new message. The block keeps its size.
     void reset() { detail::checked(deltawire_message_reset(native())); }
 
-    /// Takes in a chunk, all of it but what is over a limit or (if this throws) nothing.
-    void add(chunk_view chunk) {
-        while (detail::checked(deltawire_message_add_chunk(native(), chunk.native())) == status::need_storage) grow();
-    }
-    /// Takes in an event of a batch: of event_kind::payload, which `config::events` must ask for; others say nothing to
-    /// it.
+    /// Takes in an event of a batch, or (if this throws) nothing of it. `config::events` must ask for
+    /// `DELTAWIRE_MESSAGE_EVENTS`; other events say nothing to it.
     void add(const event &e) {
         while (detail::checked(deltawire_message_add(native(), &e.native(), 1, e.data(), e.scratch(), nullptr)) ==
                status::need_storage) {
             grow();
         }
     }
-    void on_chunk(const at &, chunk_view chunk) { add(chunk); }
-    /// Says that the stream ended: half a character that still waits becomes U+FFFD.
-    void finish() {
-        while (detail::checked(deltawire_message_finish(native())) == status::need_storage) grow();
+
+    void on_chunk(const at &where, chunk_view) {
+        take([&](const deltawire_callbacks &c) { return c.on_chunk(native(), &where.native()); });
     }
+    void on_limit(const at &where) {
+        take([&](const deltawire_callbacks &c) { return c.on_limit(native(), &where.native()); });
+    }
+    void on_tool_call(const at &where, const tool_call &call) {
+        take([&](const deltawire_callbacks &c) {
+            return c.on_tool_call(native(), &where.native(), &call.id.native(), &call.type.native());
+        });
+    }
+#define DELTAWIRE_DETAIL_TEXT(NAME)                                                       \
+    void on_##NAME(const at &where, std::string_view text) {                              \
+        take([&](const deltawire_callbacks &c) {                                          \
+            return c.on_##NAME(native(), &where.native(), text.data(), text.size());      \
+        });                                                                               \
+    }
+#define DELTAWIRE_DETAIL_VALUE(NAME)                                                      \
+    void on_##NAME(const at &where, const value &json) {                                  \
+        take([&](const deltawire_callbacks &c) {                                          \
+            return c.on_##NAME(native(), &where.native(), &json.native());                \
+        });                                                                               \
+    }
+#define DELTAWIRE_DETAIL_ERROR(NAME)                                                      \
+    void on_##NAME(const at &where, const error_info &error) {                            \
+        take([&](const deltawire_callbacks &c) {                                          \
+            return c.on_##NAME(native(), &where.native(), &error.raw().native());         \
+        });                                                                               \
+    }
+    DELTAWIRE_DETAIL_TEXT(role)
+    DELTAWIRE_DETAIL_TEXT(content)
+    DELTAWIRE_DETAIL_TEXT(reasoning)
+    DELTAWIRE_DETAIL_TEXT(refusal)
+    DELTAWIRE_DETAIL_TEXT(tool_name)
+    DELTAWIRE_DETAIL_TEXT(tool_arguments)
+    DELTAWIRE_DETAIL_TEXT(function_name)
+    DELTAWIRE_DETAIL_TEXT(function_arguments)
+    DELTAWIRE_DETAIL_TEXT(finish)
+    DELTAWIRE_DETAIL_TEXT(meta)
+    DELTAWIRE_DETAIL_VALUE(audio)
+    DELTAWIRE_DETAIL_VALUE(logprobs)
+    DELTAWIRE_DETAIL_VALUE(message)
+    DELTAWIRE_DETAIL_VALUE(usage)
+    DELTAWIRE_DETAIL_VALUE(annotations)
+    DELTAWIRE_DETAIL_ERROR(choice_error)
+    DELTAWIRE_DETAIL_ERROR(error)
+#undef DELTAWIRE_DETAIL_TEXT
+#undef DELTAWIRE_DETAIL_VALUE
+#undef DELTAWIRE_DETAIL_ERROR
 
     /// How many choices it has.
     std::uint32_t choices() const noexcept { return deltawire_message_choices(native()); }
@@ -1770,6 +1818,14 @@ public:
 
 private:
     explicit assembler(std::nullptr_t) noexcept {}
+
+    template <class Call>
+    void take(Call call) {
+        const deltawire_callbacks &callbacks = *deltawire_message_callbacks();
+        std::int32_t answer;
+        while ((answer = call(callbacks)) == DELTAWIRE_AGAIN) grow();
+        detail::checked(answer);
+    }
 
     void grow() {
         const std::size_t need = deltawire_message_need(native());

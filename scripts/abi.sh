@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The binary interface is the one that capi/abi has on record: functions, types, layouts, numbers of constants.
 #   abi.sh          compare
-#   abi.sh --write  put the header's interface on record (make abi)
+#   abi.sh --write  put the header's interface on record (make abi-write)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
-have abidiff || bash scripts/install.sh abigail-tools
+have abidiff || packages abigail-tools
 for tool in gcc abidw abidiff; do have "$tool" || skip "$tool is missing"; done
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "the record is of Linux on x86-64"
 capi_names
@@ -42,7 +42,7 @@ if [ "${1:-}" = --write ]; then
   exit
 fi
 
-[ -e "$record" ] || fail "there is no $record (make abi)"
+[ -e "$record" ] || fail "there is no $record (make abi-write)"
 dump include/deltawire.h "$out/now.abi"
 # The controls first. control NAME SED WORD: a header that was changed so is noticed, and the report names it.
 control() {
@@ -62,6 +62,6 @@ pass abi-control
 
 if ! abidiff --harmless --no-show-locs "$record" "$out/now.abi" >"$out/diff.txt"; then
   cat "$out/diff.txt"
-  fail "the binary interface is not the one of $record: raise DELTAWIRE_ABI if programs have to be compiled again; then make abi"
+  fail "the binary interface is not the one of $record: raise DELTAWIRE_ABI if programs have to be compiled again; then make abi-write"
 fi
 pass abi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The library's tests under AddressSanitizer, with its check for leaks: of what they try one by one, every so manyth. A read
+# The tests of src/scan, where all `unsafe` of the library stands, under AddressSanitizer; all tests in `make test-full`. A read
 # past the end of a vector, built and run in the same way, must be found.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "set up for Linux on x86-64 only, so far"
@@ -37,13 +37,13 @@ if said=$("$control" a_leak 2>&1); then fail "a leak is not found"; fi
 case $said in *"LeakSanitizer: detected memory leaks"*) ;; *) fail "the control failed for another reason: $said" ;; esac
 pass asan-control
 
-tests=(cargo test --locked -p deltawire --all-features --lib --tests --target "$target")
+tests=(cargo test --locked -p deltawire --all-features --lib $(full --tests "") --target "$target")
 "${tests[@]}" --no-run
 began=$SECONDS
 log=$CARGO_TARGET_DIR/tests.log
-timeout 900 "${tests[@]}" -- --show-output >"$log" 2>&1 || { tail -n 60 "$log" && fail "the tests fail under AddressSanitizer"; }
+timeout 900 "${tests[@]}" -- --show-output $(full "" scan::) >"$log" 2>&1 || { tail -n 60 "$log" && fail "the tests fail under AddressSanitizer"; }
 grep '^SKIP ' "$log" || true
 count=$(grep -c '^test .* \.\.\. ok$' "$log")
-[ "$count" -gt 100 ] || fail "only $count tests ran"
+[ "$count" -gt "$(full 250 20)" ] || fail "only $count tests ran"
 echo "NOTE $count tests in $((SECONDS - began)) s, every ${DELTAWIRE_THIN}th of what they try"
 pass

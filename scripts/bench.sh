@@ -15,7 +15,7 @@ case $said in
 esac
 if have g++; then
   has_simdjson() { echo '#include <simdjson.h>' | g++ -x c++ -std=c++17 -fsyntax-only - 2>/dev/null; }
-  has_simdjson || bash scripts/install.sh libsimdjson-dev
+  has_simdjson || packages libsimdjson-dev
   if has_simdjson; then export DELTAWIRE_BENCH_SIMDJSON=1; else echo "SKIP bench-simdjson: libsimdjson-dev is missing" >&2; fi
 else
   echo "SKIP bench-simdjson: g++ is missing" >&2

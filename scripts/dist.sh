@@ -22,7 +22,7 @@ if [ -e bindings/go/go.mod ]; then
   # Without the tests, which need the rest of the project, and what other machines' builds may have left there.
   tar -C bindings/go --exclude=./lib --exclude='*_test.go' -cf - . | tar -C "$dir/go" -xf -
   cp LICENSE-MIT LICENSE-APACHE "$dir/go"
-  bash scripts/go_lib.sh "$dir/go"
+  go_lib "$dir/go"
 fi
 chmod -R u=rwX,go=rX "$dir"
 

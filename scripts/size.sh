@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# size.sh [--update]: bytes of code and constants (text and data, as `size` has them) of what a user links: README's program
-# in C, the shared library, and a program for a microcontroller that only pulls. They may differ from benches/sizes.txt by no
+# size.sh [--update]: bytes of code and constants (text and data, as `size` has them) of what a user links: the program in C
+# of docs/languages.md, the shared library, and a program for a microcontroller that only pulls. They may differ from benches/sizes.txt by no
 # more than 3 %, up or down; --update writes the table anew.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
@@ -32,7 +32,7 @@ link() {
   gcc -std=c99 -Os -I"$TARGET/capi/include" "$out/$1.c" "$TARGET/capi/libdeltawire.a" "${@:2}" -s -o "$out/$1"
 }
 
-python3 -B scripts/fences.py README.md c 1 >"$out/c-program.c" || fail "README has no program in C"
+python3 -B scripts/fences.py docs/languages.md c 1 >"$out/c-program.c" || fail "docs/languages.md has no program in C"
 echo 'int main(void) { return 0; }' >"$out/c-empty.c"
 # Control: all of the library, whether it is called or not. What is left out of it must be seen.
 link c-program -Wl,--no-gc-sections

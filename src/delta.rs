@@ -54,7 +54,7 @@ kinds! {
     Quirk = 27: "A quirk of the event.",
     Done = 28: "`[DONE]`.",
     Payload = 29: "The payload of a chunk.",
-    Meta = 30: "A member that describes the response, by [`Meta`]: emitted where it is asked for.",
+    Meta = 30: "A member that describes the response, by [`Meta`]: emitted where it is asked for, once a stream.",
     Annotation = 31: "Annotations of the content, as raw JSON: emitted where they are asked for.",
     PartBegin = 32: "Reserved: a part of the content begins.",
     PartEnd = 33: "Reserved: a part of the content ends.",
@@ -82,7 +82,7 @@ impl Kind {
     /// [`Annotation`](Kind::Annotation).
     pub const DEFAULT: u64 = !(Kind::Frame.bit() | Kind::Payload.bit() | Kind::Meta.bit() | Kind::Annotation.bit());
 
-    /// The kinds that a whole message is put together from.
+    /// The kinds that a whole message is put together from, and what says that something of it was left out.
     pub const MESSAGE: u64 = Kind::Chunk.bit()
         | Kind::Role.bit()
         | Kind::Content.bit()
@@ -100,6 +100,7 @@ impl Kind {
         | Kind::ChoiceError.bit()
         | Kind::Usage.bit()
         | Kind::Error.bit()
+        | Kind::Limit.bit()
         | Kind::Meta.bit()
         | Kind::Annotation.bit();
 }

@@ -1,4 +1,5 @@
-//! The log against the assembler: what the one says of a stream the other says too, whatever the buffers.
+//! A message is the same whichever way its updates come to the log (pulled, pushed, from an emitter, from the records of
+//! a batch), whatever the buffers, and whichever way it is read.
 #![cfg(feature = "serde")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
@@ -6,7 +7,12 @@ mod common;
 
 use common::corpus::{recorded, samples};
 use deltawire::chat::{Chunk, Index};
-use deltawire::message::{AssembleError, Assembler, Completion, Failure, Field, LogError, MessageLog};
+use deltawire::delta::{Kind, FLAG_MORE};
+use deltawire::message::{
+    appends_pieces, AssembleError, Assembler, Completion, Failure, Field, LogError, LogSink, MessageLog,
+};
+use deltawire::stream::{Emitter, Machine, Outcome, Record, Records, FLAG_AUX_SCRATCH, FLAG_TEXT_SCRATCH};
+use deltawire::track::Tracker;
 use deltawire::{Config, Event, Growing, Parser};
 use serde_json::Value;
 
@@ -43,9 +49,42 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         Logged { log: MessageLog::new(), buffer: vec![0xAA; room], grown: 0 }
     }
 
-    /// Writes, moving to another buffer as often as need be. What lay in the old one is destroyed.
+    /// Takes in a chunk, update by update.
+    fn add<const TRACKED: usize, const TRACKED_CALLS: usize>(
+        &mut self,
+        tracker: &mut Tracker<TRACKED, TRACKED_CALLS>,
+        chunk: &Chunk<'_>,
+    ) -> Option<LogError> {
+        let mut first = self.write(false, |log, buffer| log.chunk(buffer, chunk));
+        let mut updates = tracker.updates(chunk);
+        for (choice, update) in updates.by_ref() {
+            first = first.or(self.with(|log, buffer| log.put(buffer, choice, &update)));
+        }
+        first.or(updates.error().and_then(|error| self.log.limit(&error).err()))
+    }
+
+    fn finish<const TRACKED: usize, const TRACKED_CALLS: usize>(
+        &mut self,
+        tracker: &mut Tracker<TRACKED, TRACKED_CALLS>,
+    ) {
+        for (choice, update) in tracker.finish() {
+            assert_eq!(self.with(|log, buffer| log.put(buffer, choice, &update)), None);
+        }
+    }
+
+    /// Writes an update, all of it or nothing.
     fn with(
         &mut self,
+        write: impl FnMut(&mut MessageLog<CHOICES, CALLS>, &mut [u8]) -> Result<(), LogError>,
+    ) -> Option<LogError> {
+        self.write(true, write)
+    }
+
+    /// Writes, moving to another buffer as often as need be. What lay in the old one is destroyed. If `is_whole`, what
+    /// does not fit changes nothing.
+    fn write(
+        &mut self,
+        is_whole: bool,
         mut write: impl FnMut(&mut MessageLog<CHOICES, CALLS>, &mut [u8]) -> Result<(), LogError>,
     ) -> Option<LogError> {
         loop {
@@ -55,11 +94,14 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
             match write(&mut self.log, &mut self.buffer) {
                 Err(LogError::NeedStorage { need }) => {
                     assert!(need > self.buffer.len());
-                    assert_eq!(self.log.len(), len);
-                    assert_eq!(self.buffer[..len], before);
-                    assert_eq!(format!("{:?}", self.log), format!("{state:?}"));
+                    if is_whole {
+                        assert_eq!(self.log.len(), len);
+                        assert_eq!(self.buffer[..len], before);
+                        assert_eq!(format!("{:?}", self.log), format!("{state:?}"));
+                    }
+                    let len = self.log.len();
                     let mut moved = vec![0xAA; need];
-                    moved[..len].copy_from_slice(&before);
+                    moved[..len].copy_from_slice(&self.buffer[..len]);
                     self.buffer.fill(0x55);
                     self.buffer = moved;
                     self.grown += 1;
@@ -97,7 +139,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
 
     /// Compares all that there is to be asked for with the message, and gives how many texts that were.
     fn compare(&self, message: &Completion, what: &str) -> u64 {
-        for (extended, due) in
+        for (extended, expected) in
             [(false, serde_json::to_value(message).unwrap()), (true, serde_json::to_value(message.extended()).unwrap())]
         {
             let json = self.json(extended);
@@ -105,11 +147,11 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
             // A number beyond all doubles is null there, and as it came here.
             let got = serde_json::from_str(&json)
                 .or_else(|_| serde_json::to_value(deltawire::json::parse(json.as_bytes()).unwrap()));
-            assert_eq!(difference(&got.unwrap(), &due), None, "{what}");
+            assert_eq!(difference(&got.unwrap(), &expected), None, "{what}");
         }
         let mut texts = 0;
-        let mut same = |field: Field, choice: u32, call: u32, due: Option<&str>| {
-            assert_eq!(self.text(field, choice, call).as_deref(), due, "{what}: {field:?} {choice} {call}");
+        let mut same = |field: Field, choice: u32, call: u32, expected: Option<&str>| {
+            assert_eq!(self.text(field, choice, call).as_deref(), expected, "{what}: {field:?} {choice} {call}");
             texts += 1;
         };
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -194,28 +236,124 @@ struct Counts {
     small: u64,
 }
 
+/// The message of a stream by push.
+fn pushed(bytes: &[u8], config: Config) -> Assembler {
+    let mut assembler = Assembler::new();
+    let mut parser: Parser<Growing, 2, Wide> = Parser::with_slots(Growing::new(), config, Tracker::new());
+    let mut rest = bytes;
+    loop {
+        let fed = parser.feed(rest, &mut assembler);
+        rest = &rest[fed.consumed..];
+        if fed.stop.is_none() {
+            break;
+        }
+    }
+    while parser.finish_into(&mut assembler).is_some() {}
+    assembler
+}
+
+type Wide = Tracker<128, 256>;
+
+/// The message of a stream by an emitter, on a buffer no larger than it has to be.
+fn emitted(bytes: &[u8], config: Config) -> Logged<128, 256> {
+    let mut logged: Logged<128, 256> = Logged::new(0);
+    let (mut machine, mut emitter) = (Machine::<2>::with_slots(config), Emitter::new());
+    let (mut store, mut tracker) = (Growing::new(), Wide::new());
+    let mut rest = Some(bytes);
+    loop {
+        let Logged { log, buffer, grown } = &mut logged;
+        let mut sink = LogSink::new(log, buffer);
+        let outcome = match rest {
+            Some(input) => {
+                let (spent, outcome) = emitter.run(&mut machine, &mut store, &mut tracker, input, 0, &mut sink);
+                rest = Some(&input[spent..]);
+                outcome
+            }
+            None => emitter.finish(&mut machine, &mut store, &mut tracker, &mut sink),
+        };
+        let need = sink.need();
+        match outcome {
+            Outcome::Done if rest.is_some() => rest = None,
+            Outcome::Done => return logged,
+            Outcome::Full => {
+                assert!(need > buffer.len());
+                buffer.resize(need, 0);
+                *grown += 1;
+            }
+            Outcome::Stopped(_) => {}
+            outcome => panic!("{outcome:?}"),
+        }
+    }
+}
+
+/// The message of a stream by the records of batches, with as little scratch as there may be.
+fn batched(bytes: &[u8], config: Config) -> Logged<128, 256> {
+    let mut logged: Logged<128, 256> = Logged::new(0);
+    let (mut machine, mut emitter) = (Machine::<2>::with_slots(config), Emitter::new());
+    let (mut store, mut tracker) = (Growing::new(), Wide::new());
+    let (mut array, mut scratch) = ([Record::default(); 3], vec![0; 64]);
+    let mut staged = Vec::new();
+    let mut rest = Some(bytes);
+    loop {
+        let mut records = Records::new(&mut array, &mut scratch, Kind::MESSAGE | Kind::Limit.bit());
+        let given = rest.unwrap_or_default();
+        let outcome = match rest {
+            Some(input) => {
+                let (spent, outcome) = emitter.run(&mut machine, &mut store, &mut tracker, input, 0, &mut records);
+                rest = Some(&input[spent..]);
+                outcome
+            }
+            None => emitter.finish(&mut machine, &mut store, &mut tracker, &mut records),
+        };
+        let (written, need) = (records.written(), records.need());
+        for record in &array[..written] {
+            let bytes = |off: u32, len: u32, flag: u16| {
+                let source = if record.flags & flag != 0 { &scratch[..] } else { given };
+                &source[off as usize..][..len as usize]
+            };
+            let text = bytes(record.text_off, record.text_len, FLAG_TEXT_SCRATCH);
+            let aux = bytes(record.aux_off, record.aux_len, FLAG_AUX_SCRATCH);
+            if appends_pieces(Kind::from_number(record.kind.into()).unwrap()) {
+                logged.with(|log, buffer| log.put_record(buffer, record, text, aux));
+                continue;
+            }
+            staged.extend_from_slice(text);
+            if record.flags & FLAG_MORE == 0 {
+                let is_whole = record.kind != Kind::Chunk as u16;
+                logged.write(is_whole, |log, buffer| log.put_record(buffer, record, &staged, aux));
+                staged.clear();
+            }
+        }
+        match outcome {
+            Outcome::Done if rest.is_some() => rest = None,
+            Outcome::Done => return logged,
+            Outcome::Full => scratch.resize(need.max(scratch.len()), 0),
+            Outcome::Stopped(_) => {}
+            outcome => panic!("{outcome:?}"),
+        }
+    }
+}
+
 impl Counts {
-    /// One stream: the assembler, and the log on a buffer that is large, that is no larger than it has to be, and with
-    /// the ordinary number of choices and calls.
+    /// One stream, in each way, on a buffer that is large, that is no larger than it has to be, and with the ordinary
+    /// number of choices and calls.
     fn stream(&mut self, what: &str, bytes: &[u8], config: Config) {
         let mut assembler = Assembler::new();
         let mut ample: Logged<128, 256> = Logged::new(bytes.len() * 8 + (64 << 10));
         let mut tiny: Logged<128, 256> = Logged::new(0);
         let mut small: Logged<8, 32> = Logged::new(0);
+        let (mut wide, mut wide_too, mut narrow) = (Wide::new(), Wide::new(), Tracker::<8, 32>::new());
         let mut fits = true;
         // Short ones are compared after each chunk.
         let each = bytes.len() < 3000;
         let mut add = |chunk: &Chunk<'_>, counts: &mut Counts| {
-            let due = assembler.add(&Event::Chunk(*chunk)).err().map(as_log_error);
-            let len = ample.log.len();
-            assert_eq!(ample.with(|log, buffer| log.add(buffer, chunk)), due, "{what}");
-            let bound = chunk.payload().len() * 8 + 256 * 16 + 256;
-            assert!(ample.log.len() <= len + bound, "{what}: more than was reckoned with");
-            assert_eq!(tiny.with(|log, buffer| log.add(buffer, chunk)), due, "{what}");
-            fits &= small.with(|log, buffer| log.add(buffer, chunk)) == due;
+            let expected = assembler.add(&Event::Chunk(*chunk)).err().map(as_log_error);
+            assert_eq!(ample.with(|log, buffer| log.add_chunk(buffer, &mut wide, chunk)), expected, "{what}");
+            assert_eq!(tiny.add(&mut wide_too, chunk), expected, "{what}");
+            fits &= small.add(&mut narrow, chunk) == expected;
             counts.chunks += 1;
             if each {
-                counts.texts += tiny.compare(assembler.message(), what);
+                counts.texts += tiny.compare(&assembler.message().unwrap(), what);
             }
         };
         let mut parser: Parser<Growing, 0, ()> = Parser::with_slots(Growing::new(), config, ());
@@ -235,16 +373,20 @@ impl Counts {
             }
         }
         assembler.finish().unwrap();
-        let message = assembler.message();
-        for log in [&mut ample, &mut tiny] {
-            assert_eq!(log.with(|log, buffer| log.finish(buffer)), None);
-            self.texts += log.compare(message, what);
+        ample.finish(&mut wide);
+        tiny.finish(&mut wide_too);
+        let message = assembler.message().unwrap();
+        for log in [&ample, &tiny, &emitted(bytes, config), &batched(bytes, config)] {
+            self.texts += log.compare(&message, what);
+            assert_eq!(log.log.left_out(), assembler.error().map(as_log_error), "{what}");
         }
+        let pushed = pushed(bytes, config);
+        assert_eq!((pushed.message(), pushed.error()), (Ok(message.clone()), assembler.error()), "{what}");
         assert_eq!(ample.grown, 0);
         assert_eq!(ample.buffer[..ample.log.len()], tiny.buffer[..tiny.log.len()], "{what}");
         if fits {
-            assert_eq!(small.with(|log, buffer| log.finish(buffer)), None);
-            self.texts += small.compare(message, what);
+            small.finish(&mut narrow);
+            self.texts += small.compare(&message, what);
             self.small += 1;
         }
         self.grown += tiny.grown;
@@ -419,9 +561,6 @@ fn generated_streams() {
     counts.say("generated");
 }
 
-/// A call that writes to a log.
-type Write<'w> = dyn FnMut(&mut MessageLog, &mut [u8]) -> Result<(), LogError> + 'w;
-
 #[test]
 fn a_buffer_that_is_too_small_changes_nothing() {
     let payloads = [
@@ -429,19 +568,22 @@ fn a_buffer_that_is_too_small_changes_nothing() {
         delta(0, r#""content":"d\ud83d""#),
         delta(0, r#""content":"\ude00""#),
         delta(0, r#""tool_calls":[{"index":0,"id":"x","function":{"name":"f","arguments":"{"}},{"index":1,"id":"y"}]"#),
+        delta(0, r#""tool_calls":[{"index":0,"function":{"name":"fun","arguments":"}"}}]"#),
         delta(1, r#""content":"\ud83d","annotations":[1,2]"#),
-        r#"{"choices":[],"usage":{"total_tokens":1}}"#.to_string(),
-        r#"{"choices":[{"index":4294967296,"delta":{"content":"no"}}],"usage":{"total_tokens":22},"error":"e"}"#
-            .to_string(),
+        r#"{"choices":[{"index":2,"message":{"content":"whole","role":"r"},"logprobs":{"content":[1]}}]}"#.to_string(),
+        r#"{"choices":[{"index":2,"delta":{"content":"delta"},"finish_reason":"stop"}]}"#.to_string(),
+        r#"{"choices":[{"index":2,"finish_reason":"longer"}],"usage":{"total_tokens":1}}"#.to_string(),
+        r#"{"choices":[],"usage":{"total_tokens":22},"error":"e"}"#.to_string(),
     ];
-    let mut log: MessageLog = MessageLog::new();
+    let (mut tracker, mut log): (Tracker, MessageLog) = Default::default();
     let mut buffer = vec![0; 4096];
     let mut tried = 0;
-    let mut step = |write: &mut Write<'_>, wanted| {
+    #[allow(clippy::type_complexity)] // A closure of this test alone.
+    let mut step = |write: &mut dyn FnMut(&mut MessageLog, &mut [u8]) -> Result<(), LogError>| {
         let (len, state, bytes) = (log.len(), format!("{log:?}"), buffer.clone());
         let mut ample = log.clone();
         let mut room = buffer.clone();
-        assert_eq!(write(&mut ample, &mut room), wanted);
+        assert_eq!(write(&mut ample, &mut room), Ok(()));
         for size in len..ample.len() {
             let mut small = bytes[..size].to_vec();
             let Err(LogError::NeedStorage { need }) = write(&mut log, &mut small) else { panic!("{size} bytes did") };
@@ -452,21 +594,72 @@ fn a_buffer_that_is_too_small_changes_nothing() {
         }
         // Exactly so many do.
         let mut exact = bytes[..ample.len()].to_vec();
-        assert_eq!(write(&mut log, &mut exact), wanted);
+        assert_eq!(write(&mut log, &mut exact), Ok(()));
         assert_eq!(exact, room[..ample.len()]);
         buffer[..exact.len()].copy_from_slice(&exact);
     };
-    let mut at = 0;
     each_chunk(&payloads, |chunk| {
-        at += 1;
-        let wanted = if at == payloads.len() { Err(LogError::BadIndex) } else { Ok(()) };
-        step(&mut |log, buffer| log.add(buffer, chunk), wanted);
+        // Each by itself, for all of it is to be taken in, or nothing.
+        step(&mut |log, buffer| log.head(buffer, chunk.id(), None, None));
+        step(&mut |log, buffer| log.head(buffer, chunk.id(), chunk.model(), None));
+        for (choice, update) in tracker.updates(chunk) {
+            step(&mut |log, buffer| log.put(buffer, choice, &update));
+        }
     });
-    step(&mut |log, buffer| log.finish(buffer), Ok(()));
+    for (choice, update) in tracker.finish() {
+        step(&mut |log, buffer| log.put(buffer, choice, &update));
+    }
     assert!(tried > 200, "{tried}");
     let mut text = [0; 8];
     assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(8));
     assert_eq!(text, *"abcd\u{1f600}".as_bytes());
+}
+
+#[test]
+fn a_chunk_is_taken_in_whole_or_not_at_all() {
+    let payload =
+        r#"{"id":"c","choices":[{"index":0,"delta":{"role":"r","content":"abc\ud83d"},"finish_reason":"s"}]}"#;
+    each_chunk(&[payload.to_string()], |chunk| {
+        let (mut tracker, mut log): (Tracker, MessageLog) = Default::default();
+        let fresh = format!("{tracker:?} {log:?}");
+        let mut buffer = Vec::new();
+        let mut moves = 0;
+        while let Err(error) = log.add_chunk(&mut buffer, &mut tracker, chunk) {
+            let LogError::NeedStorage { need } = error else { panic!("{error}") };
+            assert!(need > buffer.len());
+            assert_eq!(format!("{tracker:?} {log:?}"), fresh);
+            // One byte less does not do.
+            buffer = vec![0; need - 1];
+            let again = log.add_chunk(&mut buffer, &mut tracker, chunk);
+            assert!(matches!(again, Err(LogError::NeedStorage { .. })), "{again:?}");
+            assert_eq!(format!("{tracker:?} {log:?}"), fresh);
+            buffer.push(0);
+            moves += 1;
+        }
+        assert_eq!(moves, 1);
+        let mut text = [0; 6];
+        assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(6));
+        assert_eq!(text, *"abc\u{fffd}".as_bytes());
+    });
+}
+
+#[test]
+fn a_log_with_a_limit_has_no_gap() {
+    let mut log: MessageLog = MessageLog::with_limit(10);
+    let mut tracker: Tracker = Tracker::new();
+    let mut buffer = vec![0; 4096];
+    let mut add = |payload: String| {
+        let mut done = None;
+        each_chunk(&[payload], |chunk| done = log.add_chunk(&mut buffer, &mut tracker, chunk).err());
+        (done, log.left_out(), log.text(&buffer, Field::Content, 0, 0, &mut []))
+    };
+    let too_long = Some(LogError::TooLong);
+    assert_eq!(add(delta(0, r#""content":"12345""#)), (None, None, Some(5)));
+    assert_eq!(add(delta(0, r#""content":"123456""#)), (too_long, too_long, Some(5)));
+    assert_eq!(add(delta(0, r#""content":"6""#)), (too_long, too_long, Some(5)));
+    // What replaces or stands alone is still taken in.
+    assert_eq!(add(delta(0, r#""role":"roles""#)), (None, too_long, Some(5)));
+    assert_eq!(add(delta(1, r#""role":"r""#)), (too_long, too_long, Some(5)));
 }
 
 #[test]
@@ -480,9 +673,10 @@ fn what_was_replaced_makes_room() {
             format!(r#"{{"choices":[{choice}],"usage":{{"total_tokens":{n},"pad":"{pad}"}}}}"#)
         })
         .collect();
+    let mut tracker: Tracker = Tracker::new();
     let mut longest = 0;
     each_chunk(&usage, |chunk| {
-        log.add(&mut buffer, chunk).unwrap();
+        log.add_chunk(&mut buffer, &mut tracker, chunk).unwrap();
         longest = longest.max(log.len());
     });
     let mut text = vec![0; 25_000];
@@ -493,13 +687,14 @@ fn what_was_replaced_makes_room() {
 
     assert!(!log.is_empty());
     log.reset();
+    tracker.reset();
     assert!(log.is_empty());
     let messages: Vec<String> = (0..1000)
         .map(|n| format!(r#"{{"choices":[{{"index":0,"message":{{"content":"{}"}}}}]}}"#, "ab".repeat(n)))
         .collect();
     let mut longest = 0;
     each_chunk(&messages, |chunk| {
-        log.add(&mut buffer, chunk).unwrap();
+        log.add_chunk(&mut buffer, &mut tracker, chunk).unwrap();
         longest = longest.max(log.len());
     });
     assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(1998));
@@ -552,15 +747,15 @@ fn names_that_grow_replace_what_was_there() {
 
 #[test]
 fn choices_and_calls_are_bounded() {
-    let mut log: MessageLog<2, 2> = MessageLog::new();
+    let (mut log, mut tracker): (MessageLog<2, 2>, Tracker) = Default::default();
     let mut buffer = vec![0; 4096];
     let chunks = [
         r#"{"choices":[{"index":5,"delta":{"content":"a"}},{"index":3,"delta":{"content":"b"}},{"index":4,"delta":{"content":"c"}}],"usage":{"n":1}}"#.to_string(),
-        delta(5, r#""tool_calls":[{"index":9,"id":"a"},{"index":8,"id":"b"},{"index":7,"id":"c"}]"#),
+        delta(5, r#""tool_calls":[{"index":9,"id":"a"},{"index":8,"id":"b"},{"index":7,"id":"c","function":{"name":"n","arguments":"x"}}]"#),
         r#"{"choices":[{"index":3,"native_finish_reason":"x"},{"index":6,"native_finish_reason":"y"}]}"#.to_string(),
     ];
-    let mut due = [LogError::TooManyChoices, LogError::TooManyCalls, LogError::TooManyChoices].into_iter();
-    each_chunk(&chunks, |chunk| assert_eq!(log.add(&mut buffer, chunk).err(), due.next()));
+    let mut expected = [LogError::TooManyChoices, LogError::TooManyCalls, LogError::TooManyChoices].into_iter();
+    each_chunk(&chunks, |chunk| assert_eq!(log.add_chunk(&mut buffer, &mut tracker, chunk).err(), expected.next()));
     assert_eq!(
         (log.choices(), log.choice_index(0), log.choice_index(1), log.choice_index(2)),
         (2, Some(3), Some(5), None)
@@ -573,13 +768,15 @@ fn choices_and_calls_are_bounded() {
     assert_eq!(log.text(&buffer, Field::Content, 4, 0, &mut text), None);
 
     // A message with more calls than there is room for is left out whole; the one before stays.
-    let mut log: MessageLog<2, 2> = MessageLog::new();
+    let (mut log, mut tracker): (MessageLog<2, 2>, Tracker) = Default::default();
     let message = |calls: &str| {
         format!(r#"{{"choices":[{{"message":{{"content":"{}","tool_calls":[{calls}]}}}}]}}"#, calls.len())
     };
     let chunks = [message(r#"{"id":"a"},{"id":"b"}"#), message(r#"{"id":"c"},{"id":"d"},{"id":"e"}"#)];
-    let mut due = [None, Some(LogError::TooManyCalls)].into_iter();
-    each_chunk(&chunks, |chunk| assert_eq!(log.add(&mut buffer, chunk).err(), due.next().unwrap()));
+    let mut expected = [None, Some(LogError::TooManyCalls)].into_iter();
+    each_chunk(&chunks, |chunk| {
+        assert_eq!(log.add_chunk(&mut buffer, &mut tracker, chunk).err(), expected.next().unwrap());
+    });
     assert_eq!(log.calls(0), 2);
     assert_eq!(log.text(&buffer, Field::CallId, 0, 1, &mut text).map(|_| text), Some(*b"b"));
     let mut text = [0; 2];
@@ -597,8 +794,10 @@ fn texts_of_errors() {
     let mut log: MessageLog = MessageLog::new();
     let payload =
         r#"{"error":{"message":"sl\u00f6w","code":429,"type":"t"},"choices":[{"error":{"message":"m","code":"c"}}]}"#;
-    each_chunk(&[payload.to_string()], |chunk| log.add(&mut buffer, chunk).unwrap());
-    for (field, due) in [
+    each_chunk(&[payload.to_string()], |chunk| {
+        log.add_chunk(&mut buffer, &mut Tracker::<8, 32>::new(), chunk).unwrap()
+    });
+    for (field, expected) in [
         (Field::Error, Some(r#"{"message":"sl\u00f6w","code":429,"type":"t"}"#)),
         (Field::ErrorMessage, Some("sl\u{f6}w")),
         (Field::ErrorCode, Some("429")),
@@ -608,7 +807,7 @@ fn texts_of_errors() {
         (Field::ChoiceErrorCode, Some("c")),
         (Field::ChoiceErrorType, None),
     ] {
-        assert_eq!(say(&log, &buffer, field).as_deref(), due, "{field:?}");
+        assert_eq!(say(&log, &buffer, field).as_deref(), expected, "{field:?}");
     }
 
     let mut log: MessageLog = MessageLog::new();
@@ -616,7 +815,7 @@ fn texts_of_errors() {
     let mut input = &b"event: error\ndata: out of \xff luck\n\n"[..];
     while let Some(event) = parser.next(&mut input).unwrap() {
         let Event::Chunk(chunk) = event else { continue };
-        log.add(&mut buffer, &chunk).unwrap();
+        log.add_chunk(&mut buffer, &mut Tracker::<8, 32>::new(), &chunk).unwrap();
     }
     assert_eq!(say(&log, &buffer, Field::Error).as_deref(), Some("out of \u{fffd} luck"));
     assert_eq!(say(&log, &buffer, Field::ErrorMessage).as_deref(), Some("out of \u{fffd} luck"));

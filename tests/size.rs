@@ -1,7 +1,8 @@
-//! What a parser takes up while it waits for bytes: printed, and held to what the README states.
+//! What a parser takes up while it waits for bytes: printed, and held to what `docs/memory.md` states.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
+use deltawire::message::MessageLog;
 use deltawire::stream::Machine;
 use deltawire::track::Tracker;
 use deltawire::{chat, sse, Parser};
@@ -29,6 +30,8 @@ fn an_idle_parser_is_small() {
         ("chat::Index", size_of::<chat::Index>()),
         ("Tracker<8, 32>", size_of::<Tracker<8, 32>>()),
         ("Tracker<128, 256>", size_of::<Tracker<128, 256>>()),
+        ("message::MessageLog<8, 32>", size_of::<MessageLog<8, 32>>()),
+        ("message::MessageLog<128, 256>", size_of::<MessageLog<128, 256>>()),
         ("sse::Lines", size_of::<sse::Lines>()),
         ("sse::Decoder<[u8; 512]>", size_of::<sse::Decoder<[u8; ORDINARY]>>()),
     ];
@@ -42,33 +45,32 @@ fn an_idle_parser_is_small() {
     let slots = [0, 1, 2, 4].map(|slots| size(&format!("Machine<{slots}>")).unwrap());
     assert!(slots.windows(2).all(|pair| pair[0] < pair[1]), "a slot takes no memory: {slots:?}");
     if cfg!(target_pointer_width = "64") {
-        let stated = stated(include_str!("../README.md"));
+        let stated = stated(include_str!("../docs/memory.md"));
         for name in rows
             .iter()
             .map(|(name, _)| *name)
             .filter(|name| name.starts_with("Parser") || name.starts_with("message::"))
         {
-            assert!(stated.iter().any(|(row, _)| row == name), "the README does not state the size of {name}");
+            assert!(stated.iter().any(|(row, _)| row == name), "docs/memory.md does not state the size of {name}");
         }
         for (name, stated) in stated {
             if name == "message::Assembler" && assembler.is_none() {
                 continue;
             }
             let found =
-                size(&name).unwrap_or_else(|| panic!("the README states the size of {name}, which is not known"));
-            assert_eq!(stated, found, "the README states {stated} bytes for {name}");
+                size(&name).unwrap_or_else(|| panic!("docs/memory.md states the size of {name}, which is not known"));
+            assert_eq!(stated, found, "docs/memory.md states {stated} bytes for {name}");
         }
     }
 }
 
-/// The rows of the README's table of sizes: what it is of, and the number.
-fn stated(readme: &str) -> Vec<(String, usize)> {
-    let table =
-        readme.lines().skip_while(|line| *line != "| | bytes |").skip(2).take_while(|line| line.starts_with('|'));
+/// The rows of the table of sizes: what it is of, and the number.
+fn stated(page: &str) -> Vec<(String, usize)> {
+    let table = page.lines().skip_while(|line| *line != "| | bytes |").skip(2).take_while(|line| line.starts_with('|'));
     let row = |line: &str| {
         let name = line.split('`').nth(1)?.to_string();
         let number = line.trim_end_matches('|').rsplit('|').next()?.trim().replace(',', "");
         Some((name, number.parse().ok()?))
     };
-    table.map(|line| row(line).unwrap_or_else(|| panic!("the README has a row that is none: {line}"))).collect()
+    table.map(|line| row(line).unwrap_or_else(|| panic!("docs/memory.md has a row that is none: {line}"))).collect()
 }

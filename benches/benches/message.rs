@@ -2,6 +2,7 @@
 
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 use deltawire::message::{Assembler, MessageLog};
+use deltawire::track::Tracker;
 use deltawire::{Config, Event, Parser};
 use deltawire_benches::Input;
 
@@ -32,9 +33,15 @@ fn message(criterion: &mut Criterion) {
         group.bench_function(format!("log, {shape}"), |bencher| {
             bencher.iter(|| {
                 let mut log: MessageLog = MessageLog::new();
+                let mut tracker: Tracker = Tracker::new();
                 each(Box::new(|event| match event {
-                    Event::Done => log.reset(),
-                    Event::Chunk(chunk) => log.add(&mut memory, chunk).expect("there is room"),
+                    Event::Done => {
+                        log.reset();
+                        tracker.reset();
+                    }
+                    Event::Chunk(chunk) => {
+                        log.add_chunk(&mut memory, &mut tracker, chunk).expect("there is room");
+                    }
                     _ => {}
                 }));
             });

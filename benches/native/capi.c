@@ -207,14 +207,6 @@ void bench_capi_batch(void *self, const char *bytes, size_t len, size_t slice, s
     }
 }
 
-/* The events from which a message is made, and what it takes in of them: here and nowhere else. */
-static const uint64_t MESSAGE_EVENTS = DELTAWIRE_MASK(DELTAWIRE_EV_PAYLOAD);
-
-static void message_add(deltawire_message *m, const deltawire_event *events, size_t n, const char *data,
-                        const char *scratch) {
-    if (deltawire_message_add(m, events, n, data, scratch, NULL) != DELTAWIRE_OK) abort();
-}
-
 struct message_reader {
     deltawire_parser *parser;
     deltawire_message *message;
@@ -230,7 +222,7 @@ void *bench_capi_message_new(size_t room) {
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     void *block = aligned_alloc(64, (len + 63) / 64 * 64);
     if (!r || !block || deltawire_message_init(block, len, &r->message) != DELTAWIRE_OK) abort();
-    config.events = MESSAGE_EVENTS;
+    config.events = DELTAWIRE_MESSAGE_EVENTS;
     r->parser = make(&config, room, &parser_len);
     return r;
 }
@@ -262,12 +254,11 @@ void bench_capi_message(void *self, const char *bytes, size_t len, size_t slice,
             deltawire_batch_result result;
             status = deltawire_batch(r->parser, data, left, r->events, 64, r->scratch, sizeof r->scratch, &result);
             if (status < DELTAWIRE_OK) abort();
-            message_add(m, r->events, result.events, data, r->scratch);
+            if (deltawire_message_add(m, r->events, result.events, data, r->scratch, NULL) != DELTAWIRE_OK) abort();
             data += result.consumed;
             left -= (size_t)result.consumed;
         } while (status != DELTAWIRE_OK);
     }
-    if (deltawire_message_finish(m) != DELTAWIRE_OK) abort();
     for (nth = 0; nth < deltawire_message_choices(m); nth++) {
         uint32_t choice;
         if (deltawire_message_choice_index(m, nth, &choice) != DELTAWIRE_OK) abort();

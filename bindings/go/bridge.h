@@ -40,7 +40,6 @@ static inline deltawire_status bridge_message_add(void *m, const deltawire_event
                                                   const void *scratch, size_t *taken) {
     return deltawire_message_add((deltawire_message *)m, events, n, data, scratch, taken);
 }
-static inline deltawire_status bridge_message_finish(void *m) { return deltawire_message_finish((deltawire_message *)m); }
 static inline deltawire_status bridge_message_text(const void *m, uint32_t field, uint32_t choice, uint32_t call, char *buf,
                                                    size_t cap, size_t *need) {
     return deltawire_message_text((const deltawire_message *)m, field, choice, call, buf, cap, need);

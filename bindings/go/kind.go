@@ -9,10 +9,6 @@ type Kind uint16
 // The kinds of events, and what their members hold. Members that are not named are zero, but for Start and End: where
 // the thing lay in the stream.
 const (
-	// KindFrame comes, if it is asked for, when a frame is over: Start to End are its bytes on the wire. Each byte of
-	// the stream lies in exactly one frame, in order. Code: how many choices its chunk has. Number: the kinds in it, bit
-	// 1<<kind each, asked for or not.
-	KindFrame Kind = C.DELTAWIRE_EV_FRAME
 	// KindSSE is an event of [WithSSE]. Text: its data. Aux: its type. Extra: the last event ID.
 	KindSSE Kind = C.DELTAWIRE_EV_SSE
 	// KindComment is a comment. Text: any bytes.
@@ -77,8 +73,26 @@ const (
 	// KindPayload is, if it is asked for, the payload of a chunk, before KindChunk. Text: JSON, for json.Unmarshal, or
 	// what an error event says in plain text.
 	KindPayload Kind = C.DELTAWIRE_EV_PAYLOAD
+	// KindMeta is, if it is asked for, a member that describes the response: once a stream, but MetaNativeFinishReason of
+	// a choice. Text. Code: which, as MetaObject.
+	KindMeta Kind = C.DELTAWIRE_EV_META
+	// KindAnnotation are, if they are asked for, annotations of the content, as citations. Text: JSON, an array.
+	KindAnnotation Kind = C.DELTAWIRE_EV_ANNOTATION
+	// KindFrame comes, if it is asked for, when a frame is over: Start to End are its bytes on the wire. Each byte of
+	// the stream lies in exactly one frame, in order. Code: how many choices its chunk has. Number: the kinds in it, bit
+	// 1<<kind each, asked for or not, but KindFrame, KindPayload and KindMeta.
+	KindFrame Kind = C.DELTAWIRE_EV_FRAME
 
 	kindCount = C.DELTAWIRE_EV_COUNT
+)
+
+// What a KindMeta is.
+const (
+	MetaObject             = C.DELTAWIRE_META_OBJECT
+	MetaSystemFingerprint  = C.DELTAWIRE_META_SYSTEM_FINGERPRINT
+	MetaServiceTier        = C.DELTAWIRE_META_SERVICE_TIER
+	MetaProvider           = C.DELTAWIRE_META_PROVIDER
+	MetaNativeFinishReason = C.DELTAWIRE_META_NATIVE_FINISH_REASON
 )
 
 // What a KindLimit left out.

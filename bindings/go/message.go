@@ -163,22 +163,6 @@ func (a *Assembler) grow() error {
 	return nil
 }
 
-// finish says that the stream ended.
-func (a *Assembler) finish() error {
-	for {
-		status := C.bridge_message_finish(a.p())
-		if status == C.DELTAWIRE_OK {
-			return nil
-		}
-		if status != C.DELTAWIRE_NEED_STORAGE {
-			return statusError(status)
-		}
-		if err := a.grow(); err != nil {
-			return err
-		}
-	}
-}
-
 // JSON is the message so far, a chat.completion. Extended: with what only gateways add, provider and
 // native_finish_reason.
 func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {

@@ -71,12 +71,13 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 	}
 	r.shown = s.events
 	if !s.chosen {
-		r.shown = (1<<kindCount - 1) &^ (maskOf(KindFrame) | maskOf(KindPayload))
+		r.shown = (1<<kindCount - 1) &^
+			(maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation))
 	}
 	// Errors are kept for End. None at all would be everything, to C.
 	s.config.events = C.uint64_t(r.shown | maskOf(KindError) | maskOf(KindChoiceError))
 	if s.assembler != nil {
-		s.config.events |= C.uint64_t(maskOf(KindPayload))
+		s.config.events |= C.DELTAWIRE_MESSAGE_EVENTS
 	}
 	r.block = make([]uint64, words(C.deltawire_block_size(C.size_t(s.block))))
 	r.events = make([]C.deltawire_event, s.array)
@@ -278,11 +279,6 @@ func (r *Reader) grow(full bool) bool {
 
 // finished ends the stream: the parser has nothing more to say.
 func (r *Reader) finished() {
-	if a := r.settings.assembler; a != nil {
-		if err := a.finish(); err != nil {
-			r.stop(err)
-		}
-	}
 	if r.srcErr != io.EOF {
 		r.stop(r.srcErr)
 	}

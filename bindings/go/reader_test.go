@@ -355,7 +355,7 @@ func TestMisuse(t *testing.T) {
 		{WithMaxDepth(1025), "WithMaxDepth(1025): at most 1024"},
 		{WithReadSize(-1), "WithReadSize(-1): at least 1"},
 		{WithReadSize(1<<30 + 1), "WithReadSize(1073741825): at most 1073741824"},
-		{WithEvents(KindContent, 30), "WithEvents(30): no kind of event"},
+		{WithEvents(KindContent, kindCount), "WithEvents(49): no kind of event"},
 		{WithEvents(70), "WithEvents(70): no kind of event"},
 		{WithStrict(127), "WithStrict(127): no quirk"},
 		{WithStrict(1 << 31), "WithStrict(2147483648): no quirk"},

@@ -218,7 +218,7 @@ impl State {
     /// Takes in an event of a batch, or what a callback was given.
     fn add(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> deltawire_status {
         let more = u32::from(record.flags) & DELTAWIRE_EVF_MORE != 0;
-        if self.staged == 0 && !(more && !takes_pieces(record.kind)) {
+        if self.staged == 0 && (!more || takes_pieces(record.kind)) {
             let added = self.log.put_record(buffer, record, text, aux);
             return self.conclude(added, 0);
         }
@@ -380,7 +380,8 @@ static CALLBACKS: deltawire_callbacks = deltawire_callbacks {
 
 /// Callbacks that put a message together: `deltawire_feed(p, data, len, deltawire_message_callbacks(), m, &consumed)`.
 /// When the block is full they answer `DELTAWIRE_AGAIN`: the feed is PAUSED, `deltawire_message_is_full` says 1; move the
-/// message to a block of `deltawire_message_need` bytes and feed on.
+/// message to a block of `deltawire_message_need` bytes and feed on. The table is static: callbacks of your own may call
+/// those of it, with the assembler for `user`, and return what they do.
 #[no_mangle]
 pub extern "C" fn deltawire_message_callbacks() -> *const deltawire_callbacks {
     &CALLBACKS

@@ -8,7 +8,7 @@ pub type deltawire_status = i32;
 
 /// All input is consumed, and nothing is pending.
 pub const DELTAWIRE_OK: i32 = 0;
-/// A callback asked for a pause, or for an event to be given again. Give the bytes from `consumed` on again to go on.
+/// A callback asked for a pause, or to be called again. Give the bytes from `consumed` on again to go on.
 pub const DELTAWIRE_PAUSED: i32 = 1;
 /// Batch: the array or the scratch is full. Take the events out, then call again with the bytes from `consumed` on.
 pub const DELTAWIRE_MORE: i32 = 2;
@@ -45,8 +45,8 @@ pub const DELTAWIRE_GO_ON: i32 = 0;
 /// A callback's answer: stop after this event, whose other callbacks are still called. The answer of the call is
 /// `DELTAWIRE_PAUSED`.
 pub const DELTAWIRE_PAUSE: i32 = 1;
-/// A callback's answer, from `on_chunk` and `on_sse` only: stop before this event; it will be given again, whole. The
-/// answer of the call is `DELTAWIRE_PAUSED`.
+/// A callback's answer: stop here; it is called again for the same thing, of a text in pieces for the same piece, and the
+/// event goes on behind that. The answer of the call is `DELTAWIRE_PAUSED`. Only callbacks can go on, no batch.
 pub const DELTAWIRE_AGAIN: i32 = 2;
 
 /// The alignment of every block, in bytes. What malloc gives satisfies it, and so does a Go `[]uint64`.
@@ -88,8 +88,8 @@ pub struct deltawire_config {
     pub flags: u32,
     /// How deep JSON may nest; 0 is 128, at most 1024. A deeper payload is malformed.
     pub max_depth: u32,
-    /// What a batch is to bring: `DELTAWIRE_MASK(kind)`, or-ed. 0 is everything but `DELTAWIRE_EV_FRAME` and
-    /// `DELTAWIRE_EV_PAYLOAD`. Kinds that are not asked for are not unescaped. Callbacks are chosen by not being NULL.
+    /// What a batch is to bring: `DELTAWIRE_MASK(kind)`, or-ed. 0 is everything but `DELTAWIRE_EV_FRAME`,
+    /// `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META` and `DELTAWIRE_EV_ANNOTATION`. Kinds that are not asked for are not unescaped. Callbacks are chosen by not being NULL.
     pub events: u64,
     /// Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are ignored.
     pub errors: [u64; 2],
@@ -276,8 +276,7 @@ pub type deltawire_sse_fn = Option<
 >;
 
 /// What `deltawire_feed` calls. NULL in a member: not interested. Each returns `DELTAWIRE_GO_ON`, `DELTAWIRE_PAUSE`, or any number
-/// below 0 to break off at once (`DELTAWIRE_E_ABORTED`); `on_chunk` and `on_sse` may return `DELTAWIRE_AGAIN`. They must
-/// return: no exception, no longjmp. For what each brings see `DELTAWIRE_EV_*` of the same name.
+/// below 0 to break off at once (`DELTAWIRE_E_ABORTED`); or `DELTAWIRE_AGAIN`. They must return: no exception, no longjmp. For what each brings see `DELTAWIRE_EV_*` of the same name.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct deltawire_callbacks {
@@ -412,22 +411,23 @@ pub const DELTAWIRE_EV_QUIRK: u32 = 27;
 /// `[DONE]`: the response is complete. Something may still come.
 pub const DELTAWIRE_EV_DONE: u32 = 28;
 /// The payload of a chunk, before `DELTAWIRE_EV_CHUNK`. Text: JSON, or (`DELTAWIRE_EVF_PLAIN`) what an error event says in
-/// plain text. `code`: 1 if the whole of it is an error, as the name of its event says. For `deltawire_chunk_open` and the assembler. Batch
+/// plain text. `code`: 1 if the whole of it is an error, as the name of its event says. For `deltawire_chunk_open`. Batch
 /// only: a callback has `at->chunk`.
 pub const DELTAWIRE_EV_PAYLOAD: u32 = 29;
-/// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once for each chunk
-/// that has it.
+/// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once a stream, but of a
+/// choice (`DELTAWIRE_META_NATIVE_FINISH_REASON`) as often as it comes.
 pub const DELTAWIRE_EV_META: u32 = 30;
 /// Annotations of the content (citations and the like), where they are asked for. Text: JSON, an array.
 pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
 /// A frame is over: `start` to `end` are its bytes on the wire. Each byte of the stream lies in exactly one frame, in
 /// order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. `code`: how many choices its chunk has (0: usage only,
-/// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not.
+/// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not
+/// (but `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 pub const DELTAWIRE_EV_FRAME: u32 = 48;
 /// Kinds are below this in this version. Not every number below it is a kind.
 pub const DELTAWIRE_EV_COUNT: u32 = 49;
 /// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0xc07f_ffc0;
+pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0xc47f_ffc0;
 
 /// Of `DELTAWIRE_EV_META`: `object`.
 pub const DELTAWIRE_META_OBJECT: u32 = 1;

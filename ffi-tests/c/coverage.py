@@ -44,7 +44,7 @@ def check(path, counts):
         print(f"  {seen['function', name]:>12} {name}")
         if not seen["function", name]:
             missing.append(name)
-    kinds = {name: number for name, number in define("DELTAWIRE_EV_").items() if name != "DELTAWIRE_EV_COUNT"}
+    kinds = {name: number for name, number in define("DELTAWIRE_EV_").items() if name not in ("DELTAWIRE_EV_COUNT", "DELTAWIRE_EV_NONE")}
     # A callback has at->chunk instead of this event.
     batch_only = {"DELTAWIRE_EV_PAYLOAD"}
     print(f"kinds of events: {len(kinds)}; by callbacks, by batch")

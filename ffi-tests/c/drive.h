@@ -14,7 +14,7 @@ typedef struct {
     size_t cap;     /* of batches: events */
     size_t scratch; /* of batches: bytes */
     int pause;      /* a pause at each callback */
-    int again;      /* and each chunk asked for again */
+    int again;      /* and to be called again */
     size_t extend;  /* after a stop so many bytes more than were left */
     size_t step;    /* bytes of a slice; 0: all */
     size_t cut;     /* one cut here; 0: none */

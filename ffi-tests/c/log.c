@@ -8,7 +8,8 @@
 #define TEXTS \
     (DELTAWIRE_MASK(KIND(ROLE)) | DELTAWIRE_MASK(KIND(CONTENT)) | DELTAWIRE_MASK(KIND(REASONING)) | \
      DELTAWIRE_MASK(KIND(REFUSAL)) | DELTAWIRE_MASK(KIND(TOOL_NAME)) | DELTAWIRE_MASK(KIND(TOOL_ARGUMENTS)) | \
-     DELTAWIRE_MASK(KIND(FUNCTION_NAME)) | DELTAWIRE_MASK(KIND(FUNCTION_ARGUMENTS)) | DELTAWIRE_MASK(KIND(FINISH)))
+     DELTAWIRE_MASK(KIND(FUNCTION_NAME)) | DELTAWIRE_MASK(KIND(FUNCTION_ARGUMENTS)) | DELTAWIRE_MASK(KIND(FINISH)) | \
+     DELTAWIRE_MASK(KIND(META)))
 void log_init(logbook *log)
 {
     memset(log, 0, sizeof *log);
@@ -358,8 +359,19 @@ static void put_line(logbook *log, const item *it)
     case KIND(FRAME):
         put_more(log, "frame", it);
         put_number(&log->more, " choices=", it->code);
-        put_number(&log->more, " kinds=", it->number & ~DELTAWIRE_MASK(KIND(PAYLOAD)) & ~DELTAWIRE_MASK(KIND(FRAME)));
+        put_number(&log->more, " kinds=", it->number);
         text_str(&log->more, "\n");
+        break;
+    /* Rust's log has no line of these. */
+    case KIND(META):
+    case KIND(ANNOTATION):
+        if (log->only == ALL_KINDS) out = &log->more;
+        before = out->len;
+        text_str(out, it->kind == KIND(META) ? "meta" : "annotations");
+        put_number(out, " ", it->choice);
+        put_number(out, " ", it->code);
+        text_str(out, " ");
+        text_escaped(out, it->part[0], it->part_len[0], 1);
         break;
     default: log_bad(log, "an event of kind", it->kind); break;
     }
@@ -370,7 +382,7 @@ static void put_line(logbook *log, const item *it)
 static void check_item(logbook *log, const item *it)
 {
     uint64_t bit = DELTAWIRE_MASK(it->kind & 63);
-    uint64_t of_no_concern = DELTAWIRE_MASK(KIND(PAYLOAD)) | DELTAWIRE_MASK(KIND(FRAME));
+    uint64_t of_no_concern = DELTAWIRE_MASK(KIND(PAYLOAD)) | DELTAWIRE_MASK(KIND(FRAME)) | DELTAWIRE_MASK(KIND(META));
     if ((bit & TEXTS) && it->part_len[0] == 0) log_bad(log, "an empty text of kind", it->kind);
     if ((bit & TEXTS) && !is_utf8(it->part[0], it->part_len[0])) log_bad(log, "not UTF-8: a text of kind", it->kind);
     if (it->kind == KIND(TOOL_CALL) || it->kind == KIND(CHUNK))
@@ -467,6 +479,13 @@ static item item_at(logbook *log, const deltawire_at *at, uint32_t kind)
 
 static int32_t answer(const logbook *log) { return log->pause ? DELTAWIRE_PAUSE : DELTAWIRE_GO_ON; }
 
+/* Each thing is asked for again, if that is tried. */
+static int asks_again(logbook *log)
+{
+    log->asked_again = log->again && !log->asked_again;
+    return log->asked_again;
+}
+
 static void set_part(item *it, int part, const char *bytes, size_t len)
 {
     it->part[part] = len ? bytes : "";
@@ -478,6 +497,7 @@ static void set_part(item *it, int part, const char *bytes, size_t len)
     { \
         logbook *log = user; \
         item it = item_at(log, at, KIND(KIND_NAME)); \
+        if (asks_again(log)) return DELTAWIRE_AGAIN; \
         set_part(&it, 0, bytes, len); \
         if (KIND(KIND_NAME) == KIND(MALFORMED)) set_part(&it, 2, at->event_name.ptr, at->event_name.len); \
         log_item(log, &it); \
@@ -488,6 +508,7 @@ static void set_part(item *it, int part, const char *bytes, size_t len)
     { \
         logbook *log = user; \
         item it = item_at(log, at, KIND(KIND_NAME)); \
+        if (asks_again(log)) return DELTAWIRE_AGAIN; \
         log_item(log, &it); \
         return answer(log); \
     }
@@ -496,6 +517,7 @@ static void set_part(item *it, int part, const char *bytes, size_t len)
     { \
         logbook *log = user; \
         item it = item_at(log, at, KIND(KIND_NAME)); \
+        if (asks_again(log)) return DELTAWIRE_AGAIN; \
         set_part(&it, 0, value->ptr, value->len); \
         if (!(at->flags & DELTAWIRE_EVF_PLAIN) != (value->type != DELTAWIRE_T_TEXT)) \
             log_bad(log, "plain or not: a value of type", value->type); \
@@ -529,13 +551,14 @@ AT_CALLBACK(on_limit, LIMIT)
 AT_CALLBACK(on_quirk, QUIRK)
 AT_CALLBACK(on_done, DONE)
 AT_CALLBACK(on_frame, FRAME)
+TEXT_CALLBACK(on_meta, META)
+VALUE_CALLBACK(on_annotations, ANNOTATION)
 
 static int32_t on_sse(void *user, const deltawire_at *at, deltawire_str type, deltawire_str data, deltawire_str id)
 {
     logbook *log = user;
     item it = item_at(log, at, KIND(SSE));
-    log->asked_again = log->again && !log->asked_again;
-    if (log->asked_again) return DELTAWIRE_AGAIN;
+    if (asks_again(log)) return DELTAWIRE_AGAIN;
     set_part(&it, 0, data.ptr, data.len);
     set_part(&it, 1, type.ptr, type.len);
     set_part(&it, 2, id.ptr, id.len);
@@ -549,8 +572,7 @@ static int32_t on_chunk(void *user, const deltawire_at *at)
     item it = item_at(log, at, KIND(CHUNK));
     deltawire_value v;
     text id = TEXT_INIT, model = TEXT_INIT;
-    log->asked_again = log->again && !log->asked_again;
-    if (log->asked_again) return DELTAWIRE_AGAIN;
+    if (asks_again(log)) return DELTAWIRE_AGAIN;
     if (!at->chunk) {
         log_bad(log, "on_chunk without a chunk at", at->start);
         return DELTAWIRE_GO_ON;
@@ -573,6 +595,7 @@ static int32_t on_tool_call(void *user, const deltawire_at *at, const deltawire_
     logbook *log = user;
     item it = item_at(log, at, KIND(TOOL_CALL));
     text id_text = TEXT_INIT, type_text = TEXT_INIT;
+    if (asks_again(log)) return DELTAWIRE_AGAIN;
     if (id->type != DELTAWIRE_T_NONE && !value_bytes(id, &id_text)) log_bad(log, "a call's ID of type", id->type);
     if (type->type != DELTAWIRE_T_NONE && !value_bytes(type, &type_text)) log_bad(log, "a call's type of type", type->type);
     set_part(&it, 0, id_text.ptr, id_text.len);
@@ -615,6 +638,8 @@ const deltawire_callbacks log_callbacks = {
     on_quirk,
     on_done,
     on_frame,
+    on_meta,
+    on_annotations,
 };
 
 /* -------------------------------------------------------------------------------------------------------------------

@@ -16,11 +16,11 @@ typedef struct {
 
 typedef struct {
     text lines; /* the log */
-    text more;  /* frames and quirks, of which the log says nothing */
+    text more;  /* frames, quirks and the like, of which the log says nothing */
     text bad;   /* what breaks the header's promises; to be empty */
     uint64_t only;      /* kinds of which lines are made, DELTAWIRE_MASK or-ed */
     int pause;          /* each callback asks for a pause */
-    int again;          /* each chunk is asked for again once */
+    int again;          /* each callback asks to be called again once */
     int asked_again;
     unsigned long events;
     /* An event that comes in pieces. */

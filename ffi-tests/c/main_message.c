@@ -263,7 +263,7 @@ int main(int argc, char **argv)
     if (!path || !text_of_file(&input, path)) die("the file cannot be read");
 
     config.flags = DELTAWIRE_CFG_GROW;
-    config.events = DELTAWIRE_MASK(DELTAWIRE_EV_PAYLOAD) | DELTAWIRE_MASK(DELTAWIRE_EV_CONTENT);
+    config.events = DELTAWIRE_MESSAGE_EVENTS | DELTAWIRE_MASK(DELTAWIRE_EV_PAYLOAD);
     parser_len = deltawire_block_size(64);
     check(deltawire_init(need_memory(parser_len), parser_len, &config, &parser), "deltawire_init");
     message_len = deltawire_message_size(16);
@@ -283,8 +283,6 @@ int main(int argc, char **argv)
     }
     if (batch) by_batch(NULL, 0, scratch);
     else by_callbacks(NULL, 0);
-    while ((status = deltawire_message_finish(message)) == DELTAWIRE_NEED_STORAGE) grow_message();
-    check(status, "deltawire_message_finish");
 
     if (getters) print_getters();
     else print_json(plain ? 0 : DELTAWIRE_JSON_EXTENDED);

@@ -16,8 +16,8 @@ const char EVERYTHING[] =
     "retry: 1500\n\n"
     "id: 7\n: c\n\n"
     "data: {\"choices\":[{\"index\":5,\"message\":{\"content\":\"whole\"}}]}\n\n"
-    "data: {\"id\":\"a\",\"created\":3,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\","
-    "\"content\":\"one \\u00e4\",\"reasoning_content\":\"two\",\"refusal\":\"three\",\"audio\":{\"id\":\"x\",\"data\":\"eA==\"},"
+    "data: {\"id\":\"a\",\"object\":\"o\",\"created\":3,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{"
+    "\"role\":\"assistant\",\"annotations\":[{\"type\":\"url_citation\"}],\"content\":\"one \\u00e4\",\"reasoning_content\":\"two\",\"refusal\":\"three\",\"audio\":{\"id\":\"x\",\"data\":\"eA==\"},"
     "\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]},"
     "\"logprobs\":{\"content\":[{\"token\":\"a\",\"logprob\":-1}]},\"finish_reason\":null}]}\n\n"
     "data: {\"choices\":[{\"index\":1,\"delta\":{\"function_call\":{\"name\":\"g\",\"arguments\":\"{\"}}}]}\n\n"
@@ -241,14 +241,17 @@ deltawire_parser *parser(int state, enum when when) {
 deltawire_message *message(int state, enum when when) {
     size_t size = deltawire_message_size(state == MESSAGE_FULL ? 64 : 1024);
     deltawire_message *m = NULL;
-    const deltawire_chunk *c = state == MESSAGE_EMPTY ? NULL : chunk();
+    deltawire_event events[2];
     deltawire_status status = DELTAWIRE_OK, expected = DELTAWIRE_OK;
     require(deltawire_message_init(region("message", size, when, 0), size, &m) == DELTAWIRE_OK && m != NULL,
             "deltawire_message_init");
     if (state == MESSAGE_FULL) expected = DELTAWIRE_NEED_STORAGE;
-    if (state != MESSAGE_EMPTY) status = deltawire_message_add_chunk(m, c);
-    if (status != expected) fault("while a chunk is added", status, expected);
-    if (state == MESSAGE_DONE) require(deltawire_message_finish(m) == DELTAWIRE_OK, "deltawire_message_finish");
+    /* An ID, which fits, and content. */
+    memset(events, 0, sizeof events);
+    events[0].kind = DELTAWIRE_EV_CHUNK, events[0].text_len = 5;
+    events[1].kind = DELTAWIRE_EV_CONTENT, events[1].text_len = sizeof PAYLOAD - 1;
+    if (state != MESSAGE_EMPTY) status = deltawire_message_add(m, events, 2, PAYLOAD, NULL, NULL);
+    if (status != expected) fault("while events are added", status, expected);
     return m;
 }
 

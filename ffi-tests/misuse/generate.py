@@ -102,7 +102,7 @@ class Writer:
         if kind == "const deltawire_event *":
             return [
                 f'event = region("{name}", sizeof *event, NEVER, 0);',
-                "event->kind = DELTAWIRE_EV_PAYLOAD, event->text_len = (uint32_t)strlen(PAYLOAD);",
+                "event->kind = DELTAWIRE_EV_CONTENT, event->text_len = (uint32_t)strlen(PAYLOAD);",
                 f"a.{name} = event, a.{following.name} = 1;",
             ]
         if kind == "deltawire_event *":

@@ -116,7 +116,7 @@ static void after_the_end(void) {
 static void sticky(void) {
     static const struct { int32_t answer; deltawire_status status; } answers[] = {
         {-1, DELTAWIRE_E_ABORTED},         {-2147483647 - 1, DELTAWIRE_E_ABORTED}, {DELTAWIRE_E_STRICT, DELTAWIRE_E_ABORTED},
-        {DELTAWIRE_AGAIN, DELTAWIRE_E_CALLBACK}, {3, DELTAWIRE_E_CALLBACK},        {2147483647, DELTAWIRE_E_CALLBACK}};
+        {3, DELTAWIRE_E_CALLBACK},         {2147483647, DELTAWIRE_E_CALLBACK}};
     size_t i;
     for (i = 0; i < sizeof answers / sizeof *answers; i++) {
         deltawire_callbacks callbacks = taking();

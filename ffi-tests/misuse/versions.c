@@ -136,8 +136,8 @@ static void callbacks(void) {
             if (size == whole - 8) is("8 bytes shorter", status, DELTAWIRE_OK);
             if (size % sizeof(size_t) != 0) is("a size that no version has", status, DELTAWIRE_E_CONFIG);
             if (finish || status != DELTAWIRE_OK) is("calls", (long long)frames, 0);
-            else if (size == whole) is("calls", (long long)frames, 2);
-            else if (size == whole - sizeof(deltawire_at_fn)) is("calls", (long long)frames, 1);
+            else if (size > offsetof(deltawire_callbacks, on_frame)) is("calls", (long long)frames, 2);
+            else if (size == offsetof(deltawire_callbacks, on_frame)) is("calls", (long long)frames, 1);
             else is("calls", frames <= 1, 1);
         }
         for (size = whole + 8; size <= whole + 40; size += 8) {

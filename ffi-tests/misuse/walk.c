@@ -46,15 +46,15 @@ static void note_event(uint32_t kind, uint32_t flags, uint32_t choice, uint32_t 
 
 /* ---- callbacks of any answer */
 
-static int32_t some_answer(int may_again) {
+static int32_t some_answer(void) {
     if (now.calls_left-- > 0) return DELTAWIRE_GO_ON;
     now.calls_left = (int)random_below(60);
     if (!now.lossless && one_in(60)) return -5;
     if (!now.lossless && one_in(60)) return 3;
-    return may_again && one_in(2) ? DELTAWIRE_AGAIN : DELTAWIRE_PAUSE;
+    return one_in(2) ? DELTAWIRE_AGAIN : DELTAWIRE_PAUSE;
 }
-static int32_t any_answer(const deltawire_at *at, const char *text, size_t len, int may_again) {
-    int32_t answer = some_answer(may_again);
+static int32_t any_answer(const deltawire_at *at, const char *text, size_t len) {
+    int32_t answer = some_answer();
     holds(at->size == sizeof *at && at->kind < DELTAWIRE_EV_COUNT && at->start <= at->end, "deltawire_at");
     if (answer != DELTAWIRE_AGAIN) {
         note_event(at->kind, at->flags, at->choice, at->call, at->code, at->number, at->start, at->end, text, len);
@@ -68,17 +68,17 @@ static void touch(const char *at, size_t len) {
 static int32_t on_sse(void *user, const deltawire_at *at, deltawire_str type, deltawire_str data, deltawire_str id) {
     (void)user;
     touch(type.ptr, type.len), touch(data.ptr, data.len), touch(id.ptr, id.len);
-    return any_answer(at, data.ptr, data.len, 1);
+    return any_answer(at, data.ptr, data.len);
 }
 static int32_t on_text(void *user, const deltawire_at *at, const char *text, size_t len) {
     (void)user;
     touch(text, len);
-    return any_answer(at, text, len, 0);
+    return any_answer(at, text, len);
 }
 static int32_t on_at(void *user, const deltawire_at *at) {
     (void)user;
     touch(at->event_name.ptr, at->event_name.len);
-    return any_answer(at, NULL, 0, 0);
+    return any_answer(at, NULL, 0);
 }
 static int32_t on_chunk(void *user, const deltawire_at *at) {
     deltawire_value v;
@@ -89,7 +89,7 @@ static int32_t on_chunk(void *user, const deltawire_at *at) {
         if (deltawire_chunk_field(at->chunk, field, &v) == DELTAWIRE_OK) touch(v.ptr, v.len);
     }
     deltawire_chunk_usage(at->chunk, &usage);
-    return any_answer(at, NULL, 0, 1);
+    return any_answer(at, NULL, 0);
 }
 static int32_t on_value(void *user, const deltawire_at *at, const deltawire_value *value_) {
     deltawire_value key, v, w;
@@ -101,22 +101,23 @@ static int32_t on_value(void *user, const deltawire_at *at, const deltawire_valu
         deltawire_value_text(&v, buffer, sizeof buffer, &need);
         for (cursor2 = 0; deltawire_value_next(&v, &cursor2, NULL, &w) == DELTAWIRE_OK;) touch(w.ptr, w.len);
     }
-    return any_answer(at, value_->ptr, value_->len, 0);
+    return any_answer(at, value_->ptr, value_->len);
 }
 static int32_t on_call(void *user, const deltawire_at *at, const deltawire_value *id, const deltawire_value *type) {
     (void)user;
     touch(id->ptr, id->len), touch(type->ptr, type->len);
-    return any_answer(at, NULL, 0, 0);
+    return any_answer(at, NULL, 0);
 }
 
 static void all(deltawire_callbacks *c) {
     c->on_sse = on_sse, c->on_chunk = on_chunk, c->on_tool_call = on_call;
     c->on_comment = c->on_keep_alive = c->on_last_event_id = c->on_role = c->on_content = c->on_reasoning = on_text;
     c->on_refusal = c->on_tool_name = c->on_tool_arguments = c->on_function_name = c->on_function_arguments = on_text;
-    c->on_finish = c->on_malformed = on_text;
+    c->on_finish = c->on_malformed = c->on_meta = on_text;
     c->on_retry = c->on_too_long = c->on_comment_too_long = c->on_limit = c->on_quirk = c->on_done = on_at;
     c->on_frame = on_at;
     c->on_audio = c->on_logprobs = c->on_message = c->on_choice_error = c->on_usage = c->on_error = on_value;
+    c->on_annotations = on_value;
 }
 
 /* ---- one step */

@@ -201,6 +201,7 @@ static const deltawire_callbacks callbacks = {
     .on_logprobs = on_value, .on_message = on_value, .on_finish = on_text, .on_choice_error = on_value,
     .on_usage = on_value, .on_error = on_value, .on_malformed = on_text, .on_too_long = on_at,
     .on_comment_too_long = on_at, .on_limit = on_at, .on_quirk = on_at, .on_done = on_at, .on_frame = on_at,
+    .on_meta = on_text, .on_annotations = on_value,
 };
 
 /* All of the input by callbacks, to the end or to a status below 0. */
@@ -383,8 +384,6 @@ static void drive_direct(size_t cut) {
 static void note_message(void) {
     size_t need = 0;
     deltawire_status status;
-    while ((status = deltawire_message_finish(message)) == DELTAWIRE_NEED_STORAGE && !failed) grow_message();
-    note((u64)status);
     for (uint32_t flags = 0; flags <= DELTAWIRE_JSON_EXTENDED; flags++) {
         note((u64)deltawire_message_json(message, flags, 0, 0, &need));
         note((u64)deltawire_message_json(message, flags, text, sizeof text, &need));
@@ -419,23 +418,9 @@ static void drive_message(size_t cut) {
 static void drive_message_batch(size_t cut) {
     deltawire_config cfg = DELTAWIRE_CONFIG_INIT;
     scratch_len = DELTAWIRE_SCRATCH_MIN;
-    cfg.events = DELTAWIRE_MASK(DELTAWIRE_EV_PAYLOAD) | DELTAWIRE_MASK(DELTAWIRE_EV_FINISH);
+    cfg.events = DELTAWIRE_MESSAGE_EVENTS | DELTAWIRE_MASK(DELTAWIRE_EV_PAYLOAD);
     if (!open(&cfg, 64) || !open_message()) return;
     note((u64)batch(cut));
-    note_message();
-}
-
-static int32_t add_chunk(void *user, const deltawire_at *at) {
-    (void)user;
-    return deltawire_message_add_chunk(message, at->chunk) == DELTAWIRE_NEED_STORAGE ? DELTAWIRE_AGAIN : DELTAWIRE_GO_ON;
-}
-
-static void drive_message_chunks(size_t cut) {
-    deltawire_config cfg = DELTAWIRE_CONFIG_INIT;
-    deltawire_callbacks cbs = DELTAWIRE_CALLBACKS_INIT;
-    cbs.on_chunk = add_chunk;
-    if (!open(&cfg, 64) || !open_message()) return;
-    note((u64)feed(cut, &cbs, 0));
     note_message();
 }
 

@@ -1,4 +1,4 @@
-//! A chunk's deltas, one after the other, from its list.
+//! Expands the items of a chunk to deltas, one after the other.
 
 use super::fields::own_value;
 use super::index::{call, CallIndex, Index};
@@ -12,19 +12,19 @@ use super::views::FinishReason;
 use crate::delta::{Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_PLAIN};
 use crate::json::{Kind as Json, Text};
 
-/// Which delta of a chunk comes next: offsets, plain data that can be kept while the chunk is not at hand.
+/// Which delta of a chunk is next: offsets, plain data that outlives the chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor {
     /// The next item of the page, or of the choice at `choice`.
     at: u8,
-    /// The page does not say what comes next.
+    /// The next delta is not an item of the page.
     is_off_page: bool,
     tail: Tail,
     /// The kind of the item before.
     last: Option<Kind>,
-    /// Where the choice begins whose items are not on the page; 0 if they are.
+    /// Where the current choice begins, if its items are not on the page; else 0.
     choice: u32,
-    /// The item at hand, if it has several deltas.
+    /// The current item, if it has several deltas.
     inside: Option<Inside>,
 }
 
@@ -37,7 +37,7 @@ struct Inside {
     progress: Progress,
 }
 
-/// What comes behind the choices.
+/// What follows the choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tail {
     /// Not yet.
@@ -67,7 +67,7 @@ struct Calls {
     offset: u32,
     /// How many were given.
     given: u32,
-    /// What is left to give of the last one.
+    /// What is still to be emitted of the last one.
     name: Part,
     arguments: Part,
     flags: u16,
@@ -135,13 +135,15 @@ impl Cursor {
         delta
     }
 
-    /// Back to before the delta that was given last: an item that has no other.
+    /// Back to before the last delta, which must be the only one of its item.
     #[inline]
     pub(crate) fn back(&mut self) {
         self.at = self.at.wrapping_sub(1);
+        // Else it would be the second of its kind.
+        self.last = None;
     }
 
-    /// The name that the next delta holds, of the tool call that was just given; empty if it has none.
+    /// The name in the next delta, of the tool call that was just emitted; empty if it has none.
     #[inline]
     pub(crate) fn name_of_call(&self) -> Part {
         match self.inside {
@@ -185,8 +187,7 @@ impl Cursor {
         }
     }
 
-    /// The next item of the choices that are not on the page. Each time the choice at hand is walked once more; as a rule it
-    /// has one item.
+    /// The next item of the choices that are not on the page. Walks the current choice again for each item; most have one.
     #[inline(never)]
     fn item_off_page(&mut self, payload: &[u8]) -> Option<Item> {
         let mut choice = choice_at(payload, self.choice as usize)?;
@@ -217,7 +218,7 @@ impl Cursor {
         }
     }
 
-    /// What stands beside the choices.
+    /// The deltas beside the choices: usage, then the error.
     fn tail(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         if self.tail == Tail::Usage {
             self.tail = Tail::Error;
@@ -294,7 +295,7 @@ impl Inside {
     }
 }
 
-/// The deltas of a choice's items, where there is no list.
+/// The deltas of a `message`, which has no page.
 pub(super) struct ItemDeltas<'a> {
     payload: &'a [u8],
     items: [Item; Items::OF_CHOICE],
@@ -335,7 +336,7 @@ impl Iterator for ItemDeltas<'_> {
 impl Calls {
     const START: Calls = Calls { offset: 0, given: 0, name: Part::NONE, arguments: Part::NONE, flags: 0 };
 
-    /// What is left of the call at hand, or the next one.
+    /// What is left of the current call, or the next one.
     fn next(&mut self, choice: u32, array: Part, payload: &[u8]) -> Option<Delta> {
         let position = self.given.wrapping_sub(1);
         let more = |kind, text| Delta { flags: self.flags, choice, call: position, text, ..Delta::new(kind) };
@@ -382,10 +383,7 @@ fn function_arguments(choice: u32, text: Part) -> Option<Delta> {
 fn whole(item: Item, text: Part, payload: &[u8]) -> Delta {
     let delta = Delta { choice: item.choice, ..Delta::new(item.kind) };
     match item.how {
-        How::Fragment => {
-            let flags = if text.len > 1 { FLAG_NUMBER } else { 0 };
-            Delta { flags, number: u64::from(text.start), ..delta }
-        }
+        How::Fragment => Delta { flags: FLAG_NUMBER, number: u64::from(text.start), ..delta },
         How::Reason => Delta { code: reason_code(text, payload), text, ..delta },
         How::NativeReason => Delta { code: Meta::NativeFinishReason as u32, text, ..delta },
         _ => Delta { text, ..delta },

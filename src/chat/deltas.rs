@@ -46,7 +46,7 @@ impl<'a> Iterator for Deltas<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// What the chunk says, delta by delta, each read by itself.
+    /// The deltas of the chunk, each read by itself.
     ///
     /// Some servers cut an escaped surrogate pair in two (`\ud83d` at the end of one chunk, `\ude00` at the start of the
     /// next), repeat the role in each chunk, or name a tool call only once: to have that joined and reported once, give
@@ -58,7 +58,7 @@ impl<'a> Chunk<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// What the message says, as the deltas of a stream would.
+    /// The deltas of the message, as those of a stream.
     pub fn deltas(&self) -> impl Iterator<Item = Update<'a>> {
         let payload = self.value().raw();
         let mut fields = DeltaIndex::EMPTY;

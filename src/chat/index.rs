@@ -154,39 +154,33 @@ pub(crate) type CallIndex = Spans<{ call::COUNT }>;
 #[derive(Clone, Debug)]
 pub(crate) struct DeltaIndex {
     pub(crate) spans: Spans<{ delta::COUNT }>,
-    /// How many tool calls there are.
-    pub(crate) calls: u32,
-    pub(crate) first_call: FirstCall,
-}
-
-/// The first tool call of a delta, as far as a list of deltas needs it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FirstCall {
-    /// Its index, if it has one.
-    pub(crate) index: u32,
-    pub(crate) has_index: bool,
-    /// It has nothing but an index and arguments that are a string.
+    /// How many tool calls there are; 65,535 stands for more.
+    pub(crate) calls: u16,
+    /// The first tool call has an index and no more than that and arguments that are a string.
     pub(crate) is_fragment: bool,
-    /// Its arguments, if they are a string; else empty.
+    /// The index of that fragment.
+    pub(crate) call_index: u32,
+    /// The arguments of the first tool call, if they are a string; else empty.
     pub(crate) arguments: Span,
 }
 
-impl FirstCall {
-    pub(crate) const NONE: FirstCall = FirstCall {
-        index: 0,
-        has_index: false,
+impl DeltaIndex {
+    pub(crate) const EMPTY: Self = DeltaIndex {
+        spans: Spans::EMPTY,
+        calls: 0,
         is_fragment: false,
+        call_index: 0,
         arguments: Span { start: 0, end: 0, segments: 0, flags: 0 },
     };
-}
-
-impl DeltaIndex {
-    pub(crate) const EMPTY: Self = DeltaIndex { spans: Spans::EMPTY, calls: 0, first_call: FirstCall::NONE };
 
     pub(crate) fn clear(&mut self) {
         self.spans.clear();
-        self.calls = 0;
-        self.first_call = FirstCall::NONE;
+        self.no_calls();
+    }
+
+    /// Forgets its tool calls.
+    pub(crate) fn no_calls(&mut self) {
+        (self.calls, self.is_fragment, self.arguments) = (0, false, Span::default());
     }
 }
 
@@ -206,7 +200,7 @@ impl ChoiceIndex {
     }
 }
 
-/// What an event says about itself besides its payload: an error event need not look like one inside.
+/// What an event's framing implies about its payload: the payload of an error event need not look like an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Hint {
     #[default]

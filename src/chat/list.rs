@@ -1,4 +1,5 @@
-//! From the spans of a choice to its deltas: which member says what, in which order, and what counts only without another.
+//! From the spans of a choice to its items: which member is which kind of delta, in which order, and which counts only if
+//! another is absent.
 
 use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Span, Spans};
 use super::page::{How, Item, Items};
@@ -135,13 +136,13 @@ impl<'r> Reader<'r, '_> {
             }
             (delta::FUNCTION_CALL, Some(b'{')) => self.container(spans, member, Kind::FunctionName, How::Function),
             (delta::TOOL_CALLS, Some(b'[')) if fields.calls > 0 => {
-                let call = fields.first_call;
-                if fields.calls > 1 || !call.is_fragment {
+                if fields.calls > 1 || !fields.is_fragment {
                     return self.container(spans, member, Kind::ToolCall, How::Calls);
                 }
-                let part = Part { start: call.index, len: 1 + u32::from(call.has_index), ..Part::NONE };
+                // An index is no place; that it has a length keeps it from being taken for an empty text.
+                let part = Part { start: fields.call_index, len: 1, ..Part::NONE };
                 self.put(Kind::ToolCall, How::Fragment, part, false);
-                self.string(call.arguments, Kind::ToolArguments, false);
+                self.string(fields.arguments, Kind::ToolArguments, false);
             }
             (delta::AUDIO, Some(b'{')) => self.container(spans, member, Kind::Audio, How::Raw),
             (delta::ANNOTATIONS, Some(b'[')) => self.container(spans, member, Kind::Annotation, How::Raw),
@@ -149,7 +150,7 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
-    /// What stands beside the delta.
+    /// Puts the items of the members beside the delta.
     #[inline(never)]
     fn rest_of_choice(&mut self, spans: &Spans<{ choice::COUNT }>, which: u32) {
         let mut left = which;

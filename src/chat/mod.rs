@@ -2,8 +2,8 @@
 //!
 //! A [`Chunk`] borrows its payload and the [`Index`] that one pass over it filled; everything else is read when it is
 //! asked for. The same views serve OpenAI's chunk, OpenRouter's dialect, the reasoning dialects, legacy completions,
-//! a non-streaming `chat.completion` body, and errors wherever they come. [`Chunk::deltas`] gives the lot as a flat
-//! run of deltas.
+//! a non-streaming `chat.completion` body, and errors wherever they come. [`Chunk::deltas`] iterates
+//! over all of it.
 //!
 //! Sources: the provider's references of the chat completion chunk object and of legacy completions; what real
 //! streams deviate in is in `docs/quirks.md`.

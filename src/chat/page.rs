@@ -1,9 +1,9 @@
-//! The deltas of a chunk as they are stored: small items, a page of them.
+//! How the deltas of a chunk are stored: a page of small items.
 
 use crate::delta::{Kind, Part};
 use crate::json::TextFlags;
 
-/// What the bytes of an item are, and so how deltas are made of it.
+/// What the bytes of an item are, and so how it expands to deltas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum How {
@@ -11,7 +11,7 @@ pub(crate) enum How {
     Text,
     /// A raw JSON value.
     Raw,
-    /// A tool call that has no more than an index: `start`, if `end` is 2 more, and none if it is 1 more.
+    /// A tool call that has no more than an index, which is `start`.
     Fragment,
     /// A finish reason.
     Reason,
@@ -64,10 +64,11 @@ impl Item {
     }
 }
 
-/// Items of a page. A choice's deltas are at most [`Items::OF_CHOICE`] items; of more than fit the rest is read once more.
-pub(crate) const PAGE: usize = 12;
+/// Items of a page: one content of each of eight choices. A page is part of each idle parser, so it is small; choices that do
+/// not fit are walked again when they are asked for.
+pub(crate) const PAGE: usize = 8;
 
-/// What comes behind the choices of a page: a set.
+/// Bit set of what follows the choices of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Behind(u8);
 
@@ -98,7 +99,7 @@ pub(crate) struct DeltaList {
     pub(crate) len: u8,
     /// How many items of the choice at `rest` are on an earlier page.
     pub(crate) skip: u8,
-    /// What comes behind the choices on the page.
+    /// What follows the choices on the page.
     pub(crate) behind: Behind,
     /// Where the first choice begins that is not on the page, if one is not.
     pub(crate) rest: u32,

@@ -143,7 +143,7 @@ impl<'a> ReasoningDetails<'a> {
         ReasoningDetails::from(array, 0)
     }
 
-    /// From an offset that [`at`](Self::at) told.
+    /// From an offset that [`at`](Self::at) returned.
     pub(crate) fn from(array: Option<Value<'a>>, at: usize) -> Self {
         ReasoningDetails { array, at }
     }

@@ -6,7 +6,7 @@
 //! beyond an index, no UTF-8 is checked.
 
 use super::expect::Expect;
-use super::index::{call, choice, delta, top, CallIndex, ChoiceIndex, DeltaIndex, Facts, FirstCall, Index, Seen, Span};
+use super::index::{call, choice, delta, top, CallIndex, ChoiceIndex, DeltaIndex, Facts, Index, Seen, Span};
 use super::key::Key;
 use super::list::put_choice;
 use super::page::DeltaList;
@@ -345,7 +345,7 @@ impl Work<'_, '_> {
                 Key::Thought => (delta::THOUGHT, Expect::ANY),
                 Key::FunctionCall => (delta::FUNCTION_CALL, Expect::FUNCTION),
                 Key::ToolCalls => {
-                    into.calls = 0;
+                    into.no_calls();
                     if self.steps.peek() == b'[' {
                         self.aside(|work| work.tool_calls(into));
                         more = self.more_members();
@@ -369,7 +369,7 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Walks an array of content parts for such as nobody knows.
+    /// Walks an array of content parts, and flags those of an unknown type.
     #[inline(never)]
     fn content_parts(&mut self) -> Span {
         let start = self.steps.offset();
@@ -396,7 +396,7 @@ impl Work<'_, '_> {
                 let mut call = CallIndex::EMPTY;
                 work.call(&mut call);
                 if into.calls == 0 {
-                    into.first_call = work.first_call(&call);
+                    work.first_call(&call, into);
                 }
                 into.calls = into.calls.saturating_add(1);
                 more = work.more_elements();
@@ -406,9 +406,9 @@ impl Work<'_, '_> {
         });
     }
 
-    /// What a list of deltas needs to know of the first call.
+    /// Notes what a list of deltas needs to know of the first call.
     #[inline]
-    fn first_call(&self, call: &CallIndex) -> FirstCall {
+    fn first_call(&self, call: &CallIndex, into: &mut DeltaIndex) {
         /// What a fragment of arguments may have, beside an ID and a type that are null.
         const PLAIN: u32 = 1 << call::INDEX | 1 << call::FUNCTION | 1 << call::ARGUMENTS | 1 << call::WHOLE;
         let value = |member| call.get(member).map(|span| self.value(span));
@@ -419,12 +419,9 @@ impl Work<'_, '_> {
         let arguments = call.get(call::ARGUMENTS);
         let string = arguments.filter(|span| self.first_byte(*span) == Some(b'"'));
         let no_other = arguments.is_none_or(|span| matches!(self.first_byte(span), Some(b'"' | b'n')));
-        FirstCall {
-            index: index.unwrap_or(0),
-            has_index: index.is_some(),
-            is_fragment: is_bare && no_other && call.has(call::WHOLE),
-            arguments: string.unwrap_or_default(),
-        }
+        into.is_fragment = is_bare && no_other && index.is_some();
+        into.call_index = index.unwrap_or(0);
+        into.arguments = string.unwrap_or_default();
     }
 
     /// Walks one tool call.
@@ -459,7 +456,7 @@ impl Work<'_, '_> {
                     let function = key == Key::Function;
                     let member = if function { call::FUNCTION } else { call::CUSTOM };
                     if into.get(member).is_some() {
-                        // It is there twice: what the first said does not count.
+                        // The member is there twice: the first does not count.
                         into.unset(call::NAME);
                         into.unset(call::ARGUMENTS);
                     }
@@ -539,7 +536,7 @@ mod tests {
         (0..top::COUNT).for_each(|member| add("top", member, index.top.get(member)));
         (0..choice::COUNT).for_each(|member| add("choice", member, index.first.spans.get(member)));
         (0..delta::COUNT).for_each(|member| add("delta", member, index.first.delta.spans.get(member)));
-        add("arguments", 0, Some(index.first.delta.first_call.arguments));
+        add("arguments", 0, Some(index.first.delta.arguments));
         let rest = format!("{:?} {seen:?} {:?}", index.quirks, index.facts);
         (values, rest)
     }

@@ -1,8 +1,8 @@
-//! What a value that the pass did not enter says: readers of one value each.
+//! Readers of one value each, of those that the pass did not enter.
 
 use crate::json::{Kind, Text, Value};
 
-/// A text that says something: a string, not empty. Other scalars are handed on as they are written.
+/// A text: a string that is not empty. Other scalars are handed on as they are written.
 pub(crate) fn text_of(value: Value<'_>) -> Option<Text<'_>> {
     match value.kind() {
         Kind::String => value.as_text().filter(|text| !text.is_empty()),

@@ -1,8 +1,8 @@
 //! The shape of a chunk: its index, packed, and the holes in which chunks of the same shape may differ.
 //!
-//! What lies in a hole is such that the pass would find the same index, whatever it is, once it is a sound value of the
-//! same kind: it looks into no text, and balances what it does not enter. No hole covers what decides anything: an index,
-//! a name, a role, a type, a finish reason.
+//! Whatever a hole contains, the pass would find the same index, as long as it is a sound value of the same kind: the pass
+//! looks into no text, and only balances what it does not enter. No hole covers a value that decides anything: an index, a
+//! name, a role, a type, a finish reason.
 
 use super::index::{choice, delta, member, top, Facts, Index, Span, Spans, SEGMENTS};
 use super::list::put_choice;
@@ -105,7 +105,7 @@ impl Holes {
         if let Some(value) = member(index, payload, &first.spans, choice::TEXT).filter(text) {
             holes.add(payload, value, Fill::Text)?;
         }
-        if let Some(value) = Some(index.value(payload, first.delta.first_call.arguments)).filter(text) {
+        if let Some(value) = Some(index.value(payload, first.delta.arguments)).filter(text) {
             holes.add(payload, value, Fill::Text)?;
         }
         if let Some(value) = member(index, payload, &first.spans, choice::LOGPROBS).filter(object) {
@@ -122,7 +122,7 @@ impl Holes {
                 holes.add(payload, value, Fill::Number)?;
             }
         }
-        // What nobody reads.
+        // Members that nothing reads.
         for (name, value) in Value::from_raw(payload).members().map_while(Result::ok) {
             match name.raw() {
                 b"obfuscation" if text(&value) => holes.add(payload, value, Fill::Text)?,
@@ -281,7 +281,7 @@ impl Shape {
     }
 }
 
-/// Keeps the members of one level that are not null, and says which those are.
+/// Keeps the members of one level that are not null. Returns which those are.
 fn keep_level<const N: usize>(
     room: &mut core::slice::IterMut<'_, PackedSpan>,
     spans: &Spans<N>,

@@ -94,7 +94,7 @@ pub struct CallUpdate<'a> {
 }
 
 impl<'a> Update<'a> {
-    /// The update that a delta of this payload is. `None`: its kind is no part of what a chunk says.
+    /// A delta of this payload as an update. `None`: deltas of its kind do not come from a chunk.
     #[inline(always)]
     pub fn of(delta: &Delta, payload: &'a [u8]) -> Option<Self> {
         match delta.kind {

@@ -1,4 +1,4 @@
-//! What the walks through a chunk have in common: steps, what is noted on the way, and values put in their places.
+//! What all walks through a chunk share: steps, notes, and storing values in their places.
 
 use super::expect::Expect;
 use super::index::{Span, Spans};
@@ -6,11 +6,11 @@ use super::key::Key;
 use crate::json::{JsonError, Kinds, Read, Steps, TextFlags, Value};
 use crate::{Quirk, QuirkSet};
 
-/// What a walk met.
+/// What a walk noted.
 #[derive(Default)]
 pub(super) struct Notes {
     pub(super) quirks: QuirkSet,
-    /// What is wrong with the bytes. It ends everything.
+    /// The fault in the bytes, which ends the walk.
     pub(super) fault: Option<JsonError>,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn span(read: Read) -> Span {
 }
 
 impl<'a> Work<'a, '_> {
-    /// What is wrong, if something is, is noted, and the walk is over.
+    /// Notes the fault of a step, if there is one, and ends the walk.
     #[inline(always)]
     pub(super) fn told<T>(&mut self, step: Result<T, JsonError>) -> Option<T> {
         match step {
@@ -57,7 +57,8 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    /// Does what stays out of line, with a copy: nothing else points to these steps.
+    /// Runs a function that is not inlined on a copy of the steps: nothing may point to the original, so that it stays in
+    /// registers.
     #[inline(always)]
     pub(super) fn aside<T>(&mut self, what: impl FnOnce(&mut Work<'a, '_>) -> T) -> T {
         let mut work = Work { steps: self.steps, notes: self.notes };
@@ -71,7 +72,7 @@ impl<'a> Work<'a, '_> {
         Value::from_span(raw, read.flags)
     }
 
-    /// The first byte of a value, which tells its kind.
+    /// The first byte of a value, which determines its kind.
     #[inline(always)]
     pub(super) fn first_byte(&self, span: Span) -> Option<u8> {
         self.steps.bytes().get(span.start as usize).copied()

@@ -1,7 +1,10 @@
 //! The cursor: forward only, and lazy.
 
+use super::error::{JsonError, JsonErrorKind};
+use super::kind::Kind;
+use super::text::Text;
+use super::value::Value;
 use super::walk::Walk;
-use super::{JsonError, JsonErrorKind, Kind, Text, Value};
 use crate::Limits;
 use core::fmt;
 
@@ -165,4 +168,17 @@ impl fmt::Debug for Cursor<'_> {
             .field("rest", &rest)
             .finish()
     }
+}
+
+/// The one value in `bytes`, with nothing but whitespace round it. It is checked as [`Cursor::value`] does: a container
+/// for balance (128 levels at most), anything else in full but for what is inside a string.
+///
+/// # Errors
+/// What [`Cursor::value`] and [`Cursor::end`] return.
+#[inline]
+pub fn parse(bytes: &[u8]) -> Result<Value<'_>, JsonError> {
+    let mut cursor = Cursor::new(bytes);
+    let value = cursor.value()?;
+    cursor.end()?;
+    Ok(value)
 }

@@ -1,7 +1,7 @@
 //! A number as a decimal: digits and a power of ten.
 
 use super::number::exponent_of;
-use super::Number;
+use super::number::Number;
 
 /// A number as `digits × 10^exp10`, below zero if `negative`.
 ///

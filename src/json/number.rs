@@ -1,6 +1,6 @@
 //! Numbers: text, with exact integers on request.
 
-use super::{JsonError, JsonErrorKind};
+use super::error::{JsonError, JsonErrorKind};
 use crate::scan::utf8;
 use crate::visits::visit;
 use core::fmt;

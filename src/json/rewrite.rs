@@ -1,6 +1,9 @@
 //! JSON written: texts escaped, and values that may be malformed made whole.
 
-use super::{literal_end, number, significant, Fragment, Text, TextFlags};
+use super::fragments::Fragment;
+use super::lexeme::{literal_end, significant};
+use super::number;
+use super::text::{Text, TextFlags};
 
 /// How deep a value is followed; what lies deeper is null. As deep as [`Limits::max_depth`](crate::Limits::max_depth)
 /// lets a payload nest.

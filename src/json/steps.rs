@@ -4,7 +4,10 @@
 //! slice and not the steps: so steps that nobody points to are kept in registers. Strings and literals that come without
 //! whitespace round them, as nearly all do, take the short way.
 
-use super::{literal_end, number, significant, JsonError, JsonErrorKind, TextFlags};
+use super::error::{JsonError, JsonErrorKind};
+use super::lexeme::{literal_end, significant};
+use super::number;
+use super::text::TextFlags;
 use crate::scan::{
     container,
     string::{self, StringEnd},

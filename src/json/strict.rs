@@ -1,6 +1,9 @@
 //! The strict check: RFC 8259 in full, and UTF-8.
 
-use super::{fragments, literal_end, number, significant, JsonError, JsonErrorKind};
+use super::error::{JsonError, JsonErrorKind};
+use super::fragments;
+use super::lexeme::{literal_end, significant};
+use super::number;
 use crate::scan::{string, utf8};
 
 /// The deepest nesting that can be checked: one bit a level.

@@ -1,12 +1,20 @@
 //! A text taken off piece by piece.
 
 use super::fragments::Fragments;
-use super::Text;
+use super::text::Text;
 use crate::scan::escape::LONGEST;
 use crate::scan::{find, unescape};
 
 /// A buffer smaller than this is filled piece by piece.
 const LEAST: usize = 16;
+
+impl Text<'_> {
+    /// Takes off its front what, decoded, fits into `buffer`, in whole code points: how many bytes were written. What is
+    /// left is the rest; a buffer of four bytes or more always takes something. Linear however small the buffers are.
+    pub fn take_to(&mut self, buffer: &mut [u8]) -> usize {
+        take(self, buffer)
+    }
+}
 
 /// See [`Text::take_to`]. Looks at no more of the text than what may fit, so that many small buffers cost no more than
 /// one.

@@ -1,7 +1,7 @@
 //! Text: a JSON string that is still escaped.
 
+use super::fragments::Copied;
 use super::fragments::{Fragment, Fragments, Unescape};
-use super::{take, Copied};
 use crate::scan::{find, string::StringEnd, unescape, utf8};
 use crate::visits::visit;
 use crate::QuirkSet;
@@ -207,12 +207,6 @@ impl<'a> Text<'a> {
         visit!(len);
         buffer.get_mut(..len)?.copy_from_slice(self.raw);
         Some(len)
-    }
-
-    /// Takes off its front what, decoded, fits into `buffer`, in whole code points: how many bytes were written. What is
-    /// left is the rest; a buffer of four bytes or more always takes something. Linear however small the buffers are.
-    pub fn take_to(&mut self, buffer: &mut [u8]) -> usize {
-        take::take(self, buffer)
     }
 
     /// What is left of it behind its first `len` bytes as they stand, and a half that waited joined.

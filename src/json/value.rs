@@ -1,13 +1,14 @@
 //! A value that is still bytes.
 
+use super::kind::Kind;
+use super::number::Number;
+use super::text::{Text, TextFlags};
 use super::walk::Walk;
-use super::{Cursor, JsonError, Kind, Number, Text, TextFlags};
 use core::fmt;
-use core::iter::FusedIterator;
 
 /// A JSON value: its bytes, not read yet. It borrows them.
 ///
-/// What [`Cursor::value`] leaves unchecked is still unchecked here, and shows when it is read.
+/// What [`Cursor::value`](super::Cursor::value) leaves unchecked is still unchecked here, and shows when it is read.
 ///
 /// ```
 /// let value = deltawire::json::parse(br#"{"a": [1, "two", null]}"#)?;
@@ -85,40 +86,6 @@ impl<'a> Value<'a> {
         Number::from_checked(self.raw)
     }
 
-    /// The members, in order; none if it is no object. Offsets of errors count from the first byte of this value. The
-    /// iterator ends after an error.
-    #[inline]
-    pub fn members(&self) -> Members<'a> {
-        let mut cursor = self.inner();
-        let open = cursor.begin_object().is_ok();
-        Members { cursor, open }
-    }
-
-    /// The elements, in order; none if it is no array. Offsets of errors count from the first byte of this value. The
-    /// iterator ends after an error.
-    #[inline]
-    pub fn elements(&self) -> Elements<'a> {
-        let mut cursor = self.inner();
-        let open = cursor.begin_array().is_ok();
-        Elements { cursor, open }
-    }
-
-    /// The value of the member with this name, `None` if there is none or this is no object. Of several the last one
-    /// counts, so all members are walked. Names are compared after unescaping.
-    ///
-    /// # Errors
-    /// The first fault among the members, wherever it is.
-    pub fn get(&self, name: &str) -> Result<Option<Value<'a>>, JsonError> {
-        let mut found = None;
-        for member in self.members() {
-            let (key, value) = member?;
-            if key == name {
-                found = Some(value);
-            }
-        }
-        Ok(found)
-    }
-
     /// The value with these bytes, which a cursor or a view gave before: what lets a value be kept as an offset and a
     /// length. Nothing is looked at but what is asked for, whatever the bytes are.
     #[inline]
@@ -164,12 +131,6 @@ impl<'a> Value<'a> {
         let (start, end) = walk.value()?;
         Some(Value::from_span(self.raw.get(start..end)?, walk.flags()))
     }
-
-    /// Who made the value saw to its depth.
-    #[inline]
-    fn inner(&self) -> Cursor<'a> {
-        Cursor::with_max_depth(self.raw, u32::MAX)
-    }
 }
 
 impl fmt::Debug for Value<'_> {
@@ -178,63 +139,3 @@ impl fmt::Debug for Value<'_> {
         fmt::Display::fmt(&Text::verbatim(self.raw), f)
     }
 }
-
-/// The members of an object. Made by [`Value::members`].
-#[derive(Clone, Debug)]
-pub struct Members<'a> {
-    cursor: Cursor<'a>,
-    open: bool,
-}
-
-impl<'a> Iterator for Members<'a> {
-    type Item = Result<(Text<'a>, Value<'a>), JsonError>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        if !self.open {
-            return None;
-        }
-        let member = match self.cursor.next_member() {
-            Ok(Some(name)) => self.cursor.value().map(|value| (name, value)),
-            Ok(None) => {
-                self.open = false;
-                return None;
-            }
-            Err(error) => Err(error),
-        };
-        self.open = member.is_ok();
-        Some(member)
-    }
-}
-
-impl FusedIterator for Members<'_> {}
-
-/// The elements of an array. Made by [`Value::elements`].
-#[derive(Clone, Debug)]
-pub struct Elements<'a> {
-    cursor: Cursor<'a>,
-    open: bool,
-}
-
-impl<'a> Iterator for Elements<'a> {
-    type Item = Result<Value<'a>, JsonError>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        if !self.open {
-            return None;
-        }
-        let element = match self.cursor.next_element() {
-            Ok(true) => self.cursor.value(),
-            Ok(false) => {
-                self.open = false;
-                return None;
-            }
-            Err(error) => Err(error),
-        };
-        self.open = element.is_ok();
-        Some(element)
-    }
-}
-
-impl FusedIterator for Elements<'_> {}

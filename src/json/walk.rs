@@ -3,8 +3,9 @@
 //! A fault is kept, and from then on everything ends: a member, an element or a value is `None`. Who walks looks at the
 //! fault once, at the end.
 
+use super::error::JsonError;
 use super::steps::Steps;
-use super::{JsonError, TextFlags};
+use super::text::TextFlags;
 
 /// See the module.
 #[derive(Clone)]

@@ -15,6 +15,8 @@ use alloc::vec::Vec;
 const CHOICES: usize = 128;
 /// Tool calls that a stream can have, of all choices together.
 const CALLS: usize = 256;
+/// Bytes of the first buffer.
+const LEAST: usize = 2048;
 
 /// Puts the deltas of one stream together.
 ///
@@ -66,8 +68,8 @@ const CALLS: usize = 256;
 ///
 /// # Memory
 ///
-/// It is some 400 bytes itself. Nothing is taken from the heap before there is something to keep. Then it takes the state
-/// of the choices (at most 40 KiB, of fixed size; 16 KiB if it is pushed to) and a [`MessageLog`], bounded by
+/// It is some 200 bytes itself. Nothing is taken from the heap before there is something to keep. Then it takes the state
+/// of the choices (37 KB, of fixed size; 15 KB if it is pushed to) and a [`MessageLog`], bounded by
 /// [`Limits::max_message_len`]: all texts and all raw JSON count, in bytes. A piece that does not go on with the text
 /// before it (of another choice or call) takes 12 bytes more; the log is never longer than four times the limit and 64
 /// KiB. Each completion is a copy. If memory runs out, an error says so; nothing aborts.
@@ -75,7 +77,7 @@ const CALLS: usize = 256;
 pub struct Assembler {
     /// One, once deltas were pulled.
     tracker: Vec<Tracker<CHOICES, CALLS>>,
-    kept: Growable,
+    pub(super) kept: Growable,
     drops_repeats: bool,
     quirks: [u32; Quirk::ALL.len()],
     error: Option<AssembleError>,
@@ -83,13 +85,11 @@ pub struct Assembler {
 
 /// A log whose buffer grows.
 #[derive(Clone, Debug)]
-struct Growable {
+pub(super) struct Growable {
     /// One, once there is something to keep.
-    log: Vec<MessageLog<CHOICES, CALLS>>,
-    buffer: Vec<u8>,
+    pub(super) log: Vec<MessageLog<CHOICES, CALLS>>,
+    pub(super) buffer: Vec<u8>,
     limit: usize,
-    /// What strict JSON forbids in texts that no tracker reads.
-    quirks: QuirkSet,
 }
 
 impl Default for Assembler {
@@ -109,7 +109,7 @@ impl Assembler {
         let limit = limits.max_message_len;
         Assembler {
             tracker: Vec::new(),
-            kept: Growable { log: Vec::new(), buffer: Vec::new(), limit, quirks: QuirkSet::EMPTY },
+            kept: Growable { log: Vec::new(), buffer: Vec::new(), limit },
             drops_repeats: false,
             quirks: [0; Quirk::ALL.len()],
             error: None,
@@ -209,6 +209,14 @@ impl Assembler {
         self.error = None;
     }
 
+    /// Bytes on the heap.
+    #[cfg(test)]
+    pub(super) fn allocated(&self) -> usize {
+        let Growable { log, buffer, .. } = &self.kept;
+        let tracker = core::mem::size_of::<Tracker<CHOICES, CALLS>>() * self.tracker.capacity();
+        tracker + core::mem::size_of::<MessageLog<CHOICES, CALLS>>() * log.capacity() + buffer.capacity()
+    }
+
     /// Takes the memory for the state of the choices. It is copied from a constant: 22 KiB made on the stack would be in
     /// the frame of each call of the caller.
     #[cold]
@@ -239,12 +247,23 @@ impl Assembler {
         self.conclude(done)
     }
 
-    /// Counts the quirks of texts that no tracker reads, and notes the first error.
+    /// Counts the quirks of texts that no tracker read, and notes the first error.
+    #[inline]
     fn conclude(&mut self, done: Result<(), AssembleError>) -> Result<(), AssembleError> {
-        let quirks = core::mem::take(&mut self.kept.quirks);
-        self.count(quirks);
-        self.error = self.error.or(done.err());
+        let quirks = self.kept.log.first().map_or(QuirkSet::EMPTY, |log| log.state.quirks);
+        if done.is_err() || !quirks.is_empty() {
+            self.note(done.err(), quirks);
+        }
         done
+    }
+
+    #[inline(never)]
+    fn note(&mut self, error: Option<AssembleError>, quirks: QuirkSet) {
+        self.error = self.error.or(error);
+        self.count(quirks);
+        if let Some(log) = self.kept.log.first_mut() {
+            log.state.quirks = QuirkSet::EMPTY;
+        }
     }
 
     fn count(&mut self, quirks: QuirkSet) {
@@ -267,9 +286,7 @@ impl Handler for Assembler {
     #[inline]
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         let done = self.kept.put(choice, &update);
-        if done.is_err() || !self.kept.quirks.is_empty() {
-            let _ = self.conclude(done);
-        }
+        let _ = self.conclude(done);
         Flow::Continue(())
     }
 
@@ -336,26 +353,13 @@ impl Growable {
         if self.log.is_empty() && is_empty(chunk) {
             return Ok(());
         }
-        let done = self.write(|log, buffer| log.chunk(buffer, chunk));
-        let quirks = self.take_quirks();
-        self.quirks |= quirks;
-        done
+        self.write(|log, buffer| log.chunk(buffer, chunk))
     }
 
     /// Takes in an update.
     #[inline]
     fn put(&mut self, choice: u32, update: &Update<'_>) -> Result<(), AssembleError> {
-        let done = self.write(|log, buffer| log.put(buffer, choice, update));
-        let quirks = self.take_quirks();
-        if matches!(update, Update::Message(_) | Update::Audio(_)) {
-            self.quirks |= quirks;
-        }
-        done
-    }
-
-    #[inline]
-    fn take_quirks(&mut self) -> QuirkSet {
-        self.log.first_mut().map_or(QuirkSet::EMPTY, |log| core::mem::take(&mut log.state.quirks))
+        self.write(|log, buffer| log.put(buffer, choice, update))
     }
 }
 
@@ -365,8 +369,10 @@ fn is_empty(chunk: &Chunk<'_>) -> bool {
     texts.into_iter().chain([chunk.provider()]).flatten().next().is_none() && chunk.created().is_none()
 }
 
-/// Makes the buffer so long. `false`: there is no memory.
-fn grow(buffer: &mut Vec<u8>, len: usize) -> bool {
+/// Makes the buffer at least so long. `false`: there is no memory.
+#[inline(never)]
+fn grow(buffer: &mut Vec<u8>, need: usize) -> bool {
+    let len = need.max(LEAST);
     let has_memory = buffer.try_reserve_exact(len.saturating_sub(buffer.len())).is_ok();
     if has_memory {
         buffer.resize(len, 0);

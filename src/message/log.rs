@@ -11,7 +11,7 @@ use crate::Error;
 /// Puts the updates of one stream together without a heap, for at most `CHOICES` choices with `CALLS` tool calls in all.
 ///
 /// The texts lie in a buffer, decoded, in a log to which each update is appended; this is the state beside it, plain data
-/// of fixed size (3 KB) without pointers. The buffer is given with each call. It may be moved at any time: what counts are
+/// of fixed size (1.4 KB) without pointers. The buffer is given with each call. It may be moved at any time: what counts are
 /// its first [`len`](Self::len) bytes.
 ///
 /// The updates are those of a [`Tracker`]: [`add_chunk`](Self::add_chunk) asks one, and [`LogSink`](super::LogSink) takes
@@ -150,10 +150,20 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     /// more, after any other go on with the next.
     #[inline]
     pub fn put(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
+        // What may still be written, by the buffer and by the limit.
+        let room = self.limit.saturating_sub(self.state.live);
+        let end = self.state.fill.len.saturating_add(room).min(buffer.len()).min(MAX_LEN);
+        if !self.is_cut && self.state.extend(buffer, end, choice, update).is_some() {
+            return Ok(());
+        }
+        self.put_any(buffer, choice, update)
+    }
+
+    #[inline(never)]
+    fn put_any(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
         let bound = bound(weight(update));
         if self.has_room(buffer, bound) && !self.is_cut {
-            let mut writer = LogWriter { state: &mut self.state, buffer };
-            writer.put(choice, update);
+            LogWriter { state: &mut self.state, buffer }.put(choice, update);
             return match self.state.settle(buffer) {
                 Ok(()) => Ok(()),
                 Err(error) => Err(self.leave_out(error)),
@@ -188,10 +198,16 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
         model: Option<Text<'_>>,
         created: Option<u64>,
     ) -> Result<(), LogError> {
-        let top = &mut self.state.table.top;
-        top.created = top.created.or(created.filter(|&created| created > 0));
-        let id = self.first(buffer, kind::ID, || id);
-        id.and(self.first(buffer, kind::MODEL, || model))
+        self.set_created(created);
+        let put = |log: &mut Self, buffer: &mut [u8], kind, text| match text {
+            Some(text) if !log.state.table.knows(kind) => log.put_first(buffer, kind, text),
+            _ => Ok(()),
+        };
+        let id = put(self, buffer, kind::ID, id);
+        if let Err(LogError::NeedStorage { .. }) = id {
+            return id;
+        }
+        id.and(put(self, buffer, kind::MODEL, model))
     }
 
     /// Takes in what a chunk itself has: [`head`](Self::head), and the members that are updates of kind
@@ -203,14 +219,29 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     #[inline]
     pub fn chunk(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
         if self.state.table.top.created.is_none() {
-            self.state.table.top.created = chunk.created().filter(|&created| created > 0);
+            self.set_created(chunk.created());
         }
-        let mut done = self.first(buffer, kind::ID, || chunk.id());
-        done = done.and(self.first(buffer, kind::OBJECT, || chunk.object()));
-        done = done.and(self.first(buffer, kind::MODEL, || chunk.model()));
-        done = done.and(self.first(buffer, kind::SYSTEM_FINGERPRINT, || chunk.system_fingerprint()));
-        done = done.and(self.first(buffer, kind::SERVICE_TIER, || chunk.service_tier()));
-        done.and(self.first(buffer, kind::PROVIDER, || chunk.provider()))
+        let mut done = Ok(());
+        let mut missing = self.state.table.missing();
+        while missing != 0 {
+            let kind = missing.trailing_zeros() as u8;
+            missing &= missing.wrapping_sub(1);
+            let text = match kind {
+                kind::ID => chunk.id(),
+                kind::OBJECT => chunk.object(),
+                kind::MODEL => chunk.model(),
+                kind::SYSTEM_FINGERPRINT => chunk.system_fingerprint(),
+                kind::SERVICE_TIER => chunk.service_tier(),
+                _ => chunk.provider(),
+            };
+            if let Some(text) = text {
+                match self.put_first(buffer, kind, text) {
+                    need @ Err(LogError::NeedStorage { .. }) => return need,
+                    put => done = done.and(put),
+                }
+            }
+        }
+        done
     }
 
     /// Takes in a chunk whose deltas were not tracked, for who pulls.
@@ -256,22 +287,12 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
         }))
     }
 
-    #[inline(always)]
-    fn first<'t>(
-        &mut self,
-        buffer: &mut [u8],
-        kind: u8,
-        text: impl FnOnce() -> Option<Text<'t>>,
-    ) -> Result<(), LogError> {
-        if self.state.table.knows(kind) {
-            return Ok(());
-        }
-        match text() {
-            Some(text) => self.put_first(buffer, kind, text),
-            None => Ok(()),
-        }
+    fn set_created(&mut self, created: Option<u64>) {
+        let top = &mut self.state.table.top;
+        top.created = top.created.or(created.filter(|&created| created > 0));
     }
 
+    /// Takes in the first text of its kind.
     #[inline(never)]
     fn put_first(&mut self, buffer: &mut [u8], kind: u8, text: Text<'_>) -> Result<(), LogError> {
         let before = self.state.save(0, 0);

@@ -1,7 +1,6 @@
 //! The records of a log: a header and a body, one behind the other.
 
 use crate::json::Text;
-use crate::QuirkSet;
 
 /// What a record holds. Records from [`ROLE`](kind::ROLE) on belong to a choice; a `message` replaces those from
 /// [`CONTENT`](kind::CONTENT) on as a whole; those from [`CALL_CUSTOM`](kind::CALL_CUSTOM) on belong to a call.
@@ -48,29 +47,28 @@ pub(super) mod kind {
 
 /// What a record holds, and of which choice or call. Records of one key are pieces of one text or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key([u8; 8]);
+pub(super) struct Key(u64);
 
 impl Key {
     /// `choice` is a place in the table of choices, `call` the number of a call; 0 where there is none.
     #[inline]
     pub(super) fn new(kind: u8, choice: u16, call: u32) -> Self {
-        let ([c0, c1], [n0, n1, n2, n3]) = (choice.to_le_bytes(), call.to_le_bytes());
-        Key([kind, 0, c0, c1, n0, n1, n2, n3])
+        Key(u64::from(kind) | u64::from(choice) << 16 | u64::from(call) << 32)
     }
 
+    #[inline]
     pub(super) fn kind(self) -> u8 {
-        let [kind, ..] = self.0;
-        kind
+        self.0 as u8
     }
 
+    #[inline]
     pub(super) fn choice(self) -> u16 {
-        let [_, _, c0, c1, ..] = self.0;
-        u16::from_le_bytes([c0, c1])
+        (self.0 >> 16) as u16
     }
 
+    #[inline]
     pub(super) fn call(self) -> u32 {
-        let [_, _, _, _, n0, n1, n2, n3] = self.0;
-        u32::from_le_bytes([n0, n1, n2, n3])
+        (self.0 >> 32) as u32
     }
 
     /// A comma stands between its pieces.
@@ -87,8 +85,8 @@ pub(super) const HEADER: usize = 12;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
     pub(super) len: usize,
-    /// Bytes of all bodies.
-    pub(super) bodies: usize,
+    /// Bytes that were written to bodies, without commas between items.
+    pub(super) texts: usize,
     /// The last record, if it may still grow.
     tail: Option<Tail>,
 }
@@ -103,7 +101,7 @@ struct Tail {
 }
 
 impl Fill {
-    pub(super) const EMPTY: Fill = Fill { len: 0, bodies: 0, tail: None };
+    pub(super) const EMPTY: Fill = Fill { len: 0, texts: 0, tail: None };
 
     /// Begins a record, or goes on with the last one if it is of this key.
     #[inline]
@@ -111,7 +109,9 @@ impl Fill {
         match &self.tail {
             Some(tail) if tail.key == key => {
                 if key.is_list() && tail.len > 0 {
+                    let texts = self.texts;
                     self.put(buffer, b",");
+                    self.texts = texts;
                 }
             }
             _ => self.begin_new(buffer, key),
@@ -123,9 +123,26 @@ impl Fill {
         self.settle(buffer);
         let at = self.len;
         let header = buffer.get_mut(at..at.saturating_add(HEADER)).unwrap_or_default();
-        copy(header, &key.0);
+        copy(header, &key.0.to_le_bytes());
         self.len = at.saturating_add(HEADER);
         self.tail = Some(Tail { key, at, len: 0 });
+    }
+
+    /// Appends a text, decoded, to the last record, if that is of this key and all of the text fits before `end`. Returns
+    /// how many bytes that were.
+    #[inline]
+    pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, key: Key, text: Text<'_>) -> Option<usize> {
+        let tail = self.tail.as_mut().filter(|tail| tail.key == key)?;
+        let copied = text.copy_to(buffer.get_mut(self.len..end)?);
+        if !copied.complete {
+            return None;
+        }
+        let len = copied.written;
+        tail.len = tail.len.saturating_add(len as u32);
+        self.len = self.len.saturating_add(len);
+        self.texts = self.texts.saturating_add(len);
+        self.settle(buffer);
+        Some(len)
     }
 
     /// Appends bytes to the last record.
@@ -138,19 +155,17 @@ impl Fill {
         self.grow(bytes.len());
     }
 
-    /// Appends a text, decoded, to the last record. Returns what strict JSON forbids in it.
-    #[inline]
-    pub(super) fn put_text(&mut self, buffer: &mut [u8], text: Text<'_>) -> QuirkSet {
+    /// Appends a text, decoded, to the last record.
+    pub(super) fn put_text(&mut self, buffer: &mut [u8], text: Text<'_>) {
         let copied = text.copy_to(buffer.get_mut(self.len..).unwrap_or_default());
         self.grow(if copied.complete { copied.written } else { text.decoded_len() });
-        copied.quirks
     }
 
     /// Counts bytes that were appended to the last record.
     #[inline]
     fn grow(&mut self, len: usize) {
         self.len = self.len.saturating_add(len);
-        self.bodies = self.bodies.saturating_add(len);
+        self.texts = self.texts.saturating_add(len);
         if let Some(tail) = &mut self.tail {
             tail.len = tail.len.saturating_add(u32::try_from(len).unwrap_or(u32::MAX));
         }
@@ -228,7 +243,7 @@ impl<'b> Record<'b> {
         let (key, rest) = log.get(at..)?.split_first_chunk::<8>()?;
         let (len, rest) = rest.split_first_chunk::<4>()?;
         let body = rest.get(..usize::try_from(u32::from_le_bytes(*len)).ok()?)?;
-        Some(Record { at: u32::try_from(at).ok()?, key: Key(*key), body })
+        Some(Record { at: u32::try_from(at).ok()?, key: Key(u64::from_le_bytes(*key)), body })
     }
 }
 

@@ -311,10 +311,10 @@ mod tests {
             "usage": {"n": -1},
             "service_tier": "t",
         });
-        assert_eq!(serde_json::to_value(assembler.message()).unwrap(), expected);
+        assert_eq!(serde_json::to_value(assembler.message().unwrap()).unwrap(), expected);
         expected["provider"] = json!("P");
         expected["choices"][0]["native_finish_reason"] = json!("END");
-        assert_eq!(serde_json::to_value(assembler.message().extended()).unwrap(), expected);
+        assert_eq!(serde_json::to_value(assembler.message().unwrap().extended()).unwrap(), expected);
     }
 
     #[test]

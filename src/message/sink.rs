@@ -70,16 +70,18 @@ impl<'l, const CHOICES: usize, const CALLS: usize> LogSink<'l, CHOICES, CALLS> {
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Sink for LogSink<'_, CHOICES, CALLS> {
+    /// Not the members of the top level, which it reads at the chunk, each until it has one. A choice's native finish
+    /// reason is among its deltas all the same.
     #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
-        (Kind::MESSAGE | Kind::Limit.bit()) & kind.bit() != 0
+        Kind::MESSAGE & !Kind::Meta.bit() & kind.bit() != 0
     }
 
     #[inline(always)]
     fn put(&mut self, context: &Context<'_>, delta: &Delta, _: &mut usize) -> Put {
         let done = match delta.kind {
             Kind::Chunk => match context.chunk() {
-                Some(chunk) => self.log.head(self.buffer, chunk.id(), chunk.model(), chunk.created()),
+                Some(chunk) => self.log.chunk(self.buffer, chunk),
                 None => Ok(()),
             },
             Kind::Limit => return self.limit(Error::from_number(delta.code, context.start)),

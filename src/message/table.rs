@@ -1,6 +1,7 @@
 //! What is known of a log's choices and calls: no texts, but where their live records begin.
 
 use super::record::{kind, Key, Record};
+use core::fmt;
 
 /// What a choice has.
 pub(super) mod flag {
@@ -116,13 +117,21 @@ pub(super) struct Top {
     pub(super) usage: Live,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Table<const CHOICES: usize, const CALLS: usize> {
     pub(super) top: Top,
     /// In order of appearance.
     choices: [Slot; CHOICES],
     /// In order of appearance.
     calls: [CallSlot; CALLS],
+}
+
+/// What is in use of it: the rest is arbitrary.
+impl<const CHOICES: usize, const CALLS: usize> fmt::Debug for Table<CHOICES, CALLS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Table { top, .. } = self;
+        f.debug_struct("Table").field("top", top).field("choices", &self.slots()).field("calls", &self.calls()).finish()
+    }
 }
 
 /// All that one update can change of a table.
@@ -168,6 +177,18 @@ impl<const CHOICES: usize, const CALLS: usize> Table<CHOICES, CALLS> {
         self.top.known & 1u16.checked_shl(u32::from(kind)).unwrap_or(0) != 0
     }
 
+    /// The kinds of texts of the top level that are not there yet, a bit each.
+    #[inline]
+    pub(super) fn missing(&self) -> u16 {
+        const TEXTS: u16 = 1 << kind::ID
+            | 1 << kind::OBJECT
+            | 1 << kind::MODEL
+            | 1 << kind::SYSTEM_FINGERPRINT
+            | 1 << kind::SERVICE_TIER
+            | 1 << kind::PROVIDER;
+        TEXTS & !self.top.known
+    }
+
     /// Notes a member of the top level. Returns whether it was there.
     pub(super) fn know(&mut self, kind: u8) -> bool {
         let had = self.knows(kind);
@@ -196,6 +217,10 @@ impl<const CHOICES: usize, const CALLS: usize> Table<CHOICES, CALLS> {
     /// The place of the choice with this index.
     #[inline]
     pub(super) fn place(&self, index: u32) -> Option<u16> {
+        // Nearly always.
+        if self.slots().first().is_some_and(|slot| slot.index == index) {
+            return Some(0);
+        }
         u16::try_from(self.slots().iter().position(|slot| slot.index == index)?).ok()
     }
 

@@ -22,7 +22,7 @@ pub(super) struct State<const CHOICES: usize, const CALLS: usize> {
     stale: bool,
     /// How long the log was when it was packed last.
     packed: usize,
-    /// What strict JSON forbids in the texts that were written since the caller took it.
+    /// What strict JSON forbids in the texts that no tracker read, since the caller took it.
     pub(super) quirks: QuirkSet,
     /// Why the update at hand was left out.
     fault: Option<LogError>,
@@ -61,6 +61,20 @@ impl<const CHOICES: usize, const CALLS: usize> State<CHOICES, CALLS> {
         }
     }
 
+    /// Appends a text of a choice to the record that was written last, if it goes on with that and fits: nearly always.
+    /// `None`: nothing was written.
+    #[inline]
+    pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, choice: u32, update: &Update<'_>) -> Option<()> {
+        let (kind, text) = text_of_choice(update)?;
+        let place = self.table.place(choice)?;
+        if self.table.slot(place)?.has(flag::WHOLE) {
+            return None;
+        }
+        let len = self.fill.extend(buffer, end, Key::new(kind, place, 0), text)?;
+        self.live = self.live.saturating_add(len);
+        Some(())
+    }
+
     /// What an update of this choice, and of this call of it, can change.
     pub(super) fn save(&self, choice: u32, call: u32) -> Before {
         let State { fill, live, stale, quirks, .. } = *self;
@@ -87,6 +101,17 @@ impl<const CHOICES: usize, const CALLS: usize> State<CHOICES, CALLS> {
         self.table.all_live();
         self.stale = false;
         self.packed = self.fill.len;
+    }
+}
+
+/// A text that belongs to a choice and is only appended to.
+#[inline]
+fn text_of_choice<'a>(update: &Update<'a>) -> Option<(u8, Text<'a>)> {
+    match update {
+        Update::Content(text) => Some((kind::CONTENT, *text)),
+        Update::Reasoning(text) => Some((kind::REASONING, *text)),
+        Update::Refusal(text) => Some((kind::REFUSAL, *text)),
+        _ => None,
     }
 }
 
@@ -150,11 +175,11 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
 
     /// Appends to the records of a key what `write` puts there. Returns how many bytes that were.
     #[inline]
-    fn append(&mut self, write: impl FnOnce(&mut Fill, &mut [u8]) -> QuirkSet) -> usize {
-        let State { fill, live, quirks, .. } = &mut *self.state;
-        let before = fill.bodies;
-        *quirks |= write(fill, self.buffer);
-        let len = fill.bodies.saturating_sub(before);
+    fn append(&mut self, write: impl FnOnce(&mut Fill, &mut [u8])) -> usize {
+        let State { fill, live, .. } = &mut *self.state;
+        let before = fill.texts;
+        write(fill, self.buffer);
+        let len = fill.texts.saturating_sub(before);
         *live = live.saturating_add(len);
         len
     }
@@ -166,8 +191,14 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
         }
         self.append(|fill, buffer| {
             fill.begin(buffer, key);
-            fill.put_text(buffer, text)
+            fill.put_text(buffer, text);
         })
+    }
+
+    /// A text that no tracker read.
+    fn untracked(&mut self, key: Key, text: Text<'_>) -> usize {
+        self.state.quirks |= text.quirks();
+        self.text(key, text)
     }
 
     /// A value as it came.
@@ -175,7 +206,6 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
         self.append(|fill, buffer| {
             fill.begin(buffer, key);
             fill.put(buffer, value.raw());
-            QuirkSet::EMPTY
         })
     }
 
@@ -186,7 +216,6 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
                 fill.begin(buffer, key);
                 json::rewrite(item.raw(), |bytes| fill.put(buffer, bytes));
             }
-            QuirkSet::EMPTY
         })
     }
 
@@ -206,60 +235,11 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
     /// A member of the top level: the first that is not empty counts.
     pub(super) fn first(&mut self, kind: u8, text: Text<'_>) {
         if !text.is_empty() && !self.state.table.know(kind) {
-            self.text(Key::new(kind, 0, 0), text);
+            self.untracked(Key::new(kind, 0, 0), text);
         }
     }
 
-    #[inline]
     pub(super) fn put(&mut self, choice: u32, update: &Update<'_>) {
-        if !self.top(update) {
-            self.update(choice, update);
-        }
-    }
-
-    #[inline]
-    fn update(&mut self, choice: u32, update: &Update<'_>) {
-        let text = match update {
-            Update::Content(text) => Some((kind::CONTENT, *text)),
-            Update::Reasoning(text) => Some((kind::REASONING, *text)),
-            Update::Refusal(text) => Some((kind::REFUSAL, *text)),
-            _ => None,
-        };
-        match (text, self.state.table.place_or_new(choice)) {
-            (Some((kind, text)), Some(place)) if !self.has_message(place) => {
-                self.text(Key::new(kind, place, 0), text);
-            }
-            (_, place) => self.any_update(place, update),
-        }
-    }
-
-    /// Whether a message gave what there is of a choice.
-    #[inline]
-    fn has_message(&self, place: u16) -> bool {
-        self.state.table.slot(place).is_some_and(|slot| slot.has(flag::WHOLE))
-    }
-
-    #[inline(never)]
-    fn any_update(&mut self, place: Option<u16>, update: &Update<'_>) {
-        let slot = place.and_then(|place| Some((place, *self.state.table.slot(place)?)));
-        let Some((place, mut slot)) = slot else { return self.fail(LogError::TooManyChoices) };
-        self.choice(place, &mut slot, update);
-        if let Some(old) = self.state.table.slot_mut(place) {
-            *old = slot;
-        }
-    }
-
-    /// What belongs to no choice. `false`: the update belongs to one.
-    #[inline]
-    fn top(&mut self, update: &Update<'_>) -> bool {
-        match update {
-            Update::Usage(_) | Update::Error(_) | Update::Meta(..) => self.top_update(update),
-            _ => false,
-        }
-    }
-
-    #[inline(never)]
-    fn top_update(&mut self, update: &Update<'_>) -> bool {
         match update {
             Update::Usage(usage) => {
                 let mut live = self.replace(self.state.table.top.usage);
@@ -271,16 +251,20 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
                     self.failure(kind::ERROR_JSON, kind::ERROR_TEXT, 0, error);
                 }
             }
-            Update::Meta(meta, text) => match meta {
-                Meta::Object => self.first(kind::OBJECT, *text),
-                Meta::SystemFingerprint => self.first(kind::SYSTEM_FINGERPRINT, *text),
-                Meta::ServiceTier => self.first(kind::SERVICE_TIER, *text),
-                Meta::Provider => self.first(kind::PROVIDER, *text),
-                Meta::NativeFinishReason => return false,
-            },
-            _ => return false,
+            Update::Meta(Meta::Object, text) => self.first(kind::OBJECT, *text),
+            Update::Meta(Meta::SystemFingerprint, text) => self.first(kind::SYSTEM_FINGERPRINT, *text),
+            Update::Meta(Meta::ServiceTier, text) => self.first(kind::SERVICE_TIER, *text),
+            Update::Meta(Meta::Provider, text) => self.first(kind::PROVIDER, *text),
+            _ => {
+                let place = self.state.table.place_or_new(choice);
+                let slot = place.and_then(|place| Some((place, *self.state.table.slot(place)?)));
+                let Some((place, mut slot)) = slot else { return self.fail(LogError::TooManyChoices) };
+                self.choice(place, &mut slot, update);
+                if let Some(old) = self.state.table.slot_mut(place) {
+                    *old = slot;
+                }
+            }
         }
-        true
     }
 
     fn failure(&mut self, json: u8, text: u8, place: u16, error: &ApiError<'_>) {
@@ -318,9 +302,6 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
         }
         self.drop_message(slot);
         match update {
-            Update::Content(text) => _ = self.text(key(kind::CONTENT), *text),
-            Update::Reasoning(text) => _ = self.text(key(kind::REASONING), *text),
-            Update::Refusal(text) => _ = self.text(key(kind::REFUSAL), *text),
             Update::FunctionName { text, replaces } => {
                 slot.set(flag::FUNCTION);
                 self.name(&mut slot.function, key(kind::FUNCTION_NAME), *text, *replaces);
@@ -344,7 +325,11 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
                 }
             }
             Update::Audio(audio) => self.audio(place, slot, audio),
-            _ => {}
+            _ => {
+                if let Some((kind, text)) = text_of_choice(update) {
+                    self.text(key(kind), text);
+                }
+            }
         }
     }
 
@@ -389,14 +374,14 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
         if !slot.has(flag::AUDIO_ID) {
             if let Some(id) = audio.id() {
                 slot.set(flag::AUDIO_ID);
-                self.text(Key::new(kind::AUDIO_ID, place, 0), id);
+                self.untracked(Key::new(kind::AUDIO_ID, place, 0), id);
             }
         }
         if let Some(text) = audio.data() {
-            self.text(Key::new(kind::AUDIO_DATA, place, 0), text);
+            self.untracked(Key::new(kind::AUDIO_DATA, place, 0), text);
         }
         if let Some(text) = audio.transcript() {
-            self.text(Key::new(kind::AUDIO_TRANSCRIPT, place, 0), text);
+            self.untracked(Key::new(kind::AUDIO_TRANSCRIPT, place, 0), text);
         }
         if let Some(time) = audio.expires_at() {
             slot.set(flag::AUDIO_EXPIRES);
@@ -428,11 +413,10 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
         for part in message.deltas() {
             match part {
                 // A role that came before stays.
-                Update::Role(text) => {
-                    if new.role.len == 0 {
-                        self.replace_text(&mut new.role, key(kind::ROLE), text);
-                        others = others.saturating_add(new.role.len as usize);
-                    }
+                Update::Role(text) if new.role.len == 0 => {
+                    new.role = self.replace(new.role);
+                    new.role.grow(self.untracked(key(kind::ROLE), text));
+                    others = others.saturating_add(new.role.len as usize);
                 }
                 // So do annotations, if it has none.
                 Update::Annotations(items) => {
@@ -444,16 +428,16 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
                         new.annotations.grow(len);
                     }
                 }
-                Update::Content(text) => _ = self.text(key(kind::CONTENT), text),
-                Update::Reasoning(text) => _ = self.text(key(kind::REASONING), text),
-                Update::Refusal(text) => _ = self.text(key(kind::REFUSAL), text),
+                Update::Content(text) => _ = self.untracked(key(kind::CONTENT), text),
+                Update::Reasoning(text) => _ = self.untracked(key(kind::REASONING), text),
+                Update::Refusal(text) => _ = self.untracked(key(kind::REFUSAL), text),
                 Update::FunctionName { text, .. } => {
                     new.set(flag::FUNCTION);
-                    self.text(key(kind::FUNCTION_NAME), text);
+                    self.untracked(key(kind::FUNCTION_NAME), text);
                 }
                 Update::FunctionArguments(text) => {
                     new.set(flag::FUNCTION);
-                    self.text(key(kind::FUNCTION_ARGUMENTS), text);
+                    self.untracked(key(kind::FUNCTION_ARGUMENTS), text);
                 }
                 // A call of a whole message is listed where it stands.
                 Update::Call(CallUpdate { call, id, kind, custom, .. }) => {
@@ -461,12 +445,15 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
                         (self.state.fill, self.state.live) = (fill, live);
                         return self.fail(LogError::TooManyCalls);
                     }
+                    for text in [id, kind].into_iter().flatten() {
+                        self.state.quirks |= text.quirks();
+                    }
                     self.call_facts(place, call, custom, id, kind);
                     new.calls = new.calls.saturating_add(1);
                 }
-                Update::CallName { call, text, .. } => _ = self.text(Key::new(kind::CALL_NAME, place, call), text),
+                Update::CallName { call, text, .. } => _ = self.untracked(Key::new(kind::CALL_NAME, place, call), text),
                 Update::CallArguments { call, text } => {
-                    self.text(Key::new(kind::CALL_ARGUMENTS, place, call), text);
+                    self.untracked(Key::new(kind::CALL_ARGUMENTS, place, call), text);
                 }
                 Update::Audio(audio) => self.audio(place, &mut new, &audio),
                 _ => {}

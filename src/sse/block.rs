@@ -68,8 +68,8 @@ pub(crate) struct NoRoom;
 /// The block being read: what is kept of it. The bytes themselves are in the storage that every call gets.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    max_event: usize,
-    max_id: usize,
+    max_event: u32,
+    max_id: u32,
     /// Bytes of one ID slot.
     slot: usize,
     /// The committed ID is in the second slot.
@@ -88,8 +88,8 @@ pub(crate) struct Block {
 impl Block {
     pub(crate) const fn new(limits: Limits) -> Self {
         Block {
-            max_event: limits.max_event_len as usize,
-            max_id: limits.max_id_len as usize,
+            max_event: limits.max_event_len,
+            max_id: limits.max_id_len,
             slot: 0,
             second: false,
             id_len: 0,
@@ -329,7 +329,7 @@ impl Block {
         if self.id_sound {
             // Whichever comes first, the NUL or the byte too many.
             let beside = self.lasting().saturating_add(self.event_len());
-            let room = self.max_id.min(store.max_len().saturating_sub(beside)).saturating_sub(self.staged);
+            let room = (self.max_id as usize).min(store.max_len().saturating_sub(beside)).saturating_sub(self.staged);
             let inside = piece.value.get(..room).unwrap_or(piece.value);
             visit!(inside.len());
             if inside.iter().any(|byte| matches!(byte, 0)) {
@@ -347,7 +347,7 @@ impl Block {
 
     fn take_id<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
         let len = self.staged.saturating_add(piece.value.len());
-        if len > self.max_id {
+        if len > self.max_id as usize {
             return Err(NoRoom);
         }
         // The rule counts the staged value also if it is not staged because the line lies whole in the input.
@@ -363,7 +363,7 @@ impl Block {
             return Ok(());
         }
         if len > self.slot {
-            let slot = self.slot.saturating_mul(2).min(self.max_id).max(len);
+            let slot = self.slot.saturating_mul(2).min(self.max_id as usize).max(len);
             if slot.saturating_mul(2).saturating_add(beside) > store.max_len() {
                 return Err(NoRoom);
             }
@@ -419,7 +419,7 @@ impl Block {
     /// How long an event may be.
     #[inline]
     pub(crate) fn room<S: Storage + ?Sized>(&self, store: &S) -> usize {
-        self.max_event.min(store.max_len().saturating_sub(self.lasting()))
+        (self.max_event as usize).min(store.max_len().saturating_sub(self.lasting()))
     }
 
     /// Whether the event, or a comment beside it, may grow by `more`.

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Config, Emitter, Machine, Outcome, Payload, Record, Records};
+use super::{Config, Context, Emitter, Machine, Outcome, Payload, Put, Record, Records, Sink};
 use super::{FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
-use crate::delta::Kind;
+use crate::delta::{Delta, Kind};
 use crate::track::Tracker;
 use crate::{Limits, Movable};
 use std::format;
@@ -290,5 +290,49 @@ fn a_finish_reason_flushes_all_that_waits() {
         for cap in [1, 2, 3, 7] {
             assert_eq!(records::<16>(&stream, cap), whole, "{calls} calls, {cap} records");
         }
+    }
+}
+
+/// Is full at the delta with this number, counted over all, and notes each that it is given.
+struct FullAt(usize, Vec<Kind>);
+
+impl Sink for FullAt {
+    fn wants(&self, _: Kind) -> bool {
+        true
+    }
+    fn put(&mut self, _: &Context<'_>, delta: &Delta, _: &mut usize) -> Put {
+        self.1.push(delta.kind);
+        if self.1.len() == self.0 {
+            return Put::Full;
+        }
+        Put::Go
+    }
+}
+
+/// A sink that is full is not asked again before the caller comes back, and then for the same delta alone.
+#[test]
+fn a_full_sink_is_given_the_same_delta_once_more() {
+    let stream = PLAIN.as_bytes();
+    let read = |full_at: usize| {
+        let (mut machine, mut tracker, mut emitter) =
+            (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new(), Emitter::new());
+        let (mut store, mut sink, mut at, mut came_back) = ([0; 2048], FullAt(full_at, Vec::new()), 0, 0);
+        loop {
+            let (spent, outcome) = emitter.run(&mut machine, &mut store, &mut tracker, &stream[at..], 0, &mut sink);
+            at += spent;
+            match outcome {
+                Outcome::Done => return (sink.1, came_back),
+                Outcome::Full => came_back += 1,
+                other => panic!("{other:?}"),
+            }
+            assert_eq!(sink.1.len(), full_at);
+        }
+    };
+    let (all, came_back) = read(0);
+    assert_eq!(came_back, 0);
+    for full_at in 1..=all.len() {
+        let (mut given, came_back) = read(full_at);
+        assert_eq!((came_back, given.remove(full_at - 1)), (1, all[full_at - 1]));
+        assert_eq!(given, all, "{full_at}");
     }
 }

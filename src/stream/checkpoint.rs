@@ -1,4 +1,4 @@
-//! Steps that can be taken again: when the storage turns out to be too small, nothing has happened.
+//! Steps that can be undone: a step whose storage turns out to be too small has no effect.
 
 use super::end::Facts;
 use super::found::{Found, Span, Step};
@@ -20,7 +20,7 @@ struct Checkpoint {
     silent_next: u64,
     line: Line,
     block: Block,
-    retry: Option<u64>,
+    retry: u64,
     in_array: bool,
     after: After,
     ending: Ending,
@@ -36,7 +36,7 @@ pub struct NeedStorage {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// A [`step`](Machine::step) that, if the storage is too small, says so and leaves all as it was.
+    /// A [`step`](Machine::step) that fails, and changes nothing, if the storage is too small.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.try_go_on(store, window)
     }
 
-    /// The same where the memo knew nothing.
+    /// [`try_step`](Machine::try_step) of an event that the memo did not recognise.
     #[inline(never)]
     pub(super) fn try_go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
         // All that could be copied in one step, more than twice over.
@@ -65,7 +65,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.settled(store, checkpoint).map(|()| step)
     }
 
-    /// The same of [`finish`](Machine::finish).
+    /// A [`finish`](Machine::finish) that fails, and changes nothing, if the storage is too small.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             };
         }
         if self.after == After::Release {
-            // What a next step begins with: the event was told, and is over.
+            // As the next step begins: the event was emitted, and is over.
             self.kept.clear();
         }
         self.kept.relocate(from, to)
@@ -155,7 +155,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         (self.silent, self.silent_next) = (silent, silent_next);
         (self.line, self.block, self.retry, self.in_array) = (line, block, retry, in_array);
         (self.after, self.ending, self.facts, self.counts) = (after, ending, facts, counts);
-        // What it learned it may have learned of an event that has not been told.
+        // It may have learned from an event that was never emitted.
         self.memo = Memo::NEW;
         (self.rested, self.in_payload) = (false, false);
         // Twice as much, so that copying stays linear; but not more than can ever be of use.

@@ -2,7 +2,7 @@
 
 use crate::{Limits, QuirkSet};
 
-/// How a parser is to behave. The default is lenient and says what it met.
+/// How a parser behaves. The default is lenient and counts the quirks that it meets.
 ///
 /// ```
 /// use deltawire::stream::{Config, Framing, Parser};
@@ -14,17 +14,18 @@ use crate::{Limits, QuirkSet};
 pub struct Config {
     /// The limits.
     pub limits: Limits,
-    /// How lines are read that event streams do not know.
+    /// How to read lines that are no field of an event stream.
     pub framing: Framing,
     /// How much of a payload is checked before it is handed out.
     pub validate: Validate,
     /// What payloads are.
     pub payload: Payload,
-    /// Quirks that are errors: their event is consumed, [`Error::Quirk`](crate::Error::Quirk) tells of it.
+    /// Quirks that are errors: their event is consumed, and the parser stops with [`Error::Quirk`](crate::Error::Quirk).
     ///
     /// Those of framing and shape stop [`Parser::next`](super::Parser::next) and [`Parser::feed`](super::Parser::feed)
-    /// alike. Those inside a text, and those that need to know what came before, are met by who reads the texts: `feed`
-    /// does; who pulls asks [`Text::quirks`](crate::json::Text::quirks) and [`Outcome`](crate::track::Outcome).
+    /// alike. Quirks inside a text, and those that depend on earlier chunks, show only when texts are read and deltas
+    /// tracked: `feed` does both; a caller that pulls asks [`Text::quirks`](crate::json::Text::quirks) and
+    /// [`Updates::quirks`](crate::track::Updates::quirks).
     pub errors: QuirkSet,
 }
 

@@ -1,4 +1,4 @@
-//! Where a delta stands: its event as a view, and where the bytes of that lie.
+//! The context of a delta: its event as a view, and where the event's bytes lie.
 
 use super::found::Found;
 use super::{Event, Machine, Malformed};
@@ -37,7 +37,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// What a [`Sink`](super::Sink) may ask about the event whose deltas it is given.
+/// The event whose deltas a [`Sink`](super::Sink) receives.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     chunk: Option<Chunk<'a>>,
@@ -50,7 +50,7 @@ pub struct Context<'a> {
     rest: &'a Rest<'a>,
 }
 
-/// What most chunks have no use for.
+/// What most chunks do not need; apart, so that a context is small.
 pub(super) struct Rest<'a> {
     /// The event, if it is no chunk.
     event: Option<Event<'a>>,
@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
         Context { chunk, start, end, payload_at: u64::from(input), rest: Rest::NOTHING }
     }
 
-    /// The event; none at the end of the stream, where what waited is emitted.
+    /// The event; none at the end of the stream, where pending texts are flushed.
     pub fn event(&self) -> Option<Event<'a>> {
         self.chunk.map(Event::Chunk).or(self.rest.event)
     }
@@ -198,8 +198,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Context { chunk, start, end, payload_at, rest }
     }
 
-    /// Where what was found last lies in the stream. A call, so that the two words come in registers: read as a pair they
-    /// would wait for the two stores that a step has just made.
+    /// Where what was found last lies in the stream. Not inlined, so that the two words return in registers: loaded as a pair
+    /// they would stall on the two stores that a step has just made.
     #[inline(never)]
     pub(super) fn frame(&self) -> (u64, u64) {
         self.index().frame

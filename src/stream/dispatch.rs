@@ -129,7 +129,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
         }
         let rules = self.rules();
-        // What lies whole in the window was asked for before.
+        // The memo was asked before for an event that lies whole in the window.
         let unknown = data.place == block::Place::Input && self.unknown_at == self.block.start;
         let read = if plain && !unknown && self.memo.payload(&mut self.index, payload, rules) {
             Ok(Read { end: payload.len(), seen: Seen::default() })

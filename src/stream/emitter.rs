@@ -1,5 +1,5 @@
-//! The one loop from bytes to deltas: it reads events and gives what they say to a [`Sink`], and goes on where the sink
-//! had no room.
+//! The one loop from bytes to deltas: it reads events, gives their deltas to a [`Sink`], and resumes where the sink had no
+//! room.
 
 use super::checkpoint::NeedStorage;
 use super::context::Context;
@@ -12,16 +12,16 @@ use crate::delta::{Delta, Kind, Meta, Part, FLAG_NUMBER};
 use crate::track::{Taken, Tracker};
 use crate::{Error, QuirkSet, Storage};
 
-/// What a sink answers.
+/// A sink's answer to a delta.
 #[derive(Clone, Copy, Debug)]
 pub enum Put {
     /// Go on.
     Go,
-    /// There is no room: give the delta once more, from `taken` on.
+    /// The sink has no room: give it the same delta again, from `taken` on.
     Full,
     /// Pause after this event.
     Pause,
-    /// Give no more of this event, and stop.
+    /// Stop, and give the sink nothing more of this event.
     Stop(Stop),
 }
 
@@ -37,17 +37,17 @@ impl Put {
 
 /// Where deltas go: a handler, the records of a batch, the callbacks of C, a message log.
 pub trait Sink {
-    /// Keep the token counts that came last.
+    /// The emitter keeps the last token counts.
     const COUNTS_USAGE: bool = true;
-    /// A full table stops the parser behind the event.
+    /// A full table stops the parser after the event.
     const STOPS_AT_LIMIT: bool = false;
-    /// It may want frames.
+    /// The sink may want frames.
     const HAS_FRAMES: bool = true;
 
-    /// Whether deltas of this kind are of use. Those that are not need not be given.
+    /// Whether the sink uses deltas of this kind. The emitter may leave out the others.
     fn wants(&self, kind: Kind) -> bool;
 
-    /// Takes a delta. Of its text `taken` raw bytes were taken before; a sink that takes it in pieces adds to that.
+    /// Takes a delta. `taken` raw bytes of its text were taken before; a sink that takes a text in pieces adds to that.
     fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put;
 }
 
@@ -55,7 +55,7 @@ pub trait Sink {
 pub trait Track: sealed::Sealed {
     /// As [`Tracker::take`].
     fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken;
-    /// Takes in a text, if it is to be emitted as it is.
+    /// Takes in a text that needs no change. `false`: it may need one, and nothing was taken in.
     fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool;
     /// As [`Tracker::flush`].
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
@@ -80,18 +80,18 @@ impl<const CHOICES: usize, const CALLS: usize> Track for Tracker<CHOICES, CALLS>
     }
 }
 
-/// Why [`Emitter::run`] came back.
+/// Why [`Emitter::run`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All of the input is spent, and nothing is pending.
+    /// All of the input is consumed, and nothing is pending.
     Done,
     /// The sink is full.
     Full,
-    /// The sink said so, or a quirk or a limit that is an error was met.
+    /// The sink stopped it, or it met a quirk or a limit that is an error.
     Stopped(Stop),
     /// The storage is too small.
     NeedStorage(NeedStorage),
-    /// The bytes of the event that is pending were not given again.
+    /// The caller did not give the bytes of the pending event again.
     Resume,
 }
 
@@ -108,7 +108,7 @@ enum Stage {
     After,
 }
 
-/// The sink has no room: what is pending is kept.
+/// The sink has no room; the event stays pending.
 struct Full;
 
 /// Emits the events of one stream. Plain data: what is left of an event is offsets, so it may lie in a block of memory
@@ -120,21 +120,21 @@ pub struct Emitter {
     left_out: u32,
     ended: bool,
     is_pending: bool,
-    /// The event that is pending.
+    /// The pending event.
     found: Found,
-    /// Bytes of the input that it takes up, and that have to be given again.
+    /// Bytes of the input that it takes up; the caller gives them again.
     consumed: u32,
     stage: Stage,
     cursor: Cursor,
-    /// A delta that was taken in, but not or not all of it emitted.
+    /// A delta that the tracker took in and that is not, or not completely, emitted.
     delta: Option<Delta>,
     /// Raw bytes of its text that were emitted.
     taken: usize,
-    /// How many members of the top level were emitted.
+    /// Which members of the top level were emitted: a bit for each [`Meta`].
     metas: u8,
-    /// What could not be taken in.
+    /// Why a delta was left out.
     limit: Option<Error>,
-    /// What was odd about the deltas and their texts.
+    /// Quirks of the deltas and their texts.
     quirks: QuirkSet,
     /// Quirks that are still to be emitted.
     unreported: QuirkSet,
@@ -172,12 +172,12 @@ impl Emitter {
         }
     }
 
-    /// The token counts that came last.
+    /// The last token counts.
     pub fn usage(&self) -> Option<&TokenCounts> {
         self.usage.as_ref()
     }
 
-    /// How many events had more than the tracker could take in.
+    /// How many events had deltas that the tracker left out.
     pub fn left_out(&self) -> u32 {
         self.left_out
     }
@@ -187,9 +187,8 @@ impl Emitter {
         self.is_pending
     }
 
-    /// Reads `data` and gives the sink what is in it. `base` is the offset of `data` in what the sink calls the input.
-    /// Gives how many bytes of `data` are spent, and why it came back; unless that is [`Outcome::Done`], the others are
-    /// to be given again.
+    /// Reads `data` and gives the sink its deltas. `base` is the offset of `data` in what the sink calls the input. Returns
+    /// how many bytes of `data` are consumed, and why it returned; unless that is [`Outcome::Done`], give the others again.
     #[inline]
     pub fn run<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
@@ -224,7 +223,8 @@ impl Emitter {
                         spent = spent.saturating_add(consumed);
                         continue;
                     }
-                    Err(stage) => self.emit_from(stage, machine, store, tracker, given, base, sink),
+                    Err(Some(stage)) => self.emit_from(stage, machine, store, tracker, given, base, sink),
+                    Err(None) => Outcome::Full,
                 };
                 if outcome == Outcome::Full {
                     return (spent.saturating_add(self.keep(machine, consumed)), outcome);
@@ -252,8 +252,7 @@ impl Emitter {
         }
     }
 
-    /// Says that the stream ended, and gives the sink what that brings to light. Call it again unless it is
-    /// [`Outcome::Done`].
+    /// Ends the stream, and gives the sink what is pending. Call it again unless the outcome is [`Outcome::Done`].
     pub fn finish<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
         machine: &mut Machine<SLOTS>,
@@ -291,7 +290,7 @@ impl Emitter {
         }
     }
 
-    /// What the stream ends with that is in no frame yet.
+    /// The frame of the bytes at the end of the stream that no frame has.
     fn last_frame<S: Sink, const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, sink: &mut S) -> Outcome {
         let mut frames = self.frames;
         (self.paused, self.stop) = (false, None);
@@ -311,13 +310,13 @@ impl Emitter {
     fn begin(&mut self, found: Found) {
         self.found = found;
         self.cursor.restart();
-        (self.delta, self.taken, self.metas, self.limit) = (None, 0, 0, None);
+        (self.delta, self.taken, self.limit) = (None, 0, None);
         self.quirks = QuirkSet::EMPTY;
         (self.paused, self.stop) = (false, None);
     }
 
-    /// The sink was full: the event stays pending. Gives how many bytes of the input are spent all the same, because what
-    /// was found lies in the storage.
+    /// The sink was full: the event stays pending. Returns how many bytes of the input are consumed all the same, because the
+    /// event lies in the storage.
     #[cold]
     fn keep<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, consumed: usize) -> usize {
         self.is_pending = true;
@@ -344,7 +343,7 @@ impl Emitter {
     }
 
     /// Emits a chunk that was recognised, if nothing about it is out of the ordinary. Otherwise gives the stage at which
-    /// [`emit_from`](Emitter::emit_from) goes on.
+    /// [`emit_from`](Emitter::emit_from) goes on; none if the sink is full.
     #[inline(always)]
     fn emit_usual<T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
@@ -354,7 +353,7 @@ impl Emitter {
         base: u32,
         span: Span,
         sink: &mut S,
-    ) -> Result<(), Stage> {
+    ) -> Result<(), Option<Stage>> {
         let (start, len) = (span.start as usize, span.len as usize);
         let payload = given.get(start..start.wrapping_add(len)).unwrap_or_default();
         let index = machine.index();
@@ -386,27 +385,28 @@ impl Emitter {
         Ok(())
     }
 
-    /// Keeps how far a chunk was emitted that turned out not to be as usual. Gives the stage that comes next.
+    /// Keeps how far a chunk was emitted that turned out not to be as usual. Gives the stage that comes next; none if the
+    /// sink is full.
     #[cold]
     #[inline(never)]
-    fn odd(&mut self, span: Span, done: Option<(Progress, Frames, Break)>, stage: Stage) -> Stage {
+    fn odd(&mut self, span: Span, done: Option<(Progress, Frames, Break)>, stage: Stage) -> Option<Stage> {
         self.begin(Found::Chunk(span));
-        let Some((Progress { cursor, taken, quirks }, frames, broke)) = done else { return stage };
+        let Some((Progress { cursor, taken, quirks }, frames, broke)) = done else { return Some(stage) };
         (self.cursor, self.quirks, self.frames) = (cursor, quirks, frames);
         match broke {
-            Break::Nothing => return stage,
+            Break::Nothing => return Some(stage),
             Break::LeftOut(error) => self.limit = Some(error),
             Break::Put(Put::Full, delta) => {
-                self.taken = taken;
+                (self.taken, self.stage) = (taken, stage);
                 if stage == Stage::Deltas {
                     self.delta = Some(delta);
                 }
-                return stage;
+                return None;
             }
             Break::Put(Put::Stop(stop), _) => self.stop = Some(stop),
             Break::Put(Put::Go | Put::Pause, _) => self.paused = true,
         }
-        Stage::Deltas
+        Some(Stage::Deltas)
     }
 
     /// Emits the event from `stage` on.
@@ -434,7 +434,7 @@ impl Emitter {
         self.outcome::<S>(quirks.and(machine.config().errors), offset)
     }
 
-    /// Why to stop, now that the event is over. `errors` are its quirks that are to be errors.
+    /// Why to stop, now that the event is over. `errors` are its quirks that are configured as errors.
     #[inline(never)]
     fn outcome<S: Sink>(&self, errors: QuirkSet, offset: u64) -> Outcome {
         let quirk = errors.iter().next().map(|quirk| Error::Quirk { quirk, offset });
@@ -511,7 +511,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// What was left out of an event, and what was odd about it.
+    /// Emits what was left out of an event, and its quirks.
     #[inline(never)]
     fn conclude<S: Sink>(
         &mut self,
@@ -566,28 +566,32 @@ impl Emitter {
         self.put(&Context::nothing((start, end)), delta, self.stage, sink)
     }
 
-    /// The members of the top level that describe the response.
+    /// Emits the members of the top level that describe the response, each once a stream: the first that is not empty.
     #[inline(never)]
     fn metas<S: Sink>(&mut self, context: &Context<'_>, sink: &mut S) -> Result<(), Full> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
-        let metas = [
-            (Meta::Object, chunk.object()),
-            (Meta::SystemFingerprint, chunk.system_fingerprint()),
-            (Meta::ServiceTier, chunk.service_tier()),
-            (Meta::Provider, chunk.provider()),
-        ];
-        for (meta, text) in metas.into_iter().skip(usize::from(self.metas)) {
+        for meta in [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider] {
+            let bit = 1 << (meta as u8);
+            if self.metas & bit != 0 {
+                continue;
+            }
+            let text = match meta {
+                Meta::Object => chunk.object(),
+                Meta::SystemFingerprint => chunk.system_fingerprint(),
+                Meta::ServiceTier => chunk.service_tier(),
+                _ => chunk.provider(),
+            };
             if let Some(text) = text {
                 let text = Part::of(context.payload(), text);
                 let delta = Delta { code: meta as u32, text, ..Delta::new(Kind::Meta) };
                 self.put(context, delta, Stage::Meta, sink)?;
+                self.metas |= bit;
             }
-            self.metas = self.metas.saturating_add(1);
         }
         Ok(())
     }
 
-    /// What a chunk says; at the end of the stream, what waited in vain.
+    /// Emits the deltas of a chunk; at the end of the stream, pending high surrogates.
     fn deltas<T: Track, S: Sink>(&mut self, context: &Context<'_>, tracker: &mut T, sink: &mut S) -> Result<(), Full> {
         if let Some(delta) = self.delta.take() {
             self.put_delta(context, delta, sink)?;
@@ -618,7 +622,7 @@ impl Emitter {
         result
     }
 
-    /// Halves of characters that waited in vain.
+    /// Flushes unpaired high surrogates as U+FFFD.
     fn waiting<T: Track, S: Sink>(&mut self, context: &Context<'_>, tracker: &mut T, sink: &mut S) -> Result<(), Full> {
         if self.found != Found::NeedMore {
             return Ok(());
@@ -630,7 +634,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Gives the sink a delta that the tracker took in.
+    /// Gives the sink a delta that the tracker took in; keeps it if the sink is full.
     fn put_delta<S: Sink>(&mut self, context: &Context<'_>, delta: Delta, sink: &mut S) -> Result<(), Full> {
         let result = self.put(context, delta, Stage::Deltas, sink);
         if result.is_err() {
@@ -640,7 +644,7 @@ impl Emitter {
     }
 }
 
-/// A sink that stopped: what is left of the event is taken in, and given to nobody.
+/// The sink after a stop: the tracker still takes in the rest of the event, and nothing is emitted.
 struct Muted;
 
 impl Sink for Muted {
@@ -656,23 +660,23 @@ impl Sink for Muted {
 #[derive(Clone, Copy)]
 struct Progress {
     cursor: Cursor,
-    /// Raw bytes of the text at hand that were emitted.
+    /// Raw bytes of the current text that were emitted.
     taken: usize,
     quirks: QuirkSet,
 }
 
 /// What interrupts a chunk's deltas.
 enum Break {
-    /// The sink's answer to a delta, if it is not to go on.
+    /// The sink's answer to a delta, unless it is [`Put::Go`].
     Put(Put, Delta),
-    /// A delta could not be taken in.
+    /// The tracker left a delta out.
     LeftOut(Error),
-    /// Nothing: what follows the deltas comes next.
+    /// Nothing: the stage after the deltas is next.
     Nothing,
 }
 
 impl Progress {
-    /// Gives the sink what comes next of a chunk.
+    /// Gives the sink the next deltas of a chunk.
     #[inline(always)]
     fn deltas<T: Track, S: Sink>(
         &mut self,
@@ -690,10 +694,11 @@ impl Progress {
                 Some((kind, choice, text)) if tracker.take_plain(kind, choice, text) => {
                     frames.add(kind);
                     let delta = Delta { choice, text, ..Delta::new(kind) };
-                    match sink.put(context, &delta, &mut self.taken).unless_go() {
-                        None => continue,
-                        Some(put) => return Err(Break::Put(put, delta)),
+                    if let Some(put) = sink.put(context, &delta, &mut self.taken).unless_go() {
+                        return Err(Break::Put(put, delta));
                     }
+                    self.taken = 0;
+                    continue;
                 }
                 Some((kind, choice, text)) => Delta { choice, text, ..Delta::new(kind) },
                 None => match self.cursor.next_other(payload, index) {
@@ -725,7 +730,7 @@ impl Progress {
     }
 }
 
-/// The payload of a chunk as it came.
+/// The delta of a chunk's raw payload.
 #[inline(never)]
 fn payload_delta(context: &Context<'_>) -> Delta {
     let (is_error, is_plain) =

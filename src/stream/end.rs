@@ -18,7 +18,7 @@ pub enum Verdict {
     /// Every choice that was seen has a finish reason.
     Finished,
     /// A whole JSON body came instead of a stream, without a finish reason; with one it is [`Finished`](Verdict::Finished).
-    /// [`End::body`] tells of both.
+    /// [`End::body`] is set for both.
     Body,
     /// A stream of another protocol: events, none of them a chunk.
     OtherProtocol,
@@ -63,8 +63,7 @@ pub enum Pending {
 
 /// The verdict, with its facts.
 ///
-/// Before [`Parser::finish`](super::Parser::finish) it tells what the verdict would be if the stream ended now, leaving
-/// out what is pending.
+/// Before [`Parser::finish`](super::Parser::finish) it is the verdict as if the stream ended now, without what is pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct End {

@@ -1,11 +1,11 @@
-//! What the parser hands out.
+//! Events, as the parser returns them.
 
 use crate::chat::{Chunk, Deltas};
 use crate::json::{JsonError, Text};
 use crate::sse;
 use core::ops::Range;
 
-/// Something that came. It borrows the input or the storage; it is valid until the parser is next used.
+/// One event. It borrows the input or the storage; it is valid until the parser is next used.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -38,7 +38,7 @@ pub enum Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// What it says, delta by delta, each with the index of its choice. Nothing unless it is a chunk.
+    /// Its deltas, each with the index of its choice. None unless it is a chunk.
     #[inline]
     pub fn deltas(&self) -> Deltas<'a> {
         match self {

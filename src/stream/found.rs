@@ -85,7 +85,7 @@ pub enum Found {
     TooLong,
     /// A comment over the limit; it is discarded.
     CommentTooLong,
-    /// A quirk that is to be an error; its event is consumed.
+    /// A quirk that is configured as an error; its event is consumed.
     Error(Quirk),
 }
 

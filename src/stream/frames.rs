@@ -1,14 +1,13 @@
 //! Frames: the stream on the wire, cut where events end.
 //!
-//! Each byte lies in exactly one frame, in order, so that who forwards a stream can forward, drop or replace what an
-//! event was made of. A frame begins where the one before ended, and ends where a block does, or a comment that stands
+//! Each byte lies in exactly one frame, in order, so that a gateway can forward, drop or replace the bytes of an event. A frame begins where the one before ended, and ends where a block does, or a comment that stands
 //! outside of one.
 
 use super::found::Found;
 use super::machine::Machine;
 use crate::delta::Kind;
 
-/// A stretch of the stream that is over.
+/// The bytes of one event on the wire, complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// Stream offset of its first byte.
@@ -52,13 +51,13 @@ impl Frames {
         self.kinds |= kind.bit();
     }
 
-    /// Before what a step found is looked at: the frame of a block that ended in silence before it.
+    /// Before a step's result is emitted: the frame of an earlier block that produced no event.
     #[inline]
     pub fn before<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>) -> Option<Frame> {
         self.upto(machine.silent(), 0)
     }
 
-    /// After it was looked at: its frame, if that is over.
+    /// After a step's result was emitted: its frame, if that is over.
     #[inline]
     pub fn after<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, found: Found) -> Option<Frame> {
         if !machine.closed() {
@@ -68,7 +67,7 @@ impl Frames {
         self.upto(machine.index().frame.1, choices)
     }
 
-    /// At the end of the stream: what is left of it.
+    /// At the end of the stream: the frame of the bytes that are left.
     pub fn rest<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>) -> Option<Frame> {
         self.upto(machine.offset(), 0)
     }
@@ -77,7 +76,9 @@ impl Frames {
         if end <= self.start {
             return None;
         }
-        let frame = Frame { start: self.start, end, choices, kinds: self.kinds };
+        // Members that describe the response are looked at only where they are asked for.
+        let kinds = self.kinds & !Kind::Meta.bit();
+        let frame = Frame { start: self.start, end, choices, kinds };
         *self = Frames { start: end, kinds: 0 };
         Some(frame)
     }

@@ -6,7 +6,7 @@ use crate::json::{Text, Value};
 use crate::{sse, Error, Quirk};
 use core::ops::ControlFlow;
 
-/// What a handler says: go on, or stop.
+/// A handler's answer: go on, or stop.
 pub type Flow = ControlFlow<Stop>;
 
 /// Why the parser stopped.
@@ -15,15 +15,15 @@ pub type Flow = ControlFlow<Stop>;
 pub enum Stop {
     /// The handler asked for a pause. It takes effect after the current event, whose remaining calls are still made.
     Pause,
-    /// The handler broke off: nothing more was said of the current event, which is consumed all the same.
+    /// The handler broke off: the parser emits nothing more of the current event, which is consumed all the same.
     Abort,
-    /// The current event brought an error. If that is a quirk of its framing or shape, nothing was said of it, as
-    /// [`Parser::next`](super::Parser::next) gives nothing; otherwise its calls were made first. A handler that says so
-    /// itself breaks off like [`Abort`](Stop::Abort).
+    /// The current event caused an error. If that is a quirk of its framing or shape, no method was called for the event,
+    /// as [`Parser::next`](super::Parser::next) returns none; otherwise its methods were called first. A handler that
+    /// returns this itself breaks off like [`Abort`](Stop::Abort).
     Error(Error),
 }
 
-/// What became of the input.
+/// How much of the input was consumed, and why no more.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fed {
@@ -33,17 +33,17 @@ pub struct Fed {
     pub stop: Option<Stop>,
 }
 
-/// Is called for what comes. Write the methods that you need: the others do nothing, but for
-/// [`update`](Handler::update), which calls them.
+/// Receives events. Implement the methods you need; the defaults do nothing, but for [`update`](Handler::update), which
+/// calls the others.
 ///
-/// Texts are valid until the call returns. None is empty, and none ends in half a character, be it of UTF-8 or of a
-/// surrogate pair: a half waits for the next text of its choice and channel.
+/// Texts are valid until the method returns. No text is empty, and none ends inside a UTF-8 sequence or a surrogate
+/// pair: a high surrogate stays pending until the next text of its choice and channel.
 ///
-/// The order: [`event`](Handler::event) for everything, then what it is; for a chunk [`chunk`](Handler::chunk), then an
-/// [`update`](Handler::update) for each thing that it brings, then its quirks.
+/// The order: [`event`](Handler::event) for every event, then the method for its type; for a chunk
+/// [`chunk`](Handler::chunk), then an [`update`](Handler::update) for each delta, then its quirks.
 #[allow(unused_variables)]
 pub trait Handler {
-    /// Anything that came.
+    /// Any event.
     fn event(&mut self, event: &Event<'_>) -> Flow {
         Flow::Continue(())
     }
@@ -67,11 +67,11 @@ pub trait Handler {
     fn last_event_id(&mut self, id: &[u8]) -> Flow {
         Flow::Continue(())
     }
-    /// A chunk; what it brings follows.
+    /// A chunk; its deltas follow.
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// One thing that a chunk brings. Unless it is written anew, it calls the method for that thing.
+    /// One delta of a chunk. The default calls the method for its kind.
     #[inline]
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         match update {
@@ -143,8 +143,8 @@ pub trait Handler {
     fn logprobs(&mut self, choice: u32, logprobs: Logprobs<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// The whole message so far, of a body or of a dialect without deltas; it replaces. [`Message::view`] has its members,
-    /// [`Message::deltas`] what it brings.
+    /// The whole message so far, of a body or of a dialect without deltas; it replaces an earlier one. [`Message::view`]
+    /// has its members, [`Message::deltas`] its deltas.
     fn message(&mut self, choice: u32, message: Message<'_>) -> Flow {
         Flow::Continue(())
     }
@@ -164,7 +164,7 @@ pub trait Handler {
     fn error(&mut self, error: ApiError<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// A payload that is no JSON object, or what followed one; [`Malformed::wire_range`] tells where it lay.
+    /// A payload that is no JSON object, or what followed one; [`Malformed::wire_range`] is where it lies.
     fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
         Flow::Continue(())
     }
@@ -176,12 +176,12 @@ pub trait Handler {
     fn comment_too_long(&mut self, offset: u64) -> Flow {
         Flow::Continue(())
     }
-    /// Something of the event was left out: a table is full, or an index is none. The parser stops after the event and
-    /// says so too ([`Stop::Error`]).
+    /// A delta of the event was left out: a table is full, or an index is out of range (not an unsigned 32-bit integer).
+    /// The parser stops after the event with [`Stop::Error`].
     fn limit(&mut self, error: &Error) -> Flow {
         Flow::Continue(())
     }
-    /// A quirk of the event that was just told of, which began at this stream offset.
+    /// A quirk of the event that was just emitted, which began at this stream offset.
     fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
         Flow::Continue(())
     }

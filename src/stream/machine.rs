@@ -1,9 +1,9 @@
-//! The machine: bytes in, what was found out, as offsets.
+//! Incremental state machine: consumes bytes, reports events as offsets.
 //!
 //! One block of lines at a time. A payload that lies whole in the caller's slice stays there; it is copied to the storage
 //! once, when the slice ends in mid-event, when a second data line joins it, or when something is to be
-//! delivered in its middle. Lines come from [`sse::Lines`](crate::sse::Lines) in pieces; what a line is good for is
-//! decided at its first piece and kept in [`Line`], so no byte is looked for twice.
+//! delivered in its middle. Lines come from [`sse::Lines`](crate::sse::Lines) in pieces; the first
+//! piece of a line decides what the line is, and [`Line`] keeps that, so no byte is searched twice.
 //!
 //! The answers must not depend on how the bytes were cut. Therefore: every limit is a function of the bytes so far;
 //! a frame never includes the LF of a CRLF that ends it; and nothing is decided by what happens to lie in the slice.
@@ -21,7 +21,7 @@ use crate::{Limits, Quirk, QuirkSet, Storage};
 /// How far the end of a line is looked for behind a raw JSON value; in one that is longer, as far as it is long.
 const NEAR: usize = 64;
 
-/// The block of lines at hand.
+/// The current block of lines.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Block {
     pub(super) open: bool,
@@ -39,7 +39,7 @@ pub(super) struct Block {
     pub(super) scanned: usize,
 }
 
-/// What the line at hand is good for.
+/// What the current line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// Nothing.
@@ -67,7 +67,7 @@ pub(super) enum Line {
     Junk,
 }
 
-/// What is to be done before the next step.
+/// What to do before the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum After {
     Nothing,
@@ -97,17 +97,18 @@ pub struct Machine<const SLOTS: usize = 2> {
     pub(super) kept: Kept,
     /// The name of the event found last.
     pub(super) name: Span,
-    /// Stream offset of the byte that comes next.
+    /// Stream offset of the next byte.
     pub(super) offset: u64,
-    /// Stream offset where the line at hand began.
+    /// Stream offset where the current line began.
     pub(super) line_start: u64,
-    /// Stream offset where the last block ended of which nothing was said at its end.
+    /// Stream offset of the end of the last block that produced no event.
     pub(super) silent: u64,
-    /// The same of what was found last; it counts from the next step on.
+    /// The next value of `silent`, which takes effect with the next step.
     pub(super) silent_next: u64,
     pub(super) line: Line,
     pub(super) block: Block,
-    pub(super) retry: Option<u64>,
+    /// The reconnection time so far, on a [`Line::Retry`].
+    pub(super) retry: u64,
     /// Inside a raw JSON array: its elements are values of their own.
     pub(super) in_array: bool,
     pub(super) after: After,
@@ -116,15 +117,15 @@ pub struct Machine<const SLOTS: usize = 2> {
     pub(super) counts: [u16; Quirk::ALL.len()],
     pub(super) index: Index,
     pub(super) memo: Memo<SLOTS>,
-    /// It stands where an event may begin, and nothing is pending: known, not asked for.
+    /// The machine is known to be where an event may begin, with nothing pending.
     pub(super) rested: bool,
-    /// Stream offset of the event that the memo did not know last.
+    /// Stream offset of the last event that the memo did not recognise.
     pub(super) unknown_at: u64,
-    /// It stands in the middle of a payload that is in the storage.
+    /// The machine is in the middle of a payload that is in the storage.
     pub(super) in_payload: bool,
 }
 
-/// What is to be done with a piece.
+/// What to do after a piece.
 pub(super) enum Next {
     Go,
     Found(Found),
@@ -159,7 +160,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             silent_next: 0,
             line: Line::Skip,
             block: Block::default(),
-            retry: None,
+            retry: 0,
             in_array: false,
             after: After::Nothing,
             ending: Ending::Open,
@@ -202,7 +203,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.name.of(window, store)
     }
 
-    /// Whether the block of what was found last is over, or it stood in none.
+    /// Whether the block of what was found last is over, or there was none.
     pub(crate) fn closed(&self) -> bool {
         match self.after {
             After::Release => true,
@@ -211,12 +212,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Stream offset where the last block ended of which nothing was said at its end.
+    /// Stream offset of the end of the last block that produced no event.
     pub(crate) fn silent(&self) -> u64 {
         self.silent
     }
 
-    /// What was odd about the event found last, as a whole.
+    /// The quirks of the event found last.
     pub(crate) fn quirks(&self) -> QuirkSet {
         match self.after {
             After::Release | After::Trailing(_) => self.block.quirks,
@@ -224,7 +225,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Where in the stream what was found last lay: offsets of its first byte, and of one past its last.
+    /// Where what was found last lies in the stream: offsets of its first byte, and of one past its last.
     pub fn index_frame(&self) -> (u64, u64) {
         self.index.frame
     }
@@ -326,7 +327,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Step { consumed: bytes.len(), found }
     }
 
-    /// The stream ended. Gives what that brings to light, one thing a call; [`Found::NeedMore`] when there is no more.
+    /// Ends the stream. Returns what is pending then, one thing a call; [`Found::NeedMore`] when there is no more.
     pub fn finish<S: Storage + ?Sized>(&mut self, store: &mut S) -> Found {
         (self.rested, self.in_payload) = (false, false);
         if let Some(found) = self.begin(store) {
@@ -372,14 +373,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             After::Trailing(span) => {
                 self.after = After::Release;
-                // They were told with the value.
+                // They were emitted with the value.
                 self.block.quirks = QuirkSet::EMPTY;
                 Some(Found::Malformed(span, JsonError { kind: JsonErrorKind::TrailingBytes, offset: 0 }))
             }
         }
     }
 
-    /// Moves what lies in the window to the storage.
+    /// Copies what lies in the window to the storage.
     pub(super) fn settle<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
         self.kept.save(store, window).is_ok()
     }
@@ -402,8 +403,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.block = Block::default();
     }
 
-    /// A block ended at this stream offset, and nothing is to be said of that. The step ends all the same, so that each
-    /// such end is seen.
+    /// A block ended at this stream offset without an event. The step ends all the same, so that the frames see each such
+    /// end.
     pub(super) fn silence(&mut self, end: u64) -> Next {
         self.silent = end;
         Next::Found(Found::NeedMore)
@@ -450,9 +451,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Field::Event => Line::Name,
                 Field::Id => Line::Id,
                 Field::Retry => {
+                    self.retry = 0;
                     let empty = piece.last && piece.value.is_empty();
-                    self.retry = (!empty).then_some(0);
-                    Line::Retry
+                    if empty {
+                        Line::Skip
+                    } else {
+                        Line::Retry
+                    }
                 }
                 _ => Line::Comment,
             };
@@ -513,14 +518,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     fn retry<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: Piece<'_>, line_end: u64) -> Next {
         for &byte in piece.value {
-            self.retry = match self.retry {
-                Some(ms) if byte.is_ascii_digit() => {
-                    Some(ms.saturating_mul(10).saturating_add(u64::from(byte.wrapping_sub(b'0'))))
-                }
-                _ => None,
-            };
+            if !byte.is_ascii_digit() {
+                self.line = Line::Skip;
+                return Next::Go;
+            }
+            self.retry = self.retry.saturating_mul(10).saturating_add(u64::from(byte.wrapping_sub(b'0')));
         }
-        let Some(ms) = self.retry.filter(|_| piece.last) else { return Next::Go };
+        if !piece.last {
+            return Next::Go;
+        }
+        let ms = self.retry;
         if !self.settle(store, window) {
             return Next::Found(self.too_long());
         }

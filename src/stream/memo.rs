@@ -1,11 +1,11 @@
-//! The template memo: events that are like one before, but for a few texts, are not read again.
+//! The template memo: an event that differs from an earlier one only in a few texts is not parsed again.
 //!
 //! A slot keeps the payload of an event without its holes ([`Holes`]), and its index. If the next payload equals it outside
-//! the holes, and what lies in them is what the pass would read over there, the pass would find the same index with other
-//! bases: equal bytes mean an equal parse. So the memo is quicker, never different.
+//! the holes, and every hole contains a value of the expected kind, a full parse would give the same index, with other
+//! bases. So the memo is quicker, never different.
 //!
-//! An event that lies whole in the window is recognised with its framing, before it is cut into lines; one that was cut, at
-//! its end, when it is put together.
+//! An event that lies whole in the window is recognised with its framing, before it is cut into lines; an event that a slice
+//! cut, at its end, when it is put together.
 
 use crate::chat::shape::{Changing, Fill, Hole, Holes, Shape, HOLES};
 use crate::chat::Index;
@@ -26,23 +26,23 @@ const UNSPACED: u8 = 5;
 /// The most digits of a number in a hole: what fits 64 bits.
 const DIGITS: usize = 19;
 
-/// After so many events in a row that were not known, only every eighth is looked at.
+/// After so many unrecognised events in a row, only every eighth is compared.
 const PATIENCE: u8 = 32;
 const IDLE: u8 = 7;
 
-/// After so many a payload that was met again is given up for another.
+/// A slot that was recognised before is replaced only after so many unrecognised events in a row.
 const LOYALTY: u8 = 3;
 
-/// The most events that go by before one is learned again.
+/// The most events that pass before the memo learns again.
 const LONGEST_WAIT: u8 = 127;
 
-/// What tells of a control character in a text.
+/// The flag of a text that contains a control character.
 const CONTROL: u8 = TextFlags::CONTROL.bits() as u8;
 
 /// No slot.
 const NONE: u8 = u8::MAX;
 
-/// How holes are looked at.
+/// How holes are checked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) max_depth: u32,
@@ -90,13 +90,13 @@ struct Gap {
     fill: Fill,
 }
 
-/// A payload that is remembered.
+/// A template: a payload without its holes, and its shape.
 #[derive(Clone, Debug)]
 struct Slot {
     /// How long it is without its holes. 0: the slot is free.
     len: u16,
     count: u8,
-    /// It was met again.
+    /// It was recognised at least once.
     proved: bool,
     gaps: [Gap; HOLES],
     last: Part,
@@ -104,29 +104,30 @@ struct Slot {
     rows: [Row; ROWS],
 }
 
-/// The payloads that are remembered.
+/// The templates.
 #[derive(Clone, Debug)]
 pub(super) struct Memo<const SLOTS: usize> {
-    /// The slot that was right last.
+    /// The slot that matched last.
     last: u8,
-    /// The slot whose shape the machine's index has.
+    /// The slot whose shape is in the machine's index.
     shown: u8,
-    /// The slot that is learned anew next.
+    /// The slot that is replaced next.
     next: u8,
-    /// Events still to go by before one is learned.
+    /// How many events pass before one is learned.
     wait: u8,
-    /// What learning in vain costs.
+    /// How many events pass after each learning; grows when a template was learned and never recognised.
     penalty: u8,
-    /// Events in a row that were not known.
+    /// Unrecognised events in a row.
     unknown: u8,
-    /// Events still to go by before another is looked at.
+    /// How many events pass before another is compared.
     idle: u8,
     /// The shortest payload that could be recognised.
     shortest: u16,
     framing: Framing,
     changing: Changing,
-    /// What may change, of the payload that was learned last.
-    before: [Option<u32>; 2],
+    /// Hashes of `id` and `created` of the payload learned last.
+    before: [u32; 2],
+    has_before: bool,
     slots: [Slot; SLOTS],
 }
 
@@ -342,7 +343,7 @@ fn rows_of(payload: &[u8], holes: &[Hole], framing: Framing) -> usize {
     rows.saturating_add(Row::count(last))
 }
 
-/// Puts a part into the rows from `row` on, and says where the next begins.
+/// Puts a part into the rows from `row` on. Returns where the next begins.
 fn put(rows: &mut [Row], row: usize, head: &[u8], part: &[u8], tail: &[u8]) -> Option<(Part, usize)> {
     let from = row.checked_mul(Row::LEN)?;
     let mut end = from;
@@ -373,7 +374,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         shortest: u16::MAX,
         framing: Framing::USUAL,
         changing: Changing { id: false, created: false },
-        before: [None; 2],
+        before: [0; 2],
+        has_before: false,
         slots: [const { Slot::EMPTY }; SLOTS],
     };
 
@@ -437,7 +439,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     fn find_other<T>(&mut self, index: &mut Index, compare: impl Fn(&Slot, &mut Index) -> Option<T>) -> Option<T> {
         let Memo { slots, last, shown, penalty, unknown, idle, .. } = self;
         let tried = if *shown == *last { usize::from(*last) } else { SLOTS };
-        // Segments of the index are noted in vain if the slot is another.
+        // If another slot matches, it overwrites these segments.
         *shown = NONE;
         for (number, slot) in slots.iter_mut().enumerate() {
             if number == tried || slot.len == 0 {
@@ -465,7 +467,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         }
     }
 
-    /// Whether the next event that is read is to be learned.
+    /// Whether to learn the next event that is parsed.
     #[inline]
     pub(super) fn wants(&mut self) -> bool {
         if SLOTS == 0 {
@@ -485,7 +487,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.wait = self.penalty;
     }
 
-    /// Less of that, the more often it happens.
+    /// Learns less often, the more often that did not pay.
     fn learned_in_vain(&mut self) {
         self.penalty = self.penalty.saturating_mul(2).saturating_add(1).min(LONGEST_WAIT);
     }
@@ -512,14 +514,14 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         let shortest = self.slots.iter().filter(|slot| slot.len > 0).map(|slot| slot.len).min();
         self.shortest = shortest.unwrap_or(u16::MAX);
         if in_vain {
-            // What was there.
+            // The template that was replaced was never recognised.
             self.learned_in_vain();
         }
         Some(())
     }
 
-    /// The slot for another payload: one that is free, or was never met again. Where all are in use one of them is given up
-    /// only when nothing is known any more: with more shapes in turn than slots, the slots keep what they have.
+    /// The slot for another payload: one that is free, or was never recognised. If all are in use, one is replaced only when
+    /// nothing is recognised any more: with more shapes in turn than slots, the slots keep what they have.
     fn place(&self) -> Option<usize> {
         let free = self.slots.iter().position(|slot| slot.len == 0);
         let unproved = || self.slots.iter().position(|slot| !slot.proved);
@@ -535,19 +537,19 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         }
     }
 
-    /// Looks which members have changed since a payload was learned last: then they are holes from now on.
+    /// Notes which members changed since a payload was learned last: they are holes from now on.
     fn note_changes(&mut self, index: &Index, payload: &[u8]) {
         let texts = Changing::texts(index, payload).map(hash);
-        if let [Some(id), Some(created)] = self.before {
-            let [id_now, created_now] = texts;
+        if self.has_before {
+            let ([id, created], [id_now, created_now]) = (self.before, texts);
             self.changing.id |= id_now != id;
             self.changing.created |= created_now != created;
         }
-        self.before = texts.map(Some);
+        (self.before, self.has_before) = (texts, true);
     }
 }
 
-/// FNV-1a. Texts that are taken for one another only cost a hole that is wanting.
+/// FNV-1a. A collision costs a missing hole, no more.
 fn hash(text: &[u8]) -> u32 {
     visit!(text.len());
     text.iter().fold(0x811c_9dc5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))

@@ -12,9 +12,9 @@ use core::ops::Range;
 ///
 /// `S` is where an event that a slice cut is kept: `[u8; N]`, `&mut [u8]`, or (feature `alloc`) a
 /// [`Growing`](crate::Growing) buffer. `SLOTS` is how many shapes of events are remembered
-/// (0 to 4): an event that is like one before but for its texts is not read anew. It changes what that costs, never what
-/// is given. `T` is the per-choice state that [`feed`](Parser::feed) needs; `()` saves its memory for those who only
-/// pull.
+/// (0 to 4): an event that differs from an earlier one only in its texts is not parsed again. That changes the cost, never
+/// the result. `T` is the per-choice state that [`feed`](Parser::feed) needs; a parser that only pulls saves its memory
+/// with `()`.
 ///
 /// Pull:
 ///
@@ -94,8 +94,8 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
 
     /// Takes the next event off the front of `input`. `None`: the input is consumed, give more, or [`finish`](Self::finish).
     ///
-    /// The event borrows from the input if it lies whole in it; otherwise it was copied to the storage, once. What it
-    /// brings is read by itself: see [`DeltaKind`](crate::chat::DeltaKind) for what spans chunks.
+    /// The event borrows from the input if it lies whole in it; otherwise it was copied to the storage, once. Its deltas are
+    /// read by themselves: [`Update`](crate::Update) says how they differ from pushed ones.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         self.machine.event(&self.storage, given, found)
     }
 
-    /// Steps until something is found or the input is consumed. The memo was asked in vain what is in front.
+    /// Steps until something is found or the input is consumed. The memo did not recognise the event at the front.
     #[inline]
     fn advance<'i>(&mut self, input: &mut &'i [u8]) -> (&'i [u8], Found) {
         let mut unknown = true;
@@ -139,8 +139,8 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         }
     }
 
-    /// Says that the stream ended. Gives what that brings to light: a last event without its blank line, a rest of
-    /// malformed bytes. Repeat until `None`; then [`end`](Self::end) has the verdict.
+    /// Ends the stream. Returns what is pending then: a last event without its blank line, malformed bytes that are left.
+    /// Repeat until `None`; then [`end`](Self::end) has the verdict.
     ///
     /// # Errors
     ///
@@ -160,7 +160,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         self.machine.last_event_id(self.storage.bytes())
     }
 
-    /// Where in the stream the event lay that was given last, in bytes from its beginning.
+    /// Where in the stream the last event lies, in bytes from its beginning.
     pub fn wire_range(&self) -> Range<u64> {
         let (start, end) = self.machine.index().frame;
         start..end
@@ -171,7 +171,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         self.machine.offset()
     }
 
-    /// How often `quirk` was met. Quirks inside texts are met by who reads them: [`feed`](Self::feed) does, and counts
+    /// How often `quirk` was met. Quirks inside texts show only when a text is read: [`feed`](Self::feed) does, and counts
     /// them here. Stops counting at 65,535.
     pub fn quirk_count(&self, quirk: Quirk) -> u16 {
         self.machine.quirk_count(quirk)
@@ -194,7 +194,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
 }
 
 impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
-    /// Reads all of `input` and calls `handler` for what is in it, until it says stop.
+    /// Reads all of `input` and calls `handler` for each event and delta, until a method returns a stop.
     ///
     /// ```
     /// use deltawire::{json::Text, Flow, Handler, Parser};
@@ -223,8 +223,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
         }
     }
 
-    /// [`finish`](Self::finish) for a handler: half a character that still waits is given too. After a pause call it
-    /// again.
+    /// [`finish`](Self::finish) for a handler; it emits pending high surrogates, too. After a pause call it again.
     pub fn finish_into<H: Handler + ?Sized>(&mut self, handler: &mut H) -> Option<Stop> {
         let Parser { machine, storage, tracker } = self;
         match Emitter::new().finish(machine, storage, tracker, &mut Calls(handler)) {

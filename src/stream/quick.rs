@@ -1,6 +1,5 @@
-//! The short ways of the machine: what it does at nearly every step, without looking at what nearly never is.
-//!
-//! Each does just what [`read`](Machine::read) would, or nothing.
+//! Fast paths of the machine, for what nearly every step contains. Each has the same effect as [`read`](Machine::read), or
+//! none.
 
 use super::config::Validate;
 use super::found::{Found, Place, Span, Step};
@@ -11,8 +10,8 @@ use crate::sse::{Field, Held, Piece};
 use crate::Storage;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Takes the event at the front of the window, if it lies whole in it and is like one before: how many bytes that is, and
-    /// where the payload of the chunk lies that [`read`](Machine::read) would find.
+    /// Recognises the event at the front of the window, if it lies whole in it and matches a template. Returns its length,
+    /// and where the payload of the chunk lies that [`read`](Machine::read) would find.
     #[inline(always)]
     pub(super) fn recall<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<(usize, Span)> {
         if !self.memo.may_know(window.len()) || !(self.rested || self.is_rested()) {
@@ -46,7 +45,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some((consumed, Span { place: Place::Input, start, len: hit.len as u32 }))
     }
 
-    /// Reads on where [`recall`](Machine::recall) knew nothing.
+    /// Reads on where [`recall`](Machine::recall) recognised nothing.
     #[inline]
     pub(super) fn go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
         match self.quick(store, window) {
@@ -55,7 +54,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// The same, if it is of the usual kind.
+    /// Reads on by a fast path, if one applies.
     #[inline]
     pub(super) fn quick<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
         if self.in_payload {
@@ -73,7 +72,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.in_payload && find::line_end(window).is_none() && self.append_all(store, window)
     }
 
-    /// The same where it has no line end.
+    /// Takes all of the window as more of a payload that was cut, if it has no line end.
     #[inline]
     fn append_all<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
         let appended = window.len() <= i32::MAX as usize && self.kept.append_payload(store, window);
@@ -157,14 +156,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(Step { consumed, found })
     }
 
-    /// How the memo looks at holes.
+    /// How the memo checks holes.
     #[inline]
     pub(super) fn rules(&self) -> Rules {
         Rules { max_depth: self.config.limits.max_depth, strict: self.config.validate == Validate::Strict }
     }
 
-    /// Whether it stands where an event may begin, nothing is pending, and another event of chunks changes nothing of what
-    /// was noted of the stream.
+    /// Whether the machine is where an event may begin, nothing is pending, and another chunk changes no fact of the stream.
     #[inline(never)]
     fn is_rested(&self) -> bool {
         let between = match self.after {
@@ -182,7 +180,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.ending == Ending::Open
     }
 
-    /// Whether it stands in the middle of a data line whose payload so far is in the storage, and nothing else is pending.
+    /// Whether the machine is in the middle of a data line whose payload so far is in the storage, and nothing else is
+    /// pending.
     pub(super) fn is_in_payload(&self) -> bool {
         self.line == Line::Payload
             && self.lines.is_in_data()

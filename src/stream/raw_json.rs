@@ -1,8 +1,8 @@
-//! JSON that comes without `data:`: where a value begins and ends.
+//! JSON without `data:`: where a value begins and ends.
 //!
 //! An unknown line whose first significant byte is `{` with no data pending begins a raw value; unknown lines after
-//! data that is an unbalanced object go on with it. Only brackets and strings are followed here; whether the value is
-//! sound is told when it is read.
+//! data that is an unbalanced object go on with it. Only brackets and strings are followed here; the
+//! pass checks the value later.
 
 use super::config::{Framing, Payload};
 use super::dispatch::DONE;
@@ -21,7 +21,7 @@ pub(crate) fn is_space(byte: u8) -> bool {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// A line that event streams do not know.
+    /// A line that is no field of an event stream.
     pub(super) fn unknown<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -103,7 +103,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
     }
 
-    /// Bytes of an unknown line: what they are good for is told byte by byte, until it is known.
+    /// Bytes of an unknown line: decides byte by byte what they are, until that is known.
     fn unknown_bytes<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,

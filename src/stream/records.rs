@@ -11,7 +11,7 @@ use crate::json::Text;
 /// The array or the scratch is full.
 struct Full;
 
-/// The least of the scratch that a piece of text is put into.
+/// The least room in the scratch for a piece of text.
 const LEAST: usize = 16;
 
 /// Where records and texts go: the sink of a batch.
@@ -110,7 +110,7 @@ impl<'s> Records<'s> {
         self.scratch.len().saturating_sub(self.used)
     }
 
-    /// A record whose texts are laid.
+    /// Writes a record whose texts are in place.
     fn put_record(&mut self, record: Record) -> Result<(), Full> {
         match self.records.get_mut(self.written) {
             Some(slot) => {
@@ -122,7 +122,7 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// A text as it stands in the input, or decoded, if all of it fits into one record. `false`: nothing was written.
+    /// Writes a text as it stands in the input, or decoded, if all of it fits into one record. `false`: nothing was written.
     #[inline(always)]
     fn put_now(&mut self, context: &Context<'_>, delta: &Delta) -> bool {
         let payload = context.bytes();
@@ -183,7 +183,7 @@ impl<'s> Records<'s> {
         true
     }
 
-    /// What is no text that may be split.
+    /// Writes a delta whose text may not be split, or is raw JSON.
     #[inline(never)]
     fn put_other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
         let payload = context.bytes();
@@ -210,7 +210,7 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// The event itself.
+    /// Writes the record of the event itself.
     #[inline(never)]
     fn put_head(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
         let record = record_of(context, delta);
@@ -239,7 +239,7 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Room in the scratch for all of these, and beside them for `more`.
+    /// Makes sure that the scratch has room for `len` bytes, and `more` beside them.
     fn reserve(&mut self, len: usize, more: usize) -> Result<(), Full> {
         if len.saturating_add(more) <= self.room() {
             return Ok(());
@@ -250,7 +250,7 @@ impl<'s> Records<'s> {
         Err(Full)
     }
 
-    /// Copies bytes to the scratch, as many as fit: where they are.
+    /// Copies bytes to the scratch, as many as fit. Returns where they are.
     fn copy(&mut self, bytes: &[u8]) -> (u32, u32) {
         let at = self.used;
         let len = bytes.len().min(self.room());

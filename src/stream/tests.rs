@@ -305,3 +305,21 @@ fn a_handler_is_told_of_quirks_behind_what_had_them() {
         assert!(met.iter().all(|quirk| parser.quirk_count(*quirk) == 1));
     }
 }
+
+#[test]
+fn a_finish_reason_behind_half_a_character_is_given_whether_its_event_is_recognised_or_not() {
+    struct Finishes(usize);
+    impl crate::Handler for Finishes {
+        fn update(&mut self, _: u32, update: crate::Update<'_>) -> crate::Flow {
+            self.0 += usize::from(matches!(update, crate::Update::Finish(_)));
+            core::ops::ControlFlow::Continue(())
+        }
+    }
+    let chunk = |members: &str| format!("data: {{\"choices\":[{{\"index\":0,{members}}}]}}\n\n");
+    let half = chunk("\"delta\":{\"content\":\"\\ud83d\"}");
+    let finish = chunk("\"delta\":{},\"finish_reason\":\"stop\"");
+    let stream = [&finish, &finish, &half, &finish].map(String::as_str).concat();
+    let mut finishes = Finishes(0);
+    assert_eq!(Parser::new([0; 512]).feed(stream.as_bytes(), &mut finishes).stop, None);
+    assert_eq!(finishes.0, 3);
+}

@@ -3,7 +3,7 @@
 use super::carry::Half;
 use crate::json::{Balance, Fragment, Text};
 
-/// FNV-1a, 64 bits: enough to tell an ID or a name from another without keeping it.
+/// FNV-1a, 64 bits: compares an ID or a name with another without storing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hash(u64);
 

@@ -1,8 +1,8 @@
-//! Half a surrogate pair at the end of a text waits for the next text of its choice and kind.
+//! A high surrogate at the end of a text is pending until the next text of its choice and kind.
 
 use crate::delta::{Kind, Part};
 
-/// What waits: a high surrogate; 0 if nothing does.
+/// A pending high surrogate; 0 if there is none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Half(u16);
 
@@ -12,13 +12,13 @@ impl Half {
     /// The kinds of text of which a choice has one.
     pub(crate) const OF_CHOICE: [Kind; 4] = [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::FunctionArguments];
 
-    /// Takes it out. `None`: nothing waits.
+    /// Takes it out. `None`: nothing is pending.
     pub(crate) fn take(&mut self) -> Option<u16> {
         Some(core::mem::take(&mut self.0)).filter(|half| *half != 0)
     }
 
-    /// Puts the half that waited before a text, and takes off the half that has to wait now. Gives how many more wait than
-    /// before.
+    /// Puts the pending surrogate in front of a text, and takes off one at its end, which is pending now. Returns by how much
+    /// the count of pending surrogates changed.
     pub(crate) fn join(&mut self, part: &mut Part, payload: &[u8]) -> i32 {
         let mut more = 0;
         let mut text = part.text(payload);

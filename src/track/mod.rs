@@ -1,7 +1,7 @@
-//! Per-choice state without a heap: which tool call is open, what is known of a choice, half a surrogate pair.
+//! Per-choice state without a heap: which tool call is open, what was reported, a pending high surrogate.
 //!
-//! A chunk says little: a fragment of arguments may name its call by an index, by an ID, by its position, or not at all;
-//! a role or a name may be repeated in each chunk; a character may be cut between two. A [`Tracker`] knows what came
+//! A chunk alone is ambiguous: a fragment of arguments may name its call by an index, by an ID, by its position, or not at
+//! all; a role or a name may be repeated in each chunk; a character may be cut between two. A [`Tracker`] knows the chunks
 //! before and changes the deltas of a chunk to those of a stream, which report each thing once.
 
 mod call;

@@ -21,7 +21,7 @@ fn told<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, deltas
         let chunk = Chunk::read(payload.as_bytes(), &mut index).unwrap();
         let mut line = Vec::new();
         let mut updates = tracker.updates(&chunk);
-        while let Some((of, update)) = updates.next() {
+        for (of, update) in updates.by_ref() {
             assert_eq!(of, choice);
             line.push(said(&update));
         }

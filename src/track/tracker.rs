@@ -1,4 +1,4 @@
-//! The tracker: it turns the deltas of chunks into those of a stream, in place.
+//! The tracker: turns the deltas of chunks into those of a stream, in place.
 
 use super::call::{Arguments, Call, Hash, Name, NamePiece};
 use super::carry::Half;
@@ -10,7 +10,7 @@ use crate::{Error, Quirk, QuirkSet};
 struct Choice {
     index: u32,
     role: bool,
-    /// A delta had something in it.
+    /// A delta was not empty.
     delta: bool,
     finished: bool,
     calls: u32,
@@ -18,21 +18,21 @@ struct Choice {
     open: Option<u16>,
     function: Name,
     arguments: Arguments,
-    /// What waits of each of [`Half::OF_CHOICE`].
+    /// The pending surrogate of each of [`Half::OF_CHOICE`].
     halves: [Half; 4],
 }
 
 /// The state of one stream's choices: at most `CHOICES` of them, with `CALLS` tool calls in all.
 ///
-/// Plain data, no heap. [`Parser::feed`](crate::stream::Parser::feed) uses one; who pulls may do without, or ask it for
-/// the [`updates`](Tracker::updates) of each chunk.
+/// Plain data, no heap. [`Parser::feed`](crate::stream::Parser::feed) uses one; a caller that pulls may do without, or take
+/// the [`updates`](Tracker::updates) of each chunk from one.
 #[derive(Clone, Debug)]
 pub struct Tracker<const CHOICES: usize = 8, const CALLS: usize = 32> {
     choices: [Option<Choice>; CHOICES],
     calls: [Option<Call>; CALLS],
-    /// In how many places half a character waits.
+    /// How many surrogates are pending.
     waiting: u32,
-    /// The call that the last tool call delta belongs to, by its place in the table; its name and arguments follow.
+    /// The call of the last tool call delta, by its place in the table; its name and arguments follow.
     at_hand: Option<u16>,
 }
 
@@ -42,17 +42,17 @@ impl<const CHOICES: usize, const CALLS: usize> Default for Tracker<CHOICES, CALL
     }
 }
 
-/// What became of a delta.
+/// What to do with a delta.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub enum Taken {
-    /// It is to be emitted.
+    /// Emit it.
     Keep,
-    /// It says nothing new.
+    /// Drop it: it was reported before.
     Drop,
-    /// Before it this is to be emitted: half a character that waited in vain. Then give the delta once more.
+    /// Emit this delta first, an unpaired high surrogate. Then give the tracker the same delta again.
     Before(Delta),
-    /// The table is full, or an index is out of range: it was left out.
+    /// It was left out: the table is full, or an index is out of range.
     LeftOut(Error),
 }
 
@@ -67,9 +67,9 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         *self = Tracker::new();
     }
 
-    /// Takes in a delta of `payload`, and changes it to what it means given what came before. `name` is the name in the
-    /// delta behind it, if that is the name of the same tool call; `offset` is the stream offset of its event, for the
-    /// error. Quirks are added to `quirks`.
+    /// Takes in a delta of `payload`, and changes it to what it means after the deltas before it. `name` is the name in the
+    /// next delta, if that names the same tool call; `offset` is the stream offset of the event, for the error. Quirks are
+    /// added to `quirks`.
     #[inline(always)]
     pub fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
         if self.take_plain(delta.kind, delta.choice, delta.text) {
@@ -85,8 +85,8 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         taken
     }
 
-    /// Takes in a text that is to be emitted as it is, as nearly all are: of the choice that was known first, with nothing
-    /// odd about it. `false`: it may not be, and nothing was taken in.
+    /// Fast path: takes in a text of the first known choice that needs no change, as nearly all. `false`: it may need one,
+    /// and nothing was taken in.
     #[inline(always)]
     pub(crate) fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool {
         let Some(Some(known)) = self.choices.first_mut() else { return false };
@@ -98,8 +98,8 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         true
     }
 
-    /// Takes in a fragment of the open call of the choice that was known first: its index, or short arguments with nothing
-    /// odd about them. `None`: it may not be so, and nothing was taken in.
+    /// Fast path: takes in a fragment of the open call of the first known choice, its index or short arguments without
+    /// quirks. `None`: it may be something else, and nothing was taken in.
     #[inline(always)]
     fn take_fragment(&mut self, delta: &mut Delta, payload: &[u8]) -> Option<Taken> {
         let known = self.choices.first_mut()?.as_mut()?;
@@ -192,8 +192,8 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         }
     }
 
-    /// Half a character that waits, of this choice or of any: a text that decodes to U+FFFD. At the end of the stream ask
-    /// until there is none.
+    /// Flushes an unpaired high surrogate of this choice, or of any: a text that decodes to U+FFFD. At the end of the stream
+    /// repeat until there is none.
     pub fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
         if self.waiting == 0 {
             return None;
@@ -219,7 +219,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         Delta { text: Part { lead, ..Part::NONE }, ..delta }
     }
 
-    /// The place of a choice in the table; a new one is given a place.
+    /// The place of a choice in the table; a new choice gets one.
     #[inline]
     fn place(&mut self, index: u32) -> Option<usize> {
         // Nearly always.
@@ -254,7 +254,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         None
     }
 
-    /// A text of a choice, with the half that waited for it.
+    /// Joins a text of a choice with the pending surrogate.
     fn text(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         let Some(Some(choice)) = self.choices.get_mut(place) else { return Taken::Drop };
         let half = Half::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(kind, _)| *kind == delta.kind);
@@ -349,8 +349,8 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         self.joined(more, delta, payload, quirks)
     }
 
-    /// Which call a fragment belongs to: its place in the table, whether it opens it, whether it does so under an index
-    /// already in use. By index, else by ID, else by its place in the array, else the open one.
+    /// Which call a fragment belongs to: its place in the table, whether the fragment opens it, whether it does so under an
+    /// index in use. By index, else by ID, else by its place in the array, else the open call.
     fn resolve(&mut self, choice: &Choice, call: &Fragment<'_>) -> Option<(u16, bool, bool)> {
         let (id, index) = (call.id, call.index);
         let open = choice.open.and_then(|slot| Some((slot, self.calls.get(usize::from(slot)).copied().flatten()?)));
@@ -440,7 +440,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     }
 }
 
-/// What a tool call delta says of the call that it belongs to.
+/// How a tool call delta identifies its call.
 struct Fragment<'a> {
     index: Option<u32>,
     id: Option<Hash>,
@@ -457,7 +457,7 @@ fn is_part_of_delta(kind: Kind) -> bool {
     )
 }
 
-/// What becomes of a name, or a piece of one.
+/// Takes in a name, or a piece of one.
 fn named(piece: NamePiece, delta: &mut Delta, text: Text<'_>, quirks: &mut QuirkSet) -> Taken {
     delta.flags = if piece == NamePiece::Replaces { FLAG_REPLACES } else { 0 };
     if piece == NamePiece::Repeats {
@@ -467,7 +467,7 @@ fn named(piece: NamePiece, delta: &mut Delta, text: Text<'_>, quirks: &mut Quirk
     Taken::Keep
 }
 
-/// What is odd about the message of an error.
+/// The quirks of an error's message.
 fn message_quirks(delta: &Delta, payload: &[u8]) -> QuirkSet {
     match crate::chat::Update::of(delta, payload) {
         Some(crate::chat::Update::Error(error)) => error.message().map_or(QuirkSet::EMPTY, |text| text.quirks()),

@@ -43,7 +43,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         Updates { tracker: self, chunk: *chunk, cursor: Cursor::new(), quirks: QuirkSet::EMPTY, error: None }
     }
 
-    /// The updates that the end of the stream brings: half a character that still waits is U+FFFD.
+    /// The updates at the end of the stream: each pending high surrogate becomes U+FFFD.
     pub fn finish(&mut self) -> impl Iterator<Item = (u32, Update<'static>)> + '_ {
         core::iter::from_fn(|| {
             let mut quirks = QuirkSet::EMPTY;
@@ -54,12 +54,12 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Updates<'_, '_, CHOICES, CALLS> {
-    /// What was odd so far about the deltas, given what came before, and in their texts.
+    /// The quirks so far of the deltas, given the chunks before, and of their texts.
     pub fn quirks(&self) -> QuirkSet {
         self.quirks
     }
 
-    /// The first thing so far that was left out: the table is full, or an index is out of range.
+    /// Why the first delta so far was left out: the table is full, or an index is out of range.
     pub fn error(&self) -> Option<Error> {
         self.error
     }

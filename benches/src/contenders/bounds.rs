@@ -1,6 +1,6 @@
 //! What no reader of the bytes can beat.
 
-use super::{Contender, Kind};
+use super::contender::{Contender, Kind};
 use crate::Sink;
 use std::hint::black_box;
 

@@ -5,7 +5,7 @@
 //! CALLS USAGE TEXT HASH`, as in [`Sums`], and perhaps how often it allocated. With `check` in place of `read` it hashes
 //! the texts.
 
-use super::{Contender, Kind};
+use super::contender::{Contender, Kind};
 use crate::{Input, Sink, Sums};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;

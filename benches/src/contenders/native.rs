@@ -3,7 +3,7 @@
 //! They write to the sink's own buffers, in which room is made before, so that no text is copied on the way back.
 #![cfg_attr(not(any(has_capi, has_simdjson)), allow(dead_code, unused_mut))] // none may be here
 
-use super::{Contender, Kind};
+use super::contender::{Contender, Kind};
 use crate::input::PADDING;
 use crate::{Input, Sink};
 use std::ffi::c_void;
@@ -65,13 +65,13 @@ pub(super) fn all(room: usize) -> Vec<Box<dyn Contender>> {
         // SAFETY: it takes any size. What it gives is never freed: it is used as long as the program runs.
         let readers = unsafe { [bench_capi_new(room), bench_capi_new(room)] };
         all.push(Box::new(Native {
-            name: super::C_CALLBACKS,
+            name: super::contender::C_CALLBACKS,
             kind: Kind::Own,
             reader: readers[0],
             read: bench_capi_feed,
         }));
         all.push(Box::new(Native {
-            name: super::C_BATCH,
+            name: super::contender::C_BATCH,
             kind: Kind::Own,
             reader: readers[1],
             read: bench_capi_batch,
@@ -81,7 +81,12 @@ pub(super) fn all(room: usize) -> Vec<Box<dyn Contender>> {
     {
         // SAFETY: as above.
         let reader = unsafe { bench_simdjson_new() };
-        all.push(Box::new(Native { name: super::SIMDJSON, kind: Kind::Peer, reader, read: bench_simdjson_read }));
+        all.push(Box::new(Native {
+            name: super::contender::SIMDJSON,
+            kind: Kind::Peer,
+            reader,
+            read: bench_simdjson_read,
+        }));
     }
     all
 }
@@ -93,7 +98,7 @@ pub(super) fn message(room: usize) -> Option<Box<dyn Contender>> {
     {
         // SAFETY: as above.
         let reader = unsafe { bench_capi_message_new(room) };
-        Some(Box::new(Native { name: super::C_MESSAGE, kind: Kind::Own, reader, read: bench_capi_message }))
+        Some(Box::new(Native { name: super::contender::C_MESSAGE, kind: Kind::Own, reader, read: bench_capi_message }))
     }
     #[cfg(not(has_capi))]
     None

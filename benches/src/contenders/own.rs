@@ -1,7 +1,7 @@
 //! This library: pulled by deltas or views, with shapes of events remembered or not, and pushed. Storage for a cut event
 //! is what the caller gives: an array, as a stream without a heap has it, or a slice for long events.
 
-use super::{Contender, Kind};
+use super::contender::{Contender, Kind};
 use crate::Sink;
 use deltawire::chat::{CallUpdate, Chunk, FinishReason, ToolCall, Usage};
 use deltawire::json::Text;
@@ -151,7 +151,7 @@ fn views(chunk: &Chunk<'_>, sink: &mut Sink) {
 
 impl<S: Storage> Contender for Views<S> {
     fn name(&self) -> &'static str {
-        super::VIEWS
+        super::contender::VIEWS
     }
     fn kind(&self) -> Kind {
         Kind::Own
@@ -230,7 +230,7 @@ impl Handler for Fill<'_> {
 
 impl<S: Storage> Contender for Push<S> {
     fn name(&self) -> &'static str {
-        super::PUSH
+        super::contender::PUSH
     }
     fn kind(&self) -> Kind {
         Kind::Own

@@ -1,6 +1,6 @@
 //! This library's batches: an array of records a call, as the C interface has them, without C.
 
-use super::{Contender, Kind};
+use super::contender::{Contender, Kind};
 use crate::Sink;
 use deltawire::delta::{Kind as What, FLAG_MORE};
 use deltawire::json::Value;
@@ -45,7 +45,7 @@ impl Records {
 
 impl Contender for Records {
     fn name(&self) -> &'static str {
-        super::BATCH
+        super::contender::BATCH
     }
     fn kind(&self) -> Kind {
         Kind::Own

@@ -1,6 +1,6 @@
 //! serde into structs that borrow what they can: of [`serde_json`] behind sse-stream, of sonic-rs behind memchr.
 
-use super::{Contender, Kind};
+use super::contender::{Contender, Kind};
 use crate::Sink;
 use futures::{executor, stream, StreamExt};
 use serde::Deserialize;

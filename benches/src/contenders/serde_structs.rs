@@ -1,6 +1,6 @@
 //! eventsource-stream, and serde_json into structs that own what they hold: what async-openai does, with its types.
 
-use super::{Contender, Kind};
+use super::contender::{Contender, Kind};
 use crate::Sink;
 use eventsource_stream::Eventsource;
 use futures::{executor, stream, StreamExt};
@@ -128,7 +128,7 @@ pub struct SerdeStructs;
 
 impl Contender for SerdeStructs {
     fn name(&self) -> &'static str {
-        super::SERDE_STRUCTS
+        super::contender::SERDE_STRUCTS
     }
     fn kind(&self) -> Kind {
         Kind::Peer

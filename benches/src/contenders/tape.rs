@@ -1,6 +1,6 @@
 //! memchr for the lines, simd-json's tape for their JSON; every buffer is used again.
 
-use super::{Contender, Kind};
+use super::contender::{Contender, Kind};
 use crate::Sink;
 use simd_json::tape::{Object, Value};
 use simd_json::{prelude::*, Buffers};
@@ -17,7 +17,7 @@ pub struct Tape {
 
 impl Contender for Tape {
     fn name(&self) -> &'static str {
-        super::TAPE
+        super::contender::TAPE
     }
     fn kind(&self) -> Kind {
         Kind::Peer

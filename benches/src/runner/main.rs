@@ -6,6 +6,7 @@
 
 mod gateway;
 mod measure;
+mod options;
 mod plot;
 mod report;
 mod targets;
@@ -14,65 +15,13 @@ use deltawire_benches::contenders;
 use deltawire_benches::contenders::child::Program;
 use deltawire_benches::contenders::{BATCH, C_BATCH, C_CALLBACKS, GO, GO_JSON, NEWLINES, PORTABLE};
 use deltawire_benches::contenders::{PULL, PULL_GENERIC, PUSH, SIMDJSON};
-use deltawire_benches::{agree, all, all_large, real, Contender, Input, Kind, SHAPES, SLICES, WHOLE};
+use deltawire_benches::{agree, all, all_large, real, Contender, Input, Kind, SHAPES, SLICES};
 use measure::{Counting, Results, Run, Sizes};
-use std::path::{Path, PathBuf};
+use options::Options;
+use std::path::Path;
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
-
-/// What the command asks for.
-pub struct Options {
-    rounds: usize,
-    bytes: usize,
-    input: Option<String>,
-    slice: Option<usize>,
-    only: Option<String>,
-    go: Option<String>,
-    go_version: Option<String>,
-    portable: Option<String>,
-    write: Option<PathBuf>,
-}
-
-impl Options {
-    fn from_args() -> Self {
-        let mut options = Options {
-            rounds: 15,
-            bytes: 4_000_000,
-            input: None,
-            slice: None,
-            only: None,
-            go: None,
-            go_version: None,
-            portable: None,
-            write: None,
-        };
-        let mut args = std::env::args().skip(1);
-        while let Some(name) = args.next() {
-            let value = args.next().unwrap_or_else(|| panic!("{name} needs a value"));
-            let number = || value.parse().unwrap_or_else(|_| panic!("{name} needs a number"));
-            match name.as_str() {
-                "--rounds" => options.rounds = number(),
-                "--bytes" => options.bytes = number(),
-                "--slice" => options.slice = Some(if value == "whole" { WHOLE } else { number() }),
-                "--input" => options.input = Some(value),
-                "--only" => options.only = Some(value),
-                "--go" => options.go = Some(value),
-                "--go-version" => options.go_version = Some(value),
-                "--portable" => options.portable = Some(value),
-                "--write" => options.write = Some(value.into()),
-                _ => panic!("unknown option {name}"),
-            }
-        }
-        assert!(options.rounds > 0 && options.slice != Some(0), "nothing to do");
-        options
-    }
-
-    /// Whether all is to be run, and not a part for a profiler or a first look.
-    fn is_whole(&self) -> bool {
-        self.input.is_none() && self.slice.is_none() && self.only.is_none()
-    }
-}
 
 /// Those of this process and the programs.
 fn everyone(options: &Options, folder: &Path) -> Vec<Box<dyn Contender>> {

@@ -1,8 +1,9 @@
 //! The tables, in Markdown.
 
+use crate::gateway;
 use crate::measure::{mean, slice, Results, Run};
+use crate::options::Options;
 use crate::targets::{large, Row, LARGE, LARGE_SLICES, SIX};
-use crate::{gateway, Options};
 use deltawire_benches::contenders::{native, NEWLINES, PULL, SIMDJSON, TAPE};
 use deltawire_benches::{Input, Kind, SHAPES};
 use std::fmt::Write;

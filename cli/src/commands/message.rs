@@ -45,11 +45,11 @@ pub fn run(options: &Message) -> Result<u8, Failure> {
     assembly.note(finished);
 
     let mut out = BufWriter::new(io::stdout().lock());
-    let message = assembly.assembler.message();
+    let message = assembly.assembler.message().map_err(|_| Failure::Write(io::ErrorKind::OutOfMemory.into()))?;
     let written = if options.extended {
         serde_json::to_writer_pretty(&mut out, &message.extended())
     } else {
-        serde_json::to_writer_pretty(&mut out, message)
+        serde_json::to_writer_pretty(&mut out, &message)
     };
     written.map_err(|error| Failure::Write(error.into()))?;
     writeln!(out).and_then(|()| out.flush()).map_err(Failure::Write)?;

@@ -1,8 +1,10 @@
-//! `deltawire::message`: the log, on a buffer that most samples fill.
+//! `deltawire::message`: the log, on a buffer that most samples fill, by pull, by an emitter, and by records.
 
 use super::Hash;
 use deltawire::chat::Chunk;
-use deltawire::message::{Field, LogError, MessageLog};
+use deltawire::delta::Kind;
+use deltawire::message::{Field, LogError, LogSink, MessageLog};
+use deltawire::stream::{Emitter, Machine, Outcome, Record, Records, Sink};
 use deltawire::track::Tracker;
 use deltawire::{Event, Parser};
 
@@ -43,9 +45,17 @@ const FIELDS: [(Field, u8); 30] = [
     (Field::CallArguments, 2),
 ];
 
-/// Every chunk into a log. When it is full what it says is read, and a new one begins.
+/// A stream into logs, in each way.
 pub fn message(bytes: &[u8], cut: usize) -> u64 {
     let mut hash = Hash::new();
+    pulled(&mut hash, bytes, cut);
+    emitted(&mut hash, bytes, cut);
+    recorded(&mut hash, bytes);
+    hash.0
+}
+
+/// Every chunk into a log. When it is full its message is read, and a new one begins.
+fn pulled(hash: &mut Hash, bytes: &[u8], cut: usize) {
     let mut storage = [0; STORAGE];
     let mut buffer = [0; BUFFER];
     let mut log: MessageLog = MessageLog::new();
@@ -54,23 +64,22 @@ pub fn message(bytes: &[u8], cut: usize) -> u64 {
     for mut slice in bytes.chunks(cut.max(1)) {
         while let Ok(Some(event)) = parser.next(&mut slice) {
             if let Event::Chunk(chunk) = event {
-                add(&mut hash, &mut log, &mut buffer, &mut tracker, &chunk);
+                add(hash, &mut log, &mut tracker, &mut buffer, &chunk);
             }
         }
     }
     while let Ok(Some(event)) = parser.finish() {
         if let Event::Chunk(chunk) = event {
-            add(&mut hash, &mut log, &mut buffer, &mut tracker, &chunk);
+            add(hash, &mut log, &mut tracker, &mut buffer, &chunk);
         }
     }
     for (choice, update) in tracker.finish() {
-        outcome(&mut hash, log.put(&mut buffer, choice, &update));
+        outcome(hash, log.put(&mut buffer, choice, &update));
     }
-    read(&mut hash, &log, &buffer);
-    hash.0
+    read(hash, &log, &buffer);
 }
 
-fn add(hash: &mut Hash, log: &mut MessageLog, buffer: &mut [u8], tracker: &mut Tracker, chunk: &Chunk<'_>) {
+fn add(hash: &mut Hash, log: &mut MessageLog, tracker: &mut Tracker, buffer: &mut [u8], chunk: &Chunk<'_>) {
     let mut done = log.add_chunk(buffer, tracker, chunk);
     if let Err(LogError::NeedStorage { .. }) = done {
         read(hash, log, buffer);
@@ -78,6 +87,63 @@ fn add(hash: &mut Hash, log: &mut MessageLog, buffer: &mut [u8], tracker: &mut T
         done = log.add_chunk(buffer, tracker, chunk);
     }
     outcome(hash, done);
+}
+
+/// An emitter into a log. When it is full its message is read, and a new one begins.
+fn emitted(hash: &mut Hash, bytes: &[u8], cut: usize) {
+    let mut storage = [0; STORAGE];
+    let mut buffer = [0; BUFFER];
+    let mut log: MessageLog = MessageLog::with_limit(BUFFER / 2);
+    let (mut machine, mut emitter) = (Machine::<1>::with_slots(Default::default()), Emitter::new());
+    let (mut store, mut tracker): (_, Tracker) = (&mut storage[..], Tracker::new());
+    for mut slice in bytes.chunks(cut.max(1)) {
+        loop {
+            let mut sink = LogSink::new(&mut log, &mut buffer);
+            let (spent, outcome) = emitter.run(&mut machine, &mut store, &mut tracker, slice, 0, &mut sink);
+            let need = sink.need();
+            slice = slice.get(spent..).unwrap_or_default();
+            if outcome != Outcome::Full {
+                break;
+            }
+            hash.number(need as u64);
+            read(hash, &log, &buffer);
+            if log.is_empty() {
+                return;
+            }
+            log.reset();
+        }
+    }
+    let outcome = emitter.finish(&mut machine, &mut store, &mut tracker, &mut LogSink::new(&mut log, &mut buffer));
+    hash.byte(u8::from(outcome == Outcome::Done));
+    hash.byte(u8::from(log.left_out().is_some()));
+    read(hash, &log, &buffer);
+}
+
+/// The records of batches into a log.
+fn recorded(hash: &mut Hash, bytes: &[u8]) {
+    let mut storage = [0; STORAGE];
+    let mut buffer = [0; BUFFER];
+    let mut log: MessageLog = MessageLog::new();
+    let (mut array, mut scratch) = ([Record::default(); 8], [0; 128]);
+    let (mut machine, mut emitter) = (Machine::<0>::with_slots(Default::default()), Emitter::new());
+    let (mut store, mut tracker): (_, Tracker) = (&mut storage[..], Tracker::new());
+    let mut rest = bytes;
+    loop {
+        let mut records = Records::new(&mut array, &mut scratch, Kind::MESSAGE | Kind::Limit.bit());
+        hash.byte(u8::from(records.wants(Kind::Meta)));
+        let (spent, end) = emitter.run(&mut machine, &mut store, &mut tracker, rest, 0, &mut records);
+        let written = records.written();
+        for record in array.iter().take(written) {
+            // What lies in the scratch is taken for the text of every record: the log has to bear it.
+            let text = rest.get(record.text_off as usize..).and_then(|rest| rest.get(..record.text_len as usize));
+            outcome(hash, log.put_record(&mut buffer, record, text.unwrap_or(&scratch), &[]));
+        }
+        rest = rest.get(spent..).unwrap_or_default();
+        if end != Outcome::Full || written == 0 {
+            break;
+        }
+    }
+    read(hash, &log, &buffer);
 }
 
 fn outcome(hash: &mut Hash, done: Result<(), LogError>) {

@@ -171,7 +171,7 @@ pub enum FinishKind {
     FunctionCall,
     /// `error`: the choice failed.
     Error,
-    /// Any other; the text tells.
+    /// Any other; see the text.
     Other,
 }
 

@@ -126,7 +126,7 @@ impl<'a> Chunk<'a> {
         self.name
     }
 
-    /// What was odd about the event's framing, grammar and shape. What is odd inside a text or a number is told by
+    /// What was odd about the event's framing, grammar and shape. Quirks inside a text or a number come from
     /// who reads it.
     pub fn quirks(&self) -> QuirkSet {
         self.index.quirks

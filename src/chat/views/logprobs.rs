@@ -9,7 +9,7 @@ pub struct Logprobs<'a> {
     value: Value<'a>,
 }
 
-/// The names of the lists that a stream brings, of either shape.
+/// The names of the lists of log probabilities, of either shape.
 pub(crate) const LISTS: [&str; 6] = ["content", "refusal", "tokens", "token_logprobs", "top_logprobs", "text_offset"];
 
 /// The lists of a choice's log probabilities.

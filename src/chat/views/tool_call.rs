@@ -37,7 +37,7 @@ impl<'a> Iterator for ToolCalls<'a> {
 
 /// A tool call, or a fragment of one.
 ///
-/// Which call a fragment belongs to is not told by its index alone: [`track`](crate::track) has the rules.
+/// Its index alone does not determine which call a fragment belongs to: [`track`](crate::track) has the rules.
 #[derive(Clone)]
 pub struct ToolCall<'a> {
     /// The array that it is in.

@@ -1,7 +1,7 @@
 //! Token counts.
 
 use crate::chat::scalar::{is_empty_object, member_of, whole_number};
-use crate::json::{Kind, Value};
+use crate::json::{Kind, Text, Value};
 
 /// The counts of a [`Usage`], read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,6 +10,33 @@ pub struct TokenCounts {
     pub has: u32,
     /// Prompt, completion, total, reasoning, cached, prompt audio, completion audio, accepted and rejected prediction.
     pub counts: [u64; 9],
+}
+
+impl TokenCounts {
+    /// Reads the counts that an object has under these names. Any other member goes to `other`. `false`: the object is
+    /// malformed, and nothing was read.
+    fn read<'a>(
+        &mut self,
+        object: Value<'a>,
+        names: &[(&str, usize)],
+        mut other: impl FnMut(Text<'a>, Value<'a>),
+    ) -> bool {
+        let mut read = *self;
+        for member in object.members() {
+            let Ok((name, value)) = member else { return false };
+            let Some((_, place)) = names.iter().find(|(known, _)| name == *known) else {
+                other(name, value);
+                continue;
+            };
+            let (count, bit) = (whole_number(value), 1 << (place & 31));
+            read.has = if count.is_some() { read.has | bit } else { read.has & !bit };
+            if let Some(slot) = read.counts.get_mut(*place) {
+                *slot = count.unwrap_or(0);
+            }
+        }
+        *self = read;
+        true
+    }
 }
 
 /// How many tokens were used: the last one in a stream counts, never the sum.
@@ -77,23 +104,29 @@ impl<'a> Usage<'a> {
         self.detail("prompt_tokens_details", "audio_tokens")
     }
 
-    /// All counts.
+    /// All counts. Each object is read once.
     pub fn counts(&self) -> TokenCounts {
-        let all = [
-            self.prompt_tokens(),
-            self.completion_tokens(),
-            self.total_tokens(),
-            self.reasoning_tokens(),
-            self.cached_tokens(),
-            self.prompt_audio_tokens(),
-            self.completion_audio_tokens(),
-            self.accepted_prediction_tokens(),
-            self.rejected_prediction_tokens(),
-        ];
+        let (mut prompt, mut completion) = (None, None);
         let mut counts = TokenCounts::default();
-        for (place, (count, slot)) in all.into_iter().zip(&mut counts.counts).enumerate() {
-            counts.has |= u32::from(count.is_some()) << (place & 31);
-            *slot = count.unwrap_or(0);
+        let top = [("prompt_tokens", 0), ("completion_tokens", 1), ("total_tokens", 2)];
+        let is_sound = counts.read(self.value, &top, |name, value| {
+            if name == "prompt_tokens_details" {
+                prompt = Some(value);
+            } else if name == "completion_tokens_details" {
+                completion = Some(value);
+            }
+        });
+        let of_prompt = [("cached_tokens", 4), ("audio_tokens", 5)];
+        let of_completion = [
+            ("reasoning_tokens", 3),
+            ("audio_tokens", 6),
+            ("accepted_prediction_tokens", 7),
+            ("rejected_prediction_tokens", 8),
+        ];
+        for (details, names) in [(prompt, &of_prompt[..]), (completion, &of_completion[..])] {
+            if let Some(details) = details.filter(|_| is_sound) {
+                counts.read(details, names, |_, _| {});
+            }
         }
         counts
     }

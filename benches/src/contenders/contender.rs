@@ -1,0 +1,55 @@
+//! What a contender is, and the names of all.
+
+use crate::{clock, Input, Sink};
+
+/// What a contender is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// This library.
+    Own,
+    /// Another way to do the same work.
+    Peer,
+    /// Less than the work: what no reader of the bytes can beat.
+    Bound,
+}
+
+/// One who reads streams.
+pub trait Contender {
+    fn name(&self) -> &'static str;
+    fn kind(&self) -> Kind;
+    /// Reads one response, cut into slices of `slice` bytes.
+    fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink);
+    /// Reads all responses.
+    fn run(&mut self, input: &Input, slice: usize, sink: &mut Sink) {
+        for response in &input.responses {
+            self.read(response, slice, sink);
+            sink.end();
+        }
+    }
+    /// How often the last run allocated, if that is known; `counted` is how often this process did.
+    fn allocations(&self, counted: u64) -> Option<u64> {
+        Some(counted)
+    }
+    /// Reads all responses; gives the seconds that it took.
+    fn time(&mut self, input: &Input, slice: usize, sink: &mut Sink) -> f64 {
+        let start = clock::seconds();
+        self.run(input, slice, sink);
+        clock::seconds() - start
+    }
+}
+
+pub const PULL: &str = "deltawire pull";
+pub const PULL_GENERIC: &str = "deltawire pull, memo off";
+pub const VIEWS: &str = "deltawire pull, views";
+pub const PUSH: &str = "deltawire push";
+pub const BATCH: &str = "deltawire batch";
+pub const C_CALLBACKS: &str = "deltawire in C, callbacks";
+pub const C_BATCH: &str = "deltawire in C, batch";
+pub const C_MESSAGE: &str = "deltawire in C, message from batches";
+pub const PORTABLE: &str = "deltawire pull, u64 words";
+pub const GO: &str = "deltawire in Go";
+pub const GO_JSON: &str = "Go, bufio + encoding/json";
+pub const SIMDJSON: &str = "C++: memchr + simdjson On-Demand";
+pub const TAPE: &str = "lines + simd-json tape";
+pub const SERDE_STRUCTS: &str = "eventsource-stream + serde_json, owned structs";
+pub const NEWLINES: &str = "bound: memchr_iter('\\n')";

@@ -1,0 +1,64 @@
+//! All contenders.
+
+use super::contender::{Contender, PULL, PULL_GENERIC};
+use super::{bounds, native, own, records};
+#[cfg(feature = "peers")]
+use super::{serde_cow, serde_structs, tape};
+
+/// Room for an event of ordinary length that a slice cuts.
+const ROOM: usize = 32 * 1024;
+/// The same for events of up to 1 MB.
+const LARGE_ROOM: usize = 2 << 20;
+
+/// All of them that run in this process, this library first.
+pub fn all() -> Vec<Box<dyn Contender>> {
+    let mut all: Vec<Box<dyn Contender>> = vec![
+        Box::new(own::Pull::<_, 2>::new(PULL, [0; ROOM])),
+        Box::new(own::Pull::<_, 0>::new(PULL_GENERIC, [0; ROOM])),
+        Box::new(own::Views::new([0; ROOM])),
+        Box::new(own::Push::new([0; ROOM])),
+        Box::new(records::Records::new(ROOM)),
+    ];
+    all.extend(native::all(ROOM));
+    #[cfg(feature = "peers")]
+    all.extend::<[Box<dyn Contender>; 4]>([
+        Box::<tape::Tape>::default(),
+        Box::<serde_cow::Sonic>::default(),
+        Box::new(serde_cow::SseStream),
+        Box::new(serde_structs::SerdeStructs),
+    ]);
+    all.extend::<[Box<dyn Contender>; 2]>([Box::new(bounds::Newlines), Box::<bounds::Copy>::default()]);
+    all
+}
+
+/// One of them, by its name.
+///
+/// # Panics
+///
+/// If it is not here.
+pub fn named(mut all: Vec<Box<dyn Contender>>, name: &str) -> Box<dyn Contender> {
+    let at = all.iter().position(|contender| contender.name() == name);
+    all.swap_remove(at.unwrap_or_else(|| panic!("{name} is not here")))
+}
+
+/// Who puts a message together, in C, if that was built. It finds the texts of the stream and not in which parts they
+/// came, so that it is compared with nobody.
+pub fn message() -> Option<Box<dyn Contender>> {
+    native::message(ROOM)
+}
+
+/// Those who are compared on long events, with room for them.
+pub fn all_large() -> Vec<Box<dyn Contender>> {
+    let room = || vec![0; LARGE_ROOM].leak();
+    let mut all: Vec<Box<dyn Contender>> = vec![
+        Box::new(own::Pull::<_, 2>::new(PULL, room())),
+        Box::new(own::Pull::<_, 0>::new(PULL_GENERIC, room())),
+        Box::new(own::Push::new(room())),
+        Box::new(records::Records::new(LARGE_ROOM)),
+    ];
+    all.extend(native::all(LARGE_ROOM));
+    #[cfg(feature = "peers")]
+    all.push(Box::<tape::Tape>::default());
+    all.push(Box::new(bounds::Newlines));
+    all
+}

@@ -1,0 +1,35 @@
+//! What is read alike wherever it stands: whitespace and literals.
+
+use super::error::{JsonError, JsonErrorKind};
+use crate::visits::visit;
+
+/// The offset of the first byte at or after `at` that is not whitespace (RFC 8259, section 2), and that byte.
+#[inline]
+pub(super) fn significant(bytes: &[u8], mut at: usize) -> (usize, Option<u8>) {
+    loop {
+        visit!(1);
+        match bytes.get(at) {
+            Some(b' ' | b'\n' | b'\r' | b'\t') => at += 1,
+            Some(&byte) => return (at, Some(byte)),
+            None => return (at, None),
+        }
+    }
+}
+
+/// One past the literal that begins at `at` with `first`, which is `t`, `f` or `n`.
+#[inline]
+pub(super) fn literal_end(bytes: &[u8], at: usize, first: u8) -> Result<usize, JsonError> {
+    visit!(5);
+    let rest = bytes.get(at..).unwrap_or_default();
+    // Compared with each as a constant: no call.
+    let word: &[u8] = match (first, rest) {
+        (b'n', [b'n', b'u', b'l', b'l', ..]) | (b't', [b't', b'r', b'u', b'e', ..]) => return Ok(at + 4),
+        (b'f', [b'f', b'a', b'l', b's', b'e', ..]) => return Ok(at + 5),
+        (b't', _) => b"true",
+        (b'f', _) => b"false",
+        _ => b"null",
+    };
+    let same = rest.iter().zip(word).take_while(|(byte, due)| byte == due).count();
+    let kind = if same == rest.len() { JsonErrorKind::UnexpectedEnd } else { JsonErrorKind::BadLiteral };
+    Err(kind.at(at + same))
+}
