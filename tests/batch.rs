@@ -5,7 +5,8 @@ mod common;
 
 use common::batch::{batch, How};
 use common::case;
-use common::log::{escaped, same, Detail, Logs};
+use common::event_log::{Detail, Logs};
+use common::log::{escaped, same};
 use deltawire::delta::Kind;
 use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;

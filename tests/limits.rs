@@ -6,7 +6,8 @@
 
 mod common;
 
-use common::log::{escaped, quoted, same, Detail, Logs};
+use common::event_log::{Detail, Logs};
+use common::log::{escaped, quoted, same};
 use common::made::{call_event, calls, choices, event, payload, FRAME};
 use common::read::{How, Store};
 use common::thin::thin;

@@ -8,7 +8,8 @@
 mod common;
 
 use common::corpus::{recorded, samples, Stream};
-use common::log::{escaped, quoted, Detail};
+use common::event_log::Detail;
+use common::log::{escaped, quoted};
 use common::read::{pull, push, How, Store};
 use deltawire::chat::CallUpdate;
 use deltawire::json::Text;

@@ -4,7 +4,7 @@
 mod common;
 
 use common::case::{self, Case};
-use common::log::Logs;
+use common::event_log::Logs;
 use common::read::{pull, push, How};
 use common::thin::thin;
 use deltawire::{Config, Quirk, QuirkSet};

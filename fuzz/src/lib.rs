@@ -8,6 +8,8 @@ pub mod capi;
 pub mod drive;
 #[path = "../../tests/common/edit.rs"]
 pub mod edit;
+#[path = "../../tests/common/event_log.rs"]
+pub mod event_log;
 #[path = "../../tests/common/input.rs"]
 pub mod input;
 pub mod json;

@@ -5,7 +5,8 @@
 
 use crate::drive;
 use crate::input::{self, Source};
-use crate::log::{escaped, Detail};
+use crate::event_log::Detail;
+use crate::log::escaped;
 use deltawire::stream::Event;
 use deltawire::{Config, Framing, Growing, Parser, Quirk, QuirkSet, Validate, Verdict};
 

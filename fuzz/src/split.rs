@@ -4,7 +4,8 @@
 use crate::batch::{self, How};
 use crate::drive;
 use crate::input;
-use crate::log::{escaped, same, Detail, Logs};
+use crate::event_log::{Detail, Logs};
+use crate::log::{escaped, same};
 use crate::memo::decode;
 use deltawire::track::Tracker;
 use deltawire::{Config, Growing, Parser, Storage};

@@ -2,9 +2,9 @@
 
 use super::drive::most_events;
 use super::input::pieces;
-use super::log::{Detail, Logs, Seen};
+use super::event_log::{Detail, Logs, Seen};
 use deltawire::chat::{CallUpdate, Chunk, Index};
-use deltawire::delta::{self, Kind};
+use deltawire::delta::{self, Kind, Meta};
 use deltawire::json::Text;
 use deltawire::stream::{self, Emitter, Event, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
@@ -309,6 +309,7 @@ fn update<'a>(kind: Kind, record: &Record, text: &'a [u8], aux: &'a [u8]) -> Opt
         Kind::ToolArguments => Update::CallArguments { call, text: decoded },
         Kind::FunctionName => Update::FunctionName { text: decoded, replaces },
         Kind::FunctionArguments => Update::FunctionArguments(decoded),
+        Kind::Meta => Update::Meta(Meta::from_number(record.code)?, decoded),
         // Raw JSON, and what is looked up in it.
         _ => {
             let mut delta = Delta { flags, choice, code: record.code, ..Delta::new(kind) };

@@ -7,6 +7,7 @@ pub mod case;
 pub mod corpus;
 pub mod drive;
 pub mod edit;
+pub mod event_log;
 pub mod input;
 #[cfg(feature = "alloc")]
 pub mod json_walk;

@@ -1,7 +1,7 @@
 //! A stream read in one call: its log as `tests/quirks/README.md` has it.
 
 use super::drive;
-use super::log::{Detail, Logs};
+use super::event_log::{Detail, Logs};
 use deltawire::{Config, Parser};
 
 /// Where a cut event is kept.
