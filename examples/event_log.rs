@@ -2,13 +2,13 @@
 //! `event_log FOLDER FILE…` writes `FOLDER/NAME.log`, the same with `strict` (every quirk an error), `spec` (framing to the
 //! letter, JSON checked), `short` (low limits) and `small` (little storage) before `log`, and, with feature `serde`,
 //! `FOLDER/NAME.message.json` (the assembled message, extended).
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+#![allow(clippy::unwrap_used)]
 
-#[path = "../tests/common/log.rs"]
-mod log;
+#[path = "../tests/common/mod.rs"]
+mod common;
 
+use common::read::{pull, How, Store};
 use deltawire::{Config, Framing, Limits, QuirkSet, Validate};
-use log::{pull, How, Store};
 use std::path::Path;
 
 /// More than the longest event: then the limit is that of the config, as it is for a storage that grows.
@@ -23,7 +23,7 @@ fn main() {
         let write = |suffix: &str, text: String| std::fs::write(format!("{folder}/{name}.{suffix}"), text).unwrap();
         for (suffix, store, config) in variants() {
             let log = pull(&bytes, &How::whole(store, config));
-            write(suffix, log.lines.join("\n") + "\n");
+            write(suffix, log.lines().join("\n") + "\n");
         }
         #[cfg(feature = "serde")]
         write("message.json", message(&bytes));

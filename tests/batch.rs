@@ -3,344 +3,27 @@
 
 mod common;
 
-use common::case::{self, Case};
-use common::log::{self, escaped, quoted};
-use deltawire::chat::ApiError;
-use deltawire::delta::{self, Kind};
-use deltawire::json::{Text, Value};
+use common::batch::{batch, How};
+use common::case;
+use common::event_log::{Detail, Logs};
+use common::log::{escaped, same};
+use deltawire::delta::Kind;
 use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
-use deltawire::{Config, Error, Movable, Quirk, QuirkSet, Stop};
-use std::fmt::Write as _;
+use deltawire::{Config, Movable, QuirkSet};
 
-const FAULTS: [&str; 10] = [
-    "",
-    "UnexpectedEnd",
-    "UnexpectedByte",
-    "TrailingBytes",
-    "TooDeep",
-    "BadNumber",
-    "BadLiteral",
-    "BadEscape",
-    "RawControl",
-    "IllFormedUtf8",
-];
-
-/// A reader with everything that a batch takes.
-struct Reader {
-    machine: Machine,
-    tracker: Tracker,
-    emitter: Emitter,
-    store: Vec<u8>,
-    can_move: bool,
-    /// It was just moved to a larger storage.
-    moved: bool,
-    scratch: Vec<u8>,
-    records: Vec<Record>,
-    lines: Vec<String>,
-    /// A record whose text came in pieces so far, and the text.
-    open: Option<(Record, Vec<u8>)>,
-    /// Where the last frame ended.
-    framed: u64,
-    /// Frames: where they end, choices, kinds.
-    frames: Vec<(u64, u32, u64)>,
-    quirks: Vec<(Quirk, u16)>,
-}
-
-/// Whether more is to be asked for.
-enum Next {
-    Go,
-    Done,
-    Stop,
-}
-
-impl Reader {
-    fn new(config: Config, store: Option<usize>, cap: usize, scratch: usize) -> Self {
-        Reader {
-            machine: Machine::new(config),
-            tracker: Tracker::new(),
-            emitter: Emitter::new(),
-            store: vec![0xAA; store.unwrap_or(24)],
-            can_move: store.is_none(),
-            moved: false,
-            scratch: vec![0; scratch],
-            records: vec![Record::default(); cap],
-            lines: Vec::new(),
-            open: None,
-            framed: 0,
-            frames: Vec::new(),
-            quirks: Vec::new(),
-        }
-    }
-
-    /// One call; `data` is taken off as it is spent. `None`: the stream ended.
-    fn call(&mut self, data: Option<&mut &[u8]>) -> Next {
-        let given = data.as_deref().copied().unwrap_or_default();
-        let finish = data.is_none();
-        if self.can_move && !std::mem::take(&mut self.moved) {
-            // To the smallest storage that there is, and out of it again.
-            let pending = self.emitter.is_pending();
-            let mut least = vec![0x55; self.machine.retained(&self.store, pending)];
-            assert!(self.machine.relocate(&self.store, &mut least, pending));
-            self.store.fill(0xA5);
-            self.store = least;
-        }
-        let mut records = std::mem::take(&mut self.records);
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let mut sink = Records::new(&mut records, &mut scratch, u64::MAX);
-        let mut store = Movable::new(&mut self.store, self.can_move);
-        let (spent, outcome) = if finish {
-            (0, self.emitter.finish(&mut self.machine, &mut store, &mut self.tracker, &mut sink))
-        } else {
-            self.emitter.run(&mut self.machine, &mut store, &mut self.tracker, given, 0, &mut sink)
-        };
-        let (written, need) = (sink.written(), sink.need());
-        for record in &records[..written] {
-            self.take(*record, given, &scratch);
-        }
-        if let Some(data) = data {
-            *data = &data[spent..];
-        }
-        if need > scratch.len() {
-            scratch = vec![0; need];
-        }
-        (self.records, self.scratch) = (records, scratch);
-        match outcome {
-            Outcome::Done => return Next::Done,
-            Outcome::Full => {}
-            Outcome::NeedStorage(need) => {
-                let mut larger = vec![0x55; need.len];
-                assert!(self.machine.relocate(&self.store, &mut larger, self.emitter.is_pending()));
-                self.store.fill(0xA5);
-                self.store = larger;
-                self.moved = true;
-            }
-            Outcome::Stopped(Stop::Error(Error::Quirk { quirk, offset })) => {
-                self.lines.push(format!("stop {} at {offset}", quirk.code()));
-                return Next::Stop;
-            }
-            outcome => panic!("{outcome:?}"),
-        }
-        Next::Go
-    }
-
-    fn take(&mut self, mut record: Record, given: &[u8], scratch: &[u8]) {
-        let bytes = |flag: u16, off: u32, len: u32| {
-            let from = if record.flags & flag != 0 { scratch } else { given };
-            from[off as usize..][..len as usize].to_vec()
-        };
-        let piece = bytes(stream::FLAG_TEXT_SCRATCH, record.text_off, record.text_len);
-        let aux = bytes(stream::FLAG_AUX_SCRATCH, record.aux_off, record.aux_len);
-        let extra = bytes(stream::FLAG_EXTRA_SCRATCH, record.extra_off, record.extra_len);
-        let more = record.flags & delta::FLAG_MORE != 0;
-        let places = stream::FLAG_TEXT_SCRATCH | stream::FLAG_AUX_SCRATCH | stream::FLAG_EXTRA_SCRATCH;
-        record.flags &= !(delta::FLAG_MORE | places);
-        (record.text_off, record.text_len, record.aux_off, record.extra_off) = (0, 0, 0, 0);
-        let mut text = match self.open.take() {
-            Some((before, text)) => {
-                assert_eq!(before, record, "a piece of something else");
-                text
-            }
-            None => Vec::new(),
-        };
-        text.extend_from_slice(&piece);
-        if more {
-            assert!(!piece.is_empty(), "an empty piece");
-            self.open = Some((record, text));
-            return;
-        }
-        self.line(&record, &text, &aux, &extra);
-    }
-
-    fn line(&mut self, record: &Record, text: &[u8], aux: &[u8], extra: &[u8]) {
-        let Record { choice, call, start, end, number, .. } = *record;
-        let has = |flag: u16| record.flags & flag != 0;
-        let named = |line: &mut String, name: &str, text: &[u8]| {
-            if !text.is_empty() {
-                write!(line, " {name}={}", quoted(text)).unwrap();
-            }
-        };
-        let kind = |kind: Kind| kind as u16 == record.kind;
-        let whole = || if has(delta::FLAG_REPLACES) { "replaces" } else { "appends" };
-        let line = if kind(Kind::Frame) {
-            assert_eq!(start, self.framed, "frames lie one behind the other");
-            assert!(end > start);
-            self.framed = end;
-            self.frames.push((end, record.code, number));
-            return;
-        } else if kind(Kind::Quirk) {
-            let quirk = Quirk::ALL[record.code as usize];
-            match self.quirks.iter_mut().find(|(known, _)| *known == quirk) {
-                Some((_, count)) => *count += 1,
-                None => self.quirks.push((quirk, 1)),
-            }
-            return;
-        } else if kind(Kind::Payload) || kind(Kind::Meta) || kind(Kind::Annotation) {
-            return;
-        } else if kind(Kind::Chunk) {
-            let mut line = format!("chunk {start}..{end}");
-            named(&mut line, "name", extra);
-            named(&mut line, "id", text);
-            named(&mut line, "model", aux);
-            if has(delta::FLAG_NUMBER) {
-                write!(line, " created={number}").unwrap();
-            }
-            line
-        } else if kind(Kind::Done) {
-            format!("done {start}..{end}")
-        } else if kind(Kind::Comment) {
-            format!("comment {start}..{end} {}", quoted(text))
-        } else if kind(Kind::KeepAlive) {
-            format!("keep-alive {start}..{end} {}", quoted(text))
-        } else if kind(Kind::LastEventId) {
-            format!("id {start}..{end} {}", quoted(text))
-        } else if kind(Kind::Retry) {
-            format!("retry {start}..{end} {number}")
-        } else if kind(Kind::Malformed) {
-            let fault = FAULTS[record.code as usize];
-            let mut line = format!("malformed {start}..{end} {} {fault} at {number}", quoted(text));
-            named(&mut line, "name", extra);
-            line
-        } else if kind(Kind::TooLong) {
-            format!("too-long {start}")
-        } else if kind(Kind::CommentTooLong) {
-            format!("comment-too-long {start}")
-        } else if kind(Kind::Role) {
-            format!("role {choice} {}", quoted(text))
-        } else if kind(Kind::Content) {
-            format!("content {choice} {}", quoted(text))
-        } else if kind(Kind::Reasoning) {
-            format!("reasoning {choice} {}", quoted(text))
-        } else if kind(Kind::Refusal) {
-            format!("refusal {choice} {}", quoted(text))
-        } else if kind(Kind::ToolCall) {
-            let mut line = format!("call {choice} #{call} index={number}");
-            let flags = [(delta::FLAG_OPENS, "opens"), (delta::FLAG_REUSES, "reuses"), (delta::FLAG_CUSTOM, "custom")];
-            for (flag, word) in flags {
-                if has(flag) {
-                    write!(line, " {word}").unwrap();
-                }
-            }
-            named(&mut line, "id", text);
-            named(&mut line, "type", aux);
-            line
-        } else if kind(Kind::ToolName) {
-            format!("name {choice} #{call} {} {}", whole(), quoted(text))
-        } else if kind(Kind::ToolArguments) {
-            format!("arguments {choice} #{call} {}", quoted(text))
-        } else if kind(Kind::FunctionName) {
-            format!("function-name {choice} {} {}", whole(), quoted(text))
-        } else if kind(Kind::FunctionArguments) {
-            format!("function-arguments {choice} {}", quoted(text))
-        } else if kind(Kind::Audio) {
-            let value = Value::from_raw(text);
-            let text = |name: &str| value.get(name).ok().flatten().and_then(|value| value.as_text());
-            let mut line = format!("audio {choice}");
-            for name in ["id", "data", "transcript"] {
-                if let Some(text) = text(name).filter(|text| !text.is_empty()) {
-                    write!(line, " {name}={}", quoted(text.to_string().as_bytes())).unwrap();
-                }
-            }
-            if let Some(time) = value.get("expires_at").ok().flatten().and_then(|value| value.as_number()) {
-                write!(line, " expires_at={time}").unwrap();
-            }
-            line
-        } else if kind(Kind::Logprobs) {
-            format!("logprobs {choice} {}", escaped(text))
-        } else if kind(Kind::Message) {
-            format!("message {choice} {}", escaped(text))
-        } else if kind(Kind::Finish) {
-            format!("finish {choice} {}", quoted(text))
-        } else if kind(Kind::Usage) {
-            format!("usage {}", escaped(text))
-        } else if kind(Kind::ChoiceError) {
-            error_line(&format!("choice-error {choice}"), text, has(delta::FLAG_PLAIN))
-        } else if kind(Kind::Error) {
-            error_line("error", text, has(delta::FLAG_PLAIN))
-        } else if kind(Kind::Limit) {
-            format!("stop {} at {start}", ["", "TooManyChoices", "TooManyCalls", "BadIndex"][record.code as usize])
-        } else {
-            panic!("{record:?}");
-        };
-        self.lines.push(line);
-    }
-}
-
-fn error_line(word: &str, raw: &[u8], plain: bool) -> String {
-    let mut line = word.to_string();
-    if plain && raw.is_empty() {
-        return line;
-    }
-    if plain {
-        write!(line, " {}", quoted(Text::verbatim(raw).to_string().as_bytes())).unwrap();
-        return line;
-    }
-    let error = ApiError::of(Value::from_raw(raw));
-    if let Some(message) = error.message() {
-        write!(line, " {}", quoted(message.to_string().as_bytes())).unwrap();
-    }
-    for (name, text) in [("code", error.code()), ("type", error.kind()), ("param", error.param())] {
-        if let Some(text) = text {
-            write!(line, " {name}={}", quoted(text.to_string().as_bytes())).unwrap();
-        }
-    }
-    if let Some(metadata) = error.metadata() {
-        write!(line, " metadata={}", escaped(metadata.raw())).unwrap();
-    }
-    line
-}
-
-/// The log by batches: its lines up to the end, and the last line of quirks as pull has it.
-fn read(input: &[u8], cuts: &[usize], config: Config, store: Option<usize>, cap: usize, scratch: usize) -> Vec<String> {
-    read_with_frames(input, cuts, config, store, cap, scratch).0
-}
-
-/// The same, and the frames: where they end, how many choices, what was in them.
-fn read_with_frames(
-    input: &[u8],
-    cuts: &[usize],
-    config: Config,
-    store: Option<usize>,
-    cap: usize,
-    scratch: usize,
-) -> (Vec<String>, Vec<(u64, u32, u64)>) {
-    let mut reader = Reader::new(config, store, cap, scratch);
-    for mut piece in log::pieces(input, cuts) {
-        loop {
-            match reader.call(Some(&mut piece)) {
-                Next::Go => {}
-                Next::Done => break,
-                Next::Stop => return (reader.lines, reader.frames),
-            }
-        }
-        assert!(piece.is_empty(), "done, and bytes are left");
-    }
-    loop {
-        match reader.call(None) {
-            Next::Go => {}
-            Next::Done => break,
-            Next::Stop => return (reader.lines, reader.frames),
-        }
-    }
-    assert_eq!(reader.framed, input.len() as u64, "every byte lies in a frame");
-    assert!(reader.open.is_none());
-    let told: u32 = reader.quirks.iter().map(|(_, count)| u32::from(*count)).sum();
-    let counted: u32 = Quirk::ALL.iter().map(|quirk| u32::from(reader.machine.quirk_count(*quirk))).sum();
-    assert!(told <= counted);
-    (reader.lines, reader.frames)
-}
-
-/// A case's log without what is said of the end.
-fn wanted(case: &Case) -> Vec<String> {
-    let end = ["last-id ", "end ", "quirks "];
-    case.log.iter().filter(|line| !end.iter().any(|word| line.starts_with(word))).cloned().collect()
+/// By batches, on so much storage, or on one that grows from next to nothing.
+fn read(input: &[u8], cuts: &[usize], config: Config, store: Option<usize>, records: usize, scratch: usize) -> Logs {
+    let can_move = store.is_none();
+    let store = store.unwrap_or(24);
+    let how = How { store, can_move, shake: can_move && records < 3, records, scratch, base: 0, detail: Detail::Lines };
+    batch(config, input, cuts, how)
 }
 
 #[test]
 fn cases() {
     let mut runs = 0u64;
     for case in case::all() {
-        let wanted = wanted(&case);
         let len = case.input.len();
         let every: Vec<usize> = (1..len).collect();
         let seven: Vec<usize> = (1..len).filter(|at| at % 7 == 0).collect();
@@ -348,26 +31,28 @@ fn cases() {
         if len < 400 {
             cuts.extend((1..len).map(|at| vec![at]));
         }
-        // Without a size of its own a case runs on a storage that grows from next to nothing too.
+        // Without a size of its own a case runs on a storage that grows too.
         let stores = if case.storage.is_some() { vec![case.storage] } else { vec![None, Some(8192)] };
         for store in stores {
-            let frames = read_with_frames(&case.input, &[], case.config, store, 64, 4096).1;
+            let whole = read(&case.input, &[], case.config, store, 64, 4096);
             for cuts in &cuts {
                 for (cap, scratch) in [(1, 64), (2, 4096), (3, 64), (64, 4096)] {
-                    let (lines, framed) = read_with_frames(&case.input, cuts, case.config, store, cap, scratch);
-                    assert_eq!(framed, frames, "{} cut at {cuts:?}: frames", case.title());
-                    assert_eq!(lines, wanted, "{} cut at {cuts:?}, {cap} records, {store:?}", case.title());
+                    let logs = read(&case.input, cuts, case.config, store, cap, scratch);
+                    let title = || format!("{} cut at {cuts:?}, {cap} records, {store:?}", case.title());
+                    assert_eq!(logs.lines(), case.log, "{}", title());
+                    same("frames", &whole.frames, &logs.frames, title);
+                    same("quirks", &whole.quirks, &logs.quirks, title);
                     runs += 1;
                 }
             }
             let strict = Config { errors: QuirkSet::ALL, ..case.config };
-            let lines = read(&case.input, &[], strict, store, 2, 64);
+            let lines = read(&case.input, &[], strict, store, 2, 64).lines();
             match &case.strict {
                 Some(stop) => {
                     assert_eq!(lines.last(), Some(stop), "{}", case.title());
-                    assert_eq!(lines[..lines.len() - 1], wanted[..lines.len() - 1], "{}", case.title());
+                    assert_eq!(lines[..lines.len() - 1], case.log[..lines.len() - 1], "{}", case.title());
                 }
-                None => assert_eq!(lines, wanted, "{}", case.title()),
+                None => assert_eq!(lines, case.log, "{}", case.title()),
             }
             runs += 1;
         }
@@ -386,12 +71,12 @@ fn frames_of_what_is_too_long() {
         b"{\"a\":1}{\"b\":2}\n{\"c\":3}\nretry: y\n\n",
         b"data: 12345\n\nretry: x\n\n: c\n",
     ] {
-        let whole = read_with_frames(input, &[], config, Some(64), 64, 64);
+        let whole = read(input, &[], config, Some(64), 64, 64);
         for first in 0..=input.len() {
             for second in first..=input.len() {
                 for cap in [1, 64] {
-                    let cut = read_with_frames(input, &[first, second], config, Some(64), cap, 64);
-                    assert_eq!(cut, whole, "cut at {first} and {second}: {}", escaped(input));
+                    let cut = read(input, &[first, second], config, Some(64), cap, 64);
+                    whole.equal(&cut, "batch", || format!("cut at {first} and {second}: {}", escaped(input)));
                 }
             }
         }
@@ -430,14 +115,14 @@ fn streams_at_random() {
         let config = Config { limits, ..Config::default() };
         // What a storage can hold bounds an event: a fixed one is compared with itself.
         let store = [None, Some(8192), Some(24 + random(80))][random(3)];
-        let whole = read_with_frames(&input, &[], config, store, 64, 4096);
+        let whole = read(&input, &[], config, store, 64, 4096);
         let every: Vec<usize> = (1..input.len()).collect();
         let mut some: Vec<usize> = (0..random(6)).map(|_| random(input.len() + 1)).collect();
         some.sort_unstable();
         for cuts in [&every, &some] {
             for (cap, scratch) in [(1, 64), (64, 4096)] {
-                let cut = read_with_frames(&input, cuts, config, store, cap, scratch);
-                assert_eq!(cut, whole, "{} cut at {cuts:?}, {store:?}, {limits:?}", escaped(&input));
+                let cut = read(&input, cuts, config, store, cap, scratch);
+                whole.equal(&cut, "batch", || format!("{} cut at {cuts:?}, {store:?}, {limits:?}", escaped(&input)));
                 runs += 1;
             }
         }

@@ -4,29 +4,16 @@
 #![allow(missing_docs, dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-#[path = "common/alike.rs"]
-mod alike;
-#[path = "../fuzz/src/batch.rs"]
-mod batch;
 mod common;
-#[path = "../fuzz/src/drive.rs"]
-mod drive;
-#[path = "../fuzz/src/input.rs"]
-mod input;
-#[path = "../fuzz/src/log.rs"]
-mod log;
-#[path = "../fuzz/src/told.rs"]
-mod told;
-#[path = "../fuzz/src/views.rs"]
-mod views;
 
-use common::log::{How, Store};
+use common::event_log::{Detail, Logs};
+use common::log::{escaped, quoted, same};
 use common::made::{call_event, calls, choices, event, payload, FRAME};
+use common::read::{How, Store};
 use common::thin::thin;
+use common::{batch, drive};
 use deltawire::track::Tracker;
 use deltawire::{Config, Growing, Limits, Parser, Quirk, Storage, Validate};
-use log::same;
-use told::Told;
 
 fn config(max_event_len: u32, max_id_len: u32, max_depth: u32) -> Config {
     Config { limits: Limits { max_event_len, max_id_len, max_depth, ..Limits::DEFAULT }, ..Config::default() }
@@ -35,15 +22,18 @@ fn config(max_event_len: u32, max_id_len: u32, max_depth: u32) -> Config {
 /// A storage that is no limit, of each kind.
 const AMPLE: [Store; 3] = [Store::Fixed(32768), Store::Borrowed(40_000), Store::Growing];
 
-fn read_in_all_ways<S: Storage>(config: Config, input: &[u8], cuts: &[usize], storage: impl Fn() -> S) -> [Told; 2] {
+fn read_in_all_ways<S: Storage>(config: Config, input: &[u8], cuts: &[usize], storage: impl Fn() -> S) -> [Logs; 2] {
     let mut pull = Parser::<_, 2, _>::with_slots(storage(), config, ());
     let mut push = Parser::<_, 2, _>::with_slots(storage(), config, Tracker::<8, 32>::new());
-    [drive::pull(&mut pull, input, cuts, true, |_| ()), drive::push(&mut push, input, cuts, usize::MAX, true)]
+    [
+        drive::pull(&mut pull, input, cuts, Detail::States, |_| ()),
+        drive::push(&mut push, input, cuts, usize::MAX, Detail::States),
+    ]
 }
 
 /// What a stream brings of those kinds.
 fn lines(input: &[u8], store: Store, config: Config, kinds: &[&str]) -> Vec<String> {
-    let all = common::log::pull(input, &How::whole(store, config)).lines;
+    let all = common::read::pull(input, &How::whole(store, config)).lines();
     all.into_iter().filter(|line| kinds.contains(&line.split(' ').next().unwrap())).collect()
 }
 
@@ -57,7 +47,7 @@ fn check(what: &str, input: &[u8], config: Config, stores: &[Store], wanted: &[S
         assert_eq!(lines(input, store, config, &TOLD), wanted, "{what}: {store:?}");
         let each: Vec<usize> = (1..input.len()).collect();
         let singles = (0..input.len()).step_by(thin()).map(|cut| vec![cut]);
-        let mut first: Option<Told> = None;
+        let mut first: Option<Logs> = None;
         for cuts in singles.chain([each, Vec::new()]) {
             let mut memory = vec![0x55; if let Store::Borrowed(len) = store { len } else { 0 }];
             let memory = std::cell::RefCell::new(&mut memory);
@@ -65,23 +55,30 @@ fn check(what: &str, input: &[u8], config: Config, stores: &[Store], wanted: &[S
                 Store::Borrowed(len) => {
                     let mut borrowed = memory.borrow_mut();
                     let mut pull = Parser::<_, 2, _>::with_slots(&mut borrowed[..], config, ());
-                    let pulled = drive::pull(&mut pull, input, &cuts, true, |_| ());
+                    let pulled = drive::pull(&mut pull, input, &cuts, Detail::States, |_| ());
                     let mut push = Parser::<_, 2, _>::with_slots(&mut borrowed[..], config, Tracker::<8, 32>::new());
-                    ([pulled, drive::push(&mut push, input, &cuts, usize::MAX, true)], (len, false))
+                    ([pulled, drive::push(&mut push, input, &cuts, usize::MAX, Detail::States)], (len, false))
                 }
                 Store::Fixed(48) => (read_in_all_ways(config, input, &cuts, || [0xAA; 48]), (48, false)),
                 Store::Fixed(_) => (read_in_all_ways(config, input, &cuts, || [0xAA; 32768]), (32768, false)),
                 Store::Growing => (read_in_all_ways(config, input, &cuts, Growing::new), (24, true)),
             };
             let (store, can_move) = how;
-            let how = batch::How { store, can_move, shake: can_move, records: 3, scratch: 64, base: 0 };
+            let how = batch::How {
+                store,
+                can_move,
+                shake: can_move,
+                records: 3,
+                scratch: 64,
+                base: 0,
+                detail: Detail::Views,
+            };
             let batched = batch::batch(config, input, &cuts, how);
             let [pulled, pushed] = ways;
-            let context = || format!("{what}: {how:?}, cut at {cuts:?}: {}", common::log::escaped(input));
+            let context = || format!("{what}: {how:?}, cut at {cuts:?}: {}", escaped(input));
             let first = first.get_or_insert_with(|| pulled.clone());
             for (way, told) in [("pull", &pulled), ("push", &pushed), ("batch", &batched)] {
-                same(&format!("events by {way}"), &first.events, &told.events, context);
-                same(&format!("end by {way}"), &first.end, &told.end, context);
+                first.across(told, way, context);
             }
             same("ranges", &first.ranges, &pulled.ranges, context);
         }
@@ -262,7 +259,7 @@ fn depth() {
                     .map(|n| match depth <= max {
                         true => content("a"),
                         false => {
-                            let payload = common::log::quoted(payload.as_bytes());
+                            let payload = quoted(payload.as_bytes());
                             format!("malformed {}..{} {payload} TooDeep at {fault}", n * len, (n + 1) * len)
                         }
                     })
@@ -289,7 +286,7 @@ fn depth_in_what_is_known() {
         let stream = format!("{front}data: {}\n\ndata: {}\n\n", of(depth), of(3));
         let end = front.len() + of(depth).len() + 8;
         let fault = of(depth).find("\"a\":[").unwrap() + 4 + MAX - 2;
-        let payload = common::log::quoted(of(depth).as_bytes());
+        let payload = quoted(of(depth).as_bytes());
         let malformed = format!("malformed {}..{end} {payload} TooDeep at {fault}", front.len());
         let mut wanted = vec![content("a"); 6];
         if depth > MAX {
@@ -312,7 +309,7 @@ fn depth_by_default_and_at_most() {
                 let said = match depth <= effective {
                     true => content("a"),
                     false => {
-                        let payload = common::log::quoted(payload.as_bytes());
+                        let payload = quoted(payload.as_bytes());
                         format!(
                             "malformed 0..{} {payload} TooDeep at {}",
                             stream.len() - event("b").len(),
@@ -325,7 +322,7 @@ fn depth_by_default_and_at_most() {
                 let singles = (0..stream.len()).step_by(thin()).map(|cut| vec![cut]);
                 for cuts in singles.chain([vec![3 + effective], each]) {
                     let how = How { cuts: &cuts, ..How::whole(Store::Growing, config) };
-                    let all = common::log::pull(stream.as_bytes(), &how).lines;
+                    let all = common::read::pull(stream.as_bytes(), &how).lines();
                     let told: Vec<_> = all
                         .into_iter()
                         .filter(|line| line.starts_with("content") || line.starts_with("malformed"))

@@ -4,39 +4,24 @@
 #![allow(missing_docs, dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-#[path = "common/alike.rs"]
-mod alike;
-#[path = "../fuzz/src/batch.rs"]
-mod batch;
 mod common;
-#[path = "../fuzz/src/drive.rs"]
-mod drive;
-#[path = "../fuzz/src/edit.rs"]
-mod edit;
-#[path = "../fuzz/src/input.rs"]
-mod input;
-#[path = "../fuzz/src/log.rs"]
-mod log;
-#[path = "../fuzz/src/told.rs"]
-mod told;
-#[path = "../fuzz/src/views.rs"]
-mod views;
 
-use batch::How;
+use common::batch::{self, How};
 use common::corpus::{recorded, samples, Stream};
+use common::input::{self, Source};
+use common::event_log::{Detail, Logs};
+use common::log::{escaped, same};
 use common::thin::thin;
+use common::{drive, edit, stream};
 use deltawire::track::Tracker;
 use deltawire::{Config, Framing, Growing, Limits, Parser, Quirk, QuirkSet, Storage, Validate};
-use input::Source;
-use log::{escaped, same};
 use proptest::prelude::*;
-use told::Told;
 
 /// What one reading tells by pull, by push and by batch.
 struct Readings {
-    pulled: Told,
-    pushed: Told,
-    batched: Told,
+    pulled: Logs,
+    pushed: Logs,
+    batched: Logs,
 }
 
 /// How a stream is read.
@@ -55,8 +40,8 @@ impl Ask<'_> {
         let mut pull = Parser::<_, SLOTS, _>::with_slots(storage(), config, ());
         let mut push = Parser::<_, SLOTS, _>::with_slots(storage(), config, Tracker::<8, 32>::new());
         Readings {
-            pulled: drive::pull(&mut pull, bytes, cuts, true, |_| ()),
-            pushed: drive::push(&mut push, bytes, cuts, pause, true),
+            pulled: drive::pull(&mut pull, bytes, cuts, Detail::States, |_| ()),
+            pushed: drive::push(&mut push, bytes, cuts, pause, Detail::States),
             batched: batch::batch_with::<SLOTS>(config, bytes, cuts, how),
         }
     }
@@ -69,9 +54,7 @@ impl Ask<'_> {
         self.compare(name, 4, &due, &self.read::<4, S>(&storage));
         // And the three ways with each other.
         for (way, other) in [("push", &due.pushed), ("batch", &due.batched)] {
-            let context = || self.context(name, 0);
-            same(&format!("events by {way}"), &due.pulled.events, &other.events, context);
-            same(&format!("end by {way}"), &due.pulled.end, &other.end, context);
+            due.pulled.across(other, way, || self.context(name, 0));
         }
         due
     }
@@ -83,16 +66,7 @@ impl Ask<'_> {
             ("batch", &due.batched, &found.batched),
         ];
         for (way, due, found) in ways {
-            for (what, due, found) in [
-                ("events", &due.events, &found.events),
-                ("ranges", &due.ranges, &found.ranges),
-                ("quirks", &due.quirks, &found.quirks),
-                ("frames", &due.frames, &found.frames),
-                ("end", &due.end, &found.end),
-                ("states", &due.states, &found.states),
-            ] {
-                same(&format!("{what} by {way}"), due, found, || self.context(name, slots));
-            }
+            due.equal(found, way, || self.context(name, slots));
         }
     }
 
@@ -104,7 +78,8 @@ impl Ask<'_> {
     }
 }
 
-const BATCH: How = How { store: 512, can_move: true, shake: false, records: 7, scratch: 256, base: 0 };
+const BATCH: How =
+    How { store: 512, can_move: true, shake: false, records: 7, scratch: 256, base: 0, detail: Detail::Views };
 
 #[test]
 fn every_stream_tells_the_same() {
@@ -122,12 +97,11 @@ fn every_stream_tells_the_same() {
             let readings = ask.all(&stream.name, Growing::new);
             if let Some(whole) = &whole {
                 let context = || ask.context(&stream.name, 0);
-                same("events", &whole.pulled.events, &readings.pulled.events, context);
+                whole.pulled.across(&readings.pulled, "pull", context);
                 same("ranges", &whole.pulled.ranges, &readings.pulled.ranges, context);
                 same("frames", &whole.batched.frames, &readings.batched.frames, context);
-                same("end", &whole.pulled.end, &readings.pulled.end, context);
             } else {
-                events += readings.pulled.ranges.lines();
+                events += readings.pulled.ranges.len();
                 whole = Some(readings);
             }
             if matches!(size, 64 | 16384) {
@@ -192,7 +166,7 @@ fn a_payload_that_begins_with_a_space_after_one_without() {
 /// The case that the control bytes and the body make.
 fn one(control: &[u8], body: &[u8]) {
     let (mut from, mut body) = (Source::new(control), Source::new(body));
-    let mut bytes = alike::stream(&mut body);
+    let mut bytes = stream::stream(&mut body);
     edit::edit(&mut bytes, &mut from);
     let config = config(&mut from);
     let cuts = input::cuts(&mut from, bytes.len());

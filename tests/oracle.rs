@@ -8,6 +8,9 @@
 mod common;
 
 use common::corpus::{recorded, samples, Stream};
+use common::event_log::Detail;
+use common::log::{escaped, quoted};
+use common::read::{pull, push, How, Store};
 use deltawire::chat::CallUpdate;
 use deltawire::json::Text;
 use deltawire::{Config, Flow, Growing, Handler, Parser, Quirk, QuirkSet, Update};
@@ -127,7 +130,7 @@ impl Handler for Collector {
 fn parsed(bytes: &[u8], cuts: &[usize]) -> (Answer, QuirkSet) {
     let mut parser = Parser::with_config(Growing::new(), Config::default());
     let mut collector = Collector::default();
-    for piece in common::log::pieces(bytes, cuts) {
+    for piece in common::input::pieces(bytes, cuts) {
         assert_eq!(parser.feed(piece, &mut collector).stop, None);
     }
     assert_eq!(parser.finish_into(&mut collector), None);
@@ -644,7 +647,7 @@ struct Bytes(Vec<u8>);
 
 impl std::fmt::Debug for Bytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&common::log::quoted(&self.0))
+        f.write_str(&quoted(&self.0))
     }
 }
 
@@ -744,12 +747,10 @@ proptest! {
         }
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
         cuts.sort_unstable();
-        let how = |cuts| common::log::How { cuts, ..common::log::How::whole(common::log::Store::Growing, Config::default()) };
-        let whole = common::log::pull(&bytes, &how(&[]));
-        let cut = common::log::pull(&bytes, &how(&cuts));
-        prop_assert_eq!(&whole, &cut, "cut at {:?}", cuts);
-        let pushed = common::log::push(&bytes, &how(&cuts));
-        prop_assert_eq!(&common::log::without_ranges(&pushed.lines), &common::log::without_ranges(&whole.lines));
-        prop_assert_eq!(&pushed.quirks, &whole.quirks);
+        let how = |cuts| How { cuts, detail: Detail::Views, ..How::whole(Store::Growing, Config::default()) };
+        let whole = pull(&bytes, &how(&[]));
+        let context = || format!("cut at {cuts:?}: {}", escaped(&bytes));
+        whole.equal(&pull(&bytes, &how(&cuts)), "pull", context);
+        whole.across(&push(&bytes, &how(&cuts)), "push", context);
     }
 }

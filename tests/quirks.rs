@@ -4,7 +4,8 @@
 mod common;
 
 use common::case::{self, Case};
-use common::log::{pull, push, without_ranges, How, Log};
+use common::event_log::Logs;
+use common::read::{pull, push, How};
 use common::thin::thin;
 use deltawire::{Config, Quirk, QuirkSet};
 use std::collections::BTreeSet;
@@ -20,16 +21,17 @@ struct Runs {
 
 impl Runs {
     /// Runs a case one way, by push and by pull.
-    fn run(&mut self, case: &Case, how: &How<'_>, wanted: &[String], bare: &[String]) -> (Log, bool) {
+    fn run(&mut self, case: &Case, how: &How<'_>, wanted: &[String]) -> (Logs, bool) {
         let pushed = push(&case.input, how);
         let pulled = pull(&case.input, how);
         self.runs += 2;
-        let good = pulled.lines == wanted && without_ranges(&pushed.lines) == bare && pulled.quirks == pushed.quirks;
+        let lines = pulled.lines();
+        let good = lines == wanted && pushed.events == pulled.events && pushed.end == pulled.end;
         if !good && self.wrong.len() < 200 {
-            let difference = if pulled.lines == wanted {
-                format!("push: {}", difference(&without_ranges(&pushed.lines), bare))
+            let difference = if lines == wanted {
+                format!("push: {}", difference(&pushed.lines(), wanted))
             } else {
-                format!("pull: {}", difference(&pulled.lines, wanted))
+                format!("pull: {}", difference(&lines, wanted))
             };
             let title = case.title();
             self.wrong.push(format!("{title}\n  {:?} cut at {:?}\n  {difference}", how.store, how.cuts));
@@ -62,47 +64,46 @@ fn each_cut(len: usize, pairs: bool, mut f: impl FnMut(&[usize]) -> bool) {
     }
 }
 
-fn check(case: &Case, runs: &mut Runs) -> Vec<(Quirk, u16)> {
-    let bare = without_ranges(&case.log);
-    let mut quirks = None;
+/// Gives how often each quirk is met.
+fn check(case: &Case, runs: &mut Runs) -> [u16; Quirk::ALL.len()] {
+    let mut counts = [0; Quirk::ALL.len()];
     let strict = Config { errors: QuirkSet::ALL, ..case.config };
     let strict_log = match &case.strict {
         None => case.log.clone(),
         Some(stop) => {
             // The log before the stop is a beginning of the whole one; how long it is the whole run tells.
-            let whole = pull(&case.input, &How::whole(case.stores()[0], strict)).lines;
+            let whole = pull(&case.input, &How::whole(case.stores()[0], strict)).lines();
             let before = whole.iter().position(|line| line.starts_with("stop F") || line.starts_with("stop C"));
             let mut log = case.log[..before.unwrap_or(0).min(case.log.len())].to_vec();
             log.push(stop.clone());
             log
         }
     };
-    let strict_bare = without_ranges(&strict_log);
     for store in case.stores() {
         each_cut(case.input.len(), case.input.len() < PAIRS_UNDER, |cuts| {
-            let how = How { cuts, store, config: case.config, pause: false };
-            let (log, good) = runs.run(case, &how, &case.log, &bare);
-            quirks.get_or_insert(log.quirks);
+            let how = How { cuts, ..How::whole(store, case.config) };
+            let (logs, good) = runs.run(case, &how, &case.log);
+            counts = logs.counts;
             good
         });
         each_cut(case.input.len(), false, |cuts| {
-            let how = How { cuts, store, config: strict, pause: false };
-            runs.run(case, &how, &strict_log, &strict_bare).1
+            let how = How { cuts, ..How::whole(store, strict) };
+            runs.run(case, &how, &strict_log).1
         });
         // After a pause the parser can be asked for the range, so that the whole log is compared.
         each_cut(case.input.len(), false, |cuts| {
-            let how = How { cuts, store, config: case.config, pause: true };
-            let paused = push(&case.input, &how);
+            let how = How { cuts, pause: true, ..How::whole(store, case.config) };
+            let paused = push(&case.input, &how).lines();
             runs.runs += 1;
-            let good = paused.lines == case.log;
+            let good = paused == case.log;
             if !good {
-                let difference = difference(&paused.lines, &case.log);
+                let difference = difference(&paused, &case.log);
                 runs.wrong.push(format!("{}\n  {store:?} cut at {cuts:?}, pauses\n  {difference}", case.title()));
             }
             good
         });
     }
-    quirks.unwrap_or_default()
+    counts
 }
 
 #[test]
@@ -113,7 +114,8 @@ fn every_case_in_every_way() {
     let mut runs = Runs::default();
     let mut raised = BTreeSet::new();
     for case in &cases {
-        raised.extend(check(case, &mut runs).iter().map(|(quirk, _)| *quirk as u8));
+        let counts = check(case, &mut runs);
+        raised.extend(Quirk::ALL.iter().map(|quirk| *quirk as u8).filter(|quirk| counts[usize::from(*quirk)] > 0));
     }
     let bytes: usize = cases.iter().map(|case| case.input.len()).sum();
     println!("quirks: {} cases, {bytes} bytes, {} runs", cases.len(), runs.runs);

@@ -293,7 +293,7 @@ fn whole_and_cut(memory: &mut [u8], bytes: &[u8], config: Config, cuts: &[usize]
     memory.fill(0x55);
     let mut parser: Parser<&mut [u8]> = Parser::with_config(memory, config);
     let mut hasher = Hasher { hash: Hash::NEW, pause: false };
-    for piece in common::log::pieces(bytes, cuts) {
+    for piece in common::input::pieces(bytes, cuts) {
         feed(&mut parser, piece, &mut hasher);
     }
     finish(&mut parser, &mut hasher)

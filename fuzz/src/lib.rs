@@ -1,21 +1,31 @@
-//! What the fuzz targets share, and the targets themselves: each is a function of bytes that panics on a finding.
+//! What the fuzz targets share, among themselves and with the tests, and the targets themselves: each is a function of
+//! bytes that panics on a finding.
 
+#[path = "../../tests/common/batch.rs"]
 pub mod batch;
 pub mod capi;
+#[path = "../../tests/common/drive.rs"]
 pub mod drive;
+#[path = "../../tests/common/edit.rs"]
 pub mod edit;
+#[path = "../../tests/common/event_log.rs"]
+pub mod event_log;
+#[path = "../../tests/common/input.rs"]
 pub mod input;
 pub mod json;
+#[path = "../../tests/common/log.rs"]
 pub mod log;
 pub mod memo;
 pub mod message;
 pub mod naive;
+#[path = "../../tests/common/naive_json.rs"]
 pub mod naive_json;
 pub mod raw_json;
 pub mod split;
 pub mod sse;
 pub mod sse_peer;
+#[path = "../../tests/common/stream.rs"]
 pub mod stream;
 pub mod text;
-pub mod told;
+#[path = "../../tests/common/views.rs"]
 pub mod views;

@@ -7,9 +7,9 @@ use crate::batch::{self, How};
 use crate::drive;
 use crate::edit::edit;
 use crate::input::{self, Source};
+use crate::event_log::{Detail, Logs};
 use crate::log::{escaped, same};
 use crate::stream::stream;
-use crate::told::Told;
 use deltawire::track::Tracker;
 use deltawire::{Config, Growing, Parser, Storage};
 
@@ -46,6 +46,7 @@ pub fn memo(data: &[u8]) {
         records: control.pick(&[64, 1, 2, 3, 7, 256]),
         scratch: control.pick(&[4096, 0, 16, 64]),
         base: 0,
+        detail: Detail::Views,
     };
     let slots = control.pick(&[2, 1, 4]);
     let input = Input { config, bytes, cuts, pause, before, slots };
@@ -66,53 +67,37 @@ fn all<S: Storage>(input: &Input, storage: impl Fn() -> S, how: How) {
     for (slots, other) in
         [(1, pull::<S, 1>(input, &storage)), (2, pull::<S, 2>(input, &storage)), (4, pull::<S, 4>(input, &storage))]
     {
-        equal("pull", &pulled, &other, || context(&format!("{slots} slots instead of none")));
+        pulled.equal(&other, "pull", || context(&format!("{slots} slots instead of none")));
     }
     let other = match input.slots {
         1 => push::<S, 1>(input, &storage),
         2 => push::<S, 2>(input, &storage),
         _ => push::<S, 4>(input, &storage),
     };
-    equal("push", &pushed, &other, || context(&format!("{} slots instead of none", input.slots)));
-    across("push", &pulled, &pushed, || context("push instead of pull"));
+    pushed.equal(&other, "push", || context(&format!("{} slots instead of none", input.slots)));
+    pulled.across(&pushed, "push", || context("push instead of pull"));
     let batched = batch::batch_with::<0>(*config, bytes, cuts, how);
     let other = match input.slots {
         1 => batch::batch_with::<1>(*config, bytes, cuts, how),
         2 => batch::batch_with::<2>(*config, bytes, cuts, how),
         _ => batch::batch_with::<4>(*config, bytes, cuts, how),
     };
-    equal("batch", &batched, &other, || context(&format!("{} slots instead of none", input.slots)));
-    across("batch", &pulled, &batched, || context("batch instead of pull"));
+    batched.equal(&other, "batch", || context(&format!("{} slots instead of none", input.slots)));
+    pulled.across(&batched, "batch", || context("batch instead of pull"));
     same("ranges by batch", &pulled.ranges, &batched.ranges, || context("batch instead of pull"));
     same("quirks by batch", &pushed.quirks, &batched.quirks, || context("batch instead of push"));
 }
 
-/// Two readings by the same calls tell the same in everything.
-pub fn equal(what: &str, left: &Told, right: &Told, context: impl Fn() -> String) {
-    same(&format!("events by {what}"), &left.events, &right.events, &context);
-    same(&format!("ranges by {what}"), &left.ranges, &right.ranges, &context);
-    same(&format!("quirks by {what}"), &left.quirks, &right.quirks, &context);
-    same(&format!("frames by {what}"), &left.frames, &right.frames, &context);
-    same(&format!("end by {what}"), &left.end, &right.end, &context);
-    same(&format!("states by {what}"), &left.states, &right.states, &context);
-}
-
-/// Two readings by different calls tell the same of the stream.
-pub fn across(what: &str, left: &Told, right: &Told, context: impl Fn() -> String) {
-    same(&format!("events by {what}"), &left.events, &right.events, &context);
-    same(&format!("end by {what}"), &left.end, &right.end, &context);
-}
-
-fn pull<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Told {
+fn pull<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Logs {
     let Input { config, bytes, cuts, before, .. } = input;
     let mut parser = Parser::<_, SLOTS, _>::with_slots(storage(), *config, ());
     drive::begin_anew(&mut parser, &bytes[..*before]);
-    drive::pull(&mut parser, bytes, cuts, true, |_| ())
+    drive::pull(&mut parser, bytes, cuts, Detail::States, |_| ())
 }
 
-fn push<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Told {
+fn push<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Logs {
     let Input { config, bytes, cuts, pause, before, .. } = input;
     let mut parser = Parser::<_, SLOTS, _>::with_slots(storage(), *config, Tracker::<8, 32>::new());
     drive::begin_anew(&mut parser, &bytes[..*before]);
-    drive::push(&mut parser, bytes, cuts, *pause, true)
+    drive::push(&mut parser, bytes, cuts, *pause, Detail::States)
 }

@@ -5,6 +5,7 @@
 
 use crate::drive;
 use crate::input::{self, Source};
+use crate::event_log::Detail;
 use crate::log::escaped;
 use deltawire::stream::Event;
 use deltawire::{Config, Framing, Growing, Parser, Quirk, QuirkSet, Validate, Verdict};
@@ -44,12 +45,22 @@ pub fn raw_json(data: &[u8]) {
     for (value, (payload, _)) in whole.iter().zip(&chunks) {
         assert_eq!(&value.payload, payload, "cut off at {at}: {}", context());
     }
-    let whole =
-        drive::pull(&mut Parser::with_tracker(Growing::new(), config, ()), &made.bytes[..at], &[], false, |_| ());
+    let whole = drive::pull(
+        &mut Parser::with_tracker(Growing::new(), config, ()),
+        &made.bytes[..at],
+        &[],
+        Detail::Views,
+        |_| (),
+    );
     let cuts: Vec<usize> = cuts.iter().copied().filter(|cut| *cut <= at).collect();
-    let cut =
-        drive::pull(&mut Parser::with_tracker(Growing::new(), config, ()), &made.bytes[..at], &cuts, false, |_| ());
-    crate::memo::equal("pull", &whole, &cut, context);
+    let cut = drive::pull(
+        &mut Parser::with_tracker(Growing::new(), config, ()),
+        &made.bytes[..at],
+        &cuts,
+        Detail::Views,
+        |_| (),
+    );
+    whole.equal(&cut, "pull", context);
 }
 
 /// A value that was put in.

@@ -4,9 +4,9 @@
 use crate::batch::{self, How};
 use crate::drive;
 use crate::input;
+use crate::event_log::{Detail, Logs};
 use crate::log::{escaped, same};
-use crate::memo::{across, decode};
-use crate::told::Told;
+use crate::memo::decode;
 use deltawire::track::Tracker;
 use deltawire::{Config, Growing, Parser, Storage};
 
@@ -40,13 +40,19 @@ pub fn split(data: &[u8]) {
             records: control.pick(&[64, 1, 2, 3, 7, 256]),
             scratch: control.pick(&[4096, 0, 16, 64]),
             base: control.pick(&[0, 1, 1 << 31]),
+            detail: Detail::Views,
         },
         bytes,
     };
     match store {
         0..=2 => {
-            let whole =
-                drive::pull(&mut Parser::with_tracker(Growing::new(), config, ()), &ask.bytes, &[], false, |_| ());
+            let whole = drive::pull(
+                &mut Parser::with_tracker(Growing::new(), config, ()),
+                &ask.bytes,
+                &[],
+                Detail::Views,
+                |_| (),
+            );
             match store {
                 0 => {
                     on(&ask, &whole, "growing", Growing::new);
@@ -73,10 +79,10 @@ pub fn split(data: &[u8]) {
 fn fixed<const LEN: usize>(ask: &Ask) {
     let mut memory = vec![0xAA; LEN];
     let mut parser = Parser::with_tracker(&mut memory[..], ask.config, ());
-    let whole = drive::pull(&mut parser, &ask.bytes, &[], false, |_| ());
+    let whole = drive::pull(&mut parser, &ask.bytes, &[], Detail::Views, |_| ());
     on(ask, &whole, &format!("{LEN} bytes"), || [0x55; LEN]);
     let mut parser = Parser::with_tracker(&mut memory[..], ask.config, ());
-    let pulled = drive::pull(&mut parser, &ask.bytes, &ask.cuts, false, |_| ());
+    let pulled = drive::pull(&mut parser, &ask.bytes, &ask.cuts, Detail::Views, |_| ());
     pull_same(ask, &whole, &pulled, "a slice");
     batches(ask, &whole, How { store: LEN, ..ask.how });
 }
@@ -89,18 +95,18 @@ fn context(ask: &Ask, what: &str) -> String {
     )
 }
 
-fn pull_same(ask: &Ask, whole: &Told, pulled: &Told, what: &str) {
-    across("pull", whole, pulled, || context(ask, what));
+fn pull_same(ask: &Ask, whole: &Logs, pulled: &Logs, what: &str) {
+    whole.across(&pulled, "pull", || context(ask, what));
     same("ranges by pull", &whole.ranges, &pulled.ranges, || context(ask, what));
 }
 
 /// Pull and push, cut, on this kind of storage.
-fn on<S: Storage + Clone>(ask: &Ask, whole: &Told, what: &str, storage: impl Fn() -> S) {
+fn on<S: Storage + Clone>(ask: &Ask, whole: &Logs, what: &str, storage: impl Fn() -> S) {
     let Ask { config, bytes, cuts, pause, clone, before, .. } = ask;
     let mut parser = Parser::with_tracker(storage(), *config, ());
     drive::begin_anew(&mut parser, &bytes[..*before]);
     let mut calls = 0;
-    let pulled = drive::pull(&mut parser, bytes, cuts, false, |parser| {
+    let pulled = drive::pull(&mut parser, bytes, cuts, Detail::Views, |parser| {
         calls += 1;
         if *clone > 0 && calls % clone == 0 {
             let kept = parser.clone();
@@ -112,18 +118,18 @@ fn on<S: Storage + Clone>(ask: &Ask, whole: &Told, what: &str, storage: impl Fn(
     pull_same(ask, whole, &pulled, what);
     let mut parser = Parser::<_, 2, _>::with_slots(storage(), *config, Tracker::<8, 32>::new());
     drive::begin_anew(&mut parser, &bytes[..*before]);
-    let pushed = drive::push(&mut parser, bytes, cuts, *pause, false);
-    across("push", whole, &pushed, || context(ask, what));
+    let pushed = drive::push(&mut parser, bytes, cuts, *pause, Detail::Views);
+    whole.across(&pushed, "push", || context(ask, what));
 }
 
-fn batches(ask: &Ask, whole: &Told, how: How) {
+fn batches(ask: &Ask, whole: &Logs, how: How) {
     let Ask { config, bytes, cuts, .. } = ask;
     let what = format!("batches, {how:?}");
     let cut = batch::batch(*config, bytes, cuts, how);
-    across("batch", whole, &cut, || context(ask, &what));
+    whole.across(&cut, "batch", || context(ask, &what));
     same("ranges by batch", &whole.ranges, &cut.ranges, || context(ask, &what));
     // Frames and quirks are told by batches alone.
     let calm = How { shake: false, records: 256, scratch: 4096, base: 0, ..how };
     let one = batch::batch(*config, bytes, &[], calm);
-    crate::memo::equal("batch", &one, &cut, || context(ask, &what));
+    one.equal(&cut, "batch", || context(ask, &what));
 }

@@ -1,6 +1,7 @@
 //! The case files in `tests/quirks/`: their README tells the format.
 
-use super::log::{escaped, Store};
+use super::log::escaped;
+use super::read::Store;
 use deltawire::{Config, Framing, Validate};
 use std::path::{Path, PathBuf};
 

@@ -1,16 +1,23 @@
-//! What the tests of whole streams share.
+//! What the tests of whole streams share, among themselves and with the fuzz targets.
 #![allow(dead_code, missing_docs, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
+pub mod batch;
 pub mod case;
 pub mod corpus;
+pub mod drive;
+pub mod edit;
+pub mod event_log;
+pub mod input;
 #[cfg(feature = "alloc")]
 pub mod json_walk;
 pub mod log;
 pub mod made;
-#[path = "../../fuzz/src/naive_json.rs"]
 pub mod naive_json;
 pub mod naive_raw_json;
 pub mod naive_sse;
+pub mod read;
+pub mod stream;
 pub mod thin;
+pub mod views;
 pub mod worlds;

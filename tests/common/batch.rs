@@ -1,15 +1,14 @@
-//! Batches: what records tell, put together to the logs that pull and push make.
+//! Batches: records, put together to the logs that pull and push make.
 
-use crate::drive::most_events;
-use crate::input::pieces;
-use crate::log::Log;
-use crate::told::{self, Told};
-use crate::views;
-use deltawire::chat::{Chunk, Index};
-use deltawire::delta::{self, Kind};
-use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
+use super::drive::most_events;
+use super::input::pieces;
+use super::event_log::{Detail, Logs, Seen};
+use deltawire::chat::{CallUpdate, Chunk, Index};
+use deltawire::delta::{self, Kind, Meta};
+use deltawire::json::Text;
+use deltawire::stream::{self, Emitter, Event, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
-use deltawire::{Config, Error, Movable, Quirk, Stop};
+use deltawire::{Config, Delta, Error, Movable, Quirk, Stop, Update};
 
 /// How to read by batches.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +23,8 @@ pub struct How {
     pub scratch: usize,
     /// What the caller says lies before the bytes given.
     pub base: u32,
+    /// How much is noted.
+    pub detail: Detail,
 }
 
 struct Reader<const SLOTS: usize> {
@@ -36,7 +37,7 @@ struct Reader<const SLOTS: usize> {
     moved: bool,
     scratch: Vec<u8>,
     records: Vec<Record>,
-    told: Told,
+    logs: Logs,
     /// A record whose text came in pieces so far, and the text.
     open: Option<(Record, Vec<u8>)>,
     payload: Vec<u8>,
@@ -47,12 +48,12 @@ struct Reader<const SLOTS: usize> {
 }
 
 /// Reads all of `input` by batches, and the end.
-pub fn batch(config: Config, input: &[u8], cuts: &[usize], how: How) -> Told {
+pub fn batch(config: Config, input: &[u8], cuts: &[usize], how: How) -> Logs {
     batch_with::<2>(config, input, cuts, how)
 }
 
 /// The same with a machine that remembers so many shapes.
-pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usize], how: How) -> Told {
+pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usize], how: How) -> Logs {
     let mut reader: Reader<SLOTS> = Reader {
         machine: Machine::with_slots(config),
         tracker: Tracker::new(),
@@ -62,7 +63,7 @@ pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usiz
         moved: false,
         scratch: vec![0; how.scratch],
         records: vec![Record::default(); how.records.max(1)],
-        told: Told::default(),
+        logs: Logs::new(how.detail),
         open: None,
         payload: Vec::new(),
         chunk_is: (false, false),
@@ -83,11 +84,11 @@ pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usiz
         calls += 1;
         assert!(calls <= most, "finish without end");
     }
-    let Reader { machine, store, mut told, open, framed, .. } = reader;
+    let Reader { machine, store, mut logs, open, framed, .. } = reader;
     assert_eq!(framed, input.len() as u64, "every byte lies in a frame");
     assert!(open.is_none(), "a text was left open");
-    told::close(&mut told.end, machine.last_event_id(&store), machine.end(), |quirk| machine.quirk_count(quirk));
-    told
+    logs.close(machine.last_event_id(&store), machine.end(), |quirk| machine.quirk_count(quirk));
+    logs
 }
 
 impl<const SLOTS: usize> Reader<SLOTS> {
@@ -135,17 +136,17 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         let (written, used, need) = (sink.written(), sink.used(), sink.need());
         assert!(spent <= given.len(), "more was spent than given");
         assert!(written <= records.len() && used <= scratch.len(), "more was written than there is room for");
-        let mut told = (0, 0);
+        let mut emitted = (0, 0);
         for record in &records[..written] {
             self.take(*record, given, &scratch[..used]);
             let len = record.text_len as usize;
             match record.flags & stream::FLAG_TEXT_SCRATCH {
-                0 if is_text(record) => told.0 += len,
+                0 if is_text(record) => emitted.0 += len,
                 0 => {}
-                _ => told.1 += len,
+                _ => emitted.1 += len,
             }
         }
-        assert!(told.0 <= given.len() && told.1 <= used, "{told:?} bytes of {} and {used}", given.len());
+        assert!(emitted.0 <= given.len() && emitted.1 <= used, "{emitted:?} bytes of {} and {used}", given.len());
         if let Some(data) = data {
             *data = &data[spent..];
         }
@@ -166,7 +167,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
                 self.moved = true;
             }
             Outcome::Stopped(Stop::Error(Error::Quirk { quirk, offset })) => {
-                told::error(&mut self.told.events, &Error::Quirk { quirk, offset })
+                self.logs.error(&Error::Quirk { quirk, offset });
             }
             outcome => panic!("{outcome:?}"),
         }
@@ -208,157 +209,117 @@ impl<const SLOTS: usize> Reader<SLOTS> {
     }
 
     fn record(&mut self, record: &Record, text: &[u8], aux: &[u8], extra: &[u8]) {
-        let Record { start, end, number, code, .. } = *record;
-        let has = |flag: u16| record.flags & flag != 0;
-        let is = |kind: Kind| kind as u16 == record.kind;
-        let Told { events, ranges, quirks, frames, .. } = &mut self.told;
-        if is(Kind::Frame) {
-            assert_eq!(start, self.framed, "frames lie one behind the other");
-            assert!(end > start, "an empty frame");
-            self.framed = end;
-            frames.line("frame");
-            frames.number("end", end);
-            frames.number("choices", u64::from(code));
-            frames.number("kinds", number);
-            return;
-        }
-        if is(Kind::Quirk) {
-            return told::quirks(quirks, Quirk::ALL[code as usize].into());
-        }
-        if is(Kind::Meta) || is(Kind::Annotation) {
-            return;
-        }
-        if is(Kind::Payload) {
-            self.payload = text.to_vec();
-            self.chunk_is = (code != 0, has(delta::FLAG_PLAIN));
-            return;
-        }
-        let head = |events: &mut Log, ranges: &mut Log, word: &'static str| {
-            events.line(word);
-            ranges.line(word);
-            ranges.number("start", start);
-            ranges.number("end", end);
+        let Record { choice, start, end, number, code, flags, .. } = *record;
+        let kind = Kind::from_number(record.kind.into()).expect("a kind");
+        let logs = &mut self.logs;
+        let seen = match kind {
+            Kind::Frame => {
+                assert_eq!(start, self.framed, "frames lie one behind the other");
+                assert!(end > start, "an empty frame");
+                self.framed = end;
+                logs.frames.line("frame");
+                logs.frames.number("end", end);
+                logs.frames.number("choices", u64::from(code));
+                logs.frames.number("kinds", number);
+                return;
+            }
+            Kind::Quirk => return logs.quirks(Quirk::ALL[code as usize].into()),
+            Kind::Payload => {
+                self.payload = text.to_vec();
+                self.chunk_is = (code != 0, flags & delta::FLAG_PLAIN != 0);
+                return;
+            }
+            Kind::Limit => {
+                let offset = start;
+                return logs.error(&match code {
+                    1 => Error::TooManyChoices { offset },
+                    2 => Error::TooManyCalls { offset },
+                    3 => Error::BadIndex { offset },
+                    _ => panic!("a limit without a number: {record:?}"),
+                });
+            }
+            Kind::Chunk => {
+                self.chunk(record, text, aux, extra);
+                "chunk"
+            }
+            Kind::Sse => {
+                logs.sse(aux, text, extra);
+                "sse"
+            }
+            Kind::Malformed => {
+                logs.malformed(text, code, number, extra);
+                "malformed"
+            }
+            Kind::Done => logs.event(&Event::Done).word,
+            Kind::Comment => logs.event(&Event::Comment(text)).word,
+            Kind::KeepAlive => logs.event(&Event::KeepAlive(text)).word,
+            Kind::LastEventId => logs.event(&Event::LastEventId(text)).word,
+            Kind::Retry => logs.event(&Event::Retry(number)).word,
+            Kind::TooLong => logs.event(&Event::TooLong { offset: start }).word,
+            Kind::CommentTooLong => logs.event(&Event::CommentTooLong { offset: start }).word,
+            Kind::Finish => return logs.finish(choice, Text::verbatim(text), code),
+            _ => {
+                let update = update(kind, record, text, aux).expect("an update");
+                return logs.update(choice, &update);
+            }
         };
-        if is(Kind::Chunk) {
-            head(events, ranges, "chunk");
-            events.number("start", start);
-            events.number("end", end);
-            events.put("name", extra);
-            let payload = std::mem::take(&mut self.payload);
-            self.views(record, &payload, text, aux);
-        } else if is(Kind::Sse) {
-            head(events, ranges, "sse");
-            events.put("data", text);
-            events.put("type", aux);
-            events.put("id", extra);
-        } else if is(Kind::Done) {
-            head(events, ranges, "done");
-        } else if is(Kind::Comment) {
-            head(events, ranges, "comment");
-            events.put("bytes", text);
-        } else if is(Kind::KeepAlive) {
-            head(events, ranges, "keep-alive");
-            events.put("bytes", text);
-        } else if is(Kind::LastEventId) {
-            head(events, ranges, "id");
-            events.put("bytes", text);
-        } else if is(Kind::Retry) {
-            head(events, ranges, "retry");
-            events.number("ms", number);
-        } else if is(Kind::Malformed) {
-            head(events, ranges, "malformed");
-            events.put("payload", text);
-            events.number("kind", u64::from(code));
-            events.number("at", number);
-            events.put("name", extra);
-        } else if is(Kind::TooLong) {
-            head(events, ranges, "too-long");
-            events.number("at", start);
-        } else if is(Kind::CommentTooLong) {
-            head(events, ranges, "comment-too-long");
-            events.number("at", start);
-        } else if is(Kind::Limit) {
-            let offset = start;
-            let error = match code {
-                1 => Error::TooManyChoices { offset },
-                2 => Error::TooManyCalls { offset },
-                3 => Error::BadIndex { offset },
-                _ => panic!("a limit without a number: {record:?}"),
-            };
-            told::error(events, &error);
-        } else {
-            self.update(record, text, aux, has);
-        }
+        self.logs.place(Seen { word: seen, bytes: 0 }, start..end);
     }
 
-    /// What the payload tells when it is read anew, as the C interface does.
-    fn views(&mut self, record: &Record, payload: &[u8], id: &[u8], model: &[u8]) {
+    /// The payload read anew, as the C interface does.
+    fn chunk(&mut self, record: &Record, id: &[u8], model: &[u8], name: &[u8]) {
+        let payload = std::mem::take(&mut self.payload);
         let mut index = Index::new();
         let (is_error, plain) = self.chunk_is;
         let chunk = if plain {
-            Chunk::of_plain_text(payload, &mut index)
+            Chunk::of_plain_text(&payload, &mut index)
         } else {
-            Chunk::of_event(payload, &mut index, is_error).expect("a payload that was given as a chunk")
+            Chunk::of_event(&payload, &mut index, is_error).expect("a payload that was given as a chunk")
         };
-        let is = |text: Option<deltawire::json::Text<'_>>| text.map_or(String::new(), |text| text.to_string());
+        let is = |text: Option<Text<'_>>| text.map_or(String::new(), |text| text.to_string());
         assert_eq!(is(chunk.id()).as_bytes(), id, "the record's ID");
         assert_eq!(is(chunk.model()).as_bytes(), model, "the record's model");
         let created = (record.flags & delta::FLAG_NUMBER != 0).then_some(record.number);
         assert_eq!(chunk.created(), created, "the record's time");
         assert_eq!(chunk.choice_count(), record.code, "the record's number of choices");
-        views::chunk(&mut self.told.events, &chunk);
-    }
-
-    fn update(&mut self, record: &Record, text: &[u8], aux: &[u8], has: impl Fn(u16) -> bool) {
-        let events = &mut self.told.events;
-        let words = [
-            (Kind::Role, "role"),
-            (Kind::Content, "content"),
-            (Kind::Reasoning, "reasoning"),
-            (Kind::Refusal, "refusal"),
-            (Kind::ToolCall, "call"),
-            (Kind::ToolName, "name"),
-            (Kind::ToolArguments, "arguments"),
-            (Kind::FunctionName, "function-name"),
-            (Kind::FunctionArguments, "function-arguments"),
-            (Kind::Audio, "audio"),
-            (Kind::Logprobs, "logprobs"),
-            (Kind::Message, "message"),
-            (Kind::Finish, "finish"),
-            (Kind::ChoiceError, "choice-error"),
-            (Kind::Usage, "usage"),
-            (Kind::Error, "error"),
-        ];
-        let (kind, word) =
-            words.into_iter().find(|(kind, _)| *kind as u16 == record.kind).expect("a kind that is known");
-        events.line(word);
-        events.number("choice", u64::from(record.choice));
-        events.number("call", u64::from(record.call));
-        match kind {
-            Kind::ToolCall => {
-                events.number("index", record.number);
-                events.show("is", (has(delta::FLAG_OPENS), has(delta::FLAG_REUSES), has(delta::FLAG_CUSTOM)));
-                events.put("id", text);
-                events.put("kind", aux);
-            }
-            Kind::ToolName | Kind::FunctionName => {
-                events.put("text", text);
-                events.number("replaces", u64::from(has(delta::FLAG_REPLACES)));
-            }
-            Kind::Finish => {
-                events.put("text", text);
-                events.number("kind", u64::from(record.code));
-            }
-            Kind::ChoiceError | Kind::Error if has(delta::FLAG_PLAIN) => events.put("plain", text),
-            Kind::Audio | Kind::Logprobs | Kind::Message | Kind::Usage | Kind::ChoiceError | Kind::Error => {
-                events.put("raw", text);
-            }
-            _ => events.put("text", text),
-        }
+        self.logs.chunk(record.start..record.end, name, &chunk);
     }
 }
 
-/// Whether what a record brings is text: no bytes of the wire, no JSON.
+/// The update that a record is.
+fn update<'a>(kind: Kind, record: &Record, text: &'a [u8], aux: &'a [u8]) -> Option<Update<'a>> {
+    let Record { flags, choice, call, number, .. } = *record;
+    let some = |bytes| Some(Text::verbatim(bytes)).filter(|text| !text.is_empty());
+    let (replaces, decoded) = (flags & delta::FLAG_REPLACES != 0, Text::verbatim(text));
+    Some(match kind {
+        Kind::Role => Update::Role(decoded),
+        Kind::Content => Update::Content(decoded),
+        Kind::Reasoning => Update::Reasoning(decoded),
+        Kind::Refusal => Update::Refusal(decoded),
+        Kind::ToolCall => Update::Call(CallUpdate {
+            call,
+            index: (flags & delta::FLAG_NUMBER != 0).then_some(number as u32),
+            opens: flags & delta::FLAG_OPENS != 0,
+            reuses: flags & delta::FLAG_REUSES != 0,
+            id: some(text),
+            kind: some(aux),
+            custom: flags & delta::FLAG_CUSTOM != 0,
+        }),
+        Kind::ToolName => Update::CallName { call, text: decoded, replaces },
+        Kind::ToolArguments => Update::CallArguments { call, text: decoded },
+        Kind::FunctionName => Update::FunctionName { text: decoded, replaces },
+        Kind::FunctionArguments => Update::FunctionArguments(decoded),
+        Kind::Meta => Update::Meta(Meta::from_number(record.code)?, decoded),
+        // Raw JSON, and what is looked up in it.
+        _ => {
+            let mut delta = Delta { flags, choice, code: record.code, ..Delta::new(kind) };
+            delta.text.len = text.len() as u32;
+            return Update::of(&delta, text);
+        }
+    })
+}
+
+/// Whether what a record contains is text: no bytes of the wire, no JSON.
 fn is_text(record: &Record) -> bool {
     let raw = [
         Kind::Payload,
@@ -367,6 +328,7 @@ fn is_text(record: &Record) -> bool {
         Kind::Comment,
         Kind::KeepAlive,
         Kind::LastEventId,
+        Kind::Annotation,
         Kind::Audio,
         Kind::Logprobs,
         Kind::Message,

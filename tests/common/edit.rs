@@ -1,6 +1,6 @@
 //! Edits of a stream: what a fault on the way, or a server's bug, makes of it.
 
-use crate::input::Source;
+use super::input::Source;
 use std::ops::Range;
 
 /// What is put in: what JSON and event streams are made of.

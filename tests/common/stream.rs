@@ -1,6 +1,6 @@
 //! Streams made up: many chunks of a few shapes, as one server sends them.
 
-use crate::input::Source;
+use super::input::Source;
 
 /// What stays the same in a stream.
 struct Style {
@@ -11,6 +11,20 @@ struct Style {
     /// A bit for each thing that a server may or may not send.
     has: u32,
     created: u64,
+    id: Changes,
+    /// Its length: of more than some hundred bytes the shape is not remembered.
+    fingerprint: usize,
+    /// A member comes twice.
+    twice: bool,
+    /// Numbers of all kinds where a time is expected.
+    odd_times: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Changes {
+    Never,
+    InPlace,
+    InLength,
 }
 
 const FINGERPRINT: u32 = 1;
@@ -32,15 +46,26 @@ const EXTRA: u32 = 32768;
 
 /// The stream that these bytes ask for.
 pub fn stream(from: &mut Source<'_>) -> Vec<u8> {
-    let style = Style {
+    let mut style = Style {
         line_end: from.pick(&["\n", "\n", "\n", "\r\n", "\r"]),
         data: from.pick(&["data: ", "data: ", "data:", "data:  "]),
         spaced: from.once_in(4),
         choices: 1 + from.below(3),
         has: u32::from(from.u16()),
-        created: 1_700_000_000 + from.u64() % 100_000_000,
+        created: 0,
+        id: Changes::Never,
+        fingerprint: 0,
+        twice: false,
+        odd_times: false,
     };
+    let number = from.u64();
+    style.created = 1_700_000_000 + number % 100_000_000;
     from.sound = from.once_in(2);
+    let bits = |at: u32, count: usize| (number >> at) as usize % count;
+    style.id = [Changes::Never, Changes::Never, Changes::InPlace, Changes::InLength][bits(60, 4)];
+    style.fingerprint = [10, 10, 10, 60, 150, 220, 400, 10][bits(56, 8)];
+    style.twice = bits(52, 8) == 7 && !from.sound;
+    style.odd_times = bits(48, 8) == 7 && !from.sound;
     let mut out = Vec::new();
     let mut shape = 0;
     let mut number = 0;
@@ -187,19 +212,26 @@ fn chunk(style: &Style, shape: usize, number: u64, from: &mut Source<'_>, out: &
         top.raw("choices", &choices);
     }
     if !has(NO_ID) {
-        top.raw("id", "\"chatcmpl-B1x9TwqZ\"");
+        let id = match style.id {
+            Changes::Never => "B1x9TwqZ".to_string(),
+            Changes::InPlace => (100 + number).to_string(),
+            Changes::InLength => "c".repeat(from.below(30)),
+        };
+        top.raw("id", format!("\"chatcmpl-{id}\""));
         top.raw("object", "\"chat.completion.chunk\"");
     }
     let created = style.created + if has(CREATED_MOVES) { number / 3 } else { 0 };
-    top.raw("created", created.to_string());
+    const TIMES: [&str; 9] =
+        ["0", "7", "00", "-0", "1700000000", "9999999999999999999", "18446744073709551616", "1e3", "1.0"];
+    top.raw("created", if style.odd_times { from.pick(&TIMES).to_string() } else { created.to_string() });
     top.raw("model", if from.once_in(50) { "\"other\"" } else { "\"model-5-mini\"" });
     if has(TIER) {
         top.raw("service_tier", "\"default\"");
     }
     if has(FINGERPRINT) {
-        top.raw("system_fingerprint", "\"fp_3a1b9c\"");
+        top.raw("system_fingerprint", format!("\"{}\"", "f".repeat(style.fingerprint)));
     }
-    if !has(CHOICES_FIRST) {
+    if !has(CHOICES_FIRST) || style.twice && from.once_in(2) {
         top.raw("choices", &choices);
     }
     if has(COUNTS) || shape == 20 || shape == 19 {
@@ -339,6 +371,9 @@ fn delta(style: &Style, shape: usize, number: u64, from: &mut Source<'_>, mut de
         15 => delta.raw("annotations", "[{\"type\":\"url_citation\"}]"),
         _ => {
             text(from, delta.key("content"));
+            if style.twice && from.once_in(3) {
+                text(from, delta.key("content"));
+            }
             if has(REFUSAL_NULL) {
                 delta.raw("refusal", "null");
             }

@@ -1,7 +1,7 @@
 //! Pull and push.
 
-use crate::input::pieces;
-use crate::told::{self, Seen, Told};
+use super::input::pieces;
+use super::event_log::{Detail, Logs, Seen};
 use deltawire::stream::{Event, Fed, Track};
 use deltawire::track::Tracker;
 use deltawire::{Error, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Storage, Update};
@@ -23,26 +23,25 @@ pub fn begin_anew<S: Storage, const SLOTS: usize, T: Default>(parser: &mut Parse
 // Pull
 
 struct Pull {
-    told: Told,
+    logs: Logs,
     tracker: Tracker,
     /// Quirks that the tracker met, each as often.
     met: Vec<Quirk>,
     events: usize,
-    /// What the parser says of itself is noted after each call.
-    states: bool,
 }
 
-type Brought = (Seen, QuirkSet, Option<Error>);
+/// What an event came to, when it is gone.
+type Taken = (Seen, QuirkSet, Option<Error>);
 
 /// Pulls all of `input`, and the end; `between` is called between calls.
 pub fn pull<S: Storage, const SLOTS: usize>(
     parser: &mut Parser<S, SLOTS, ()>,
     input: &[u8],
     cuts: &[usize],
-    states: bool,
+    detail: Detail,
     mut between: impl FnMut(&mut Parser<S, SLOTS, ()>),
-) -> Told {
-    let mut reader = Pull { told: Told::default(), tracker: Tracker::new(), met: Vec::new(), events: 0, states };
+) -> Logs {
+    let mut reader = Pull { logs: Logs::new(detail), tracker: Tracker::new(), met: Vec::new(), events: 0 };
     let most = most_events(input, cuts);
     for mut piece in pieces(input, cuts) {
         loop {
@@ -67,34 +66,33 @@ pub fn pull<S: Storage, const SLOTS: usize>(
             break;
         }
     }
-    let Pull { mut told, mut tracker, mut met, .. } = reader;
+    let Pull { mut logs, mut tracker, mut met, .. } = reader;
     let mut quirks = QuirkSet::EMPTY;
     while let Some(delta) = tracker.flush(None, &mut quirks) {
         let update = Update::of(&delta, b"").expect("an update");
-        told::update(&mut told.events, delta.choice, &update);
+        logs.update(delta.choice, &update);
     }
     met.extend(quirks.iter());
-    stop(&mut told, quirks, parser.config().errors, parser.offset());
+    stop(&mut logs, quirks, parser.config().errors, parser.offset());
     let own = |quirk| met.iter().filter(|met| **met == quirk).count() as u16;
-    told::close(&mut told.end, parser.last_event_id(), parser.end(), |quirk| {
-        parser.quirk_count(quirk).saturating_add(own(quirk))
-    });
-    told
+    let count = |quirk| parser.quirk_count(quirk).saturating_add(own(quirk));
+    logs.close(parser.last_event_id(), parser.end(), count);
+    logs
 }
 
 impl Pull {
     /// Notes the event and its updates, while they can be looked at.
-    fn take(&mut self, event: &Event<'_>) -> Brought {
-        let Pull { told, tracker, met, .. } = self;
-        let seen = told::event(&mut told.events, event);
+    fn take(&mut self, event: &Event<'_>) -> Taken {
+        let Pull { logs, tracker, met, .. } = self;
+        let seen = logs.event(event);
         let Some(chunk) = event.chunk() else { return (seen, QuirkSet::EMPTY, None) };
         let mut updates = tracker.updates(&chunk);
         for (choice, update) in &mut updates {
-            told::update(&mut told.events, choice, &update);
+            logs.update(choice, &update);
         }
-        // By pull alone: the others tell them together with the tracker's.
-        told.states.line("chunk");
-        told.states.show("quirks", chunk.quirks());
+        // By pull alone: the others report them together with the tracker's.
+        logs.states.line("chunk");
+        logs.states.word(format_args!("{:?}", chunk.quirks()));
         met.extend(updates.quirks().iter());
         (seen, updates.quirks(), updates.error())
     }
@@ -102,36 +100,34 @@ impl Pull {
     /// Notes what is known after a call. Says whether there may be more.
     fn settle<S: Storage, const SLOTS: usize>(
         &mut self,
-        event: Result<Option<Brought>, Error>,
+        event: Result<Option<Taken>, Error>,
         parser: &Parser<S, SLOTS, ()>,
     ) -> bool {
         let more = match event {
             Ok(None) => false,
             Ok(Some((seen, quirks, error))) => {
-                seen.placed(&mut self.told.ranges, parser.wire_range());
+                self.logs.place(seen, parser.wire_range());
                 if let Some(error) = error {
-                    told::error(&mut self.told.events, &error);
+                    self.logs.error(&error);
                 }
-                stop(&mut self.told, quirks, parser.config().errors, parser.wire_range().start);
+                stop(&mut self.logs, quirks, parser.config().errors, parser.wire_range().start);
                 true
             }
             Err(error) => {
-                told::error(&mut self.told.events, &error);
+                self.logs.error(&error);
                 true
             }
         };
         self.events += usize::from(more);
-        if self.states {
-            told::state(&mut self.told.states, parser);
-        }
+        self.logs.state(parser);
         more
     }
 }
 
 /// Does with a tracker's quirks what `feed` does.
-fn stop(told: &mut Told, quirks: QuirkSet, errors: QuirkSet, offset: u64) {
+fn stop(logs: &mut Logs, quirks: QuirkSet, errors: QuirkSet, offset: u64) {
     if let Some(quirk) = quirks.and(errors).iter().next() {
-        told::error(&mut told.events, &Error::Quirk { quirk, offset });
+        logs.error(&Error::Quirk { quirk, offset });
     }
 }
 
@@ -139,7 +135,11 @@ fn stop(told: &mut Told, quirks: QuirkSet, errors: QuirkSet, offset: u64) {
 // Push
 
 struct Logger {
-    told: Told,
+    logs: Logs,
+    /// The event of the call at hand.
+    seen: Option<Seen>,
+    /// How often each quirk was reported.
+    reported: [u16; Quirk::ALL.len()],
     /// A pause is asked for at every so many calls; 0: never.
     pause: usize,
     calls: usize,
@@ -158,22 +158,23 @@ impl Logger {
 
 impl Handler for Logger {
     fn event(&mut self, event: &Event<'_>) -> Flow {
-        told::event(&mut self.told.events, event);
+        self.seen = Some(self.logs.event(event));
         self.flow()
     }
 
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-        told::update(&mut self.told.events, choice, &update);
+        self.logs.update(choice, &update);
         self.flow()
     }
 
     fn limit(&mut self, error: &Error) -> Flow {
-        told::error(&mut self.told.events, error);
+        self.logs.error(error);
         self.flow()
     }
 
     fn quirk(&mut self, quirk: Quirk, _offset: u64) -> Flow {
-        told::quirks(&mut self.told.quirks, QuirkSet::from(quirk));
+        self.logs.quirks(QuirkSet::from(quirk));
+        self.reported[quirk as usize] = self.reported[quirk as usize].saturating_add(1);
         self.flow()
     }
 }
@@ -184,9 +185,9 @@ pub fn push<S: Storage, const SLOTS: usize, T: Track>(
     input: &[u8],
     cuts: &[usize],
     pause: usize,
-    states: bool,
-) -> Told {
-    let mut logger = Logger { told: Told::default(), pause, calls: 0 };
+    detail: Detail,
+) -> Logs {
+    let mut logger = Logger { logs: Logs::new(detail), seen: None, reported: [0; Quirk::ALL.len()], pause, calls: 0 };
     let most = most_events(input, cuts);
     let mut stops = 0;
     let mut stopped = |logger: &mut Logger, stop: Stop| {
@@ -194,8 +195,8 @@ pub fn push<S: Storage, const SLOTS: usize, T: Track>(
         assert!(stops <= most, "stops without end");
         match stop {
             Stop::Pause => assert!(pause > 0, "a pause that nobody asked for"),
-            Stop::Error(error @ Error::Quirk { .. }) => told::error(&mut logger.told.events, &error),
-            // The handler was told.
+            Stop::Error(error @ Error::Quirk { .. }) => logger.logs.error(&error),
+            // The handler has it.
             Stop::Error(_) => {}
             stop => panic!("{stop:?}"),
         }
@@ -205,9 +206,8 @@ pub fn push<S: Storage, const SLOTS: usize, T: Track>(
             let Fed { consumed, stop } = parser.feed(piece, &mut logger);
             assert!(consumed <= piece.len(), "more was consumed than given");
             piece = &piece[consumed..];
-            if states {
-                told::state(&mut logger.told.states, parser);
-            }
+            logger.logs.state(parser);
+            place(&mut logger, parser);
             match stop {
                 Some(stop) => stopped(&mut logger, stop),
                 None => break,
@@ -217,9 +217,20 @@ pub fn push<S: Storage, const SLOTS: usize, T: Track>(
     }
     assert_eq!(parser.offset(), input.len() as u64, "all is consumed");
     while let Some(stop) = parser.finish_into(&mut logger) {
+        place(&mut logger, parser);
         stopped(&mut logger, stop);
     }
-    let Logger { mut told, .. } = logger;
-    told::close(&mut told.end, parser.last_event_id(), parser.end(), |quirk| parser.quirk_count(quirk));
-    told
+    for (quirk, reported) in Quirk::ALL.iter().zip(logger.reported) {
+        assert!(reported <= parser.quirk_count(*quirk), "{quirk:?} was reported more often than it was counted");
+    }
+    let mut logs = logger.logs;
+    logs.close(parser.last_event_id(), parser.end(), |quirk| parser.quirk_count(quirk));
+    logs
+}
+
+/// Notes where an event lay: if the parser stops at each, it can be asked.
+fn place<S: Storage, const SLOTS: usize, T>(logger: &mut Logger, parser: &Parser<S, SLOTS, T>) {
+    if let (Some(seen), 1) = (logger.seen.take(), logger.pause) {
+        logger.logs.place(seen, parser.wire_range());
+    }
 }

@@ -1,0 +1,452 @@
+//! What a stream contains, as lines of text: the same by every way of reading it. `tests/quirks/README.md` has the lines;
+//! a line that begins with a space is a detail, and not among them.
+
+use super::log::{same, Log};
+use super::views;
+use deltawire::chat::{ApiError, CallUpdate, Chunk};
+use deltawire::delta::Meta;
+use deltawire::json::Text;
+use deltawire::stream::Event;
+use deltawire::{End, Error, Parser, Quirk, QuirkSet, Storage, Update};
+use std::ops::Range;
+
+/// How much is noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// The lines alone.
+    Lines,
+    /// And what all accessors give.
+    Views,
+    /// And what the parser reports of itself after each call.
+    States,
+}
+
+/// The logs of one reading.
+#[derive(Clone)]
+pub struct Logs {
+    pub detail: Detail,
+    /// Events, their updates, and the errors: the same by pull, push and batch.
+    pub events: Log,
+    /// Where each event lay: by pull and batch, and by push if it pauses at each call.
+    pub ranges: Log,
+    /// The quirks of each event: by push and batch.
+    pub quirks: Log,
+    /// How the stream ended, and how often each quirk was met.
+    pub end: Log,
+    /// By batch alone.
+    pub frames: Log,
+    /// What the parser reports of itself after each call: the same for the same calls.
+    pub states: Log,
+    /// How often each quirk was met in all.
+    pub counts: [u16; Quirk::ALL.len()],
+}
+
+/// The first words of the lines of events, and whether a range is put behind them.
+const EVENTS: [(&str, bool); 10] = [
+    ("chunk", false),
+    ("sse", true),
+    ("done", true),
+    ("comment", true),
+    ("keep-alive", true),
+    ("retry", true),
+    ("id", true),
+    ("malformed", true),
+    ("too-long", false),
+    ("comment-too-long", false),
+];
+
+/// The names of the kinds of faults, by number.
+const FAULTS: [&str; 10] = [
+    "",
+    "UnexpectedEnd",
+    "UnexpectedByte",
+    "TrailingBytes",
+    "TooDeep",
+    "BadNumber",
+    "BadLiteral",
+    "BadEscape",
+    "RawControl",
+    "IllFormedUtf8",
+];
+
+/// What of an event is still known when it is gone.
+#[derive(Clone, Copy)]
+pub struct Seen {
+    pub word: &'static str,
+    /// How long it is, without the name: that of a JSON value without `data:` may stand before it.
+    pub bytes: usize,
+}
+
+impl Logs {
+    pub fn new(detail: Detail) -> Self {
+        let log = Log::default;
+        Logs {
+            detail,
+            events: log(),
+            ranges: log(),
+            quirks: log(),
+            end: log(),
+            frames: log(),
+            states: log(),
+            counts: [0; Quirk::ALL.len()],
+        }
+    }
+
+    pub fn event(&mut self, event: &Event<'_>) -> Seen {
+        let log = &mut self.events;
+        let (word, bytes) = match event {
+            Event::Chunk(chunk) => {
+                self.chunk(chunk.wire_range(), chunk.event_name(), chunk);
+                ("chunk", chunk.payload().len())
+            }
+            Event::Sse(event) => {
+                self.sse(event.event_type(), event.data(), event.last_event_id());
+                ("sse", event.data().len())
+            }
+            Event::Malformed(malformed) => {
+                let fault = malformed.fault();
+                let payload = malformed.payload();
+                assert_eq!(format!("{:?}", fault.kind), FAULTS[fault.kind.number() as usize]);
+                assert!(fault.offset <= payload.len(), "a fault beyond its payload");
+                self.malformed(payload, fault.kind.number(), fault.offset as u64, malformed.event_name());
+                ("malformed", payload.len())
+            }
+            Event::Done => {
+                log.line("done");
+                ("done", 0)
+            }
+            Event::Comment(bytes) => {
+                log.line("comment");
+                log.quoted("", bytes);
+                ("comment", bytes.len())
+            }
+            Event::KeepAlive(bytes) => {
+                log.line("keep-alive");
+                log.quoted("", bytes);
+                ("keep-alive", bytes.len())
+            }
+            Event::LastEventId(bytes) => {
+                log.line("id");
+                log.quoted("", bytes);
+                ("id", bytes.len())
+            }
+            Event::Retry(ms) => {
+                log.line("retry");
+                log.word(ms);
+                ("retry", 0)
+            }
+            Event::TooLong { offset } => {
+                log.line("too-long");
+                log.word(offset);
+                ("too-long", 0)
+            }
+            Event::CommentTooLong { offset } => {
+                log.line("comment-too-long");
+                log.word(offset);
+                ("comment-too-long", 0)
+            }
+            _ => panic!("an event that is not known: {event:?}"),
+        };
+        Seen { word, bytes }
+    }
+
+    pub fn chunk(&mut self, range: Range<u64>, name: &[u8], chunk: &Chunk<'_>) {
+        let log = &mut self.events;
+        log.line("chunk");
+        log.word(format_args!("{}..{}", range.start, range.end));
+        if !name.is_empty() {
+            log.quoted("name", name);
+        }
+        log.maybe("id", chunk.id());
+        log.maybe("model", chunk.model());
+        if let Some(created) = chunk.created() {
+            log.word(format_args!("created={created}"));
+        }
+        if self.detail >= Detail::Views {
+            views::chunk(log, chunk);
+        }
+    }
+
+    pub fn sse(&mut self, kind: &[u8], data: &[u8], id: &[u8]) {
+        self.events.line("sse");
+        self.events.quoted("type", kind);
+        self.events.quoted("data", data);
+        self.events.quoted("id", id);
+    }
+
+    pub fn malformed(&mut self, payload: &[u8], fault: u32, offset: u64, name: &[u8]) {
+        let log = &mut self.events;
+        log.line("malformed");
+        log.quoted("", payload);
+        log.word(format_args!("{} at {offset}", FAULTS[fault as usize]));
+        if !name.is_empty() {
+            log.quoted("name", name);
+        }
+    }
+
+    /// Notes where an event lay, as the parser says after it.
+    pub fn place(&mut self, seen: Seen, range: Range<u64>) {
+        assert!(range.start <= range.end, "a range runs backwards");
+        assert!(seen.bytes as u64 <= range.end - range.start, "{} of {} bytes in {range:?}", seen.word, seen.bytes);
+        self.ranges.line(seen.word);
+        self.ranges.word(format_args!("{}..{}", range.start, range.end));
+    }
+
+    /// A tracked update. Annotations and native reasons are details: not every interface is asked for them.
+    pub fn update(&mut self, choice: u32, update: &Update<'_>) {
+        let log = &mut self.events;
+        let place = |replaces: bool| if replaces { "replaces" } else { "appends" };
+        let mut simple = |word: &str, text: Text<'_>| {
+            log.line(word);
+            log.word(choice);
+            log.text("", text);
+        };
+        match update {
+            Update::Role(text) => simple("role", *text),
+            Update::Content(text) => simple("content", *text),
+            Update::Reasoning(text) => simple("reasoning", *text),
+            Update::Refusal(text) => simple("refusal", *text),
+            Update::FunctionArguments(text) => simple("function-arguments", *text),
+            Update::Finish(reason) => self.finish(choice, reason.text(), reason.kind().number()),
+            Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom }) => {
+                log.line("call");
+                let index = index.expect("a tracker knows the index of each call");
+                log.word(format_args!("{choice} #{call} index={index}"));
+                for (flag, word) in [(opens, "opens"), (reuses, "reuses"), (custom, "custom")] {
+                    if *flag {
+                        log.word(word);
+                    }
+                }
+                log.maybe("id", *id);
+                log.maybe("type", *kind);
+            }
+            Update::CallName { call, text, replaces } => {
+                log.line("name");
+                log.word(format_args!("{choice} #{call} {}", place(*replaces)));
+                log.text("", *text);
+            }
+            Update::CallArguments { call, text } => {
+                log.line("arguments");
+                log.word(format_args!("{choice} #{call}"));
+                log.text("", *text);
+            }
+            Update::FunctionName { text, replaces } => {
+                log.line("function-name");
+                log.word(format_args!("{choice} {}", place(*replaces)));
+                log.text("", *text);
+            }
+            Update::Audio(audio) => {
+                log.line("audio");
+                log.word(choice);
+                log.maybe("id", audio.id());
+                log.maybe("data", audio.data());
+                log.maybe("transcript", audio.transcript());
+                if let Some(time) = audio.expires_at() {
+                    log.word(format_args!("expires_at={time}"));
+                }
+                self.raw(audio.value().raw());
+            }
+            Update::Logprobs(logprobs) => {
+                log.line("logprobs");
+                log.word(choice);
+                log.word("");
+                log.escape(logprobs.value().raw());
+            }
+            Update::Message(message) => {
+                log.line("message");
+                log.word(choice);
+                log.word("");
+                log.escape(message.value().raw());
+            }
+            Update::Usage(usage) => {
+                log.line("usage");
+                log.word("");
+                log.escape(usage.value().raw());
+            }
+            Update::ChoiceError(error) => {
+                log.line("choice-error");
+                log.word(choice);
+                self.api_error(error);
+            }
+            Update::Error(error) => {
+                log.line("error");
+                self.api_error(error);
+            }
+            Update::Annotations(value) => {
+                if self.detail >= Detail::Views {
+                    log.line(" annotations");
+                    log.word(choice);
+                }
+                self.raw(value.raw());
+            }
+            // Of a chunk's choice; the others are in no update that is pulled.
+            Update::Meta(Meta::NativeFinishReason, text) => {
+                if self.detail >= Detail::Views {
+                    log.line(" native-finish");
+                    log.word(choice);
+                    log.text("", *text);
+                }
+            }
+            Update::Meta(..) => {}
+            _ => panic!("an update that is not known: {update:?}"),
+        }
+    }
+
+    pub fn finish(&mut self, choice: u32, text: Text<'_>, kind: u32) {
+        self.events.line("finish");
+        self.events.word(choice);
+        self.events.text("", text);
+        if self.detail >= Detail::Views {
+            self.events.line(" kind");
+            self.events.word(kind);
+        }
+    }
+
+    fn api_error(&mut self, error: &ApiError<'_>) {
+        let log = &mut self.events;
+        log.maybe("", error.message());
+        log.maybe("code", error.code());
+        log.maybe("type", error.kind());
+        log.maybe("param", error.param());
+        if let Some(metadata) = error.metadata() {
+            log.word("metadata=");
+            log.escape(metadata.raw());
+        }
+        self.raw(error.value().map_or(b"", |value| value.raw()));
+    }
+
+    /// Raw JSON of which the line has a part.
+    fn raw(&mut self, raw: &[u8]) {
+        if self.detail >= Detail::Views {
+            self.events.line(" raw");
+            self.events.word("");
+            self.events.escape(raw);
+        }
+    }
+
+    /// A full table, an index out of range, or a quirk that is to be an error.
+    pub fn error(&mut self, error: &Error) {
+        self.events.line("stop");
+        self.events.word(format_args!("{} at {}", error_code(error), error.offset()));
+    }
+
+    pub fn quirks(&mut self, quirks: QuirkSet) {
+        for quirk in quirks.iter() {
+            self.quirks.line(quirk.name());
+        }
+    }
+
+    /// What the parser reports of itself.
+    pub fn state<S: Storage, const SLOTS: usize, T>(&mut self, parser: &Parser<S, SLOTS, T>) {
+        if self.detail < Detail::States {
+            return;
+        }
+        let log = &mut self.states;
+        log.line("state");
+        log.number("offset", parser.offset());
+        log.number("start", parser.wire_range().start);
+        log.number("end", parser.wire_range().end);
+        log.number("frame", parser.machine().index_frame().1);
+        log.put("id", parser.last_event_id());
+        assert_eq!(parser.end().offset, parser.offset());
+        end(log, &parser.end(), |quirk| parser.quirk_count(quirk));
+    }
+
+    /// What is left to say when the stream is over.
+    pub fn close(&mut self, id: &[u8], of: End, count: impl Fn(Quirk) -> u16) {
+        if !id.is_empty() {
+            self.end.line("last-id");
+            self.end.quoted("", id);
+        }
+        end(&mut self.end, &of, &count);
+        Quirk::ALL.iter().for_each(|quirk| self.counts[*quirk as usize] = count(*quirk));
+    }
+
+    /// Panics unless this reading and another by the same calls are equal in everything.
+    #[track_caller]
+    pub fn equal(&self, other: &Logs, what: &str, context: impl Fn() -> String) {
+        self.across(other, what, &context);
+        same(&format!("ranges by {what}"), &self.ranges, &other.ranges, &context);
+        same(&format!("quirks by {what}"), &self.quirks, &other.quirks, &context);
+        same(&format!("frames by {what}"), &self.frames, &other.frames, &context);
+        same(&format!("states by {what}"), &self.states, &other.states, &context);
+    }
+
+    /// Panics unless this reading and another by different calls are equal in what both have.
+    #[track_caller]
+    pub fn across(&self, other: &Logs, what: &str, context: impl Fn() -> String) {
+        same(&format!("events by {what}"), &self.events, &other.events, &context);
+        same(&format!("end by {what}"), &self.end, &other.end, &context);
+    }
+
+    /// The log as `tests/quirks/README.md` has it, up to the first quirk that is an error. Where the ranges are not known
+    /// they are left out.
+    pub fn lines(&self) -> Vec<String> {
+        let mut ranges = self.ranges.lines();
+        let mut lines = Vec::new();
+        for line in self.events.lines() {
+            let (word, rest) = line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest));
+            let event = EVENTS.iter().find(|(event, _)| *event == word);
+            let range = event.and_then(|(_, is_ranged)| Some((ranges.next()?, is_ranged)));
+            lines.push(match range {
+                Some((range, true)) if rest.is_empty() => range.to_string(),
+                Some((range, true)) => format!("{range} {rest}"),
+                _ => line.to_string(),
+            });
+            if line.starts_with("stop F") || line.starts_with("stop C") {
+                return lines;
+            }
+        }
+        lines.extend(self.end.lines().map(str::to_string));
+        lines
+    }
+}
+
+fn error_code(error: &Error) -> &'static str {
+    match error {
+        Error::Quirk { quirk, .. } => quirk.code(),
+        Error::TooManyChoices { .. } => "TooManyChoices",
+        Error::TooManyCalls { .. } => "TooManyCalls",
+        Error::BadIndex { .. } => "BadIndex",
+        error => panic!("{error:?}"),
+    }
+}
+
+fn end(log: &mut Log, end: &End, count: impl Fn(Quirk) -> u16) {
+    let End {
+        verdict,
+        done,
+        choices_seen,
+        choices_finished,
+        api_error,
+        body,
+        pending,
+        malformed,
+        too_long,
+        offset,
+        ..
+    } = *end;
+    log.line("end");
+    log.word(format_args!("{verdict:?} choices={choices_finished}/{choices_seen}"));
+    log.word(format_args!("pending={pending:?} error={api_error} offset={offset}"));
+    // Those of one row of the table are added up.
+    let mut rows: Vec<(&str, u16)> = Vec::new();
+    let mut each = Log::default();
+    for quirk in Quirk::ALL.iter().filter(|quirk| count(**quirk) > 0) {
+        each.number(quirk.name(), count(*quirk).into());
+        match rows.iter_mut().find(|(code, _)| *code == quirk.code()) {
+            Some((_, sum)) => *sum = sum.saturating_add(count(*quirk)),
+            None => rows.push((quirk.code(), count(*quirk))),
+        }
+    }
+    log.line("quirks");
+    for (code, count) in &rows {
+        log.word(format_args!("{code}:{count}"));
+    }
+    if rows.is_empty() {
+        log.word("none");
+    }
+    log.line(" more");
+    log.word(format_args!("done={done} body={body} malformed={malformed} too_long={too_long}"));
+    log.append(&each);
+}
