@@ -12,9 +12,15 @@ use crate::{Error, Quirk};
 pub(super) struct Calls<'h, H: ?Sized>(pub(super) &'h mut H);
 
 impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
-    const COUNTS_USAGE: bool = false;
-    const STOPS_AT_LIMIT: bool = true;
-    const HAS_FRAMES: bool = false;
+    #[inline(always)]
+    fn is_of_one_call(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn stops_at_limit(&self) -> bool {
+        true
+    }
 
     #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {

@@ -37,12 +37,15 @@ impl Put {
 
 /// Where deltas go: a handler, the records of a batch, the callbacks of C, a message log.
 pub trait Sink {
-    /// The emitter keeps the last token counts.
-    const COUNTS_USAGE: bool = true;
-    /// A full table stops the parser after the event.
-    const STOPS_AT_LIMIT: bool = false;
-    /// The sink may want frames.
-    const HAS_FRAMES: bool = true;
+    /// Whether the emitter is used for one call only: then it keeps neither frames nor the last token counts.
+    fn is_of_one_call(&self) -> bool {
+        false
+    }
+
+    /// Whether a full table stops the parser after the event.
+    fn stops_at_limit(&self) -> bool {
+        false
+    }
 
     /// Whether the sink uses deltas of this kind. The emitter may leave out the others.
     fn wants(&self, kind: Kind) -> bool;
@@ -208,7 +211,7 @@ impl Emitter {
                 if consumed > given.len() {
                     return (spent, Outcome::Resume);
                 }
-                match self.go_on(machine, store, tracker, given, base, sink) {
+                match self.go_on(&mut Env { machine, store, tracker, given, base, sink }) {
                     Outcome::Done => spent = spent.saturating_add(consumed),
                     Outcome::Full => return (spent, Outcome::Full),
                     // The event is spent.
@@ -217,37 +220,34 @@ impl Emitter {
                 continue;
             }
             // Nearly always.
-            if let Some((consumed, span)) = machine.recall(store, given) {
-                let outcome = match self.emit_usual(machine, tracker, given, base, span, sink) {
-                    Ok(()) => {
+            let (consumed, stage) = if let Some((consumed, span)) = machine.recall(store, given) {
+                match self.emit_usual(machine, tracker, given, base, span, sink) {
+                    Ok(None) => {
                         spent = spent.saturating_add(consumed);
                         continue;
                     }
-                    Err(Some(stage)) => self.emit_from(stage, machine, store, tracker, given, base, sink),
-                    Err(None) => Outcome::Full,
-                };
-                if outcome == Outcome::Full {
-                    return (spent.saturating_add(self.keep(machine, consumed)), outcome);
+                    Ok(Some(stage)) => (consumed, Ok(stage)),
+                    Err(Full) => (consumed, Err(Full)),
                 }
-                spent = spent.saturating_add(consumed);
-                if outcome != Outcome::Done {
-                    return (spent, outcome);
+            } else {
+                match machine.try_go_on(store, given) {
+                    Ok(Step { consumed, found }) => {
+                        self.begin(found);
+                        (consumed, Ok(Stage::Before))
+                    }
+                    Err(need) => return (spent, Outcome::NeedStorage(need)),
                 }
-                continue;
+            };
+            let outcome = match stage {
+                Ok(stage) => self.emit_from(stage, &mut Env { machine, store, tracker, given, base, sink }),
+                Err(Full) => Outcome::Full,
+            };
+            if outcome == Outcome::Full {
+                return (spent.saturating_add(self.keep(machine, consumed)), outcome);
             }
-            match machine.try_go_on(store, given) {
-                Ok(Step { consumed, found }) => {
-                    self.begin(found);
-                    let outcome = self.emit_from(Stage::Before, machine, store, tracker, given, base, sink);
-                    if outcome == Outcome::Full {
-                        return (spent.saturating_add(self.keep(machine, consumed)), outcome);
-                    }
-                    spent = spent.saturating_add(consumed);
-                    if outcome != Outcome::Done || found == Found::NeedMore && spent >= data.len() {
-                        return (spent, outcome);
-                    }
-                }
-                Err(need) => return (spent, Outcome::NeedStorage(need)),
+            spent = spent.saturating_add(consumed);
+            if outcome != Outcome::Done || self.found == Found::NeedMore && spent >= data.len() {
+                return (spent, outcome);
             }
         }
     }
@@ -265,7 +265,7 @@ impl Emitter {
                 if self.consumed > 0 {
                     return Outcome::Resume;
                 }
-                match self.go_on(machine, store, tracker, &[], 0, sink) {
+                match self.go_on(&mut Env { machine, store, tracker, given: &[], base: 0, sink }) {
                     Outcome::Done => continue,
                     outcome => return outcome,
                 }
@@ -280,7 +280,7 @@ impl Emitter {
                 }
                 Err(need) => return Outcome::NeedStorage(need),
             }
-            match self.emit_from(Stage::Before, machine, store, tracker, &[], 0, sink) {
+            match self.emit_from(Stage::Before, &mut Env { machine, store, tracker, given: &[], base: 0, sink }) {
                 Outcome::Done => {}
                 outcome => {
                     (self.is_pending, self.consumed) = (outcome == Outcome::Full, 0);
@@ -291,14 +291,14 @@ impl Emitter {
     }
 
     /// The frame of the bytes at the end of the stream that no frame has.
-    fn last_frame<S: Sink, const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, sink: &mut S) -> Outcome {
+    fn last_frame<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, sink: &mut dyn Sink) -> Outcome {
         let mut frames = self.frames;
         (self.paused, self.stop) = (false, None);
         match frames.rest(machine) {
             Some(frame) => match self.put_frame(frame, sink) {
                 Ok(()) => {
                     self.frames = frames;
-                    self.outcome::<S>(QuirkSet::EMPTY, 0)
+                    self.outcome(QuirkSet::EMPTY, 0, sink)
                 }
                 Err(Full) => Outcome::Full,
             },
@@ -327,23 +327,18 @@ impl Emitter {
 
     /// Emits what is left of the pending event.
     #[inline(never)]
-    fn go_on<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
-        &mut self,
-        machine: &mut Machine<SLOTS>,
-        store: &St,
-        tracker: &mut T,
-        given: &[u8],
-        base: u32,
-        sink: &mut S,
-    ) -> Outcome {
+    fn go_on<const SLOTS: usize>(&mut self, env: &mut Env<'_, SLOTS>) -> Outcome {
         (self.paused, self.stop) = (false, None);
-        let outcome = self.emit_from(self.stage, machine, store, tracker, given, base, sink);
+        let outcome = self.emit_from(self.stage, env);
         self.is_pending = outcome == Outcome::Full;
         outcome
     }
 
     /// Emits a chunk that was recognised, if nothing about it is out of the ordinary. Otherwise gives the stage at which
-    /// [`emit_from`](Emitter::emit_from) goes on; none if the sink is full.
+    /// [`emit_from`](Emitter::emit_from) goes on.
+    ///
+    /// This and [`Progress::deltas`] are compiled anew for each sink, because most events end here; all else is compiled
+    /// once.
     #[inline(always)]
     fn emit_usual<T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
@@ -353,92 +348,114 @@ impl Emitter {
         base: u32,
         span: Span,
         sink: &mut S,
-    ) -> Result<(), Option<Stage>> {
+    ) -> Result<Option<Stage>, Full> {
         let (start, len) = (span.start as usize, span.len as usize);
         let payload = given.get(start..start.wrapping_add(len)).unwrap_or_default();
         let index = machine.index();
-        let mut frames = self.frames;
-        let is_odd = !index.quirks.is_empty() || S::HAS_FRAMES && frames.before(machine).is_some();
+        let (mut frames, mut state) = (self.frames, Progress::START);
+        let is_odd = !index.quirks.is_empty() || !sink.is_of_one_call() && frames.before(machine).is_some();
         if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) {
-            return Err(self.odd(span, None, Stage::Before));
+            return self.odd(span, state, self.frames, Break::Nothing, Stage::Before);
         }
         let context = Context::of_chunk(payload, base.saturating_add(span.start), index, machine.frame());
-        let mut state = Progress { cursor: Cursor::new(), taken: 0, quirks: QuirkSet::EMPTY };
         frames.add(Kind::Chunk);
         let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
         if let Some(put) = sink.put(&context, &head, &mut state.taken).unless_go() {
-            return Err(self.odd(span, Some((state, frames, Break::Put(put, head))), Stage::Head));
+            return self.odd(span, state, frames, Break::Put(put, head), Stage::Head);
         }
-        if let Err(broke) = state.deltas::<T, S>(&context, &mut frames, &mut self.usage, tracker, sink) {
-            return Err(self.odd(span, Some((state, frames, broke)), Stage::Deltas));
+        if let Err(broke) = state.deltas(&context, &mut frames, &mut self.usage, tracker, sink) {
+            return self.odd(span, state, frames, broke, Stage::Deltas);
         }
         if !state.quirks.is_empty() {
-            return Err(self.odd(span, Some((state, frames, Break::Nothing)), Stage::Limit));
+            return self.odd(span, state, frames, Break::Nothing, Stage::Limit);
         }
         if sink.wants(Kind::Frame) {
-            return Err(self.odd(span, Some((state, frames, Break::Nothing)), Stage::After));
+            return self.odd(span, state, frames, Break::Nothing, Stage::After);
         }
-        if S::HAS_FRAMES {
+        if !sink.is_of_one_call() {
             frames.after(machine, Found::Chunk(span));
             self.frames = frames;
+        }
+        Ok(None)
+    }
+
+    /// Keeps how far a chunk was emitted that turned out not to be as usual. Gives the stage that comes next: `stage`, if
+    /// nothing interrupted it.
+    #[cold]
+    #[inline(never)]
+    fn odd(
+        &mut self,
+        span: Span,
+        state: Progress,
+        frames: Frames,
+        broke: Break,
+        stage: Stage,
+    ) -> Result<Option<Stage>, Full> {
+        self.begin(Found::Chunk(span));
+        (self.cursor, self.quirks, self.frames) = (state.cursor, state.quirks, frames);
+        if let Break::Nothing = broke {
+            return Ok(Some(stage));
+        }
+        if let Err(Full) = self.interrupted(broke, stage) {
+            self.taken = state.taken;
+            return Err(Full);
+        }
+        Ok(Some(Stage::Deltas))
+    }
+
+    /// Notes what interrupted the deltas of a chunk.
+    fn interrupted(&mut self, broke: Break, stage: Stage) -> Result<(), Full> {
+        match broke {
+            Break::Nothing => Ok(()),
+            Break::LeftOut(error) => {
+                self.limit = self.limit.or(Some(error));
+                Ok(())
+            }
+            Break::Put(put, delta) => {
+                let result = self.answered(put, stage);
+                if result.is_err() && stage == Stage::Deltas {
+                    self.delta = Some(delta);
+                }
+                result
+            }
+        }
+    }
+
+    /// Notes a sink's answer at this stage.
+    fn answered(&mut self, put: Put, stage: Stage) -> Result<(), Full> {
+        match put {
+            Put::Go => {}
+            Put::Pause => self.paused = true,
+            Put::Stop(stop) => self.stop = Some(stop),
+            Put::Full => {
+                self.stage = stage;
+                return Err(Full);
+            }
         }
         Ok(())
     }
 
-    /// Keeps how far a chunk was emitted that turned out not to be as usual. Gives the stage that comes next; none if the
-    /// sink is full.
-    #[cold]
-    #[inline(never)]
-    fn odd(&mut self, span: Span, done: Option<(Progress, Frames, Break)>, stage: Stage) -> Option<Stage> {
-        self.begin(Found::Chunk(span));
-        let Some((Progress { cursor, taken, quirks }, frames, broke)) = done else { return Some(stage) };
-        (self.cursor, self.quirks, self.frames) = (cursor, quirks, frames);
-        match broke {
-            Break::Nothing => return Some(stage),
-            Break::LeftOut(error) => self.limit = Some(error),
-            Break::Put(Put::Full, delta) => {
-                (self.taken, self.stage) = (taken, stage);
-                if stage == Stage::Deltas {
-                    self.delta = Some(delta);
-                }
-                return None;
-            }
-            Break::Put(Put::Stop(stop), _) => self.stop = Some(stop),
-            Break::Put(Put::Go | Put::Pause, _) => self.paused = true,
-        }
-        Some(Stage::Deltas)
-    }
-
     /// Emits the event from `stage` on.
     #[inline(never)]
-    #[allow(clippy::too_many_arguments)] // What a call works on, and where it goes on.
-    fn emit_from<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
-        &mut self,
-        stage: Stage,
-        machine: &mut Machine<SLOTS>,
-        store: &St,
-        tracker: &mut T,
-        given: &[u8],
-        base: u32,
-        sink: &mut S,
-    ) -> Outcome {
-        if let Err(Full) = self.report(stage, machine, store, tracker, given, base, sink) {
+    fn emit_from<const SLOTS: usize>(&mut self, stage: Stage, env: &mut Env<'_, SLOTS>) -> Outcome {
+        if let Err(Full) = self.report(stage, env) {
             return Outcome::Full;
         }
         let quirks = self.quirks;
         if quirks.is_empty() && self.limit.is_none() && !self.paused && self.stop.is_none() {
             return Outcome::Done;
         }
+        let machine = &mut *env.machine;
         machine.count(quirks);
         let offset = if self.found == Found::NeedMore { machine.offset() } else { machine.index().frame.0 };
-        self.outcome::<S>(quirks.and(machine.config().errors), offset)
+        self.outcome(quirks.and(machine.config().errors), offset, env.sink)
     }
 
     /// Why to stop, now that the event is over. `errors` are its quirks that are configured as errors.
     #[inline(never)]
-    fn outcome<S: Sink>(&self, errors: QuirkSet, offset: u64) -> Outcome {
+    fn outcome(&self, errors: QuirkSet, offset: u64, sink: &dyn Sink) -> Outcome {
         let quirk = errors.iter().next().map(|quirk| Error::Quirk { quirk, offset });
-        let limit = self.limit.filter(|_| S::STOPS_AT_LIMIT);
+        let limit = self.limit.filter(|_| sink.stops_at_limit());
         match (self.stop, quirk.or(limit)) {
             (Some(stop), _) => Outcome::Stopped(stop),
             (None, Some(error)) => Outcome::Stopped(Stop::Error(error)),
@@ -447,17 +464,9 @@ impl Emitter {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn report<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
-        &mut self,
-        stage: Stage,
-        machine: &Machine<SLOTS>,
-        store: &St,
-        tracker: &mut T,
-        given: &[u8],
-        base: u32,
-        sink: &mut S,
-    ) -> Result<(), Full> {
+    fn report<const SLOTS: usize>(&mut self, stage: Stage, env: &mut Env<'_, SLOTS>) -> Result<(), Full> {
+        let Env { machine, store, tracker, given, base, sink } = env;
+        let (machine, sink) = (&**machine, &mut **sink);
         let found = self.found;
         if stage == Stage::Before {
             // A block before this event that ended without one.
@@ -476,10 +485,10 @@ impl Emitter {
         if found == Found::NeedMore && !self.ended {
             return Ok(());
         }
-        let rest = machine.rest(store, given, base, found);
+        let rest = machine.rest(*store, given, *base, found);
         let context = match found {
             Found::NeedMore => Context::nothing((machine.offset(), machine.offset())),
-            _ => machine.context(&rest, base, found),
+            _ => machine.context(&rest, *base, found),
         };
         if stage <= Stage::Payload && is_chunk && sink.wants(Kind::Payload) {
             self.put(&context, payload_delta(&context), Stage::Payload, sink)?;
@@ -494,7 +503,7 @@ impl Emitter {
             self.metas(&context, sink)?;
         }
         if stage <= Stage::Deltas {
-            self.deltas(&context, tracker, sink)?;
+            self.deltas(&context, *tracker, sink)?;
         }
         let structural = if found == Found::NeedMore { QuirkSet::EMPTY } else { machine.quirks() };
         if stage > Stage::Deltas || self.limit.is_some() || !(structural | self.quirks).is_empty() {
@@ -513,12 +522,12 @@ impl Emitter {
 
     /// Emits what was left out of an event, and its quirks.
     #[inline(never)]
-    fn conclude<S: Sink>(
+    fn conclude(
         &mut self,
         stage: Stage,
         context: &Context<'_>,
         structural: QuirkSet,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) -> Result<(), Full> {
         if stage <= Stage::Limit {
             if let Some(error) = self.limit {
@@ -540,24 +549,16 @@ impl Emitter {
     }
 
     /// Gives the sink a delta.
-    fn put<S: Sink>(&mut self, context: &Context<'_>, delta: Delta, stage: Stage, sink: &mut S) -> Result<(), Full> {
+    fn put(&mut self, context: &Context<'_>, delta: Delta, stage: Stage, sink: &mut dyn Sink) -> Result<(), Full> {
         if self.stop.is_none() {
-            match sink.put(context, &delta, &mut self.taken) {
-                Put::Go => {}
-                Put::Full => {
-                    self.stage = stage;
-                    return Err(Full);
-                }
-                Put::Pause => self.paused = true,
-                Put::Stop(stop) => self.stop = Some(stop),
-            }
+            let put = sink.put(context, &delta, &mut self.taken);
+            self.answered(put, stage)?;
             self.taken = 0;
         }
         Ok(())
     }
 
-    #[inline(never)]
-    fn put_frame<S: Sink>(&mut self, frame: Frame, sink: &mut S) -> Result<(), Full> {
+    fn put_frame(&mut self, frame: Frame, sink: &mut dyn Sink) -> Result<(), Full> {
         let Frame { start, end, choices, kinds } = frame;
         if self.stop.is_some() || !sink.wants(Kind::Frame) {
             return Ok(());
@@ -568,7 +569,7 @@ impl Emitter {
 
     /// Emits the members of the top level that describe the response, each once a stream: the first that is not empty.
     #[inline(never)]
-    fn metas<S: Sink>(&mut self, context: &Context<'_>, sink: &mut S) -> Result<(), Full> {
+    fn metas(&mut self, context: &Context<'_>, sink: &mut dyn Sink) -> Result<(), Full> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
         for meta in [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider] {
             let bit = 1 << (meta as u8);
@@ -592,7 +593,7 @@ impl Emitter {
     }
 
     /// Emits the deltas of a chunk; at the end of the stream, pending high surrogates.
-    fn deltas<T: Track, S: Sink>(&mut self, context: &Context<'_>, tracker: &mut T, sink: &mut S) -> Result<(), Full> {
+    fn deltas(&mut self, context: &Context<'_>, tracker: &mut dyn Track, sink: &mut dyn Sink) -> Result<(), Full> {
         if let Some(delta) = self.delta.take() {
             self.put_delta(context, delta, sink)?;
         }
@@ -601,20 +602,12 @@ impl Emitter {
         }
         let mut state = Progress { cursor: self.cursor, taken: self.taken, quirks: self.quirks };
         let result = loop {
-            let broke = if self.stop.is_none() {
-                state.deltas::<T, S>(context, &mut self.frames, &mut self.usage, tracker, sink)
-            } else {
-                state.deltas::<T, Muted>(context, &mut self.frames, &mut self.usage, tracker, &mut Muted)
+            let sink: &mut dyn Sink = if self.stop.is_none() { &mut *sink } else { &mut Muted };
+            let Err(broke) = state.deltas(context, &mut self.frames, &mut self.usage, tracker, sink) else {
+                break Ok(());
             };
-            match broke {
-                Ok(()) => break Ok(()),
-                Err(Break::LeftOut(error)) => self.limit = self.limit.or(Some(error)),
-                Err(Break::Put(Put::Full, delta)) => {
-                    (self.delta, self.stage) = (Some(delta), Stage::Deltas);
-                    break Err(Full);
-                }
-                Err(Break::Put(Put::Stop(stop), _)) => self.stop = Some(stop),
-                Err(Break::Put(Put::Go | Put::Pause, _) | Break::Nothing) => self.paused = true,
+            if let Err(Full) = self.interrupted(broke, Stage::Deltas) {
+                break Err(Full);
             }
             state.taken = 0;
         };
@@ -623,7 +616,7 @@ impl Emitter {
     }
 
     /// Flushes unpaired high surrogates as U+FFFD.
-    fn waiting<T: Track, S: Sink>(&mut self, context: &Context<'_>, tracker: &mut T, sink: &mut S) -> Result<(), Full> {
+    fn waiting(&mut self, context: &Context<'_>, tracker: &mut dyn Track, sink: &mut dyn Sink) -> Result<(), Full> {
         if self.found != Found::NeedMore {
             return Ok(());
         }
@@ -635,13 +628,23 @@ impl Emitter {
     }
 
     /// Gives the sink a delta that the tracker took in; keeps it if the sink is full.
-    fn put_delta<S: Sink>(&mut self, context: &Context<'_>, delta: Delta, sink: &mut S) -> Result<(), Full> {
+    fn put_delta(&mut self, context: &Context<'_>, delta: Delta, sink: &mut dyn Sink) -> Result<(), Full> {
         let result = self.put(context, delta, Stage::Deltas, sink);
         if result.is_err() {
             self.delta = Some(delta);
         }
         result
     }
+}
+
+/// What a pending event is emitted with: where it was read, and what takes it in.
+struct Env<'e, const SLOTS: usize> {
+    machine: &'e mut Machine<SLOTS>,
+    store: &'e dyn Storage,
+    tracker: &'e mut dyn Track,
+    given: &'e [u8],
+    base: u32,
+    sink: &'e mut dyn Sink,
 }
 
 /// The sink after a stop: the tracker still takes in the rest of the event, and nothing is emitted.
@@ -676,9 +679,11 @@ enum Break {
 }
 
 impl Progress {
+    const START: Progress = Progress { cursor: Cursor::new(), taken: 0, quirks: QuirkSet::EMPTY };
+
     /// Gives the sink the next deltas of a chunk.
     #[inline(always)]
-    fn deltas<T: Track, S: Sink>(
+    fn deltas<T: Track + ?Sized, S: Sink + ?Sized>(
         &mut self,
         context: &Context<'_>,
         frames: &mut Frames,
@@ -717,7 +722,7 @@ impl Progress {
                 Taken::LeftOut(error) => return Err(Break::LeftOut(error)),
             }
             frames.add(delta.kind);
-            if S::COUNTS_USAGE && delta.kind == Kind::Usage {
+            if delta.kind == Kind::Usage && !sink.is_of_one_call() {
                 if let Some(Update::Usage(update)) = Update::of(&delta, payload) {
                     *usage = Some(update.counts());
                 }
