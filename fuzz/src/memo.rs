@@ -6,8 +6,8 @@
 use crate::batch::{self, How};
 use crate::drive;
 use crate::edit::edit;
-use crate::input::{self, Source};
 use crate::event_log::{Detail, Logs};
+use crate::input::{self, Source};
 use crate::log::{escaped, same};
 use crate::stream::stream;
 use deltawire::track::Tracker;

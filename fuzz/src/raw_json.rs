@@ -4,8 +4,8 @@
 //! it. Line ends inside a value are said as LF, and blank lines are left out; they end a value once a field came.
 
 use crate::drive;
-use crate::input::{self, Source};
 use crate::event_log::Detail;
+use crate::input::{self, Source};
 use crate::log::escaped;
 use deltawire::stream::Event;
 use deltawire::{Config, Framing, Growing, Parser, Quirk, QuirkSet, Validate, Verdict};

@@ -3,8 +3,8 @@
 
 use crate::batch::{self, How};
 use crate::drive;
-use crate::input;
 use crate::event_log::{Detail, Logs};
+use crate::input;
 use crate::log::{escaped, same};
 use crate::memo::decode;
 use deltawire::track::Tracker;
