@@ -96,7 +96,7 @@ fn context(ask: &Ask, what: &str) -> String {
 }
 
 fn pull_same(ask: &Ask, whole: &Logs, pulled: &Logs, what: &str) {
-    whole.across(&pulled, "pull", || context(ask, what));
+    whole.across(pulled, "pull", || context(ask, what));
     same("ranges by pull", &whole.ranges, &pulled.ranges, || context(ask, what));
 }
 
