@@ -9,7 +9,7 @@ use crate::json::{Text, TextFlags, Value};
 /// Makes [`Kind`] and its list from one table: the name, the number in the C interface, and what it is.
 macro_rules! kinds {
     ($($name:ident = $number:literal: $doc:literal,)*) => {
-        /// What a [`Delta`] or a [`Record`](crate::stream::Record) is. The numbers are those of the C interface; 0 is none.
+        /// What a [`Delta`] or a [`Record`](crate::stream::Record) is. The numbers are those of the C interface, which uses 0 for no kind.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         #[non_exhaustive]
@@ -77,7 +77,7 @@ impl Kind {
         1 << (self as u8)
     }
 
-    /// The kinds that a batch emits unless it is told otherwise: all but [`Frame`](Kind::Frame),
+    /// The kinds that a batch emits by default: all but [`Frame`](Kind::Frame),
     /// [`Payload`](Kind::Payload) and the two that only a message needs, [`Meta`](Kind::Meta) and
     /// [`Annotation`](Kind::Annotation).
     pub const DEFAULT: u64 = !(Kind::Frame.bit() | Kind::Payload.bit() | Kind::Meta.bit() | Kind::Annotation.bit());

@@ -14,17 +14,17 @@ pub enum Error {
         /// Stream offset, in bytes, where its event began.
         offset: u64,
     },
-    /// More choices than the tracker has room for; what the choice brought was left out.
+    /// More choices than the tracker has room for; the choice's deltas were left out.
     TooManyChoices {
         /// Stream offset, in bytes, where the event began.
         offset: u64,
     },
-    /// More tool calls than the tracker has room for; what the call brought was left out.
+    /// More tool calls than the tracker has room for; the call's deltas were left out.
     TooManyCalls {
         /// Stream offset, in bytes, where the event began.
         offset: u64,
     },
-    /// The index of a choice or a tool call is no whole number of 32 bits; what it brought was left out.
+    /// The index of a choice or a tool call is no whole number of 32 bits; its deltas were left out.
     BadIndex {
         /// Stream offset, in bytes, where the event began.
         offset: u64,

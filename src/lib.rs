@@ -24,13 +24,13 @@
 //! # Ok::<(), deltawire::Error>(())
 //! ```
 //!
-//! or push with [`Parser::feed`] and a [`Handler`], which is told each thing once: a role that is repeated in each chunk,
+//! or push with [`Parser::feed`] and a [`Handler`], which receives each thing once: a role that is repeated in each chunk,
 //! the call that a fragment belongs to, a character whose halves came in two chunks. The assembler in [`message`]
 //! (feature `alloc`) puts a whole message together; [`MessageLog`](message::MessageLog) does it without a heap.
 //!
-//! Real streams deviate from what the documents say. What is understood all the same has a name, a [`Quirk`]; what is not
-//! is an event ([`Event::Malformed`], [`Event::TooLong`]), and the stream goes on. How a stream ended is told by
-//! [`Parser::end`], and whether all of it came by [`End::is_complete`].
+//! Real streams deviate from their documents. A deviation that the parser understands is reported as a [`Quirk`]; one that
+//! it does not understand is an event ([`Event::Malformed`], [`Event::TooLong`]), and the stream goes on. [`Parser::end`]
+//! says how the stream ended, and [`End::is_complete`] whether all of it came.
 //!
 //! [`sse`] (event streams as WHATWG HTML 9.2 has them) and [`json`] (a lazy cursor) are useful alone.
 //!

@@ -1,13 +1,13 @@
 //! The deviations of real streams, by name.
 //!
-//! A quirk is something that a strict reader would refuse and that this one understands, and says so. `docs/quirks.md`
+//! A quirk is something that a strict reader would refuse and that this one understands and reports. `docs/quirks.md`
 //! has the table; the code of a quirk ([`Quirk::code`]) is its row there.
 
 use core::fmt;
 
 macro_rules! quirks {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $code:literal, $text:literal;)*) => {
-        /// A named deviation that was understood all the same. `docs/quirks.md` tells what each means.
+        /// A named deviation that was understood all the same. `docs/quirks.md` describes each.
         ///
         /// ```
         /// use deltawire::Quirk;
@@ -140,7 +140,7 @@ impl QuirkSet {
     /// Every quirk, those of later versions too.
     pub const ALL: QuirkSet = QuirkSet(u64::MAX);
 
-    /// Whether there is none.
+    /// Whether the set contains no quirk.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0

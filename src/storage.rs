@@ -39,7 +39,7 @@ pub trait Storage: sealed::Sealed {
     fn can_move(&self) -> bool {
         false
     }
-    /// How much was wanted in vain, of one that can be moved.
+    /// How many bytes [`grow`](Storage::grow) was asked for and did not have, if the storage can be moved.
     fn take_wanted(&mut self) -> Option<usize> {
         None
     }
@@ -93,7 +93,7 @@ pub struct Movable<'a> {
 }
 
 impl<'a> Movable<'a> {
-    /// A slice that can be moved if `can_move` says so; else it is as good as `&mut [u8]`.
+    /// A slice that its owner can move if `can_move` is true; otherwise it behaves like `&mut [u8]`.
     pub fn new(bytes: &'a mut [u8], can_move: bool) -> Self {
         Movable { bytes, can_move, wanted: None }
     }
@@ -149,7 +149,7 @@ pub struct Growing {
 
 #[cfg(feature = "alloc")]
 impl Growing {
-    /// An empty storage. [`Limits::max_event_len`](crate::Limits::max_event_len) bounds what it comes to.
+    /// An empty storage. [`Limits::max_event_len`](crate::Limits::max_event_len) bounds how far it grows.
     pub fn new() -> Self {
         let mut buffer = smallvec::SmallVec::new();
         buffer.resize(INLINE, 0);

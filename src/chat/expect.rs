@@ -42,7 +42,7 @@ impl Expect {
     pub(super) const ANY: Expect = Expect::new(Kinds::ANY, Rule::Odd);
     pub(super) const TEXT: Expect = Expect::new(Kinds::STRING.or(Kinds::NULL), Rule::Odd);
     pub(super) const OBJECT: Expect = Expect::new(Kinds::OBJECT.or(Kinds::NULL), Rule::NoneOrOdd);
-    /// A list is walked; this is what is none.
+    /// A list is expected, and walked elsewhere; this reads any other value in its place.
     pub(super) const LIST: Expect = Expect::new(Kinds::NULL, Rule::NoneOrOdd);
     pub(super) const ERROR: Expect = Expect::new(Kinds::NULL, Rule::None);
     pub(super) const REASON: Expect = Expect::new(Kinds::NULL, Rule::Word);

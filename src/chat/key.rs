@@ -102,7 +102,7 @@ keys! {
 }
 
 impl Key {
-    /// The name with these bytes, which stand between its quotes, and of which `flags` tell.
+    /// The name with these bytes, which stand between its quotes; `flags` describe them.
     #[inline]
     pub(super) fn of(raw: &[u8], flags: TextFlags) -> Key {
         if flags.any(TextFlags::ESCAPED.with(TextFlags::CONTROL)) {

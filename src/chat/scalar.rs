@@ -91,7 +91,7 @@ pub(crate) fn is_none_string(value: Value<'_>) -> bool {
     value.raw() == b"\"None\""
 }
 
-/// An index as a number: negative is 0, a number in a string counts. None if there is none.
+/// An index as a number: a negative one is 0, a number in a string counts. `None`: the value is no number.
 pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
     let parse = |number: crate::json::Number<'_>| {
         number.to_i64().map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX)).or(Some(u32::MAX))
@@ -138,7 +138,7 @@ mod tests {
             }
             assert_eq!(ten_digits(&raw), Some(number));
         }
-        // Any other byte in any place is none.
+        // Any other byte in any place: not that number.
         for place in 0..10 {
             for byte in (0..=255_u8).filter(|byte| !byte.is_ascii_digit()) {
                 let mut raw = *b"9190909091";

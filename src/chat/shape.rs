@@ -166,7 +166,7 @@ impl PackedSpan {
 }
 
 /// What may be a delta of a chunk of this shape: an [`Item`], packed. Whether it is one depends on what lies in the
-/// holes: a text that is empty is none, and a fallback is none behind a delta of its kind.
+/// holes: an empty text is no delta, and neither is a fallback behind a delta of its kind.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     start: u16,
@@ -293,7 +293,7 @@ fn keep_level<const N: usize>(
         let member = rest.trailing_zeros();
         rest &= rest.wrapping_sub(1);
         let span = spans.get(member as usize)?;
-        // Null is as good as absent to every view.
+        // Every view treats null as absent.
         if payload.get(span.start as usize) != Some(&b'n') {
             there |= 1 << (member & 15);
             *room.next()? = PackedSpan::of(span, holes)?;

@@ -26,8 +26,8 @@ pub(super) type Place = (usize, Expect);
 /// A member that has no place: it is read over.
 pub(super) const UNKNOWN: Place = (usize::MAX, Expect::ANY);
 
-/// Goes over the name that comes: one of those given, known by the four bytes of its tag and by what stands behind
-/// them, or whatever it is. Leaves the function if something is wrong.
+/// Passes the next name: one of those given, recognised by the four bytes of its tag and by what follows them, or any
+/// other. Leaves the function if it is malformed.
 macro_rules! next_key {
     ($work:ident, $($tag:literal { $($rest:literal => $key:ident),* })*) => {
         match $work.steps.tag() {
@@ -117,7 +117,7 @@ impl<'a> Work<'a, '_> {
         self.told(comes).is_some()
     }
 
-    /// Goes over the name that comes, whatever it is. None: the walk is over.
+    /// Passes the next name, known or not. `None`: the walk is over.
     #[inline(always)]
     pub(super) fn key(&mut self) -> Option<Key> {
         self.aside(|work| work.any_key())

@@ -1,4 +1,4 @@
-//! Where a JSON object ends, told bytes by bytes.
+//! Finds where a JSON object ends, from bytes that come in slices.
 
 use crate::visits::visit;
 

@@ -8,7 +8,7 @@ use super::walk::Walk;
 use crate::Limits;
 use core::fmt;
 
-/// Walks through JSON bytes, forward only, and enters only what it is told to enter.
+/// Walks through JSON bytes, forward only, and enters only the containers that its caller enters.
 ///
 /// Enter a container with [`begin_object`](Cursor::begin_object) or [`begin_array`](Cursor::begin_array), go from
 /// member to member or element to element until the end of the container is reported, and after each member name or
@@ -99,7 +99,7 @@ impl<'a> Cursor<'a> {
     /// object ended, and the cursor is behind it.
     ///
     /// # Errors
-    /// `UnexpectedEnd`; `UnexpectedByte` where a comma, a name, a colon or the right bracket is due.
+    /// `UnexpectedEnd`; `UnexpectedByte` where a comma, a name, a colon or the right bracket is expected.
     #[inline]
     pub fn next_member(&mut self) -> Result<Option<Text<'a>>, JsonError> {
         let name = self.walk.member();
@@ -111,7 +111,7 @@ impl<'a> Cursor<'a> {
     /// ended, and the cursor is behind it.
     ///
     /// # Errors
-    /// `UnexpectedEnd`; `UnexpectedByte` where a comma, a value or the right bracket is due.
+    /// `UnexpectedEnd`; `UnexpectedByte` where a comma, a value or the right bracket is expected.
     #[inline]
     pub fn next_element(&mut self) -> Result<bool, JsonError> {
         let more = self.walk.element();

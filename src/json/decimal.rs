@@ -23,7 +23,7 @@ pub struct Decimal {
     pub exact: bool,
 }
 
-/// So many digits fit a `u64` whatever they are.
+/// Any number of so many digits fits a `u64`.
 const DIGITS: u32 = 19;
 
 impl Number<'_> {

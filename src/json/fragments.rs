@@ -127,7 +127,7 @@ impl<'a> Fragments<'a> {
     }
 
     /// Decodes what it can at once with `decode`, which is shown the bytes that are left: how many bytes it wrote. Before
-    /// the first fragment, or behind the last one: nothing of an ill-formed run is due.
+    /// the first fragment, or behind the last one: no part of an ill-formed run is pending.
     #[inline]
     pub(super) fn bulk(&mut self, decode: impl FnOnce(&'a [u8]) -> Progress) -> usize {
         if self.lead != 0 || self.verbatim {

@@ -1,8 +1,8 @@
 //! JSON read lazily: a forward-only cursor, values that stay bytes, strings that stay escaped.
 //!
-//! [`Cursor`] enters only what it is told to enter and reads over the rest: a container that is not entered is checked
+//! [`Cursor`] enters only the containers that its caller enters and passes over the rest: a container that is not entered is checked
 //! for balance alone, a string for its end, a number and a literal in full. [`Text`] decodes when it is read, and what it
-//! meets there that strict JSON forbids is replaced or kept, and told by a [`Quirk`](crate::Quirk). [`validate`] is the
+//! meets there that strict JSON forbids is replaced or kept, and reported as a [`Quirk`](crate::Quirk). [`validate`] is the
 //! strict check: all of RFC 8259 and UTF-8.
 //!
 //! Nothing here allocates (but for the two conveniences of feature `alloc`), recurses or copies.

@@ -90,7 +90,7 @@ impl fmt::Debug for Number<'_> {
     }
 }
 
-/// One past the number that begins at `from`: as far as the grammar goes, whatever follows.
+/// One past the number that begins at `from`: as far as the grammar matches. What follows is not checked.
 #[inline]
 pub(super) fn end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
     let mut at = from;
@@ -153,7 +153,7 @@ const fn no_digits(word: u64) -> u64 {
     (((digits & !HIGH) + LOW * 0x76) | digits) & HIGH
 }
 
-/// Sign and magnitude of a number that is an integer; `None` if it is none or the magnitude passes `u64::MAX`.
+/// Sign and magnitude of an integer; `None` if the number has a fraction or its magnitude exceeds `u64::MAX`.
 fn magnitude(raw: &[u8]) -> Option<(bool, u64)> {
     let (negative, raw) = match raw {
         [b'-', rest @ ..] => (true, rest),

@@ -43,7 +43,7 @@ fn hex(digit: u8) -> u8 {
 /// pair (RFC 8259 lets it pass, many readers do not), else without its whitespace, each container up to its first fault,
 /// texts decoded and escaped anew. The result is no longer than six times the value.
 pub(crate) fn rewrite(raw: &[u8], mut put: impl FnMut(&[u8])) {
-    // Whole pairs, or what only looks like it, are written anew in vain, but with the same meaning.
+    // A whole pair needs no rewriting; writing it anew changes no meaning, and is simpler than telling pairs apart.
     let halves = raw.windows(3).any(|bytes| matches!(bytes, [b'\\', b'u', b'd' | b'D']));
     if !halves && super::validate(raw, MAX_DEPTH).is_ok() {
         return put(raw);
@@ -125,8 +125,8 @@ impl<'a, F: FnMut(&[u8])> Rewrite<'a, F> {
         Some(Text::from_raw(self.raw.get(start..end)?, TextFlags::UNKNOWN))
     }
 
-    /// Goes over the value that begins with `byte`, a container only into it, and gives it with what stands before it.
-    /// False: there is none, and nothing was given.
+    /// Passes the value that begins with `byte`, or enters it if it is a container, and emits it with the bytes before it.
+    /// `false`: no value begins there, and nothing was emitted.
     fn value(&mut self, byte: Option<u8>, name: Option<Text<'a>>, comma: bool) -> bool {
         let Some(byte) = byte else { return false };
         let start = self.at;

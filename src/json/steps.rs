@@ -207,7 +207,7 @@ impl<'a> Steps<'a> {
         after.is_some()
     }
 
-    /// The name that comes, still escaped, whatever it is, and what is known of it. Its value comes next.
+    /// The next name, still escaped, and what its bytes are like. Its value comes next.
     #[inline(always)]
     pub(crate) fn name(&mut self) -> Result<(&'a [u8], TextFlags), JsonError> {
         self.peek();
@@ -267,7 +267,7 @@ impl<'a> Steps<'a> {
         Ok((end.at, TextFlags::of(&end)))
     }
 
-    /// What comes is not what is due.
+    /// The next byte is not one that the grammar expects.
     #[inline(always)]
     pub(crate) fn unexpected(&self) -> JsonError {
         unexpected(self.bytes, self.offset())
@@ -286,7 +286,7 @@ fn string_end(inner: &[u8]) -> Option<StringEnd> {
     string::end(inner, 0)
 }
 
-/// The value that comes at `from`, whatever it is. It may nest `levels` deep.
+/// The value at `from`, of any type. It may nest `levels` deep.
 #[inline(never)]
 fn any_value(bytes: &[u8], from: usize, levels: u32) -> Result<Read, JsonError> {
     let (start, first) = significant(bytes, from);

@@ -11,7 +11,7 @@ const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 
 /// Checks that `bytes` are one JSON value as RFC 8259 has it, in UTF-8, with nothing but whitespace round it.
 ///
-/// Escaped surrogates need not come in pairs: the grammar of section 7 allows that (section 8.2 tells of it). A byte
+/// Escaped surrogates need not come in pairs: the grammar of section 7 allows that (see section 8.2). A byte
 /// order mark is refused. Containers may nest `max_depth` levels deep, 1024 at most. There is no recursion.
 ///
 /// # Errors
@@ -28,7 +28,7 @@ pub fn validate(bytes: &[u8], max_depth: u32) -> Result<(), JsonError> {
     let mut levels = Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0, max: max_depth.min(MAX_DEPTH) };
     let (mut at, mut next) = significant(bytes, 0);
     loop {
-        // A value is due.
+        // A value is expected.
         let first = next.ok_or(JsonErrorKind::UnexpectedEnd.at(at))?;
         match first {
             b'{' | b'[' => {
@@ -110,7 +110,7 @@ impl Levels {
     }
 }
 
-/// Checks the member name whose quote is due at `at`, and its colon. Returns where its value is due, and its first byte.
+/// Checks the member name whose quote is expected at `at`, and its colon. Returns where its value begins, and its first byte.
 #[inline]
 fn member_name(bytes: &[u8], at: usize, first: Option<u8>) -> Result<(usize, Option<u8>), JsonError> {
     expect(b'"', at, first)?;

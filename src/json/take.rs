@@ -67,7 +67,7 @@ fn piece(text: &mut Text<'_>, room: &mut [u8]) -> usize {
         *text = text.behind(took);
         return took;
     }
-    // Ill-formed, or a character that is cut by what fits: four bytes tell.
+    // Ill-formed bytes, or a character that does not fit: four bytes decide which.
     let near = raw.get(..4).unwrap_or(raw);
     let end = if verbatim { None } else { find::byte(b'\\', near) };
     let near = near.get(..end.unwrap_or(near.len())).unwrap_or(near);

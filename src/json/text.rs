@@ -60,7 +60,7 @@ impl TextFlags {
 
 /// The text of a JSON string, still escaped. It borrows its bytes and is decoded as it is read.
 ///
-/// Whatever the bytes are, what is read is valid UTF-8. What strict JSON forbids is understood all the same and told by
+/// Decoding any bytes gives valid UTF-8. What strict JSON forbids is read all the same and reported by
 /// a quirk: ill-formed UTF-8 becomes U+FFFD as in the Encoding standard (`IllFormedUtf8`), half a surrogate pair becomes
 /// U+FFFD (`LoneSurrogate`), raw control characters stay (`RawControl`), and so does an escape that JSON does not know,
 /// with its backslash (`BadEscape`).
@@ -111,7 +111,7 @@ impl<'a> Text<'a> {
         (backslashes % 2 == 0).then_some(half)
     }
 
-    /// The text without the half that [`trailing_half`](Text::trailing_half) tells of. It tells of none any more.
+    /// The text without its [`trailing_half`](Text::trailing_half).
     #[inline]
     pub(crate) fn without_trailing_half(self) -> Self {
         let Some(kept) = self.trailing_half().and_then(|_| self.raw.len().checked_sub(6)) else { return self };
@@ -215,7 +215,7 @@ impl<'a> Text<'a> {
         Text { raw: self.raw.get(len..).unwrap_or_default(), lead: 0, ..self }
     }
 
-    /// The half that waits before it, 0 if there is none.
+    /// The pending high surrogate before it; 0 if there is none.
     #[inline]
     pub(super) fn half(&self) -> u16 {
         self.lead
@@ -239,7 +239,7 @@ impl<'a> Text<'a> {
         Text { raw, lead, flags }
     }
 
-    /// How many bytes it decodes to. All of it is read.
+    /// How many bytes it decodes to. Reads all of it.
     pub fn decoded_len(&self) -> usize {
         if self.is_plain() {
             return self.raw.len();
@@ -247,7 +247,7 @@ impl<'a> Text<'a> {
         self.measure().0
     }
 
-    /// What strict JSON forbids in it. All of it is read.
+    /// What strict JSON forbids in it. Reads all of it.
     pub fn quirks(&self) -> QuirkSet {
         if self.is_plain() {
             return QuirkSet::EMPTY;

@@ -34,7 +34,7 @@ impl<'a> Value<'a> {
         Value { raw, flags }
     }
 
-    /// What the search for its end told of a string's bytes.
+    /// What the search for the string's end found out about its bytes.
     #[cfg(test)]
     pub(crate) fn flags(&self) -> TextFlags {
         self.flags
@@ -87,7 +87,7 @@ impl<'a> Value<'a> {
     }
 
     /// The value with these bytes, which a cursor or a view gave before: what lets a value be kept as an offset and a
-    /// length. Nothing is looked at but what is asked for, whatever the bytes are.
+    /// length. Only the part that is asked for is read, and any bytes are allowed.
     #[inline]
     pub fn from_raw(raw: &'a [u8]) -> Self {
         Value::from_span(raw, TextFlags::UNKNOWN)

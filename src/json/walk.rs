@@ -13,7 +13,7 @@ pub(crate) struct Walk<'a> {
     steps: Steps<'a>,
     max_depth: u32,
     /// A container was just entered: its first member or element has no comma before it. Nothing else needs a stack,
-    /// because whoever walks knows what he entered.
+    /// because the caller knows what it entered.
     fresh: bool,
     /// What is known of the string read last.
     flags: TextFlags,
@@ -76,7 +76,7 @@ impl<'a> Walk<'a> {
         self.fresh
     }
 
-    /// Goes over the comma, if one is due, or over the closing bracket: then `false`.
+    /// Passes the comma, if one is expected, or the closing bracket: then `false`.
     #[inline]
     fn next(&mut self, close: u8) -> bool {
         if core::mem::take(&mut self.fresh) {

@@ -82,8 +82,8 @@ impl Escapes {
         if backslash == 0 {
             return core::mem::take(&mut self.carry);
         }
-        // A run that starts at an odd bit is added to itself there, so that the carry runs through it: the bits that
-        // an addition turns tell runs from an even start from those from an odd start.
+        // A run that starts at an odd bit is added to itself there, so that the carry runs through it. The bits that
+        // the addition flips tell runs with an odd start from runs with an even one.
         let backslash = backslash & !self.carry;
         let follows = backslash << 1 | self.carry;
         let odd_starts = backslash & !EVEN & !follows;
@@ -111,7 +111,7 @@ pub(crate) fn below_lowest(bits: u64) -> u64 {
     bits.wrapping_sub(1) & !bits
 }
 
-/// What is looked for, told block by block.
+/// A search that is answered block by block.
 pub(crate) trait Look<K: Kernel> {
     /// What is found.
     type Found;

@@ -2,7 +2,7 @@
 
 use crate::visits::visit;
 
-/// 16 bytes of a part; what stands behind its end is of no account.
+/// 16 bytes of a part; bytes behind the part's end are ignored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row(pub(super) [u8; 16]);
 

@@ -8,7 +8,7 @@ use crate::visits::visit;
 /// Where a text ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextEnd {
-    /// Offset of its closing quote; beyond all bytes if there is none.
+    /// Offset of its closing quote; `usize::MAX` if there is none.
     pub(crate) at: usize,
     /// What is in it: bit 0 a backslash, bit 1 a byte from 0x80 on, bit 2 a control character.
     pub(crate) flags: u8,
@@ -28,7 +28,7 @@ pub(super) fn text_end_with<K: Kernel>(bytes: &[u8]) -> TextEnd {
         visit!(16);
         let block = K::Narrow::load(first);
         let quote = block.quote();
-        // Whatever is odd in front of the first quote is for the search that tells exactly.
+        // An odd byte in front of the first quote is left to the exact search.
         if quote != 0 && (block.backslash() | block.odd()) & below_lowest(quote) == 0 {
             return TextEnd { at: quote.trailing_zeros() as usize, flags: 0 };
         }

@@ -179,7 +179,7 @@ fn run_short<K: Kernel, const STRICT: bool>(rest: &[u8], from: usize) -> RunEnd 
     visit!(rest.len());
     let block = K::Narrow::load(&short(rest));
     let (stop, control) = stops::<16, STRICT>(block);
-    // The zeros behind the bytes are none of them: what would stop there ends the run at its end.
+    // The zeros behind the bytes are not part of them: a stop there means that the run goes to the end.
     let stop = stop | 1u64.wrapping_shl(rest.len() as u32);
     let before = below_lowest(stop);
     RunEnd {

@@ -173,7 +173,7 @@ fn write<const N: usize>(bytes: &[u8; N], to: &mut [MaybeUninit<u8>; N]) {
 /// A block, and as much behind it: what may be read and written ahead.
 const WINDOW: usize = 128;
 
-/// Decodes as much as [`Progress`] tells of.
+/// Decodes a text, and returns how far it came.
 #[inline(always)]
 pub(super) fn decode<K: Kernel, O: Out>(raw: &[u8], mut out: O) -> Progress {
     // Most texts of a stream are a token.

@@ -307,7 +307,7 @@ impl Lines {
         self.fresh = true;
     }
 
-    /// Drops the byte order mark. Bytes that looked like one and are none become the head of the first line.
+    /// Drops the byte order mark. Bytes that only began like one become the head of the first line.
     fn skip_mark(&mut self, input: &mut &[u8]) {
         while let Some((byte, rest)) = input.split_first() {
             if BOM.get(usize::from(self.head.len)) != Some(byte) {
@@ -324,7 +324,7 @@ impl Lines {
         }
     }
 
-    /// A line that starts with no known name and colon: blank, unknown, a bare name, or too short to tell.
+    /// A line that starts with no known name and colon: blank, unknown, a bare name, or too short to decide.
     fn start<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
         let given: &'a [u8] = input;
         if let Some((line, rest, cr)) = cut(given) {

@@ -54,7 +54,7 @@ impl fmt::Debug for Lossy<'_> {
 #[derive(Clone, Debug)]
 pub struct LossyChunks<'a> {
     chunks: Utf8Chunks<'a>,
-    /// A replacement is due after the run given out last.
+    /// A replacement character follows the run emitted last.
     replace: bool,
 }
 

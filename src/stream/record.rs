@@ -1,7 +1,7 @@
 //! A record: one delta as a batch writes it.
 
 /// One thing of a batch: 64 bytes, no pointers, the layout of the C interface. Texts are offsets into the input or, where
-/// a flag says so, into the scratch; one that is not there has length 0.
+/// a flag is set, into the scratch; an absent one has length 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Record {

@@ -92,7 +92,7 @@ impl<'a> Chunk<'a> {
         self.index.facts.text
     }
 
-    /// Whether the whole event is an error, whatever its payload looks like.
+    /// Whether the whole event is an error, even if its payload looks like a chunk.
     pub fn is_whole_error(&self) -> bool {
         self.index.facts.error_is_whole
     }

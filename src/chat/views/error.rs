@@ -3,7 +3,7 @@
 use crate::chat::scalar::{member_of, text_of};
 use crate::json::{Kind, Text, Value};
 
-/// An error, in whatever place and shape it came: an `error` member, an event named `error`, a field `error`, a choice,
+/// An error, in any of the places and shapes that servers use: an `error` member, an event named `error`, a field `error`, a choice,
 /// or a whole body.
 ///
 /// ```
