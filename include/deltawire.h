@@ -65,8 +65,12 @@
     union { uint64_t align_; unsigned char bytes[DELTAWIRE_BLOCK_SIZE(event_bytes)]; } name
 // The same for an assembler.
 #define DELTAWIRE_MESSAGE_SIZE(log_bytes) (DELTAWIRE_MESSAGE_STATE_SIZE + (((size_t)(log_bytes) + 7u) & ~(size_t)7u))
+// Bytes to add to either size, at most, for tables with room for so many choices and tool calls: max_choices and
+// max_tool_calls of deltawire_config.
+#define DELTAWIRE_TABLES_SIZE(choices, tool_calls) \
+    (((size_t)(choices) + (size_t)(tool_calls)) * DELTAWIRE_ROW_SIZE)
 // Initialisers of the structs that begin with their size. The rest is zero.
-#define DELTAWIRE_CONFIG_INIT {(uint32_t)sizeof(deltawire_config), 0, 0, 0, 0, {0, 0}, 0, 0, 0}
+#define DELTAWIRE_CONFIG_INIT {(uint32_t)sizeof(deltawire_config), 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0}
 #define DELTAWIRE_USAGE_INIT {(uint32_t)sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define DELTAWIRE_END_INIT {(uint32_t)sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define DELTAWIRE_CALLBACKS_INIT \
@@ -146,11 +150,21 @@
 // The least scratch that a batch takes, in bytes.
 #define DELTAWIRE_SCRATCH_MIN 64
 
-// How many choices of one stream are told apart.
-#define DELTAWIRE_MAX_CHOICES 8
+// How many choices of one stream a parser and an assembler have room for, unless `max_choices` asks for another number.
+#define DELTAWIRE_DEFAULT_CHOICES 8
 
-// How many tool calls of one stream are told apart, of all choices together.
-#define DELTAWIRE_MAX_TOOL_CALLS 32
+// How many tool calls of one stream, of all choices together, unless `max_tool_calls` asks for another number.
+#define DELTAWIRE_DEFAULT_TOOL_CALLS 32
+
+// The most that `max_choices` may be.
+#define DELTAWIRE_MAX_CHOICES 128
+
+// The most that `max_tool_calls` may be.
+#define DELTAWIRE_MAX_TOOL_CALLS 1024
+
+// A block needs no more bytes for a choice, or for a tool call: `DELTAWIRE_TABLES_SIZE`. It grows only with
+// `DELTAWIRE_ABI`.
+#define DELTAWIRE_ROW_SIZE 128
 
 // Quirk numbers are below this.
 #define DELTAWIRE_QUIRKS 128
@@ -427,10 +441,10 @@
 // Finish reason `error`.
 #define DELTAWIRE_FINISH_ERROR 7
 
-// More choices than `DELTAWIRE_MAX_CHOICES`.
+// More choices than `max_choices` of the config.
 #define DELTAWIRE_LIMIT_CHOICES 1
 
-// More tool calls than `DELTAWIRE_MAX_TOOL_CALLS`.
+// More tool calls than `max_tool_calls` of the config.
 #define DELTAWIRE_LIMIT_TOOL_CALLS 2
 
 // An index that is no whole number of 32 bits.
@@ -850,6 +864,13 @@ typedef struct {
     uint32_t max_id_len;
     // Bytes at the end of the block that are set apart for direct reading (`deltawire_reserve`); 0 is none.
     uint32_t read_len;
+    // How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, at most
+    // `DELTAWIRE_MAX_CHOICES`. What belongs to a further choice is left out (`DELTAWIRE_EV_LIMIT`).
+    uint32_t max_choices;
+    // How many tool calls of one stream, of all choices together, there is room for; 0 is
+    // `DELTAWIRE_DEFAULT_TOOL_CALLS`, at most `DELTAWIRE_MAX_TOOL_CALLS`. A further call is left out
+    // (`DELTAWIRE_EV_LIMIT`).
+    uint32_t max_tool_calls;
 } deltawire_config;
 
 // How a stream ended, or would if it ended now. `size` is set by the caller; no more than that is written, and a tail
@@ -988,12 +1009,18 @@ deltawire_status deltawire_finish(deltawire_parser *p,
                                   const deltawire_callbacks *cbs,
                                   void *user);
 
-// Bytes of an assembler's block with a log of `log_bytes`: texts take about their own length. 0: too much.
-size_t deltawire_message_size(size_t log_bytes);
+// Bytes of an assembler's block with a log of `log_bytes`: texts take about their own length. Of the config only
+// `max_choices` and `max_tool_calls` count. `cfg` NULL is all defaults: then the size is at most
+// `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. 0: no block is that large, or `deltawire_message_init` would answer E_CONFIG.
+size_t deltawire_message_size(const deltawire_config *cfg, size_t log_bytes);
 
-// Makes an assembler of the block `mem`. As `deltawire_init`. Answers OK, E_NULL, E_ALIGN, E_SMALL,
-// E_RANGE (`mem_len`).
-deltawire_status deltawire_message_init(void *mem, size_t mem_len, deltawire_message **out);
+// Makes an assembler of the block `mem` of `mem_len` bytes. Of the config, NULL or that of the parser, only
+// `max_choices` and `max_tool_calls` count. As `deltawire_init`. Answers OK, E_NULL, E_ALIGN, E_SMALL, E_RANGE
+// (`mem_len`), E_CONFIG.
+deltawire_status deltawire_message_init(void *mem,
+                                        size_t mem_len,
+                                        const deltawire_config *cfg,
+                                        deltawire_message **out);
 
 // A new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
 deltawire_status deltawire_message_reset(deltawire_message *m);
@@ -1090,14 +1117,15 @@ uint32_t deltawire_version(void);
 // The number of the binary interface. Equal numbers go together; see `DELTAWIRE_ABI`.
 uint32_t deltawire_abi(void);
 
-// Bytes of a block with room for `event_bytes` of a cut event: what a user of the heap asks. At most
-// `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: too much. With direct reading add `read_len`, rounded up to 8.
-size_t deltawire_block_size(size_t event_bytes);
+// Bytes of a block for a parser with this config that can keep `event_bytes` of a cut event. `cfg` NULL is all
+// defaults: then the size is at most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. The size includes `read_len`. 0: no block is
+// that large, or `deltawire_init` would answer E_CONFIG.
+size_t deltawire_block_size(const deltawire_config *cfg, size_t event_bytes);
 
 // Makes a parser of the block `mem` of `mem_len` bytes. `cfg` is copied; NULL is all defaults. `*out`, unless `out` is
 // NULL, becomes `(deltawire_parser *)mem`. Whatever is in the block is overwritten: do not call it on a parser in use.
 //
-// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(0)` and `read_len`), E_RANGE (beyond
+// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(cfg, 0)`), E_RANGE (beyond
 // any memory; with `read_len`, 4 GiB or more), E_CONFIG. On failure nothing is written.
 deltawire_status deltawire_init(void *mem, size_t mem_len, const deltawire_config *cfg, deltawire_parser **out);
 

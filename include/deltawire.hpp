@@ -1305,6 +1305,13 @@ struct config {
     std::size_t batch_scratch = 4096;
     /// Bytes set apart for direct reading (`parser::reserve`); 0 is none.
     std::uint32_t read_len = 0;
+    /// How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, 8. What belongs to a further
+    /// choice is left out (`on_limit`). More than `DELTAWIRE_MAX_CHOICES` throws status::config.
+    std::uint32_t max_choices = 0;
+    /// How many tool calls of one stream, of all choices together, there is room for; 0 is
+    /// `DELTAWIRE_DEFAULT_TOOL_CALLS`, 32. A further call is left out. More than `DELTAWIRE_MAX_TOOL_CALLS` throws
+    /// status::config.
+    std::uint32_t max_tool_calls = 0;
 };
 
 /// What a call of `feed` came to.
@@ -1376,10 +1383,12 @@ public:
         c.max_event_len = how.max_event_len;
         c.max_id_len = how.max_id_len;
         c.read_len = how.read_len;
-        const std::size_t base = deltawire_block_size(how.event_bytes);
-        if (base == 0) detail::fail(status::range);
-        // No overflow: what the library calls a size of a block is far below that.
-        len_ = detail::block_len(base) + detail::block_len(how.read_len);
+        c.max_choices = how.max_choices;
+        c.max_tool_calls = how.max_tool_calls;
+        const std::size_t size = deltawire_block_size(&c, how.event_bytes);
+        // Of a config that is refused no block has a size.
+        if (size == 0) detail::fail(deltawire_block_size(&c, 0) == 0 ? status::config : status::range);
+        len_ = detail::block_len(size);
         block_ = detail::make_block(len_);
         detail::checked(deltawire_init(block_.get(), len_, &c, nullptr));
     }
@@ -1685,11 +1694,18 @@ inline batch_range parser::batch_finish() { return batch_range(*this, {}, true);
 class assembler {
 public:
     /// `max_bytes` bounds the block; 0 is 64 MiB. What goes beyond throws status::need_storage, and is not taken in.
-    explicit assembler(std::size_t max_bytes = 0)
+    /// `max_choices` and `max_tool_calls` are as in `config`: give the assembler what its parser has.
+    explicit assembler(std::size_t max_bytes = 0, std::uint32_t max_choices = 0, std::uint32_t max_tool_calls = 0)
         : max_(detail::block_len(max_bytes == 0 ? std::size_t{64} << 20 : max_bytes)) {
-        len_ = detail::block_len(deltawire_message_size(1024));
+        deltawire_config c = {};
+        c.size = static_cast<std::uint32_t>(sizeof c);
+        c.max_choices = max_choices;
+        c.max_tool_calls = max_tool_calls;
+        const std::size_t size = deltawire_message_size(&c, 1024);
+        if (size == 0) detail::fail(status::config);
+        len_ = detail::block_len(size);
         block_ = detail::make_block(len_);
-        detail::checked(deltawire_message_init(block_.get(), len_, nullptr));
+        detail::checked(deltawire_message_init(block_.get(), len_, &c, nullptr));
     }
     assembler(assembler &&other) noexcept { swap(other); }
     assembler &operator=(assembler &&other) noexcept {

@@ -97,9 +97,9 @@ const (
 
 // What a KindLimit left out.
 const (
-	// LimitChoices: more choices than are told apart.
+	// LimitChoices: more choices than the reader has room for: [WithMaxChoices].
 	LimitChoices = C.DELTAWIRE_LIMIT_CHOICES
-	// LimitToolCalls: more tool calls than are told apart.
+	// LimitToolCalls: more tool calls than the reader has room for: [WithMaxToolCalls].
 	LimitToolCalls = C.DELTAWIRE_LIMIT_TOOL_CALLS
 	// LimitIndex: an index that is no whole number of 32 bits.
 	LimitIndex = C.DELTAWIRE_LIMIT_INDEX

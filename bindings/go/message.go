@@ -13,8 +13,9 @@ import (
 // Assembler puts a message together. The zero value is one, empty; give it to a reader by [WithAssembler]. It
 // holds no C memory. It is not for several goroutines at once.
 type Assembler struct {
-	block []uint64
-	taken *C.size_t
+	block  []uint64
+	taken  *C.size_t
+	config C.deltawire_config // only its room for choices and tool calls
 }
 
 // Field is what [Assembler.Text] is asked for.
@@ -118,11 +119,20 @@ const assemblerLog = 4 << 10
 
 func (a *Assembler) p() unsafe.Pointer {
 	if a.block == nil {
-		a.block = make([]uint64, words(C.deltawire_message_size(assemblerLog)))
+		a.config.size = C.sizeof_deltawire_config
+		a.block = make([]uint64, words(C.deltawire_message_size(&a.config, assemblerLog)))
 		a.taken = new(C.size_t)
-		C.deltawire_message_init(unsafe.Pointer(&a.block[0]), C.size_t(len(a.block)*8), nil)
+		C.deltawire_message_init(unsafe.Pointer(&a.block[0]), C.size_t(len(a.block)*8), &a.config, nil)
 	}
 	return unsafe.Pointer(&a.block[0])
+}
+
+// setRoom makes the room for choices and tool calls that of a reader. If it was another, the message is empty.
+func (a *Assembler) setRoom(choices, calls C.uint32_t) {
+	if a.config.max_choices != choices || a.config.max_tool_calls != calls {
+		a.config.max_choices, a.config.max_tool_calls = choices, calls
+		a.block = nil
+	}
 }
 
 // Reset begins a new message.

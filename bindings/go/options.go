@@ -111,6 +111,26 @@ func WithMaxDepth(depth int) Option {
 	}
 }
 
+// WithMaxChoices sets how many choices of one stream there is room for, in the reader and in its [Assembler], from 1 to
+// 128: 8 without it. What belongs to a further choice is left out, and a [KindLimit] reports it.
+func WithMaxChoices(choices int) Option {
+	return func(s *settings) {
+		if s.inRange("WithMaxChoices", choices, C.DELTAWIRE_MAX_CHOICES) {
+			s.config.max_choices = C.uint32_t(choices)
+		}
+	}
+}
+
+// WithMaxToolCalls sets how many tool calls of one stream, of all choices together, there is room for, in the reader and
+// in its [Assembler], from 1 to 1024: 32 without it. A further call is left out, and a [KindLimit] reports it.
+func WithMaxToolCalls(calls int) Option {
+	return func(s *settings) {
+		if s.inRange("WithMaxToolCalls", calls, C.DELTAWIRE_MAX_TOOL_CALLS) {
+			s.config.max_tool_calls = C.uint32_t(calls)
+		}
+	}
+}
+
 // WithStrict makes quirks an error, a [*StrictError]: these, or all if none is named.
 func WithStrict(quirks ...Quirk) Option {
 	return func(s *settings) {

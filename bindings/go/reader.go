@@ -79,7 +79,10 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 	if s.assembler != nil {
 		s.config.events |= C.DELTAWIRE_MESSAGE_EVENTS
 	}
-	r.block = make([]uint64, words(C.deltawire_block_size(C.size_t(s.block))))
+	if s.assembler != nil {
+		s.assembler.setRoom(s.config.max_choices, s.config.max_tool_calls)
+	}
+	r.block = make([]uint64, words(C.deltawire_block_size(&s.config, C.size_t(s.block))))
 	r.events = make([]C.deltawire_event, s.array)
 	r.scratch = make([]byte, s.scratch)
 	r.buf = make([]byte, s.readSize)

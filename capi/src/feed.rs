@@ -139,7 +139,7 @@ fn is_of_other<T: Target>(core: &Core) -> bool {
 /// Reads what was given, or what was committed: how many bytes of what was given are spent, and the status.
 pub(crate) fn read<T: Target>(mut open: Open<'_>, data: &[u8], target: &mut T) -> (usize, deltawire_status) {
     let area_at = open.area_at();
-    let (core, mut store, area) = open.movable();
+    let (core, mut store, mut tracker, area) = open.parts();
     if core.sticky != DELTAWIRE_OK {
         return (0, core.sticky);
     }
@@ -150,7 +150,8 @@ pub(crate) fn read<T: Target>(mut open: Open<'_>, data: &[u8], target: &mut T) -
     }
     let (input, base) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, 0) };
     let base = u32::try_from(base).unwrap_or(u32::MAX);
-    let (spent, outcome) = core.emitter.run(&mut core.machine, &mut store, &mut core.tracker, input, base, target);
+    let (spent, outcome) = core.emitter.run(&mut core.machine, &mut store, &mut tracker, input, base, target);
+    core.tracker = tracker.state();
     let status = conclude(core, outcome, target);
     over(core, status, !data.is_empty());
     if is_committed {
@@ -162,7 +163,7 @@ pub(crate) fn read<T: Target>(mut open: Open<'_>, data: &[u8], target: &mut T) -
 
 /// The end of the stream, as far as a call gets.
 pub(crate) fn finish<T: Target>(mut open: Open<'_>, target: &mut T) -> deltawire_status {
-    let (core, mut store, _) = open.movable();
+    let (core, mut store, mut tracker, _) = open.parts();
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;
     }
@@ -172,7 +173,8 @@ pub(crate) fn finish<T: Target>(mut open: Open<'_>, target: &mut T) -> deltawire
     if core.spent < core.committed || is_of_other::<T>(core) {
         return DELTAWIRE_E_STATE;
     }
-    let outcome = core.emitter.finish(&mut core.machine, &mut store, &mut core.tracker, target);
+    let outcome = core.emitter.finish(&mut core.machine, &mut store, &mut tracker, target);
+    core.tracker = tracker.state();
     match outcome {
         Outcome::Resume => {}
         Outcome::Done => core.phase = Phase::Ended,
@@ -194,7 +196,7 @@ fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawi
             return T::FULL;
         }
         (Outcome::NeedStorage(need), _) => {
-            core.need = crate::block::size_for(need.len, core.read_len);
+            core.need = core.size_for(need.len);
             return DELTAWIRE_NEED_STORAGE;
         }
         (Outcome::Stopped(_), Some((code, offset))) if code < 0 => (DELTAWIRE_E_ABORTED, code, quirk, offset),

@@ -57,10 +57,17 @@ pub const DELTAWIRE_STATE_SIZE: usize = 8192;
 pub const DELTAWIRE_MESSAGE_STATE_SIZE: usize = 4096;
 /// The least scratch that a batch takes, in bytes.
 pub const DELTAWIRE_SCRATCH_MIN: usize = 64;
-/// How many choices of one stream are told apart.
-pub const DELTAWIRE_MAX_CHOICES: u32 = 8;
-/// How many tool calls of one stream are told apart, of all choices together.
-pub const DELTAWIRE_MAX_TOOL_CALLS: u32 = 32;
+/// How many choices of one stream a parser and an assembler have room for, unless `max_choices` asks for another number.
+pub const DELTAWIRE_DEFAULT_CHOICES: u32 = 8;
+/// How many tool calls of one stream, of all choices together, unless `max_tool_calls` asks for another number.
+pub const DELTAWIRE_DEFAULT_TOOL_CALLS: u32 = 32;
+/// The most that `max_choices` may be.
+pub const DELTAWIRE_MAX_CHOICES: u32 = 128;
+/// The most that `max_tool_calls` may be.
+pub const DELTAWIRE_MAX_TOOL_CALLS: u32 = 1024;
+/// A block needs no more bytes for a choice, or for a tool call: `DELTAWIRE_TABLES_SIZE`. It grows only with
+/// `DELTAWIRE_ABI`.
+pub const DELTAWIRE_ROW_SIZE: usize = 128;
 /// Quirk numbers are below this.
 pub const DELTAWIRE_QUIRKS: u32 = 128;
 
@@ -100,6 +107,13 @@ pub struct deltawire_config {
     pub max_id_len: u32,
     /// Bytes at the end of the block that are set apart for direct reading (`deltawire_reserve`); 0 is none.
     pub read_len: u32,
+    /// How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, at most
+    /// `DELTAWIRE_MAX_CHOICES`. What belongs to a further choice is left out (`DELTAWIRE_EV_LIMIT`).
+    pub max_choices: u32,
+    /// How many tool calls of one stream, of all choices together, there is room for; 0 is
+    /// `DELTAWIRE_DEFAULT_TOOL_CALLS`, at most `DELTAWIRE_MAX_TOOL_CALLS`. A further call is left out
+    /// (`DELTAWIRE_EV_LIMIT`).
+    pub max_tool_calls: u32,
 }
 
 /// Bytes: not ended by NUL. `{NULL, 0}` is none.
@@ -478,9 +492,9 @@ pub const DELTAWIRE_FINISH_FUNCTION_CALL: u32 = 6;
 /// Finish reason `error`.
 pub const DELTAWIRE_FINISH_ERROR: u32 = 7;
 
-/// More choices than `DELTAWIRE_MAX_CHOICES`.
+/// More choices than `max_choices` of the config.
 pub const DELTAWIRE_LIMIT_CHOICES: u32 = 1;
-/// More tool calls than `DELTAWIRE_MAX_TOOL_CALLS`.
+/// More tool calls than `max_tool_calls` of the config.
 pub const DELTAWIRE_LIMIT_TOOL_CALLS: u32 = 2;
 /// An index that is no whole number of 32 bits.
 pub const DELTAWIRE_LIMIT_INDEX: u32 = 3;
