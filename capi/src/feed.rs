@@ -56,12 +56,13 @@ unsafe fn callbacks(given: *const deltawire_callbacks) -> Result<deltawire_callb
     unsafe { sized(given, core::ptr::addr_of!((*given).size).read_unaligned(), SILENT) }
 }
 
-/// Reads `len` bytes and calls `cbs` for what is in them. `cbs` and `user` are used for this call only; `cbs` may
-/// be NULL: nothing is called. NULL with 0 is no bytes: nothing happens, unless something is pending. `*consumed`, unless `consumed` is NULL, is written on every path.
+/// Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call
+/// only; `cbs` may be NULL: no function is called. NULL with length 0 gives no bytes, which only
+/// matters if an event is pending. `*consumed`, unless `consumed` is NULL, is written on every path.
 ///
-/// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and while a batch has an
-/// event pending), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE (`len` is beyond any memory), E_RESUME,
-/// E_ABORTED, E_CALLBACK, E_STRICT.
+/// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
+/// while an event of a batch is pending), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE
+/// (`len` is beyond any memory), E_RESUME, E_ABORTED, E_CALLBACK, E_STRICT.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_feed(
@@ -89,9 +90,10 @@ pub unsafe extern "C" fn deltawire_feed(
     }
 }
 
-/// Says that the stream ended. May call `cbs` (a last event without its blank line, half a character) and so may stop:
-/// call again until the answer is not above 0. Then `deltawire_end_of` has the verdict. Bytes that were never given count as
-/// cut off. Once it has answered OK it answers OK again. Answers as `deltawire_feed`.
+/// Ends the stream. This may emit a last event without its blank line, or an unpaired surrogate, and
+/// so may stop: call again until the answer is not above 0. Then `deltawire_end_of` has the verdict.
+/// Bytes that were not given count as cut off. After OK, further calls answer OK and do nothing.
+/// Answers as `deltawire_feed`.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_finish(

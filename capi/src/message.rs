@@ -145,9 +145,10 @@ unsafe fn look<'b>(m: *const deltawire_message) -> Result<(&'b State, &'b [u8]),
     }
 }
 
-/// Bytes of an assembler's block with a log of `log_bytes`: texts take about their own length. Of the config only
-/// `max_choices` and `max_tool_calls` count. `cfg` NULL is all defaults: then the size is at most
-/// `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. 0: no block is that large, or `deltawire_message_init` would answer E_CONFIG.
+/// The size of an assembler's block, in bytes, with a log of `log_bytes`; a text takes about its own
+/// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. `cfg` may be
+/// NULL: all defaults. The size is then at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. 0: no block is
+/// that large, or `deltawire_message_init` would answer E_CONFIG.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_size(cfg: *const deltawire_config, log_bytes: usize) -> usize {
@@ -161,9 +162,9 @@ pub unsafe extern "C" fn deltawire_message_size(cfg: *const deltawire_config, lo
     }
 }
 
-/// Makes an assembler of the block `mem` of `mem_len` bytes. Of the config, NULL or that of the parser, only
-/// `max_choices` and `max_tool_calls` count. As `deltawire_init`. Answers OK, E_NULL, E_ALIGN, E_SMALL, E_RANGE
-/// (`mem_len`), E_CONFIG.
+/// Makes an assembler in the block `mem` of `mem_len` bytes. Give it the config of its parser, so
+/// that both have the same room: only `max_choices` and `max_tool_calls` matter. As
+/// `deltawire_init`. Answers OK, E_NULL, E_ALIGN, E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_init(
@@ -197,7 +198,7 @@ pub unsafe extern "C" fn deltawire_message_init(
     })())
 }
 
-/// A new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
+/// Begins a new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_reset(m: *mut deltawire_message) -> deltawire_status {
@@ -247,8 +248,8 @@ pub unsafe extern "C" fn deltawire_message_move(
     })())
 }
 
-/// Bytes of the block that it wants: after NEED_STORAGE the next size that makes sense, else the least that holds what
-/// is kept. 0: not an assembler.
+/// The size of the block that the assembler needs, in bytes: after NEED_STORAGE the size to move to,
+/// else the smallest that holds the message. 0: not an assembler.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_need(m: *const deltawire_message) -> usize {
@@ -442,16 +443,17 @@ static CALLBACKS: deltawire_callbacks = deltawire_callbacks {
     ..SILENT
 };
 
-/// Callbacks that put a message together: `deltawire_feed(p, data, len, deltawire_message_callbacks(), m, &consumed)`.
-/// When the block is full they answer `DELTAWIRE_AGAIN`: the feed is PAUSED, `deltawire_message_is_full` says 1; move the
-/// message to a block of `deltawire_message_need` bytes and feed on. The table is static: callbacks of your own may call
-/// those of it, with the assembler for `user`, and return what they do.
+/// Callbacks that assemble a message: `deltawire_feed(p, data, len, deltawire_message_callbacks(),
+/// m, &consumed)`. When the block is full they return `DELTAWIRE_AGAIN`. The feed then answers
+/// PAUSED, and `deltawire_message_is_full` returns 1: move the message to a block of
+/// `deltawire_message_need` bytes and go on. The table is static. Your own callbacks may call its
+/// functions with the assembler as `user`, and return their results.
 #[no_mangle]
 pub extern "C" fn deltawire_message_callbacks() -> *const deltawire_callbacks {
     &CALLBACKS
 }
 
-/// 1: what was to be added last did not fit. 0: it did, or this is no assembler.
+/// 1: the last event did not fit into the block. 0: it did, or this is not an assembler.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_is_full(m: *const deltawire_message) -> u32 {
@@ -459,10 +461,11 @@ pub unsafe extern "C" fn deltawire_message_is_full(m: *const deltawire_message) 
     unsafe { look(m) }.map_or(0, |(state, _)| u32::from(state.full))
 }
 
-/// Takes in the `n` events of a batch whose kinds are in `DELTAWIRE_MESSAGE_EVENTS`, which the event mask must ask for;
-/// others say nothing to it. `data` and `scratch` are those of the batch. `*taken`, unless NULL, is written on every path:
-/// how many events were taken in; after NEED_STORAGE move, and give the others again. What is over a limit is left out
-/// (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
+/// Adds the `n` events of a batch. The config's `events` must contain `DELTAWIRE_MESSAGE_EVENTS`;
+/// the function skips other kinds. `data` and `scratch` are those of the batch. `*taken`, unless
+/// NULL, is written on every path: how many events were added. After NEED_STORAGE move the message,
+/// and give the other events again. Events beyond a limit are left out (`deltawire_message_limit`).
+/// Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_add(
@@ -515,7 +518,7 @@ pub unsafe extern "C" fn deltawire_message_add(
     }
 }
 
-/// How many choices it has; 0 if this is no assembler.
+/// How many choices the message has; 0 if this is not an assembler.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_choices(m: *const deltawire_message) -> u32 {
@@ -523,7 +526,8 @@ pub unsafe extern "C" fn deltawire_message_choices(m: *const deltawire_message) 
     unsafe { look(m) }.map_or(0, |(state, _)| state.log.choices() as u32)
 }
 
-/// The index of its `n`th choice; they are in order. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE.
+/// The index of the `n`th choice; choices are in ascending order of their indexes. Answers OK,
+/// ABSENT, E_NULL, E_ALIGN, E_STATE.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_choice_index(
@@ -549,7 +553,7 @@ pub unsafe extern "C" fn deltawire_message_calls(m: *const deltawire_message, ch
     unsafe { look(m) }.map_or(0, |(state, _)| state.log.calls(choice))
 }
 
-/// What was left out, if anything was: `DELTAWIRE_LIMIT_*` of the first; else 0.
+/// Why something was left out of the message first, as `DELTAWIRE_LIMIT_*`; 0 if nothing was.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_limit(m: *const deltawire_message) -> u32 {
@@ -600,9 +604,11 @@ fn field_of(field: u32) -> Option<Field> {
     })
 }
 
-/// A text of the message (`DELTAWIRE_M_*`) into `buf`: of the choice with index `choice`, of its `call`th call in the
-/// order of the finished message; 0 where they do not matter. `*need`, unless NULL, is its length. Not ended by NUL; the
-/// fields that are JSON are as they came. Each call reads the log once. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written).
+/// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
+/// `call` the position of a call among that choice's calls in the finished message; give 0 where the
+/// field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
+/// fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
+/// ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_text(
@@ -628,8 +634,9 @@ pub unsafe extern "C" fn deltawire_message_text(
     }
 }
 
-/// The whole message as JSON, a `chat.completion` as the API sends it when it does not stream. `flags`:
-/// `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN, E_STATE, E_RANGE (`flags`), E_SMALL.
+/// Copies the whole message as JSON: a `chat.completion`, as the API sends it without streaming.
+/// `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN, E_STATE,
+/// E_RANGE (`flags`), E_SMALL.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_json(

@@ -9,7 +9,8 @@ use deltawire::stream::{Emitter, Machine, Payload};
 use deltawire::track::TrackerState;
 use deltawire::{Config, Framing, Limits, Quirk, QuirkSet, Validate};
 
-/// The version of the library: major * 1000000 + minor * 1000 + patch, as `DELTAWIRE_VERSION` is that of the header.
+/// The version of the library: major * 1000000 + minor * 1000 + patch. `DELTAWIRE_VERSION` is that
+/// of the header.
 #[no_mangle]
 pub extern "C" fn deltawire_version() -> u32 {
     const VERSION: [u32; 3] = [0, 1, 0];
@@ -17,15 +18,17 @@ pub extern "C" fn deltawire_version() -> u32 {
     major * 1_000_000 + minor * 1_000 + patch
 }
 
-/// The number of the binary interface. Equal numbers go together; see `DELTAWIRE_ABI`.
+/// The number of the binary interface of the library. A program runs only with a library whose
+/// number equals its own `DELTAWIRE_ABI`.
 #[no_mangle]
 pub extern "C" fn deltawire_abi() -> u32 {
     1
 }
 
-/// Bytes of a block for a parser with this config that can keep `event_bytes` of a cut event. `cfg` NULL is all
-/// defaults: then the size is at most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. The size includes `read_len`. 0: no block is
-/// that large, or `deltawire_init` would answer E_CONFIG.
+/// The size of a block, in bytes, for a parser with this config that can keep `event_bytes` of a cut
+/// event; `read_len` of the config is included. `cfg` may be NULL: all defaults. The size is then at
+/// most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: no block is that large, or `deltawire_init` would
+/// answer E_CONFIG.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_block_size(cfg: *const deltawire_config, event_bytes: usize) -> usize {
@@ -120,8 +123,9 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
     })
 }
 
-/// Makes a parser of the block `mem` of `mem_len` bytes. `cfg` is copied; NULL is all defaults. `*out`, unless `out` is
-/// NULL, becomes `(deltawire_parser *)mem`. Whatever is in the block is overwritten: do not call it on a parser in use.
+/// Makes a parser in the block `mem` of `mem_len` bytes. `cfg` may be NULL: all defaults. `*out`,
+/// unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function overwrites the block: do
+/// not call it on a parser in use.
 ///
 /// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(cfg, 0)`), E_RANGE (beyond
 /// any memory; with `read_len`, 4 GiB or more), E_CONFIG. On failure nothing is written.
@@ -153,7 +157,8 @@ pub unsafe extern "C" fn deltawire_init(
     })())
 }
 
-/// A new stream with the same config. Takes time by the fixed state, not by the block. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+/// Begins a new stream with the same config. The time depends on the state and the tables, not on
+/// the size of the event buffer. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_status {
@@ -183,11 +188,13 @@ fn reachable(mem_len: usize, read_len: usize) -> Result<(), deltawire_status> {
     Ok(())
 }
 
-/// Moves the parser `src` to the block `mem`, bigger or smaller; what is retained must fit (`deltawire_need`). `*out`,
-/// unless NULL, becomes `(deltawire_parser *)mem`. The blocks must not overlap. `src` is not changed, and may be freed.
+/// Moves the parser `src` to the block `mem`, which may be larger or smaller as long as what `src`
+/// retains fits (`deltawire_need`). `*out`, unless NULL, becomes `(deltawire_parser *)mem`. The
+/// blocks must not overlap. `src` is unchanged, and may be freed.
 ///
-/// What was reserved for direct reading is not reserved any more. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT,
-/// E_SMALL, E_RANGE (beyond any memory; with `read_len`, 4 GiB or more). On failure nothing is written.
+/// A reservation for direct reading ends. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT,
+/// E_SMALL, E_RANGE (beyond any memory; with `read_len`, 4 GiB or more). On failure nothing is
+/// written.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_move(
@@ -227,8 +234,8 @@ pub unsafe extern "C" fn deltawire_move(
     })())
 }
 
-/// Bytes of the block that the parser wants: after NEED_STORAGE the next size that makes sense, else the least that
-/// holds what is retained. 0: not a parser.
+/// The size of the block that the parser needs, in bytes: after NEED_STORAGE the size to move to,
+/// else the smallest that holds what the parser retains. 0: not a parser.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_need(p: *const deltawire_parser) -> usize {
