@@ -1,41 +1,50 @@
-/* deltawire.h - LLM token streams: bytes in, deltas out.            SPDX-License-Identifier: MIT OR Apache-2.0
+/* deltawire.h - LLM token streams: bytes in, deltas out. SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * ALLOCATION  None, ever. All memory is the caller's.
- * MEMORY      A parser is one block of memory: fixed state, then room for an event that was cut. No pointer is kept in it
- *             between calls (not to itself, to input, callbacks or user): a memcpy of the block, outside of a call, is a
- *             snapshot or a move. Aligned to DELTAWIRE_ALIGN. The same holds of an assembler.
- * VIEWS       In a callback, what is pointed to is valid until it returns. A batch deals in offsets: valid until the next
- *             call on the parser, as long as input and scratch are unchanged. A deltawire_value lives as long as its bytes.
- * TEXT        Texts are valid UTF-8 and not empty; none ends inside a code point or a surrogate pair. A text may come in
- *             several pieces: all but the last have DELTAWIRE_EVF_MORE. What is called bytes is as it came, and may be
- *             empty. Nothing is ended by NUL, but for the names that are said to be.
- * CALLS       NULL with length 0 is legal wherever bytes go in. Any number may be given for an enumeration: what is not
- *             known is answered with a status. Every function says which statuses it answers; any that takes a length
- *             answers E_RANGE if it is beyond any memory ((size_t)-1, as a failed read gives it). `*out` of a getter is
- *             written only when the answer is OK.
- * RESUMING    After a status above 0 give the bytes from `consumed` on again, perhaps with more behind them; if all were
- *             consumed, NULL and 0. The events come as if nothing had happened. A write callback of libcurl, which has to
- *             take all or nothing, loops until the status is 0 or below (see docs/gateway.md).
- * FAULTS      in the data are events (DELTAWIRE_EV_MALFORMED, _TOO_LONG, _LIMIT, _QUIRK), and the stream goes on. Statuses
- *             tell of calls.
- * THREADS     Any thread, one at a time for each parser. No globals, no thread-locals, no locks. Functions that take
- *             const pointers may run at the same time.
- * REENTRANCY  From a callback only functions that take a deltawire_chunk, a deltawire_value or another parser may be
- *             called, and those of an assembler. Those that take the parser itself answer E_REENTRANT (counts: 0) and
- *             change nothing. Not detected, and so forbidden: deltawire_init over a parser in use; copying the block, an
- *             exception or longjmp out of a callback.
- * LENGTHS     A function that copies a text out takes NULL and 0 to ask for its length: it answers E_SMALL (OK if there is
- *             nothing to copy), and `*need` has the length.
- * LOSSES      The verdict of deltawire_end says how a stream ended; `complete` says that nothing was lost on the way either:
- *             a payload that could not be read, an event over the limit (without DELTAWIRE_CFG_GROW: over what the block
- *             holds), an event that the end of the stream cut, or more choices or calls than there is room for.
- * MESSAGES    An assembler can stand beside callbacks of your own: let each call that of deltawire_message_callbacks() of the
- *             same name, with the assembler for `user`. If it answers DELTAWIRE_AGAIN the block is full: move the message at
- *             once and call again, or return that and move it when the feed is PAUSED.
- * VERSIONS    Structs that the caller fills begin with their size, a multiple of 8. They only grow at the end: members that an older caller
- *             does not have are defaults, and what a newer one has beyond the library's knowledge must be zero (E_CONFIG).
- *             deltawire_event is 64 bytes for ever. Ignore kinds, flags and quirks that you do not know. DELTAWIRE_ABI
- *             changes when a program has to be compiled again.
+ * ALLOCATION  The library never allocates. The caller provides all memory.
+ * MEMORY      A parser is one block of memory: its state and tables, then room for an event that a
+ *             read cut. Between calls the block holds no pointers (not to itself, to input,
+ *             callbacks or user), so a memcpy of the block, outside of a call, is a snapshot or a
+ *             move. A block is aligned to DELTAWIRE_ALIGN. All of this holds for an assembler, too.
+ * VIEWS       What a callback receives is valid until the callback returns. The offsets in the
+ *             events of a batch are valid until the next call on the parser, as long as input and
+ *             scratch are unchanged. A deltawire_value is valid as long as its bytes are.
+ * TEXT        Texts are valid UTF-8 and not empty; none ends inside a code point or a surrogate
+ *             pair. A text may come in several pieces: all but the last have the flag
+ *             DELTAWIRE_EVF_MORE. Where a comment says "bytes", they are as sent, and may be empty.
+ *             Texts are not ended by NUL, except for the static names that are documented so.
+ * CALLS       NULL with length 0 is valid input wherever a function takes bytes. Any number is
+ *             valid where a function takes an enumeration: an unknown number is answered with a
+ *             status. Each comment lists the statuses that its function answers. A function that
+ *             takes a length answers E_RANGE if the length is beyond any memory, as (size_t)-1 of a
+ *             failed read is. A getter writes `*out` only if it answers OK.
+ * RESUMING    After a status above 0, give the bytes from `consumed` on again, perhaps with more
+ *             behind them; if all bytes were consumed, give NULL and 0. The events go on as if the
+ *             call had not stopped. A write callback of libcurl, which must take all bytes or none,
+ *             loops until the status is 0 or below (see docs/gateway.md).
+ * FAULTS      Faults in the data are events (DELTAWIRE_EV_MALFORMED, _TOO_LONG, _LIMIT, _QUIRK),
+ *             and the stream goes on. A status describes the call.
+ * THREADS     A parser may be used by any thread, by one at a time. The library has no globals,
+ *             thread-locals or locks. Functions that take const pointers may run at the same time.
+ * REENTRANCY  A callback may call functions that take a deltawire_chunk, a deltawire_value, an
+ *             assembler or another parser. Functions that take the calling parser answer
+ *             E_REENTRANT (counters: 0) and change nothing. The library cannot detect
+ *             deltawire_init over a parser in use, a copy of its block, or an exception or longjmp
+ *             out of a callback: all of these are forbidden.
+ * LENGTHS     A function that copies a text accepts NULL and 0 to ask for the length: it answers
+ *             E_SMALL (OK if the text is empty) and writes the length to `*need`.
+ * LOSSES      The verdict of deltawire_end describes how a stream ended. `complete` also requires
+ *             that nothing was lost on the way: no payload was malformed, no event was over the
+ *             limit (without DELTAWIRE_CFG_GROW: over the size of the block) or cut by the end of
+ *             the stream, and no choice or tool call was beyond max_choices and max_tool_calls.
+ * MESSAGES    To combine an assembler with callbacks of your own, let each of them call the
+ *             function of the same name in deltawire_message_callbacks(), with the assembler as
+ *             `user`. If that returns DELTAWIRE_AGAIN, the block is full: move the message at once
+ *             and call again, or return DELTAWIRE_AGAIN and move it when the feed answers PAUSED.
+ * VERSIONS    Structs that the caller fills begin with their size, a multiple of 8. They only grow
+ *             at the end: a member that an older caller lacks has its default, and members that the
+ *             library does not know must be zero (E_CONFIG). A deltawire_event has 64 bytes in
+ *             every version. Ignore kinds, flags and quirks that you do not know. DELTAWIRE_ABI
+ *             changes when programs have to be compiled again.
  *
  * Generated from capi/ by cbindgen. C99, C++11. */
 
@@ -57,46 +66,59 @@
 
 // The bit of a kind of event in deltawire_config.events and in a frame's number.
 #define DELTAWIRE_MASK(kind) (UINT64_C(1) << (kind))
-// Bytes of a block with room for an event of so many bytes at least.
-#define DELTAWIRE_BLOCK_SIZE(event_bytes) (DELTAWIRE_STATE_SIZE + (((size_t)(event_bytes) + 7u) & ~(size_t)7u))
-// Declares a block of that size, aligned: on the stack, static, or in a struct. `&name` and `sizeof name` go to
-// deltawire_init.
+// The size of a block, with the default config, that can keep `event_bytes` of a cut event.
+#define DELTAWIRE_BLOCK_SIZE(event_bytes) \
+    (DELTAWIRE_STATE_SIZE + (((size_t)(event_bytes) + 7u) & ~(size_t)7u))
+// Declares an aligned block of that size, on the stack, static, or in a struct. Give `&name` and
+// `sizeof name` to deltawire_init.
 #define deltawire_block(name, event_bytes) \
     union { uint64_t align_; unsigned char bytes[DELTAWIRE_BLOCK_SIZE(event_bytes)]; } name
-// The same for an assembler.
-#define DELTAWIRE_MESSAGE_SIZE(log_bytes) (DELTAWIRE_MESSAGE_STATE_SIZE + (((size_t)(log_bytes) + 7u) & ~(size_t)7u))
-// Initialisers of the structs that begin with their size. The rest is zero.
-#define DELTAWIRE_CONFIG_INIT {(uint32_t)sizeof(deltawire_config), 0, 0, 0, 0, {0, 0}, 0, 0, 0}
+// The size of an assembler's block, with the default config and a log of `log_bytes`.
+#define DELTAWIRE_MESSAGE_SIZE(log_bytes) \
+    (DELTAWIRE_MESSAGE_STATE_SIZE + (((size_t)(log_bytes) + 7u) & ~(size_t)7u))
+// An upper bound of the bytes that a block needs in addition to either size if max_choices and
+// max_tool_calls of its deltawire_config are these numbers.
+#define DELTAWIRE_TABLES_SIZE(choices, tool_calls) \
+    (((size_t)(choices) + (size_t)(tool_calls)) * DELTAWIRE_ROW_SIZE)
+// Initialisers of the structs that begin with their size; all other members are zero.
+#define DELTAWIRE_CONFIG_INIT \
+    {(uint32_t)sizeof(deltawire_config), 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0}
 #define DELTAWIRE_USAGE_INIT {(uint32_t)sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define DELTAWIRE_END_INIT {(uint32_t)sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define DELTAWIRE_CALLBACKS_INIT \
-    {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+    {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+     NULL, NULL, NULL, NULL, NULL, NULL}
 
 
-// All input is consumed, and nothing is pending.
+// All input is consumed, and no event is pending.
 #define DELTAWIRE_OK 0
 
-// A callback asked for a pause, or to be called again. Give the bytes from `consumed` on again to go on.
+// A callback returned `DELTAWIRE_PAUSE` or `DELTAWIRE_AGAIN`. To go on, give the bytes from
+// `consumed` on again.
 #define DELTAWIRE_PAUSED 1
 
-// Batch: the array or the scratch is full. Take the events out, then call again with the bytes from `consumed` on.
+// Batch: the array or the scratch is full. Process the events, then call again with the bytes from
+// `consumed` on.
 #define DELTAWIRE_MORE 2
 
-// A cut event does not fit into the block (only with `DELTAWIRE_CFG_GROW`): `deltawire_move` to a block of
-// `deltawire_need` bytes, then call again with the bytes from `consumed` on. An assembler answers it too.
+// The block is too small. A parser answers this for an event that a read cut (only with
+// `DELTAWIRE_CFG_GROW`), an assembler for a message: move it to a block of `deltawire_need` or
+// `deltawire_message_need` bytes, then call again with the bytes from `consumed` on.
 #define DELTAWIRE_NEED_STORAGE 3
 
-// A getter's answer: there is no such thing, or it is of another type.
+// A getter's answer: there is no such value, or it has another type.
 #define DELTAWIRE_ABSENT 10
 
 // Misuse: a pointer is NULL that must not be.
 #define DELTAWIRE_E_NULL -1
 
-// Misuse: a struct that the caller fills has a size or a value that is not known, or a tail that is not zero.
+// Misuse: a struct that the caller fills has an unknown size, a value out of range, or a tail that
+// is not zero.
 #define DELTAWIRE_E_CONFIG -2
 
-// Misuse: memory is too small. Of a getter with a size query: the text does not fit; nothing was written but `*need`.
+// Misuse: memory is too small. If a getter's text does not fit into the buffer, only `*need` is
+// written.
 #define DELTAWIRE_E_SMALL -3
 
 // Misuse: memory is not aligned to `DELTAWIRE_ALIGN`.
@@ -105,69 +127,88 @@
 // Misuse: the block was never initialised, or the order of calls is wrong.
 #define DELTAWIRE_E_STATE -5
 
-// Misuse: called from a callback of the same parser.
+// Misuse: a callback called a function on the parser that is calling it.
 #define DELTAWIRE_E_REENTRANT -6
 
-// Misuse: an argument is outside its range, or a number does not fit the type asked for.
+// Misuse: an argument is outside its range, or a number does not fit the requested type.
 #define DELTAWIRE_E_RANGE -7
 
-// Misuse: the bytes that were not consumed were not given again: these are fewer than the pending event has.
+// Misuse: an event is pending, and the caller gave fewer bytes than the event has. Give the bytes
+// from `consumed` on again.
 #define DELTAWIRE_E_RESUME -8
 
-// A callback returned a number below 0, which `deltawire_user_code` tells.
+// A callback returned a number below 0; `deltawire_user_code` returns that number.
 #define DELTAWIRE_E_ABORTED -100
 
-// A callback returned a number that it may not return, which `deltawire_user_code` tells.
+// A callback returned a number that is not allowed; `deltawire_user_code` returns that number.
 #define DELTAWIRE_E_CALLBACK -101
 
-// A quirk came that the config makes an error: `deltawire_error_quirk`, `deltawire_error_offset`.
+// The stream has a quirk that the config makes an error; `deltawire_error_quirk` and
+// `deltawire_error_offset` name it.
 #define DELTAWIRE_E_STRICT -102
 
-// A callback's answer: go on.
+// A callback returns this to go on.
 #define DELTAWIRE_GO_ON 0
 
-// A callback's answer: stop after this event, whose other callbacks are still called. The answer of the call is
-// `DELTAWIRE_PAUSED`.
+// A callback returns this to stop after the current event. The event's other callbacks are still
+// called. The call then returns `DELTAWIRE_PAUSED`.
 #define DELTAWIRE_PAUSE 1
 
-// A callback's answer: stop here; it is called again for the same thing, of a text in pieces for the same piece, and the
-// event goes on behind that. The answer of the call is `DELTAWIRE_PAUSED`. Only callbacks can go on, no batch.
+// A callback returns this to stop at once. The call returns `DELTAWIRE_PAUSED`; the next call
+// repeats this callback, with the same piece if a text comes in pieces, and goes on from there.
+// Only `deltawire_feed` and `deltawire_finish` can go on from there, not a batch.
 #define DELTAWIRE_AGAIN 2
 
-// The alignment of every block, in bytes. What malloc gives satisfies it, and so does a Go `[]uint64`.
+// The alignment of every block, in bytes. Memory of malloc has it, and so has a Go `[]uint64`.
 #define DELTAWIRE_ALIGN 8
 
-// Bytes of a block that are not event buffer: the fixed state, with room to spare. It grows only with `DELTAWIRE_ABI`.
+// Bytes of a block beside the event buffer: the state and tables of the default size, with room to
+// spare. It grows only with `DELTAWIRE_ABI`.
 #define DELTAWIRE_STATE_SIZE 8192
 
-// Bytes of an assembler's block that are not log. It grows only with `DELTAWIRE_ABI`.
+// Bytes of an assembler's block beside the log. It grows only with `DELTAWIRE_ABI`.
 #define DELTAWIRE_MESSAGE_STATE_SIZE 4096
 
-// The least scratch that a batch takes, in bytes.
+// The smallest scratch that a batch accepts, in bytes.
 #define DELTAWIRE_SCRATCH_MIN 64
 
-// How many choices of one stream are told apart.
-#define DELTAWIRE_MAX_CHOICES 8
+// How many choices of one stream a parser and an assembler have room for, unless the config sets
+// `max_choices`.
+#define DELTAWIRE_DEFAULT_CHOICES 8
 
-// How many tool calls of one stream are told apart, of all choices together.
-#define DELTAWIRE_MAX_TOOL_CALLS 32
+// How many tool calls of one stream, over all choices, a parser and an assembler have room for,
+// unless the config sets `max_tool_calls`.
+#define DELTAWIRE_DEFAULT_TOOL_CALLS 32
 
-// Quirk numbers are below this.
+// The largest `max_choices`.
+#define DELTAWIRE_MAX_CHOICES 128
+
+// The largest `max_tool_calls`.
+#define DELTAWIRE_MAX_TOOL_CALLS 1024
+
+// An upper bound of the bytes that one choice or one tool call takes in a block; see
+// `DELTAWIRE_TABLES_SIZE`. It grows only with `DELTAWIRE_ABI`.
+#define DELTAWIRE_ROW_SIZE 128
+
+// Every quirk number is below this.
 #define DELTAWIRE_QUIRKS 128
 
 // Mode: chat completion chunks.
 #define DELTAWIRE_MODE_CHAT 0
 
-// Mode: any event stream. Payloads are not looked into; `on_sse` and `DELTAWIRE_EV_SSE` have them.
+// Mode: any event stream. The parser does not read the payloads; `on_sse` and `DELTAWIRE_EV_SSE`
+// deliver them.
 #define DELTAWIRE_MODE_SSE 1
 
-// Answer `DELTAWIRE_NEED_STORAGE` when a cut event does not fit into the block, instead of giving it up as too long.
+// Answer `DELTAWIRE_NEED_STORAGE` when a cut event does not fit into the block. Without this flag
+// the parser drops the event and reports `DELTAWIRE_EV_TOO_LONG`.
 #define DELTAWIRE_CFG_GROW 1
 
-// Framing exactly as WHATWG HTML 9.2 has it: unknown lines are ignored, a last event without its blank line is dropped.
+// Framing exactly as in WHATWG HTML 9.2: unknown lines are ignored, and a last event without its
+// blank line is dropped.
 #define DELTAWIRE_CFG_SPEC 2
 
-// Check all of each payload: RFC 8259 and UTF-8. What fails is malformed.
+// Check each payload completely, against RFC 8259 and as UTF-8. A payload that fails is malformed.
 #define DELTAWIRE_CFG_STRICT_JSON 4
 
 // No value.
@@ -194,7 +235,7 @@
 // An object.
 #define DELTAWIRE_T_OBJECT 7
 
-// No JSON: plain text, as some servers report errors.
+// Plain text instead of JSON: some servers report errors so.
 #define DELTAWIRE_T_TEXT 8
 
 // `id`.
@@ -221,25 +262,27 @@
 // `choices`.
 #define DELTAWIRE_F_CHOICES 7
 
-// `usage`, if it is an object with something in it; where the provider puts it elsewhere, that.
+// `usage`, if it is an object that is not empty. If the provider sends usage under another name,
+// that member.
 #define DELTAWIRE_F_USAGE 8
 
-// The error, in whatever place and shape it came; it may be `DELTAWIRE_T_TEXT`.
+// The error, wherever and in whatever shape the provider sends it; its type may be
+// `DELTAWIRE_T_TEXT`.
 #define DELTAWIRE_F_ERROR 9
 
-// Of an error: what happened, in words.
+// Part of an error: the message for a reader.
 #define DELTAWIRE_ERROR_MESSAGE 0
 
-// Of an error: `code`, a string or a number.
+// Part of an error: `code`, a string or a number.
 #define DELTAWIRE_ERROR_CODE 1
 
-// Of an error: `type`.
+// Part of an error: `type`.
 #define DELTAWIRE_ERROR_TYPE 2
 
-// Of an error: `param`.
+// Part of an error: `param`.
 #define DELTAWIRE_ERROR_PARAM 3
 
-// Of an error: `metadata`, any JSON.
+// Part of an error: `metadata`, any JSON.
 #define DELTAWIRE_ERROR_METADATA 4
 
 // No event.
@@ -257,17 +300,19 @@
 // A reconnection time. `number`: milliseconds.
 #define DELTAWIRE_EV_RETRY 4
 
-// A last event ID that came without an event. Text: bytes.
+// A last event ID without an event. Text: bytes.
 #define DELTAWIRE_EV_LAST_EVENT_ID 5
 
-// A chunk, before what it brings. Text: its `id`. Aux: its `model`. Extra: the `event` field (bytes). `number`: its
-// `created` (`DELTAWIRE_EVF_NUMBER`: it has one). `code`: how many choices it has.
+// A chunk, before its deltas. Text: its `id`. Aux: its `model`. Extra: the `event` field (bytes).
+// `number`: its `created`, if the flag `DELTAWIRE_EVF_NUMBER` is set. `code`: how many choices it
+// has.
 #define DELTAWIRE_EV_CHUNK 6
 
-// The role, once a choice. Text.
+// The role, once for each choice. Text.
 #define DELTAWIRE_EV_ROLE 7
 
-// Content. Text. A body that did not stream has none of this and of the next ones: it comes as `DELTAWIRE_EV_MESSAGE`.
+// Content. Text. A body that was not streamed has no events of this kind or of the kinds below for
+// its deltas: its message is one `DELTAWIRE_EV_MESSAGE`.
 #define DELTAWIRE_EV_CONTENT 8
 
 // Reasoning. Text.
@@ -276,17 +321,18 @@
 // A refusal. Text.
 #define DELTAWIRE_EV_REFUSAL 10
 
-// A tool call opens (`DELTAWIRE_EVF_OPENS`), or its ID or type came late. Text: its ID. Aux: its type. `number`: its
-// index, as sent or as understood.
+// A tool call opens (`DELTAWIRE_EVF_OPENS`), or its ID or type arrives later. Text: its ID. Aux:
+// its type. `number`: its index, as sent, or as the parser assigned it.
 #define DELTAWIRE_EV_TOOL_CALL 11
 
-// The name of a tool call, whole (`DELTAWIRE_EVF_REPLACES`), or what is to be put behind the name so far. Text.
+// The name of a tool call, whole (`DELTAWIRE_EVF_REPLACES`), or a piece to append to the name so
+// far. Text.
 #define DELTAWIRE_EV_TOOL_NAME 12
 
-// A fragment of a tool call's arguments; of a custom tool, its input. Text.
+// A fragment of a tool call's arguments; for a custom tool, of its input. Text.
 #define DELTAWIRE_EV_TOOL_ARGUMENTS 13
 
-// The name of a `function_call`'s function; as `DELTAWIRE_EV_TOOL_NAME`.
+// The name of a `function_call`'s function; otherwise as `DELTAWIRE_EV_TOOL_NAME`.
 #define DELTAWIRE_EV_FUNCTION_NAME 14
 
 // A fragment of a `function_call`'s arguments. Text.
@@ -298,115 +344,126 @@
 // Log probabilities of more tokens. Text: JSON.
 #define DELTAWIRE_EV_LOGPROBS 17
 
-// The whole message so far; it replaces, and comes only while no delta of its choice brought anything: of a body that did
-// not stream, and of dialects without deltas. Text: JSON, an object with `role`, `content`, `tool_calls`, …; the
-// assembler reads it too.
+// The whole message so far; it replaces an earlier one. It is emitted for bodies that were not
+// streamed and for dialects without deltas, and only while its choice has no deltas. Text: JSON, an
+// object with `role`, `content`, `tool_calls`, …; the assembler accepts it, too.
 #define DELTAWIRE_EV_MESSAGE 18
 
-// A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. It may come twice; the last one counts.
+// A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
+// twice; the last finish reason counts.
 #define DELTAWIRE_EV_FINISH 19
 
 // A choice failed. Text: JSON.
 #define DELTAWIRE_EV_CHOICE_ERROR 20
 
-// Usage so far; the last one counts. Text: JSON. The counts: `deltawire_chunk_usage(at->chunk, …)` in a callback,
-// `deltawire_last_usage` outside.
+// Usage so far; the last one counts. Text: JSON. To read the counts, call
+// `deltawire_chunk_usage(at->chunk, …)` in a callback, `deltawire_last_usage` elsewhere.
 #define DELTAWIRE_EV_USAGE 21
 
-// The API reported an error. Text: JSON, or (`DELTAWIRE_EVF_PLAIN`) plain text, any bytes.
+// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
+// bytes.
 #define DELTAWIRE_EV_ERROR 22
 
-// A payload that is no JSON object, or what followed one; the stream goes on. Text: bytes. Extra: the `event` field.
-// `code`: `DELTAWIRE_FAULT_*`. `number`: at which byte of the payload the fault is.
+// A payload that is not a JSON object, or bytes that follow one; the stream goes on. Text: bytes.
+// Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the offset of the fault in the
+// payload.
 #define DELTAWIRE_EV_MALFORMED 23
 
-// An event over the limit: its rest is discarded, the stream goes on. `start` is where it began.
+// An event over the limit: the parser drops the rest of it, and the stream goes on. `start` is
+// where the event began.
 #define DELTAWIRE_EV_TOO_LONG 24
 
-// A comment over the limit is discarded; the event round it goes on.
+// A comment over the limit was dropped. If it lies inside an event, that event goes on.
 #define DELTAWIRE_EV_COMMENT_TOO_LONG 25
 
-// Something that the chunk brought was left out. `code`: `DELTAWIRE_LIMIT_*`. At most once an event, behind its other things.
+// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. At most one for each event,
+// behind the event's deltas.
 #define DELTAWIRE_EV_LIMIT 26
 
-// A quirk of the event, behind all other things of it. `code`: its number.
+// A quirk of the event, behind all its other events. `code`: the number of the quirk.
 #define DELTAWIRE_EV_QUIRK 27
 
-// `[DONE]`: the response is complete. Something may still come.
+// `[DONE]`: the response is complete. More events may follow all the same.
 #define DELTAWIRE_EV_DONE 28
 
-// The payload of a chunk, before `DELTAWIRE_EV_CHUNK`. Text: JSON, or (`DELTAWIRE_EVF_PLAIN`) what an error event says in
-// plain text. `code`: 1 if the whole of it is an error, as the name of its event says. For `deltawire_chunk_open`. Batch
-// only: a callback has `at->chunk`.
+// The payload of a chunk, before `DELTAWIRE_EV_CHUNK`, for `deltawire_chunk_open`. Text: JSON, or
+// with the flag `DELTAWIRE_EVF_PLAIN` the plain text of an error event. `code`: 1 if the event's
+// name makes the whole payload an error. Only a batch emits it: a callback has `at->chunk`.
 #define DELTAWIRE_EV_PAYLOAD 29
 
-// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once a stream, but of a
-// choice (`DELTAWIRE_META_NATIVE_FINISH_REASON`) as often as it comes.
+// A member that describes the response. Text. `code`: `DELTAWIRE_META_*`. Emitted once for a
+// stream; `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, as often as it is sent.
+// Off unless `events` or a callback asks for it.
 #define DELTAWIRE_EV_META 30
 
-// Annotations of the content (citations and the like), where they are asked for. Text: JSON, an array.
+// Annotations of the content, such as citations. Text: JSON, an array. Off unless `events` or a
+// callback asks for it.
 #define DELTAWIRE_EV_ANNOTATION 31
 
-// A frame is over: `start` to `end` are its bytes on the wire. Each byte of the stream lies in exactly one frame, in
-// order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. `code`: how many choices its chunk has (0: usage only,
-// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not
-// (but `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
+// A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
+// the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
+// to the event's frame; a comment between events is a frame of its own. `code`: how many choices
+// the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of events in
+// the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not (without
+// `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 #define DELTAWIRE_EV_FRAME 48
 
-// Kinds are below this in this version. Not every number below it is a kind.
+// Every kind of this version is below this. Not every number below it is a kind.
 #define DELTAWIRE_EV_COUNT 49
 
 // The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
 #define DELTAWIRE_MESSAGE_EVENTS 3296722880
 
-// Of `DELTAWIRE_EV_META`: `object`.
+// `code` of a `DELTAWIRE_EV_META`: `object`.
 #define DELTAWIRE_META_OBJECT 1
 
-// Of `DELTAWIRE_EV_META`: `system_fingerprint`.
+// `code` of a `DELTAWIRE_EV_META`: `system_fingerprint`.
 #define DELTAWIRE_META_SYSTEM_FINGERPRINT 2
 
-// Of `DELTAWIRE_EV_META`: `service_tier`.
+// `code` of a `DELTAWIRE_EV_META`: `service_tier`.
 #define DELTAWIRE_META_SERVICE_TIER 3
 
-// Of `DELTAWIRE_EV_META`: `provider`.
+// `code` of a `DELTAWIRE_EV_META`: `provider`.
 #define DELTAWIRE_META_PROVIDER 4
 
-// Of `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's own provider gave.
+// `code` of a `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's
+// own provider gave.
 #define DELTAWIRE_META_NATIVE_FINISH_REASON 5
 
 // The text lies in the scratch, not in the input.
 #define DELTAWIRE_EVF_TEXT_SCRATCH 1
 
-// The same of the second text.
+// The second text lies in the scratch, not in the input.
 #define DELTAWIRE_EVF_AUX_SCRATCH 2
 
-// The same of the third text.
+// The third text lies in the scratch, not in the input.
 #define DELTAWIRE_EVF_EXTRA_SCRATCH 4
 
-// Another piece of this text follows, in an event that is otherwise the same. A piece of text is not cut inside a code
-// point; a piece of JSON or of bytes may be. Of a batch only content, reasoning, refusals, arguments, JSON and bytes come
-// in pieces.
+// Another piece of this text follows, in an event that is otherwise the same. A piece of a text
+// never ends inside a code point; a piece of JSON or of bytes may. In a batch only content,
+// reasoning, refusals, arguments, JSON and bytes come in pieces.
 #define DELTAWIRE_EVF_MORE 8
 
 // The tool call opens.
 #define DELTAWIRE_EVF_OPENS 16
 
-// It opens under an index that an earlier call has.
+// The tool call opens under the index of an earlier call.
 #define DELTAWIRE_EVF_REUSES 32
 
-// It is a call of a custom tool.
+// The tool call is one of a custom tool.
 #define DELTAWIRE_EVF_CUSTOM 64
 
-// The name replaces what came before. Of a name in pieces (callbacks only) the first has it: the others are put behind.
+// The name replaces the name so far. If a callback receives a name in pieces, only the first piece
+// has this flag: append the others.
 #define DELTAWIRE_EVF_REPLACES 128
 
-// The error, or the payload of an error event, is plain text, no JSON.
+// The error, or the payload of an error event, is plain text instead of JSON.
 #define DELTAWIRE_EVF_PLAIN 256
 
-// `number` says something, be it 0.
+// `number` is set, even if it is 0.
 #define DELTAWIRE_EVF_NUMBER 512
 
-// Finish reason: any other; the text tells.
+// Finish reason: any other; see the text.
 #define DELTAWIRE_FINISH_OTHER 1
 
 // Finish reason `stop`.
@@ -427,34 +484,34 @@
 // Finish reason `error`.
 #define DELTAWIRE_FINISH_ERROR 7
 
-// More choices than `DELTAWIRE_MAX_CHOICES`.
+// Limit: more choices than `max_choices` of the config.
 #define DELTAWIRE_LIMIT_CHOICES 1
 
-// More tool calls than `DELTAWIRE_MAX_TOOL_CALLS`.
+// Limit: more tool calls than `max_tool_calls` of the config.
 #define DELTAWIRE_LIMIT_TOOL_CALLS 2
 
-// An index that is no whole number of 32 bits.
+// Limit: an index that is not a whole number of 32 bits.
 #define DELTAWIRE_LIMIT_INDEX 3
 
-// Of an assembler: the message would be longer than 4 GiB.
+// Limit of an assembler: the message would be longer than 4 GiB.
 #define DELTAWIRE_LIMIT_LENGTH 4
 
 // Fault: the bytes end inside a value.
 #define DELTAWIRE_FAULT_UNEXPECTED_END 1
 
-// Fault: a byte that cannot stand there.
+// Fault: a byte that is not allowed at its place.
 #define DELTAWIRE_FAULT_UNEXPECTED_BYTE 2
 
-// Fault: something other than whitespace after the value.
+// Fault: bytes other than whitespace follow the value.
 #define DELTAWIRE_FAULT_TRAILING_BYTES 3
 
-// Fault: nested deeper than allowed.
+// Fault: the value nests deeper than allowed.
 #define DELTAWIRE_FAULT_TOO_DEEP 4
 
-// Fault: no number.
+// Fault: an invalid number.
 #define DELTAWIRE_FAULT_BAD_NUMBER 5
 
-// Fault: neither `true` nor `false` nor `null`.
+// Fault: a literal other than `true`, `false` and `null`.
 #define DELTAWIRE_FAULT_BAD_LITERAL 6
 
 // Fault: an unknown escape.
@@ -466,38 +523,38 @@
 // Fault: ill-formed UTF-8.
 #define DELTAWIRE_FAULT_ILL_FORMED_UTF8 9
 
-// No byte came, or blank lines only.
+// The stream has no bytes, or blank lines only.
 #define DELTAWIRE_END_EMPTY 0
 
-// What came is no event stream, and no JSON either.
+// The bytes are neither an event stream nor JSON.
 #define DELTAWIRE_END_NOT_A_STREAM 1
 
 // The API reported an error.
 #define DELTAWIRE_END_API_ERROR 2
 
-// `[DONE]` came.
+// The stream has `[DONE]`.
 #define DELTAWIRE_END_DONE 3
 
-// No `[DONE]`, but every choice that was seen has a finish reason.
+// The stream has no `[DONE]`, but every choice has a finish reason.
 #define DELTAWIRE_END_FINISHED 4
 
-// A whole JSON body came instead of a stream, without a finish reason.
+// The response is a whole JSON body instead of a stream, without a finish reason.
 #define DELTAWIRE_END_BODY 5
 
-// A stream of another protocol: whole, as far as can be told. In mode SSE every stream is that, if it ends between
-// events.
+// The stream is of another protocol, and nothing shows that it was cut. In mode SSE every stream
+// that ends between events has this verdict.
 #define DELTAWIRE_END_OTHER_PROTOCOL 6
 
 // The stream was cut.
 #define DELTAWIRE_END_TRUNCATED 7
 
-// Nothing was left over: the stream ended between events.
+// Nothing is left over: the stream ended between events.
 #define DELTAWIRE_PENDING_NOTHING 0
 
-// An event that was cut, or that is dropped for want of a blank line.
+// An event that the end of the stream cut, or that lacks its blank line and is dropped.
 #define DELTAWIRE_PENDING_EVENT 1
 
-// A JSON value that was cut.
+// A JSON value that the end of the stream cut.
 #define DELTAWIRE_PENDING_JSON 2
 
 // Field of a message: `id`.
@@ -518,13 +575,13 @@
 // Field of a message: `provider`.
 #define DELTAWIRE_M_PROVIDER 5
 
-// Field of a message: `usage`, JSON; the last one.
+// Field of a message: the last `usage`, JSON.
 #define DELTAWIRE_M_USAGE 6
 
 // Field of a message: the first error, JSON or plain text.
 #define DELTAWIRE_M_ERROR 7
 
-// Field of a message: what happened, in words.
+// Field of a message: the message of that error.
 #define DELTAWIRE_M_ERROR_MESSAGE 8
 
 // Field of a message: the code of that error.
@@ -545,16 +602,16 @@
 // Field of a choice: its reasoning.
 #define DELTAWIRE_M_REASONING 14
 
-// Field of a choice: why it finished; the last reason.
+// Field of a choice: the last finish reason.
 #define DELTAWIRE_M_FINISH 15
 
-// Field of a choice: what the model's own provider said of that.
+// Field of a choice: the finish reason that the model's own provider gave.
 #define DELTAWIRE_M_NATIVE_FINISH 16
 
-// Field of a choice: the first error of it alone, JSON.
+// Field of a choice: the first error of this choice alone, JSON.
 #define DELTAWIRE_M_CHOICE_ERROR 17
 
-// Field of a choice: what happened, in words.
+// Field of a choice: the message of that error.
 #define DELTAWIRE_M_CHOICE_ERROR_MESSAGE 18
 
 // Field of a choice: the code of that error.
@@ -575,7 +632,7 @@
 // Field of a choice: its audio, in base64.
 #define DELTAWIRE_M_AUDIO_DATA 24
 
-// Field of a choice: what is said in its audio.
+// Field of a choice: the transcript of its audio.
 #define DELTAWIRE_M_AUDIO_TRANSCRIPT 25
 
 // Field of a call: its ID.
@@ -590,37 +647,40 @@
 // Field of a call: its arguments, or the input of a custom tool.
 #define DELTAWIRE_M_CALL_ARGUMENTS 29
 
-// Flag of `deltawire_message_json`: with what only gateways add (`provider`, `native_finish_reason`).
+// Flag of `deltawire_message_json`: include the members that only gateways send (`provider`,
+// `native_finish_reason`).
 #define DELTAWIRE_JSON_EXTENDED 1
 
-// A chunk: one event's payload, with an index of where its members lie.
+// A chunk: the payload of one event, and an index of its members.
 typedef struct deltawire_chunk deltawire_chunk;
 
-// An assembler. It is its block: `(deltawire_message *)mem`.
+// An assembler. Its address is that of its block: `(deltawire_message *)mem`.
 typedef struct deltawire_message deltawire_message;
 
-// A parser. It is its block: `(deltawire_parser *)mem`.
+// A parser. Its address is that of its block: `(deltawire_parser *)mem`.
 typedef struct deltawire_parser deltawire_parser;
 
-// What a call came to. 0: done. Above 0: stopped, call again. -1 to -99: misuse, nothing was changed, and it does not
-// stick. -100 and below: sticks until `deltawire_reset`.
+// The result of a call. 0: done. Above 0: the call stopped early; call again. -1 to -99: misuse.
+// Nothing was changed, and a correct call succeeds afterwards. -100 and below: the stream failed.
+// Every later call returns the same status until `deltawire_reset`.
 typedef int32_t deltawire_status;
 
-// An event of a batch: 64 bytes for ever, no pointers. Offsets count from the start of `data` (in direct reading: of
-// the block), or of the scratch where a flag says so. They are valid until the next call on the parser, as long as
-// input and scratch are unchanged. A text that is not there has length 0.
+// An event of a batch. Its size is 64 bytes in every version; it holds no pointers. Offsets count
+// from the start of `data` (in direct reading: of the block), or from the start of the scratch if
+// the flag for that text is set. They are valid until the next call on the parser, as long as input
+// and scratch are unchanged. An absent text has length 0.
 typedef struct {
     // `DELTAWIRE_EV_*`. Ignore kinds that you do not know.
     uint16_t kind;
     // `DELTAWIRE_EVF_*`. Ignore flags that you do not know.
     uint16_t flags;
-    // The index of the choice; 0 where there is none.
+    // The index of the choice; 0 if the event belongs to no choice.
     uint32_t choice;
     // The number of the tool call among those of its choice, in order of appearance.
     uint32_t call;
-    // See `DELTAWIRE_EV_*`.
+    // By kind: see `DELTAWIRE_EV_*`.
     uint32_t code;
-    // See `DELTAWIRE_EV_*`.
+    // By kind: see `DELTAWIRE_EV_*`.
     uint64_t number;
     // Offset of the text.
     uint32_t text_off;
@@ -634,59 +694,62 @@ typedef struct {
     uint32_t extra_off;
     // Bytes of the third text.
     uint32_t extra_len;
-    // Where it lay in the stream: offset of its first byte.
+    // Where the event begins: the stream offset of its first byte.
     uint64_t start;
-    // One past its last byte.
+    // Where the event ends: the stream offset behind its last byte.
     uint64_t end;
 } deltawire_event;
 
-// What a batch came to. Written on every path but `DELTAWIRE_E_NULL` of `out` itself.
+// The result of a batch. It is written whatever the call returns, unless `out` itself is NULL.
 typedef struct {
-    // Bytes of `data` that are spent. In direct reading 0: the parser itself keeps count.
+    // How many bytes of `data` are consumed. 0 in direct reading, where the parser keeps count.
     uint64_t consumed;
-    // Events written.
+    // How many events were written.
     uint32_t events;
-    // Bytes of the scratch written.
+    // How many bytes of the scratch were written.
     uint32_t scratch_used;
-    // Not 0: the next event has texts that are never split, and needs a scratch of so many bytes.
+    // If not 0, the next event has texts that are never split: give a scratch of at least this many
+    // bytes.
     uint32_t scratch_need;
     // Always 0.
     uint32_t reserved;
 } deltawire_batch_result;
 
-// Room for `deltawire_chunk_open`. The chunk points into it: it must not be moved while the chunk is used.
+// Memory for `deltawire_chunk_open`. The chunk points into it: do not move it while the chunk is in
+// use.
 typedef struct {
-    // Of no concern.
+    // Private to the library.
     uint64_t opaque[96];
 } deltawire_chunk_storage;
 
-// A JSON value: its bytes, not read yet. It lives as long as they do. Make one with `deltawire_value_open`, or take
-// what a function gives; do not fill it by hand.
+// A JSON value that was not decoded yet: a view of its bytes. It is valid as long as those bytes
+// are. Make one with `deltawire_value_open`, or use one that a function returned; do not fill the
+// struct by hand.
 typedef struct {
-    // Its bytes as they came: a string with its quotes.
+    // The bytes of the value as they were sent; a string includes its quotes.
     const char *ptr;
-    // How many.
+    // The number of bytes.
     size_t len;
-    // `DELTAWIRE_T_*`, by its first byte.
+    // `DELTAWIRE_T_*`. The first byte of the value decides it.
     uint32_t type;
     // Always 0.
     uint32_t reserved;
 } deltawire_value;
 
-// Bytes: not ended by NUL. `{NULL, 0}` is none.
+// Bytes, not ended by NUL. `{NULL, 0}` stands for an absent text.
 typedef struct {
     // The first byte.
     const char *ptr;
-    // How many.
+    // The number of bytes.
     size_t len;
 } deltawire_str;
 
-// Token counts. `size` is set by the caller; no more than that is written, and a tail that the library does not know
-// is zeroed.
+// Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes the
+// members that it does not know.
 typedef struct {
     // `sizeof(deltawire_usage)`; `DELTAWIRE_USAGE_INIT` sets it.
     uint32_t size;
-    // Which counts are there: a bit each, in the order of the members; `prompt` is bit 0.
+    // Which counts are present: one bit for each member, in their order; `prompt` is bit 0.
     uint32_t has;
     // `prompt_tokens`.
     uint64_t prompt;
@@ -708,7 +771,8 @@ typedef struct {
     uint64_t rejected_prediction;
 } deltawire_usage;
 
-// Where and what a callback's thing is. The library fills it; it may grow at its end. Valid until the callback returns.
+// What a callback is called for, and where that lies in the stream. The library fills the struct;
+// later versions may add members at its end. It is valid until the callback returns.
 typedef struct {
     // `sizeof(deltawire_at)` of the library.
     uint32_t size;
@@ -716,7 +780,7 @@ typedef struct {
     uint32_t kind;
     // `DELTAWIRE_EVF_*`.
     uint32_t flags;
-    // The index of the choice; 0 where there is none.
+    // The index of the choice; 0 if the event belongs to no choice.
     uint32_t choice;
     // The number of the tool call among those of its choice, in order of appearance.
     uint32_t call;
@@ -724,43 +788,54 @@ typedef struct {
     uint32_t code;
     // As in `deltawire_event`.
     uint64_t number;
-    // Where it lay in the stream: offset of its first byte.
+    // Where the event begins: the stream offset of its first byte.
     uint64_t start;
-    // One past its last byte.
+    // Where the event ends: the stream offset behind its last byte.
     uint64_t end;
-    // The chunk that it came in; NULL if it came in none.
+    // The chunk that contains the delta; NULL outside of a chunk.
     const deltawire_chunk *chunk;
-    // The `event` field of the event that it came in, any bytes but CR and LF; none if there was none.
+    // The `event` field of the event: any bytes except CR and LF. Absent if the event has no such
+    // field.
     deltawire_str event_name;
 } deltawire_at;
 
-// An event of any event stream: its type (`message` if it has no name), its data lines joined by LF, and the last event
-// ID. Any bytes; valid until the callback returns.
+// A callback for an event of any event stream: its type (`message` if it has no name), its data
+// lines joined by LF, and the last event ID. All are any bytes, valid until the callback returns.
 typedef int32_t (*deltawire_sse_fn)(void *user,
                                     const deltawire_at *at,
                                     deltawire_str type,
                                     deltawire_str data,
                                     deltawire_str id);
 
-// A text, valid UTF-8 and not empty, or (comments, keep-alives, IDs, malformed payloads) any bytes, perhaps none.
-// Valid until the callback returns, not ended by NUL.
-typedef int32_t (*deltawire_text_fn)(void *user, const deltawire_at *at, const char *text, size_t len);
+// A callback with a text: valid UTF-8 and not empty. For comments, keep-alives, last event IDs and
+// malformed payloads the text is any bytes, and may be empty. The text is valid until the callback
+// returns, and is not ended by NUL.
+typedef int32_t (*deltawire_text_fn)(void *user,
+                                     const deltawire_at *at,
+                                     const char *text,
+                                     size_t len);
 
-// A thing without text.
+// A callback without a text.
 typedef int32_t (*deltawire_at_fn)(void *user, const deltawire_at *at);
 
-// A tool call opens, or its ID or type came late: what is known now for the first time, else `DELTAWIRE_T_NONE`. Both
-// are strings; valid until the callback returns.
+// A callback for a tool call that opens, or whose ID or type arrives later. `id` and `type` are
+// strings if this event is the first to contain them, else of type `DELTAWIRE_T_NONE`. Both are
+// valid until the callback returns.
 typedef int32_t (*deltawire_call_fn)(void *user,
                                      const deltawire_at *at,
                                      const deltawire_value *id,
                                      const deltawire_value *type);
 
-// A JSON value; an error may be `DELTAWIRE_T_TEXT`. It and its bytes are valid until the callback returns.
-typedef int32_t (*deltawire_value_fn)(void *user, const deltawire_at *at, const deltawire_value *value);
+// A callback with a JSON value; the value of an error may be of type `DELTAWIRE_T_TEXT`. The value
+// and its bytes are valid until the callback returns.
+typedef int32_t (*deltawire_value_fn)(void *user,
+                                      const deltawire_at *at,
+                                      const deltawire_value *value);
 
-// What `deltawire_feed` calls. NULL in a member: not interested. Each returns `DELTAWIRE_GO_ON`, `DELTAWIRE_PAUSE`, or any number
-// below 0 to break off at once (`DELTAWIRE_E_ABORTED`); or `DELTAWIRE_AGAIN`. They must return: no exception, no longjmp. For what each brings see `DELTAWIRE_EV_*` of the same name.
+// The functions that `deltawire_feed` and `deltawire_finish` call. A member that is NULL is not
+// called. Each function returns `DELTAWIRE_GO_ON`, `DELTAWIRE_PAUSE`, `DELTAWIRE_AGAIN`, or any
+// number below 0 to abort (`DELTAWIRE_E_ABORTED`). It must return: no exception, no longjmp. The
+// constant `DELTAWIRE_EV_*` of the same name describes what each function receives.
 typedef struct {
     // `sizeof(deltawire_callbacks)`; `DELTAWIRE_CALLBACKS_INIT` sets it.
     size_t size;
@@ -772,19 +847,19 @@ typedef struct {
     deltawire_text_fn on_keep_alive;
     // A reconnection time: `at->number`, in milliseconds.
     deltawire_at_fn on_retry;
-    // A last event ID that came without an event: bytes.
+    // A last event ID without an event: bytes.
     deltawire_text_fn on_last_event_id;
-    // A chunk (`at->chunk`); what it brings follows.
+    // A chunk (`at->chunk`). The callbacks for its deltas follow.
     deltawire_at_fn on_chunk;
-    // The role, once a choice.
+    // The role, once for each choice.
     deltawire_text_fn on_role;
     // Content.
     deltawire_text_fn on_content;
-    // Reasoning, by whichever name it came.
+    // Reasoning, whatever the provider calls the member.
     deltawire_text_fn on_reasoning;
     // A refusal.
     deltawire_text_fn on_refusal;
-    // A tool call opens, or more is known of it.
+    // A tool call opens, or its ID or type arrives later.
     deltawire_call_fn on_tool_call;
     // The name of a tool call, or a piece of it.
     deltawire_text_fn on_tool_name;
@@ -800,35 +875,36 @@ typedef struct {
     deltawire_value_fn on_logprobs;
     // The whole message so far.
     deltawire_value_fn on_message;
-    // A choice finished.
+    // A choice finished: the finish reason.
     deltawire_text_fn on_finish;
-    // A choice failed.
+    // A choice failed: its error.
     deltawire_value_fn on_choice_error;
     // Usage so far; the last one counts.
     deltawire_value_fn on_usage;
     // The API reported an error.
     deltawire_value_fn on_error;
-    // A payload that is no JSON, or what followed one that is: bytes.
+    // A payload that is not JSON, or bytes that follow a JSON payload.
     deltawire_text_fn on_malformed;
-    // An event over the limit was given up.
+    // An event over the limit was dropped.
     deltawire_at_fn on_too_long;
-    // A comment over the limit was given up.
+    // A comment over the limit was dropped.
     deltawire_at_fn on_comment_too_long;
-    // More choices or tool calls than are told apart, or an index that is none: what it brought was left out.
+    // The chunk has a choice or tool call that there is no room for, or a bad index; its deltas
+    // were left out.
     deltawire_at_fn on_limit;
     // A quirk of the event.
     deltawire_at_fn on_quirk;
     // `[DONE]`.
     deltawire_at_fn on_done;
-    // A frame is over.
+    // A frame ended.
     deltawire_at_fn on_frame;
-    // A member that describes the response: `at->code`, `DELTAWIRE_META_*`.
+    // A member that describes the response: `at->code` is one of `DELTAWIRE_META_*`.
     deltawire_text_fn on_meta;
     // Annotations of the content.
     deltawire_value_fn on_annotations;
 } deltawire_callbacks;
 
-// How a parser is to behave. Zero in a member is its default. Copied by `deltawire_init`.
+// How a parser behaves. A member that is 0 has its default. `deltawire_init` copies the struct.
 typedef struct {
     // `sizeof(deltawire_config)`; `DELTAWIRE_CONFIG_INIT` sets it.
     uint32_t size;
@@ -836,55 +912,69 @@ typedef struct {
     uint32_t mode;
     // `DELTAWIRE_CFG_*`, or-ed.
     uint32_t flags;
-    // How deep JSON may nest; 0 is 128, at most 1024. A deeper payload is malformed.
+    // How deep JSON may nest; 0 is 128, at most 1024. A payload that nests deeper is malformed.
     uint32_t max_depth;
-    // What a batch is to bring: `DELTAWIRE_MASK(kind)`, or-ed. 0 is everything but `DELTAWIRE_EV_FRAME`,
-    // `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META` and `DELTAWIRE_EV_ANNOTATION`. Kinds that are not asked for are not unescaped. Callbacks are chosen by not being NULL.
+    // The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
+    // `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META` and
+    // `DELTAWIRE_EV_ANNOTATION`. Texts of other kinds are not decoded, which saves time. Callbacks
+    // ignore this mask: a feed calls every callback that is not NULL.
     uint64_t events;
-    // Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are ignored.
+    // Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are
+    // ignored.
     uint64_t errors[2];
-    // The longest event, in bytes: its data, the line feeds that join it, its name. 0 is 1 MiB; at most 2^31 - 1.
-    // Without `DELTAWIRE_CFG_GROW` what the block can hold bounds it too, whether the event was cut or not.
+    // The longest event, in bytes: its data, the line feeds that join its data lines, and its name.
+    // 0 is 1 MiB; at most 2^31 - 1. Without `DELTAWIRE_CFG_GROW` the size of the block is a limit
+    // as well, even for events that no read cut.
     uint64_t max_event_len;
     // The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
     uint32_t max_id_len;
-    // Bytes at the end of the block that are set apart for direct reading (`deltawire_reserve`); 0 is none.
+    // Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`); 0
+    // is none.
     uint32_t read_len;
+    // How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, at most
+    // `DELTAWIRE_MAX_CHOICES`. Deltas of a further choice are left out, and `DELTAWIRE_EV_LIMIT`
+    // reports that.
+    uint32_t max_choices;
+    // How many tool calls of one stream, over all choices, there is room for; 0 is
+    // `DELTAWIRE_DEFAULT_TOOL_CALLS`, at most `DELTAWIRE_MAX_TOOL_CALLS`. A further tool call is
+    // left out, and `DELTAWIRE_EV_LIMIT` reports that.
+    uint32_t max_tool_calls;
 } deltawire_config;
 
-// How a stream ended, or would if it ended now. `size` is set by the caller; no more than that is written, and a tail
-// that the library does not know is zeroed.
+// How a stream ended, or would have ended if its last byte was read. The caller sets `size`: the
+// library writes no more bytes than that, and zeroes the members that it does not know.
 typedef struct {
     // `sizeof(deltawire_end)`; `DELTAWIRE_END_INIT` sets it.
     uint32_t size;
-    // `DELTAWIRE_END_*`: the first that holds, in the order of their numbers. It does not count what was lost on the way:
-    // see `complete`.
+    // `DELTAWIRE_END_*`: the first that applies, in the order of their numbers. The verdict does
+    // not include losses on the way: see `complete`.
     uint32_t verdict;
     // `DELTAWIRE_PENDING_*`.
     uint32_t pending;
-    // How many choices were seen.
+    // How many choices the stream has. Indexes from 127 on count as one choice.
     uint32_t choices_seen;
-    // How many of them have a finish reason.
+    // How many of those choices have a finish reason.
     uint32_t choices_finished;
-    // How many payloads could not be read.
+    // How many payloads were malformed.
     uint32_t malformed;
     // How many events and comments were over a limit.
     uint32_t too_long;
-    // 1: `[DONE]` came.
+    // 1: the stream has `[DONE]`.
     uint8_t done;
     // 1: the API reported an error.
     uint8_t api_error;
-    // 1: a JSON body with a message came instead of a stream.
+    // 1: the response is a JSON body with a message instead of a stream.
     uint8_t body;
-    // 1: `deltawire_finish` (or `deltawire_batch_finish`) has come to its end.
+    // 1: `deltawire_finish` or `deltawire_batch_finish` has returned OK.
     uint8_t finished;
     // How many bytes were read.
     uint64_t offset;
-    // How many events had more than there is room for (`DELTAWIRE_EV_LIMIT`), and were told in part.
+    // How many events had deltas that were left out (`DELTAWIRE_EV_LIMIT`).
     uint32_t left_out;
-    // 1: the response is whole, or would be if it ended now: `[DONE]` came, or every choice has a finish reason, or it is
-    // a whole body; nothing was malformed, too long or left out; and the stream did not end inside an event, which is
-    // known when it is `finished`. In mode SSE: the stream ended between events, and nothing was too long.
+    // 1: the response is complete, or would be if the stream ended now. That needs `[DONE]`, a
+    // finish reason of every choice, or a whole body; and nothing malformed, too long, left out, or
+    // cut by the end of the stream, which is known once `finished` is 1. In mode SSE: the stream
+    // ended between events, and nothing was too long.
     uint32_t complete;
 } deltawire_end;
 
@@ -894,9 +984,10 @@ typedef struct {
     uint64_t digits;
     // The power of ten.
     int32_t exp10;
-    // 1 if it is below 0, or -0.
+    // 1 if the number is below 0, or is -0.
     uint8_t negative;
-    // 1 if that is all of the number; 0 if digits that are not zero were cut off, or the exponent does not fit.
+    // 1 if `digits` and `exp10` are the whole number; 0 if digits other than zero were cut off, or
+    // the exponent does not fit.
     uint8_t exact;
     // Always 0.
     uint8_t reserved[2];
@@ -906,16 +997,18 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// Reads `len` bytes (of more than 2^31 - 1 only so many) and writes what is in them to `events`, `cap` at most.
-// Texts lie in `data` where they can, else they are copied, decoded, to `scratch`.
+// Reads `len` bytes (at most 2^31 - 1 of them) and writes the events in them to `events`, at most
+// `cap`. A text lies in `data` if it needs no decoding, else it is decoded to `scratch`.
 //
-// MORE: array or scratch are full. Take the events out and call again with the bytes from `out->consumed` on, perhaps
-// with more behind them. Content, reasoning, refusals, arguments, JSON and bytes come in pieces if the scratch is short; all else
-// (IDs, names, types, roles, finish reasons) does not: then `out->scratch_need` says how much scratch they take.
+// MORE: the array or the scratch is full. Process the events and call again with the bytes from
+// `out->consumed` on, perhaps with more behind them. If the scratch is short, content, reasoning,
+// refusals, arguments, JSON and bytes come in pieces. All other texts (IDs, names, types, roles,
+// finish reasons) are never split: `out->scratch_need` is then the scratch that they need.
 //
-// Answers OK, MORE, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and while a callback wants
-// an event again), E_REENTRANT, E_SMALL (`cap` 0, or `scratch_len` below `DELTAWIRE_SCRATCH_MIN`), E_RANGE (a length is
-// beyond any memory), E_RESUME, E_STRICT (with events: those before it), E_ABORTED and E_CALLBACK (of an earlier feed).
+// Answers OK, MORE, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
+// while an event of a feed is pending), E_REENTRANT, E_SMALL (`cap` 0, or `scratch_len` below
+// `DELTAWIRE_SCRATCH_MIN`), E_RANGE (a length is beyond any memory), E_RESUME, E_STRICT (the events
+// before the error are written), E_ABORTED and E_CALLBACK (of an earlier feed).
 deltawire_status deltawire_batch(deltawire_parser *p,
                                  const void *data,
                                  size_t len,
@@ -925,7 +1018,7 @@ deltawire_status deltawire_batch(deltawire_parser *p,
                                  size_t scratch_len,
                                  deltawire_batch_result *out);
 
-// Says that the stream ended, as `deltawire_finish` does, and writes what that brings to light to `events`. Call again
+// Ends the stream, as `deltawire_finish` does, and writes the last events to `events`. Call again
 // while the answer is above 0. All texts lie in the scratch. Answers as `deltawire_batch`.
 deltawire_status deltawire_batch_finish(deltawire_parser *p,
                                         deltawire_event *events,
@@ -934,18 +1027,22 @@ deltawire_status deltawire_batch_finish(deltawire_parser *p,
                                         size_t scratch_len,
                                         deltawire_batch_result *out);
 
-// Looks into any payload, in one pass; no parser is needed. `*out` points into `mem` and to `json`, which both must stay
-// where they are while it is used. Answers OK, ABSENT (no JSON object), E_NULL, E_ALIGN, E_RANGE (`len`).
+// Indexes a JSON payload in one pass, without a parser. `*out` points into `mem` and to `json`:
+// both must stay in place while the chunk is in use. Answers OK, ABSENT (not a JSON object),
+// E_NULL, E_ALIGN, E_RANGE (`len`).
 deltawire_status deltawire_chunk_open(const void *json,
                                       size_t len,
                                       deltawire_chunk_storage *mem,
                                       const deltawire_chunk **out);
 
-// A member that is known (`DELTAWIRE_F_*`), as the library reads it: `null`, `""` and empty objects are absent.
-// Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
-deltawire_status deltawire_chunk_field(const deltawire_chunk *c, uint32_t field, deltawire_value *out);
+// A known member (`DELTAWIRE_F_*`). A member that is `null`, `""` or an empty object counts as
+// absent. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
+deltawire_status deltawire_chunk_field(const deltawire_chunk *c,
+                                       uint32_t field,
+                                       deltawire_value *out);
 
-// Any member of the top level, by name (UTF-8, decoded); the last of that name. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
+// Any member of the top level, by its decoded name in UTF-8. If several members have the name, the
+// last counts. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
 deltawire_status deltawire_chunk_member(const deltawire_chunk *c,
                                         const char *name,
                                         size_t len,
@@ -954,26 +1051,28 @@ deltawire_status deltawire_chunk_member(const deltawire_chunk *c,
 // The payload: the data lines of the event, joined by LF. Answers OK, E_NULL.
 deltawire_status deltawire_chunk_payload(const deltawire_chunk *c, deltawire_str *out);
 
-// Its token counts. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
+// The token counts of the chunk. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
 deltawire_status deltawire_chunk_usage(const deltawire_chunk *c, deltawire_usage *out);
 
-// Direct reading: where in the block the next bytes are to be written, as an offset from its first byte, and how many
-// fit (`read_len` of the config). Answers OK, E_NULL, E_ALIGN, E_REENTRANT, E_STATE (no `read_len`; or committed bytes
-// are not spent, or something is pending), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
+// Direct reading: where to write the next bytes, as an offset from the first byte of the block, and
+// how many fit (`read_len` of the config). Answers OK, E_NULL, E_ALIGN, E_REENTRANT, E_STATE (no
+// `read_len`; or committed bytes are not consumed, or an event is pending), E_ABORTED, E_CALLBACK,
+// E_STRICT (of an earlier call).
 deltawire_status deltawire_reserve(deltawire_parser *p, size_t *off, size_t *len);
 
-// Direct reading: `n` bytes were written where `deltawire_reserve` said. Now call `deltawire_feed` or `deltawire_batch`
-// with NULL and 0 until the answer is OK. Answers OK, E_NULL, E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved, or
-// other bytes were given since),
-// E_RANGE (`n` is more than was reserved), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
+// Direct reading: `n` bytes were written to the place that `deltawire_reserve` returned. Now call
+// `deltawire_feed` or `deltawire_batch` with NULL and 0 until the answer is OK. Answers OK, E_NULL,
+// E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved, or other bytes were given since), E_RANGE
+// (`n` is more than was reserved), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
 deltawire_status deltawire_commit(deltawire_parser *p, size_t n);
 
-// Reads `len` bytes and calls `cbs` for what is in them. `cbs` and `user` are used for this call only; `cbs` may
-// be NULL: nothing is called. NULL with 0 is no bytes: nothing happens, unless something is pending. `*consumed`, unless `consumed` is NULL, is written on every path.
+// Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call
+// only; `cbs` may be NULL: no function is called. NULL with length 0 gives no bytes, which only
+// matters if an event is pending. `*consumed`, unless `consumed` is NULL, is written on every path.
 //
-// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and while a batch has an
-// event pending), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE (`len` is beyond any memory), E_RESUME,
-// E_ABORTED, E_CALLBACK, E_STRICT.
+// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
+// while an event of a batch is pending), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE
+// (`len` is beyond any memory), E_RESUME, E_ABORTED, E_CALLBACK, E_STRICT.
 deltawire_status deltawire_feed(deltawire_parser *p,
                                 const void *data,
                                 size_t len,
@@ -981,21 +1080,27 @@ deltawire_status deltawire_feed(deltawire_parser *p,
                                 void *user,
                                 size_t *consumed);
 
-// Says that the stream ended. May call `cbs` (a last event without its blank line, half a character) and so may stop:
-// call again until the answer is not above 0. Then `deltawire_end_of` has the verdict. Bytes that were never given count as
-// cut off. Once it has answered OK it answers OK again. Answers as `deltawire_feed`.
-deltawire_status deltawire_finish(deltawire_parser *p,
-                                  const deltawire_callbacks *cbs,
-                                  void *user);
+// Ends the stream. This may emit a last event without its blank line, or an unpaired surrogate, and
+// so may stop: call again until the answer is not above 0. Then `deltawire_end_of` has the verdict.
+// Bytes that were not given count as cut off. After OK, further calls answer OK and do nothing.
+// Answers as `deltawire_feed`.
+deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
 
-// Bytes of an assembler's block with a log of `log_bytes`: texts take about their own length. 0: too much.
-size_t deltawire_message_size(size_t log_bytes);
+// The size of an assembler's block, in bytes, with a log of `log_bytes`; a text takes about its own
+// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. `cfg` may be
+// NULL: all defaults. The size is then at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. 0: no block is
+// that large, or `deltawire_message_init` would answer E_CONFIG.
+size_t deltawire_message_size(const deltawire_config *cfg, size_t log_bytes);
 
-// Makes an assembler of the block `mem`. As `deltawire_init`. Answers OK, E_NULL, E_ALIGN, E_SMALL,
-// E_RANGE (`mem_len`).
-deltawire_status deltawire_message_init(void *mem, size_t mem_len, deltawire_message **out);
+// Makes an assembler in the block `mem` of `mem_len` bytes. Give it the config of its parser, so
+// that both have the same room: only `max_choices` and `max_tool_calls` matter. As
+// `deltawire_init`. Answers OK, E_NULL, E_ALIGN, E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
+deltawire_status deltawire_message_init(void *mem,
+                                        size_t mem_len,
+                                        const deltawire_config *cfg,
+                                        deltawire_message **out);
 
-// A new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
+// Begins a new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
 deltawire_status deltawire_message_reset(deltawire_message *m);
 
 // Moves the assembler to another block. As `deltawire_move`. Answers OK, E_NULL, E_ALIGN, E_STATE,
@@ -1005,23 +1110,25 @@ deltawire_status deltawire_message_move(void *mem,
                                         const deltawire_message *src,
                                         deltawire_message **out);
 
-// Bytes of the block that it wants: after NEED_STORAGE the next size that makes sense, else the least that holds what
-// is kept. 0: not an assembler.
+// The size of the block that the assembler needs, in bytes: after NEED_STORAGE the size to move to,
+// else the smallest that holds the message. 0: not an assembler.
 size_t deltawire_message_need(const deltawire_message *m);
 
-// Callbacks that put a message together: `deltawire_feed(p, data, len, deltawire_message_callbacks(), m, &consumed)`.
-// When the block is full they answer `DELTAWIRE_AGAIN`: the feed is PAUSED, `deltawire_message_is_full` says 1; move the
-// message to a block of `deltawire_message_need` bytes and feed on. The table is static: callbacks of your own may call
-// those of it, with the assembler for `user`, and return what they do.
+// Callbacks that assemble a message: `deltawire_feed(p, data, len, deltawire_message_callbacks(),
+// m, &consumed)`. When the block is full they return `DELTAWIRE_AGAIN`. The feed then answers
+// PAUSED, and `deltawire_message_is_full` returns 1: move the message to a block of
+// `deltawire_message_need` bytes and go on. The table is static. Your own callbacks may call its
+// functions with the assembler as `user`, and return their results.
 const deltawire_callbacks *deltawire_message_callbacks(void);
 
-// 1: what was to be added last did not fit. 0: it did, or this is no assembler.
+// 1: the last event did not fit into the block. 0: it did, or this is not an assembler.
 uint32_t deltawire_message_is_full(const deltawire_message *m);
 
-// Takes in the `n` events of a batch whose kinds are in `DELTAWIRE_MESSAGE_EVENTS`, which the event mask must ask for;
-// others say nothing to it. `data` and `scratch` are those of the batch. `*taken`, unless NULL, is written on every path:
-// how many events were taken in; after NEED_STORAGE move, and give the others again. What is over a limit is left out
-// (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
+// Adds the `n` events of a batch. The config's `events` must contain `DELTAWIRE_MESSAGE_EVENTS`;
+// the function skips other kinds. `data` and `scratch` are those of the batch. `*taken`, unless
+// NULL, is written on every path: how many events were added. After NEED_STORAGE move the message,
+// and give the other events again. Events beyond a limit are left out (`deltawire_message_limit`).
+// Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
 deltawire_status deltawire_message_add(deltawire_message *m,
                                        const deltawire_event *events,
                                        size_t n,
@@ -1029,21 +1136,26 @@ deltawire_status deltawire_message_add(deltawire_message *m,
                                        const void *scratch,
                                        size_t *taken);
 
-// How many choices it has; 0 if this is no assembler.
+// How many choices the message has; 0 if this is not an assembler.
 uint32_t deltawire_message_choices(const deltawire_message *m);
 
-// The index of its `n`th choice; they are in order. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE.
-deltawire_status deltawire_message_choice_index(const deltawire_message *m, uint32_t n, uint32_t *out);
+// The index of the `n`th choice; choices are in ascending order of their indexes. Answers OK,
+// ABSENT, E_NULL, E_ALIGN, E_STATE.
+deltawire_status deltawire_message_choice_index(const deltawire_message *m,
+                                                uint32_t n,
+                                                uint32_t *out);
 
 // How many tool calls the choice with this index has.
 uint32_t deltawire_message_calls(const deltawire_message *m, uint32_t choice);
 
-// What was left out, if anything was: `DELTAWIRE_LIMIT_*` of the first; else 0.
+// Why something was left out of the message first, as `DELTAWIRE_LIMIT_*`; 0 if nothing was.
 uint32_t deltawire_message_limit(const deltawire_message *m);
 
-// A text of the message (`DELTAWIRE_M_*`) into `buf`: of the choice with index `choice`, of its `call`th call in the
-// order of the finished message; 0 where they do not matter. `*need`, unless NULL, is its length. Not ended by NUL; the
-// fields that are JSON are as they came. Each call reads the log once. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written).
+// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
+// `call` the position of a call among that choice's calls in the finished message; give 0 where the
+// field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
+// fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
+// ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).
 deltawire_status deltawire_message_text(const deltawire_message *m,
                                         uint32_t field,
                                         uint32_t choice,
@@ -1052,143 +1164,172 @@ deltawire_status deltawire_message_text(const deltawire_message *m,
                                         size_t cap,
                                         size_t *need);
 
-// The whole message as JSON, a `chat.completion` as the API sends it when it does not stream. `flags`:
-// `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN, E_STATE, E_RANGE (`flags`), E_SMALL.
+// Copies the whole message as JSON: a `chat.completion`, as the API sends it without streaming.
+// `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN, E_STATE,
+// E_RANGE (`flags`), E_SMALL.
 deltawire_status deltawire_message_json(const deltawire_message *m,
                                         uint32_t flags,
                                         char *buf,
                                         size_t cap,
                                         size_t *need);
 
-// The name of a status: `OK`, `E_NULL`, …
+// The name of a status, such as `OK` or `E_NULL`; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_status_name(deltawire_status status);
 
-// A status in words; "?" if the number is not known. Static, ended by NUL.
+// A status in words; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_status_text(deltawire_status status);
 
-// The name of a kind of event: `CONTENT`; "?" if the number is not known. Static, ended by NUL.
+// The name of a kind of event, such as `CONTENT`; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_event_name(uint32_t kind);
 
-// The name of a verdict: `Done`; "?" if the number is not known. Static, ended by NUL.
+// The name of a verdict, such as `Done`; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_verdict_name(uint32_t verdict);
 
-// The name of a fault: `UnexpectedEnd`; "?" if the number is not known. Static, ended by NUL.
+// The name of a fault, such as `UnexpectedEnd`; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_fault_name(uint32_t fault);
 
-// The row of the table of quirks: `F6`. NULL past the last known. Static, ended by NUL.
+// The code of a quirk in docs/quirks.md, such as `F6`. NULL past the last known. Static, ended by
+// NUL.
 const char *deltawire_quirk_code(uint32_t quirk);
 
-// The name of a quirk: `ContinuedPayload`. NULL past the last known. Static, ended by NUL.
+// The name of a quirk, such as `ContinuedPayload`. NULL past the last known. Static, ended by NUL.
 const char *deltawire_quirk_name(uint32_t quirk);
 
 // A quirk in words. NULL past the last known. Static, ended by NUL.
 const char *deltawire_quirk_text(uint32_t quirk);
 
-// The version of the library: major * 1000000 + minor * 1000 + patch, as `DELTAWIRE_VERSION` is that of the header.
+// The version of the library: major * 1000000 + minor * 1000 + patch. `DELTAWIRE_VERSION` is that
+// of the header.
 uint32_t deltawire_version(void);
 
-// The number of the binary interface. Equal numbers go together; see `DELTAWIRE_ABI`.
+// The number of the binary interface of the library. A program runs only with a library whose
+// number equals its own `DELTAWIRE_ABI`.
 uint32_t deltawire_abi(void);
 
-// Bytes of a block with room for `event_bytes` of a cut event: what a user of the heap asks. At most
-// `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: too much. With direct reading add `read_len`, rounded up to 8.
-size_t deltawire_block_size(size_t event_bytes);
+// The size of a block, in bytes, for a parser with this config that can keep `event_bytes` of a cut
+// event; `read_len` of the config is included. `cfg` may be NULL: all defaults. The size is then at
+// most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: no block is that large, or `deltawire_init` would
+// answer E_CONFIG.
+size_t deltawire_block_size(const deltawire_config *cfg, size_t event_bytes);
 
-// Makes a parser of the block `mem` of `mem_len` bytes. `cfg` is copied; NULL is all defaults. `*out`, unless `out` is
-// NULL, becomes `(deltawire_parser *)mem`. Whatever is in the block is overwritten: do not call it on a parser in use.
+// Makes a parser in the block `mem` of `mem_len` bytes. `cfg` may be NULL: all defaults. `*out`,
+// unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function overwrites the block: do
+// not call it on a parser in use.
 //
-// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(0)` and `read_len`), E_RANGE (beyond
+// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(cfg, 0)`), E_RANGE (beyond
 // any memory; with `read_len`, 4 GiB or more), E_CONFIG. On failure nothing is written.
-deltawire_status deltawire_init(void *mem, size_t mem_len, const deltawire_config *cfg, deltawire_parser **out);
+deltawire_status deltawire_init(void *mem,
+                                size_t mem_len,
+                                const deltawire_config *cfg,
+                                deltawire_parser **out);
 
-// A new stream with the same config. Takes time by the fixed state, not by the block. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+// Begins a new stream with the same config. The time depends on the state and the tables, not on
+// the size of the event buffer. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
 deltawire_status deltawire_reset(deltawire_parser *p);
 
-// Moves the parser `src` to the block `mem`, bigger or smaller; what is retained must fit (`deltawire_need`). `*out`,
-// unless NULL, becomes `(deltawire_parser *)mem`. The blocks must not overlap. `src` is not changed, and may be freed.
+// Moves the parser `src` to the block `mem`, which may be larger or smaller as long as what `src`
+// retains fits (`deltawire_need`). `*out`, unless NULL, becomes `(deltawire_parser *)mem`. The
+// blocks must not overlap. `src` is unchanged, and may be freed.
 //
-// What was reserved for direct reading is not reserved any more. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT,
-// E_SMALL, E_RANGE (beyond any memory; with `read_len`, 4 GiB or more). On failure nothing is written.
-deltawire_status deltawire_move(void *mem, size_t mem_len, const deltawire_parser *src, deltawire_parser **out);
+// A reservation for direct reading ends. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT,
+// E_SMALL, E_RANGE (beyond any memory; with `read_len`, 4 GiB or more). On failure nothing is
+// written.
+deltawire_status deltawire_move(void *mem,
+                                size_t mem_len,
+                                const deltawire_parser *src,
+                                deltawire_parser **out);
 
-// Bytes of the block that the parser wants: after NEED_STORAGE the next size that makes sense, else the least that
-// holds what is retained. 0: not a parser.
+// The size of the block that the parser needs, in bytes: after NEED_STORAGE the size to move to,
+// else the smallest that holds what the parser retains. 0: not a parser.
 size_t deltawire_need(const deltawire_parser *p);
 
-// How the stream ended, or would if it ended now. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
+// How the stream ended, or would if it ended now. Answers OK, E_NULL, E_ALIGN, E_STATE,
+// E_REENTRANT, E_CONFIG (`size`).
 deltawire_status deltawire_end_of(const deltawire_parser *p, deltawire_end *out);
 
-// The token counts that came last. Answers OK, ABSENT (none came), E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
-deltawire_status deltawire_last_usage(const deltawire_parser *p,
-                                      deltawire_usage *out);
+// The token counts of the last usage. Answers OK, ABSENT (the stream has none yet), E_NULL,
+// E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
+deltawire_status deltawire_last_usage(const deltawire_parser *p, deltawire_usage *out);
 
-// The ID of the last event, as `Last-Event-ID` is to name it on reconnecting: any bytes, valid until the next call that
-// takes the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+// The last event ID: send it as `Last-Event-ID` to reconnect. Any bytes, valid until the next call
+// on the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
 deltawire_status deltawire_last_event_id(const deltawire_parser *p, deltawire_str *out);
 
-// Which quirk was the error, after E_STRICT; else, or from a callback, `DELTAWIRE_QUIRKS`.
+// After E_STRICT: the number of the quirk; else, and from a callback, `DELTAWIRE_QUIRKS`.
 uint32_t deltawire_error_quirk(const deltawire_parser *p);
 
-// Stream offset where the event began that brought the error, after a status of -100 and below; else 0.
+// After a status of -100 and below: the stream offset of the event that failed; else 0.
 uint64_t deltawire_error_offset(const deltawire_parser *p);
 
-// What the callback returned, after E_ABORTED and E_CALLBACK; else 0.
+// After E_ABORTED and E_CALLBACK: the number that the callback returned; else 0.
 int32_t deltawire_user_code(const deltawire_parser *p);
 
-// How often `quirk` was met; stops counting at 65,535. 0 for numbers that are not known, and from a callback.
+// How often the stream has the quirk; counting stops at 65,535. 0 for unknown numbers, and from a
+// callback.
 uint64_t deltawire_quirk_count(const deltawire_parser *p, uint32_t quirk);
 
-// The JSON value that these bytes begin with. Whitespace round it is skipped. Answers OK, ABSENT (no JSON value, as far as its end has to be found, or something behind it), E_NULL, E_RANGE (`len`).
-deltawire_status deltawire_value_open(const void *json,
-                                      size_t len,
-                                      deltawire_value *out);
+// Makes a value of JSON bytes. Whitespace around the value is skipped. The bytes are checked only
+// as far as it takes to find the end of the value. Answers OK, ABSENT (not JSON, or bytes follow
+// the value), E_NULL, E_RANGE (`len`).
+deltawire_status deltawire_value_open(const void *json, size_t len, deltawire_value *out);
 
-// A value of type `DELTAWIRE_T_TEXT` of any bytes: `deltawire_value_text` gives them as valid UTF-8. Answers OK, E_NULL, E_RANGE (`len`).
-deltawire_status deltawire_value_plain(const void *bytes,
-                                       size_t len,
-                                       deltawire_value *out);
+// Makes a value of type `DELTAWIRE_T_TEXT` of any bytes; `deltawire_value_text` decodes it to valid
+// UTF-8. Answers OK, E_NULL, E_RANGE (`len`).
+deltawire_status deltawire_value_plain(const void *bytes, size_t len, deltawire_value *out);
 
-// The member of an object with this name (UTF-8, decoded); the last of that name. Reads the object once. Answers OK,
-// ABSENT (no such member, or no object), E_NULL, E_RANGE (`len`).
-deltawire_status deltawire_value_member(const deltawire_value *v, const char *name, size_t len, deltawire_value *out);
+// The member of an object with this decoded name in UTF-8. If several members have the name, the
+// last counts. The function reads the object once. Answers OK, ABSENT (no such member, or not an
+// object), E_NULL, E_RANGE (`len`).
+deltawire_status deltawire_value_member(const deltawire_value *v,
+                                        const char *name,
+                                        size_t len,
+                                        deltawire_value *out);
 
-// The next element of an array, or member of an object (`key`, unless NULL, gets its name). `*cursor` is 0 at first.
-// Answers OK, ABSENT (the end; malformed bytes end it too; or no container), E_NULL.
+// The next element of an array, or the next member of an object; `key`, unless NULL, receives the
+// member's name. `*cursor` is 0 at first. Answers OK, ABSENT (the end of the container, or of its
+// well-formed part; or not a container), E_NULL.
 deltawire_status deltawire_value_next(const deltawire_value *container,
                                       size_t *cursor,
                                       deltawire_value *key,
                                       deltawire_value *out);
 
-// The decoded text of a string, of plain text, or of a number, `true` or `false` as it is written, into `buf`. `*need`, unless NULL, is its
-// length. Not ended by NUL. `buf` may be NULL with 0, to ask for the length. Answers OK, ABSENT (another type), E_NULL,
-// E_SMALL (nothing was written).
+// Decodes a string or a plain text into `buf`; a number, `true` or `false` is copied as it is
+// written. `*need`, unless NULL, receives the length. The text is not ended by NUL. `buf` may be
+// NULL with length 0, to ask for the length. Answers OK, ABSENT (another type), E_NULL, E_SMALL
+// (nothing was written to `buf`).
 deltawire_status deltawire_value_text(const deltawire_value *v,
                                       char *buf,
                                       size_t cap,
                                       size_t *need);
 
-// The same without a copy, if it stands in the bytes as it is: without an escape, and valid UTF-8. Answers OK, ABSENT
-// (another type, or it must be decoded: `deltawire_value_text`), E_NULL.
+// Returns the text of a value without a copy. That works if the text has no escapes and is valid
+// UTF-8. Answers OK, ABSENT (another type, or the text must be decoded: `deltawire_value_text`),
+// E_NULL.
 deltawire_status deltawire_value_str(const deltawire_value *v, deltawire_str *out);
 
-// Whether it is a string (or plain text) that decodes to `s`. Answers OK, ABSENT (it is not), E_NULL, E_RANGE (`len`).
+// Whether the value is a string or plain text that decodes to `s`. Answers OK, ABSENT (it is not
+// equal), E_NULL, E_RANGE (`len`).
 deltawire_status deltawire_value_equals(const deltawire_value *v, const char *s, size_t len);
 
-// A number as an integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (no number), E_NULL, E_RANGE (no
-// integer of this type).
+// A number as an unsigned integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
+// number), E_NULL, E_RANGE (not an integer of this type).
 deltawire_status deltawire_value_u64(const deltawire_value *v, uint64_t *out);
 
-// The same, signed.
+// A number as a signed integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
+// number), E_NULL, E_RANGE (not an integer of this type).
 deltawire_status deltawire_value_i64(const deltawire_value *v, int64_t *out);
 
-// A number as digits and a power of ten; a double is `digits * 10^exp10` if `exact` (`deltawire.hpp` converts).
-// Answers OK, ABSENT (no number), E_NULL.
+// A number as digits and a power of ten. If `exact` is 1, the number is `digits * 10^exp10`;
+// `deltawire.hpp` converts it to a double. Answers OK, ABSENT (not a number), E_NULL.
 deltawire_status deltawire_value_decimal(const deltawire_value *v, deltawire_decimal *out);
 
-// What an error says (`DELTAWIRE_ERROR_*`), in whichever member its provider puts it. `error` is what `on_error`,
-// `on_choice_error` or `DELTAWIRE_F_ERROR` gave; of a batch's text, what `deltawire_value_open` made of it or, with
-// `DELTAWIRE_EVF_PLAIN`, `deltawire_value_plain`. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
-deltawire_status deltawire_error_field(const deltawire_value *error, uint32_t field, deltawire_value *out);
+// A part of an error (`DELTAWIRE_ERROR_*`), whichever member the provider puts it in. `error` is
+// the value that `on_error`, `on_choice_error` or `DELTAWIRE_F_ERROR` gave. To make one of a
+// batch's text, call `deltawire_value_open`, or `deltawire_value_plain` if the event has the flag
+// `DELTAWIRE_EVF_PLAIN`. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
+deltawire_status deltawire_error_field(const deltawire_value *error,
+                                       uint32_t field,
+                                       deltawire_value *out);
 
 #ifdef __cplusplus
 }  // extern "C"

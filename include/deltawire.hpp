@@ -12,20 +12,21 @@
 //         std::cout << " (" << to_string(parser.end().how) << ")\n";  // Hello (Done)
 //     }
 //
-// OWNERSHIP   A `parser` and an `assembler` own their block of memory on the heap and replace it by a bigger one when it
-//             is too small. They can be moved, and copied by `clone()` alone. One that was moved from may be destroyed
-//             or assigned to; everything else says status::null.
-// LIFETIMES   Views are borrowed. What a handler is given (`at`, `chunk_view`, `value`, every std::string_view) is valid
-//             until its method returns. A batch's `event` is valid until the iterator is advanced. A `value` and what
-//             comes of it live as long as the bytes that they are of. What is a std::string is the caller's.
-// EXCEPTIONS  Misuse throws `error`, want of memory std::bad_alloc; after the latter the parser has to be reset, because
-//             nobody knows how much of the input it took. What is in the data throws nothing. What a handler throws is
-//             caught before it reaches the library and thrown again by `feed`: the parser is status::aborted from then
-//             on, until `reset()`. Functions marked noexcept do not throw. Compiled without exceptions, misuse calls
-//             std::terminate, and handlers stop by flow::abort.
-// THREADS     Any thread, one at a time for each object. There is no global state.
-// CALLBACKS   A handler must not destroy, move, reset, clone or feed the parser that calls it (all but the first two are
-//             noticed, and throw), and must not end its thread.
+// OWNERSHIP   A `parser` and an `assembler` own their block of memory on the heap, and replace it by a larger one
+//             when it is too small. They can be moved; `clone()` copies them. An object that was moved from may be
+//             destroyed or assigned to; every other call on it throws status::null.
+// LIFETIMES   Views are borrowed. What a handler receives (`at`, `chunk_view`, `value`, every std::string_view) is
+//             valid until its method returns. An `event` of a batch is valid until the iterator is advanced. A
+//             `value`, and every view that is made from it, is valid as long as its bytes are. A std::string belongs
+//             to the caller.
+// EXCEPTIONS  Misuse throws `error`; a failed allocation throws std::bad_alloc, and the parser must be reset then,
+//             because it is unknown how much of the input it consumed. Faults in the data do not throw. An exception
+//             of a handler is caught before it reaches the library, and `feed` throws it again: the parser is
+//             status::aborted until `reset()`. Functions marked noexcept do not throw. Compiled without exceptions,
+//             misuse calls std::terminate, and handlers stop with flow::abort.
+// THREADS     Any thread may use an object, one at a time. There is no global state.
+// CALLBACKS   A handler must not destroy, move, reset, clone or feed the parser that calls it, and must not end its
+//             thread. All but the first two are detected, and throw.
 //
 // Statuses, kinds and flags are explained in deltawire.h. The library itself knows nothing of this file: all here is
 // inline, made of the C functions alone.
@@ -61,8 +62,8 @@ namespace deltawire {
 // ---------------------------------------------------------------------------------------------------------------------
 // Numbers with names
 
-/// What a call came to: `DELTAWIRE_OK` and its kin. 0: done. Above 0: stopped, call again. -1 to -99: misuse, which is
-/// thrown as `error`. -100 and below: sticks until `reset()`.
+/// The result of a call, as the constants from `DELTAWIRE_OK` on. 0: done. Above 0: the call stopped early; call
+/// again. -1 to -99: misuse, which throws `error`. -100 and below: the stream failed, until `reset()`.
 enum class status : std::int32_t {
     ok = DELTAWIRE_OK,
     paused = DELTAWIRE_PAUSED,
@@ -82,7 +83,7 @@ enum class status : std::int32_t {
     strict = DELTAWIRE_E_STRICT,
 };
 
-/// A kind of event: `DELTAWIRE_EV_CHUNK` and its kin. There may be more than are known here.
+/// A kind of event, as `DELTAWIRE_EV_*`. A later library may emit kinds that are not listed here.
 enum class event_kind : std::uint32_t {
     sse = DELTAWIRE_EV_SSE,
     comment = DELTAWIRE_EV_COMMENT,
@@ -118,7 +119,7 @@ enum class event_kind : std::uint32_t {
     frame = DELTAWIRE_EV_FRAME,
 };
 
-/// Why a choice finished; `other`: the text tells.
+/// Why a choice finished; `other`: any other reason; see the text.
 enum class finish_reason : std::uint32_t {
     other = DELTAWIRE_FINISH_OTHER,
     stop = DELTAWIRE_FINISH_STOP,
@@ -129,12 +130,12 @@ enum class finish_reason : std::uint32_t {
     error = DELTAWIRE_FINISH_ERROR,
 };
 
-/// Of what there was more than there may be.
+/// Why deltas were left out.
 enum class limit : std::uint32_t {
     choices = DELTAWIRE_LIMIT_CHOICES,
     tool_calls = DELTAWIRE_LIMIT_TOOL_CALLS,
     index = DELTAWIRE_LIMIT_INDEX,
-    /// Of an assembler: the message would be longer than 4 GiB.
+    /// Assembler: the message would be longer than 4 GiB.
     length = DELTAWIRE_LIMIT_LENGTH,
 };
 
@@ -183,7 +184,7 @@ enum class value_type : std::uint32_t {
     text = DELTAWIRE_T_TEXT,
 };
 
-/// A member of a chunk that is known; see `DELTAWIRE_F_*`.
+/// A known member of a chunk; see `DELTAWIRE_F_*`.
 enum class chunk_field : std::uint32_t {
     id = DELTAWIRE_F_ID,
     object = DELTAWIRE_F_OBJECT,
@@ -231,23 +232,22 @@ enum class message_field : std::uint32_t {
     call_arguments = DELTAWIRE_M_CALL_ARGUMENTS,
 };
 
-/// What a stream is of.
+/// What the events of a stream are.
 enum class mode : std::uint32_t {
     /// Chat completion chunks.
     chat = DELTAWIRE_MODE_CHAT,
-    /// Events of any kind; payloads are not looked into.
+    /// Events of any kind; the parser does not read the payloads.
     sse = DELTAWIRE_MODE_SSE,
 };
 
-/// What a handler's method may answer; one that returns nothing goes on.
+/// What a method of a handler may return; a method that returns nothing goes on.
 enum class flow : std::int32_t {
     go_on = DELTAWIRE_GO_ON,
-    /// Stop after this event, whose other methods are still called: `feed` says status::paused.
+    /// Stop after this event; its other methods are still called. `feed` returns status::paused.
     pause = DELTAWIRE_PAUSE,
-    /// Stop here: this method is called again for the same thing, and the event goes on behind it. `feed` says
-    /// status::paused.
+    /// Stop at once: `feed` returns status::paused, and the next call repeats this method and goes on from there.
     again = DELTAWIRE_AGAIN,
-    /// Break off at once, as an exception does, but without one: `feed` says status::aborted.
+    /// Abort: `feed` returns status::aborted. It is what an exception does, without one.
     abort = -1,
 };
 
@@ -284,13 +284,13 @@ inline std::string_view to_string(fault f) noexcept {
     return detail::view(deltawire_fault_name(static_cast<std::uint32_t>(f)));
 }
 
-/// Misuse of the library, and want of room where it is limited by the caller.
+/// Thrown for misuse of the library, and when a limit on memory that the caller set is reached.
 class error : public std::exception {
 public:
     explicit error(status code) noexcept : code_(code) {}
-    /// Which.
+    /// The status.
     status code() const noexcept { return code_; }
-    /// The same in words.
+    /// The status in words.
     const char *what() const noexcept override {
         const char *text = deltawire_status_text(static_cast<std::int32_t>(code_));
         return text == nullptr ? "deltawire" : text;
@@ -311,13 +311,14 @@ namespace detail {
 #endif
 }
 
-/// Throws what is misuse.
+/// Throws if the status is one of misuse.
 inline status checked(deltawire_status s) {
     if (s < 0 && s > DELTAWIRE_E_ABORTED) fail(static_cast<status>(s));
     return static_cast<status>(s);
 }
 
-/// A text of unknown length by a function with a size query: once into a small buffer, then, if it is longer, again.
+/// A text of unknown length, by a function that can report the length: first into a small buffer, then again if it is
+/// longer.
 template <class Get>
 std::optional<std::string> text_of(Get get) {
     std::array<char, 128> small;
@@ -345,18 +346,18 @@ inline block make_block(std::size_t bytes) { return block(new std::uint64_t[bloc
 // ---------------------------------------------------------------------------------------------------------------------
 // Quirks
 
-/// A deviation that is understood all the same: its number, and its names.
+/// A deviation from the protocol that the parser understands: its number and its names.
 class quirk {
 public:
     constexpr explicit quirk(std::uint32_t number) noexcept : number_(number) {}
     constexpr std::uint32_t number() const noexcept { return number_; }
     /// Whether this version of the library has a name for it.
     bool known() const noexcept { return deltawire_quirk_code(number_) != nullptr; }
-    /// The row of the table: `F6`. Else `?`.
+    /// Its code in docs/quirks.md, such as `F6`; `?` if the number is unknown.
     std::string_view code() const noexcept { return detail::view(deltawire_quirk_code(number_)); }
-    /// `ContinuedPayload`. Else `?`.
+    /// Its name, such as `ContinuedPayload`; `?` if the number is unknown.
     std::string_view name() const noexcept { return detail::view(deltawire_quirk_name(number_)); }
-    /// In words. Else `?`.
+    /// Its description; `?` if the number is unknown.
     std::string_view text() const noexcept { return detail::view(deltawire_quirk_text(number_)); }
 
     friend constexpr bool operator==(quirk a, quirk b) noexcept { return a.number_ == b.number_; }
@@ -370,16 +371,16 @@ private:
 class quirk_set {
 public:
     constexpr quirk_set() noexcept = default;
-    /// All of them, those of later versions too.
+    /// All quirks, those of later versions included.
     static constexpr quirk_set all() noexcept {
         quirk_set set;
         set.low_ = ~std::uint64_t{0};
         set.high_ = ~std::uint64_t{0};
         return set;
     }
-    /// The same with one more; a number from `DELTAWIRE_QUIRKS` on adds nothing.
+    /// A set with this quirk added. A number of `DELTAWIRE_QUIRKS` or more adds nothing.
     constexpr quirk_set with(quirk q) const noexcept { return changed(q, true); }
-    /// The same without one.
+    /// A set without this quirk.
     constexpr quirk_set without(quirk q) const noexcept { return changed(q, false); }
     constexpr bool has(quirk q) const noexcept {
         return q.number() < DELTAWIRE_QUIRKS && ((q.number() < 64 ? low_ : high_) >> q.number() % 64 & 1) != 0;
@@ -405,24 +406,23 @@ private:
 // ---------------------------------------------------------------------------------------------------------------------
 // Values
 
-/// A JSON value that was not read yet; it may be none. As small as three words: pass it by value. It lives as long as
-/// the bytes that it is of. Values are read lazily: what is malformed inside is noticed where it is read, or not at
-/// all.
+/// A JSON value that was not decoded yet; it may be absent. Pass it by value: it has three words. It is valid as long
+/// as its bytes are. Values are read lazily: a fault inside a value is found when that part is read, or never.
 class value {
 public:
     class element_range;
     class member_range;
 
-    /// None.
+    /// An absent value.
     constexpr value() noexcept : raw_{nullptr, 0, DELTAWIRE_T_NONE, 0} {}
     constexpr explicit value(const deltawire_value &raw) noexcept : raw_(raw) {}
-    /// The value that these bytes are; none if they are none.
+    /// The value in these bytes; absent if they are not JSON.
     static value open(std::string_view json) noexcept {
         value v;
         if (deltawire_value_open(json.data(), json.size(), &v.raw_) != DELTAWIRE_OK) return value();
         return v;
     }
-    /// Plain text of any bytes; `as_string` gives them as valid UTF-8.
+    /// Plain text of any bytes; `as_string` decodes it to valid UTF-8.
     static value plain(std::string_view bytes) noexcept {
         value v;
         if (deltawire_value_plain(bytes.data(), bytes.size(), &v.raw_) != DELTAWIRE_OK) return value();
@@ -437,30 +437,31 @@ public:
     bool is_number() const noexcept { return raw_.type == DELTAWIRE_T_NUMBER; }
     bool is_array() const noexcept { return raw_.type == DELTAWIRE_T_ARRAY; }
     bool is_object() const noexcept { return raw_.type == DELTAWIRE_T_OBJECT; }
-    /// No JSON but plain text, as some servers report errors.
+    /// Whether it is plain text instead of JSON: some servers report errors so.
     bool is_text() const noexcept { return raw_.type == DELTAWIRE_T_TEXT; }
-    /// Its bytes as they came: a string with its quotes and escapes.
+    /// Its bytes as they were sent; a string includes its quotes and escapes.
     std::string_view raw() const noexcept { return detail::view(deltawire_str{raw_.ptr, raw_.len}); }
 
-    /// The member of an object with this name (the last one); none if there is no such, or this is no object. Reads the
+    /// The last member of an object with this name; absent if there is none, or if this is not an object. Reads the
     /// object once.
     value operator[](std::string_view name) const noexcept {
         value v;
         if (deltawire_value_member(&raw_, name.data(), name.size(), &v.raw_) != DELTAWIRE_OK) return value();
         return v;
     }
-    /// `for (value item : v.elements())`: the elements of an array, or the values of an object; else nothing.
+    /// `for (value item : v.elements())`: the elements of an array, or the values of an object; empty for other
+    /// types.
     element_range elements() const noexcept;
-    /// `for (auto [key, item] : v.members())`: the members of an object; else nothing.
+    /// `for (auto [key, item] : v.members())`: the members of an object; empty for other types.
     member_range members() const noexcept;
 
-    /// The decoded text of a string or of plain text, or a number, `true` or `false` as it is written.
+    /// The decoded text of a string or of plain text; a number, `true` or `false` as it is written.
     std::optional<std::string> as_string() const {
         return detail::text_of([this](char *buf, std::size_t cap, std::size_t *need) {
             return deltawire_value_text(&raw_, buf, cap, need);
         });
     }
-    /// The text of a string without a copy, where it stands in the bytes as it is; else `as_string` decodes it.
+    /// The text of a string without a copy, if it needs no decoding; otherwise use `as_string`.
     std::optional<std::string_view> view() const noexcept {
         deltawire_str text = {nullptr, 0};
         if (deltawire_value_str(&raw_, &text) != DELTAWIRE_OK) return std::nullopt;
@@ -475,13 +476,13 @@ public:
         if (raw_.type == DELTAWIRE_T_FALSE) return false;
         return std::nullopt;
     }
-    /// A number that is a whole one of this type, however it is written (`10.0`, `1e3`).
+    /// A number as an unsigned integer, however it is written (`10.0`, `1e3`).
     std::optional<std::uint64_t> as_u64() const noexcept {
         std::uint64_t n = 0;
         if (deltawire_value_u64(&raw_, &n) != DELTAWIRE_OK) return std::nullopt;
         return n;
     }
-    /// The same, signed.
+    /// A number as a signed integer.
     std::optional<std::int64_t> as_i64() const noexcept {
         std::int64_t n = 0;
         if (deltawire_value_i64(&raw_, &n) != DELTAWIRE_OK) return std::nullopt;
@@ -493,7 +494,7 @@ public:
         if (deltawire_value_decimal(&raw_, &d) != DELTAWIRE_OK) return std::nullopt;
         return d;
     }
-    /// The double that is nearest to a number, whatever the locale; an infinity if it is too big for one.
+    /// The double nearest to a number, independent of the locale; an infinity if the number is too large.
     std::optional<double> as_double() const {
         const std::optional<deltawire_decimal> d = as_decimal();
         if (!d) return std::nullopt;
@@ -520,7 +521,7 @@ public:
     const deltawire_value &native() const noexcept { return raw_; }
 
 private:
-    /// By strtod, from digits and an exponent without a point: which character that is depends on the locale.
+    /// Uses strtod, on digits and an exponent without a decimal point, because that character depends on the locale.
     double slow_double() const {
         std::string digits;
         long long exp = 0;
@@ -642,19 +643,19 @@ private:
 inline value::element_range value::elements() const noexcept { return element_range(*this); }
 inline value::member_range value::members() const noexcept { return member_range(*this); }
 
-/// An error that the API reported, in whichever shape it came.
+/// An error that the API reported, whatever its shape.
 class error_info {
 public:
     explicit error_info(const value &raw) noexcept : raw_(raw) {}
-    /// What happened, in words.
+    /// The message for a reader.
     std::optional<std::string> message() const { return text(DELTAWIRE_ERROR_MESSAGE); }
     /// A string, or a number as it is written.
     std::optional<std::string> code() const { return text(DELTAWIRE_ERROR_CODE); }
     std::optional<std::string> type() const { return text(DELTAWIRE_ERROR_TYPE); }
     std::optional<std::string> param() const { return text(DELTAWIRE_ERROR_PARAM); }
-    /// Any JSON; none if there is none.
+    /// Any JSON; may be absent.
     value metadata() const noexcept { return field(DELTAWIRE_ERROR_METADATA); }
-    /// All of it: JSON, or plain text.
+    /// The whole error: JSON, or plain text.
     const value &raw() const noexcept { return raw_; }
 
 private:
@@ -672,7 +673,7 @@ private:
     value raw_;
 };
 
-/// Token counts; those that did not come are empty.
+/// Token counts; a count that was not sent is empty.
 struct token_usage {
     std::optional<std::uint64_t> prompt;
     std::optional<std::uint64_t> completion;
@@ -704,20 +705,20 @@ struct token_usage {
 // ---------------------------------------------------------------------------------------------------------------------
 // Chunks
 
-/// A chunk: one event's payload and an index of its members. A pointer; valid until the handler's method returns, or as
-/// long as the `opened_chunk` that it is of. It may be none.
+/// A chunk: one event's payload and an index of its members. It is a pointer, which may be null, and is valid until
+/// the handler's method returns, or as long as the `opened_chunk` that it refers to.
 class chunk_view {
 public:
     constexpr explicit chunk_view(const deltawire_chunk *raw) noexcept : raw_(raw) {}
     /// Whether there is one.
     explicit operator bool() const noexcept { return raw_ != nullptr; }
-    /// A member that is known, as the library reads it: `null`, `""` and empty objects are none.
+    /// A known member; absent if it is `null`, `""` or an empty object.
     value field(chunk_field which) const noexcept {
         deltawire_value v = {nullptr, 0, DELTAWIRE_T_NONE, 0};
         if (deltawire_chunk_field(raw_, static_cast<std::uint32_t>(which), &v) != DELTAWIRE_OK) return value();
         return value(v);
     }
-    /// Any member of the top level, by name; the last of that name.
+    /// Any member of the top level, by name. If several have the name, the last counts.
     value operator[](std::string_view name) const noexcept {
         deltawire_value v = {nullptr, 0, DELTAWIRE_T_NONE, 0};
         if (deltawire_chunk_member(raw_, name.data(), name.size(), &v) != DELTAWIRE_OK) return value();
@@ -731,7 +732,7 @@ public:
         const std::optional<std::string_view> text = v.view();
         return (text ? value::open(*text) : v).as_u64();
     }
-    /// The token counts that it brings.
+    /// Its token counts.
     std::optional<token_usage> usage() const noexcept {
         deltawire_usage u = {};
         u.size = static_cast<std::uint32_t>(sizeof u);
@@ -756,7 +757,7 @@ private:
     const deltawire_chunk *raw_;
 };
 
-/// A chunk made of a payload, without a parser. Neither copied nor moved; the payload must outlive it.
+/// A chunk of a payload, without a parser. It cannot be copied or moved, and the payload must outlive it.
 class opened_chunk {
 public:
     explicit opened_chunk(std::string_view payload) noexcept {
@@ -764,7 +765,7 @@ public:
     }
     opened_chunk(const opened_chunk &) = delete;
     opened_chunk &operator=(const opened_chunk &) = delete;
-    /// None if the payload is no JSON object.
+    /// Null if the payload is not a JSON object.
     chunk_view view() const noexcept { return chunk_view(raw_); }
 
 private:
@@ -777,12 +778,12 @@ private:
 
 namespace detail {
 
-/// What `at` and `event` both know.
+/// The members that `at` and `event` share.
 template <class Self>
 class facts {
 public:
     event_kind kind() const noexcept { return static_cast<event_kind>(raw().kind); }
-    /// The index of the choice; 0 where there is none.
+    /// The index of the choice; 0 if the event belongs to no choice.
     std::uint32_t choice() const noexcept { return raw().choice; }
     /// The number of the tool call among those of its choice, in order of appearance.
     std::uint32_t call() const noexcept { return raw().call; }
@@ -790,7 +791,7 @@ public:
     std::uint32_t code() const noexcept { return raw().code; }
     /// See `DELTAWIRE_EV_*`.
     std::uint64_t number() const noexcept { return raw().number; }
-    /// Where it lay in the stream: offset of its first byte, and one past its last.
+    /// Where the event lies in the stream: the offsets of its first byte, and behind its last byte.
     std::uint64_t start() const noexcept { return raw().start; }
     std::uint64_t end() const noexcept { return raw().end; }
 
@@ -798,24 +799,24 @@ public:
     bool more() const noexcept { return has(DELTAWIRE_EVF_MORE); }
     /// The tool call opens.
     bool opens() const noexcept { return has(DELTAWIRE_EVF_OPENS); }
-    /// It opens under an index that an earlier call has.
+    /// The tool call opens under the index of an earlier call.
     bool reuses() const noexcept { return has(DELTAWIRE_EVF_REUSES); }
-    /// It is a call of a custom tool.
+    /// The tool call is one of a custom tool.
     bool custom() const noexcept { return has(DELTAWIRE_EVF_CUSTOM); }
-    /// The name begins anew with this; without it the text is to be put behind what came before.
+    /// The text replaces the name so far; otherwise append it.
     bool replaces() const noexcept { return has(DELTAWIRE_EVF_REPLACES); }
-    /// The error is plain text, no JSON.
+    /// The error is plain text instead of JSON.
     bool plain() const noexcept { return has(DELTAWIRE_EVF_PLAIN); }
-    /// `number()` says something, be it 0.
+    /// `number()` is set, even if it is 0.
     bool has_number() const noexcept { return has(DELTAWIRE_EVF_NUMBER); }
 
-    /// Of event_kind::finish.
+    /// Only for event_kind::finish.
     finish_reason finish() const noexcept { return static_cast<finish_reason>(raw().code); }
-    /// Of event_kind::malformed.
+    /// Only for event_kind::malformed.
     deltawire::fault fault() const noexcept { return static_cast<deltawire::fault>(raw().code); }
-    /// Of event_kind::limit.
+    /// Only for event_kind::limit.
     deltawire::limit limit() const noexcept { return static_cast<deltawire::limit>(raw().code); }
-    /// Of event_kind::quirk.
+    /// Only for event_kind::quirk.
     deltawire::quirk quirk() const noexcept { return deltawire::quirk(raw().code); }
 
 private:
@@ -827,13 +828,13 @@ private:
 
 }  // namespace detail
 
-/// Where and what a handler's thing is. Valid until its method returns.
+/// What a handler's method is called for, and where that lies in the stream. Valid until the method returns.
 class at : public detail::facts<at> {
 public:
     explicit at(const deltawire_at *raw) noexcept : raw_(raw) {}
-    /// The chunk that it came in; none if it came in none.
+    /// The chunk that contains the delta; null outside of a chunk.
     chunk_view chunk() const noexcept { return chunk_view(raw_->chunk); }
-    /// The `event` field of the event that it came in, any bytes.
+    /// The `event` field of the event: any bytes.
     std::string_view event_name() const noexcept { return detail::view(raw_->event_name); }
     const deltawire_at &native() const noexcept { return *raw_; }
 
@@ -841,7 +842,7 @@ private:
     const deltawire_at *raw_;
 };
 
-/// An event of any event stream. Any bytes.
+/// An event of any event stream. All members are any bytes.
 struct sse_event {
     /// `message` if it has no name.
     std::string_view type;
@@ -851,20 +852,21 @@ struct sse_event {
     std::string_view id;
 };
 
-/// A tool call opens (`at::opens`), or its ID or type came late: what is known now for the first time, else none.
+/// A tool call opens (`at::opens`), or its ID or type arrives later. A member is absent unless this event is the
+/// first that contains it.
 struct tool_call {
     value id;
     value type;
 };
 
-/// An event of a batch. Valid until the iterator that gave it is advanced.
+/// An event of a batch. Valid until its iterator is advanced.
 class event : public detail::facts<event> {
 public:
     event() noexcept = default;
     event(const deltawire_event *raw, const char *data, const char *scratch) noexcept
         : raw_(raw), data_(data), scratch_(scratch) {}
-    /// The text; see `DELTAWIRE_EV_*`. Pieces of one text follow one another, as long as `more()` says so;
-    /// IDs, names, types, roles and finish reasons come whole.
+    /// The text; see `DELTAWIRE_EV_*`. While `more()` is true, the next event holds the next piece of the same text.
+    /// IDs, names, types, roles and finish reasons are never split.
     std::string_view text() const noexcept { return view(raw_->text_off, raw_->text_len, DELTAWIRE_EVF_TEXT_SCRATCH); }
     /// The second text.
     std::string_view aux() const noexcept { return view(raw_->aux_off, raw_->aux_len, DELTAWIRE_EVF_AUX_SCRATCH); }
@@ -872,20 +874,20 @@ public:
     std::string_view extra() const noexcept {
         return view(raw_->extra_off, raw_->extra_len, DELTAWIRE_EVF_EXTRA_SCRATCH);
     }
-    /// The text as a value (audio, log probabilities, message, usage, errors); none of a piece.
+    /// The text as a value (audio, log probabilities, message, usage, errors); absent if it is only a piece.
     value json() const noexcept { return json_of(text(), more()); }
-    /// The same of a text that was put together from pieces.
+    /// As `json()`, for a text that was joined from pieces.
     value json_of(std::string_view whole, bool cut = false) const noexcept {
         if (cut) return value();
         return plain() ? value::plain(whole) : value::open(whole);
     }
-    /// Of event_kind::error and event_kind::choice_error.
+    /// Only for event_kind::error and event_kind::choice_error.
     error_info api_error() const noexcept { return error_info(json()); }
-    /// Of event_kind::sse.
+    /// Only for event_kind::sse.
     sse_event sse() const noexcept { return sse_event{aux(), text(), extra()}; }
 
     const deltawire_event &native() const noexcept { return *raw_; }
-    /// What `text_off` counts from: without and with its flag.
+    /// What `text_off` counts from: the data, or with its flag the scratch.
     const char *data() const noexcept { return data_; }
     const char *scratch() const noexcept { return scratch_; }
 
@@ -901,10 +903,10 @@ private:
     const char *scratch_ = nullptr;
 };
 
-/// Puts pieces of texts together: `if (join.add(e.text(), e.more())) use(join.text());`
+/// Joins the pieces of texts: `if (join.add(e.text(), e.more())) use(join.text());`
 class joiner {
 public:
-    /// Takes a piece. True: the text is whole. It is not copied if it came in one.
+    /// Adds a piece. Returns true if the text is complete. A text of one piece is not copied.
     bool add(std::string_view piece, bool more) {
         if (fresh_) kept_.clear();
         fresh_ = !more;
@@ -915,7 +917,7 @@ public:
         kept_.append(piece);
         return !more;
     }
-    /// The text; valid as long as the last piece, and until the next.
+    /// The text; valid as long as the last piece is, and until the next `add`.
     std::string_view text() const noexcept { return kept_.empty() ? whole_ : std::string_view(kept_); }
 
 private:
@@ -927,20 +929,20 @@ private:
 // ---------------------------------------------------------------------------------------------------------------------
 // Handlers
 
-// A handler is any object with some of these methods. Each may leave out what it does not need, and return nothing or a
-// `flow`. Those that are not there cost nothing: the library does not even decode what they would be given. A method of
-// such a name that cannot be called so does not compile, nor does a handler with none of them; but a name misspelt beside
-// a right one is a method like any other, and is never called. The setters of `callbacks` cannot be misspelt.
+// A handler is any object with some of these methods. A method may omit parameters that it does not need, and returns
+// nothing or a `flow`. A method that is missing costs nothing: the library does not decode its text. A method of such
+// a name with other parameters does not compile, and neither does a handler without any of these methods. But beside
+// one of them a misspelt method compiles, and is never called; the setters of `callbacks` cannot be misspelt.
 //
 //     on_sse(at, sse_event)                  mode::sse: an event
 //     on_comment(at, string_view)            any bytes
 //     on_keep_alive(at, string_view)         any bytes
 //     on_retry(at, uint64_t)                 milliseconds
 //     on_last_event_id(at, string_view)      any bytes
-//     on_chunk(at, chunk_view)               what it brings follows
+//     on_chunk(at, chunk_view)               its deltas follow
 //     on_role, on_content, on_reasoning, on_refusal(at, string_view)
 //     on_tool_call(at, tool_call)            at.opens(): opens; at.number(): its index; at.call(): its number
-//     on_tool_name(at, string_view)          at.replaces(): a new one, else to be put behind it
+//     on_tool_name(at, string_view)          at.replaces(): the whole name, else a piece to append
 //     on_tool_arguments(at, string_view)
 //     on_function_name(at, string_view)      as on_tool_name
 //     on_function_arguments(at, string_view)
@@ -948,7 +950,7 @@ private:
 //     on_finish(at, string_view)             at.finish()
 //     on_choice_error, on_error(at, error_info)
 //     on_usage(at, value)                    at.chunk().usage() has the counts
-//     on_malformed(at, string_view)          any bytes; at.fault() at byte at.number()
+//     on_malformed(at, string_view)          any bytes; the fault is at.fault(), at byte at.number()
 //     on_too_long, on_comment_too_long, on_limit(at)
 //     on_quirk(at, quirk)
 //     on_done, on_frame(at)
@@ -957,7 +959,7 @@ private:
 //
 // A text may come in several pieces; all but the last have at.more().
 
-/// A handler that takes nothing.
+/// A handler that ignores every event.
 struct discard {};
 
 template <class... Slots>
@@ -968,8 +970,8 @@ namespace detail {
 template <event_kind Kind>
 struct method;
 
-/// How the method of a kind is called, and whether there is one of that name, be it callable or not: with a base that
-/// has the name too, it is ambiguous then.
+/// Calls the method of a kind, and detects whether a type has a member of that name, callable or not: a base that has
+/// the name, too, makes the name ambiguous.
 #define DELTAWIRE_DETAIL_METHOD(NAME)                                                      \
     template <>                                                                            \
     struct method<event_kind::NAME> {                                                      \
@@ -1014,7 +1016,7 @@ const F &function_of(const slot<Kind, F> &s) noexcept {
     return s.function_;
 }
 
-/// What is called for a kind: a method, or a function of `callbacks`.
+/// What a kind calls: a method, or a function of `callbacks`.
 template <event_kind Kind, class H>
 struct target {
     template <class... A>
@@ -1060,7 +1062,7 @@ constexpr bool wanted() {
     return can;
 }
 
-/// A call of `feed`: its handler, and what that threw.
+/// A call of `feed`: its handler, and the exception that it threw.
 template <class H>
 struct invocation {
     H *handler;
@@ -1141,8 +1143,8 @@ std::int32_t call_fn(void *user, const deltawire_at *raw, const deltawire_value 
     return invoke<event_kind::tool_call, H>(user, raw, tool_call{value(*id), value(*type)});
 }
 
-/// The callbacks of a type of handlers, and whether there are any. (To compare them with NULL is no constant expression
-/// to every compiler under every sanitizer.)
+/// The callbacks of a type of handlers, and whether there are any. (Under some sanitizers a comparison with NULL is
+/// not a constant expression.)
 struct made_table {
     deltawire_callbacks callbacks;
     bool any;
@@ -1222,7 +1224,7 @@ struct table {
 }  // namespace detail
 
 /// A handler of functions: `callbacks().on_content([](std::string_view text) { ... }).on_done([] { ... })`. Each call
-/// gives a new object of a new type; name it by `auto`. No function is called indirectly or kept on the heap.
+/// returns a new object of a new type: declare it with `auto`. No function is called indirectly or kept on the heap.
 template <class... Slots>
 class callbacks : public Slots... {
 public:
@@ -1275,19 +1277,19 @@ constexpr std::uint64_t mask_of(Kinds... kinds) noexcept {
     return ((std::uint64_t{1} << static_cast<std::uint32_t>(kinds)) | ... | std::uint64_t{0});
 }
 
-/// How a parser is to behave: change what is to be otherwise.
+/// How a parser behaves. Change the members that are to differ from the defaults.
 struct config {
-    /// What streams are of.
+    /// What the events of the stream are.
     deltawire::mode mode = deltawire::mode::chat;
-    /// Framing exactly as WHATWG HTML 9.2 has it.
+    /// Framing exactly as in WHATWG HTML 9.2.
     bool spec_framing = false;
-    /// Check all of each payload: RFC 8259 and UTF-8.
+    /// Check each payload completely, against RFC 8259 and as UTF-8.
     bool strict_json = false;
-    /// Get a bigger block for an event that a read cut; else one that does not fit is too long.
+    /// Allocate a larger block for an event that a read cut; without it such an event is dropped as too long.
     bool grow = true;
-    /// Room in the first block for an event that a read cut, in bytes. With `grow` off this bounds all events.
+    /// Room in the first block for an event that a read cut, in bytes. Without `grow` this limits every event.
     std::size_t event_bytes = 512;
-    /// The longest event, in bytes; 0 is 1 MiB. `grow` goes no further.
+    /// The longest event, in bytes; 0 is 1 MiB. `grow` allocates no more than this.
     std::uint64_t max_event_len = 0;
     /// The longest last event ID, in bytes; 0 is 1 KiB.
     std::uint32_t max_id_len = 0;
@@ -1295,24 +1297,31 @@ struct config {
     std::uint32_t max_depth = 0;
     /// Quirks that are errors: `feed` and `batch` stop with status::strict.
     quirk_set errors = {};
-    /// What a batch is to bring, by `mask_of`; 0 is all but frames, payloads, meta and annotations. An assembler needs
-    /// `DELTAWIRE_MESSAGE_EVENTS`.
+    /// The kinds that a batch emits, made with `mask_of`; 0 is all but frames, payloads, meta and annotations. An
+    /// assembler needs `DELTAWIRE_MESSAGE_EVENTS`.
     std::uint64_t events = 0;
-    /// How many events a batch gets at a time.
+    /// How many events a batch reads with one call of the library.
     std::size_t batch_events = 64;
-    /// How many bytes it decodes at a time; longer texts come in pieces. At least 64. It grows for what
-    /// comes whole: IDs, names, types, roles, finish reasons.
+    /// How many bytes of text a batch decodes with one call; longer texts come in pieces. At least 64. It grows for
+    /// texts that are never split: IDs, names, types, roles, finish reasons.
     std::size_t batch_scratch = 4096;
-    /// Bytes set apart for direct reading (`parser::reserve`); 0 is none.
+    /// Bytes reserved for direct reading (`parser::reserve`); 0 is none.
     std::uint32_t read_len = 0;
+    /// How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, 8. Deltas of a further
+    /// choice are left out (`on_limit`). More than `DELTAWIRE_MAX_CHOICES` throws status::config.
+    std::uint32_t max_choices = 0;
+    /// How many tool calls of one stream, over all choices, there is room for; 0 is `DELTAWIRE_DEFAULT_TOOL_CALLS`,
+    /// 32. A further tool call is left out. More than `DELTAWIRE_MAX_TOOL_CALLS` throws status::config.
+    std::uint32_t max_tool_calls = 0;
 };
 
-/// What a call of `feed` came to.
+/// The result of `feed`.
 struct result {
-    /// ok: all is consumed. paused: a handler asked for it; give the bytes from `consumed` on again, perhaps none,
-    /// perhaps with more behind them. aborted, callback, strict: nothing more comes until `reset()`.
+    /// ok: all bytes are consumed. paused: a handler asked for a pause; give the bytes from `consumed` on again, even
+    /// if there are none, perhaps with more behind them. aborted, callback, strict: the parser reads nothing until
+    /// `reset()`.
     deltawire::status status;
-    /// Bytes of the data that are spent.
+    /// How many bytes of the data are consumed.
     std::size_t consumed;
 
     bool ok() const noexcept { return status == deltawire::status::ok; }
@@ -1325,10 +1334,10 @@ struct end_info {
     deltawire::pending pending = deltawire::pending::nothing;
     std::uint32_t choices_seen = 0;
     std::uint32_t choices_finished = 0;
-    /// How many payloads could not be read, and how many events and comments were over a limit.
+    /// How many payloads were malformed, and how many events and comments were over a limit.
     std::uint32_t malformed = 0;
     std::uint32_t too_long = 0;
-    /// `[DONE]` came; the API reported an error; a JSON body came instead of a stream; `finish` came to its end.
+    /// The stream has `[DONE]`; the API reported an error; the response is a JSON body; `finish` has returned ok.
     bool done = false;
     bool api_error = false;
     bool body = false;
@@ -1336,15 +1345,15 @@ struct end_info {
     /// How many bytes were read.
     std::uint64_t offset = 0;
 
-    /// How many events had more than there is room for (`on_limit`), and were told in part.
+    /// How many events had deltas that were left out (`on_limit`).
     std::uint32_t left_out = 0;
     /// See `complete()`.
     bool whole = false;
 
-    /// Whether the response is whole, or would be if it ended now: `[DONE]` came, every choice has a finish reason, or
-    /// it is a whole body; nothing was malformed, too long or left out; and the stream did not end inside an event.
-    /// In mode::sse: the stream ended between events, and nothing was too long. `how` alone does not tell of what was
-    /// lost on the way.
+    /// Whether the response is complete, or would be if the stream ended now. That needs `[DONE]`, a finish reason of
+    /// every choice, or a whole body; and nothing malformed, too long, left out, or cut by the end of the stream. In
+    /// mode::sse: the stream ended between events, and nothing was too long. `how` alone does not include losses on
+    /// the way.
     bool complete() const noexcept { return whole; }
 };
 
@@ -1376,10 +1385,12 @@ public:
         c.max_event_len = how.max_event_len;
         c.max_id_len = how.max_id_len;
         c.read_len = how.read_len;
-        const std::size_t base = deltawire_block_size(how.event_bytes);
-        if (base == 0) detail::fail(status::range);
-        // No overflow: what the library calls a size of a block is far below that.
-        len_ = detail::block_len(base) + detail::block_len(how.read_len);
+        c.max_choices = how.max_choices;
+        c.max_tool_calls = how.max_tool_calls;
+        const std::size_t size = deltawire_block_size(&c, how.event_bytes);
+        // A config that is refused has no size, whatever the event buffer is.
+        if (size == 0) detail::fail(deltawire_block_size(&c, 0) == 0 ? status::config : status::range);
+        len_ = detail::block_len(size);
         block_ = detail::make_block(len_);
         detail::checked(deltawire_init(block_.get(), len_, &c, nullptr));
     }
@@ -1404,7 +1415,7 @@ public:
     }
     friend void swap(parser &a, parser &b) noexcept { a.swap(b); }
 
-    /// A parser that stands where this one does: both can go on with the same bytes. Not during a batch.
+    /// A copy in the same state: both parsers can go on with the same bytes. Do not call it during a batch.
     parser clone() const {
         parser copy{nullptr};
         copy.block_ = detail::make_block(len_);
@@ -1420,12 +1431,12 @@ public:
         detail::checked(deltawire_reset(native()));
         status_ = status::ok;
     }
-    /// Moves to the smallest block that does. For after a long event, if memory is dear.
+    /// Moves to the smallest block that holds what the parser retains: call it after a long event to free memory.
     void shrink() { move_to(deltawire_need(native())); }
     /// Bytes of the block.
     std::size_t block_size() const noexcept { return len_; }
 
-    /// Reads `data` and calls the handler for what is in it. Gets more memory where the config lets it.
+    /// Reads `data` and calls the handler for its events. Allocates more memory if the config has `grow`.
     template <class H>
     result feed(std::string_view data, H &&handler) {
         using type = std::remove_reference_t<H>;
@@ -1439,7 +1450,7 @@ public:
             if (!settle(s, in.thrown)) return result{status_, consumed};
         }
     }
-    /// Says that the stream ended, which may bring something still. paused: call again. Then `end()` has the verdict.
+    /// Ends the stream, which may emit last events. paused: call again. Then `end()` has the verdict.
     template <class H>
     status finish(H &&handler) {
         using type = std::remove_reference_t<H>;
@@ -1449,30 +1460,30 @@ public:
             if (!settle(s, in.thrown)) return status_;
         }
     }
-    /// The same without a handler.
+    /// As above, without a handler.
     status finish() { return finish(discard{}); }
 
-    /// The events of `data`, for a range-for: `for (const deltawire::event &e : parser.batch(data))`. There is one call
-    /// of the library for every `config::batch_events` of them. Memory grows by itself. Texts lie in `data` where they
-    /// can, so it must stay as it is. Who leaves the loop early can keep the range in a variable and loop over it
-    /// again, to go on behind the last event; otherwise the rest is lost, and the parser has to be reset. With
-    /// `config::errors` look at `last_status()` after the loop.
+    /// The events of `data`, for a range-for: `for (const deltawire::event &e : parser.batch(data))`. The library is
+    /// called once for every `config::batch_events` events; memory grows by itself. Texts may be views of `data`: do
+    /// not change it during the loop. To leave the loop and go on later, keep the range in a variable and loop over
+    /// it again; otherwise the remaining events are lost, and the parser must be reset. With `config::errors` check
+    /// `last_status()` after the loop.
     batch_range batch(std::string_view data);
-    /// Not of a string that is gone before the loop begins.
+    /// Deleted, because a temporary string is destroyed before the loop begins.
     template <class S, std::enable_if_t<std::is_same_v<std::remove_cv_t<S>, std::string>, int> = 0>
     batch_range batch(S &&data) = delete;
-    /// The same for the end of the stream; see `finish`.
+    /// The events at the end of the stream; see `finish`.
     batch_range batch_finish();
 
     /// Direct reading (`config::read_len`): where to write the next bytes. Then `commit` them, and call `feed` or
-    /// `batch` with no data until it says ok. The memory is valid until the next call.
+    /// `batch` without data until the status is ok. The memory is valid until the next call.
     read_buffer reserve() {
         std::size_t off = 0;
         std::size_t len = 0;
         detail::checked(deltawire_reserve(native(), &off, &len));
         return read_buffer{bytes() + off, len};
     }
-    /// So many bytes were written there.
+    /// Reports that `n` bytes were written there.
     void commit(std::size_t n) { detail::checked(deltawire_commit(native(), n)); }
 
     /// How the stream ended, or would if it ended now.
@@ -1496,22 +1507,22 @@ public:
         e.whole = raw.complete != 0;
         return e;
     }
-    /// The token counts that came last.
+    /// The token counts of the last usage.
     std::optional<token_usage> last_usage() const {
         deltawire_usage raw = {};
         raw.size = static_cast<std::uint32_t>(sizeof raw);
         if (detail::checked(deltawire_last_usage(native(), &raw)) == status::absent) return std::nullopt;
         return token_usage(raw);
     }
-    /// The ID to name on reconnecting: any bytes, valid until the next call.
+    /// The last event ID, to send when reconnecting: any bytes, valid until the next call.
     std::optional<std::string_view> last_event_id() const {
         deltawire_str id = {nullptr, 0};
         if (detail::checked(deltawire_last_event_id(native(), &id)) == status::absent) return std::nullopt;
         return detail::view(id);
     }
-    /// How often a quirk was met.
+    /// How often the stream has a quirk.
     std::uint64_t quirk_count(quirk q) const noexcept { return deltawire_quirk_count(native(), q.number()); }
-    /// What `feed`, `finish` or the last fill of a batch came to.
+    /// The status of the last `feed` or `finish`, or of the last call that filled a batch.
     status last_status() const noexcept { return status_; }
     /// After status::strict: which quirk was the error.
     std::optional<quirk> error_quirk() const noexcept {
@@ -1519,10 +1530,10 @@ public:
         if (number >= DELTAWIRE_QUIRKS || status_ != status::strict) return std::nullopt;
         return quirk(number);
     }
-    /// After an error that sticks: where in the stream the event began that brought it.
+    /// After a status of -100 and below: the stream offset of the event that failed.
     std::uint64_t error_offset() const noexcept { return deltawire_error_offset(native()); }
 
-    /// The parser of the C interface; it is not to be moved or freed. NULL of one that was moved from.
+    /// The parser of the C interface: do not move or free it. NULL if this object was moved from.
     deltawire_parser *native() noexcept { return reinterpret_cast<deltawire_parser *>(block_.get()); }
     const deltawire_parser *native() const noexcept { return reinterpret_cast<const deltawire_parser *>(block_.get()); }
 
@@ -1532,7 +1543,7 @@ private:
 
     char *bytes() noexcept { return reinterpret_cast<char *>(block_.get()); }
 
-    /// After a call with a handler. True: there is more room now, call again.
+    /// Handles the status of a call with a handler. True: the block is larger now, call again.
     bool settle(deltawire_status s, std::exception_ptr &thrown) {
 #if DELTAWIRE_DETAIL_EXCEPTIONS
         if (thrown != nullptr) {
@@ -1567,8 +1578,8 @@ private:
     status status_ = status::ok;
 };
 
-/// The events of some bytes; see `parser::batch`. It points to the parser, which must stay where it is. Iterators are
-/// input iterators: all of them stand at the same event.
+/// The events of some bytes; see `parser::batch`. It points to the parser, which must stay in place. Its iterators
+/// are input iterators: all of them refer to the same event.
 class batch_range {
 public:
     class iterator {
@@ -1604,13 +1615,13 @@ public:
     batch_range(const batch_range &) = delete;
     batch_range &operator=(const batch_range &) = delete;
 
-    /// The next event: at first the first one, after a loop that was left early the one behind its last.
+    /// The next event: the first one, or, after a loop that was left early, the one behind that loop's last event.
     iterator begin() {
         advance();
         return iterator(this);
     }
     detail::sentinel end() const noexcept { return {}; }
-    /// Bytes of the data that are spent; all of them, unless it stopped with status::strict.
+    /// How many bytes of the data are consumed: all of them, unless the batch stopped with status::strict.
     std::size_t consumed() const noexcept { return consumed_; }
 
 private:
@@ -1627,11 +1638,11 @@ private:
         current_ = event(&parser_->events_[index_], base_, parser_->scratch_.get());
     }
 
-    /// Gets the next events, if there are any more.
+    /// Reads the next events, if there are more.
     void fill() {
         index_ = 0;
         count_ = 0;
-        last_ = true;  // What throws here ends the loop.
+        last_ = true;  // An exception here ends the loop.
         parser &p = *parser_;
         for (;;) {
             if (status_ == DELTAWIRE_NEED_STORAGE) p.move_to(deltawire_need(p.native()));
@@ -1647,7 +1658,7 @@ private:
                                                    p.events_cap_, p.scratch_.get(), p.scratch_len_, &out);
             p.status_ = detail::checked(status_);
             const std::size_t took = detail::narrow(out.consumed);
-            // Direct reading has no data: what is not in the scratch is in the block.
+            // Direct reading has no data: a text lies in the scratch or in the block.
             base_ = data_.empty() ? p.bytes() : data_.data();
             data_.remove_prefix(took);
             consumed_ += took;
@@ -1680,16 +1691,23 @@ inline batch_range parser::batch_finish() { return batch_range(*this, {}, true);
 // ---------------------------------------------------------------------------------------------------------------------
 // The assembler
 
-/// Puts the whole message together, with a block of its own. It is a handler: `parser.feed(data, assembler)`. Beside a
-/// handler of your own let each of its methods call that of the same name here; those that are here are needed.
+/// Puts the whole message together, with a block of its own. It is a handler: `parser.feed(data, assembler)`. To
+/// combine it with a handler of your own, let that handler have every method that is here and call it.
 class assembler {
 public:
-    /// `max_bytes` bounds the block; 0 is 64 MiB. What goes beyond throws status::need_storage, and is not taken in.
-    explicit assembler(std::size_t max_bytes = 0)
+    /// `max_bytes` limits the block; 0 is 64 MiB. An event that needs more throws status::need_storage, and is not
+    /// added. Give `max_choices` and `max_tool_calls` of the parser's `config`, so that both have the same room.
+    explicit assembler(std::size_t max_bytes = 0, std::uint32_t max_choices = 0, std::uint32_t max_tool_calls = 0)
         : max_(detail::block_len(max_bytes == 0 ? std::size_t{64} << 20 : max_bytes)) {
-        len_ = detail::block_len(deltawire_message_size(1024));
+        deltawire_config c = {};
+        c.size = static_cast<std::uint32_t>(sizeof c);
+        c.max_choices = max_choices;
+        c.max_tool_calls = max_tool_calls;
+        const std::size_t size = deltawire_message_size(&c, 1024);
+        if (size == 0) detail::fail(status::config);
+        len_ = detail::block_len(size);
         block_ = detail::make_block(len_);
-        detail::checked(deltawire_message_init(block_.get(), len_, nullptr));
+        detail::checked(deltawire_message_init(block_.get(), len_, &c, nullptr));
     }
     assembler(assembler &&other) noexcept { swap(other); }
     assembler &operator=(assembler &&other) noexcept {
@@ -1720,8 +1738,8 @@ public:
     /// A new message. The block keeps its size.
     void reset() { detail::checked(deltawire_message_reset(native())); }
 
-    /// Takes in an event of a batch, or (if this throws) nothing of it. `config::events` must ask for
-    /// `DELTAWIRE_MESSAGE_EVENTS`; other events say nothing to it.
+    /// Adds an event of a batch. If this throws, nothing of the event was added. `config::events` must contain
+    /// `DELTAWIRE_MESSAGE_EVENTS`; the assembler skips other kinds.
     void add(const event &e) {
         while (detail::checked(deltawire_message_add(native(), &e.native(), 1, e.data(), e.scratch(), nullptr)) ==
                status::need_storage) {
@@ -1779,9 +1797,9 @@ public:
 #undef DELTAWIRE_DETAIL_VALUE
 #undef DELTAWIRE_DETAIL_ERROR
 
-    /// How many choices it has.
+    /// How many choices the message has.
     std::uint32_t choices() const noexcept { return deltawire_message_choices(native()); }
-    /// The index of the `n`th choice; they are in order.
+    /// The index of the `n`th choice; choices are in ascending order of their indexes.
     std::optional<std::uint32_t> choice_index(std::uint32_t n) const {
         std::uint32_t index = 0;
         if (detail::checked(deltawire_message_choice_index(native(), n, &index)) == status::absent) return std::nullopt;
@@ -1789,19 +1807,20 @@ public:
     }
     /// How many tool calls the choice with this index has.
     std::uint32_t calls(std::uint32_t choice = 0) const noexcept { return deltawire_message_calls(native(), choice); }
-    /// What was left out, if anything was.
+    /// Why something was left out of the message first; empty if nothing was.
     std::optional<deltawire::limit> limit() const noexcept {
         const std::uint32_t which = deltawire_message_limit(native());
         return which == 0 ? std::nullopt : std::optional<deltawire::limit>(static_cast<deltawire::limit>(which));
     }
-    /// A text of the message: of the choice with this index, of its `call`th call. Each call reads the log once.
+    /// A text of the message. `choice` is the index of a choice, `call` the position of a call among its calls. Each
+    /// call of this function reads the log once.
     std::optional<std::string> text(message_field field, std::uint32_t choice = 0, std::uint32_t call = 0) const {
         return detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
             return deltawire_message_text(native(), static_cast<std::uint32_t>(field), choice, call, buf, cap, need);
         });
     }
-    /// The whole message as JSON, a `chat.completion` as the API sends it when it does not stream. `extended`: with
-    /// what only gateways add.
+    /// The whole message as JSON: a `chat.completion`, as the API sends it without streaming. `extended` includes the
+    /// members that only gateways send.
     std::string json(bool extended = false) const {
         const std::uint32_t flags = extended ? std::uint32_t{DELTAWIRE_JSON_EXTENDED} : 0U;
         std::optional<std::string> text = detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
@@ -1810,7 +1829,7 @@ public:
         return text ? std::move(*text) : std::string();
     }
 
-    /// The assembler of the C interface; NULL of one that was moved from.
+    /// The assembler of the C interface; NULL if this object was moved from.
     deltawire_message *native() noexcept { return reinterpret_cast<deltawire_message *>(block_.get()); }
     const deltawire_message *native() const noexcept {
         return reinterpret_cast<const deltawire_message *>(block_.get());
@@ -1830,7 +1849,7 @@ private:
     void grow() {
         const std::size_t need = deltawire_message_need(native());
         if (need == 0) detail::fail(status::null);
-        // It asks for more than it needs at once; the last step goes to the limit.
+        // The library asks for more than it needs at once; the last step goes to the limit.
         if (len_ >= max_) detail::fail(status::need_storage);
         const std::size_t len = detail::block_len(need < max_ ? need : max_);
         detail::block next = detail::make_block(len);

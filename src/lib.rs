@@ -53,6 +53,7 @@ mod limits;
 mod quirk;
 mod scan;
 mod storage;
+mod tables;
 mod visits;
 
 pub mod chat;
@@ -71,6 +72,7 @@ pub use quirk::{Quirk, QuirkSet};
 pub use storage::Growing;
 pub use storage::{Movable, Storage};
 pub use stream::{Config, End, Event, Flow, Framing, Handler, Parser, Stop, Validate, Verdict};
+pub use tables::{Arrays, Lent, Tables};
 
 /// The examples of the README are to run.
 #[cfg(all(doctest, feature = "alloc"))]

@@ -86,7 +86,7 @@ static int32_t on_done(void *user, const deltawire_at *at) {
 static deltawire_parser *make(const deltawire_config *config, size_t room, size_t *len) {
     deltawire_parser *parser;
     void *block;
-    *len = deltawire_block_size(0) + room;
+    *len = deltawire_block_size(NULL, 0) + room;
     block = aligned_alloc(64, (*len + 63) / 64 * 64);
     if (!block || deltawire_init(block, *len, config, &parser) != DELTAWIRE_OK) abort();
     return parser;
@@ -221,7 +221,7 @@ void *bench_capi_message_new(size_t room) {
     size_t parser_len;
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     void *block = aligned_alloc(64, (len + 63) / 64 * 64);
-    if (!r || !block || deltawire_message_init(block, len, &r->message) != DELTAWIRE_OK) abort();
+    if (!r || !block || deltawire_message_init(block, len, NULL, &r->message) != DELTAWIRE_OK) abort();
     config.events = DELTAWIRE_MESSAGE_EVENTS;
     r->parser = make(&config, room, &parser_len);
     return r;

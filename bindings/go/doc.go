@@ -1,7 +1,6 @@
 /*
-Package deltawire reads LLM token streams: the server-sent events of chat.completion.chunk that OpenAI and all who took
-over its API send. Bytes go in, in reads of any size; text, tool calls, reasoning, finish reasons, usage and errors come
-out.
+Package deltawire reads LLM token streams: the server-sent events of chat.completion.chunk that OpenAI and compatible
+servers send. It turns bytes, in reads of any size, into text, tool calls, reasoning, finish reasons, usage and errors.
 
 	type call struct{ choice, number uint32 } // calls are numbered by choice
 	texts, arguments := map[uint32]string{}, map[call]string{}
@@ -21,18 +20,18 @@ out.
 
 # How it is made
 
-It is a thin layer over the C interface of deltawire, which is written in Rust. There is one call into C for each read of
-the source: events come in an array, and their texts are views of the bytes that were read. A [Reader] allocates when it
-is made and when something longer comes than before; an event costs no allocation. All memory is Go's, C keeps no pointer
-to it and calls nothing back, so that there is nothing to close and no finalizer.
+The package is a thin layer over the C interface of deltawire, which is written in Rust. Each read of the source is one
+call into C. That call writes an array of events, whose texts are views of the bytes that were read. A [Reader] allocates
+when it is made, and when an event is longer than all before; other events cost no allocation. All memory belongs to Go: C
+keeps no pointer to it and calls no Go function, so there is nothing to close and no finalizer.
 
-A source that gives a few bytes at a time is read slower than plain Go reads it: each read is a call into C. From some
-fifty bytes a read on it is the other way round; the benchmarks of the package show it.
+Because each read is a call into C, a source that returns a few bytes at a time is slower than a reader in plain Go. From
+about fifty bytes a read on this package is faster; its benchmarks show that.
 
 # Building
 
-It needs cgo (CGO_ENABLED=1), a C compiler, and the library: an archive in lib/GOOS_GOARCH, which "make go-lib" puts
-there (a distribution of the project has it), or, with the build tag pkgconfig, what pkg-config says of deltawire. Nothing
-else is linked; fully static programs work.
+The package needs cgo (CGO_ENABLED=1), a C compiler, and the library. By default the library is an archive in
+lib/GOOS_GOARCH: "make go-lib" builds it, and a distribution of the project contains it. With the build tag pkgconfig it is
+the one that pkg-config finds. Nothing else is linked; fully static programs work.
 */
 package deltawire

@@ -5,39 +5,40 @@ import "C"
 
 import "bytes"
 
-// Event is one thing that a stream brought. Its Kind says what the other members hold.
+// Event is one event of a stream: a delta, or a fact about the stream. Its Kind determines what the other members hold.
 //
-// Text, Aux and Extra are views of the reader's memory: valid until the next call of [Reader.Next], not to be written
-// to. [Event.Clone] makes an event that keeps. A text is valid UTF-8 and whole, unless its kind says that it is any
-// bytes; it never ends inside a code point or a surrogate pair.
+// Text, Aux and Extra are views of the reader's memory: they are valid until the next call of [Reader.Next], and must not
+// be written to. [Event.Clone] makes a copy that stays valid. A text is complete and valid UTF-8, except for the kinds
+// whose text is any bytes; it never ends inside a code point or a surrogate pair.
 type Event struct {
 	Kind   Kind
 	Flags  Flags
-	Choice uint32 // the index of the choice, 0 where there is none
+	Choice uint32 // the index of the choice; 0 if the event belongs to none
 	Call   uint32 // the number of the tool call among those of its choice, in order of appearance
-	Code   uint32 // by kind
-	Number uint64 // by kind
+	Code   uint32 // depends on Kind
+	Number uint64 // depends on Kind
 	Text   []byte
 	Aux    []byte
 	Extra  []byte
-	Start  uint64 // where it lay in the stream: offset of its first byte
-	End    uint64 // one past its last byte
+	Start  uint64 // the stream offset of its first byte
+	End    uint64 // the stream offset behind its last byte
 }
 
-// TextString is the text, copied.
+// TextString returns a copy of the text.
 func (e *Event) TextString() string { return string(e.Text) }
 
-// Is says whether all these flags are set.
+// Is reports whether all these flags are set.
 func (e *Event) Is(flags Flags) bool { return e.Flags&flags == flags }
 
-// Clone is a copy whose texts are its own.
+// Clone returns a copy of the event and its texts.
 func (e *Event) Clone() *Event {
 	c := *e
 	c.Text, c.Aux, c.Extra = bytes.Clone(e.Text), bytes.Clone(e.Aux), bytes.Clone(e.Extra)
 	return &c
 }
 
-// ID is the ID of a chunk or a tool call; of a [KindSSE], the last event ID. Elsewhere nil.
+// ID returns the ID of a chunk or a tool call, and the last event ID of a [KindSSE] or [KindLastEventID]; nil for other
+// kinds.
 func (e *Event) ID() []byte {
 	switch e.Kind {
 	case KindChunk, KindToolCall, KindLastEventID:
@@ -48,7 +49,7 @@ func (e *Event) ID() []byte {
 	return nil
 }
 
-// Type is the type of a tool call or of a [KindSSE], which is message if it has no other. Elsewhere nil.
+// Type returns the type of a tool call, or of a [KindSSE], where it is message by default; nil for other kinds.
 func (e *Event) Type() []byte {
 	switch e.Kind {
 	case KindToolCall, KindSSE:
@@ -57,7 +58,7 @@ func (e *Event) Type() []byte {
 	return nil
 }
 
-// Data is the data of a [KindSSE], its lines joined by LF. Elsewhere nil.
+// Data returns the data of a [KindSSE], its lines joined by LF; nil for other kinds.
 func (e *Event) Data() []byte {
 	if e.Kind == KindSSE {
 		return e.Text
@@ -65,7 +66,7 @@ func (e *Event) Data() []byte {
 	return nil
 }
 
-// Model is the model of a chunk. Elsewhere nil.
+// Model returns the model of a chunk; nil for other kinds.
 func (e *Event) Model() []byte {
 	if e.Kind == KindChunk {
 		return e.Aux
@@ -73,7 +74,7 @@ func (e *Event) Model() []byte {
 	return nil
 }
 
-// EventName is the event field of the event in which a chunk or a malformed payload came. Elsewhere nil.
+// EventName returns the event field of the event that contains a chunk or a malformed payload; nil for other kinds.
 func (e *Event) EventName() []byte {
 	switch e.Kind {
 	case KindChunk, KindMalformed:
@@ -82,7 +83,7 @@ func (e *Event) EventName() []byte {
 	return nil
 }
 
-// FinishReason is that of a [KindFinish]. Elsewhere 0.
+// FinishReason returns the finish reason of a [KindFinish]; 0 for other kinds.
 func (e *Event) FinishReason() FinishReason {
 	if e.Kind == KindFinish {
 		return FinishReason(e.Code)
@@ -90,7 +91,7 @@ func (e *Event) FinishReason() FinishReason {
 	return 0
 }
 
-// Fault is that of a [KindMalformed]. Elsewhere 0.
+// Fault returns the fault of a [KindMalformed]; 0 for other kinds.
 func (e *Event) Fault() Fault {
 	if e.Kind == KindMalformed {
 		return Fault(e.Code)
@@ -98,10 +99,10 @@ func (e *Event) Fault() Fault {
 	return 0
 }
 
-// Quirk is that of a [KindQuirk]; false elsewhere.
+// Quirk returns the quirk of a [KindQuirk]; false for other kinds.
 func (e *Event) Quirk() (Quirk, bool) { return Quirk(e.Code), e.Kind == KindQuirk }
 
-// Usage reads the token counts of a [KindUsage]; false elsewhere.
+// Usage returns the token counts of a [KindUsage]; false for other kinds.
 func (e *Event) Usage() (Usage, bool) {
 	if e.Kind != KindUsage {
 		return Usage{}, false
@@ -109,7 +110,7 @@ func (e *Event) Usage() (Usage, bool) {
 	return usageOf(value{json: e.Text}), true
 }
 
-// Audio reads a [KindAudio]; false elsewhere.
+// Audio returns the fragment of a [KindAudio]; false for other kinds.
 func (e *Event) Audio() (Audio, bool) {
 	if e.Kind != KindAudio {
 		return Audio{}, false
@@ -120,7 +121,7 @@ func (e *Event) Audio() (Audio, bool) {
 	return a, true
 }
 
-// APIError reads a [KindError] or a [KindChoiceError]; nil elsewhere.
+// APIError returns the error of a [KindError] or a [KindChoiceError]; nil for other kinds.
 func (e *Event) APIError() *APIError {
 	switch e.Kind {
 	case KindError, KindChoiceError:
@@ -129,7 +130,7 @@ func (e *Event) APIError() *APIError {
 	return nil
 }
 
-// Audio is a fragment of audio: what came of it, else "" or 0.
+// Audio is a fragment of audio. A member that the fragment does not contain is "" or 0.
 type Audio struct {
 	ID         string
 	Data       string // base64

@@ -10,14 +10,15 @@ import (
 	"unsafe"
 )
 
-// Assembler puts a message together. The zero value is one, empty; give it to a reader by [WithAssembler]. It
-// holds no C memory. It is not for several goroutines at once.
+// Assembler assembles a message. The zero value is an empty message; give it to a reader with [WithAssembler]. It holds no
+// C memory. Only one goroutine at a time may use it.
 type Assembler struct {
-	block []uint64
-	taken *C.size_t
+	block  []uint64
+	taken  *C.size_t
+	config C.deltawire_config // only max_choices and max_tool_calls matter
 }
 
-// Field is what [Assembler.Text] is asked for.
+// Field is a text of a message, for [Assembler.Text].
 type Field uint32
 
 // The fields of a message.
@@ -39,9 +40,9 @@ const (
 	FieldContent            Field = C.DELTAWIRE_M_CONTENT
 	FieldReasoning          Field = C.DELTAWIRE_M_REASONING
 	FieldRefusal            Field = C.DELTAWIRE_M_REFUSAL
-	FieldFinish             Field = C.DELTAWIRE_M_FINISH        // the last reason
-	FieldNativeFinish       Field = C.DELTAWIRE_M_NATIVE_FINISH // what the model's own provider said of that
-	FieldChoiceError        Field = C.DELTAWIRE_M_CHOICE_ERROR  // the first error of it alone, JSON
+	FieldFinish             Field = C.DELTAWIRE_M_FINISH        // the last finish reason
+	FieldNativeFinish       Field = C.DELTAWIRE_M_NATIVE_FINISH // the finish reason that the model's own provider gave
+	FieldChoiceError        Field = C.DELTAWIRE_M_CHOICE_ERROR  // the first error of this choice alone, JSON
 	FieldChoiceErrorMessage Field = C.DELTAWIRE_M_CHOICE_ERROR_MESSAGE
 	FieldChoiceErrorCode    Field = C.DELTAWIRE_M_CHOICE_ERROR_CODE
 	FieldChoiceErrorType    Field = C.DELTAWIRE_M_CHOICE_ERROR_TYPE
@@ -58,7 +59,7 @@ const (
 	FieldCallArguments Field = C.DELTAWIRE_M_CALL_ARGUMENTS // or the input of a custom tool
 )
 
-// Message is a response as the API sends it when it does not stream: a chat.completion. What is not there is "" or nil.
+// Message is a response as the API sends it without streaming: a chat.completion. An absent member is "" or nil.
 type Message struct {
 	ID                string          `json:"id"`
 	Object            string          `json:"object"`
@@ -82,7 +83,7 @@ type Choice struct {
 	Error              json.RawMessage `json:"error"`
 }
 
-// ChoiceMessage is what a [Choice] says.
+// ChoiceMessage is the message of a [Choice].
 type ChoiceMessage struct {
 	Role             string          `json:"role"`
 	Content          string          `json:"content"`
@@ -93,7 +94,7 @@ type ChoiceMessage struct {
 	Audio            json.RawMessage `json:"audio"`
 }
 
-// ToolCall is a call of a tool: of a function, or of a custom one.
+// ToolCall is a call of a function or of a custom tool.
 type ToolCall struct {
 	ID       string    `json:"id"`
 	Type     string    `json:"type"`
@@ -101,28 +102,38 @@ type ToolCall struct {
 	Custom   *Custom   `json:"custom"`
 }
 
-// Function is a function, and the arguments it is called with: JSON, as the model wrote it.
+// Function is the name of a function and the arguments of its call: JSON, as the model wrote it.
 type Function struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
-// Custom is a custom tool and its input.
+// Custom is the name of a custom tool and its input.
 type Custom struct {
 	Name  string `json:"name"`
 	Input string `json:"input"`
 }
 
-// assemblerLog is how many bytes of log an assembler begins with.
+// assemblerLog is the first size of the log, in bytes.
 const assemblerLog = 4 << 10
 
 func (a *Assembler) p() unsafe.Pointer {
 	if a.block == nil {
-		a.block = make([]uint64, words(C.deltawire_message_size(assemblerLog)))
+		a.config.size = C.sizeof_deltawire_config
+		a.block = make([]uint64, words(C.deltawire_message_size(&a.config, assemblerLog)))
 		a.taken = new(C.size_t)
-		C.deltawire_message_init(unsafe.Pointer(&a.block[0]), C.size_t(len(a.block)*8), nil)
+		C.deltawire_message_init(unsafe.Pointer(&a.block[0]), C.size_t(len(a.block)*8), &a.config, nil)
 	}
 	return unsafe.Pointer(&a.block[0])
+}
+
+// setRoom gives the assembler the room for choices and tool calls that its reader has. If it had other room, its message is
+// empty afterwards.
+func (a *Assembler) setRoom(choices, calls C.uint32_t) {
+	if a.config.max_choices != choices || a.config.max_tool_calls != calls {
+		a.config.max_choices, a.config.max_tool_calls = choices, calls
+		a.block = nil
+	}
 }
 
 // Reset begins a new message.
@@ -163,8 +174,8 @@ func (a *Assembler) grow() error {
 	return nil
 }
 
-// JSON is the message so far, a chat.completion. Extended: with what only gateways add, provider and
-// native_finish_reason.
+// JSON returns the message so far, a chat.completion. If extended is true, it includes the members that only gateways send:
+// provider and native_finish_reason.
 func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {
 	flags := C.uint32_t(0)
 	if extended {
@@ -175,8 +186,8 @@ func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {
 	})
 }
 
-// Text is a text of the message: of the choice with that index, of its call in the order of the message; 0 where they do
-// not matter. "" if there is none.
+// Text returns a text of the message, or "" if there is none. choice is the index of a choice, call the position of a call
+// among the calls of that choice; give 0 where the field needs neither.
 func (a *Assembler) Text(field Field, choice uint32, call int) string {
 	text, _ := sized(func(buf *C.char, size C.size_t, need *C.size_t) C.deltawire_status {
 		return C.bridge_message_text(a.p(), C.uint32_t(field), C.uint32_t(choice), C.uint32_t(call), buf, size, need)
@@ -184,7 +195,7 @@ func (a *Assembler) Text(field Field, choice uint32, call int) string {
 	return string(text)
 }
 
-// sized asks how long a text is, and then for it.
+// sized gets the length of a text, then the text.
 func sized(get func(*C.char, C.size_t, *C.size_t) C.deltawire_status) ([]byte, error) {
 	var need C.size_t
 	if status := get(nil, 0, &need); status != C.DELTAWIRE_OK && status != C.DELTAWIRE_E_SMALL {
@@ -200,7 +211,7 @@ func sized(get func(*C.char, C.size_t, *C.size_t) C.deltawire_status) ([]byte, e
 	return buf, nil
 }
 
-// Message is the message so far.
+// Message returns the message so far.
 func (a *Assembler) Message() (*Message, error) {
 	text, err := a.JSON(true)
 	if err != nil {
@@ -221,15 +232,15 @@ func (a *Assembler) Message() (*Message, error) {
 	return m, nil
 }
 
-// dropNull makes null what it is elsewhere, nil.
+// dropNull replaces null by nil.
 func dropNull(raw *json.RawMessage) {
 	if string(*raw) == "null" {
 		*raw = nil
 	}
 }
 
-// ReadMessage reads a whole stream and puts its message together. If reading fails, or the response is not whole
-// ([End.Err]), it returns the error and what there is of it.
+// ReadMessage reads a whole stream and returns its message. If reading fails, or the response is not complete ([End.Err]),
+// it returns the error and the message so far.
 func ReadMessage(src io.Reader, opts ...Option) (*Message, error) {
 	var a Assembler
 	r := NewReader(src, append(opts[:len(opts):len(opts)], WithEvents(), WithAssembler(&a))...)

@@ -5,18 +5,19 @@ import "C"
 
 import "fmt"
 
-// Option sets up a [Reader]. One that is out of its range makes a reader that reads nothing: [Reader.Err] says which.
+// Option configures a [Reader]. With an option that is out of its range the reader reads nothing, and [Reader.Err] names
+// the option.
 type Option func(*settings)
 
 type settings struct {
 	config    C.deltawire_config
-	chosen    bool   // events says which kinds to bring; else all but KindFrame, KindPayload, KindMeta and KindAnnotation
-	events    uint64 // a bit for each
-	err       error  // what is wrong with the first option that is out of its range
+	chosen    bool   // emit the kinds of events; else all but KindFrame, KindPayload, KindMeta and KindAnnotation
+	events    uint64 // one bit for each kind
+	err       error  // about the first option that is out of its range
 	readSize  int
 	assembler *Assembler
 
-	// How memory begins, and may grow: small in tests.
+	// The first sizes of memory, and how far it may grow; tests make them small.
 	block      int // bytes for a cut event
 	array      int // events of a batch
 	scratch    int // bytes of decoded text of a batch
@@ -38,14 +39,14 @@ func defaults() settings {
 	}
 }
 
-// wrong keeps what is wrong with an option, if it is the first that is.
+// wrong keeps the error of an option, if it is the first one.
 func (s *settings) wrong(format string, args ...any) {
 	if s.err == nil {
 		s.err = fmt.Errorf("deltawire: "+format, args...)
 	}
 }
 
-// inRange says whether what an option was given is between 1 and most.
+// inRange reports whether the argument of an option lies between 1 and most.
 func (s *settings) inRange(option string, given, most int) bool {
 	switch {
 	case given < 1:
@@ -64,9 +65,10 @@ const (
 	maxReadSize = 1 << 30
 )
 
-// WithEvents asks for these kinds of events only. Texts of others are not decoded, so that it saves time. Given twice,
-// it asks for the kinds of both. Without it all come but [KindFrame], [KindPayload], [KindMeta] and [KindAnnotation]. With
-// no kinds none comes: the first [Reader.Next] reads to the end, for an [Assembler] or for what [Reader.End] says.
+// WithEvents makes the reader emit events of these kinds only. It does not decode the texts of others, which saves time.
+// Given twice, the kinds of both are emitted. Without this option the reader emits all kinds except [KindFrame],
+// [KindPayload], [KindMeta] and [KindAnnotation]. Without arguments it emits none: the first [Reader.Next] reads to the end,
+// which is enough for an [Assembler] and for [Reader.End].
 func WithEvents(kinds ...Kind) Option {
 	return func(s *settings) {
 		s.chosen = true
@@ -82,8 +84,8 @@ func WithEvents(kinds ...Kind) Option {
 
 func maskOf(kind Kind) uint64 { return 1 << (kind & 63) }
 
-// WithMaxEventLen sets how long an event may be, in bytes, from 1 to 2,147,483,647; it bounds the reader's memory, too.
-// 1 MiB without it. A longer one is a [KindTooLong], and the stream goes on.
+// WithMaxEventLen sets the longest event, in bytes, from 1 to 2,147,483,647; it limits the reader's memory, too. The
+// default is 1 MiB. A longer event is a [KindTooLong], and the stream goes on.
 func WithMaxEventLen(bytes int) Option {
 	return func(s *settings) {
 		if s.inRange("WithMaxEventLen", bytes, maxLen) {
@@ -92,8 +94,8 @@ func WithMaxEventLen(bytes int) Option {
 	}
 }
 
-// WithMaxIDLen sets how long a last event ID may be, in bytes, from 1 to 2,147,483,647: 1 KiB without it. A longer one
-// is ignored.
+// WithMaxIDLen sets the longest last event ID, in bytes, from 1 to 2,147,483,647. The default is 1 KiB. A longer one is
+// ignored.
 func WithMaxIDLen(bytes int) Option {
 	return func(s *settings) {
 		if s.inRange("WithMaxIDLen", bytes, maxLen) {
@@ -102,7 +104,8 @@ func WithMaxIDLen(bytes int) Option {
 	}
 }
 
-// WithMaxDepth sets how deep JSON may nest, from 1 to 1024: 128 without it. A deeper payload is a [KindMalformed].
+// WithMaxDepth sets how deep JSON may nest, from 1 to 1024. The default is 128. A payload that nests deeper is a
+// [KindMalformed].
 func WithMaxDepth(depth int) Option {
 	return func(s *settings) {
 		if s.inRange("WithMaxDepth", depth, maxDepth) {
@@ -111,7 +114,27 @@ func WithMaxDepth(depth int) Option {
 	}
 }
 
-// WithStrict makes quirks an error, a [*StrictError]: these, or all if none is named.
+// WithMaxChoices sets how many choices of one stream there is room for, in the reader and in its [Assembler], from 1 to
+// 128. The default is 8. Deltas of a further choice are left out, and a [KindLimit] reports that.
+func WithMaxChoices(choices int) Option {
+	return func(s *settings) {
+		if s.inRange("WithMaxChoices", choices, C.DELTAWIRE_MAX_CHOICES) {
+			s.config.max_choices = C.uint32_t(choices)
+		}
+	}
+}
+
+// WithMaxToolCalls sets how many tool calls of one stream, over all choices, there is room for, in the reader and in its
+// [Assembler], from 1 to 1024. The default is 32. A further tool call is left out, and a [KindLimit] reports that.
+func WithMaxToolCalls(calls int) Option {
+	return func(s *settings) {
+		if s.inRange("WithMaxToolCalls", calls, C.DELTAWIRE_MAX_TOOL_CALLS) {
+			s.config.max_tool_calls = C.uint32_t(calls)
+		}
+	}
+}
+
+// WithStrict makes these quirks an error, a [*StrictError]; without arguments, all quirks.
 func WithStrict(quirks ...Quirk) Option {
 	return func(s *settings) {
 		if len(quirks) == 0 {
@@ -127,23 +150,24 @@ func WithStrict(quirks ...Quirk) Option {
 	}
 }
 
-// WithSSE reads any event stream, and does not look into what it carries: its events are of [KindSSE].
+// WithSSE reads any event stream without reading its payloads: each event is a [KindSSE].
 func WithSSE() Option {
 	return func(s *settings) { s.config.mode = C.DELTAWIRE_MODE_SSE }
 }
 
-// WithSpec has the framing exactly as WHATWG HTML 9.2: lines that are not known are ignored, a last event without its
-// blank line is dropped.
+// WithSpec sets the framing exactly as in WHATWG HTML 9.2: unknown lines are ignored, and a last event without its blank
+// line is dropped.
 func WithSpec() Option {
 	return func(s *settings) { s.config.flags |= C.DELTAWIRE_CFG_SPEC }
 }
 
-// WithStrictJSON checks all of each payload, by RFC 8259 and as UTF-8. What fails is a [KindMalformed].
+// WithStrictJSON checks each payload completely, against RFC 8259 and as UTF-8. A payload that fails is a
+// [KindMalformed].
 func WithStrictJSON() Option {
 	return func(s *settings) { s.config.flags |= C.DELTAWIRE_CFG_STRICT_JSON }
 }
 
-// WithReadSize sets how much is asked of the source at a time, in bytes, from 1 to 1,073,741,824: 16 KiB without it.
+// WithReadSize sets how many bytes one read of the source may return, from 1 to 1,073,741,824. The default is 16 KiB.
 func WithReadSize(bytes int) Option {
 	return func(s *settings) {
 		if s.inRange("WithReadSize", bytes, maxReadSize) {
@@ -152,8 +176,8 @@ func WithReadSize(bytes int) Option {
 	}
 }
 
-// WithAssembler has the message put together, too, while the events are read. It is not to be used by two readers at a
-// time. Nil: none.
+// WithAssembler assembles the message while the events are read. Two readers must not use one assembler at the same time.
+// Nil removes the option.
 func WithAssembler(a *Assembler) Option {
 	return func(s *settings) { s.assembler = a }
 }

@@ -11,33 +11,33 @@ import (
 	"unsafe"
 )
 
-// The event is 64 bytes for ever.
+// An event has 64 bytes in every version of the library.
 var _ [64]byte = [unsafe.Sizeof(C.deltawire_event{})]byte{}
 
-// maxEmptyReads is how often in a row a source may give neither bytes nor an error.
+// maxEmptyReads is how often in a row a source may return neither bytes nor an error.
 const maxEmptyReads = 100
 
-// Reader reads a stream: [NewReader] makes one. It holds no C memory, so that there is nothing to close. It is not for
-// several goroutines at once.
+// Reader reads a stream; [NewReader] makes one. It holds no C memory, so there is nothing to close. Only one goroutine at a
+// time may use it.
 type Reader struct {
 	src      io.Reader
 	settings settings
 
-	// Memory that C is given for the length of a call. No Go pointer is in it.
+	// Memory that C receives for the duration of a call. It holds no Go pointers.
 	block   []uint64
 	events  []C.deltawire_event
 	scratch []byte
 	buf     []byte
 	result  *C.deltawire_batch_result
 
-	in        []byte // what the last call was given
-	next      int    // which event of the last call comes next
+	in        []byte // the input that the last call did not consume
+	next      int    // the index of the next event of the last call
 	status    C.deltawire_status
 	finishing bool // the source has ended
-	over      bool // and so has the parser
+	over      bool // the parser has ended, too
 	shown     uint64
 	event     Event
-	joined    []byte // pieces of a text that C had no room for at once
+	joined    []byte // the pieces of a text that did not fit into the scratch
 
 	err      error
 	srcErr   error
@@ -45,7 +45,7 @@ type Reader struct {
 	stats    Stats
 }
 
-// Stats tell what a [Reader] did.
+// Stats counts what a [Reader] did.
 type Stats struct {
 	Reads  uint64 // calls of the source's Read
 	Calls  uint64 // calls into C that read or finish a stream
@@ -53,8 +53,8 @@ type Stats struct {
 	Events uint64 // events that C wrote
 }
 
-// NewReader makes a reader of the stream that src brings: the body of a response. It reads no more of src than it is
-// asked for by [Reader.Next]. A reader without a source, nil, says so by [Reader.Err] until [Reader.Reset] gives it one.
+// NewReader makes a reader of the stream in src, as a rule the body of a response. Only [Reader.Next] reads src. src may be
+// nil: [Reader.Err] then returns an error until [Reader.Reset] sets a source.
 func NewReader(src io.Reader, opts ...Option) *Reader {
 	r := &Reader{settings: defaults()}
 	s := &r.settings
@@ -74,12 +74,15 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 		r.shown = (1<<kindCount - 1) &^
 			(maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation))
 	}
-	// Errors are kept for End. None at all would be everything, to C.
+	// End needs the errors. Besides, a mask of 0 would be all kinds.
 	s.config.events = C.uint64_t(r.shown | maskOf(KindError) | maskOf(KindChoiceError))
 	if s.assembler != nil {
 		s.config.events |= C.DELTAWIRE_MESSAGE_EVENTS
 	}
-	r.block = make([]uint64, words(C.deltawire_block_size(C.size_t(s.block))))
+	if s.assembler != nil {
+		s.assembler.setRoom(s.config.max_choices, s.config.max_tool_calls)
+	}
+	r.block = make([]uint64, words(C.deltawire_block_size(&s.config, C.size_t(s.block))))
 	r.events = make([]C.deltawire_event, s.array)
 	r.scratch = make([]byte, s.scratch)
 	r.buf = make([]byte, s.readSize)
@@ -89,7 +92,7 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 	return r
 }
 
-// Reset begins a new stream, with the same options and the same memory. It resets the assembler, too.
+// Reset begins a new stream with the same options and memory. It resets the assembler, too.
 func (r *Reader) Reset(src io.Reader) {
 	if r.block != nil {
 		r.begin(src, C.bridge_reset(r.p()))
@@ -124,11 +127,11 @@ func (r *Reader) stop(err error) {
 	}
 }
 
-// Next goes to the next event, and reads from the source if need be. It says whether there is one; if not, the stream
-// has ended, or [Reader.Err] says what is wrong. Events come as soon as their last byte has: Next never waits for more.
+// Next advances to the next event, and reads from the source if necessary. It returns false if there is none: the stream
+// has ended, or reading failed ([Reader.Err]). An event is available with its last byte: Next does not wait for more.
 func (r *Reader) Next() bool {
 	if r.block == nil {
-		// Never made: NewReader has said why, or was not asked.
+		// NewReader failed and set the error, or did not make this reader.
 		if r.err == nil {
 			r.stop(errNotMade)
 		}
@@ -149,7 +152,7 @@ func (r *Reader) Next() bool {
 	}
 }
 
-// take makes an event of what C wrote. It says whether that is one to be shown.
+// take makes an event of one that C wrote. It reports whether the reader emits that event.
 func (r *Reader) take(c *C.deltawire_event) bool {
 	flags := Flags(c.flags)
 	text := r.view(c.text_off, c.text_len, flags&flagTextScratch != 0)
@@ -158,10 +161,10 @@ func (r *Reader) take(c *C.deltawire_event) bool {
 		if flags&flagMore != 0 {
 			return false
 		}
-		// The memory is used again, but only when the next event is taken.
+		// The memory is reused, but only for the next event.
 		text, r.joined = r.joined, r.joined[:0]
 	}
-	// Member by member: a literal would be made elsewhere, and copied.
+	// Member by member, because a literal would be made elsewhere and copied.
 	e := &r.event
 	e.Kind, e.Flags = Kind(c.kind), flags&^flagsOfReader
 	e.Choice, e.Call, e.Code, e.Number = uint32(c.choice), uint32(c.call), uint32(c.code), uint64(c.number)
@@ -186,7 +189,7 @@ func (r *Reader) view(off, length C.uint32_t, scratch bool) []byte {
 	return r.in[from:to:to]
 }
 
-// fill calls C once: with what is left of the input, or with a new read. All events were taken. False: there is no more.
+// fill calls C once, with the rest of the input or with a new read, after all events were taken. It returns false at the end.
 func (r *Reader) fill() bool {
 	r.in = r.in[int(r.result.consumed):]
 	full := int(r.result.events) == len(r.events)
@@ -196,7 +199,7 @@ func (r *Reader) fill() bool {
 		r.stop(r.statusErr())
 		return false
 	case r.status > 0:
-		// The same bytes again, with more room.
+		// Give the same bytes again, with more memory.
 		if !r.grow(full) {
 			return false
 		}
@@ -224,7 +227,7 @@ func (r *Reader) fill() bool {
 	return true
 }
 
-// read reads once from the source into r.in, which is empty. False: it has ended, and nothing came.
+// read reads once from the source into r.in, which is empty. It returns false if the source has ended.
 func (r *Reader) read() bool {
 	for empty := 0; r.srcErr == nil; empty++ {
 		if empty == maxEmptyReads {
@@ -242,7 +245,7 @@ func (r *Reader) read() bool {
 	return false
 }
 
-// grow makes room where C had too little: full, in the array of events.
+// grow enlarges the memory that was too small; full: the array of events.
 func (r *Reader) grow(full bool) bool {
 	s := &r.settings
 	if r.status == C.DELTAWIRE_NEED_STORAGE {
@@ -277,7 +280,7 @@ func (r *Reader) grow(full bool) bool {
 	return true
 }
 
-// finished ends the stream: the parser has nothing more to say.
+// finished ends the stream: the parser emits no more events.
 func (r *Reader) finished() {
 	if r.srcErr != io.EOF {
 		r.stop(r.srcErr)
@@ -292,15 +295,16 @@ func (r *Reader) statusErr() error {
 	return statusError(r.status)
 }
 
-// Event is the event that [Reader.Next] went to. The next call of Next writes another one over it, and over what its
-// texts are views of.
+// Event returns the event that [Reader.Next] advanced to. The next call of Next overwrites it, and the memory that its texts
+// are views of.
 func (r *Reader) Event() *Event { return &r.event }
 
-// Err is nil after an ordinary end, else why reading stopped: the source's error, a [*StrictError] or, if an option is
-// out of its range, an error that names it. What the API reports and how the stream ended are told by [Reader.End].
+// Err returns nil after an ordinary end. Otherwise it returns why reading stopped: the error of the source, a
+// [*StrictError], or an error that names an option out of its range. [Reader.End] reports how the stream ended, and the
+// errors of the API.
 func (r *Reader) Err() error { return r.err }
 
-// Events are the events, for a range loop. If [Reader.Err] is not nil, it comes last, with a nil event.
+// Events returns the events, for a range loop. If [Reader.Err] is not nil, the last pair is a nil event and that error.
 func (r *Reader) Events() iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		for r.Next() {
@@ -314,7 +318,7 @@ func (r *Reader) Events() iter.Seq2[*Event, error] {
 	}
 }
 
-// End is how the stream ended, or would if it ended now.
+// End returns how the stream ended, or would if it ended now.
 func (r *Reader) End() End {
 	c := C.deltawire_end{size: C.sizeof_deltawire_end}
 	if r.block == nil || C.bridge_end_of(r.p(), &c) != C.DELTAWIRE_OK {
@@ -339,7 +343,7 @@ func (r *Reader) End() End {
 	}
 }
 
-// Usage are the token counts that came last, as far as the source was read; false if none came.
+// Usage returns the token counts of the last usage, as far as the source was read; false if there is none.
 func (r *Reader) Usage() (Usage, bool) {
 	c := C.deltawire_usage{size: C.sizeof_deltawire_usage}
 	if r.block == nil || C.bridge_last_usage(r.p(), &c) != C.DELTAWIRE_OK {
@@ -359,8 +363,8 @@ func (r *Reader) Usage() (Usage, bool) {
 	}, true
 }
 
-// LastEventID is the ID of the last event, as the header Last-Event-ID is to name it on reconnecting; "" if there is
-// none. It may be ahead of the events that [Reader.Next] went to, by those of the same read.
+// LastEventID returns the last event ID, for the header Last-Event-ID of a reconnection; "" if there is none. It may be
+// ahead of [Reader.Next] by the events of the same read.
 func (r *Reader) LastEventID() string {
 	if r.block == nil {
 		return ""
@@ -379,7 +383,7 @@ func (r *Reader) LastEventID() string {
 	}
 }
 
-// QuirkCount is how often the quirk was met, as far as the source was read; it stops counting at 65,535.
+// QuirkCount returns how often the stream has the quirk, as far as the source was read; counting stops at 65,535.
 func (r *Reader) QuirkCount(q Quirk) uint64 {
 	if r.block == nil {
 		return 0
@@ -387,7 +391,7 @@ func (r *Reader) QuirkCount(q Quirk) uint64 {
 	return uint64(C.bridge_quirk_count(r.p(), C.uint32_t(q)))
 }
 
-// Quirks are the quirks that were met, in the order of their numbers.
+// Quirks returns the quirks of the stream so far, in the order of their numbers.
 func (r *Reader) Quirks() []Quirk {
 	var met []Quirk
 	for _, q := range Quirks() {

@@ -20,7 +20,7 @@ func TestLayout(t *testing.T) {
 	if l.event != 64 || l.eventText != 24 || l.eventStart != 48 {
 		t.Errorf("an event: %+v", l)
 	}
-	if l.config != 56 || l.configErrors != 24 || l.end != 48 || l.usage != 80 || l.result != 24 {
+	if l.config != 64 || l.configErrors != 24 || l.end != 48 || l.usage != 80 || l.result != 24 {
 		t.Errorf("sizes: %+v", l)
 	}
 	if l.smallest == 0 || l.smallest > l.state || l.smallestMessage == 0 || l.smallestMessage > l.messageState {
@@ -353,6 +353,10 @@ func TestMisuse(t *testing.T) {
 		{WithMaxIDLen(-1), "WithMaxIDLen(-1): at least 1"},
 		{WithMaxDepth(-1), "WithMaxDepth(-1): at least 1"},
 		{WithMaxDepth(1025), "WithMaxDepth(1025): at most 1024"},
+		{WithMaxChoices(0), "WithMaxChoices(0): at least 1"},
+		{WithMaxChoices(129), "WithMaxChoices(129): at most 128"},
+		{WithMaxToolCalls(0), "WithMaxToolCalls(0): at least 1"},
+		{WithMaxToolCalls(1025), "WithMaxToolCalls(1025): at most 1024"},
 		{WithReadSize(-1), "WithReadSize(-1): at least 1"},
 		{WithReadSize(1<<30 + 1), "WithReadSize(1073741825): at most 1073741824"},
 		{WithEvents(KindContent, kindCount), "WithEvents(49): no kind of event"},
@@ -384,6 +388,66 @@ func TestMisuse(t *testing.T) {
 		}
 		if r.Err() != nil || r.End().Err() != ErrTruncated || r.End().Malformed != 0 || r.Stats().Events == 0 {
 			t.Errorf("in range: %v, %+v", r.Err(), r.End())
+		}
+	}
+}
+
+// As many choices and tool calls as the options ask for, and one beyond, in the reader and in its message.
+func TestRoom(t *testing.T) {
+	var a Assembler // used again, with other room
+	for _, c := range []struct{ choices, calls int }{{8, 32}, {20, 40}, {128, 128}, {8, 32}} {
+		var options []Option
+		if c.choices != 8 {
+			options = append(options, WithMaxChoices(c.choices), WithMaxToolCalls(c.calls))
+		}
+		var input strings.Builder
+		event := func(choice int, delta string) {
+			fmt.Fprintf(&input, "data: {\"choices\":[{\"index\":%d,\"delta\":{%s}}]}\n\n", choice, delta)
+		}
+		for n := range c.choices + 1 {
+			event(n, fmt.Sprintf(`"content":"c%d"`, n))
+		}
+		for n := range c.calls + 1 {
+			event(n%c.choices, fmt.Sprintf(
+				`"tool_calls":[{"index":%d,"id":"t%d","function":{"name":"f","arguments":"{%d"}}]`, n/c.choices, n, n))
+		}
+		contents, opened := 0, 0
+		var limits []uint32
+		r := NewReader(strings.NewReader(input.String()), append(options, WithAssembler(&a))...)
+		for r.Next() {
+			switch e := r.Event(); {
+			case e.Kind == KindContent:
+				contents++
+			case e.Kind == KindToolCall && e.Is(FlagOpens):
+				opened++
+			case e.Kind == KindLimit:
+				limits = append(limits, e.Code)
+			}
+		}
+		if r.Err() != nil || contents != c.choices || opened != c.calls || !slices.Equal(limits, []uint32{LimitChoices, LimitToolCalls}) {
+			t.Errorf("%v: %v, %d contents, %d calls, limits %v", c, r.Err(), contents, opened, limits)
+		}
+		if r.End().LeftOut != 2 {
+			t.Errorf("%v: %+v", c, r.End())
+		}
+		m, err := a.Message()
+		if err != nil || len(m.Choices) != c.choices {
+			t.Fatalf("%v: a message of %d choices, %v", c, len(m.Choices), err)
+		}
+		calls := 0
+		for i, choice := range m.Choices {
+			if choice.Message.Content != fmt.Sprintf("c%d", i) {
+				t.Errorf("%v: the content of choice %d", c, i)
+			}
+			for j, call := range choice.Message.ToolCalls {
+				calls++
+				if call.Function.Arguments != fmt.Sprintf("{%d", j*c.choices+i) {
+					t.Errorf("%v: call %d of choice %d: %q", c, j, i, call.Function.Arguments)
+				}
+			}
+		}
+		if calls != c.calls {
+			t.Errorf("%v: a message of %d calls", c, calls)
 		}
 	}
 }

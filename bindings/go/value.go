@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// value is a JSON value, read by the library: as lazily, and as leniently, as it reads chunks. No value: nil.
+// value is a JSON value. The library reads it as lazily and as leniently as chunks. An absent value has no bytes.
 type value struct {
 	json  []byte
 	plain bool // plain text, as some servers report errors
@@ -22,7 +22,7 @@ func (v value) span(s C.bridge_span) value {
 	return value{json: v.json[from:to:to], plain: s._type == C.DELTAWIRE_T_TEXT}
 }
 
-// member is the member of that name, or no value.
+// member returns the member with this name, or an absent value.
 func (v value) member(name string) value {
 	var s C.bridge_span
 	if v.json == nil || v.plain {
@@ -35,7 +35,7 @@ func (v value) member(name string) value {
 	return v.span(s)
 }
 
-// errorField is a field of an error, in whichever member its provider puts it.
+// errorField returns a part of an error, whichever member the provider puts it in.
 func (v value) errorField(field C.uint32_t) value {
 	var s C.bridge_span
 	plain := C.int(0)
@@ -48,7 +48,7 @@ func (v value) errorField(field C.uint32_t) value {
 	return v.span(s)
 }
 
-// string is the decoded text of a string, of plain text, or of a number as it is written; else "".
+// string returns the decoded text of a string or of plain text, or a number as it is written; else "".
 func (v value) string() string {
 	if v.json == nil {
 		return ""
@@ -79,7 +79,7 @@ func (v value) uint64() (uint64, bool) {
 	return uint64(n), true
 }
 
-// Usage are token counts. What was not sent is 0, and its bit in Has is not set.
+// Usage holds token counts. A count that was not sent is 0, and its bit in Has is not set.
 type Usage struct {
 	Has                UsageCounts // which counts were sent
 	Prompt             uint64      // prompt_tokens
@@ -135,14 +135,14 @@ func usageOf(v value) Usage {
 	return u
 }
 
-// APIError is an error that the API reported, in whatever shape its provider gives it. What it does not say is "".
+// APIError is an error that the API reported, whatever its shape. An absent member is "".
 type APIError struct {
 	Message  string
 	Code     string // a number as it is written
 	Type     string
 	Param    string
 	Metadata json.RawMessage // any JSON
-	Raw      []byte          // the error as it came: JSON, or (Plain) plain text
+	Raw      []byte          // the error as it was sent: JSON, or plain text if Plain is true
 	Plain    bool
 }
 
@@ -158,7 +158,7 @@ func apiErrorOf(v value) *APIError {
 	}
 }
 
-// Error is the message, with code and type if there are any.
+// Error returns the message, with code and type if there are any.
 func (e *APIError) Error() string {
 	text := "deltawire: the API reported an error"
 	if e.Message != "" {

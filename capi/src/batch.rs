@@ -55,16 +55,18 @@ unsafe fn records<'s>(
     }
 }
 
-/// Reads `len` bytes (of more than 2^31 - 1 only so many) and writes what is in them to `events`, `cap` at most.
-/// Texts lie in `data` where they can, else they are copied, decoded, to `scratch`.
+/// Reads `len` bytes (at most 2^31 - 1 of them) and writes the events in them to `events`, at most
+/// `cap`. A text lies in `data` if it needs no decoding, else it is decoded to `scratch`.
 ///
-/// MORE: array or scratch are full. Take the events out and call again with the bytes from `out->consumed` on, perhaps
-/// with more behind them. Content, reasoning, refusals, arguments, JSON and bytes come in pieces if the scratch is short; all else
-/// (IDs, names, types, roles, finish reasons) does not: then `out->scratch_need` says how much scratch they take.
+/// MORE: the array or the scratch is full. Process the events and call again with the bytes from
+/// `out->consumed` on, perhaps with more behind them. If the scratch is short, content, reasoning,
+/// refusals, arguments, JSON and bytes come in pieces. All other texts (IDs, names, types, roles,
+/// finish reasons) are never split: `out->scratch_need` is then the scratch that they need.
 ///
-/// Answers OK, MORE, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and while a callback wants
-/// an event again), E_REENTRANT, E_SMALL (`cap` 0, or `scratch_len` below `DELTAWIRE_SCRATCH_MIN`), E_RANGE (a length is
-/// beyond any memory), E_RESUME, E_STRICT (with events: those before it), E_ABORTED and E_CALLBACK (of an earlier feed).
+/// Answers OK, MORE, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
+/// while an event of a feed is pending), E_REENTRANT, E_SMALL (`cap` 0, or `scratch_len` below
+/// `DELTAWIRE_SCRATCH_MIN`), E_RANGE (a length is beyond any memory), E_RESUME, E_STRICT (the events
+/// before the error are written), E_ABORTED and E_CALLBACK (of an earlier feed).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_batch(
@@ -99,7 +101,7 @@ pub unsafe extern "C" fn deltawire_batch(
     }
 }
 
-/// Says that the stream ended, as `deltawire_finish` does, and writes what that brings to light to `events`. Call again
+/// Ends the stream, as `deltawire_finish` does, and writes the last events to `events`. Call again
 /// while the answer is above 0. All texts lie in the scratch. Answers as `deltawire_batch`.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.

@@ -1,6 +1,6 @@
 //! A parser's block: what is in it, and how it is entered.
 //!
-//! `State | event buffer | read area`. The guard is read and written by raw pointers only, so that a call from a callback
+//! `State | choices | tool calls | event buffer | read area`. The guard is read and written by raw pointers only, so that a call from a callback
 //! can look at it while the rest is borrowed.
 
 use crate::types::*;
@@ -8,11 +8,48 @@ use core::mem::{align_of, size_of};
 use core::ptr::{addr_of, addr_of_mut};
 use core::slice;
 use deltawire::stream::{Emitter, Machine};
-use deltawire::track::Tracker;
-use deltawire::Movable;
+use deltawire::track::{Call, Choice, TrackerOf, TrackerState};
+use deltawire::{Lent, Movable};
 
-/// The tracker of a C parser.
-pub(crate) type CTracker = Tracker<{ DELTAWIRE_MAX_CHOICES as usize }, { DELTAWIRE_MAX_TOOL_CALLS as usize }>;
+/// The tracker of a C parser, while a call is under way.
+pub(crate) type CTracker<'b> = TrackerOf<Lent<'b, Option<Choice>, Option<Call>>>;
+
+/// How many choices and tool calls a block has room for.
+#[derive(Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) choices: u16,
+    pub(crate) calls: u16,
+}
+
+impl Room {
+    pub(crate) fn of(config: &deltawire_config) -> Result<Room, deltawire_status> {
+        let or = |given: u32, default: u32, max: u32| match given {
+            0 => Ok(default as u16),
+            given if given <= max => Ok(given as u16),
+            _ => Err(DELTAWIRE_E_CONFIG),
+        };
+        Ok(Room {
+            choices: or(config.max_choices, DELTAWIRE_DEFAULT_CHOICES, DELTAWIRE_MAX_CHOICES)?,
+            calls: or(config.max_tool_calls, DELTAWIRE_DEFAULT_TOOL_CALLS, DELTAWIRE_MAX_TOOL_CALLS)?,
+        })
+    }
+
+    /// Bytes of tables with rows of these types, rounded up to the alignment.
+    pub(crate) const fn bytes<A, B>(self) -> usize {
+        let choices = (self.choices as usize).saturating_mul(size_of::<A>());
+        let calls = (self.calls as usize).saturating_mul(size_of::<B>());
+        choices.saturating_add(calls).next_multiple_of(DELTAWIRE_ALIGN)
+    }
+
+    /// Bytes of a parser's block in front of the event buffer.
+    pub(crate) const fn head(self) -> usize {
+        STATE.saturating_add(self.bytes::<Option<Choice>, Option<Call>>())
+    }
+}
+
+/// The room of a block without a config.
+pub(crate) const DEFAULT_ROOM: Room =
+    Room { choices: DELTAWIRE_DEFAULT_CHOICES as u16, calls: DELTAWIRE_DEFAULT_TOOL_CALLS as u16 };
 
 /// What a block that was initialised begins with.
 const MAGIC: u64 = 0x0131_7769_6c65_6457 ^ size_of::<State>() as u64;
@@ -40,7 +77,8 @@ pub(crate) enum Phase {
 /// Everything else: borrowed while a call is under way.
 pub(crate) struct Core {
     pub(crate) machine: Machine,
-    pub(crate) tracker: CTracker,
+    pub(crate) tracker: TrackerState,
+    pub(crate) room: Room,
     pub(crate) emitter: Emitter,
     /// Of an event that is pending: the status of the call that left it so.
     pub(crate) left_by: deltawire_status,
@@ -69,22 +107,30 @@ struct State {
     core: Core,
 }
 
-const _: () = assert!(size_of::<State>() <= DELTAWIRE_STATE_SIZE, "DELTAWIRE_STATE_SIZE is too small");
+const _: () = assert!(DEFAULT_ROOM.head() <= DELTAWIRE_STATE_SIZE, "DELTAWIRE_STATE_SIZE is too small");
+const _: () = assert!(size_of::<Option<Choice>>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
+const _: () = assert!(size_of::<Option<Call>>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
+const _: () = assert!(align_of::<Option<Choice>>() <= align_of::<State>(), "choices follow the state");
+const _: () = assert!(align_of::<Option<Call>>() <= align_of::<Option<Choice>>(), "calls follow the choices");
 const _: () = assert!(align_of::<State>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
 
 /// Bytes of the state, rounded up to the alignment.
 pub(crate) const STATE: usize = size_of::<State>().next_multiple_of(DELTAWIRE_ALIGN);
 
-/// Bytes of a block with so much event buffer.
-pub(crate) fn size_for(storage: usize, read_len: usize) -> usize {
-    let storage = storage.checked_next_multiple_of(DELTAWIRE_ALIGN).unwrap_or(usize::MAX);
-    STATE.saturating_add(storage).saturating_add(read_len)
+impl Core {
+    /// Bytes of a block with so much event buffer.
+    pub(crate) fn size_for(&self, storage: usize) -> usize {
+        let storage = storage.checked_next_multiple_of(DELTAWIRE_ALIGN).unwrap_or(usize::MAX);
+        self.room.head().saturating_add(storage).saturating_add(self.read_len)
+    }
 }
 
 /// A block that is open: its guard says busy until this is dropped.
 pub(crate) struct Open<'b> {
     guard: *mut Guard,
     pub(crate) core: &'b mut Core,
+    pub(crate) choices: &'b mut [Option<Choice>],
+    pub(crate) calls: &'b mut [Option<Call>],
     /// The event buffer.
     pub(crate) store: &'b mut [u8],
     /// The read area.
@@ -101,37 +147,53 @@ impl Drop for Open<'_> {
 impl Open<'_> {
     /// Where the read area begins, from the first byte of the block.
     pub(crate) fn area_at(&self) -> usize {
-        STATE.saturating_add(self.store.len())
+        self.core.room.head().saturating_add(self.store.len())
     }
 
-    /// The event buffer as storage.
-    pub(crate) fn movable(&mut self) -> (&mut Core, Movable<'_>, &[u8]) {
+    /// The event buffer as storage, and the tracker; the caller puts its state back.
+    pub(crate) fn parts(&mut self) -> (&mut Core, Movable<'_>, CTracker<'_>, &[u8]) {
         let can_move = self.core.can_move;
-        (self.core, Movable::new(self.store, can_move), self.area)
+        let tables = Lent { choices: &mut *self.choices, calls: &mut *self.calls };
+        let tracker = CTracker::from_parts(tables, self.core.tracker);
+        (self.core, Movable::new(self.store, can_move), tracker, self.area)
+    }
+
+    /// A new stream for the tracker.
+    pub(crate) fn reset_tracker(&mut self) {
+        self.choices.fill(None);
+        self.calls.fill(None);
+        self.core.tracker = TrackerState::default();
     }
 }
 
-/// Whether memory of this address and length can be a block with a read area of `read_len`.
-pub(crate) fn fits(address: usize, len: usize, read_len: usize) -> Result<(), deltawire_status> {
+/// Whether memory of this address and length can be a block of `least` bytes or more.
+pub(crate) fn fits(address: usize, len: usize, least: usize) -> Result<(), deltawire_status> {
     if address % align_of::<State>() != 0 {
         return Err(DELTAWIRE_E_ALIGN);
     }
     if len > isize::MAX as usize {
         return Err(DELTAWIRE_E_RANGE);
     }
-    match len.checked_sub(STATE).and_then(|rest| rest.checked_sub(read_len)) {
-        Some(_) => Ok(()),
-        None => Err(DELTAWIRE_E_SMALL),
+    if len < least {
+        return Err(DELTAWIRE_E_SMALL);
     }
+    Ok(())
 }
 
-/// Makes a block of memory.
+/// Makes a block of memory: the state, and tables that are empty.
 ///
 /// # Safety
 /// `mem` is aligned and writable for `len` bytes, which [`fits`] has checked.
 pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core) {
-    // SAFETY: aligned and large enough, as checked.
-    unsafe { mem.cast::<State>().write(State { guard: Guard { magic: MAGIC, len, busy: false }, core }) };
+    let Room { choices, calls } = core.room;
+    // SAFETY: aligned and large enough, as checked: the tables lie between the state and the event buffer.
+    unsafe {
+        mem.cast::<State>().write(State { guard: Guard { magic: MAGIC, len, busy: false }, core });
+        let first = mem.add(STATE).cast::<Option<Choice>>();
+        (0..usize::from(choices)).for_each(|row| first.add(row).write(None));
+        let first = first.add(usize::from(choices)).cast::<Option<Call>>();
+        (0..usize::from(calls)).for_each(|row| first.add(row).write(None));
+    }
 }
 
 /// The guard of a block.
@@ -169,15 +231,19 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
     let Guard { len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<State>();
     // SAFETY: the block was initialised with this length, and no other call is under way: what lies behind the guard is
-    // borrowed by this alone. State, event buffer and read area do not overlap.
+    // borrowed by this alone. State, tables, event buffer and read area do not overlap.
     unsafe {
         let core = &mut *addr_of_mut!((*state).core);
-        let read_len = core.read_len;
-        let rest = slice::from_raw_parts_mut(p.cast::<u8>().add(STATE), len.saturating_sub(STATE));
+        let (read_len, head, Room { choices, calls }) = (core.read_len, core.room.head(), core.room);
+        let first = p.cast::<u8>().add(STATE).cast::<Option<Choice>>();
+        let choices = slice::from_raw_parts_mut(first, usize::from(choices));
+        let first = first.add(choices.len()).cast::<Option<Call>>();
+        let calls = slice::from_raw_parts_mut(first, usize::from(calls));
+        let rest = slice::from_raw_parts_mut(p.cast::<u8>().add(head), len.saturating_sub(head));
         let (store, area) = rest.split_at_mut_checked(rest.len().saturating_sub(read_len)).ok_or(DELTAWIRE_E_STATE)?;
         let guard = addr_of_mut!((*state).guard);
         (*guard).busy = true;
-        Ok(Open { guard, core, store, area })
+        Ok(Open { guard, core, choices, calls, store, area })
     }
 }
 
@@ -189,11 +255,21 @@ pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<(&'b Core, &
     // SAFETY: as the caller promises.
     let Guard { len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<State>();
-    // SAFETY: as in `enter`, shared.
+    // SAFETY: as in `enter`, shared; the tables are not looked at.
     unsafe {
         let core = &*addr_of!((*state).core);
-        let rest = slice::from_raw_parts(p.cast::<u8>().add(STATE), len.saturating_sub(STATE));
+        let head = core.room.head();
+        let rest = slice::from_raw_parts(p.cast::<u8>().add(head), len.saturating_sub(head));
         let (store, area) = rest.split_at_checked(rest.len().saturating_sub(core.read_len)).ok_or(DELTAWIRE_E_STATE)?;
         Ok((core, store, area))
     }
+}
+
+/// Copies the tables of a block to another with the same room.
+///
+/// # Safety
+/// Both blocks were initialised; `to` is writable and overlaps nothing.
+pub(crate) unsafe fn copy_tables(from: *const u8, to: *mut u8, room: Room) {
+    // SAFETY: as the caller promises.
+    unsafe { core::ptr::copy_nonoverlapping(from.add(STATE), to.add(STATE), room.head().saturating_sub(STATE)) };
 }

@@ -17,8 +17,9 @@ struct Storage {
 const _: () = assert!(size_of::<Storage>() <= size_of::<deltawire_chunk_storage>(), "deltawire_chunk_storage");
 const _: () = assert!(align_of::<Storage>() <= align_of::<deltawire_chunk_storage>(), "deltawire_chunk_storage");
 
-/// Looks into any payload, in one pass; no parser is needed. `*out` points into `mem` and to `json`, which both must stay
-/// where they are while it is used. Answers OK, ABSENT (no JSON object), E_NULL, E_ALIGN, E_RANGE (`len`).
+/// Indexes a JSON payload in one pass, without a parser. `*out` points into `mem` and to `json`:
+/// both must stay in place while the chunk is in use. Answers OK, ABSENT (not a JSON object),
+/// E_NULL, E_ALIGN, E_RANGE (`len`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_open(
@@ -50,8 +51,8 @@ pub unsafe extern "C" fn deltawire_chunk_open(
     }
 }
 
-/// A member that is known (`DELTAWIRE_F_*`), as the library reads it: `null`, `""` and empty objects are absent.
-/// Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
+/// A known member (`DELTAWIRE_F_*`). A member that is `null`, `""` or an empty object counts as
+/// absent. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_field(
@@ -92,7 +93,8 @@ pub unsafe extern "C" fn deltawire_chunk_field(
     }
 }
 
-/// Any member of the top level, by name (UTF-8, decoded); the last of that name. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
+/// Any member of the top level, by its decoded name in UTF-8. If several members have the name, the
+/// last counts. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_member(
@@ -133,7 +135,7 @@ pub unsafe extern "C" fn deltawire_chunk_payload(
     }
 }
 
-/// Its token counts. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
+/// The token counts of the chunk. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_usage(

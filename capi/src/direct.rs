@@ -3,9 +3,10 @@
 use crate::block::{enter, Phase};
 use crate::types::*;
 
-/// Direct reading: where in the block the next bytes are to be written, as an offset from its first byte, and how many
-/// fit (`read_len` of the config). Answers OK, E_NULL, E_ALIGN, E_REENTRANT, E_STATE (no `read_len`; or committed bytes
-/// are not spent, or something is pending), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
+/// Direct reading: where to write the next bytes, as an offset from the first byte of the block, and
+/// how many fit (`read_len` of the config). Answers OK, E_NULL, E_ALIGN, E_REENTRANT, E_STATE (no
+/// `read_len`; or committed bytes are not consumed, or an event is pending), E_ABORTED, E_CALLBACK,
+/// E_STRICT (of an earlier call).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_reserve(
@@ -39,10 +40,10 @@ pub unsafe extern "C" fn deltawire_reserve(
     DELTAWIRE_OK
 }
 
-/// Direct reading: `n` bytes were written where `deltawire_reserve` said. Now call `deltawire_feed` or `deltawire_batch`
-/// with NULL and 0 until the answer is OK. Answers OK, E_NULL, E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved, or
-/// other bytes were given since),
-/// E_RANGE (`n` is more than was reserved), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
+/// Direct reading: `n` bytes were written to the place that `deltawire_reserve` returned. Now call
+/// `deltawire_feed` or `deltawire_batch` with NULL and 0 until the answer is OK. Answers OK, E_NULL,
+/// E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved, or other bytes were given since), E_RANGE
+/// (`n` is more than was reserved), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_commit(p: *mut deltawire_parser, n: usize) -> deltawire_status {

@@ -56,12 +56,13 @@ unsafe fn callbacks(given: *const deltawire_callbacks) -> Result<deltawire_callb
     unsafe { sized(given, core::ptr::addr_of!((*given).size).read_unaligned(), SILENT) }
 }
 
-/// Reads `len` bytes and calls `cbs` for what is in them. `cbs` and `user` are used for this call only; `cbs` may
-/// be NULL: nothing is called. NULL with 0 is no bytes: nothing happens, unless something is pending. `*consumed`, unless `consumed` is NULL, is written on every path.
+/// Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call
+/// only; `cbs` may be NULL: no function is called. NULL with length 0 gives no bytes, which only
+/// matters if an event is pending. `*consumed`, unless `consumed` is NULL, is written on every path.
 ///
-/// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and while a batch has an
-/// event pending), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE (`len` is beyond any memory), E_RESUME,
-/// E_ABORTED, E_CALLBACK, E_STRICT.
+/// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
+/// while an event of a batch is pending), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE
+/// (`len` is beyond any memory), E_RESUME, E_ABORTED, E_CALLBACK, E_STRICT.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_feed(
@@ -89,9 +90,10 @@ pub unsafe extern "C" fn deltawire_feed(
     }
 }
 
-/// Says that the stream ended. May call `cbs` (a last event without its blank line, half a character) and so may stop:
-/// call again until the answer is not above 0. Then `deltawire_end_of` has the verdict. Bytes that were never given count as
-/// cut off. Once it has answered OK it answers OK again. Answers as `deltawire_feed`.
+/// Ends the stream. This may emit a last event without its blank line, or an unpaired surrogate, and
+/// so may stop: call again until the answer is not above 0. Then `deltawire_end_of` has the verdict.
+/// Bytes that were not given count as cut off. After OK, further calls answer OK and do nothing.
+/// Answers as `deltawire_feed`.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_finish(
@@ -139,7 +141,7 @@ fn is_of_other<T: Target>(core: &Core) -> bool {
 /// Reads what was given, or what was committed: how many bytes of what was given are spent, and the status.
 pub(crate) fn read<T: Target>(mut open: Open<'_>, data: &[u8], target: &mut T) -> (usize, deltawire_status) {
     let area_at = open.area_at();
-    let (core, mut store, area) = open.movable();
+    let (core, mut store, mut tracker, area) = open.parts();
     if core.sticky != DELTAWIRE_OK {
         return (0, core.sticky);
     }
@@ -150,7 +152,8 @@ pub(crate) fn read<T: Target>(mut open: Open<'_>, data: &[u8], target: &mut T) -
     }
     let (input, base) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, 0) };
     let base = u32::try_from(base).unwrap_or(u32::MAX);
-    let (spent, outcome) = core.emitter.run(&mut core.machine, &mut store, &mut core.tracker, input, base, target);
+    let (spent, outcome) = core.emitter.run(&mut core.machine, &mut store, &mut tracker, input, base, target);
+    core.tracker = tracker.state();
     let status = conclude(core, outcome, target);
     over(core, status, !data.is_empty());
     if is_committed {
@@ -162,7 +165,7 @@ pub(crate) fn read<T: Target>(mut open: Open<'_>, data: &[u8], target: &mut T) -
 
 /// The end of the stream, as far as a call gets.
 pub(crate) fn finish<T: Target>(mut open: Open<'_>, target: &mut T) -> deltawire_status {
-    let (core, mut store, _) = open.movable();
+    let (core, mut store, mut tracker, _) = open.parts();
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;
     }
@@ -172,7 +175,8 @@ pub(crate) fn finish<T: Target>(mut open: Open<'_>, target: &mut T) -> deltawire
     if core.spent < core.committed || is_of_other::<T>(core) {
         return DELTAWIRE_E_STATE;
     }
-    let outcome = core.emitter.finish(&mut core.machine, &mut store, &mut core.tracker, target);
+    let outcome = core.emitter.finish(&mut core.machine, &mut store, &mut tracker, target);
+    core.tracker = tracker.state();
     match outcome {
         Outcome::Resume => {}
         Outcome::Done => core.phase = Phase::Ended,
@@ -194,7 +198,7 @@ fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawi
             return T::FULL;
         }
         (Outcome::NeedStorage(need), _) => {
-            core.need = crate::block::size_for(need.len, core.read_len);
+            core.need = core.size_for(need.len);
             return DELTAWIRE_NEED_STORAGE;
         }
         (Outcome::Stopped(_), Some((code, offset))) if code < 0 => (DELTAWIRE_E_ABORTED, code, quirk, offset),

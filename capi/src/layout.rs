@@ -13,7 +13,7 @@ const fn pick(lp64: usize, ilp32: usize, ilp32_packed: usize) -> usize {
 }
 
 const _: () = {
-    assert!(size_of::<deltawire_config>() == pick(56, 56, 56));
+    assert!(size_of::<deltawire_config>() == pick(64, 64, 64));
     assert!(align_of::<deltawire_config>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_config, size) == pick(0, 0, 0));
     assert!(offset_of!(deltawire_config, mode) == pick(4, 4, 4));
@@ -24,6 +24,8 @@ const _: () = {
     assert!(offset_of!(deltawire_config, max_event_len) == pick(40, 40, 40));
     assert!(offset_of!(deltawire_config, max_id_len) == pick(48, 48, 48));
     assert!(offset_of!(deltawire_config, read_len) == pick(52, 52, 52));
+    assert!(offset_of!(deltawire_config, max_choices) == pick(56, 56, 56));
+    assert!(offset_of!(deltawire_config, max_tool_calls) == pick(60, 60, 60));
     assert!(size_of::<deltawire_str>() == pick(16, 8, 8));
     assert!(align_of::<deltawire_str>() == pick(8, 4, 4));
     assert!(offset_of!(deltawire_str, ptr) == pick(0, 0, 0));

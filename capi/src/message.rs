@@ -1,7 +1,9 @@
 //! The assembler: the library's log of a message, in a block of the caller's.
 
+use crate::block::{fits, Room, DEFAULT_ROOM};
 use crate::convert::{bytes, chunk, copy_out, give, given, status, tell, Given};
 use crate::feed::SILENT;
+use crate::parser::config_of;
 use crate::types::*;
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, size_of};
@@ -9,53 +11,111 @@ use core::ptr::addr_of;
 use core::{ptr, slice};
 use deltawire::chat::CallUpdate;
 use deltawire::delta::Kind;
-use deltawire::message::{appends_pieces, Field, LogError, MessageLog};
+use deltawire::message::{appends_pieces, CallSlot, Field, LogError, MessageLogOf, Slot};
 use deltawire::stream::Record;
-use deltawire::Update;
+use deltawire::{Tables, Update};
 
-type CLog = MessageLog<{ DELTAWIRE_MAX_CHOICES as usize }, { DELTAWIRE_MAX_TOOL_CALLS as usize }>;
+/// The tables of a message, at the end of its state: rows of choices, then rows of tool calls, in `words`.
+struct Behind<W: ?Sized> {
+    room: Room,
+    words: W,
+}
+
+impl<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> Tables<Slot, CallSlot> for Behind<W> {
+    #[inline(always)]
+    fn choices(&self) -> &[Slot] {
+        // SAFETY: `write` has put so many rows there.
+        unsafe { slice::from_raw_parts(self.words.as_ref().as_ptr().cast(), usize::from(self.room.choices)) }
+    }
+    #[inline(always)]
+    fn calls(&self) -> &[CallSlot] {
+        let first = self.words.as_ref().as_ptr().cast::<Slot>();
+        // SAFETY: `write` has put so many rows behind those of the choices.
+        unsafe { slice::from_raw_parts(first.add(usize::from(self.room.choices)).cast(), usize::from(self.room.calls)) }
+    }
+    #[inline(always)]
+    fn both_mut(&mut self) -> (&mut [Slot], &mut [CallSlot]) {
+        let Room { choices, calls } = self.room;
+        let first = self.words.as_mut().as_mut_ptr().cast::<Slot>();
+        // SAFETY: as in `choices` and `calls`; the two do not overlap.
+        unsafe {
+            let rest = first.add(usize::from(choices)).cast();
+            (slice::from_raw_parts_mut(first, choices.into()), slice::from_raw_parts_mut(rest, calls.into()))
+        }
+    }
+}
 
 /// What a block that was initialised begins with.
-const MAGIC: u64 = 0x0131_6773_6d64_6457 ^ size_of::<State>() as u64;
+const MAGIC: u64 = 0x0131_6773_6d64_6457 ^ FIXED as u64;
 
 #[repr(C)]
-struct State {
+struct StateOf<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> {
     magic: u64,
     /// Bytes of the block.
     len: usize,
-    log: CLog,
     /// Bytes of a text that comes in pieces and is taken in whole, behind the log.
     staged: usize,
     /// Bytes of the block that are wanted.
     need: usize,
+    /// Words of the tables.
+    words: u32,
     /// What was to be added last did not fit.
     full: bool,
+    log: MessageLogOf<Behind<W>>,
 }
 
-const _: () = assert!(size_of::<State>() <= DELTAWIRE_MESSAGE_STATE_SIZE, "DELTAWIRE_MESSAGE_STATE_SIZE is too small");
-const _: () = assert!(align_of::<State>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
+/// A state without its tables.
+type Fixed = StateOf<[u64; 0]>;
+/// A state in its block.
+///
+/// cbindgen:ignore
+type State = StateOf<[u64]>;
+const FIXED: usize = size_of::<Fixed>();
 
-/// Bytes of the state, rounded up to the alignment.
-const STATE: usize = size_of::<State>().next_multiple_of(DELTAWIRE_ALIGN);
+const _: () = assert!(
+    FIXED + DEFAULT_ROOM.bytes::<Slot, CallSlot>() <= DELTAWIRE_MESSAGE_STATE_SIZE,
+    "DELTAWIRE_MESSAGE_STATE_SIZE is too small"
+);
+const _: () = assert!(align_of::<Fixed>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
+const _: () = assert!(FIXED % align_of::<Slot>() == 0, "choices follow the state");
+const _: () = assert!(align_of::<CallSlot>() <= align_of::<Slot>(), "calls follow the choices");
+const _: () = assert!(size_of::<Slot>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
+const _: () = assert!(size_of::<CallSlot>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
 
-/// The length of a block.
+/// Words of the tables of a message.
+fn words_of(room: Room) -> usize {
+    room.bytes::<Slot, CallSlot>() / size_of::<u64>()
+}
+
+/// The state at the beginning of a block.
+fn state_at(m: *mut u8, words: usize) -> *mut State {
+    ptr::slice_from_raw_parts_mut(m.cast::<u64>(), words) as *mut State
+}
+
+/// Bytes of a block with so many words of tables and so much log.
+fn size_for(words: usize, log: usize) -> usize {
+    let log = log.checked_next_multiple_of(DELTAWIRE_ALIGN).unwrap_or(usize::MAX);
+    FIXED.saturating_add(words.saturating_mul(size_of::<u64>())).saturating_add(log)
+}
+
+/// The length of a block, and the words of its tables.
 ///
 /// # Safety
 /// `m` is NULL, or points to readable memory of at least the size of a block.
-unsafe fn check(m: *const deltawire_message) -> Result<usize, deltawire_status> {
+unsafe fn check(m: *const deltawire_message) -> Result<(usize, usize), deltawire_status> {
     if m.is_null() {
         return Err(DELTAWIRE_E_NULL);
     }
-    if m as usize % align_of::<State>() != 0 {
+    if m as usize % align_of::<Fixed>() != 0 {
         return Err(DELTAWIRE_E_ALIGN);
     }
-    let state = m.cast::<State>();
+    let state = m.cast::<Fixed>();
     // SAFETY: readable, as the caller promises; any bytes are numbers.
     unsafe {
         if addr_of!((*state).magic).read() != MAGIC {
             return Err(DELTAWIRE_E_STATE);
         }
-        Ok(addr_of!((*state).len).read())
+        Ok((addr_of!((*state).len).read(), addr_of!((*state).words).read() as usize))
     }
 }
 
@@ -66,9 +126,9 @@ unsafe fn check(m: *const deltawire_message) -> Result<usize, deltawire_status> 
 unsafe fn enter<'b>(m: *mut deltawire_message) -> Result<(&'b mut State, &'b mut [u8]), deltawire_status> {
     // SAFETY: as the caller promises: the block was initialised with this length, and its two parts do not overlap.
     unsafe {
-        let len = check(m)?;
-        let state = &mut *m.cast::<State>();
-        Ok((state, slice::from_raw_parts_mut(m.cast::<u8>().add(STATE), len.saturating_sub(STATE))))
+        let (len, words) = check(m)?;
+        let (m, head) = (m.cast::<u8>(), size_for(words, 0));
+        Ok((&mut *state_at(m, words), slice::from_raw_parts_mut(m.add(head), len.saturating_sub(head))))
     }
 }
 
@@ -79,60 +139,66 @@ unsafe fn enter<'b>(m: *mut deltawire_message) -> Result<(&'b mut State, &'b mut
 unsafe fn look<'b>(m: *const deltawire_message) -> Result<(&'b State, &'b [u8]), deltawire_status> {
     // SAFETY: as in `enter`, shared.
     unsafe {
-        let len = check(m)?;
-        Ok((&*m.cast::<State>(), slice::from_raw_parts(m.cast::<u8>().add(STATE), len.saturating_sub(STATE))))
+        let (len, words) = check(m)?;
+        let (m, head) = (m.cast::<u8>(), size_for(words, 0));
+        Ok((&*state_at(m.cast_mut(), words), slice::from_raw_parts(m.add(head), len.saturating_sub(head))))
     }
 }
 
-/// Whether memory of this address and length can be a block.
-fn fits(address: usize, len: usize) -> Result<(), deltawire_status> {
-    if address % align_of::<State>() != 0 {
-        Err(DELTAWIRE_E_ALIGN)
-    } else if len > isize::MAX as usize {
-        Err(DELTAWIRE_E_RANGE)
-    } else if len < STATE {
-        Err(DELTAWIRE_E_SMALL)
-    } else {
-        Ok(())
-    }
-}
-
-/// Bytes of an assembler's block with a log of `log_bytes`: texts take about their own length. 0: too much.
+/// The size of an assembler's block, in bytes, with a log of `log_bytes`; a text takes about its own
+/// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. `cfg` may be
+/// NULL: all defaults. The size is then at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. 0: no block is
+/// that large, or `deltawire_message_init` would answer E_CONFIG.
 #[no_mangle]
-pub extern "C" fn deltawire_message_size(log_bytes: usize) -> usize {
-    let rounded = log_bytes.checked_next_multiple_of(DELTAWIRE_ALIGN);
-    match rounded.and_then(|bytes| bytes.checked_add(DELTAWIRE_MESSAGE_STATE_SIZE)) {
-        Some(size) if size <= isize::MAX as usize => size - DELTAWIRE_MESSAGE_STATE_SIZE + STATE,
-        _ => 0,
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_message_size(cfg: *const deltawire_config, log_bytes: usize) -> usize {
+    // SAFETY: what the pointer is, the caller promises.
+    let Ok(room) = (unsafe { config_of(cfg) }).and_then(|config| Room::of(&config)) else { return 0 };
+    let size = size_for(words_of(room), log_bytes);
+    if size <= isize::MAX as usize {
+        size
+    } else {
+        0
     }
 }
 
-/// Makes an assembler of the block `mem`. As `deltawire_init`. Answers OK, E_NULL, E_ALIGN, E_SMALL,
-/// E_RANGE (`mem_len`).
+/// Makes an assembler in the block `mem` of `mem_len` bytes. Give it the config of its parser, so
+/// that both have the same room: only `max_choices` and `max_tool_calls` matter. As
+/// `deltawire_init`. Answers OK, E_NULL, E_ALIGN, E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_init(
     mem: *mut c_void,
     mem_len: usize,
+    cfg: *const deltawire_config,
     out: *mut *mut deltawire_message,
 ) -> deltawire_status {
-    if mem.is_null() {
-        return DELTAWIRE_E_NULL;
-    }
-    if let Err(status) = fits(mem as usize, mem_len) {
-        return status;
-    }
-    let log = CLog::new();
-    let state = State { magic: MAGIC, len: mem_len, log, staged: 0, need: 0, full: false };
-    // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked.
-    unsafe {
-        mem.cast::<State>().write(state);
-        tell(out, mem.cast());
-    }
-    DELTAWIRE_OK
+    status((|| {
+        if mem.is_null() {
+            return Err(DELTAWIRE_E_NULL);
+        }
+        // SAFETY: what the caller gave begins with its size, and is as long.
+        let config = unsafe { config_of(cfg) }?;
+        fits(mem as usize, mem_len, 0)?;
+        let room = Room::of(&config)?;
+        let words = words_of(room);
+        fits(mem as usize, mem_len, size_for(words, 0))?;
+        let log = MessageLogOf::with_tables(Behind { room, words: [] });
+        let state = Fixed { magic: MAGIC, len: mem_len, staged: 0, need: 0, words: words as u32, full: false, log };
+        // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked. The rows lie behind the state.
+        unsafe {
+            mem.cast::<Fixed>().write(state);
+            let first = mem.cast::<u8>().add(FIXED).cast::<Slot>();
+            (0..usize::from(room.choices)).for_each(|row| first.add(row).write(Slot::EMPTY));
+            let first = first.add(room.choices.into()).cast::<CallSlot>();
+            (0..usize::from(room.calls)).for_each(|row| first.add(row).write(CallSlot::EMPTY));
+            tell(out, mem.cast());
+        }
+        Ok(DELTAWIRE_OK)
+    })())
 }
 
-/// A new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
+/// Begins a new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_reset(m: *mut deltawire_message) -> deltawire_status {
@@ -163,34 +229,33 @@ pub unsafe extern "C" fn deltawire_message_move(
         }
         // SAFETY: a block, as the caller promises, that nothing changes now.
         let (from, buffer) = unsafe { look(src) }?;
-        fits(mem as usize, mem_len)?;
+        let words = from.words as usize;
+        let head = size_for(words, 0);
+        fits(mem as usize, mem_len, head)?;
         let kept = buffer.get(..from.log.len().saturating_add(from.staged)).unwrap_or_default();
-        if kept.len() > mem_len.saturating_sub(STATE) {
+        if kept.len() > mem_len.saturating_sub(head) {
             return Err(DELTAWIRE_E_SMALL);
         }
         // SAFETY: `mem` is writable for `mem_len` bytes and overlaps nothing, as the caller promises; a state is plain data.
         unsafe {
-            let state = State { len: mem_len, need: 0, full: false, ..ptr::read(from) };
-            mem.cast::<State>().write(state);
-            ptr::copy_nonoverlapping(kept.as_ptr(), mem.cast::<u8>().add(STATE), kept.len());
+            ptr::copy_nonoverlapping(src.cast::<u8>(), mem.cast(), head);
+            let state = &mut *state_at(mem.cast(), words);
+            (state.len, state.need, state.full) = (mem_len, 0, false);
+            ptr::copy_nonoverlapping(kept.as_ptr(), mem.cast::<u8>().add(head), kept.len());
             tell(out, mem.cast());
         }
         Ok(DELTAWIRE_OK)
     })())
 }
 
-/// Bytes of the block that it wants: after NEED_STORAGE the next size that makes sense, else the least that holds what
-/// is kept. 0: not an assembler.
+/// The size of the block that the assembler needs, in bytes: after NEED_STORAGE the size to move to,
+/// else the smallest that holds the message. 0: not an assembler.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_need(m: *const deltawire_message) -> usize {
     // SAFETY: a block, as the caller promises, that nothing changes now.
     let Ok((state, _)) = (unsafe { look(m) }) else { return 0 };
-    state.need.max(size_for(state.log.len().saturating_add(state.staged)))
-}
-
-fn size_for(buffer: usize) -> usize {
-    STATE.saturating_add(buffer.checked_next_multiple_of(DELTAWIRE_ALIGN).unwrap_or(usize::MAX - STATE))
+    state.need.max(size_for(state.words as usize, state.log.len().saturating_add(state.staged)))
 }
 
 /// Whether an assembler takes pieces of a text of this kind one by one; of a name the others are put behind the first.
@@ -207,7 +272,7 @@ impl State {
             _ => None,
         };
         self.full = need.is_some();
-        self.need = need.map_or(0, |need| size_for(need.saturating_add(beside)));
+        self.need = need.map_or(0, |need| size_for(self.words as usize, need.saturating_add(beside)));
         if self.full {
             DELTAWIRE_NEED_STORAGE
         } else {
@@ -378,16 +443,17 @@ static CALLBACKS: deltawire_callbacks = deltawire_callbacks {
     ..SILENT
 };
 
-/// Callbacks that put a message together: `deltawire_feed(p, data, len, deltawire_message_callbacks(), m, &consumed)`.
-/// When the block is full they answer `DELTAWIRE_AGAIN`: the feed is PAUSED, `deltawire_message_is_full` says 1; move the
-/// message to a block of `deltawire_message_need` bytes and feed on. The table is static: callbacks of your own may call
-/// those of it, with the assembler for `user`, and return what they do.
+/// Callbacks that assemble a message: `deltawire_feed(p, data, len, deltawire_message_callbacks(),
+/// m, &consumed)`. When the block is full they return `DELTAWIRE_AGAIN`. The feed then answers
+/// PAUSED, and `deltawire_message_is_full` returns 1: move the message to a block of
+/// `deltawire_message_need` bytes and go on. The table is static. Your own callbacks may call its
+/// functions with the assembler as `user`, and return their results.
 #[no_mangle]
 pub extern "C" fn deltawire_message_callbacks() -> *const deltawire_callbacks {
     &CALLBACKS
 }
 
-/// 1: what was to be added last did not fit. 0: it did, or this is no assembler.
+/// 1: the last event did not fit into the block. 0: it did, or this is not an assembler.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_is_full(m: *const deltawire_message) -> u32 {
@@ -395,10 +461,11 @@ pub unsafe extern "C" fn deltawire_message_is_full(m: *const deltawire_message) 
     unsafe { look(m) }.map_or(0, |(state, _)| u32::from(state.full))
 }
 
-/// Takes in the `n` events of a batch whose kinds are in `DELTAWIRE_MESSAGE_EVENTS`, which the event mask must ask for;
-/// others say nothing to it. `data` and `scratch` are those of the batch. `*taken`, unless NULL, is written on every path:
-/// how many events were taken in; after NEED_STORAGE move, and give the others again. What is over a limit is left out
-/// (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
+/// Adds the `n` events of a batch. The config's `events` must contain `DELTAWIRE_MESSAGE_EVENTS`;
+/// the function skips other kinds. `data` and `scratch` are those of the batch. `*taken`, unless
+/// NULL, is written on every path: how many events were added. After NEED_STORAGE move the message,
+/// and give the other events again. Events beyond a limit are left out (`deltawire_message_limit`).
+/// Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_add(
@@ -451,7 +518,7 @@ pub unsafe extern "C" fn deltawire_message_add(
     }
 }
 
-/// How many choices it has; 0 if this is no assembler.
+/// How many choices the message has; 0 if this is not an assembler.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_choices(m: *const deltawire_message) -> u32 {
@@ -459,7 +526,8 @@ pub unsafe extern "C" fn deltawire_message_choices(m: *const deltawire_message) 
     unsafe { look(m) }.map_or(0, |(state, _)| state.log.choices() as u32)
 }
 
-/// The index of its `n`th choice; they are in order. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE.
+/// The index of the `n`th choice; choices are in ascending order of their indexes. Answers OK,
+/// ABSENT, E_NULL, E_ALIGN, E_STATE.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_choice_index(
@@ -485,7 +553,7 @@ pub unsafe extern "C" fn deltawire_message_calls(m: *const deltawire_message, ch
     unsafe { look(m) }.map_or(0, |(state, _)| state.log.calls(choice))
 }
 
-/// What was left out, if anything was: `DELTAWIRE_LIMIT_*` of the first; else 0.
+/// Why something was left out of the message first, as `DELTAWIRE_LIMIT_*`; 0 if nothing was.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_limit(m: *const deltawire_message) -> u32 {
@@ -536,9 +604,11 @@ fn field_of(field: u32) -> Option<Field> {
     })
 }
 
-/// A text of the message (`DELTAWIRE_M_*`) into `buf`: of the choice with index `choice`, of its `call`th call in the
-/// order of the finished message; 0 where they do not matter. `*need`, unless NULL, is its length. Not ended by NUL; the
-/// fields that are JSON are as they came. Each call reads the log once. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written).
+/// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
+/// `call` the position of a call among that choice's calls in the finished message; give 0 where the
+/// field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
+/// fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
+/// ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_text(
@@ -564,8 +634,9 @@ pub unsafe extern "C" fn deltawire_message_text(
     }
 }
 
-/// The whole message as JSON, a `chat.completion` as the API sends it when it does not stream. `flags`:
-/// `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN, E_STATE, E_RANGE (`flags`), E_SMALL.
+/// Copies the whole message as JSON: a `chat.completion`, as the API sends it without streaming.
+/// `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN, E_STATE,
+/// E_RANGE (`flags`), E_SMALL.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_json(

@@ -21,7 +21,7 @@ fn unknown() -> *const c_char {
     c"?".as_ptr()
 }
 
-/// The name of a status: `OK`, `E_NULL`, …
+/// The name of a status, such as `OK` or `E_NULL`; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_status_name(status: deltawire_status) -> *const c_char {
     names! { status, unknown(),
@@ -44,7 +44,7 @@ pub extern "C" fn deltawire_status_name(status: deltawire_status) -> *const c_ch
     }
 }
 
-/// A status in words; "?" if the number is not known. Static, ended by NUL.
+/// A status in words; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_status_text(status: deltawire_status) -> *const c_char {
     names! { status, unknown(),
@@ -121,7 +121,7 @@ kinds! {
     Frame = DELTAWIRE_EV_FRAME "FRAME",
 }
 
-/// The name of a kind of event: `CONTENT`; "?" if the number is not known. Static, ended by NUL.
+/// The name of a kind of event, such as `CONTENT`; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_event_name(kind: u32) -> *const c_char {
     event_name(kind)
@@ -136,7 +136,7 @@ const _: () = {
     assert!(DELTAWIRE_META_NATIVE_FINISH_REASON == Meta::NativeFinishReason as u32);
 };
 
-/// The name of a verdict: `Done`; "?" if the number is not known. Static, ended by NUL.
+/// The name of a verdict, such as `Done`; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_verdict_name(verdict: u32) -> *const c_char {
     names! { verdict, unknown(),
@@ -151,7 +151,7 @@ pub extern "C" fn deltawire_verdict_name(verdict: u32) -> *const c_char {
     }
 }
 
-/// The name of a fault: `UnexpectedEnd`; "?" if the number is not known. Static, ended by NUL.
+/// The name of a fault, such as `UnexpectedEnd`; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_fault_name(fault: u32) -> *const c_char {
     names! { fault, unknown(),
@@ -172,13 +172,14 @@ pub(crate) fn quirk_of(number: u32) -> Option<Quirk> {
     Quirk::ALL.iter().copied().find(|quirk| *quirk as u32 == number)
 }
 
-/// The row of the table of quirks: `F6`. NULL past the last known. Static, ended by NUL.
+/// The code of a quirk in docs/quirks.md, such as `F6`. NULL past the last known. Static, ended by
+/// NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_quirk_code(quirk: u32) -> *const c_char {
     quirk_of(quirk).map_or(ptr::null(), |quirk| quirk.c_strs()[0].as_ptr())
 }
 
-/// The name of a quirk: `ContinuedPayload`. NULL past the last known. Static, ended by NUL.
+/// The name of a quirk, such as `ContinuedPayload`. NULL past the last known. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_quirk_name(quirk: u32) -> *const c_char {
     quirk_of(quirk).map_or(ptr::null(), |quirk| quirk.c_strs()[1].as_ptr())

@@ -1,14 +1,16 @@
 //! A parser's life: made, reset, moved.
 
-use crate::block::{self, fits, look, CTracker, Core, Phase, STATE};
+use crate::block::{self, fits, look, Core, Phase, Room};
 use crate::convert::{sized, status, tell};
 use crate::types::*;
 use core::ffi::c_void;
 use deltawire::delta::Kind;
 use deltawire::stream::{Emitter, Machine, Payload};
+use deltawire::track::TrackerState;
 use deltawire::{Config, Framing, Limits, Quirk, QuirkSet, Validate};
 
-/// The version of the library: major * 1000000 + minor * 1000 + patch, as `DELTAWIRE_VERSION` is that of the header.
+/// The version of the library: major * 1000000 + minor * 1000 + patch. `DELTAWIRE_VERSION` is that
+/// of the header.
 #[no_mangle]
 pub extern "C" fn deltawire_version() -> u32 {
     const VERSION: [u32; 3] = [0, 1, 0];
@@ -16,21 +18,27 @@ pub extern "C" fn deltawire_version() -> u32 {
     major * 1_000_000 + minor * 1_000 + patch
 }
 
-/// The number of the binary interface. Equal numbers go together; see `DELTAWIRE_ABI`.
+/// The number of the binary interface of the library. A program runs only with a library whose
+/// number equals its own `DELTAWIRE_ABI`.
 #[no_mangle]
 pub extern "C" fn deltawire_abi() -> u32 {
     1
 }
 
-/// Bytes of a block with room for `event_bytes` of a cut event: what a user of the heap asks. At most
-/// `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: too much. With direct reading add `read_len`, rounded up to 8.
+/// The size of a block, in bytes, for a parser with this config that can keep `event_bytes` of a cut
+/// event; `read_len` of the config is included. `cfg` may be NULL: all defaults. The size is then at
+/// most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: no block is that large, or `deltawire_init` would
+/// answer E_CONFIG.
 #[no_mangle]
-pub extern "C" fn deltawire_block_size(event_bytes: usize) -> usize {
-    let rounded = event_bytes.checked_next_multiple_of(DELTAWIRE_ALIGN);
-    let size = rounded.and_then(|bytes| bytes.checked_add(DELTAWIRE_STATE_SIZE));
-    match size {
-        Some(size) if size <= isize::MAX as usize => size - DELTAWIRE_STATE_SIZE + STATE,
-        _ => 0,
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_block_size(cfg: *const deltawire_config, event_bytes: usize) -> usize {
+    // SAFETY: what the pointer is, the caller promises.
+    let Ok(core) = (unsafe { config_of(cfg) }).and_then(|config| core_of(&config)) else { return 0 };
+    let size = core.size_for(event_bytes);
+    if size <= isize::MAX as usize {
+        size
+    } else {
+        0
     }
 }
 
@@ -44,7 +52,21 @@ const DEFAULTS: deltawire_config = deltawire_config {
     max_event_len: 0,
     max_id_len: 0,
     read_len: 0,
+    max_choices: 0,
+    max_tool_calls: 0,
 };
+
+/// The config that C gave; NULL is all defaults.
+///
+/// # Safety
+/// `cfg` is NULL, or begins with its size and is as long.
+pub(crate) unsafe fn config_of(cfg: *const deltawire_config) -> Result<deltawire_config, deltawire_status> {
+    if cfg.is_null() {
+        return Ok(DEFAULTS);
+    }
+    // SAFETY: as the caller promises. Any bytes are a config.
+    unsafe { sized(cfg, core::ptr::addr_of!((*cfg).size).read() as usize, DEFAULTS) }
+}
 
 /// What C configured.
 fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
@@ -61,13 +83,14 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
     if config.max_depth > 1024 || config.max_id_len > i32::MAX as u32 || config.read_len > i32::MAX as u32 {
         return Err(DELTAWIRE_E_CONFIG);
     }
+    let room = Room::of(config)?;
     let [low, high] = config.errors;
     let is_error = |quirk: &Quirk| {
         let number = *quirk as u32;
         (if number < 64 { low } else { high }) >> (number & 63) & 1 != 0
     };
     let has = |flag: u32| config.flags & flag != 0;
-    let config_of = Config {
+    let machine = Config {
         limits: Limits {
             max_event_len,
             max_id_len: or(config.max_id_len, default.max_id_len),
@@ -80,8 +103,9 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
         errors: Quirk::ALL.iter().copied().filter(is_error).collect::<QuirkSet>(),
     };
     Ok(Core {
-        machine: Machine::new(config_of),
-        tracker: CTracker::new(),
+        machine: Machine::new(machine),
+        tracker: TrackerState::default(),
+        room,
         emitter: Emitter::new(),
         left_by: DELTAWIRE_OK,
         phase: Phase::Reading,
@@ -99,10 +123,11 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
     })
 }
 
-/// Makes a parser of the block `mem` of `mem_len` bytes. `cfg` is copied; NULL is all defaults. `*out`, unless `out` is
-/// NULL, becomes `(deltawire_parser *)mem`. Whatever is in the block is overwritten: do not call it on a parser in use.
+/// Makes a parser in the block `mem` of `mem_len` bytes. `cfg` may be NULL: all defaults. `*out`,
+/// unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function overwrites the block: do
+/// not call it on a parser in use.
 ///
-/// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(0)` and `read_len`), E_RANGE (beyond
+/// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(cfg, 0)`), E_RANGE (beyond
 /// any memory; with `read_len`, 4 GiB or more), E_CONFIG. On failure nothing is written.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
@@ -116,16 +141,12 @@ pub unsafe extern "C" fn deltawire_init(
         if mem.is_null() {
             return Err(DELTAWIRE_E_NULL);
         }
-        let config = if cfg.is_null() {
-            DEFAULTS
-        } else {
-            // SAFETY: what the caller gave begins with its size, and is as long. Any bytes are a config.
-            unsafe { sized(cfg, core::ptr::addr_of!((*cfg).size).read() as usize, DEFAULTS) }?
-        };
+        // SAFETY: what the caller gave begins with its size, and is as long.
+        let config = unsafe { config_of(cfg) }?;
         // The address first: what is said of the memory does not depend on the config.
         fits(mem as usize, mem_len, 0)?;
         let core = core_of(&config)?;
-        fits(mem as usize, mem_len, core.read_len)?;
+        fits(mem as usize, mem_len, core.size_for(0))?;
         reachable(mem_len, core.read_len)?;
         // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
         unsafe {
@@ -136,18 +157,19 @@ pub unsafe extern "C" fn deltawire_init(
     })())
 }
 
-/// A new stream with the same config. Takes time by the fixed state, not by the block. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+/// Begins a new stream with the same config. The time depends on the state and the tables, not on
+/// the size of the event buffer. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
-    let open = match unsafe { block::enter(p) } {
+    let mut open = match unsafe { block::enter(p) } {
         Ok(open) => open,
         Err(status) => return status,
     };
+    open.reset_tracker();
     let core = &mut *open.core;
     core.machine.reset();
-    core.tracker.reset();
     core.emitter = Emitter::new();
     core.phase = Phase::Reading;
     core.sticky = DELTAWIRE_OK;
@@ -166,11 +188,13 @@ fn reachable(mem_len: usize, read_len: usize) -> Result<(), deltawire_status> {
     Ok(())
 }
 
-/// Moves the parser `src` to the block `mem`, bigger or smaller; what is retained must fit (`deltawire_need`). `*out`,
-/// unless NULL, becomes `(deltawire_parser *)mem`. The blocks must not overlap. `src` is not changed, and may be freed.
+/// Moves the parser `src` to the block `mem`, which may be larger or smaller as long as what `src`
+/// retains fits (`deltawire_need`). `*out`, unless NULL, becomes `(deltawire_parser *)mem`. The
+/// blocks must not overlap. `src` is unchanged, and may be freed.
 ///
-/// What was reserved for direct reading is not reserved any more. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT,
-/// E_SMALL, E_RANGE (beyond any memory; with `read_len`, 4 GiB or more). On failure nothing is written.
+/// A reservation for direct reading ends. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT,
+/// E_SMALL, E_RANGE (beyond any memory; with `read_len`, 4 GiB or more). On failure nothing is
+/// written.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_move(
@@ -185,10 +209,10 @@ pub unsafe extern "C" fn deltawire_move(
         }
         // SAFETY: a block, as the caller promises, that nothing changes now.
         let (from, store, area) = unsafe { look(src) }?;
-        fits(mem as usize, mem_len, from.read_len)?;
+        fits(mem as usize, mem_len, from.size_for(0))?;
         reachable(mem_len, from.read_len)?;
         let unspent = area.get(from.spent..from.committed).unwrap_or_default();
-        let room = mem_len.saturating_sub(STATE).saturating_sub(from.read_len);
+        let room = mem_len.saturating_sub(from.size_for(0));
         let is_pending = from.emitter.is_pending();
         if from.machine.retained(store, is_pending) > room {
             return Err(DELTAWIRE_E_SMALL);
@@ -196,6 +220,7 @@ pub unsafe extern "C" fn deltawire_move(
         // SAFETY: `mem` is writable for `mem_len` bytes and overlaps nothing, as the caller promises. A core is plain data.
         unsafe {
             block::write(mem.cast(), mem_len, core::ptr::read(from));
+            block::copy_tables(src.cast(), mem.cast(), from.room);
             let to = block::enter(mem.cast())?;
             to.core.machine.relocate(store, to.store, is_pending);
             if let Some(area) = to.area.get_mut(..unspent.len()) {
@@ -209,13 +234,13 @@ pub unsafe extern "C" fn deltawire_move(
     })())
 }
 
-/// Bytes of the block that the parser wants: after NEED_STORAGE the next size that makes sense, else the least that
-/// holds what is retained. 0: not a parser.
+/// The size of the block that the parser needs, in bytes: after NEED_STORAGE the size to move to,
+/// else the smallest that holds what the parser retains. 0: not a parser.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_need(p: *const deltawire_parser) -> usize {
     // SAFETY: a block, as the caller promises, that nothing changes now.
     let Ok((core, store, _)) = (unsafe { look(p) }) else { return 0 };
-    let retained = core.machine.retained(store, core.emitter.is_pending()).next_multiple_of(DELTAWIRE_ALIGN);
-    core.need.max(STATE.saturating_add(retained).saturating_add(core.read_len))
+    let retained = core.machine.retained(store, core.emitter.is_pending());
+    core.need.max(core.size_for(retained))
 }

@@ -21,7 +21,8 @@ fn verdict(verdict: Verdict) -> u32 {
     }
 }
 
-/// How the stream ended, or would if it ended now. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
+/// How the stream ended, or would if it ended now. Answers OK, E_NULL, E_ALIGN, E_STATE,
+/// E_REENTRANT, E_CONFIG (`size`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut deltawire_end) -> deltawire_status {
@@ -58,7 +59,8 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
     }
 }
 
-/// The token counts that came last. Answers OK, ABSENT (none came), E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
+/// The token counts of the last usage. Answers OK, ABSENT (the stream has none yet), E_NULL,
+/// E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_last_usage(
@@ -81,8 +83,8 @@ pub unsafe extern "C" fn deltawire_last_usage(
     }
 }
 
-/// The ID of the last event, as `Last-Event-ID` is to name it on reconnecting: any bytes, valid until the next call that
-/// takes the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+/// The last event ID: send it as `Last-Event-ID` to reconnect. Any bytes, valid until the next call
+/// on the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_last_event_id(
@@ -107,7 +109,7 @@ pub unsafe extern "C" fn deltawire_last_event_id(
     }
 }
 
-/// Which quirk was the error, after E_STRICT; else, or from a callback, `DELTAWIRE_QUIRKS`.
+/// After E_STRICT: the number of the quirk; else, and from a callback, `DELTAWIRE_QUIRKS`.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_error_quirk(p: *const deltawire_parser) -> u32 {
@@ -115,7 +117,7 @@ pub unsafe extern "C" fn deltawire_error_quirk(p: *const deltawire_parser) -> u3
     unsafe { look(p) }.map_or(DELTAWIRE_QUIRKS, |(core, ..)| core.error_quirk)
 }
 
-/// Stream offset where the event began that brought the error, after a status of -100 and below; else 0.
+/// After a status of -100 and below: the stream offset of the event that failed; else 0.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_error_offset(p: *const deltawire_parser) -> u64 {
@@ -123,7 +125,7 @@ pub unsafe extern "C" fn deltawire_error_offset(p: *const deltawire_parser) -> u
     unsafe { look(p) }.map_or(0, |(core, ..)| core.error_offset)
 }
 
-/// What the callback returned, after E_ABORTED and E_CALLBACK; else 0.
+/// After E_ABORTED and E_CALLBACK: the number that the callback returned; else 0.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_user_code(p: *const deltawire_parser) -> i32 {
@@ -131,7 +133,8 @@ pub unsafe extern "C" fn deltawire_user_code(p: *const deltawire_parser) -> i32 
     unsafe { look(p) }.map_or(0, |(core, ..)| core.user_code)
 }
 
-/// How often `quirk` was met; stops counting at 65,535. 0 for numbers that are not known, and from a callback.
+/// How often the stream has the quirk; counting stops at 65,535. 0 for unknown numbers, and from a
+/// callback.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_quirk_count(p: *const deltawire_parser, quirk: u32) -> u64 {

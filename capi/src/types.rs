@@ -2,81 +2,103 @@
 
 use core::ffi::{c_char, c_void};
 
-/// What a call came to. 0: done. Above 0: stopped, call again. -1 to -99: misuse, nothing was changed, and it does not
-/// stick. -100 and below: sticks until `deltawire_reset`.
+/// The result of a call. 0: done. Above 0: the call stopped early; call again. -1 to -99: misuse.
+/// Nothing was changed, and a correct call succeeds afterwards. -100 and below: the stream failed.
+/// Every later call returns the same status until `deltawire_reset`.
 pub type deltawire_status = i32;
 
-/// All input is consumed, and nothing is pending.
+/// All input is consumed, and no event is pending.
 pub const DELTAWIRE_OK: i32 = 0;
-/// A callback asked for a pause, or to be called again. Give the bytes from `consumed` on again to go on.
+/// A callback returned `DELTAWIRE_PAUSE` or `DELTAWIRE_AGAIN`. To go on, give the bytes from
+/// `consumed` on again.
 pub const DELTAWIRE_PAUSED: i32 = 1;
-/// Batch: the array or the scratch is full. Take the events out, then call again with the bytes from `consumed` on.
+/// Batch: the array or the scratch is full. Process the events, then call again with the bytes from
+/// `consumed` on.
 pub const DELTAWIRE_MORE: i32 = 2;
-/// A cut event does not fit into the block (only with `DELTAWIRE_CFG_GROW`): `deltawire_move` to a block of
-/// `deltawire_need` bytes, then call again with the bytes from `consumed` on. An assembler answers it too.
+/// The block is too small. A parser answers this for an event that a read cut (only with
+/// `DELTAWIRE_CFG_GROW`), an assembler for a message: move it to a block of `deltawire_need` or
+/// `deltawire_message_need` bytes, then call again with the bytes from `consumed` on.
 pub const DELTAWIRE_NEED_STORAGE: i32 = 3;
-/// A getter's answer: there is no such thing, or it is of another type.
+/// A getter's answer: there is no such value, or it has another type.
 pub const DELTAWIRE_ABSENT: i32 = 10;
 /// Misuse: a pointer is NULL that must not be.
 pub const DELTAWIRE_E_NULL: i32 = -1;
-/// Misuse: a struct that the caller fills has a size or a value that is not known, or a tail that is not zero.
+/// Misuse: a struct that the caller fills has an unknown size, a value out of range, or a tail that
+/// is not zero.
 pub const DELTAWIRE_E_CONFIG: i32 = -2;
-/// Misuse: memory is too small. Of a getter with a size query: the text does not fit; nothing was written but `*need`.
+/// Misuse: memory is too small. If a getter's text does not fit into the buffer, only `*need` is
+/// written.
 pub const DELTAWIRE_E_SMALL: i32 = -3;
 /// Misuse: memory is not aligned to `DELTAWIRE_ALIGN`.
 pub const DELTAWIRE_E_ALIGN: i32 = -4;
 /// Misuse: the block was never initialised, or the order of calls is wrong.
 pub const DELTAWIRE_E_STATE: i32 = -5;
-/// Misuse: called from a callback of the same parser.
+/// Misuse: a callback called a function on the parser that is calling it.
 pub const DELTAWIRE_E_REENTRANT: i32 = -6;
-/// Misuse: an argument is outside its range, or a number does not fit the type asked for.
+/// Misuse: an argument is outside its range, or a number does not fit the requested type.
 pub const DELTAWIRE_E_RANGE: i32 = -7;
-/// Misuse: the bytes that were not consumed were not given again: these are fewer than the pending event has.
+/// Misuse: an event is pending, and the caller gave fewer bytes than the event has. Give the bytes
+/// from `consumed` on again.
 pub const DELTAWIRE_E_RESUME: i32 = -8;
-/// A callback returned a number below 0, which `deltawire_user_code` tells.
+/// A callback returned a number below 0; `deltawire_user_code` returns that number.
 pub const DELTAWIRE_E_ABORTED: i32 = -100;
-/// A callback returned a number that it may not return, which `deltawire_user_code` tells.
+/// A callback returned a number that is not allowed; `deltawire_user_code` returns that number.
 pub const DELTAWIRE_E_CALLBACK: i32 = -101;
-/// A quirk came that the config makes an error: `deltawire_error_quirk`, `deltawire_error_offset`.
+/// The stream has a quirk that the config makes an error; `deltawire_error_quirk` and
+/// `deltawire_error_offset` name it.
 pub const DELTAWIRE_E_STRICT: i32 = -102;
 
-/// A callback's answer: go on.
+/// A callback returns this to go on.
 pub const DELTAWIRE_GO_ON: i32 = 0;
-/// A callback's answer: stop after this event, whose other callbacks are still called. The answer of the call is
-/// `DELTAWIRE_PAUSED`.
+/// A callback returns this to stop after the current event. The event's other callbacks are still
+/// called. The call then returns `DELTAWIRE_PAUSED`.
 pub const DELTAWIRE_PAUSE: i32 = 1;
-/// A callback's answer: stop here; it is called again for the same thing, of a text in pieces for the same piece, and the
-/// event goes on behind that. The answer of the call is `DELTAWIRE_PAUSED`. Only callbacks can go on, no batch.
+/// A callback returns this to stop at once. The call returns `DELTAWIRE_PAUSED`; the next call
+/// repeats this callback, with the same piece if a text comes in pieces, and goes on from there.
+/// Only `deltawire_feed` and `deltawire_finish` can go on from there, not a batch.
 pub const DELTAWIRE_AGAIN: i32 = 2;
 
-/// The alignment of every block, in bytes. What malloc gives satisfies it, and so does a Go `[]uint64`.
+/// The alignment of every block, in bytes. Memory of malloc has it, and so has a Go `[]uint64`.
 pub const DELTAWIRE_ALIGN: usize = 8;
-/// Bytes of a block that are not event buffer: the fixed state, with room to spare. It grows only with `DELTAWIRE_ABI`.
+/// Bytes of a block beside the event buffer: the state and tables of the default size, with room to
+/// spare. It grows only with `DELTAWIRE_ABI`.
 pub const DELTAWIRE_STATE_SIZE: usize = 8192;
-/// Bytes of an assembler's block that are not log. It grows only with `DELTAWIRE_ABI`.
+/// Bytes of an assembler's block beside the log. It grows only with `DELTAWIRE_ABI`.
 pub const DELTAWIRE_MESSAGE_STATE_SIZE: usize = 4096;
-/// The least scratch that a batch takes, in bytes.
+/// The smallest scratch that a batch accepts, in bytes.
 pub const DELTAWIRE_SCRATCH_MIN: usize = 64;
-/// How many choices of one stream are told apart.
-pub const DELTAWIRE_MAX_CHOICES: u32 = 8;
-/// How many tool calls of one stream are told apart, of all choices together.
-pub const DELTAWIRE_MAX_TOOL_CALLS: u32 = 32;
-/// Quirk numbers are below this.
+/// How many choices of one stream a parser and an assembler have room for, unless the config sets
+/// `max_choices`.
+pub const DELTAWIRE_DEFAULT_CHOICES: u32 = 8;
+/// How many tool calls of one stream, over all choices, a parser and an assembler have room for,
+/// unless the config sets `max_tool_calls`.
+pub const DELTAWIRE_DEFAULT_TOOL_CALLS: u32 = 32;
+/// The largest `max_choices`.
+pub const DELTAWIRE_MAX_CHOICES: u32 = 128;
+/// The largest `max_tool_calls`.
+pub const DELTAWIRE_MAX_TOOL_CALLS: u32 = 1024;
+/// An upper bound of the bytes that one choice or one tool call takes in a block; see
+/// `DELTAWIRE_TABLES_SIZE`. It grows only with `DELTAWIRE_ABI`.
+pub const DELTAWIRE_ROW_SIZE: usize = 128;
+/// Every quirk number is below this.
 pub const DELTAWIRE_QUIRKS: u32 = 128;
 
 /// Mode: chat completion chunks.
 pub const DELTAWIRE_MODE_CHAT: u32 = 0;
-/// Mode: any event stream. Payloads are not looked into; `on_sse` and `DELTAWIRE_EV_SSE` have them.
+/// Mode: any event stream. The parser does not read the payloads; `on_sse` and `DELTAWIRE_EV_SSE`
+/// deliver them.
 pub const DELTAWIRE_MODE_SSE: u32 = 1;
 
-/// Answer `DELTAWIRE_NEED_STORAGE` when a cut event does not fit into the block, instead of giving it up as too long.
+/// Answer `DELTAWIRE_NEED_STORAGE` when a cut event does not fit into the block. Without this flag
+/// the parser drops the event and reports `DELTAWIRE_EV_TOO_LONG`.
 pub const DELTAWIRE_CFG_GROW: u32 = 1;
-/// Framing exactly as WHATWG HTML 9.2 has it: unknown lines are ignored, a last event without its blank line is dropped.
+/// Framing exactly as in WHATWG HTML 9.2: unknown lines are ignored, and a last event without its
+/// blank line is dropped.
 pub const DELTAWIRE_CFG_SPEC: u32 = 2;
-/// Check all of each payload: RFC 8259 and UTF-8. What fails is malformed.
+/// Check each payload completely, against RFC 8259 and as UTF-8. A payload that fails is malformed.
 pub const DELTAWIRE_CFG_STRICT_JSON: u32 = 4;
 
-/// How a parser is to behave. Zero in a member is its default. Copied by `deltawire_init`.
+/// How a parser behaves. A member that is 0 has its default. `deltawire_init` copies the struct.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct deltawire_config {
@@ -86,57 +108,71 @@ pub struct deltawire_config {
     pub mode: u32,
     /// `DELTAWIRE_CFG_*`, or-ed.
     pub flags: u32,
-    /// How deep JSON may nest; 0 is 128, at most 1024. A deeper payload is malformed.
+    /// How deep JSON may nest; 0 is 128, at most 1024. A payload that nests deeper is malformed.
     pub max_depth: u32,
-    /// What a batch is to bring: `DELTAWIRE_MASK(kind)`, or-ed. 0 is everything but `DELTAWIRE_EV_FRAME`,
-    /// `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META` and `DELTAWIRE_EV_ANNOTATION`. Kinds that are not asked for are not unescaped. Callbacks are chosen by not being NULL.
+    /// The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
+    /// `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META` and
+    /// `DELTAWIRE_EV_ANNOTATION`. Texts of other kinds are not decoded, which saves time. Callbacks
+    /// ignore this mask: a feed calls every callback that is not NULL.
     pub events: u64,
-    /// Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are ignored.
+    /// Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are
+    /// ignored.
     pub errors: [u64; 2],
-    /// The longest event, in bytes: its data, the line feeds that join it, its name. 0 is 1 MiB; at most 2^31 - 1.
-    /// Without `DELTAWIRE_CFG_GROW` what the block can hold bounds it too, whether the event was cut or not.
+    /// The longest event, in bytes: its data, the line feeds that join its data lines, and its name.
+    /// 0 is 1 MiB; at most 2^31 - 1. Without `DELTAWIRE_CFG_GROW` the size of the block is a limit
+    /// as well, even for events that no read cut.
     pub max_event_len: u64,
     /// The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
     pub max_id_len: u32,
-    /// Bytes at the end of the block that are set apart for direct reading (`deltawire_reserve`); 0 is none.
+    /// Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`); 0
+    /// is none.
     pub read_len: u32,
+    /// How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, at most
+    /// `DELTAWIRE_MAX_CHOICES`. Deltas of a further choice are left out, and `DELTAWIRE_EV_LIMIT`
+    /// reports that.
+    pub max_choices: u32,
+    /// How many tool calls of one stream, over all choices, there is room for; 0 is
+    /// `DELTAWIRE_DEFAULT_TOOL_CALLS`, at most `DELTAWIRE_MAX_TOOL_CALLS`. A further tool call is
+    /// left out, and `DELTAWIRE_EV_LIMIT` reports that.
+    pub max_tool_calls: u32,
 }
 
-/// Bytes: not ended by NUL. `{NULL, 0}` is none.
+/// Bytes, not ended by NUL. `{NULL, 0}` stands for an absent text.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct deltawire_str {
     /// The first byte.
     pub ptr: *const c_char,
-    /// How many.
+    /// The number of bytes.
     pub len: usize,
 }
 
-/// A parser. It is its block: `(deltawire_parser *)mem`.
+/// A parser. Its address is that of its block: `(deltawire_parser *)mem`.
 pub struct deltawire_parser {
     _opaque: [u64; 0],
 }
 
-/// A chunk: one event's payload, with an index of where its members lie.
+/// A chunk: the payload of one event, and an index of its members.
 pub struct deltawire_chunk {
     _opaque: [u64; 0],
 }
 
-/// An assembler. It is its block: `(deltawire_message *)mem`.
+/// An assembler. Its address is that of its block: `(deltawire_message *)mem`.
 pub struct deltawire_message {
     _opaque: [u64; 0],
 }
 
-/// A JSON value: its bytes, not read yet. It lives as long as they do. Make one with `deltawire_value_open`, or take
-/// what a function gives; do not fill it by hand.
+/// A JSON value that was not decoded yet: a view of its bytes. It is valid as long as those bytes
+/// are. Make one with `deltawire_value_open`, or use one that a function returned; do not fill the
+/// struct by hand.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct deltawire_value {
-    /// Its bytes as they came: a string with its quotes.
+    /// The bytes of the value as they were sent; a string includes its quotes.
     pub ptr: *const c_char,
-    /// How many.
+    /// The number of bytes.
     pub len: usize,
-    /// `DELTAWIRE_T_*`, by its first byte.
+    /// `DELTAWIRE_T_*`. The first byte of the value decides it.
     pub r#type: u32,
     /// Always 0.
     pub reserved: u32,
@@ -158,7 +194,7 @@ pub const DELTAWIRE_T_STRING: u32 = 5;
 pub const DELTAWIRE_T_ARRAY: u32 = 6;
 /// An object.
 pub const DELTAWIRE_T_OBJECT: u32 = 7;
-/// No JSON: plain text, as some servers report errors.
+/// Plain text instead of JSON: some servers report errors so.
 pub const DELTAWIRE_T_TEXT: u32 = 8;
 
 /// A number: (negative ? -1 : 1) * digits * 10^exp10.
@@ -169,18 +205,20 @@ pub struct deltawire_decimal {
     pub digits: u64,
     /// The power of ten.
     pub exp10: i32,
-    /// 1 if it is below 0, or -0.
+    /// 1 if the number is below 0, or is -0.
     pub negative: u8,
-    /// 1 if that is all of the number; 0 if digits that are not zero were cut off, or the exponent does not fit.
+    /// 1 if `digits` and `exp10` are the whole number; 0 if digits other than zero were cut off, or
+    /// the exponent does not fit.
     pub exact: u8,
     /// Always 0.
     pub reserved: [u8; 2],
 }
 
-/// Room for `deltawire_chunk_open`. The chunk points into it: it must not be moved while the chunk is used.
+/// Memory for `deltawire_chunk_open`. The chunk points into it: do not move it while the chunk is in
+/// use.
 #[repr(C)]
 pub struct deltawire_chunk_storage {
-    /// Of no concern.
+    /// Private to the library.
     pub opaque: [u64; 96],
 }
 
@@ -200,23 +238,26 @@ pub const DELTAWIRE_F_SERVICE_TIER: u32 = 5;
 pub const DELTAWIRE_F_PROVIDER: u32 = 6;
 /// `choices`.
 pub const DELTAWIRE_F_CHOICES: u32 = 7;
-/// `usage`, if it is an object with something in it; where the provider puts it elsewhere, that.
+/// `usage`, if it is an object that is not empty. If the provider sends usage under another name,
+/// that member.
 pub const DELTAWIRE_F_USAGE: u32 = 8;
-/// The error, in whatever place and shape it came; it may be `DELTAWIRE_T_TEXT`.
+/// The error, wherever and in whatever shape the provider sends it; its type may be
+/// `DELTAWIRE_T_TEXT`.
 pub const DELTAWIRE_F_ERROR: u32 = 9;
 
-/// Of an error: what happened, in words.
+/// Part of an error: the message for a reader.
 pub const DELTAWIRE_ERROR_MESSAGE: u32 = 0;
-/// Of an error: `code`, a string or a number.
+/// Part of an error: `code`, a string or a number.
 pub const DELTAWIRE_ERROR_CODE: u32 = 1;
-/// Of an error: `type`.
+/// Part of an error: `type`.
 pub const DELTAWIRE_ERROR_TYPE: u32 = 2;
-/// Of an error: `param`.
+/// Part of an error: `param`.
 pub const DELTAWIRE_ERROR_PARAM: u32 = 3;
-/// Of an error: `metadata`, any JSON.
+/// Part of an error: `metadata`, any JSON.
 pub const DELTAWIRE_ERROR_METADATA: u32 = 4;
 
-/// Where and what a callback's thing is. The library fills it; it may grow at its end. Valid until the callback returns.
+/// What a callback is called for, and where that lies in the stream. The library fills the struct;
+/// later versions may add members at its end. It is valid until the callback returns.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct deltawire_at {
@@ -226,7 +267,7 @@ pub struct deltawire_at {
     pub kind: u32,
     /// `DELTAWIRE_EVF_*`.
     pub flags: u32,
-    /// The index of the choice; 0 where there is none.
+    /// The index of the choice; 0 if the event belongs to no choice.
     pub choice: u32,
     /// The number of the tool call among those of its choice, in order of appearance.
     pub call: u32,
@@ -234,27 +275,31 @@ pub struct deltawire_at {
     pub code: u32,
     /// As in `deltawire_event`.
     pub number: u64,
-    /// Where it lay in the stream: offset of its first byte.
+    /// Where the event begins: the stream offset of its first byte.
     pub start: u64,
-    /// One past its last byte.
+    /// Where the event ends: the stream offset behind its last byte.
     pub end: u64,
-    /// The chunk that it came in; NULL if it came in none.
+    /// The chunk that contains the delta; NULL outside of a chunk.
     pub chunk: *const deltawire_chunk,
-    /// The `event` field of the event that it came in, any bytes but CR and LF; none if there was none.
+    /// The `event` field of the event: any bytes except CR and LF. Absent if the event has no such
+    /// field.
     pub event_name: deltawire_str,
 }
 
-/// A thing without text.
+/// A callback without a text.
 pub type deltawire_at_fn = Option<unsafe extern "C" fn(user: *mut c_void, at: *const deltawire_at) -> i32>;
-/// A text, valid UTF-8 and not empty, or (comments, keep-alives, IDs, malformed payloads) any bytes, perhaps none.
-/// Valid until the callback returns, not ended by NUL.
+/// A callback with a text: valid UTF-8 and not empty. For comments, keep-alives, last event IDs and
+/// malformed payloads the text is any bytes, and may be empty. The text is valid until the callback
+/// returns, and is not ended by NUL.
 pub type deltawire_text_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, at: *const deltawire_at, text: *const c_char, len: usize) -> i32>;
-/// A JSON value; an error may be `DELTAWIRE_T_TEXT`. It and its bytes are valid until the callback returns.
+/// A callback with a JSON value; the value of an error may be of type `DELTAWIRE_T_TEXT`. The value
+/// and its bytes are valid until the callback returns.
 pub type deltawire_value_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, at: *const deltawire_at, value: *const deltawire_value) -> i32>;
-/// A tool call opens, or its ID or type came late: what is known now for the first time, else `DELTAWIRE_T_NONE`. Both
-/// are strings; valid until the callback returns.
+/// A callback for a tool call that opens, or whose ID or type arrives later. `id` and `type` are
+/// strings if this event is the first to contain them, else of type `DELTAWIRE_T_NONE`. Both are
+/// valid until the callback returns.
 pub type deltawire_call_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -263,8 +308,8 @@ pub type deltawire_call_fn = Option<
         r#type: *const deltawire_value,
     ) -> i32,
 >;
-/// An event of any event stream: its type (`message` if it has no name), its data lines joined by LF, and the last event
-/// ID. Any bytes; valid until the callback returns.
+/// A callback for an event of any event stream: its type (`message` if it has no name), its data
+/// lines joined by LF, and the last event ID. All are any bytes, valid until the callback returns.
 pub type deltawire_sse_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -275,8 +320,10 @@ pub type deltawire_sse_fn = Option<
     ) -> i32,
 >;
 
-/// What `deltawire_feed` calls. NULL in a member: not interested. Each returns `DELTAWIRE_GO_ON`, `DELTAWIRE_PAUSE`, or any number
-/// below 0 to break off at once (`DELTAWIRE_E_ABORTED`); or `DELTAWIRE_AGAIN`. They must return: no exception, no longjmp. For what each brings see `DELTAWIRE_EV_*` of the same name.
+/// The functions that `deltawire_feed` and `deltawire_finish` call. A member that is NULL is not
+/// called. Each function returns `DELTAWIRE_GO_ON`, `DELTAWIRE_PAUSE`, `DELTAWIRE_AGAIN`, or any
+/// number below 0 to abort (`DELTAWIRE_E_ABORTED`). It must return: no exception, no longjmp. The
+/// constant `DELTAWIRE_EV_*` of the same name describes what each function receives.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct deltawire_callbacks {
@@ -290,19 +337,19 @@ pub struct deltawire_callbacks {
     pub on_keep_alive: deltawire_text_fn,
     /// A reconnection time: `at->number`, in milliseconds.
     pub on_retry: deltawire_at_fn,
-    /// A last event ID that came without an event: bytes.
+    /// A last event ID without an event: bytes.
     pub on_last_event_id: deltawire_text_fn,
-    /// A chunk (`at->chunk`); what it brings follows.
+    /// A chunk (`at->chunk`). The callbacks for its deltas follow.
     pub on_chunk: deltawire_at_fn,
-    /// The role, once a choice.
+    /// The role, once for each choice.
     pub on_role: deltawire_text_fn,
     /// Content.
     pub on_content: deltawire_text_fn,
-    /// Reasoning, by whichever name it came.
+    /// Reasoning, whatever the provider calls the member.
     pub on_reasoning: deltawire_text_fn,
     /// A refusal.
     pub on_refusal: deltawire_text_fn,
-    /// A tool call opens, or more is known of it.
+    /// A tool call opens, or its ID or type arrives later.
     pub on_tool_call: deltawire_call_fn,
     /// The name of a tool call, or a piece of it.
     pub on_tool_name: deltawire_text_fn,
@@ -318,29 +365,30 @@ pub struct deltawire_callbacks {
     pub on_logprobs: deltawire_value_fn,
     /// The whole message so far.
     pub on_message: deltawire_value_fn,
-    /// A choice finished.
+    /// A choice finished: the finish reason.
     pub on_finish: deltawire_text_fn,
-    /// A choice failed.
+    /// A choice failed: its error.
     pub on_choice_error: deltawire_value_fn,
     /// Usage so far; the last one counts.
     pub on_usage: deltawire_value_fn,
     /// The API reported an error.
     pub on_error: deltawire_value_fn,
-    /// A payload that is no JSON, or what followed one that is: bytes.
+    /// A payload that is not JSON, or bytes that follow a JSON payload.
     pub on_malformed: deltawire_text_fn,
-    /// An event over the limit was given up.
+    /// An event over the limit was dropped.
     pub on_too_long: deltawire_at_fn,
-    /// A comment over the limit was given up.
+    /// A comment over the limit was dropped.
     pub on_comment_too_long: deltawire_at_fn,
-    /// More choices or tool calls than are told apart, or an index that is none: what it brought was left out.
+    /// The chunk has a choice or tool call that there is no room for, or a bad index; its deltas
+    /// were left out.
     pub on_limit: deltawire_at_fn,
     /// A quirk of the event.
     pub on_quirk: deltawire_at_fn,
     /// `[DONE]`.
     pub on_done: deltawire_at_fn,
-    /// A frame is over.
+    /// A frame ended.
     pub on_frame: deltawire_at_fn,
-    /// A member that describes the response: `at->code`, `DELTAWIRE_META_*`.
+    /// A member that describes the response: `at->code` is one of `DELTAWIRE_META_*`.
     pub on_meta: deltawire_text_fn,
     /// Annotations of the content.
     pub on_annotations: deltawire_value_fn,
@@ -356,27 +404,30 @@ pub const DELTAWIRE_EV_COMMENT: u32 = 2;
 pub const DELTAWIRE_EV_KEEP_ALIVE: u32 = 3;
 /// A reconnection time. `number`: milliseconds.
 pub const DELTAWIRE_EV_RETRY: u32 = 4;
-/// A last event ID that came without an event. Text: bytes.
+/// A last event ID without an event. Text: bytes.
 pub const DELTAWIRE_EV_LAST_EVENT_ID: u32 = 5;
-/// A chunk, before what it brings. Text: its `id`. Aux: its `model`. Extra: the `event` field (bytes). `number`: its
-/// `created` (`DELTAWIRE_EVF_NUMBER`: it has one). `code`: how many choices it has.
+/// A chunk, before its deltas. Text: its `id`. Aux: its `model`. Extra: the `event` field (bytes).
+/// `number`: its `created`, if the flag `DELTAWIRE_EVF_NUMBER` is set. `code`: how many choices it
+/// has.
 pub const DELTAWIRE_EV_CHUNK: u32 = 6;
-/// The role, once a choice. Text.
+/// The role, once for each choice. Text.
 pub const DELTAWIRE_EV_ROLE: u32 = 7;
-/// Content. Text. A body that did not stream has none of this and of the next ones: it comes as `DELTAWIRE_EV_MESSAGE`.
+/// Content. Text. A body that was not streamed has no events of this kind or of the kinds below for
+/// its deltas: its message is one `DELTAWIRE_EV_MESSAGE`.
 pub const DELTAWIRE_EV_CONTENT: u32 = 8;
 /// Reasoning. Text.
 pub const DELTAWIRE_EV_REASONING: u32 = 9;
 /// A refusal. Text.
 pub const DELTAWIRE_EV_REFUSAL: u32 = 10;
-/// A tool call opens (`DELTAWIRE_EVF_OPENS`), or its ID or type came late. Text: its ID. Aux: its type. `number`: its
-/// index, as sent or as understood.
+/// A tool call opens (`DELTAWIRE_EVF_OPENS`), or its ID or type arrives later. Text: its ID. Aux:
+/// its type. `number`: its index, as sent, or as the parser assigned it.
 pub const DELTAWIRE_EV_TOOL_CALL: u32 = 11;
-/// The name of a tool call, whole (`DELTAWIRE_EVF_REPLACES`), or what is to be put behind the name so far. Text.
+/// The name of a tool call, whole (`DELTAWIRE_EVF_REPLACES`), or a piece to append to the name so
+/// far. Text.
 pub const DELTAWIRE_EV_TOOL_NAME: u32 = 12;
-/// A fragment of a tool call's arguments; of a custom tool, its input. Text.
+/// A fragment of a tool call's arguments; for a custom tool, of its input. Text.
 pub const DELTAWIRE_EV_TOOL_ARGUMENTS: u32 = 13;
-/// The name of a `function_call`'s function; as `DELTAWIRE_EV_TOOL_NAME`.
+/// The name of a `function_call`'s function; otherwise as `DELTAWIRE_EV_TOOL_NAME`.
 pub const DELTAWIRE_EV_FUNCTION_NAME: u32 = 14;
 /// A fragment of a `function_call`'s arguments. Text.
 pub const DELTAWIRE_EV_FUNCTION_ARGUMENTS: u32 = 15;
@@ -384,86 +435,97 @@ pub const DELTAWIRE_EV_FUNCTION_ARGUMENTS: u32 = 15;
 pub const DELTAWIRE_EV_AUDIO: u32 = 16;
 /// Log probabilities of more tokens. Text: JSON.
 pub const DELTAWIRE_EV_LOGPROBS: u32 = 17;
-/// The whole message so far; it replaces, and comes only while no delta of its choice brought anything: of a body that did
-/// not stream, and of dialects without deltas. Text: JSON, an object with `role`, `content`, `tool_calls`, …; the
-/// assembler reads it too.
+/// The whole message so far; it replaces an earlier one. It is emitted for bodies that were not
+/// streamed and for dialects without deltas, and only while its choice has no deltas. Text: JSON, an
+/// object with `role`, `content`, `tool_calls`, …; the assembler accepts it, too.
 pub const DELTAWIRE_EV_MESSAGE: u32 = 18;
-/// A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. It may come twice; the last one counts.
+/// A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
+/// twice; the last finish reason counts.
 pub const DELTAWIRE_EV_FINISH: u32 = 19;
 /// A choice failed. Text: JSON.
 pub const DELTAWIRE_EV_CHOICE_ERROR: u32 = 20;
-/// Usage so far; the last one counts. Text: JSON. The counts: `deltawire_chunk_usage(at->chunk, …)` in a callback,
-/// `deltawire_last_usage` outside.
+/// Usage so far; the last one counts. Text: JSON. To read the counts, call
+/// `deltawire_chunk_usage(at->chunk, …)` in a callback, `deltawire_last_usage` elsewhere.
 pub const DELTAWIRE_EV_USAGE: u32 = 21;
-/// The API reported an error. Text: JSON, or (`DELTAWIRE_EVF_PLAIN`) plain text, any bytes.
+/// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
+/// bytes.
 pub const DELTAWIRE_EV_ERROR: u32 = 22;
-/// A payload that is no JSON object, or what followed one; the stream goes on. Text: bytes. Extra: the `event` field.
-/// `code`: `DELTAWIRE_FAULT_*`. `number`: at which byte of the payload the fault is.
+/// A payload that is not a JSON object, or bytes that follow one; the stream goes on. Text: bytes.
+/// Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the offset of the fault in the
+/// payload.
 pub const DELTAWIRE_EV_MALFORMED: u32 = 23;
-/// An event over the limit: its rest is discarded, the stream goes on. `start` is where it began.
+/// An event over the limit: the parser drops the rest of it, and the stream goes on. `start` is
+/// where the event began.
 pub const DELTAWIRE_EV_TOO_LONG: u32 = 24;
-/// A comment over the limit is discarded; the event round it goes on.
+/// A comment over the limit was dropped. If it lies inside an event, that event goes on.
 pub const DELTAWIRE_EV_COMMENT_TOO_LONG: u32 = 25;
-/// Something that the chunk brought was left out. `code`: `DELTAWIRE_LIMIT_*`. At most once an event, behind its other things.
+/// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. At most one for each event,
+/// behind the event's deltas.
 pub const DELTAWIRE_EV_LIMIT: u32 = 26;
-/// A quirk of the event, behind all other things of it. `code`: its number.
+/// A quirk of the event, behind all its other events. `code`: the number of the quirk.
 pub const DELTAWIRE_EV_QUIRK: u32 = 27;
-/// `[DONE]`: the response is complete. Something may still come.
+/// `[DONE]`: the response is complete. More events may follow all the same.
 pub const DELTAWIRE_EV_DONE: u32 = 28;
-/// The payload of a chunk, before `DELTAWIRE_EV_CHUNK`. Text: JSON, or (`DELTAWIRE_EVF_PLAIN`) what an error event says in
-/// plain text. `code`: 1 if the whole of it is an error, as the name of its event says. For `deltawire_chunk_open`. Batch
-/// only: a callback has `at->chunk`.
+/// The payload of a chunk, before `DELTAWIRE_EV_CHUNK`, for `deltawire_chunk_open`. Text: JSON, or
+/// with the flag `DELTAWIRE_EVF_PLAIN` the plain text of an error event. `code`: 1 if the event's
+/// name makes the whole payload an error. Only a batch emits it: a callback has `at->chunk`.
 pub const DELTAWIRE_EV_PAYLOAD: u32 = 29;
-/// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once a stream, but of a
-/// choice (`DELTAWIRE_META_NATIVE_FINISH_REASON`) as often as it comes.
+/// A member that describes the response. Text. `code`: `DELTAWIRE_META_*`. Emitted once for a
+/// stream; `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, as often as it is sent.
+/// Off unless `events` or a callback asks for it.
 pub const DELTAWIRE_EV_META: u32 = 30;
-/// Annotations of the content (citations and the like), where they are asked for. Text: JSON, an array.
+/// Annotations of the content, such as citations. Text: JSON, an array. Off unless `events` or a
+/// callback asks for it.
 pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
-/// A frame is over: `start` to `end` are its bytes on the wire. Each byte of the stream lies in exactly one frame, in
-/// order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. `code`: how many choices its chunk has (0: usage only,
-/// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not
-/// (but `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
+/// A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
+/// the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
+/// to the event's frame; a comment between events is a frame of its own. `code`: how many choices
+/// the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of events in
+/// the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not (without
+/// `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 pub const DELTAWIRE_EV_FRAME: u32 = 48;
-/// Kinds are below this in this version. Not every number below it is a kind.
+/// Every kind of this version is below this. Not every number below it is a kind.
 pub const DELTAWIRE_EV_COUNT: u32 = 49;
 /// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
 pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0xc47f_ffc0;
 
-/// Of `DELTAWIRE_EV_META`: `object`.
+/// `code` of a `DELTAWIRE_EV_META`: `object`.
 pub const DELTAWIRE_META_OBJECT: u32 = 1;
-/// Of `DELTAWIRE_EV_META`: `system_fingerprint`.
+/// `code` of a `DELTAWIRE_EV_META`: `system_fingerprint`.
 pub const DELTAWIRE_META_SYSTEM_FINGERPRINT: u32 = 2;
-/// Of `DELTAWIRE_EV_META`: `service_tier`.
+/// `code` of a `DELTAWIRE_EV_META`: `service_tier`.
 pub const DELTAWIRE_META_SERVICE_TIER: u32 = 3;
-/// Of `DELTAWIRE_EV_META`: `provider`.
+/// `code` of a `DELTAWIRE_EV_META`: `provider`.
 pub const DELTAWIRE_META_PROVIDER: u32 = 4;
-/// Of `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's own provider gave.
+/// `code` of a `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's
+/// own provider gave.
 pub const DELTAWIRE_META_NATIVE_FINISH_REASON: u32 = 5;
 
 /// The text lies in the scratch, not in the input.
 pub const DELTAWIRE_EVF_TEXT_SCRATCH: u32 = 1;
-/// The same of the second text.
+/// The second text lies in the scratch, not in the input.
 pub const DELTAWIRE_EVF_AUX_SCRATCH: u32 = 2;
-/// The same of the third text.
+/// The third text lies in the scratch, not in the input.
 pub const DELTAWIRE_EVF_EXTRA_SCRATCH: u32 = 4;
-/// Another piece of this text follows, in an event that is otherwise the same. A piece of text is not cut inside a code
-/// point; a piece of JSON or of bytes may be. Of a batch only content, reasoning, refusals, arguments, JSON and bytes come
-/// in pieces.
+/// Another piece of this text follows, in an event that is otherwise the same. A piece of a text
+/// never ends inside a code point; a piece of JSON or of bytes may. In a batch only content,
+/// reasoning, refusals, arguments, JSON and bytes come in pieces.
 pub const DELTAWIRE_EVF_MORE: u32 = 8;
 /// The tool call opens.
 pub const DELTAWIRE_EVF_OPENS: u32 = 16;
-/// It opens under an index that an earlier call has.
+/// The tool call opens under the index of an earlier call.
 pub const DELTAWIRE_EVF_REUSES: u32 = 32;
-/// It is a call of a custom tool.
+/// The tool call is one of a custom tool.
 pub const DELTAWIRE_EVF_CUSTOM: u32 = 64;
-/// The name replaces what came before. Of a name in pieces (callbacks only) the first has it: the others are put behind.
+/// The name replaces the name so far. If a callback receives a name in pieces, only the first piece
+/// has this flag: append the others.
 pub const DELTAWIRE_EVF_REPLACES: u32 = 128;
-/// The error, or the payload of an error event, is plain text, no JSON.
+/// The error, or the payload of an error event, is plain text instead of JSON.
 pub const DELTAWIRE_EVF_PLAIN: u32 = 256;
-/// `number` says something, be it 0.
+/// `number` is set, even if it is 0.
 pub const DELTAWIRE_EVF_NUMBER: u32 = 512;
 
-/// Finish reason: any other; the text tells.
+/// Finish reason: any other; see the text.
 pub const DELTAWIRE_FINISH_OTHER: u32 = 1;
 /// Finish reason `stop`.
 pub const DELTAWIRE_FINISH_STOP: u32 = 2;
@@ -478,26 +540,26 @@ pub const DELTAWIRE_FINISH_FUNCTION_CALL: u32 = 6;
 /// Finish reason `error`.
 pub const DELTAWIRE_FINISH_ERROR: u32 = 7;
 
-/// More choices than `DELTAWIRE_MAX_CHOICES`.
+/// Limit: more choices than `max_choices` of the config.
 pub const DELTAWIRE_LIMIT_CHOICES: u32 = 1;
-/// More tool calls than `DELTAWIRE_MAX_TOOL_CALLS`.
+/// Limit: more tool calls than `max_tool_calls` of the config.
 pub const DELTAWIRE_LIMIT_TOOL_CALLS: u32 = 2;
-/// An index that is no whole number of 32 bits.
+/// Limit: an index that is not a whole number of 32 bits.
 pub const DELTAWIRE_LIMIT_INDEX: u32 = 3;
-/// Of an assembler: the message would be longer than 4 GiB.
+/// Limit of an assembler: the message would be longer than 4 GiB.
 pub const DELTAWIRE_LIMIT_LENGTH: u32 = 4;
 
 /// Fault: the bytes end inside a value.
 pub const DELTAWIRE_FAULT_UNEXPECTED_END: u32 = 1;
-/// Fault: a byte that cannot stand there.
+/// Fault: a byte that is not allowed at its place.
 pub const DELTAWIRE_FAULT_UNEXPECTED_BYTE: u32 = 2;
-/// Fault: something other than whitespace after the value.
+/// Fault: bytes other than whitespace follow the value.
 pub const DELTAWIRE_FAULT_TRAILING_BYTES: u32 = 3;
-/// Fault: nested deeper than allowed.
+/// Fault: the value nests deeper than allowed.
 pub const DELTAWIRE_FAULT_TOO_DEEP: u32 = 4;
-/// Fault: no number.
+/// Fault: an invalid number.
 pub const DELTAWIRE_FAULT_BAD_NUMBER: u32 = 5;
-/// Fault: neither `true` nor `false` nor `null`.
+/// Fault: a literal other than `true`, `false` and `null`.
 pub const DELTAWIRE_FAULT_BAD_LITERAL: u32 = 6;
 /// Fault: an unknown escape.
 pub const DELTAWIRE_FAULT_BAD_ESCAPE: u32 = 7;
@@ -506,9 +568,10 @@ pub const DELTAWIRE_FAULT_RAW_CONTROL: u32 = 8;
 /// Fault: ill-formed UTF-8.
 pub const DELTAWIRE_FAULT_ILL_FORMED_UTF8: u32 = 9;
 
-/// An event of a batch: 64 bytes for ever, no pointers. Offsets count from the start of `data` (in direct reading: of
-/// the block), or of the scratch where a flag says so. They are valid until the next call on the parser, as long as
-/// input and scratch are unchanged. A text that is not there has length 0.
+/// An event of a batch. Its size is 64 bytes in every version; it holds no pointers. Offsets count
+/// from the start of `data` (in direct reading: of the block), or from the start of the scratch if
+/// the flag for that text is set. They are valid until the next call on the parser, as long as input
+/// and scratch are unchanged. An absent text has length 0.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct deltawire_event {
@@ -516,13 +579,13 @@ pub struct deltawire_event {
     pub kind: u16,
     /// `DELTAWIRE_EVF_*`. Ignore flags that you do not know.
     pub flags: u16,
-    /// The index of the choice; 0 where there is none.
+    /// The index of the choice; 0 if the event belongs to no choice.
     pub choice: u32,
     /// The number of the tool call among those of its choice, in order of appearance.
     pub call: u32,
-    /// See `DELTAWIRE_EV_*`.
+    /// By kind: see `DELTAWIRE_EV_*`.
     pub code: u32,
-    /// See `DELTAWIRE_EV_*`.
+    /// By kind: see `DELTAWIRE_EV_*`.
     pub number: u64,
     /// Offset of the text.
     pub text_off: u32,
@@ -536,36 +599,37 @@ pub struct deltawire_event {
     pub extra_off: u32,
     /// Bytes of the third text.
     pub extra_len: u32,
-    /// Where it lay in the stream: offset of its first byte.
+    /// Where the event begins: the stream offset of its first byte.
     pub start: u64,
-    /// One past its last byte.
+    /// Where the event ends: the stream offset behind its last byte.
     pub end: u64,
 }
 
-/// What a batch came to. Written on every path but `DELTAWIRE_E_NULL` of `out` itself.
+/// The result of a batch. It is written whatever the call returns, unless `out` itself is NULL.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct deltawire_batch_result {
-    /// Bytes of `data` that are spent. In direct reading 0: the parser itself keeps count.
+    /// How many bytes of `data` are consumed. 0 in direct reading, where the parser keeps count.
     pub consumed: u64,
-    /// Events written.
+    /// How many events were written.
     pub events: u32,
-    /// Bytes of the scratch written.
+    /// How many bytes of the scratch were written.
     pub scratch_used: u32,
-    /// Not 0: the next event has texts that are never split, and needs a scratch of so many bytes.
+    /// If not 0, the next event has texts that are never split: give a scratch of at least this many
+    /// bytes.
     pub scratch_need: u32,
     /// Always 0.
     pub reserved: u32,
 }
 
-/// Token counts. `size` is set by the caller; no more than that is written, and a tail that the library does not know
-/// is zeroed.
+/// Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes the
+/// members that it does not know.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct deltawire_usage {
     /// `sizeof(deltawire_usage)`; `DELTAWIRE_USAGE_INIT` sets it.
     pub size: u32,
-    /// Which counts are there: a bit each, in the order of the members; `prompt` is bit 0.
+    /// Which counts are present: one bit for each member, in their order; `prompt` is bit 0.
     pub has: u32,
     /// `prompt_tokens`.
     pub prompt: u64,
@@ -587,66 +651,67 @@ pub struct deltawire_usage {
     pub rejected_prediction: u64,
 }
 
-/// No byte came, or blank lines only.
+/// The stream has no bytes, or blank lines only.
 pub const DELTAWIRE_END_EMPTY: u32 = 0;
-/// What came is no event stream, and no JSON either.
+/// The bytes are neither an event stream nor JSON.
 pub const DELTAWIRE_END_NOT_A_STREAM: u32 = 1;
 /// The API reported an error.
 pub const DELTAWIRE_END_API_ERROR: u32 = 2;
-/// `[DONE]` came.
+/// The stream has `[DONE]`.
 pub const DELTAWIRE_END_DONE: u32 = 3;
-/// No `[DONE]`, but every choice that was seen has a finish reason.
+/// The stream has no `[DONE]`, but every choice has a finish reason.
 pub const DELTAWIRE_END_FINISHED: u32 = 4;
-/// A whole JSON body came instead of a stream, without a finish reason.
+/// The response is a whole JSON body instead of a stream, without a finish reason.
 pub const DELTAWIRE_END_BODY: u32 = 5;
-/// A stream of another protocol: whole, as far as can be told. In mode SSE every stream is that, if it ends between
-/// events.
+/// The stream is of another protocol, and nothing shows that it was cut. In mode SSE every stream
+/// that ends between events has this verdict.
 pub const DELTAWIRE_END_OTHER_PROTOCOL: u32 = 6;
 /// The stream was cut.
 pub const DELTAWIRE_END_TRUNCATED: u32 = 7;
 
-/// Nothing was left over: the stream ended between events.
+/// Nothing is left over: the stream ended between events.
 pub const DELTAWIRE_PENDING_NOTHING: u32 = 0;
-/// An event that was cut, or that is dropped for want of a blank line.
+/// An event that the end of the stream cut, or that lacks its blank line and is dropped.
 pub const DELTAWIRE_PENDING_EVENT: u32 = 1;
-/// A JSON value that was cut.
+/// A JSON value that the end of the stream cut.
 pub const DELTAWIRE_PENDING_JSON: u32 = 2;
 
-/// How a stream ended, or would if it ended now. `size` is set by the caller; no more than that is written, and a tail
-/// that the library does not know is zeroed.
+/// How a stream ended, or would have ended if its last byte was read. The caller sets `size`: the
+/// library writes no more bytes than that, and zeroes the members that it does not know.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct deltawire_end {
     /// `sizeof(deltawire_end)`; `DELTAWIRE_END_INIT` sets it.
     pub size: u32,
-    /// `DELTAWIRE_END_*`: the first that holds, in the order of their numbers. It does not count what was lost on the way:
-    /// see `complete`.
+    /// `DELTAWIRE_END_*`: the first that applies, in the order of their numbers. The verdict does
+    /// not include losses on the way: see `complete`.
     pub verdict: u32,
     /// `DELTAWIRE_PENDING_*`.
     pub pending: u32,
-    /// How many choices were seen.
+    /// How many choices the stream has. Indexes from 127 on count as one choice.
     pub choices_seen: u32,
-    /// How many of them have a finish reason.
+    /// How many of those choices have a finish reason.
     pub choices_finished: u32,
-    /// How many payloads could not be read.
+    /// How many payloads were malformed.
     pub malformed: u32,
     /// How many events and comments were over a limit.
     pub too_long: u32,
-    /// 1: `[DONE]` came.
+    /// 1: the stream has `[DONE]`.
     pub done: u8,
     /// 1: the API reported an error.
     pub api_error: u8,
-    /// 1: a JSON body with a message came instead of a stream.
+    /// 1: the response is a JSON body with a message instead of a stream.
     pub body: u8,
-    /// 1: `deltawire_finish` (or `deltawire_batch_finish`) has come to its end.
+    /// 1: `deltawire_finish` or `deltawire_batch_finish` has returned OK.
     pub finished: u8,
     /// How many bytes were read.
     pub offset: u64,
-    /// How many events had more than there is room for (`DELTAWIRE_EV_LIMIT`), and were told in part.
+    /// How many events had deltas that were left out (`DELTAWIRE_EV_LIMIT`).
     pub left_out: u32,
-    /// 1: the response is whole, or would be if it ended now: `[DONE]` came, or every choice has a finish reason, or it is
-    /// a whole body; nothing was malformed, too long or left out; and the stream did not end inside an event, which is
-    /// known when it is `finished`. In mode SSE: the stream ended between events, and nothing was too long.
+    /// 1: the response is complete, or would be if the stream ended now. That needs `[DONE]`, a
+    /// finish reason of every choice, or a whole body; and nothing malformed, too long, left out, or
+    /// cut by the end of the stream, which is known once `finished` is 1. In mode SSE: the stream
+    /// ended between events, and nothing was too long.
     pub complete: u32,
 }
 
@@ -662,11 +727,11 @@ pub const DELTAWIRE_M_SYSTEM_FINGERPRINT: u32 = 3;
 pub const DELTAWIRE_M_SERVICE_TIER: u32 = 4;
 /// Field of a message: `provider`.
 pub const DELTAWIRE_M_PROVIDER: u32 = 5;
-/// Field of a message: `usage`, JSON; the last one.
+/// Field of a message: the last `usage`, JSON.
 pub const DELTAWIRE_M_USAGE: u32 = 6;
 /// Field of a message: the first error, JSON or plain text.
 pub const DELTAWIRE_M_ERROR: u32 = 7;
-/// Field of a message: what happened, in words.
+/// Field of a message: the message of that error.
 pub const DELTAWIRE_M_ERROR_MESSAGE: u32 = 8;
 /// Field of a message: the code of that error.
 pub const DELTAWIRE_M_ERROR_CODE: u32 = 9;
@@ -680,13 +745,13 @@ pub const DELTAWIRE_M_CONTENT: u32 = 12;
 pub const DELTAWIRE_M_REFUSAL: u32 = 13;
 /// Field of a choice: its reasoning.
 pub const DELTAWIRE_M_REASONING: u32 = 14;
-/// Field of a choice: why it finished; the last reason.
+/// Field of a choice: the last finish reason.
 pub const DELTAWIRE_M_FINISH: u32 = 15;
-/// Field of a choice: what the model's own provider said of that.
+/// Field of a choice: the finish reason that the model's own provider gave.
 pub const DELTAWIRE_M_NATIVE_FINISH: u32 = 16;
-/// Field of a choice: the first error of it alone, JSON.
+/// Field of a choice: the first error of this choice alone, JSON.
 pub const DELTAWIRE_M_CHOICE_ERROR: u32 = 17;
-/// Field of a choice: what happened, in words.
+/// Field of a choice: the message of that error.
 pub const DELTAWIRE_M_CHOICE_ERROR_MESSAGE: u32 = 18;
 /// Field of a choice: the code of that error.
 pub const DELTAWIRE_M_CHOICE_ERROR_CODE: u32 = 19;
@@ -700,7 +765,7 @@ pub const DELTAWIRE_M_FUNCTION_ARGUMENTS: u32 = 22;
 pub const DELTAWIRE_M_AUDIO_ID: u32 = 23;
 /// Field of a choice: its audio, in base64.
 pub const DELTAWIRE_M_AUDIO_DATA: u32 = 24;
-/// Field of a choice: what is said in its audio.
+/// Field of a choice: the transcript of its audio.
 pub const DELTAWIRE_M_AUDIO_TRANSCRIPT: u32 = 25;
 /// Field of a call: its ID.
 pub const DELTAWIRE_M_CALL_ID: u32 = 26;
@@ -711,5 +776,6 @@ pub const DELTAWIRE_M_CALL_NAME: u32 = 28;
 /// Field of a call: its arguments, or the input of a custom tool.
 pub const DELTAWIRE_M_CALL_ARGUMENTS: u32 = 29;
 
-/// Flag of `deltawire_message_json`: with what only gateways add (`provider`, `native_finish_reason`).
+/// Flag of `deltawire_message_json`: include the members that only gateways send (`provider`,
+/// `native_finish_reason`).
 pub const DELTAWIRE_JSON_EXTENDED: u32 = 1;

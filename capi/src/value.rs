@@ -6,7 +6,9 @@ use core::ffi::{c_char, c_void};
 use deltawire::chat::{ApiError, ErrorPart};
 use deltawire::json::{self, Kind, Number, Text, Value};
 
-/// The JSON value that these bytes begin with. Whitespace round it is skipped. Answers OK, ABSENT (no JSON value, as far as its end has to be found, or something behind it), E_NULL, E_RANGE (`len`).
+/// Makes a value of JSON bytes. Whitespace around the value is skipped. The bytes are checked only
+/// as far as it takes to find the end of the value. Answers OK, ABSENT (not JSON, or bytes follow
+/// the value), E_NULL, E_RANGE (`len`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_open(
@@ -30,7 +32,8 @@ pub unsafe extern "C" fn deltawire_value_open(
     }
 }
 
-/// A value of type `DELTAWIRE_T_TEXT` of any bytes: `deltawire_value_text` gives them as valid UTF-8. Answers OK, E_NULL, E_RANGE (`len`).
+/// Makes a value of type `DELTAWIRE_T_TEXT` of any bytes; `deltawire_value_text` decodes it to valid
+/// UTF-8. Answers OK, E_NULL, E_RANGE (`len`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_plain(
@@ -75,8 +78,9 @@ unsafe fn text_of<'v>(v: *const deltawire_value) -> Result<Text<'v>, deltawire_s
     }
 }
 
-/// The member of an object with this name (UTF-8, decoded); the last of that name. Reads the object once. Answers OK,
-/// ABSENT (no such member, or no object), E_NULL, E_RANGE (`len`).
+/// The member of an object with this decoded name in UTF-8. If several members have the name, the
+/// last counts. The function reads the object once. Answers OK, ABSENT (no such member, or not an
+/// object), E_NULL, E_RANGE (`len`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_member(
@@ -101,8 +105,9 @@ pub unsafe extern "C" fn deltawire_value_member(
     }
 }
 
-/// The next element of an array, or member of an object (`key`, unless NULL, gets its name). `*cursor` is 0 at first.
-/// Answers OK, ABSENT (the end; malformed bytes end it too; or no container), E_NULL.
+/// The next element of an array, or the next member of an object; `key`, unless NULL, receives the
+/// member's name. `*cursor` is 0 at first. Answers OK, ABSENT (the end of the container, or of its
+/// well-formed part; or not a container), E_NULL.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_next(
@@ -138,9 +143,10 @@ pub unsafe extern "C" fn deltawire_value_next(
     }
 }
 
-/// The decoded text of a string, of plain text, or of a number, `true` or `false` as it is written, into `buf`. `*need`, unless NULL, is its
-/// length. Not ended by NUL. `buf` may be NULL with 0, to ask for the length. Answers OK, ABSENT (another type), E_NULL,
-/// E_SMALL (nothing was written).
+/// Decodes a string or a plain text into `buf`; a number, `true` or `false` is copied as it is
+/// written. `*need`, unless NULL, receives the length. The text is not ended by NUL. `buf` may be
+/// NULL with length 0, to ask for the length. Answers OK, ABSENT (another type), E_NULL, E_SMALL
+/// (nothing was written to `buf`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_text(
@@ -166,8 +172,9 @@ pub unsafe extern "C" fn deltawire_value_text(
     }
 }
 
-/// The same without a copy, if it stands in the bytes as it is: without an escape, and valid UTF-8. Answers OK, ABSENT
-/// (another type, or it must be decoded: `deltawire_value_text`), E_NULL.
+/// Returns the text of a value without a copy. That works if the text has no escapes and is valid
+/// UTF-8. Answers OK, ABSENT (another type, or the text must be decoded: `deltawire_value_text`),
+/// E_NULL.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_str(v: *const deltawire_value, out: *mut deltawire_str) -> deltawire_status {
@@ -187,7 +194,8 @@ pub unsafe extern "C" fn deltawire_value_str(v: *const deltawire_value, out: *mu
     }
 }
 
-/// Whether it is a string (or plain text) that decodes to `s`. Answers OK, ABSENT (it is not), E_NULL, E_RANGE (`len`).
+/// Whether the value is a string or plain text that decodes to `s`. Answers OK, ABSENT (it is not
+/// equal), E_NULL, E_RANGE (`len`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_equals(
@@ -225,8 +233,8 @@ unsafe fn number_of<'v>(v: *const deltawire_value) -> Result<Number<'v>, deltawi
     Number::new(value.raw()).ok_or(DELTAWIRE_ABSENT)
 }
 
-/// A number as an integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (no number), E_NULL, E_RANGE (no
-/// integer of this type).
+/// A number as an unsigned integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
+/// number), E_NULL, E_RANGE (not an integer of this type).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_u64(v: *const deltawire_value, out: *mut u64) -> deltawire_status {
@@ -240,7 +248,8 @@ pub unsafe extern "C" fn deltawire_value_u64(v: *const deltawire_value, out: *mu
     }
 }
 
-/// The same, signed.
+/// A number as a signed integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
+/// number), E_NULL, E_RANGE (not an integer of this type).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_i64(v: *const deltawire_value, out: *mut i64) -> deltawire_status {
@@ -254,8 +263,8 @@ pub unsafe extern "C" fn deltawire_value_i64(v: *const deltawire_value, out: *mu
     }
 }
 
-/// A number as digits and a power of ten; a double is `digits * 10^exp10` if `exact` (`deltawire.hpp` converts).
-/// Answers OK, ABSENT (no number), E_NULL.
+/// A number as digits and a power of ten. If `exact` is 1, the number is `digits * 10^exp10`;
+/// `deltawire.hpp` converts it to a double. Answers OK, ABSENT (not a number), E_NULL.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_decimal(
@@ -284,9 +293,10 @@ pub unsafe extern "C" fn deltawire_value_decimal(
     }
 }
 
-/// What an error says (`DELTAWIRE_ERROR_*`), in whichever member its provider puts it. `error` is what `on_error`,
-/// `on_choice_error` or `DELTAWIRE_F_ERROR` gave; of a batch's text, what `deltawire_value_open` made of it or, with
-/// `DELTAWIRE_EVF_PLAIN`, `deltawire_value_plain`. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
+/// A part of an error (`DELTAWIRE_ERROR_*`), whichever member the provider puts it in. `error` is
+/// the value that `on_error`, `on_choice_error` or `DELTAWIRE_F_ERROR` gave. To make one of a
+/// batch's text, call `deltawire_value_open`, or `deltawire_value_plain` if the event has the flag
+/// `DELTAWIRE_EVF_PLAIN`. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_error_field(

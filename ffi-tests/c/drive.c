@@ -350,13 +350,13 @@ void drive(const how *h, const void *input, size_t len, logbook *log)
     r.len = len;
     r.scratch = h->scratch;
     r.odd = (unsigned)(len + h->cut);
-    r.block_len = deltawire_block_size(h->event_bytes) + (h->direct + 7) / 8 * 8;
+    config.read_len = (uint32_t)h->direct;
+    r.block_len = deltawire_block_size(&config, h->event_bytes);
     if (r.block_len > DELTAWIRE_BLOCK_SIZE(h->event_bytes) + (h->direct + 7) / 8 * 8)
         log_bad(log, "deltawire_block_size is more than the macro says:", r.block_len);
     mem = new_block(&r, r.block_len, &r.alloc);
     memset(mem, POISON, r.block_len);
     if (h->grow) config.flags |= DELTAWIRE_CFG_GROW;
-    config.read_len = (uint32_t)h->direct;
     status = deltawire_init(mem, r.block_len, &config, &r.p);
     memset(&config, POISON, sizeof config);
     if (status != DELTAWIRE_OK || r.p != (deltawire_parser *)(void *)mem) {

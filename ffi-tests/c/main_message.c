@@ -264,11 +264,11 @@ int main(int argc, char **argv)
 
     config.flags = DELTAWIRE_CFG_GROW;
     config.events = DELTAWIRE_MESSAGE_EVENTS | DELTAWIRE_MASK(DELTAWIRE_EV_PAYLOAD);
-    parser_len = deltawire_block_size(64);
+    parser_len = deltawire_block_size(NULL, 64);
     check(deltawire_init(need_memory(parser_len), parser_len, &config, &parser), "deltawire_init");
-    message_len = deltawire_message_size(16);
+    message_len = deltawire_message_size(NULL, 16);
     if (message_len > DELTAWIRE_MESSAGE_SIZE(16)) die("deltawire_message_size is more than the macro says");
-    check(deltawire_message_init(need_memory(message_len), message_len, &message), "deltawire_message_init");
+    check(deltawire_message_init(need_memory(message_len), message_len, NULL, &message), "deltawire_message_init");
 
     while (at < input.len) {
         size_t n = read && read < input.len - at ? read : input.len - at;

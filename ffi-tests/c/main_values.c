@@ -705,16 +705,16 @@ static void reentrance(void)
 /* Statuses of blocks: too small, moved, in want. */
 static void blocks(void)
 {
-    size_t least = deltawire_block_size(0), need;
+    size_t least = deltawire_block_size(NULL, 0), need;
     char *mem = need_memory(least + 4096), *other = need_memory(least + 4096);
     deltawire_parser *p = NULL;
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     size_t off = 9, len = 9;
     CHECK(least % DELTAWIRE_ALIGN == 0 && least <= DELTAWIRE_STATE_SIZE);
-    CHECK(deltawire_block_size(1) == deltawire_block_size(8) && deltawire_block_size(8) == least + 8);
-    CHECK(deltawire_block_size(SIZE_MAX) == 0);
-    CHECK(deltawire_message_size(0) > 0 && deltawire_message_size(0) <= DELTAWIRE_MESSAGE_STATE_SIZE);
-    CHECK(deltawire_message_size(SIZE_MAX) == 0);
+    CHECK(deltawire_block_size(NULL, 1) == deltawire_block_size(NULL, 8) && deltawire_block_size(NULL, 8) == least + 8);
+    CHECK(deltawire_block_size(NULL, SIZE_MAX) == 0);
+    CHECK(deltawire_message_size(NULL, 0) > 0 && deltawire_message_size(NULL, 0) <= DELTAWIRE_MESSAGE_STATE_SIZE);
+    CHECK(deltawire_message_size(NULL, SIZE_MAX) == 0);
     CHECK(deltawire_init(mem, least - 1, NULL, &p) == DELTAWIRE_E_SMALL && p == NULL);
     config.read_len = 64;
     CHECK(deltawire_init(mem, least, &config, &p) == DELTAWIRE_E_SMALL && p == NULL);
@@ -751,7 +751,7 @@ static void work(void)
     text input = TEXT_INIT;
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     char *scratch = need_memory(64);
-    size_t block_len = deltawire_block_size(0), at, i, contents = 0, bytes = 0;
+    size_t block_len = deltawire_block_size(NULL, 0), at, i, contents = 0, bytes = 0;
     char *mem = need_memory(block_len);
     deltawire_parser *p = NULL;
     deltawire_event event;
@@ -775,7 +775,7 @@ static void work(void)
         config.events = DELTAWIRE_MASK(DELTAWIRE_EV_CONTENT);
         /* Not cut: nothing has to be kept, but the limit counts what would be. */
         free(mem);
-        block_len = deltawire_block_size(input.len + 4096);
+        block_len = deltawire_block_size(NULL, input.len + 4096);
         mem = need_memory(block_len);
         CHECK(deltawire_init(mem, block_len, &config, &p) == OK);
         contents = bytes = at = 0;
@@ -814,24 +814,195 @@ static deltawire_status assemble(deltawire_parser *p, deltawire_message *m, cons
     return status;
 }
 
-/* More choices than are told apart: it says so, and what fits is kept. */
+/* What came through callbacks, or in batches. */
+typedef struct {
+    uint32_t contents, opened, names, limits[3], last_choice;
+} tally;
+
+static void count(tally *t, uint32_t kind, uint32_t flags, uint32_t choice, uint32_t code)
+{
+    if (kind == DELTAWIRE_EV_CONTENT) t->contents++, t->last_choice = choice;
+    if (kind == DELTAWIRE_EV_TOOL_CALL) t->opened += (flags & DELTAWIRE_EVF_OPENS) != 0;
+    if (kind == DELTAWIRE_EV_TOOL_NAME) t->names++;
+    if (kind == DELTAWIRE_EV_LIMIT && code < 3) t->limits[code]++;
+}
+
+static int32_t count_at(void *user, const deltawire_at *at)
+{
+    count(user, at->kind, at->flags, at->choice, at->code);
+    return DELTAWIRE_GO_ON;
+}
+
+static int32_t count_text(void *user, const deltawire_at *at, const char *bytes, size_t len)
+{
+    (void)bytes, (void)len;
+    return count_at(user, at);
+}
+
+static int32_t count_call(void *user, const deltawire_at *at, const deltawire_value *id, const deltawire_value *type)
+{
+    (void)id, (void)type;
+    return count_at(user, at);
+}
+
+/* An event with a content of choice `n`, or with the nth tool call, of choice n % choices. */
+static void nth(text *input, uint32_t n, int is_call, uint32_t choices)
+{
+    char json[200];
+    if (is_call)
+        sprintf(json, "data: {\"choices\":[{\"index\":%u,\"delta\":{\"tool_calls\":[{\"index\":%u,\"id\":\"t%u\","
+                "\"function\":{\"name\":\"f%u\",\"arguments\":\"{%u\"}}]}}]}\n\n",
+                (unsigned)(n % choices), (unsigned)(n / choices), (unsigned)n, (unsigned)n, (unsigned)n);
+    else
+        sprintf(json, "data: {\"choices\":[{\"index\":%u,\"delta\":{\"content\":\"c%u\"}}]}\n\n", (unsigned)n, (unsigned)n);
+    text_str(input, json);
+}
+
+static int message_text_is(deltawire_message *m, uint32_t field, uint32_t choice, uint32_t call, const char *want)
+{
+    char got[32];
+    size_t len = 0;
+    return deltawire_message_text(m, field, choice, call, got, sizeof got, &len) == OK && len == strlen(want) &&
+           memcmp(got, want, len) == 0;
+}
+
+/* A message that holds each of so many choices and calls. */
+static void holds_all(deltawire_message *m, uint32_t choices, uint32_t calls)
+{
+    char want[32];
+    uint32_t n;
+    CHECK(deltawire_message_choices(m) == choices);
+    for (n = 0; n < choices; n++) {
+        sprintf(want, "c%u", (unsigned)n);
+        CHECK(message_text_is(m, DELTAWIRE_M_CONTENT, n, 0, want));
+    }
+    for (n = 0; n < calls; n++) {
+        sprintf(want, "{%u", (unsigned)n);
+        CHECK(message_text_is(m, DELTAWIRE_M_CALL_ARGUMENTS, n % choices, n / choices, want));
+    }
+}
+
+/* As many choices and tool calls as the config asks for, and one beyond: by callbacks, in batches, in both messages,
+ * and in blocks that are copied on the way. */
+static void room_for(uint32_t max_choices, uint32_t max_calls)
+{
+    const uint32_t choices = max_choices ? max_choices : DELTAWIRE_DEFAULT_CHOICES;
+    const uint32_t calls = max_calls ? max_calls : DELTAWIRE_DEFAULT_TOOL_CALLS;
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+    deltawire_parser *p = NULL, *copy = NULL;
+    deltawire_message *m = NULL, *of_batch = NULL;
+    deltawire_end end = DELTAWIRE_END_INIT;
+    deltawire_event events[16];
+    char scratch[256];
+    text input = TEXT_INIT;
+    size_t len, log_len, half, at, taken;
+    void *mem, *other, *log, *other_log;
+    uint32_t n;
+    int round;
+    tally t;
+
+    config.max_choices = max_choices, config.max_tool_calls = max_calls;
+    config.events = DELTAWIRE_MESSAGE_EVENTS;
+    len = deltawire_block_size(&config, 512), log_len = deltawire_message_size(&config, 1 << 17);
+    CHECK(len > 0 && len <= DELTAWIRE_BLOCK_SIZE(512) + DELTAWIRE_TABLES_SIZE(choices, calls));
+    CHECK(log_len > 0 && log_len <= DELTAWIRE_MESSAGE_SIZE(1 << 17) + DELTAWIRE_TABLES_SIZE(choices, calls));
+    mem = need_memory(len), other = need_memory(len), log = need_memory(log_len), other_log = need_memory(log_len);
+    memset(mem, 0xA5, len), memset(log, 0xA5, log_len);
+    CHECK(deltawire_init(mem, deltawire_block_size(&config, 0) - 1, &config, &p) == DELTAWIRE_E_SMALL);
+    CHECK(deltawire_init(mem, len, &config, &p) == OK);
+    CHECK(deltawire_message_init(log, deltawire_message_size(&config, 0) - 1, &config, &m) == DELTAWIRE_E_SMALL);
+    CHECK(deltawire_message_init(log, log_len, &config, &m) == OK);
+    callbacks.on_content = count_text, callbacks.on_tool_name = count_text;
+    callbacks.on_tool_call = count_call, callbacks.on_limit = count_at;
+
+    for (n = 0; n < choices; n++) nth(&input, n, 0, choices);
+    half = input.len + 40; /* Inside the first call: one chunk of it is in the block. */
+    for (n = 0; n < calls; n++) nth(&input, n, 1, choices);
+    for (round = 0; round < 2; round++) {
+        memset(&t, 0, sizeof t);
+        CHECK(deltawire_feed(p, input.ptr, half, &callbacks, &t, NULL) == OK);
+        CHECK(t.contents == choices && t.last_choice == choices - 1 && t.opened == 0);
+        CHECK(deltawire_move(other, deltawire_need(p) - 8, p, &copy) == DELTAWIRE_E_SMALL);
+        memset(other, 0x5A, len);
+        if (round) CHECK(deltawire_move(other, len, p, &copy) == OK);
+        else memcpy(other, mem, len), copy = (deltawire_parser *)other;
+        CHECK(deltawire_feed(copy, input.ptr + half, input.len - half, &callbacks, &t, NULL) == OK);
+        CHECK(t.opened == calls && t.names == calls && t.limits[1] == 0 && t.limits[2] == 0);
+        CHECK(deltawire_end_of(copy, &end) == OK && end.choices_seen == choices && end.left_out == 0);
+        CHECK(deltawire_reset(p) == OK);
+    }
+
+    /* One beyond each, by callbacks and in the message. */
+    CHECK(deltawire_feed(p, input.ptr, input.len, deltawire_message_callbacks(), m, NULL) == OK);
+    CHECK(deltawire_message_limit(m) == 0);
+    holds_all(m, choices, calls);
+    CHECK(deltawire_message_move(other_log, deltawire_message_need(m) - 8, m, NULL) == DELTAWIRE_E_SMALL);
+    CHECK(deltawire_message_move(other_log, log_len, m, &m) == OK);
+    holds_all(m, choices, calls);
+    text_clear(&input);
+    nth(&input, choices, 0, choices), nth(&input, calls, 1, choices);
+    memset(&t, 0, sizeof t);
+    memcpy(other, mem, len);
+    CHECK(deltawire_feed(copy, input.ptr, input.len, &callbacks, &t, NULL) == OK);
+    CHECK(t.contents == 0 && t.opened == 0 && t.names == 0 && t.limits[1] == 1 && t.limits[2] == 1);
+    CHECK(deltawire_end_of(copy, &end) == OK && end.left_out == 2);
+    CHECK(deltawire_feed(p, input.ptr, input.len, deltawire_message_callbacks(), m, NULL) == OK);
+    CHECK(deltawire_message_limit(m) == DELTAWIRE_LIMIT_CHOICES);
+    holds_all(m, choices, calls);
+
+    /* The same in batches, after a reset. */
+    CHECK(deltawire_reset(p) == OK && deltawire_message_init(log, log_len, &config, &of_batch) == OK);
+    text_clear(&input);
+    for (n = 0; n < choices; n++) nth(&input, n, 0, choices);
+    for (n = 0; n <= calls; n++) nth(&input, n, 1, choices);
+    memset(&t, 0, sizeof t);
+    at = 0;
+    for (;;) {
+        deltawire_batch_result result;
+        deltawire_status status =
+            deltawire_batch(p, input.ptr + at, input.len - at, events, 16, scratch, sizeof scratch, &result);
+        for (n = 0; n < result.events; n++)
+            count(&t, events[n].kind, events[n].flags, events[n].choice, events[n].code);
+        CHECK(deltawire_message_add(of_batch, events, result.events, input.ptr + at, scratch, &taken) == OK);
+        at += (size_t)result.consumed;
+        if (status != DELTAWIRE_MORE) {
+            CHECK(status == OK);
+            break;
+        }
+    }
+    CHECK(t.contents == choices && t.opened == calls && t.names == calls && t.limits[1] == 0 && t.limits[2] == 1);
+    CHECK(deltawire_message_limit(of_batch) == DELTAWIRE_LIMIT_TOOL_CALLS);
+    holds_all(of_batch, choices, calls);
+    CHECK(deltawire_message_reset(of_batch) == OK);
+    CHECK(deltawire_message_choices(of_batch) == 0 && deltawire_message_limit(of_batch) == 0);
+    text_free(&input);
+    free(mem), free(other), free(log), free(other_log);
+}
+
+/* Room beyond the most is refused everywhere, not less room given. */
+static void refused_room(uint32_t max_choices, uint32_t max_calls)
+{
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    size_t len = DELTAWIRE_BLOCK_SIZE(0) + DELTAWIRE_TABLES_SIZE(2048, 2048);
+    void *mem = need_memory(len);
+    config.max_choices = max_choices, config.max_tool_calls = max_calls;
+    CHECK(deltawire_block_size(&config, 0) == 0 && deltawire_message_size(&config, 0) == 0);
+    CHECK(deltawire_init(mem, len, &config, NULL) == DELTAWIRE_E_CONFIG);
+    CHECK(deltawire_message_init(mem, len, &config, NULL) == DELTAWIRE_E_CONFIG);
+    free(mem);
+}
+
 static void limits(void)
 {
-    deltawire_parser *p = parser_with(NULL);
-    deltawire_message *m = NULL;
-    size_t len = deltawire_message_size(1 << 20);
-    void *mem = need_memory(len);
-    int n;
-    CHECK(deltawire_message_init(mem, len, &m) == OK && deltawire_message_limit(m) == 0);
-    for (n = 0; n < 1000 && !deltawire_message_limit(m); n++) {
-        char json[100];
-        sprintf(json, "{\"choices\":[{\"index\":%d,\"delta\":{\"content\":\"c\"}}]}", n);
-        CHECK(assemble(p, m, json) == OK);
-    }
-    CHECK(n > DELTAWIRE_MAX_CHOICES && deltawire_message_limit(m) == DELTAWIRE_LIMIT_CHOICES);
-    CHECK(deltawire_message_choices(m) == (uint32_t)n - 1);
-    CHECK(deltawire_message_reset(m) == OK && deltawire_message_limit(m) == 0 && deltawire_message_choices(m) == 0);
-    free(mem);
+    room_for(0, 0);
+    room_for(1, 1);
+    room_for(20, 40);
+    room_for(128, 128);
+    room_for(DELTAWIRE_MAX_CHOICES, DELTAWIRE_MAX_TOOL_CALLS);
+    refused_room(DELTAWIRE_MAX_CHOICES + 1, 0);
+    refused_room(0, DELTAWIRE_MAX_TOOL_CALLS + 1);
+    refused_room(UINT32_MAX, UINT32_MAX);
 }
 
 static void messages(void)
@@ -855,11 +1026,11 @@ static void messages(void)
                   {DELTAWIRE_M_CALL_NAME, 3, 1, NULL},   {DELTAWIRE_M_FUNCTION_NAME, 3, 0, NULL}};
     deltawire_parser *p = parser_with(NULL);
     deltawire_message *m = NULL;
-    size_t len = deltawire_message_size(4096), i, need;
+    size_t len = deltawire_message_size(NULL, 4096), i, need;
     void *mem = need_memory(len);
     char buf[64];
     uint32_t index = 9;
-    CHECK(deltawire_message_init(mem, len, &m) == OK && deltawire_message_choices(m) == 0);
+    CHECK(deltawire_message_init(mem, len, NULL, &m) == OK && deltawire_message_choices(m) == 0);
     CHECK(assemble(p, m, json) == OK && !deltawire_message_is_full(m));
     CHECK(deltawire_message_choices(m) == 1 && deltawire_message_choice_index(m, 0, &index) == OK && index == 3);
     CHECK(deltawire_message_choice_index(m, 1, &index) == ABSENT);
@@ -879,9 +1050,9 @@ static void messages(void)
     free(mem);
 
     /* Full: the event is pending, and nothing was taken in. */
-    len = deltawire_message_size(0);
+    len = deltawire_message_size(NULL, 0);
     mem = need_memory(len);
-    CHECK(deltawire_reset(p) == OK && deltawire_message_init(mem, len, &m) == OK);
+    CHECK(deltawire_reset(p) == OK && deltawire_message_init(mem, len, NULL, &m) == OK);
     CHECK(assemble(p, m, json) == DELTAWIRE_PAUSED && deltawire_message_is_full(m));
     CHECK(deltawire_message_choices(m) == 0 && deltawire_message_need(m) > len);
     free(mem);

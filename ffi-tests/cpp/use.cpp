@@ -128,7 +128,7 @@ void growth() {
         config.batch_events = 1;
         deltawire::parser parser(config);
         const std::size_t least = parser.block_size();
-        CHECK(sum, least == deltawire_block_size(0));
+        CHECK(sum, least == deltawire_block_size(nullptr, 0));
         std::string got;
         const auto take = deltawire::callbacks().on_content([&](string_view t) { got += t; });
         const std::string input = content_chunk(long_text) + content_chunk("end");
@@ -159,7 +159,7 @@ void growth() {
         for (std::size_t at = 0; at < over.size(); at += 1000)
             CHECK(sum, parser.feed(string_view(over).substr(at, 1000), told).ok());
         CHECK(sum, too_long == 1 && got == "after");
-        CHECK(sum, parser.block_size() <= 2 * deltawire_block_size(1 << 20));
+        CHECK(sum, parser.block_size() <= 2 * deltawire_block_size(nullptr, 1 << 20));
     }
     // Without growing what does not fit is too long.
     deltawire::config fixed;
@@ -169,7 +169,7 @@ void growth() {
     int too_long = 0;
     for (const char c : content_chunk("more than 32 bytes"))
         parser.feed({&c, 1}, deltawire::callbacks().on_too_long([&](deltawire::at) { too_long++; }));
-    CHECK(sum, too_long == 1 && parser.block_size() == deltawire_block_size(32));
+    CHECK(sum, too_long == 1 && parser.block_size() == deltawire_block_size(nullptr, 32));
     // IDs, names, roles and finish reasons are never cut: the scratch grows for them.
     const std::string id(5000, 'i');
     const std::string name(5000, 'n');
@@ -673,7 +673,7 @@ void assemblers(const std::filesystem::path &samples) {
     CHECK(sum, seen >= 17);
 
     // As much as the bound lets in, and no less.
-    deltawire::assembler bounded(deltawire_message_size(100000));
+    deltawire::assembler bounded(deltawire_message_size(nullptr, 100000));
     deltawire::parser feeds;
     std::size_t kept = 0;
     const auto bound = error_of([&] {
@@ -683,7 +683,7 @@ void assemblers(const std::filesystem::path &samples) {
     CHECK(sum, bounded.text(deltawire::message_field::content) == std::string(1000 * kept, 'k'));
 
     // Bounded, moved, emptied, used again.
-    deltawire::assembler small(deltawire_message_size(4096));
+    deltawire::assembler small(deltawire_message_size(nullptr, 4096));
     deltawire::parser parser;
     parser.feed(content_chunk("kept"), small);
     const std::string big = content_chunk(std::string(10000, 'z'));
@@ -755,6 +755,74 @@ void event_streams() {
     }
 }
 
+/// As many choices and tool calls as the config asks for, and one beyond: with a handler, in a batch, in the message.
+void room(std::uint32_t max_choices, std::uint32_t max_calls) {
+    const std::uint32_t choices = max_choices == 0 ? DELTAWIRE_DEFAULT_CHOICES : max_choices;
+    const std::uint32_t calls = max_calls == 0 ? DELTAWIRE_DEFAULT_TOOL_CALLS : max_calls;
+    const auto event = [](std::uint32_t choice, const std::string &delta) {
+        return "data: {\"choices\":[{\"index\":" + std::to_string(choice) + ",\"delta\":{" + delta + "}}]}\n\n";
+    };
+    const auto content = [&](std::uint32_t n) { return event(n, "\"content\":\"c" + std::to_string(n) + "\""); };
+    const auto call = [&](std::uint32_t n) {
+        return event(n % choices, "\"tool_calls\":[{\"index\":" + std::to_string(n / choices) + ",\"id\":\"t" +
+                                      std::to_string(n) + "\",\"function\":{\"name\":\"f\",\"arguments\":\"{" +
+                                      std::to_string(n) + "\"}}]");
+    };
+    struct handler {
+        std::uint32_t contents = 0, opened = 0;
+        std::vector<std::uint32_t> limits;
+        void on_content(deltawire::at, string_view) { contents++; }
+        void on_tool_call(deltawire::at at, deltawire::tool_call) { opened += at.opens() ? 1 : 0; }
+        void on_limit(deltawire::at at) { limits.push_back(at.native().code); }
+    };
+    std::string input;
+    for (std::uint32_t n = 0; n < choices; n++) input += content(n);
+    for (std::uint32_t n = 0; n < calls; n++) input += call(n);
+    const std::string beyond = content(choices) + call(calls);
+
+    deltawire::config config;
+    config.max_choices = max_choices;
+    config.max_tool_calls = max_calls;
+    config.events = DELTAWIRE_MESSAGE_EVENTS;
+    deltawire::parser parser(config);
+    handler h;
+    CHECK(sum, parser.feed(input, h).ok() && h.contents == choices && h.opened == calls && h.limits.empty());
+    deltawire::parser clone = parser.clone();
+    CHECK(sum, clone.feed(beyond, h).ok() && h.contents == choices && h.opened == calls);
+    CHECK(sum, (h.limits == std::vector<std::uint32_t>{DELTAWIRE_LIMIT_CHOICES, DELTAWIRE_LIMIT_TOOL_CALLS}));
+    CHECK(sum, clone.end().left_out == 2 && parser.end().left_out == 0);
+
+    parser.reset();
+    deltawire::assembler whole(0, max_choices, max_calls), of_batch(0, max_choices, max_calls);
+    CHECK(sum, parser.feed(input + beyond, whole).ok());
+    parser.reset();
+    const std::string all = input + beyond;
+    std::uint32_t limits = 0;
+    for (const auto &e : parser.batch(all)) {
+        of_batch.add(e);
+        limits += e.kind() == event_kind::limit ? 1 : 0;
+    }
+    CHECK(sum, limits == 2);
+    for (deltawire::assembler *m : {&whole, &of_batch}) {
+        using field = deltawire::message_field;
+        CHECK(sum, m->choices() == choices);
+        CHECK(sum, m->text(field::content, choices - 1) == "c" + std::to_string(choices - 1));
+        CHECK(sum, m->text(field::call_arguments, (calls - 1) % choices, (calls - 1) / choices) ==
+                       "{" + std::to_string(calls - 1));
+        CHECK(sum, m->limit() == deltawire::limit::choices);
+    }
+}
+
+void refused_room() {
+    deltawire::config choices, calls;
+    choices.max_choices = DELTAWIRE_MAX_CHOICES + 1;
+    calls.max_tool_calls = DELTAWIRE_MAX_TOOL_CALLS + 1;
+    CHECK(sum, error_of([&] { deltawire::parser parser(choices); }) == status::config);
+    CHECK(sum, error_of([&] { deltawire::parser parser(calls); }) == status::config);
+    CHECK(sum, error_of([&] { deltawire::assembler m(0, DELTAWIRE_MAX_CHOICES + 1); }) == status::config);
+    CHECK(sum, error_of([&] { deltawire::assembler m(0, 0, DELTAWIRE_MAX_TOOL_CALLS + 1); }) == status::config);
+}
+
 void misuse() {
     deltawire::config deep;
     deep.max_depth = 5000;
@@ -789,6 +857,10 @@ int main(int argc, char **argv) {
         chunks();
         assemblers(argv[1]);
         event_streams();
+        room(0, 0);
+        room(20, 40);
+        room(128, 128);
+        refused_room();
         misuse();
     } catch (const std::exception &e) {
         std::cerr << "thrown: " << e.what() << "\n";

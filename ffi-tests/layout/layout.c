@@ -16,7 +16,7 @@ typedef struct { char first; uint64_t second; } after_char;
 #define OFFSET(type, member, a, b, c) \
     _Static_assert(offsetof(type, member) == PICK(a, b, c), "offset of " #type "." #member)
 
-SIZE(deltawire_config, 56, 56, 56);
+SIZE(deltawire_config, 64, 64, 64);
 ALIGN(deltawire_config, 8, 8, 4);
 OFFSET(deltawire_config, size, 0, 0, 0);
 OFFSET(deltawire_config, mode, 4, 4, 4);
@@ -27,6 +27,8 @@ OFFSET(deltawire_config, errors, 24, 24, 24);
 OFFSET(deltawire_config, max_event_len, 40, 40, 40);
 OFFSET(deltawire_config, max_id_len, 48, 48, 48);
 OFFSET(deltawire_config, read_len, 52, 52, 52);
+OFFSET(deltawire_config, max_choices, 56, 56, 56);
+OFFSET(deltawire_config, max_tool_calls, 60, 60, 60);
 
 SIZE(deltawire_str, 16, 8, 8);
 ALIGN(deltawire_str, 8, 4, 4);

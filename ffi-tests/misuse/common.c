@@ -195,7 +195,7 @@ deltawire_parser *parser(int state, enum when when) {
     size_t size = DELTAWIRE_BLOCK_SIZE(2048) + 256, off = 0, len = 0;
     unsigned char *block;
     config.read_len = 256;
-    if (state == WANTING) size = deltawire_block_size(32), config.flags = DELTAWIRE_CFG_GROW, config.read_len = 0;
+    if (state == WANTING) size = deltawire_block_size(NULL, 32), config.flags = DELTAWIRE_CFG_GROW, config.read_len = 0;
     block = region("parser", size, when, 0);
     if (state == STRICT) config.errors[0] = config.errors[1] = ~UINT64_C(0);
     require(deltawire_init(block, size, &config, &p) == DELTAWIRE_OK && p != NULL, "deltawire_init");
@@ -239,11 +239,11 @@ deltawire_parser *parser(int state, enum when when) {
 }
 
 deltawire_message *message(int state, enum when when) {
-    size_t size = deltawire_message_size(state == MESSAGE_FULL ? 64 : 1024);
+    size_t size = deltawire_message_size(NULL, state == MESSAGE_FULL ? 64 : 1024);
     deltawire_message *m = NULL;
     deltawire_event events[2];
     deltawire_status status = DELTAWIRE_OK, expected = DELTAWIRE_OK;
-    require(deltawire_message_init(region("message", size, when, 0), size, &m) == DELTAWIRE_OK && m != NULL,
+    require(deltawire_message_init(region("message", size, when, 0), size, NULL, &m) == DELTAWIRE_OK && m != NULL,
             "deltawire_message_init");
     if (state == MESSAGE_FULL) expected = DELTAWIRE_NEED_STORAGE;
     /* An ID, which fits, and content. */

@@ -70,7 +70,8 @@ class Writer:
         if params[number].type != "size_t" or number == 0:
             return None
         before = params[number - 1]
-        return before.name if before.type.endswith("*") and before.type not in OBJECTS + ("size_t *",) else None
+        no_buffers = OBJECTS + ("size_t *", "const deltawire_config *")
+        return before.name if before.type.endswith("*") and before.type not in no_buffers else None
 
     def good(self, function, answers, number):
         params, param = function.params, function.params[number]

@@ -12,7 +12,7 @@ static size_t whole_message(const char *stream, size_t len, char *json, size_t c
     deltawire_message *m;
     size_t need = 0;
     require(deltawire_init(&block, sizeof block, NULL, &p) == DELTAWIRE_OK, "deltawire_init");
-    require(deltawire_message_init(&log, sizeof log, &m) == DELTAWIRE_OK, "deltawire_message_init");
+    require(deltawire_message_init(&log, sizeof log, NULL, &m) == DELTAWIRE_OK, "deltawire_message_init");
     holds(deltawire_feed(p, stream, len, callbacks, m, NULL) == DELTAWIRE_OK, "the whole stream");
     holds(deltawire_finish(p, callbacks, m) == DELTAWIRE_OK, "its end");
     holds(deltawire_message_json(m, DELTAWIRE_JSON_EXTENDED, json, cap, &need) == DELTAWIRE_OK, "its JSON");
@@ -56,9 +56,9 @@ static void assemble(uint64_t seed) {
     expected_len = whole_message(stream, len, expected, sizeof expected);
     config.flags = DELTAWIRE_CFG_GROW;
     config.events = DELTAWIRE_MESSAGE_EVENTS | (one_in(2) ? DELTAWIRE_MASK(DELTAWIRE_EV_PAYLOAD) : 0);
-    size = deltawire_block_size(random_below(100)), log_size = deltawire_message_size(random_below(100));
+    size = deltawire_block_size(NULL, random_below(100)), log_size = deltawire_message_size(NULL, random_below(100));
     require(deltawire_init(region("parser", size, NO_MISUSE, 0), size, &config, &p) == DELTAWIRE_OK, "deltawire_init");
-    require(deltawire_message_init(region("message", log_size, NO_MISUSE, 0), log_size, &m) == DELTAWIRE_OK, "init");
+    require(deltawire_message_init(region("message", log_size, NO_MISUSE, 0), log_size, NULL, &m) == DELTAWIRE_OK, "init");
     for (;;) {
         size_t cap = 1 + random_below(4), scratch_len = 64 + random_below(2) * random_below(400), done = 0, taken = 0;
         deltawire_event *events = region("events", cap * sizeof *events, NO_MISUSE, 0xC3);
@@ -182,9 +182,9 @@ static void look(const deltawire_message *m) {
     holds(status == DELTAWIRE_OK && need2 <= need, "deltawire_message_json");
     for (n = 0; n < deltawire_message_choices(m); n++) {
         holds(deltawire_message_choice_index(m, n, &index) == DELTAWIRE_OK, "deltawire_message_choice_index");
-        holds(deltawire_message_calls(m, index) <= DELTAWIRE_MAX_TOOL_CALLS, "deltawire_message_calls");
+        holds(deltawire_message_calls(m, index) <= DELTAWIRE_DEFAULT_TOOL_CALLS, "deltawire_message_calls");
     }
-    holds(deltawire_message_choice_index(m, n, &index) == DELTAWIRE_ABSENT && n <= DELTAWIRE_MAX_CHOICES, "choices");
+    holds(deltawire_message_choice_index(m, n, &index) == DELTAWIRE_ABSENT && n <= DELTAWIRE_DEFAULT_CHOICES, "choices");
     holds(deltawire_message_limit(m) <= 10, "deltawire_message_limit");
     release(buffer);
 }
@@ -196,8 +196,8 @@ static void misuse(uint64_t seed) {
     chance_from(seed + 13);
     snprintf(name, sizeof name, "message misuse %llu", (unsigned long long)seed);
     begin(name, "any calls", -1);
-    size = deltawire_message_size(random_below(300));
-    require(deltawire_message_init(region("message", size, NO_MISUSE, 0), size, &m) == DELTAWIRE_OK, "init");
+    size = deltawire_message_size(NULL, random_below(300));
+    require(deltawire_message_init(region("message", size, NO_MISUSE, 0), size, NULL, &m) == DELTAWIRE_OK, "init");
     for (steps = 0; steps < 60; steps++) {
         uint32_t what = random_below(100);
         if (what < 40) add_events(m);

@@ -24,7 +24,8 @@ static void too_small(void) {
         void *block;
         begin("deltawire_init", "a byte too few", (int)off);
         config.read_len = off == 0 ? 0 : off == 1 ? 1 : 100;
-        size = deltawire_block_size(0) + (config.read_len + 7u) / 8u * 8u;
+        size = deltawire_block_size(&config, 0);
+        is("read_len", size, deltawire_block_size(NULL, 0) + (config.read_len + 7u) / 8u * 8u);
         is("block_size", size <= DELTAWIRE_BLOCK_SIZE(0) + 104 && size > 0 && size % 8 == 0, 1);
         block = region("block", size, ON_SUCCESS, 0xC3);
         UNCHANGED("a byte less", deltawire_init(block, size - 1, &config, &p), DELTAWIRE_E_SMALL);
@@ -36,11 +37,11 @@ static void too_small(void) {
     {
         void *block;
         deltawire_message *m;
-        size = deltawire_message_size(0);
+        size = deltawire_message_size(NULL, 0);
         is("message_size", size <= DELTAWIRE_MESSAGE_SIZE(0) && size > 0 && size % 8 == 0, 1);
         block = region("block", size, ON_SUCCESS, 0xC3);
-        UNCHANGED("a byte less", deltawire_message_init(block, size - 1, &m), DELTAWIRE_E_SMALL);
-        is("enough", deltawire_message_init(block, size, &m), DELTAWIRE_OK);
+        UNCHANGED("a byte less", deltawire_message_init(block, size - 1, NULL, &m), DELTAWIRE_E_SMALL);
+        is("enough", deltawire_message_init(block, size, NULL, &m), DELTAWIRE_OK);
     }
 }
 
@@ -73,6 +74,37 @@ static void configs(void) {
     }
 }
 
+/* Room for choices and tool calls: a byte too few is refused, and so is more than there may be. */
+static void rooms(void) {
+    static const struct { uint32_t choices, calls; int good; } all[] = {
+        {1, 1, 1}, {20, 40, 1}, {DELTAWIRE_MAX_CHOICES, DELTAWIRE_MAX_TOOL_CALLS, 1},
+        {DELTAWIRE_MAX_CHOICES + 1, 0, 0}, {0, DELTAWIRE_MAX_TOOL_CALLS + 1, 0}, {UINT32_MAX, 0, 0}, {0, UINT32_MAX, 0}};
+    size_t i;
+    for (i = 0; i < sizeof all / sizeof *all; i++) {
+        deltawire_config config = DELTAWIRE_CONFIG_INIT;
+        deltawire_parser *p;
+        deltawire_message *m;
+        size_t most = DELTAWIRE_BLOCK_SIZE(0) + DELTAWIRE_TABLES_SIZE(256, 2048), size, log_size;
+        void *block;
+        begin("deltawire_block_size", "room", (int)i);
+        config.max_choices = all[i].choices, config.max_tool_calls = all[i].calls;
+        size = deltawire_block_size(&config, 0), log_size = deltawire_message_size(&config, 0);
+        is("a block has a size", size > 0, all[i].good), is("a message has a size", log_size > 0, all[i].good);
+        if (!all[i].good) size = log_size = most;
+        is("size", size <= most && size % 8 == 0, 1), is("log size", log_size <= most && log_size % 8 == 0, 1);
+        begin("deltawire_init", "room", (int)i);
+        block = region("block", size, ON_SUCCESS, 0xC3);
+        if (all[i].good) UNCHANGED("a byte less", deltawire_init(block, size - 1, &config, &p), DELTAWIRE_E_SMALL);
+        UNCHANGED("room", deltawire_init(block, size, &config, &p), all[i].good ? DELTAWIRE_OK : DELTAWIRE_E_CONFIG);
+        begin("deltawire_message_init", "room", (int)i);
+        block = region("block", log_size, ON_SUCCESS, 0xC3);
+        if (all[i].good)
+            UNCHANGED("a byte less", deltawire_message_init(block, log_size - 1, &config, &m), DELTAWIRE_E_SMALL);
+        UNCHANGED("room", deltawire_message_init(block, log_size, &config, &m),
+                  all[i].good ? DELTAWIRE_OK : DELTAWIRE_E_CONFIG);
+    }
+}
+
 static void growth(void) {
     static const char head[] = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"", tail[] = "\"}}]}\n\n";
     static char stream[2000];
@@ -88,7 +120,7 @@ static void growth(void) {
 
     begin("deltawire_move", "to blocks that are too small", -1);
     config.flags = DELTAWIRE_CFG_GROW;
-    size = deltawire_block_size(64);
+    size = deltawire_block_size(NULL, 64);
     require(deltawire_init(region("parser", size, NO_MISUSE, 0), size, &config, &p) == DELTAWIRE_OK, "deltawire_init");
     for (at = 0; at < len && moves < 20;) {
         size_t part = len - at < 100 ? len - at : 100;
@@ -105,7 +137,7 @@ static void growth(void) {
         need = deltawire_need(p);
         is("need", need % 8 == 0 && need > size && need < 65536, 1);
         {
-            size_t small = deltawire_block_size(0) - 8;
+            size_t small = deltawire_block_size(NULL, 0) - 8;
             UNCHANGED("a small block", deltawire_move(region("small", small, ON_SUCCESS, 0xC3), small, p, &q),
                       DELTAWIRE_E_SMALL);
             UNCHANGED("a wrong size", deltawire_move(region("8", 8, ON_SUCCESS, 0xC3), 8, p, &q), DELTAWIRE_E_SMALL);
@@ -123,7 +155,7 @@ static void growth(void) {
 
     /* And down again: exactly what is needed, and a little less. */
     need = deltawire_need(p);
-    is("need of an idle parser", need > 0 && need % 8 == 0 && need <= deltawire_block_size(64), 1);
+    is("need of an idle parser", need > 0 && need % 8 == 0 && need <= deltawire_block_size(NULL, 64), 1);
     UNCHANGED("a byte too few", deltawire_move(region("less", need, ON_SUCCESS, 0xC3), need - 1, p, &q),
               DELTAWIRE_E_SMALL);
     is("exactly", deltawire_move(region("least", need, ON_SUCCESS, 0xC3), need, p, &q), DELTAWIRE_OK);
@@ -137,7 +169,7 @@ static void growth(void) {
     p = make(2048, &config);
     is("feed", deltawire_feed(p, stream, 700, &callbacks, &text, NULL), DELTAWIRE_OK);
     need = deltawire_need(p);
-    is("need", need > deltawire_block_size(0) && need <= DELTAWIRE_BLOCK_SIZE(2048), 1);
+    is("need", need > deltawire_block_size(NULL, 0) && need <= DELTAWIRE_BLOCK_SIZE(2048), 1);
     UNCHANGED("too small", deltawire_move(region("less", need, ON_SUCCESS, 0xC3), need - 8, p, &q), DELTAWIRE_E_SMALL);
     is("exactly", deltawire_move(region("least", need, ON_SUCCESS, 0xC3), need, p, &q), DELTAWIRE_OK);
     is("the old one is whole", deltawire_feed(p, stream + 700, len - 700, &callbacks, &text, NULL), DELTAWIRE_OK);
@@ -167,7 +199,7 @@ static void taken_back(void) {
                 deltawire_config config = DELTAWIRE_CONFIG_INIT;
                 deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
                 struct text text = {{0}, 0, 0};
-                size_t at = 0, consumed, calls = 0, size = deltawire_block_size(room);
+                size_t at = 0, consumed, calls = 0, size = deltawire_block_size(NULL, room);
                 deltawire_parser *p, *q = NULL;
                 deltawire_status status = DELTAWIRE_OK;
                 begin("deltawire_feed", "until the block is full", -1);
@@ -222,7 +254,7 @@ static int32_t allowed(void *user, const deltawire_at *at) {
     is("chunk_field", deltawire_chunk_field(at->chunk, DELTAWIRE_F_CHOICES, &v), DELTAWIRE_OK);
     is("chunk_payload", deltawire_chunk_payload(at->chunk, &payload), DELTAWIRE_OK);
     is("another parser", deltawire_feed(other, THREE, THREE_LEN, &callbacks, NULL, NULL), DELTAWIRE_OK);
-    is("an assembler", deltawire_message_init(region("message", size, ON_SUCCESS, 0), size, &m), DELTAWIRE_OK);
+    is("an assembler", deltawire_message_init(region("message", size, ON_SUCCESS, 0), size, NULL, &m), DELTAWIRE_OK);
     is("its callbacks", deltawire_message_callbacks()->on_chunk(m, at), DELTAWIRE_GO_ON);
     seen++;
     return DELTAWIRE_GO_ON;
@@ -258,8 +290,8 @@ static void messages(void) {
 
     begin("deltawire_message_callbacks", "a full message", -1);
     p = make(512, NULL);
-    size = deltawire_message_size(0);
-    is("init", deltawire_message_init(region("message", size, ON_SUCCESS, 0), size, &m), DELTAWIRE_OK);
+    size = deltawire_message_size(NULL, 0);
+    is("init", deltawire_message_init(region("message", size, ON_SUCCESS, 0), size, NULL, &m), DELTAWIRE_OK);
     do {
         status = deltawire_feed(p, THREE + at, THREE_LEN - at, assembling, m, &consumed);
         at += consumed;
@@ -292,6 +324,7 @@ static void messages(void) {
 int main(void) {
     too_small();
     configs();
+    rooms();
     growth();
     taken_back();
     snapshot();

@@ -267,7 +267,7 @@ static void move(void) {
 }
 
 static void start(uint64_t seed, int lossless) {
-    size_t i, room;
+    size_t i;
     char name[40];
     chance_from(seed);
     snprintf(name, sizeof name, "%swalk %llu", lossless ? "lossless " : "", (unsigned long long)seed);
@@ -295,8 +295,9 @@ static void start(uint64_t seed, int lossless) {
     if (one_in(4)) now.config.max_event_len = 1 + random_below(700);
     if (one_in(4)) now.config.max_id_len = 1 + random_below(20);
     if (one_in(4)) now.config.max_depth = 1 + random_below(6);
-    room = now.config.read_len % 8 == 0 ? now.config.read_len : now.config.read_len + 8 - now.config.read_len % 8;
-    now.size = deltawire_block_size(one_in(3) ? 2000 : random_below(300)) + room;
+    if (one_in(4)) now.config.max_choices = 1 + random_below(40);
+    if (one_in(4)) now.config.max_tool_calls = 1 + random_below(200);
+    now.size = deltawire_block_size(&now.config, one_in(3) ? 2000 : random_below(300));
     now.p = NULL;
     require(deltawire_init(region("parser", now.size, NO_MISUSE, 0), now.size, &now.config, &now.p) == DELTAWIRE_OK,
             "deltawire_init");

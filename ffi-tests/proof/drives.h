@@ -62,13 +62,13 @@ static void grow_message(void) {
 static int open(deltawire_config *cfg, size_t event_bytes) {
     block_at = 0;
     cfg->flags |= DELTAWIRE_CFG_GROW;
-    return deltawire_init(blocks[0], deltawire_block_size(event_bytes) + cfg->read_len, cfg, &parser) == DELTAWIRE_OK ||
+    return deltawire_init(blocks[0], deltawire_block_size(cfg, event_bytes), cfg, &parser) == DELTAWIRE_OK ||
            fail("init");
 }
 
 static int open_message(void) {
     message_at = 0;
-    return deltawire_message_init(messages[0], deltawire_message_size(256), &message) == DELTAWIRE_OK ||
+    return deltawire_message_init(messages[0], deltawire_message_size(NULL, 256), NULL, &message) == DELTAWIRE_OK ||
            fail("message_init");
 }
 
@@ -434,7 +434,7 @@ static void drive_tables(size_t cut) {
         note_name(deltawire_event_name(n)), note_name(deltawire_verdict_name(n)), note_name(deltawire_fault_name(n));
     }
     note(deltawire_version()), note(deltawire_abi());
-    note(deltawire_block_size(cut)), note(deltawire_message_size(cut));
+    note(deltawire_block_size(NULL, cut)), note(deltawire_message_size(NULL, cut));
     if (deltawire_version() != DELTAWIRE_VERSION || deltawire_abi() != DELTAWIRE_ABI) fail("library and header differ");
 }
 

@@ -192,7 +192,7 @@ int main(int argc, char **argv) {
     struct stream s = {0};
     deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
-    size_t size = deltawire_block_size(128); /* it grows when a read cuts a longer event */
+    size_t size = deltawire_block_size(NULL, 128); /* it grows when a read cuts a longer event */
     void *mem = malloc(size);
     int nth, worst = argc < 2;
 

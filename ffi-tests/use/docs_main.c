@@ -31,10 +31,11 @@ static int fail(const char *what, const char *name, size_t slice) {
 /* Parsers of the heap, as the recipes for libcurl and for direct reading want them. */
 static deltawire_parser *parser(uint32_t read_len) {
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
-    size_t size = deltawire_block_size(64) + read_len;
+    size_t size;
     deltawire_parser *p = NULL;
     config.flags = DELTAWIRE_CFG_GROW;
     config.read_len = read_len;
+    size = deltawire_block_size(&config, 64);
     if (deltawire_init(malloc(size), size, &config, &p) != DELTAWIRE_OK) fail("init", "", 0);
     return p;
 }

@@ -119,9 +119,9 @@ static void load(struct file *file, const char *name) {
     file->bytes = malloc(file->len + 1);
     if (!file->bytes || fread(file->bytes, 1, file->len, in) != file->len) fail(name, 0);
     fclose(in);
-    begin(&alone, file, deltawire_block_size(1 << 21));
+    begin(&alone, file, deltawire_block_size(NULL, 1 << 21));
     alone.slice = file->len;
-    while (turn(&alone, deltawire_block_size(1 << 21))) {}
+    while (turn(&alone, deltawire_block_size(NULL, 1 << 21))) {}
     file->hash = alone.hash;
     file->verdict = verdict(&alone);
     give(alone.parser, alone.block);
@@ -130,7 +130,7 @@ static void load(struct file *file, const char *name) {
 int main(int argc, char **argv) {
     static struct file files[FILES];
     static struct stream streams[STREAMS];
-    size_t small = deltawire_block_size(SMALL), nth, count = 0, running = STREAMS, rounds = 0;
+    size_t small = deltawire_block_size(NULL, SMALL), nth, count = 0, running = STREAMS, rounds = 0;
     double mean = 0;
     callbacks.on_content = callbacks.on_reasoning = callbacks.on_refusal = callbacks.on_tool_arguments = on_text;
     callbacks.on_tool_name = callbacks.on_finish = on_text;

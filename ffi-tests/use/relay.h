@@ -52,7 +52,7 @@ static void relay_begin(struct relay *r, const struct relay_options *options, re
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     deltawire_end end = DELTAWIRE_END_INIT;
     deltawire_usage usage = DELTAWIRE_USAGE_INIT;
-    size_t size = deltawire_block_size(1024);
+    size_t size = deltawire_block_size(NULL, 1024);
     void *mem;
     memset(r, 0, sizeof *r);
     r->options = options;

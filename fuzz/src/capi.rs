@@ -76,6 +76,8 @@ fn config(ops: &mut Source<'_>, lossless: bool) -> deltawire_config {
         max_event_len: ops.pick(&[0, 0, 0, 1, 60, 500]),
         max_id_len: ops.pick(&[0, 0, 1, 9]),
         read_len: ops.pick(&[0, 0, 1, 40, 300]),
+        max_choices: ops.pick(&[0, 0, 1, 20]),
+        max_tool_calls: ops.pick(&[0, 0, 1, 40]),
     };
     if ops.once_in(4) {
         config.errors[0] = ops.u64();
@@ -103,10 +105,9 @@ struct Walk<'s> {
 
 impl<'s> Walk<'s> {
     fn new(ops: &mut Source<'_>, config: deltawire_config, stream: &'s [u8], lossless: bool) -> Self {
-        let room = (config.read_len as usize).next_multiple_of(8);
         let event = ops.pick(&[0, 8, 64, 300, 2000]);
         let seed = ops.u64();
-        Walk::with(config, stream, unsafe { deltawire_block_size(event) } + room, Seen::new(false, lossless, seed))
+        Walk::with(config, stream, unsafe { deltawire_block_size(&config, event) }, Seen::new(false, lossless, seed))
     }
 
     fn with(config: deltawire_config, stream: &'s [u8], len: usize, seen: Seen) -> Self {

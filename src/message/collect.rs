@@ -2,17 +2,17 @@
 
 use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, ToolCall};
 use super::error::AssembleError;
-use super::log::MessageLog;
+use super::log::MessageLogOf;
 use super::raw::{RawJson, RawList};
 use super::record::{kind, Record};
-use super::table::{flag, Slot};
+use super::table::{flag, Rows, Slot};
 use alloc::string::String;
 use alloc::vec::Vec;
 
 /// A text of one of these, and whether memory was there.
 type Done = Result<(), AssembleError>;
 
-impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
+impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// The message so far. The log is read once.
     pub(super) fn completion(&self, buffer: &[u8]) -> Result<Completion, AssembleError> {
         let table = &self.state.table;

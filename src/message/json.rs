@@ -1,12 +1,12 @@
 //! A log as JSON, in the shape of a `chat.completion` that was not streamed.
 
-use super::log::MessageLog;
+use super::log::MessageLogOf;
 use super::record::{kind, Key};
-use super::table::{flag, Slot};
+use super::table::{flag, Rows, Slot};
 use crate::chat::LISTS;
 use crate::json;
 
-impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
+impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// The message as JSON, without whitespace: how many bytes that is. As much of it is written as `out` has room for;
     /// ask with no room first, then with as much as it returned.
     ///
@@ -42,8 +42,8 @@ impl Out<'_> {
     }
 }
 
-struct Json<'l, 'o, const CHOICES: usize, const CALLS: usize> {
-    log: &'l MessageLog<CHOICES, CALLS>,
+struct Json<'l, 'o, T: Rows + ?Sized> {
+    log: &'l MessageLogOf<T>,
     buffer: &'l [u8],
     out: Out<'o>,
     /// Something stands before, in the container at hand.
@@ -60,7 +60,7 @@ impl Kinds {
     }
 }
 
-impl<const CHOICES: usize, const CALLS: usize> Json<'_, '_, CHOICES, CALLS> {
+impl<T: Rows + ?Sized> Json<'_, '_, T> {
     fn completion(&mut self, extended: bool) {
         let kinds = self.kinds(|key| key.kind() < kind::ROLE);
         let key = |kind: u8| Key::new(kind, 0, 0);

@@ -2,9 +2,11 @@
 
 use super::error::LogError;
 use super::record::kind;
+use super::table::{CallSlot, Rows, Slot, Table};
 use super::write::{appends, weight, Before, LogWriter, State};
 use crate::chat::{CallUpdate, Chunk, Update};
 use crate::json::Text;
+use crate::tables::Arrays;
 use crate::track::Tracker;
 use crate::Error;
 
@@ -61,15 +63,19 @@ use crate::Error;
 ///
 /// A piece that goes on with the text before it takes its own bytes, any other 12 bytes more. What was replaced (usage
 /// that comes with each chunk, a message that comes anew) is thrown out when it has become more than the rest and 1 KiB.
+pub type MessageLog<const CHOICES: usize = 8, const CALLS: usize = 32> =
+    MessageLogOf<Arrays<Slot, CallSlot, CHOICES, CALLS>>;
+
+/// A [`MessageLog`] whose tables of choices and calls may lie elsewhere.
 #[derive(Clone, Debug)]
-pub struct MessageLog<const CHOICES: usize = 8, const CALLS: usize = 32> {
-    pub(super) state: State<CHOICES, CALLS>,
+pub struct MessageLogOf<T: Rows + ?Sized> {
     /// Bytes of texts and raw JSON that may be kept.
     limit: usize,
     /// An update that appends was left out.
     is_cut: bool,
     /// The first thing that was left out.
     left_out: Option<LogError>,
+    pub(super) state: State<T>,
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Default for MessageLog<CHOICES, CALLS> {
@@ -107,9 +113,19 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     /// A log that keeps at most `limit` bytes of texts and raw JSON. It asks for a buffer of at most four times that and
     /// 64 KiB.
     pub const fn with_limit(limit: usize) -> Self {
-        MessageLog { state: State::EMPTY, limit, is_cut: false, left_out: None }
+        MessageLogOf { limit, is_cut: false, left_out: None, state: State::new(Table::EMPTY) }
     }
+}
 
+impl<T: Rows> MessageLogOf<T> {
+    /// A log in these tables, bounded by its buffer alone.
+    pub const fn with_tables(tables: T) -> Self {
+        let state = State::new(Table::new(tables));
+        MessageLogOf { limit: usize::MAX, is_cut: false, left_out: None, state }
+    }
+}
+
+impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Changes the limit, at the start of a stream.
     #[cfg(feature = "alloc")]
     pub(super) fn set_limit(&mut self, limit: usize) {
@@ -124,7 +140,8 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
 
     /// A new stream. The buffer may then hold anything.
     pub fn reset(&mut self) {
-        *self = MessageLog::with_limit(self.limit);
+        (self.is_cut, self.left_out) = (false, None);
+        self.state.reset();
     }
 
     /// Bytes of the buffer that are in use, from its beginning: those to copy when it moves.

@@ -33,8 +33,9 @@ pub use completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs,
 #[cfg(feature = "alloc")]
 pub use error::AssembleError;
 pub use error::LogError;
-pub use log::MessageLog;
+pub use log::{MessageLog, MessageLogOf};
 #[cfg(feature = "alloc")]
 pub use raw::{Items, RawJson, RawList};
 pub use read::Field;
 pub use sink::{appends_pieces, LogSink};
+pub use table::{CallSlot, Rows, Slot};

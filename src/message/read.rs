@@ -1,8 +1,8 @@
 //! Reads the texts of a log.
 
-use super::log::MessageLog;
+use super::log::MessageLogOf;
 use super::record::{kind, Key, Records};
-use super::table::{flag, Slot};
+use super::table::{flag, Rows, Slot};
 use crate::chat::ApiError;
 use crate::json::{TextFlags, Value};
 
@@ -118,7 +118,7 @@ impl Field {
     }
 }
 
-impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
+impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// `created`, in seconds since 1970; never 0.
     pub fn created(&self) -> Option<u64> {
         self.state.table.top.created

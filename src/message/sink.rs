@@ -1,11 +1,13 @@
 //! A log as a sink of deltas: those of an emitter, and the records of a batch.
 
 use super::error::LogError;
-use super::log::MessageLog;
+use super::log::MessageLogOf;
+use super::table::{CallSlot, Rows, Slot};
 use crate::chat::{CallUpdate, Update};
 use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES};
 use crate::json::Text;
 use crate::stream::{Context, Put, Record, Sink};
+use crate::tables::Arrays;
 use crate::Error;
 
 /// A log and its buffer, to be given to an [`Emitter`](crate::stream::Emitter).
@@ -35,15 +37,15 @@ use crate::Error;
 /// assert_eq!(&text, b"Hi");
 /// ```
 #[derive(Debug)]
-pub struct LogSink<'l, const CHOICES: usize = 8, const CALLS: usize = 32> {
-    log: &'l mut MessageLog<CHOICES, CALLS>,
+pub struct LogSink<'l, T: Rows + ?Sized = Arrays<Slot, CallSlot, 8, 32>> {
+    log: &'l mut MessageLogOf<T>,
     buffer: &'l mut [u8],
     need: usize,
 }
 
-impl<'l, const CHOICES: usize, const CALLS: usize> LogSink<'l, CHOICES, CALLS> {
+impl<'l, T: Rows + ?Sized> LogSink<'l, T> {
     /// Of a log and its buffer, which begins with the first [`len`](MessageLog::len) bytes of the one before.
-    pub fn new(log: &'l mut MessageLog<CHOICES, CALLS>, buffer: &'l mut [u8]) -> Self {
+    pub fn new(log: &'l mut MessageLogOf<T>, buffer: &'l mut [u8]) -> Self {
         LogSink { log, buffer, need: 0 }
     }
 
@@ -52,7 +54,7 @@ impl<'l, const CHOICES: usize, const CALLS: usize> LogSink<'l, CHOICES, CALLS> {
         self.need
     }
 
-    /// What is left out is noted in [`MessageLog::left_out`]; only a full buffer stops the emitter.
+    /// What is left out is noted in [`MessageLogOf::left_out`]; only a full buffer stops the emitter.
     #[inline]
     fn answer(&mut self, done: Result<(), LogError>) -> Put {
         if let Err(LogError::NeedStorage { need }) = done {
@@ -69,7 +71,7 @@ impl<'l, const CHOICES: usize, const CALLS: usize> LogSink<'l, CHOICES, CALLS> {
     }
 }
 
-impl<const CHOICES: usize, const CALLS: usize> Sink for LogSink<'_, CHOICES, CALLS> {
+impl<T: Rows + ?Sized> Sink for LogSink<'_, T> {
     /// Not the members of the top level, which it reads at the chunk, each until it has one. A choice's native finish
     /// reason is among its deltas all the same.
     #[inline(always)]
@@ -100,13 +102,13 @@ pub const fn appends_pieces(kind: Kind) -> bool {
     matches!(kind, Kind::Content | Kind::Reasoning | Kind::Refusal | Kind::ToolArguments | Kind::FunctionArguments)
 }
 
-impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
+impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Takes in a record of a batch. `text` and `aux` are the bytes of its first and its second text, which are raw JSON
     /// or decoded.
     ///
     /// # Errors
     ///
-    /// As [`put`](MessageLog::put).
+    /// As [`put`](MessageLogOf::put).
     pub fn put_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> Result<(), LogError> {
         let Record { flags, choice, call, code, number, .. } = *record;
         let Some(kind) = Kind::from_number(u32::from(record.kind)) else { return Ok(()) };

@@ -1,6 +1,7 @@
 //! What is known of a log's choices and calls: no texts, but where their live records begin.
 
 use super::record::{kind, Key, Record};
+use crate::tables::{Arrays, Tables};
 use core::fmt;
 
 /// What a choice has.
@@ -40,9 +41,14 @@ impl Live {
     }
 }
 
-/// A choice.
+/// Tables for the choices and calls of a message.
+pub trait Rows: Tables<Slot, CallSlot> {}
+
+impl<T: Tables<Slot, CallSlot> + ?Sized> Rows for T {}
+
+/// A choice of a message: a row of its table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
+pub struct Slot {
     pub(super) index: u32,
     pub(super) flags: u16,
     /// How many calls are listed.
@@ -59,7 +65,8 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    const EMPTY: Slot = Slot {
+    /// A row that is not in use.
+    pub const EMPTY: Slot = Slot {
         index: 0,
         flags: 0,
         calls: 0,
@@ -85,9 +92,9 @@ impl Slot {
     }
 }
 
-/// A call that a delta opened.
+/// A tool call of a message that a delta opened: a row of its table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CallSlot {
+pub struct CallSlot {
     /// The place of its choice.
     pub(super) choice: u16,
     /// Its number among the calls of its choice, in order of appearance.
@@ -97,7 +104,8 @@ pub(super) struct CallSlot {
 }
 
 impl CallSlot {
-    const EMPTY: CallSlot = CallSlot { choice: 0, number: 0, index: 0, name: Live::NONE };
+    /// A row that is not in use.
+    pub const EMPTY: CallSlot = CallSlot { choice: 0, number: 0, index: 0, name: Live::NONE };
 
     fn is(&self, choice: u16, number: u32) -> bool {
         self.choice == choice && self.number == number
@@ -107,8 +115,8 @@ impl CallSlot {
 /// What belongs to no choice, and how much of the tables is in use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Top {
-    choice_count: usize,
-    call_count: usize,
+    choice_count: u32,
+    call_count: u32,
     /// The place of the call that was looked for last.
     last_call: usize,
     /// Which members of the top level there are: one bit a kind, that of [`kind::ERROR_JSON`] for any error.
@@ -117,20 +125,33 @@ pub(super) struct Top {
     pub(super) usage: Live,
 }
 
+impl Top {
+    const EMPTY: Top = Top { choice_count: 0, call_count: 0, last_call: 0, known: 0, created: None, usage: Live::NONE };
+}
+
 #[derive(Clone)]
-pub(super) struct Table<const CHOICES: usize, const CALLS: usize> {
+pub(super) struct Table<T: Rows + ?Sized> {
     pub(super) top: Top,
     /// In order of appearance.
-    choices: [Slot; CHOICES],
-    /// In order of appearance.
-    calls: [CallSlot; CALLS],
+    rows: T,
 }
 
 /// What is in use of it: the rest is arbitrary.
-impl<const CHOICES: usize, const CALLS: usize> fmt::Debug for Table<CHOICES, CALLS> {
+impl<T: Rows + ?Sized> fmt::Debug for Table<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Table { top, .. } = self;
         f.debug_struct("Table").field("top", top).field("choices", &self.slots()).field("calls", &self.calls()).finish()
+    }
+}
+
+impl<const CHOICES: usize, const CALLS: usize> Table<Arrays<Slot, CallSlot, CHOICES, CALLS>> {
+    pub(super) const EMPTY: Self =
+        Table::new(Arrays { choices: [Slot::EMPTY; CHOICES], calls: [CallSlot::EMPTY; CALLS] });
+}
+
+impl<T: Rows> Table<T> {
+    pub(super) const fn new(rows: T) -> Self {
+        Table { top: Top::EMPTY, rows }
     }
 }
 
@@ -141,12 +162,16 @@ pub(super) struct Saved {
     call: Option<(usize, CallSlot)>,
 }
 
-impl<const CHOICES: usize, const CALLS: usize> Table<CHOICES, CALLS> {
-    pub(super) const EMPTY: Self = Table {
-        top: Top { choice_count: 0, call_count: 0, last_call: 0, known: 0, created: None, usage: Live::NONE },
-        choices: [Slot::EMPTY; CHOICES],
-        calls: [CallSlot::EMPTY; CALLS],
-    };
+impl<T: Rows + ?Sized> Table<T> {
+    /// At the start of a stream: no row is in use.
+    pub(super) fn reset(&mut self) {
+        self.top = Top::EMPTY;
+    }
+
+    /// How many calls it has room for.
+    pub(super) fn max_calls(&self) -> usize {
+        self.rows.calls().len()
+    }
 
     /// What an update of this choice, and of this call of it, can change.
     pub(super) fn save(&self, choice: u32, call: u32) -> Saved {
@@ -160,12 +185,12 @@ impl<const CHOICES: usize, const CALLS: usize> Table<CHOICES, CALLS> {
     pub(super) fn restore(&mut self, saved: Saved) {
         self.top = saved.top;
         if let Some((place, slot)) = saved.slot {
-            if let Some(to) = self.choices.get_mut(usize::from(place)) {
+            if let Some(to) = self.rows.choices_mut().get_mut(usize::from(place)) {
                 *to = slot;
             }
         }
         if let Some((place, call)) = saved.call {
-            if let Some(to) = self.calls.get_mut(place) {
+            if let Some(to) = self.rows.calls_mut().get_mut(place) {
                 *to = call;
             }
         }
@@ -198,12 +223,12 @@ impl<const CHOICES: usize, const CALLS: usize> Table<CHOICES, CALLS> {
 
     /// The choices, in order of appearance.
     pub(super) fn slots(&self) -> &[Slot] {
-        self.choices.get(..self.top.choice_count).unwrap_or_default()
+        self.rows.choices().get(..self.top.choice_count as usize).unwrap_or_default()
     }
 
     /// The calls that deltas opened, in order of appearance.
     pub(super) fn calls(&self) -> &[CallSlot] {
-        self.calls.get(..self.top.call_count).unwrap_or_default()
+        self.rows.calls().get(..self.top.call_count as usize).unwrap_or_default()
     }
 
     pub(super) fn slot(&self, place: u16) -> Option<&Slot> {
@@ -211,7 +236,7 @@ impl<const CHOICES: usize, const CALLS: usize> Table<CHOICES, CALLS> {
     }
 
     pub(super) fn slot_mut(&mut self, place: u16) -> Option<&mut Slot> {
-        self.choices.get_mut(usize::from(place))
+        self.rows.choices_mut().get_mut(usize::from(place))
     }
 
     /// The place of the choice with this index.
@@ -232,17 +257,17 @@ impl<const CHOICES: usize, const CALLS: usize> Table<CHOICES, CALLS> {
 
     #[inline(never)]
     fn new_place(&mut self, index: u32) -> Option<u16> {
-        let place = self.top.choice_count;
-        *self.choices.get_mut(place)? = Slot { index, ..Slot::EMPTY };
-        self.top.choice_count = place.saturating_add(1);
+        let place = self.top.choice_count as usize;
+        *self.rows.choices_mut().get_mut(place)? = Slot { index, ..Slot::EMPTY };
+        self.top.choice_count = self.top.choice_count.saturating_add(1);
         u16::try_from(place).ok()
     }
 
     /// Adds a call. `None`: there is no room.
     pub(super) fn open_call(&mut self, choice: u16, number: u32, index: u32) -> Option<()> {
-        let place = self.top.call_count;
-        *self.calls.get_mut(place)? = CallSlot { choice, number, index, name: Live::NONE };
-        self.top.call_count = place.saturating_add(1);
+        let place = self.top.call_count as usize;
+        *self.rows.calls_mut().get_mut(place)? = CallSlot { choice, number, index, name: Live::NONE };
+        self.top.call_count = self.top.call_count.saturating_add(1);
         self.top.last_call = place;
         Some(())
     }
@@ -252,7 +277,7 @@ impl<const CHOICES: usize, const CALLS: usize> Table<CHOICES, CALLS> {
         if !self.calls().get(self.top.last_call).is_some_and(|call| call.is(choice, number)) {
             self.top.last_call = self.calls().iter().position(|call| call.is(choice, number))?;
         }
-        self.calls.get_mut(self.top.last_call)
+        self.rows.calls_mut().get_mut(self.top.last_call)
     }
 
     /// The choice with the next higher index than `after`.
@@ -305,12 +330,12 @@ impl<const CHOICES: usize, const CALLS: usize> Table<CHOICES, CALLS> {
     /// Notes that all records are live.
     pub(super) fn all_live(&mut self) {
         self.top.usage.begin = 0;
-        for slot in &mut self.choices {
+        for slot in self.rows.choices_mut() {
             let Slot { body, function, role, finish_reason, native_finish_reason, annotations, .. } = slot;
             for live in [body, function, role, finish_reason, native_finish_reason, annotations] {
                 live.begin = 0;
             }
         }
-        self.calls.iter_mut().for_each(|call| call.name.begin = 0);
+        self.rows.calls_mut().iter_mut().for_each(|call| call.name.begin = 0);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::LogError;
 use super::record::{kind, Fill, Key};
-use super::table::{flag, Live, Saved, Slot, Table};
+use super::table::{flag, Live, Rows, Saved, Slot, Table};
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, Message, Update};
 use crate::delta::Meta;
 use crate::json::{self, Text, Value};
@@ -13,9 +13,8 @@ const SLACK: usize = 1024;
 
 /// The state of a log beside its buffer.
 #[derive(Clone, Debug)]
-pub(super) struct State<const CHOICES: usize, const CALLS: usize> {
+pub(super) struct State<T: Rows + ?Sized> {
     pub(super) fill: Fill,
-    pub(super) table: Table<CHOICES, CALLS>,
     /// Bytes of texts and raw JSON that were not replaced.
     pub(super) live: usize,
     /// Something in the log was replaced.
@@ -26,6 +25,7 @@ pub(super) struct State<const CHOICES: usize, const CALLS: usize> {
     pub(super) quirks: QuirkSet,
     /// Why the update at hand was left out.
     fault: Option<LogError>,
+    pub(super) table: Table<T>,
 }
 
 /// All that one update can change of a state.
@@ -37,16 +37,19 @@ pub(super) struct Before {
     quirks: QuirkSet,
 }
 
-impl<const CHOICES: usize, const CALLS: usize> State<CHOICES, CALLS> {
-    pub(super) const EMPTY: Self = State {
-        fill: Fill::EMPTY,
-        table: Table::EMPTY,
-        live: 0,
-        stale: false,
-        packed: 0,
-        quirks: QuirkSet::EMPTY,
-        fault: None,
-    };
+impl<T: Rows> State<T> {
+    pub(super) const fn new(table: Table<T>) -> Self {
+        State { fill: Fill::EMPTY, live: 0, stale: false, packed: 0, quirks: QuirkSet::EMPTY, fault: None, table }
+    }
+}
+
+impl<T: Rows + ?Sized> State<T> {
+    /// At the start of a stream.
+    pub(super) fn reset(&mut self) {
+        (self.fill, self.live, self.stale, self.packed) = (Fill::EMPTY, 0, false, 0);
+        (self.quirks, self.fault) = (QuirkSet::EMPTY, None);
+        self.table.reset();
+    }
 
     /// Completes the log behind an update that was written, and returns why that was left out.
     #[inline]
@@ -163,12 +166,12 @@ pub(super) fn appends(update: &Update<'_>) -> bool {
 }
 
 /// Writes to a log.
-pub(super) struct LogWriter<'w, const CHOICES: usize, const CALLS: usize> {
-    pub(super) state: &'w mut State<CHOICES, CALLS>,
+pub(super) struct LogWriter<'w, T: Rows + ?Sized> {
+    pub(super) state: &'w mut State<T>,
     pub(super) buffer: &'w mut [u8],
 }
 
-impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
+impl<T: Rows + ?Sized> LogWriter<'_, T> {
     fn fail(&mut self, fault: LogError) {
         self.state.fault.get_or_insert(fault);
     }
@@ -441,7 +444,7 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
                 }
                 // A call of a whole message is listed where it stands.
                 Update::Call(CallUpdate { call, id, kind, custom, .. }) => {
-                    if usize::try_from(call).is_ok_and(|call| call >= CALLS) {
+                    if usize::try_from(call).is_ok_and(|call| call >= self.state.table.max_calls()) {
                         (self.state.fill, self.state.live) = (fill, live);
                         return self.fail(LogError::TooManyCalls);
                     }

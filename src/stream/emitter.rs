@@ -9,7 +9,8 @@ use super::handler::Stop;
 use super::Machine;
 use crate::chat::{Cursor, TokenCounts, Update};
 use crate::delta::{Delta, Kind, Meta, Part, FLAG_NUMBER};
-use crate::track::{Taken, Tracker};
+use crate::tables::Tables;
+use crate::track::{Call, Choice, Taken, TrackerOf};
 use crate::{Error, QuirkSet, Storage};
 
 /// A sink's answer to a delta.
@@ -54,32 +55,32 @@ pub trait Sink {
     fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put;
 }
 
-/// Per-choice state: a [`Tracker`] of any size.
+/// Per-choice state: a [`Tracker`](crate::track::Tracker) of any size.
 pub trait Track: sealed::Sealed {
-    /// As [`Tracker::take`].
+    /// As [`TrackerOf::take`].
     fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken;
     /// Takes in a text that needs no change. `false`: it may need one, and nothing was taken in.
     fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool;
-    /// As [`Tracker::flush`].
+    /// As [`TrackerOf::flush`].
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
 }
 
 mod sealed {
     pub trait Sealed {}
-    impl<const CHOICES: usize, const CALLS: usize> Sealed for super::Tracker<CHOICES, CALLS> {}
+    impl<T> Sealed for super::TrackerOf<T> {}
 }
 
-impl<const CHOICES: usize, const CALLS: usize> Track for Tracker<CHOICES, CALLS> {
+impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {
     #[inline(always)]
     fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
-        Tracker::take(self, delta, name, payload, offset, quirks)
+        TrackerOf::take(self, delta, name, payload, offset, quirks)
     }
     #[inline(always)]
     fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool {
-        Tracker::take_plain(self, kind, choice, text)
+        TrackerOf::take_plain(self, kind, choice, text)
     }
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
-        Tracker::flush(self, of, quirks)
+        TrackerOf::flush(self, of, quirks)
     }
 }
 

@@ -134,9 +134,9 @@ impl Arguments {
     }
 }
 
-/// A tool call that was opened.
+/// A tool call that was opened: a row of a tracker's table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Call {
+pub struct Call {
     pub(crate) choice: u32,
     /// Its number among the calls of its choice, in order of appearance.
     pub(crate) number: u32,

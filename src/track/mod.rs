@@ -12,5 +12,6 @@ mod updates;
 #[cfg(test)]
 mod tests;
 
-pub use tracker::{Taken, Tracker};
+pub use call::Call;
+pub use tracker::{Choice, Taken, Tracker, TrackerOf, TrackerState};
 pub use updates::Updates;

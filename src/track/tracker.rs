@@ -4,10 +4,12 @@ use super::call::{Arguments, Call, Hash, Name, NamePiece};
 use super::carry::Half;
 use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES};
 use crate::json::{Text, TextFlags};
+use crate::tables::{Arrays, Tables};
 use crate::{Error, Quirk, QuirkSet};
 
+/// A choice that was seen: a row of a tracker's table.
 #[derive(Clone, Copy, Debug)]
-struct Choice {
+pub struct Choice {
     index: u32,
     role: bool,
     /// A delta was not empty.
@@ -26,10 +28,19 @@ struct Choice {
 ///
 /// Plain data, no heap. [`Parser::feed`](crate::stream::Parser::feed) uses one; a caller that pulls may do without, or take
 /// the [`updates`](Tracker::updates) of each chunk from one.
+pub type Tracker<const CHOICES: usize = 8, const CALLS: usize = 32> =
+    TrackerOf<Arrays<Option<Choice>, Option<Call>, CHOICES, CALLS>>;
+
+/// A [`Tracker`] whose tables may lie elsewhere.
 #[derive(Clone, Debug)]
-pub struct Tracker<const CHOICES: usize = 8, const CALLS: usize = 32> {
-    choices: [Option<Choice>; CHOICES],
-    calls: [Option<Call>; CALLS],
+pub struct TrackerOf<T> {
+    tables: T,
+    state: TrackerState,
+}
+
+/// What a tracker knows beside its tables.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrackerState {
     /// How many surrogates are pending.
     waiting: u32,
     /// The call of the last tool call delta, by its place in the table; its name and arguments follow.
@@ -59,12 +70,27 @@ pub enum Taken {
 impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// A tracker at the start of a stream.
     pub const fn new() -> Self {
-        Tracker { choices: [None; CHOICES], calls: [None; CALLS], waiting: 0, at_hand: None }
+        let tables = Arrays { choices: [None; CHOICES], calls: [None; CALLS] };
+        TrackerOf { tables, state: TrackerState { waiting: 0, at_hand: None } }
+    }
+}
+
+impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
+    /// A tracker that goes on from `state` in the tables of an earlier one. At the start of a stream every row is `None`.
+    pub fn from_parts(tables: T, state: TrackerState) -> Self {
+        TrackerOf { tables, state }
+    }
+
+    /// What it knows beside its tables.
+    pub fn state(&self) -> TrackerState {
+        self.state
     }
 
     /// A new stream.
     pub fn reset(&mut self) {
-        *self = Tracker::new();
+        self.tables.choices_mut().fill(None);
+        self.tables.calls_mut().fill(None);
+        self.state = TrackerState::default();
     }
 
     /// Takes in a delta of `payload`, and changes it to what it means after the deltas before it. `name` is the name in the
@@ -89,9 +115,9 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// and nothing was taken in.
     #[inline(always)]
     pub(crate) fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool {
-        let Some(Some(known)) = self.choices.first_mut() else { return false };
+        let Some(Some(known)) = self.tables.choices_mut().first_mut() else { return false };
         let is_plain = matches!(kind, Kind::Content | Kind::Reasoning) && text.flags == TextFlags::PLAIN;
-        if !is_plain || self.waiting != 0 || known.index != choice || known.finished {
+        if !is_plain || self.state.waiting != 0 || known.index != choice || known.finished {
             return false;
         }
         known.delta = true;
@@ -102,23 +128,24 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// quirks. `None`: it may be something else, and nothing was taken in.
     #[inline(always)]
     fn take_fragment(&mut self, delta: &mut Delta, payload: &[u8]) -> Option<Taken> {
-        let known = self.choices.first_mut()?.as_mut()?;
-        if known.index != delta.choice || known.finished || self.waiting != 0 {
+        let (choices, calls) = self.tables.both_mut();
+        let known = choices.first_mut()?.as_mut()?;
+        if known.index != delta.choice || known.finished || self.state.waiting != 0 {
             return None;
         }
         let open = known.open?;
-        let call = self.calls.get_mut(usize::from(open))?.as_mut()?;
+        let call = calls.get_mut(usize::from(open))?.as_mut()?;
         match delta.kind {
             Kind::ToolCall => {
                 if delta.number() != Some(u64::from(call.index)) || !delta.text.is_empty() || !delta.aux.is_empty() {
                     return None;
                 }
-                (call.position, self.at_hand, known.delta) = (delta.call, Some(open), true);
+                (call.position, self.state.at_hand, known.delta) = (delta.call, Some(open), true);
                 Some(Taken::Drop)
             }
             Kind::ToolArguments => {
                 let text = delta.text.text(payload);
-                if self.at_hand != Some(open) || delta.flags != 0 || text.trailing_half().is_some() {
+                if self.state.at_hand != Some(open) || delta.flags != 0 || text.trailing_half().is_some() {
                     return None;
                 }
                 if !call.arguments.add_short(text) {
@@ -145,7 +172,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         let Some(place) = self.place(delta.choice) else {
             return Taken::LeftOut(Error::TooManyChoices { offset });
         };
-        let Some(Some(choice)) = self.choices.get_mut(place) else { return Taken::Drop };
+        let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
         if is_part_of_delta(delta.kind) {
             choice.delta = true;
             if choice.finished {
@@ -180,7 +207,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
                 if let Some(waited) = self.flush(Some(number), quirks) {
                     return Taken::Before(waited);
                 }
-                if let Some(Some(choice)) = self.choices.get_mut(place) {
+                if let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) {
                     if core::mem::replace(&mut choice.finished, true) {
                         quirks.insert(Quirk::SecondFinish);
                     }
@@ -195,11 +222,11 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// Flushes an unpaired high surrogate of this choice, or of any: a text that decodes to U+FFFD. At the end of the stream
     /// repeat until there is none.
     pub fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
-        if self.waiting == 0 {
+        if self.state.waiting == 0 {
             return None;
         }
         let wanted = |choice: u32| of.is_none_or(|of| of == choice);
-        let mut choices = self.choices.iter_mut().flatten().filter(|choice| wanted(choice.index));
+        let mut choices = self.tables.choices_mut().iter_mut().flatten().filter(|choice| wanted(choice.index));
         let found = choices.find_map(|choice| {
             let mut halves = Half::OF_CHOICE.into_iter().zip(&mut choice.halves);
             let (kind, lead) = halves.find_map(|(kind, half)| Some((kind, half.take()?)))?;
@@ -208,13 +235,13 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         if let Some((delta, lead)) = found {
             return Some(self.flushed(delta, lead, quirks));
         }
-        let mut calls = self.calls.iter_mut().flatten().filter(|call| wanted(call.choice));
+        let mut calls = self.tables.calls_mut().iter_mut().flatten().filter(|call| wanted(call.choice));
         let (choice, call, lead) = calls.find_map(|call| Some((call.choice, call.number, call.half.take()?)))?;
         Some(self.flushed(Delta { choice, call, ..Delta::new(Kind::ToolArguments) }, lead, quirks))
     }
 
     fn flushed(&mut self, delta: Delta, lead: u16, quirks: &mut QuirkSet) -> Delta {
-        self.waiting = self.waiting.saturating_sub(1);
+        self.state.waiting = self.state.waiting.saturating_sub(1);
         quirks.insert(Quirk::LoneSurrogate);
         Delta { text: Part { lead, ..Part::NONE }, ..delta }
     }
@@ -223,7 +250,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     #[inline]
     fn place(&mut self, index: u32) -> Option<usize> {
         // Nearly always.
-        if self.choices.first().is_some_and(|slot| slot.as_ref().is_some_and(|choice| choice.index == index)) {
+        if self.tables.choices().first().is_some_and(|slot| slot.as_ref().is_some_and(|choice| choice.index == index)) {
             return Some(0);
         }
         self.further_place(index)
@@ -231,7 +258,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
 
     #[inline(never)]
     fn further_place(&mut self, index: u32) -> Option<usize> {
-        for (place, slot) in self.choices.iter_mut().enumerate() {
+        for (place, slot) in self.tables.choices_mut().iter_mut().enumerate() {
             match slot {
                 Some(choice) if choice.index == index => return Some(place),
                 Some(_) => {}
@@ -256,7 +283,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
 
     /// Joins a text of a choice with the pending surrogate.
     fn text(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
-        let Some(Some(choice)) = self.choices.get_mut(place) else { return Taken::Drop };
+        let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
         let half = Half::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(kind, _)| *kind == delta.kind);
         let Some((_, half)) = half else { return Taken::Drop };
         let more = half.join(&mut delta.text, payload);
@@ -264,7 +291,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     }
 
     fn joined(&mut self, more: i32, delta: &Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
-        self.waiting = self.waiting.saturating_add_signed(more);
+        self.state.waiting = self.state.waiting.saturating_add_signed(more);
         if delta.text.is_empty() {
             return Taken::Drop;
         }
@@ -281,11 +308,11 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         offset: u64,
         quirks: &mut QuirkSet,
     ) -> Taken {
-        self.at_hand = None;
+        self.state.at_hand = None;
         if delta.number() == Some(u64::from(u32::MAX)) {
             return Taken::LeftOut(Error::BadIndex { offset });
         }
-        let Some(Some(choice)) = self.choices.get(place).copied() else { return Taken::Drop };
+        let Some(Some(choice)) = self.tables.choices().get(place).copied() else { return Taken::Drop };
         let text = |part: Part| (!part.is_empty()).then(|| part.text(payload));
         let fragment = Fragment {
             index: delta.number().map(|index| index as u32),
@@ -296,9 +323,10 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         let Some((slot, opens, reuses)) = self.resolve(&choice, &fragment) else {
             return Taken::LeftOut(Error::TooManyCalls { offset });
         };
-        self.at_hand = Some(slot);
-        let Some(Some(state)) = self.calls.get_mut(usize::from(slot)) else { return Taken::Drop };
-        if let Some(Some(choice)) = self.choices.get_mut(place) {
+        self.state.at_hand = Some(slot);
+        let (choices, calls) = self.tables.both_mut();
+        let Some(Some(state)) = calls.get_mut(usize::from(slot)) else { return Taken::Drop };
+        if let Some(Some(choice)) = choices.get_mut(place) {
             choice.open = Some(slot);
             choice.calls = choice.calls.saturating_add(u32::from(opens));
         }
@@ -328,7 +356,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
 
     /// The call that the last tool call delta belongs to.
     fn call_at_hand(&mut self) -> Option<&mut Call> {
-        self.calls.get_mut(usize::from(self.at_hand?))?.as_mut()
+        self.tables.calls_mut().get_mut(usize::from(self.state.at_hand?))?.as_mut()
     }
 
     fn tool_name(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
@@ -353,7 +381,8 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// index in use. By index, else by ID, else by its place in the array, else the open call.
     fn resolve(&mut self, choice: &Choice, call: &Fragment<'_>) -> Option<(u16, bool, bool)> {
         let (id, index) = (call.id, call.index);
-        let open = choice.open.and_then(|slot| Some((slot, self.calls.get(usize::from(slot)).copied().flatten()?)));
+        let open =
+            choice.open.and_then(|slot| Some((slot, self.tables.calls().get(usize::from(slot)).copied().flatten()?)));
         if let Some((slot, state)) = open {
             // Nearly always: more of the open call.
             if index == Some(state.index) && (id.is_none() || id == state.id) {
@@ -362,8 +391,12 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         }
         let of_choice = |state: &Call| state.choice == choice.index;
         let last = |wanted: &dyn Fn(&Call) -> bool| {
-            let place = self.calls.iter().rposition(|slot| slot.as_ref().is_some_and(|s| of_choice(s) && wanted(s)))?;
-            Some((place, self.calls.get(place).copied().flatten()?))
+            let place = self
+                .tables
+                .calls()
+                .iter()
+                .rposition(|slot| slot.as_ref().is_some_and(|s| of_choice(s) && wanted(s)))?;
+            Some((place, self.tables.calls().get(place).copied().flatten()?))
         };
         let found = match (index, id) {
             (Some(index), _) => match last(&|state| state.index == index) {
@@ -412,17 +445,17 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// The index of a call that has none: its place in the array, or the next that is free.
     fn free_index(&self, choice: &Choice, position: u32) -> u32 {
         let of_choice = |call: &&Call| call.choice == choice.index;
-        let taken = self.calls.iter().flatten().filter(of_choice).any(|call| call.index == position);
+        let taken = self.tables.calls().iter().flatten().filter(of_choice).any(|call| call.index == position);
         if !taken {
             return position;
         }
-        let highest = self.calls.iter().flatten().filter(of_choice).map(|call| call.index).max();
+        let highest = self.tables.calls().iter().flatten().filter(of_choice).map(|call| call.index).max();
         highest.unwrap_or(0).saturating_add(1)
     }
 
     fn open(&mut self, choice: &Choice, index: u32, by_place: bool) -> Option<u16> {
-        let place = self.calls.iter().position(Option::is_none)?;
-        if let Some(slot) = self.calls.get_mut(place) {
+        let place = self.tables.calls().iter().position(Option::is_none)?;
+        if let Some(slot) = self.tables.calls_mut().get_mut(place) {
             *slot = Some(Call {
                 choice: choice.index,
                 number: choice.calls,

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 
 #[allow(improper_ctypes)] // Parsers, chunks and messages are opaque.
 extern "C" {
-    pub fn deltawire_block_size(event_bytes: usize) -> usize;
+    pub fn deltawire_block_size(cfg: *const deltawire_config, event_bytes: usize) -> usize;
     pub fn deltawire_init(
         mem: *mut c_void,
         len: usize,
@@ -65,8 +65,13 @@ extern "C" {
         out: *mut deltawire_value,
     ) -> i32;
     pub fn deltawire_value_text(v: *const deltawire_value, buf: *mut c_char, cap: usize, need: *mut usize) -> i32;
-    pub fn deltawire_message_size(log_bytes: usize) -> usize;
-    pub fn deltawire_message_init(mem: *mut c_void, len: usize, out: *mut *mut deltawire_message) -> i32;
+    pub fn deltawire_message_size(cfg: *const deltawire_config, log_bytes: usize) -> usize;
+    pub fn deltawire_message_init(
+        mem: *mut c_void,
+        len: usize,
+        cfg: *const deltawire_config,
+        out: *mut *mut deltawire_message,
+    ) -> i32;
     pub fn deltawire_message_move(
         mem: *mut c_void,
         len: usize,

@@ -42,8 +42,8 @@ impl Seen {
     pub fn new(calm: bool, lossless: bool, state: u64) -> Self {
         // SAFETY: the block is as large as it says.
         let message = unsafe {
-            let mut message = Block::new(deltawire_message_size(0));
-            let status = deltawire_message_init(message.at(), message.len(), null_mut());
+            let mut message = Block::new(deltawire_message_size(null(), 0));
+            let status = deltawire_message_init(message.at(), message.len(), null(), null_mut());
             assert_eq!(status, DELTAWIRE_OK);
             message
         };

@@ -1,0 +1,69 @@
+//! The memory of per-choice state: a table of choices and one of tool calls.
+
+/// A table of choices with rows `A` and one of tool calls with rows `B`: [`Arrays`], or slices that lie elsewhere.
+pub trait Tables<A: 'static, B: 'static> {
+    /// The rows of choices.
+    fn choices(&self) -> &[A];
+    /// The rows of tool calls.
+    fn calls(&self) -> &[B];
+    /// Both, to be changed.
+    fn both_mut(&mut self) -> (&mut [A], &mut [B]);
+    /// The rows of choices, to be changed.
+    #[inline(always)]
+    fn choices_mut(&mut self) -> &mut [A] {
+        self.both_mut().0
+    }
+    /// The rows of tool calls, to be changed.
+    #[inline(always)]
+    fn calls_mut(&mut self) -> &mut [B] {
+        self.both_mut().1
+    }
+}
+
+/// Tables whose sizes are known when the program is compiled.
+#[derive(Clone, Debug)]
+pub struct Arrays<A, B, const CHOICES: usize, const CALLS: usize> {
+    /// The rows of choices.
+    pub choices: [A; CHOICES],
+    /// The rows of tool calls.
+    pub calls: [B; CALLS],
+}
+
+impl<A: 'static, B: 'static, const CHOICES: usize, const CALLS: usize> Tables<A, B> for Arrays<A, B, CHOICES, CALLS> {
+    #[inline(always)]
+    fn choices(&self) -> &[A] {
+        &self.choices
+    }
+    #[inline(always)]
+    fn calls(&self) -> &[B] {
+        &self.calls
+    }
+    #[inline(always)]
+    fn both_mut(&mut self) -> (&mut [A], &mut [B]) {
+        (&mut self.choices, &mut self.calls)
+    }
+}
+
+/// Tables in memory that a caller lends.
+#[derive(Debug)]
+pub struct Lent<'t, A: 'static, B: 'static> {
+    /// The rows of choices.
+    pub choices: &'t mut [A],
+    /// The rows of tool calls.
+    pub calls: &'t mut [B],
+}
+
+impl<A: 'static, B: 'static> Tables<A, B> for Lent<'_, A, B> {
+    #[inline(always)]
+    fn choices(&self) -> &[A] {
+        self.choices
+    }
+    #[inline(always)]
+    fn calls(&self) -> &[B] {
+        self.calls
+    }
+    #[inline(always)]
+    fn both_mut(&mut self) -> (&mut [A], &mut [B]) {
+        (self.choices, self.calls)
+    }
+}
