@@ -268,6 +268,20 @@ impl Delta {
     }
 }
 
+/// What a tool call delta calls, which is in the deltas behind it: parts of the payload, empty if absent.
+#[derive(Clone, Copy, Debug)]
+pub struct Called {
+    /// The name.
+    pub name: Part,
+    /// The arguments.
+    pub arguments: Part,
+}
+
+impl Called {
+    /// Neither a name nor arguments.
+    pub const NOTHING: Called = Called { name: Part::NONE, arguments: Part::NONE };
+}
+
 const _: () = assert!(core::mem::size_of::<Delta>() == 48);
 
 #[cfg(test)]

@@ -409,7 +409,7 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
         let flags = slot.flags & !flag::BODY | flag::WHOLE;
         let mut new = Slot { flags, calls: 0, function: Live::NONE, ..*slot };
         let key = |kind: u8| Key::new(kind, place, 0);
-        let mut others = 0usize;
+        let (mut others, mut call) = (0usize, 0);
         for part in message.deltas() {
             match part {
                 // A role that came before stays.
@@ -439,8 +439,9 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
                     new.set(flag::FUNCTION);
                     self.untracked(key(kind::FUNCTION_ARGUMENTS), text);
                 }
-                // A call of a whole message is listed where it stands.
-                Update::Call(CallUpdate { call, id, kind, custom, .. }) => {
+                // A call of a whole message is listed where it stands, among those that are calls.
+                Update::Call(CallUpdate { id, kind, custom, .. }) => {
+                    call = new.calls;
                     if usize::try_from(call).is_ok_and(|call| call >= CALLS) {
                         (self.state.fill, self.state.live) = (fill, live);
                         return self.fail(LogError::TooManyCalls);
@@ -449,10 +450,10 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
                         self.state.quirks |= text.quirks();
                     }
                     self.call_facts(place, call, custom, id, kind);
-                    new.calls = new.calls.saturating_add(1);
+                    new.calls = call.saturating_add(1);
                 }
-                Update::CallName { call, text, .. } => _ = self.untracked(Key::new(kind::CALL_NAME, place, call), text),
-                Update::CallArguments { call, text } => {
+                Update::CallName { text, .. } => _ = self.untracked(Key::new(kind::CALL_NAME, place, call), text),
+                Update::CallArguments { text, .. } => {
                     self.untracked(Key::new(kind::CALL_ARGUMENTS, place, call), text);
                 }
                 Update::Audio(audio) => self.audio(place, &mut new, &audio),

@@ -8,7 +8,7 @@ use super::frames::{Frame, Frames};
 use super::handler::Stop;
 use super::Machine;
 use crate::chat::{Cursor, TokenCounts, Update};
-use crate::delta::{Delta, Kind, Meta, Part, FLAG_NUMBER};
+use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NUMBER};
 use crate::track::{Taken, Tracker};
 use crate::{Error, QuirkSet, Storage};
 
@@ -54,7 +54,7 @@ pub trait Sink {
 /// Per-choice state: a [`Tracker`] of any size.
 pub trait Track: sealed::Sealed {
     /// As [`Tracker::take`].
-    fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken;
+    fn take(&mut self, delta: &mut Delta, called: Called, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken;
     /// Takes in a text that needs no change. `false`: it may need one, and nothing was taken in.
     fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool;
     /// As [`Tracker::flush`].
@@ -68,8 +68,8 @@ mod sealed {
 
 impl<const CHOICES: usize, const CALLS: usize> Track for Tracker<CHOICES, CALLS> {
     #[inline(always)]
-    fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
-        Tracker::take(self, delta, name, payload, offset, quirks)
+    fn take(&mut self, delta: &mut Delta, called: Called, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
+        Tracker::take(self, delta, called, payload, offset, quirks)
     }
     #[inline(always)]
     fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool {
@@ -706,8 +706,8 @@ impl Progress {
                     None => return Ok(()),
                 },
             };
-            let name = self.cursor.name_of_call();
-            match tracker.take(&mut delta, name, payload, context.start, &mut self.quirks) {
+            let called = self.cursor.called();
+            match tracker.take(&mut delta, called, payload, context.start, &mut self.quirks) {
                 Taken::Keep => {}
                 Taken::Drop => continue,
                 Taken::Before(waited) => {
