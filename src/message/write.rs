@@ -1,9 +1,10 @@
 //! What an update writes to a log.
 
 use super::error::LogError;
-use super::record::{kind, Fill, Key};
-use super::table::{flag, Live, Saved, Slot, Table};
-use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, Message, Update};
+use super::members::{Entries, Entry, MAX_MEMBERS};
+use super::record::{kind, Fill, Key, Record, Records, HEADER};
+use super::table::{flag, Live, Saved, Slot, Table, NO_MEMBERS};
+use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, Message, OtherMember, Update};
 use crate::delta::Meta;
 use crate::json::{self, Text, Value};
 use crate::QuirkSet;
@@ -99,6 +100,11 @@ impl<const CHOICES: usize, const CALLS: usize> State<CHOICES, CALLS> {
         let table = &self.table;
         self.fill.pack(buffer, |record| table.is_live(record));
         self.table.all_live();
+        if self.table.top.members != NO_MEMBERS {
+            let log = buffer.get(..self.fill.len).unwrap_or_default();
+            let members = Records::of(log).find(|record| record.key.kind() == kind::MEMBERS);
+            self.table.top.members = members.map_or(NO_MEMBERS, |record| record.at);
+        }
         self.stale = false;
         self.packed = self.fill.len;
     }
@@ -237,6 +243,50 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
         if !text.is_empty() && !self.state.table.know(kind) {
             self.untracked(Key::new(kind, 0, 0), text);
         }
+    }
+
+    /// A member of a provider, in the place of the last of its name. All of them are in one record, which is written anew when
+    /// one has changed.
+    pub(super) fn member(&mut self, member: &OtherMember<'_>) {
+        let begin = self.state.table.top.members;
+        let log = self.buffer.get(..self.state.fill.len).unwrap_or_default();
+        let old = usize::try_from(begin).ok().filter(|_| begin != NO_MEMBERS).and_then(|at| Record::at(log, at));
+        let body = old.as_ref().map_or(&b""[..], |record| record.body);
+        // Without one of its name it stands behind the others.
+        let (mut from, mut to, mut count) = (body.len(), body.len(), 0usize);
+        for entry in Entries::of(body) {
+            if entry.is(member.owner, member.choice, member.name) {
+                if entry.value == member.value.raw() {
+                    return;
+                }
+                (from, to) = (entry.at, entry.end);
+            } else {
+                count = count.saturating_add(1);
+            }
+        }
+        if count >= MAX_MEMBERS {
+            return self.fail(LogError::TooLong);
+        }
+        let (start, len) = ((begin as usize).saturating_add(HEADER), body.len());
+        let live = Live { begin, len: u32::try_from(len).unwrap_or(u32::MAX) };
+        let new = self.replace(if old.is_some() { live } else { Live::NONE });
+        self.state.table.top.members = new.begin;
+        self.append(|fill, buffer| {
+            fill.begin(buffer, Key::new(kind::MEMBERS, 0, 0));
+            fill.put_again(buffer, start, from);
+            Entry::put(fill, buffer, member);
+            fill.put_again(buffer, start.saturating_add(to), len.saturating_sub(to));
+        });
+    }
+
+    /// The entries of `reasoning_details`, behind the others.
+    pub(super) fn details(&mut self, member: &OtherMember<'_>) {
+        let Some(place) = self.state.table.place_or_new(member.choice) else {
+            return self.fail(LogError::TooManyChoices);
+        };
+        self.list(Key::new(kind::DETAILS, place, 0), member.value);
+        // Whoever asks whether there are some reads the log.
+        self.state.fill.settle(self.buffer);
     }
 
     pub(super) fn put(&mut self, choice: u32, update: &Update<'_>) {

@@ -132,6 +132,8 @@ pub struct Emitter {
     taken: usize,
     /// Which members of the top level were emitted: a bit for each [`Meta`].
     metas: u8,
+    /// How many other members of the pending event were emitted.
+    members: u32,
     /// Why a delta was left out.
     limit: Option<Error>,
     /// Quirks of the deltas and their texts.
@@ -164,6 +166,7 @@ impl Emitter {
             delta: None,
             taken: 0,
             metas: 0,
+            members: 0,
             limit: None,
             quirks: QuirkSet::EMPTY,
             unreported: QuirkSet::EMPTY,
@@ -310,7 +313,7 @@ impl Emitter {
     fn begin(&mut self, found: Found) {
         self.found = found;
         self.cursor.restart();
-        (self.delta, self.taken, self.limit) = (None, 0, None);
+        (self.delta, self.taken, self.limit, self.members) = (None, 0, None, 0);
         self.quirks = QuirkSet::EMPTY;
         (self.paused, self.stop) = (false, None);
     }
@@ -566,7 +569,8 @@ impl Emitter {
         self.put(&Context::nothing((start, end)), delta, self.stage, sink)
     }
 
-    /// Emits the members of the top level that describe the response, each once a stream: the first that is not empty.
+    /// Emits the members of the top level that describe the response, each once a stream: the first that is not empty. Then
+    /// all members that no other delta is made of.
     #[inline(never)]
     fn metas<S: Sink>(&mut self, context: &Context<'_>, sink: &mut S) -> Result<(), Full> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
@@ -587,6 +591,10 @@ impl Emitter {
                 self.put(context, delta, Stage::Meta, sink)?;
                 self.metas |= bit;
             }
+        }
+        for member in chunk.other_members().skip(self.members as usize) {
+            self.put(context, member.delta(context.payload()), Stage::Meta, sink)?;
+            self.members = self.members.saturating_add(1);
         }
         Ok(())
     }
