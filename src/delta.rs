@@ -120,15 +120,30 @@ pub enum Meta {
     Provider = 4,
     /// Of a choice: `native_finish_reason`, the reason that the model's own provider gave.
     NativeFinishReason = 5,
+    /// Any other member of the top level that is not null, in each chunk that has it: raw JSON, with its name before it as in
+    /// an object (`"name":value`).
+    Member = 6,
+    /// The same of a choice.
+    ChoiceMember = 7,
+    /// The same of a delta, `reasoning_details` too.
+    DeltaMember = 8,
+    /// The same of a `message`.
+    MessageMember = 9,
 }
 
 impl Meta {
     /// The member with this number.
     pub fn from_number(number: u32) -> Option<Meta> {
+        use Meta::{ChoiceMember, DeltaMember, Member, MessageMember};
         use Meta::{NativeFinishReason, Object, Provider, ServiceTier, SystemFingerprint};
-        [Object, SystemFingerprint, ServiceTier, Provider, NativeFinishReason]
-            .into_iter()
-            .find(|meta| *meta as u32 == number)
+        let texts = [Object, SystemFingerprint, ServiceTier, Provider, NativeFinishReason];
+        let mut all = texts.into_iter().chain([Member, ChoiceMember, DeltaMember, MessageMember]);
+        all.find(|meta| *meta as u32 == number)
+    }
+
+    /// Whether it is a member that no other delta is made of: raw JSON.
+    pub fn is_member(self) -> bool {
+        self as u8 >= Meta::Member as u8
     }
 }
 
@@ -266,6 +281,20 @@ impl Delta {
     pub fn number(&self) -> Option<u64> {
         self.has(FLAG_NUMBER).then_some(self.number)
     }
+}
+
+/// What a tool call delta calls, which is in the deltas behind it: parts of the payload, empty if absent.
+#[derive(Clone, Copy, Debug)]
+pub struct Called {
+    /// The name.
+    pub name: Part,
+    /// The arguments.
+    pub arguments: Part,
+}
+
+impl Called {
+    /// Neither a name nor arguments.
+    pub const NOTHING: Called = Called { name: Part::NONE, arguments: Part::NONE };
 }
 
 const _: () = assert!(core::mem::size_of::<Delta>() == 48);

@@ -115,6 +115,8 @@ quirks! {
     RawControl = 24, "C33", "a raw control character stood in a string";
     /// An escape that JSON does not know was kept as it stood.
     BadEscape = 25, "C33", "an escape that JSON does not know was kept as it stood";
+    /// A fragment of a tool call came with another ID; the call kept its first.
+    ChangedCallId = 26, "C16", "a fragment of a tool call came with another ID";
 }
 
 impl fmt::Display for Quirk {

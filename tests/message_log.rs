@@ -6,10 +6,10 @@
 mod common;
 
 use common::corpus::{recorded, samples};
-use deltawire::chat::{Chunk, Index};
+use deltawire::chat::{Chunk, Index, Owner};
 use deltawire::delta::{Kind, FLAG_MORE};
 use deltawire::message::{
-    appends_pieces, AssembleError, Assembler, Completion, Failure, Field, LogError, LogSink, MessageLog,
+    appends_pieces, AssembleError, Assembler, Completion, Failure, Field, LogError, LogSink, Member, MessageLog,
 };
 use deltawire::stream::{Emitter, Machine, Outcome, Record, Records, FLAG_AUX_SCRATCH, FLAG_TEXT_SCRATCH};
 use deltawire::track::Tracker;
@@ -137,6 +137,14 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         Some(String::from_utf8_lossy(&text).into_owned())
     }
 
+    fn same_members(&self, owner: Owner, choice: u32, members: &[Member], what: &str) {
+        for member in members {
+            let got = self.log.member(&self.buffer, owner, choice, &member.name).map(|value| value.raw());
+            assert_eq!(got, Some(member.value.as_bytes()), "{what}: {owner:?} {}", member.name);
+        }
+        assert_eq!(self.log.members(&self.buffer, owner, choice).count(), members.len(), "{what}");
+    }
+
     /// Compares all that there is to be asked for with the message, and gives how many texts that were.
     fn compare(&self, message: &Completion, what: &str) -> u64 {
         for (extended, expected) in
@@ -181,6 +189,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
                 );
             }
         }
+        self.same_members(Owner::Chunk, 0, &message.members, what);
         assert_eq!(self.log.created(), message.created);
         assert_eq!(self.log.choices(), message.choices.len());
         assert_eq!(self.log.choice_index(message.choices.len()), None);
@@ -192,6 +201,10 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
             same(Field::Refusal, index, 0, choice.refusal.as_deref());
             same(Field::Reasoning, index, 0, choice.reasoning.as_deref());
             same(Field::FinishReason, index, 0, choice.finish_reason.as_deref());
+            let details = lossy(choice.reasoning_details.value().raw());
+            same(Field::ReasoningDetails, index, 0, Some(&*details).filter(|details| *details != "[]"));
+            self.same_members(Owner::Choice, index, &choice.members, what);
+            self.same_members(Owner::Delta, index, &choice.message_members, what);
             same(Field::NativeFinishReason, index, 0, choice.native_finish_reason.as_deref());
             same(Field::ChoiceError, index, 0, error(&choice.error).map(|(_, text)| text).as_deref());
             let function = choice.function_call.as_ref();
@@ -383,7 +396,11 @@ impl Counts {
         let pushed = pushed(bytes, config);
         assert_eq!((pushed.message(), pushed.error()), (Ok(message.clone()), assembler.error()), "{what}");
         assert_eq!(ample.grown, 0);
-        assert_eq!(ample.buffer[..ample.log.len()], tiny.buffer[..tiny.log.len()], "{what}");
+        // A member that a chunk has twice is written once more after a move.
+        let of_choice = |choice: &deltawire::message::Choice| choice.members.len() + choice.message_members.len();
+        if message.members.len() + message.choices.iter().map(of_choice).sum::<usize>() == 0 {
+            assert_eq!(ample.buffer[..ample.log.len()], tiny.buffer[..tiny.log.len()], "{what}");
+        }
         if fits {
             small.finish(&mut narrow);
             self.texts += small.compare(&message, what);
@@ -475,10 +492,18 @@ fn random_payload(random: &mut impl FnMut(usize) -> usize) -> String {
         }
         format!("{{{}}}", call.join(","))
     };
+    let detail = |random: &mut dyn FnMut(usize) -> usize| {
+        let index = ["0", "0", "1", "null"][random(4)];
+        let rest = ["", ",\"data\":\"ENC\"", ",\"signature\":\"s\"", ",\"format\":null"][random(4)];
+        let kind = ["text", "summary"][random(2)];
+        format!(r#"{{"type":"reasoning.{kind}","{kind}":"{}","index":{index}{rest}}}"#, text(random))
+    };
     let body = |random: &mut dyn FnMut(usize) -> usize| {
         let mut members = Vec::new();
         for _ in 0..random(4) {
-            members.push(match random(11) {
+            members.push(match random(13) {
+                11 => format!(r#""reasoning_details":[{},{}]"#, detail(random), detail(random)),
+                12 => format!(r#""sign\u0061ture":{},"reasoning_details":null"#, raws[random(raws.len())]),
                 0 => format!(r#""role":"{}""#, ["assistant", "tool", ""][random(3)]),
                 1 | 2 => format!(r#""content":"{}""#, text(random)),
                 3 => format!(r#""reasoning":"{}""#, text(random)),
@@ -511,7 +536,8 @@ fn random_payload(random: &mut impl FnMut(usize) -> usize) -> String {
             2 => {}
             _ => members.push(format!(r#""delta":{{{}}}"#, body(random))),
         }
-        match random(10) {
+        match random(11) {
+            4 => members.push(format!(r#""content_filter_results":{}"#, raws[random(raws.len())])),
             0 => members.push(format!(r#""finish_reason":"{}""#, ["stop", "length", ""][random(3)])),
             1 => members.push(format!(r#""native_finish_reason":"{}""#, ["END", "MAX", ""][random(3)])),
             2 => {
@@ -527,7 +553,10 @@ fn random_payload(random: &mut impl FnMut(usize) -> usize) -> String {
     };
     let mut members = Vec::new();
     for _ in 0..random(3) {
-        members.push(match random(9) {
+        members.push(match random(12) {
+            9 => format!(r#""citations":{}"#, raws[random(raws.len())]),
+            10 => format!(r#""timings":{{"n":-0,"m":{}}},"obfuscation":"x""#, random(1000)),
+            11 => r#""x_groq":{"id":"q","usage":{"seed":15924764223251450000}},"n\"":1"#.to_string(),
             0 => format!(r#""id":"{}""#, text(random)),
             1 => format!(r#""model":"{}""#, text(random)),
             2 => format!(r#""provider":"{}""#, text(random)),
@@ -574,6 +603,9 @@ fn a_buffer_that_is_too_small_changes_nothing() {
         r#"{"choices":[{"index":2,"delta":{"content":"delta"},"finish_reason":"stop"}]}"#.to_string(),
         r#"{"choices":[{"index":2,"finish_reason":"longer"}],"usage":{"total_tokens":1}}"#.to_string(),
         r#"{"choices":[],"usage":{"total_tokens":22},"error":"e"}"#.to_string(),
+        r#"{"choices":[],"citations":["a"]}"#.to_string(),
+        delta(0, r#""reasoning_details":[{"type":"t","index":0,"text":"a"}]"#),
+        delta(0, r#""reasoning_details":[{"type":"t","index":0,"text":"b"},{"data":"c"}]"#),
     ];
     let (mut tracker, mut log): (Tracker, MessageLog) = Default::default();
     let mut buffer = vec![0; 4096];
@@ -821,4 +853,82 @@ fn texts_of_errors() {
     assert_eq!(say(&log, &buffer, Field::ErrorMessage).as_deref(), Some("out of \u{fffd} luck"));
     assert_eq!(say(&log, &buffer, Field::ErrorCode), None);
     assert_eq!(log.error_is_json(&buffer), Some(false));
+}
+
+/// The message of these payloads, extended.
+fn extended(payloads: &[String]) -> String {
+    let (mut tracker, mut logged) = (Tracker::<128, 256>::new(), Logged::<128, 256>::new(0));
+    each_chunk(payloads, |chunk| assert_eq!(logged.add(&mut tracker, chunk), None));
+    logged.json(true)
+}
+
+#[test]
+fn members_of_providers_are_kept_as_they_came() {
+    let json = extended(&[
+        r#"{"id":"c","citations":["a"],"timings":{"n":1},"x_groq":{"id":"q"},"obfuscation":"pad","choices":[{"index":0,"delta":{"content":"a","sig":"1"},"content_filter_results":{},"stop_reason":null}]}"#.to_string(),
+        r#"{"citations":["a", "b"],"timings":{"n": -0,"m":18446744073709551616},"choices":[{"index":0,"delta":{"sig":null,"content":"b"},"stop_reason":7}]}"#.to_string(),
+        r#"{"citations":null,"choices":[{"index":1,"delta":{"content":"c","sig":"2"},"content_filter_results":{"x":1}}],"\u0063itations":["c"]}"#.to_string(),
+    ]);
+    assert_eq!(
+        json,
+        concat!(
+            r#"{"id":"c","object":"chat.completion","choices":["#,
+            r#"{"index":0,"message":{"content":"ab","sig":"1"},"finish_reason":null,"content_filter_results":{},"stop_reason":7},"#,
+            r#"{"index":1,"message":{"content":"c","sig":"2"},"finish_reason":null,"content_filter_results":{"x":1}}],"#,
+            r#""citations":["c"],"timings":{"n": -0,"m":18446744073709551616},"x_groq":{"id":"q"}}"#,
+        )
+    );
+}
+
+#[test]
+fn reasoning_details_are_joined_where_they_belong_together() {
+    let details = |entries: &[&str]| {
+        let payloads: Vec<String> =
+            entries.iter().map(|entries| delta(0, &format!(r#""reasoning_details":[{entries}]"#))).collect();
+        let message: Value = serde_json::from_str(&extended(&payloads)).unwrap();
+        message["choices"][0]["message"]["reasoning_details"].clone()
+    };
+    let entries = |text: &str| serde_json::from_str::<Value>(&format!("[{text}]")).unwrap();
+    // Other members: the last that is not null.
+    let joined = details(&[
+        r#"{"type":"reasoning.text","text":"a\n","index":0,"format":"f","signature":null}"#,
+        r#"{"type":"reasoning.text","text":"b","index":0},{"index":0,"type":"reasoning.text","text":"\u00e9","signature":"s"}"#,
+        r#"{"type":"reasoning.text","text":null,"index":0,"format":null}"#,
+    ]);
+    let whole = r#"{"type":"reasoning.text","text":"a\nb\u00e9","index":0,"format":"f","signature":"s"}"#;
+    assert_eq!(joined, entries(whole));
+    // Another type or index: entries of their own, joined among themselves.
+    let a = r#"{"type":"t","text":"a","index":0}"#;
+    for other in [r#"{"type":"s","summary":"SUMMARY","index":0}"#, r#"{"type":"t","text":"SUMMARY","index":1}"#] {
+        let b = other.replace("SUMMARY", "b");
+        let joined = other.replace("SUMMARY", "bb");
+        assert_eq!(details(&[a, &b, &b, a]), entries(&format!("{a},{joined},{a}")));
+    }
+    // `data`, or no index: as they came.
+    for other in [
+        r#"{"type":"t","text":"b"}"#,
+        r#"{"type":"t","text":"b","index":null}"#,
+        r#"{"type":"t","data":"b","index":0}"#,
+        r#"{"data":"b","index":0}"#,
+    ] {
+        assert_eq!(details(&[a, other, other, a]), entries(&format!("{a},{other},{other},{a}")));
+    }
+}
+
+#[test]
+fn members_are_bounded() {
+    let mut logged = Logged::<128, 256>::new(0);
+    let mut tracker = Tracker::<128, 256>::new();
+    let payloads: Vec<String> = (0..66).map(|n| format!(r#"{{"choices":[],"m{n}":{n}}}"#)).collect();
+    let mut errors = Vec::new();
+    each_chunk(&payloads, |chunk| errors.extend(logged.add(&mut tracker, chunk)));
+    assert_eq!(errors, [LogError::TooLong; 2]);
+    assert_eq!(logged.log.left_out(), Some(LogError::TooLong));
+    assert_eq!(logged.log.member(&logged.buffer, Owner::Chunk, 0, "m63").unwrap().raw(), b"63");
+    // What changes in each chunk makes room.
+    let mut changing = Logged::<128, 256>::new(0);
+    let payloads: Vec<String> = (0..10_000).map(|n| format!(r#"{{"choices":[],"timings":{{"n":{n}}}}}"#)).collect();
+    each_chunk(&payloads, |chunk| assert_eq!(changing.add(&mut tracker, chunk), None));
+    assert!(changing.log.len() < 4096, "{}", changing.log.len());
+    assert_eq!(changing.log.member(&changing.buffer, Owner::Chunk, 0, "timings").unwrap().raw(), br#"{"n":9999}"#);
 }

@@ -27,6 +27,18 @@ struct Call {
     kind: String,
     name: String,
     arguments: String,
+    /// Of the naive reader, until the stream ends.
+    place: Place,
+}
+
+/// Where a call stands among the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Place {
+    index: u64,
+    /// It came without an index.
+    is_made_up: bool,
+    /// Where it stood last in the array.
+    position: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +49,8 @@ struct Choice {
     refusal: String,
     function: Call,
     calls: Vec<Call>,
+    /// Of the naive reader, until the stream ends: the call that was spoken of last.
+    open: Option<usize>,
     tokens: Vec<Value>,
     finish: String,
     error: Option<String>,
@@ -111,7 +125,7 @@ impl Handler for Collector {
             Update::Message(message) => {
                 let value: Value = serde_json::from_slice(message.value().raw()).unwrap();
                 let choice = self.choice(at);
-                (choice.content, choice.calls) = (String::new(), Vec::new());
+                (choice.content, choice.calls, choice.open) = (String::new(), Vec::new(), None);
                 Naive::delta(choice, &value);
                 Naive::close_choice(choice);
             }
@@ -276,7 +290,7 @@ impl Naive {
             *seen |= !text.is_empty();
         }
         if value["message"].is_object() && !*seen {
-            (choice.content, choice.calls) = (String::new(), Vec::new());
+            (choice.content, choice.calls, choice.open) = (String::new(), Vec::new(), None);
             Naive::delta(choice, &value["message"]);
         }
         choice.tokens.extend(value["logprobs"]["content"].as_array().into_iter().flatten().cloned());
@@ -318,35 +332,65 @@ impl Naive {
         let details = (!details.is_empty()).then_some(&details[..]);
         choice.reasoning += reasoning.or(details).or_else(rest).unwrap_or("");
         Naive::fragment(&mut choice.function, &delta["function_call"]);
-        let mut open = choice.calls.len().checked_sub(1);
-        for value in delta["tool_calls"].as_array().into_iter().flatten() {
-            let id = filled(&value["id"]).unwrap_or("");
-            let key = value["index"].as_u64().map(|index| index.to_string());
-            // Until the end the index stands before the ID.
-            let tag = |call: &Call| call.id.split_once('\n').map(|(tag, id)| (tag.to_string(), id.to_string()));
-            let at = choice.calls.iter().rposition(|call| {
-                let (tag, known) = tag(call).unwrap();
-                match &key {
-                    Some(key) => tag == *key && (id.is_empty() || known.is_empty() || known == id),
-                    None if !id.is_empty() => known == id,
-                    None => false,
-                }
-            });
-            let at = at.or_else(|| open.filter(|_| key.is_none() && id.is_empty())).unwrap_or_else(|| {
-                let tag = key.clone().unwrap_or_else(|| "-".to_string());
-                choice.calls.push(Call { id: format!("{tag}\n"), ..Call::default() });
-                choice.calls.len() - 1
-            });
-            open = Some(at);
-            let call = &mut choice.calls[at];
-            if call.id.ends_with('\n') {
-                call.id += id;
-            }
-            if call.kind.is_empty() {
-                call.kind += filled(&value["type"]).unwrap_or("");
-            }
-            Naive::fragment(call, &value["function"]);
+        for (position, value) in delta["tool_calls"].as_array().into_iter().flatten().enumerate() {
+            Naive::call(choice, position, value);
         }
+    }
+
+    /// An element of `tool_calls`, by the table of C13 to C19.
+    fn call(choice: &mut Choice, position: usize, value: &Value) {
+        let (id, index, function) = (filled(&value["id"]), value["index"].as_u64(), &value["function"]);
+        let (name, arguments) = (filled(&function["name"]), filled(&function["arguments"]).unwrap_or(""));
+        if id.is_none() && name.is_none() && arguments.is_empty() {
+            return;
+        }
+        let calls = &choice.calls;
+        let open = choice.open;
+        let own = |at: usize| id.is_none_or(|id| calls[at].id == id);
+        let in_place = |at: usize| calls[at].place.is_made_up && calls[at].place.position == position;
+        let latest = |wanted: &dyn Fn(usize) -> bool| (0..calls.len()).rev().find(|at| wanted(*at));
+        let spoken_of = if let Some(index) = index {
+            let under = |at: usize| calls[at].place.index == index;
+            open.filter(|at| under(*at) && own(*at))
+                .or_else(|| latest(&|at| under(at) && own(at)))
+                .or_else(|| latest(&under))
+        } else if let Some(at) = id.and_then(|_| latest(&own)) {
+            Some(at)
+        } else {
+            let is_next = position > 0 && (id.is_some() || name.is_some());
+            open.filter(|at| in_place(*at)).or_else(|| latest(&in_place)).or(open.filter(|_| !is_next))
+        };
+        let opens = spoken_of.is_none_or(|at| {
+            let call = &calls[at];
+            let object = object_of(&call.arguments);
+            match (id, name, object) {
+                (Some(id), ..) if id == call.id => false,
+                (Some(_), name, object) => name.is_some() || object.is_some(),
+                (None, Some(name), Some(object)) if !call.name.is_empty() => {
+                    let new = trimmed(arguments);
+                    name != call.name || call.id.is_empty() && !new.is_empty() && new != object
+                }
+                _ => false,
+            }
+        });
+        let taken = calls.iter().any(|call| call.place.index == position as u64);
+        let next = calls.iter().map(|call| call.place.index + 1).max().unwrap_or(0);
+        let free = if taken { next } else { position as u64 };
+        let at = spoken_of.filter(|_| !opens).unwrap_or(calls.len());
+        if at == calls.len() {
+            let place = Place { index: index.unwrap_or(free), is_made_up: index.is_none(), position };
+            choice.calls.push(Call { place, ..Call::default() });
+        }
+        choice.open = Some(at);
+        let call = &mut choice.calls[at];
+        call.place.position = position;
+        if call.id.is_empty() {
+            call.id += id.unwrap_or("");
+        }
+        if call.kind.is_empty() {
+            call.kind += filled(&value["type"]).unwrap_or("");
+        }
+        Naive::fragment(call, function);
     }
 
     fn fragment(call: &mut Call, function: &Value) {
@@ -366,8 +410,9 @@ impl Naive {
     }
 
     fn close_choice(choice: &mut Choice) {
+        choice.open = None;
         for call in &mut choice.calls {
-            call.id = call.id.split_once('\n').map_or(call.id.clone(), |(_, id)| id.to_string());
+            call.place = Place::default();
             call.arguments = join_halves(&call.arguments);
         }
         let texts = [&mut choice.content, &mut choice.reasoning, &mut choice.refusal, &mut choice.function.arguments];
@@ -375,6 +420,31 @@ impl Naive {
             *text = join_halves(text);
         }
     }
+}
+
+/// The object that a text begins with, by its brackets alone.
+fn object_of(text: &str) -> Option<&str> {
+    let text = text.trim_start_matches([' ', '\t', '\n', '\r']);
+    let (mut depth, mut in_string, mut escaped) = (0, false, false);
+    for (at, char) in text.char_indices() {
+        match char {
+            _ if at == 0 && char != '{' => return None,
+            _ if escaped => escaped = false,
+            '\\' if in_string => escaped = true,
+            '"' => in_string = !in_string,
+            '{' | '[' if !in_string => depth += 1,
+            '}' | ']' if !in_string => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(&text[..=at]);
+        }
+    }
+    None
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|char: char| char.is_ascii_whitespace())
 }
 
 fn filled(value: &Value) -> Option<&str> {
@@ -402,6 +472,7 @@ fn harmless() -> QuirkSet {
         Quirk::NullChunk,
         Quirk::MissingChoiceIndex,
         Quirk::ReusedCallIndex,
+        Quirk::ChangedCallId,
         Quirk::ArgumentsAfterEnd,
         Quirk::DeltaAfterFinish,
         Quirk::SecondFinish,
@@ -556,19 +627,24 @@ fn object(members: Vec<Option<(&'static str, Json)>>) -> impl Strategy<Value = J
 }
 
 fn tool_call() -> impl Strategy<Value = Json> {
-    let name = prop_oneof![Just(None), Just(Some("f")), Just(Some("get_weather"))];
-    (0..3u32, prop::bool::ANY, name, member("arguments", text())).prop_flat_map(|(index, first, name, arguments)| {
-        let quoted = |text: &str| Json::Raw(format!("\"{text}\""));
+    let quoted = |text: &str| Json::Raw(format!("\"{text}\""));
+    let index = prop_oneof![3 => (0..3u32).prop_map(Some), 1 => Just(None)];
+    let id = prop_oneof![3 => Just(None), 2 => (0..3u32).prop_map(Some)];
+    let name = prop_oneof![2 => Just(None), 1 => Just(Some("f")), 1 => Just(Some("get_weather"))];
+    const PIECES: &[&str] = &["{", "}", "{}", r#"{\"x\":1}"#, r#"{\"x\":\"}"#, r#"\"}"#, " ", ""];
+    let arguments = prop_oneof![1 => text(), 3 => prop::sample::select(PIECES).prop_map(move |piece| quoted(piece))];
+    let call = (index, id, name, member("arguments", arguments)).prop_flat_map(move |(index, id, name, arguments)| {
         let name = name.map(|name| ("name", quoted(name)));
         object(vec![name, arguments]).prop_flat_map(move |function| {
             object(vec![
-                Some(("index", Json::Raw(index.to_string()))),
-                first.then(|| ("id", quoted(&format!("call_{index}")))),
-                first.then(|| ("type", quoted("function"))),
+                index.map(|index| ("index", Json::Raw(index.to_string()))),
+                id.map(|id| ("id", quoted(&format!("call_{id}")))),
+                id.map(|_| ("type", quoted("function"))),
                 Some(("function", function)),
             ])
         })
-    })
+    });
+    prop_oneof![12 => call.boxed(), 1 => raw("null").boxed(), 1 => raw("{}").boxed()]
 }
 
 fn delta() -> impl Strategy<Value = Json> {

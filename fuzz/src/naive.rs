@@ -298,10 +298,16 @@ impl Choice {
         Some(brings)
     }
 
-    /// A call is known by its index; what has none, or comes with another ID, is odd.
+    /// A call is known by its index; what has none, comes with another ID, or with a name once an object came, is odd.
     fn call(&mut self, value: &Value) -> Option<bool> {
         let index = value["index"].as_u64().filter(|index| *index < u64::from(u32::MAX))?;
         let (id, kind) = (plain(&value["id"])?, plain(&value["type"])?);
+        let input = if value["custom"].is_null() { &value["function"]["arguments"] } else { &value["custom"]["input"] };
+        let called = if value["custom"].is_null() { &value["function"] } else { &value["custom"] };
+        let name = plain(&called["name"])?;
+        if id.is_empty() && name.is_empty() && plain(input).is_some_and(str::is_empty) {
+            return Some(false);
+        }
         let place = self.calls.partition_point(|call| call.index < index);
         if self.calls.get(place).is_none_or(|call| call.index != index) {
             self.calls.insert(place, Call { index, ..Call::default() });
@@ -309,9 +315,12 @@ impl Choice {
         let call = self.calls.get_mut(place)?;
         match (&call.id[..], id) {
             (_, "") => {}
-            ("", id) => call.id = id.to_string(),
+            ("", id) if call.name.is_empty() && call.arguments.is_empty() => call.id = id.to_string(),
             (known, id) if known == id => {}
             _ => return None,
+        }
+        if !name.is_empty() && call.arguments.contains('}') {
+            return None;
         }
         if call.kind.is_empty() {
             call.kind = kind.to_string();

@@ -9,7 +9,7 @@ use super::pass::{choice_at, further_choice, Pass};
 use super::read::{error_of, usage_of};
 use super::scalar::{index_number, input_of, member_of, text_of};
 use super::views::FinishReason;
-use crate::delta::{Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_PLAIN};
+use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_PLAIN};
 use crate::json::{Kind as Json, Text};
 
 /// Which delta of a chunk is next: offsets, plain data that outlives the chunk.
@@ -120,7 +120,7 @@ impl Cursor {
         if !self.is_off_page {
             match index.list.get(self.at) {
                 None if index.list.behind == Behind::NOTHING => return None,
-                Some(item) if item.how == How::Fragment => {
+                Some(item) if item.how == How::Fragment && !is_void(index, self.at) => {
                     self.at = self.at.wrapping_add(1);
                     self.last = Some(Kind::ToolCall);
                     return Some(whole(*item, index.part(item), payload));
@@ -143,12 +143,12 @@ impl Cursor {
         self.last = None;
     }
 
-    /// The name in the next delta, of the tool call that was just emitted; empty if it has none.
+    /// What the deltas behind a tool call call, if that was just emitted. Of a [`How::Fragment`], which has no name, nothing.
     #[inline]
-    pub(crate) fn name_of_call(&self) -> Part {
+    pub(crate) fn called(&self) -> Called {
         match self.inside {
-            Some(Inside { progress: Progress::Calls(Calls { name, .. }), .. }) => name,
-            _ => Part::NONE,
+            Some(Inside { progress: Progress::Calls(Calls { name, arguments, .. }), .. }) => Called { name, arguments },
+            _ => Called::NOTHING,
         }
     }
 
@@ -171,6 +171,9 @@ impl Cursor {
                     self.at = self.at.wrapping_add(1);
                     let part = index.part(&item);
                     if part.len == 0 || item.is_fallback() && self.last == Some(item.kind) {
+                        continue;
+                    }
+                    if item.how == How::Fragment && self.choice == 0 && is_void(index, self.at.wrapping_sub(1)) {
                         continue;
                     }
                     self.last = Some(item.kind);
@@ -350,27 +353,41 @@ impl Calls {
             self.arguments = Part::NONE;
             return Some(delta);
         }
-        let mut fields = CallIndex::EMPTY;
-        self.offset = Pass::call_at(payload, array.start as usize, self.offset as usize, &mut fields)? as u32;
-        let value = |member| fields.get(member).map(|span| own_value(payload, span));
-        let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
-        let index = value(call::INDEX).and_then(index_number);
-        let is_custom = value(call::CUSTOM).is_some_and(|value| value.kind() == Json::Object);
-        self.flags = if is_custom { FLAG_CUSTOM } else { 0 };
-        self.name = part(value(call::NAME).and_then(text_of));
-        self.arguments = part(value(call::ARGUMENTS).and_then(input_of));
-        let position = self.given;
-        self.given = position.saturating_add(1);
-        Some(Delta {
-            flags: self.flags | if index.is_some() { FLAG_NUMBER } else { 0 },
-            choice,
-            call: position,
-            number: u64::from(index.unwrap_or(0)),
-            text: part(value(call::ID).and_then(text_of)),
-            aux: part(value(call::TYPE).and_then(text_of)),
-            ..Delta::new(Kind::ToolCall)
-        })
+        loop {
+            let mut fields = CallIndex::EMPTY;
+            self.offset = Pass::call_at(payload, array.start as usize, self.offset as usize, &mut fields)? as u32;
+            let value = |member| fields.get(member).map(|span| own_value(payload, span));
+            let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
+            let index = value(call::INDEX).and_then(index_number);
+            let is_custom = value(call::CUSTOM).is_some_and(|value| value.kind() == Json::Object);
+            self.flags = if is_custom { FLAG_CUSTOM } else { 0 };
+            self.name = part(value(call::NAME).and_then(text_of));
+            self.arguments = part(value(call::ARGUMENTS).and_then(input_of));
+            let position = self.given;
+            self.given = position.saturating_add(1);
+            let id = part(value(call::ID).and_then(text_of));
+            // What has none of these is nothing.
+            if id.is_empty() && self.name.is_empty() && self.arguments.is_empty() {
+                continue;
+            }
+            return Some(Delta {
+                flags: self.flags | if index.is_some() { FLAG_NUMBER } else { 0 },
+                choice,
+                call: position,
+                number: u64::from(index.unwrap_or(0)),
+                text: id,
+                aux: part(value(call::TYPE).and_then(text_of)),
+                ..Delta::new(Kind::ToolCall)
+            });
+        }
     }
+}
+
+/// Whether the fragment at this place of the page is nothing: it was recalled, and its arguments are empty now.
+#[inline(always)]
+fn is_void(index: &Index, at: u8) -> bool {
+    let next = index.list.get(at.wrapping_add(1));
+    next.is_some_and(|next| next.kind == Kind::ToolArguments && index.part(next).len == 0)
 }
 
 fn function_arguments(choice: u32, text: Part) -> Option<Delta> {

@@ -287,11 +287,20 @@ pub(crate) struct Facts {
     pub(crate) message: bool,
     /// One of the choices has a delta.
     pub(crate) delta: bool,
+    /// There may be members that no list of deltas has ([`Chunk::other_members`](super::Chunk::other_members)).
+    pub(crate) others: bool,
 }
 
 impl Facts {
-    pub(crate) const NONE: Facts =
-        Facts { error: false, error_is_whole: false, text: false, chat: false, message: false, delta: false };
+    pub(crate) const NONE: Facts = Facts {
+        error: false,
+        error_is_whole: false,
+        text: false,
+        chat: false,
+        message: false,
+        delta: false,
+        others: false,
+    };
 }
 
 impl Default for Index {

@@ -83,6 +83,7 @@ keys! {
     Name = b"name";
     NativeFinishReason = b"native_finish_reason";
     Object = b"object";
+    Obfuscation = b"obfuscation";
     Provider = b"provider";
     ProviderFields = b"provider_specific_fields";
     Reasoning = b"reasoning";
@@ -132,6 +133,7 @@ impl Key {
             words::Name => Key::Name,
             words::NativeFinishReason => Key::NativeFinishReason,
             words::Object => Key::Object,
+            words::Obfuscation => Key::Obfuscation,
             words::Provider if raw.len() == 8 => return Key::Provider,
             words::Provider => Key::ProviderFields,
             words::Reasoning => match raw {

@@ -139,6 +139,11 @@ impl<'r> Reader<'r, '_> {
                 if fields.calls > 1 || !fields.is_fragment {
                     return self.container(spans, member, Kind::ToolCall, How::Calls);
                 }
+                // Without arguments it is nothing.
+                let least = if self.items.keeps_all { 2 } else { 3 };
+                if self.span_bytes(fields.arguments).len() < least {
+                    return;
+                }
                 // An index is no place; that it has a length keeps it from being taken for an empty text.
                 let part = Part { start: fields.call_index, len: 1, ..Part::NONE };
                 self.put(Kind::ToolCall, How::Fragment, part, false);

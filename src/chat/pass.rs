@@ -12,7 +12,7 @@ use super::list::put_choice;
 use super::page::DeltaList;
 use super::parts::part_type;
 use super::scalar::{index_number, is_error, reason_of, text_of};
-use super::work::{next_key, Notes, Work, UNKNOWN};
+use super::work::{next_key, Notes, Work, PADDING, UNKNOWN};
 use crate::json::{JsonError, Kind, Kinds, Steps};
 use crate::Quirk;
 
@@ -32,6 +32,7 @@ pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<
         return Err(fault);
     }
     index.quirks |= notes.quirks;
+    index.facts.others = notes.has_others;
     Ok((end, seen))
 }
 
@@ -116,7 +117,7 @@ impl Work<'_, '_> {
                 b"syst" { b"em_fingerprint\":" => SystemFingerprint }
                 b"choi" { b"ces\":" => Choices }
                 b"usag" { b"e\":" => Usage }
-                b"obfu" { b"scation\":" => Unknown }
+                b"obfu" { b"scation\":" => Obfuscation }
                 b"prov" { b"ider\":" => Provider }
             );
             let place = match key {
@@ -142,9 +143,16 @@ impl Work<'_, '_> {
                 Key::Provider => (top::PROVIDER, Expect::ANY),
                 Key::Usage => (top::USAGE, Expect::OBJECT),
                 Key::Error => (top::ERROR, Expect::ERROR),
-                Key::Type => (top::TYPE, Expect::ANY),
-                Key::Detail => (top::DETAIL, Expect::ANY),
-                Key::XGroq => (top::X_GROQ, Expect::ANY),
+                Key::Obfuscation => PADDING,
+                Key::Type | Key::Detail | Key::XGroq => {
+                    self.aside(|work| work.note_other());
+                    let member = match key {
+                        Key::Type => top::TYPE,
+                        Key::Detail => top::DETAIL,
+                        _ => top::X_GROQ,
+                    };
+                    (member, Expect::ANY)
+                }
                 _ => UNKNOWN,
             };
             let read = self.read()?;
@@ -294,7 +302,10 @@ impl Work<'_, '_> {
                 Key::NativeFinishReason => (choice::NATIVE_FINISH_REASON, Expect::ANY),
                 Key::Logprobs => (choice::LOGPROBS, Expect::OBJECT),
                 Key::Error => (choice::ERROR, Expect::ERROR),
-                Key::ProviderFields => (choice::PROVIDER_FIELDS, Expect::ANY),
+                Key::ProviderFields => {
+                    self.aside(|work| work.note_other());
+                    (choice::PROVIDER_FIELDS, Expect::ANY)
+                }
                 _ => UNKNOWN,
             };
             let Some(read) = self.read() else {
@@ -340,7 +351,10 @@ impl Work<'_, '_> {
                 Key::Refusal => (delta::REFUSAL, Expect::TEXT),
                 Key::ReasoningContent => (delta::REASONING_CONTENT, Expect::TEXT),
                 Key::Reasoning => (delta::REASONING, Expect::TEXT),
-                Key::ReasoningDetails => (delta::REASONING_DETAILS, Expect::ANY),
+                Key::ReasoningDetails => {
+                    self.aside(|work| work.note_other());
+                    (delta::REASONING_DETAILS, Expect::ANY)
+                }
                 Key::Thinking => (delta::THINKING, Expect::ANY),
                 Key::Thought => (delta::THOUGHT, Expect::ANY),
                 Key::FunctionCall => (delta::FUNCTION_CALL, Expect::FUNCTION),

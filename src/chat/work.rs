@@ -12,6 +12,8 @@ pub(super) struct Notes {
     pub(super) quirks: QuirkSet,
     /// The fault in the bytes, which ends the walk.
     pub(super) fault: Option<JsonError>,
+    /// A member has no place, and is neither null nor padding.
+    pub(super) has_others: bool,
 }
 
 /// The walk itself. Its steps change all the time and are kept in registers; what is seldom written is in memory.
@@ -25,6 +27,9 @@ pub(super) type Place = (usize, Expect);
 
 /// A member that has no place: it is read over.
 pub(super) const UNKNOWN: Place = (usize::MAX, Expect::ANY);
+
+/// A member that nobody wants.
+pub(super) const PADDING: Place = (usize::MAX - 1, Expect::ANY);
 
 /// Passes the next name: one of those given, recognised by the four bytes of its tag and by what follows them, or any
 /// other. Leaves the function if it is malformed.
@@ -139,7 +144,8 @@ impl<'a> Work<'a, '_> {
     /// Puts a value that was read into its place.
     #[inline(always)]
     pub(super) fn put<const N: usize>(&mut self, spans: &mut Spans<N>, (member, due): Place, read: Read) {
-        if member == UNKNOWN.0 {
+        if member >= PADDING.0 {
+            self.notes.has_others |= member == UNKNOWN.0 && !self.is_null(read);
             return;
         }
         if !read.kind.any(due.plain) {
@@ -166,6 +172,17 @@ impl<'a> Work<'a, '_> {
     #[inline(always)]
     pub(super) fn span_from(&self, start: usize) -> Span {
         span(Read { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN })
+    }
+
+    #[inline(always)]
+    fn is_null(&self, read: Read) -> bool {
+        self.steps.bytes().get(read.start) == Some(&b'n')
+    }
+
+    /// Notes that a member has a place, but that there is more to it.
+    #[inline(never)]
+    pub(super) fn note_other(&mut self) {
+        self.notes.has_others |= self.steps.peek() != b'n';
     }
 
     #[inline(always)]

@@ -116,8 +116,8 @@ impl Assembler {
         }
     }
 
-    /// Whether to drop arguments of a call that repeat the whole arguments before them. By default they are kept: the
-    /// text is what was sent.
+    /// Whether to drop arguments of a call that repeat the whole arguments before them, and `{}` before the arguments. By
+    /// default they are kept: the text is what was sent.
     pub fn drop_repeated_arguments(mut self, drop: bool) -> Self {
         self.drops_repeats = drop;
         self
@@ -366,7 +366,9 @@ impl Growable {
 /// Whether the top level of a chunk has nothing to keep.
 fn is_empty(chunk: &Chunk<'_>) -> bool {
     let texts = [chunk.id(), chunk.object(), chunk.model(), chunk.system_fingerprint(), chunk.service_tier()];
-    texts.into_iter().chain([chunk.provider()]).flatten().next().is_none() && chunk.created().is_none()
+    texts.into_iter().chain([chunk.provider()]).flatten().next().is_none()
+        && chunk.created().is_none()
+        && !chunk.index().facts.others
 }
 
 /// Makes the buffer at least so long. `false`: there is no memory.
@@ -380,16 +382,18 @@ fn grow(buffer: &mut Vec<u8>, need: usize) -> bool {
     has_memory
 }
 
-/// Drops what repeats the whole arguments at the beginning.
+/// Drops what repeats the whole arguments at the beginning, and `{}` before an object.
 fn drop_repeats(arguments: &mut Option<String>) -> Result<(), AssembleError> {
     let Some(all) = arguments else { return Ok(()) };
-    let Some(end) = Balance::default().feed(all.as_bytes()) else { return Ok(()) };
-    let Some((first, behind)) = all.split_at_checked(end) else { return Ok(()) };
+    let Some((mut first, mut behind)) = split_object(all) else { return Ok(()) };
+    while let Some((next, rest)) = split_object(behind).filter(|_| is_empty_object(first)) {
+        (first, behind) = (next, rest);
+    }
     let mut rest = behind;
     while let Some(after) = rest.trim_start().strip_prefix(first.trim_start()) {
         rest = after;
     }
-    if rest.len() == behind.len() {
+    if first.len().saturating_add(rest.len()) == all.len() {
         return Ok(());
     }
     let rest = if rest.trim().is_empty() { "" } else { rest };
@@ -400,4 +404,17 @@ fn drop_repeats(arguments: &mut Option<String>) -> Result<(), AssembleError> {
     once.push_str(rest);
     *arguments = Some(once);
     Ok(())
+}
+
+/// The object that a text begins with, and what is behind it.
+fn split_object(text: &str) -> Option<(&str, &str)> {
+    text.split_at_checked(Balance::default().feed(text.as_bytes())?)
+}
+
+fn is_empty_object(object: &str) -> bool {
+    object
+        .trim()
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'))
+        .is_some_and(|inside| inside.trim().is_empty())
 }

@@ -1,11 +1,12 @@
 //! A completion, read from a log.
 
-use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, ToolCall};
+use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
 use super::error::AssembleError;
 use super::log::MessageLogOf;
 use super::raw::{RawJson, RawList};
 use super::record::{kind, Record};
 use super::table::{flag, Rows, Slot};
+use crate::chat::Owner;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -21,6 +22,19 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         for (place, slot) in (0..).zip(table.slots()) {
             let mut choice = Choice { index: slot.index, ..Choice::default() };
             self.open(place, slot, &mut choice)?;
+            self.members_of(buffer, Owner::Choice, slot.index, &mut choice.members)?;
+            self.members_of(buffer, Owner::Delta, slot.index, &mut choice.message_members)?;
+            if self.has_details(buffer, place) {
+                let (mut bytes, mut done) = (Vec::new(), Ok(()));
+                self.put_details(buffer, place, |piece| {
+                    done = done.and(reserve_more(&mut bytes, piece.len()));
+                    if done.is_ok() {
+                        bytes.extend_from_slice(piece);
+                    }
+                });
+                done?;
+                choice.reasoning_details.append(&bytes)?;
+            }
             completion.choices.push(choice);
         }
         for record in self.records(buffer).filter(|record| table.is_live(record)) {
@@ -30,11 +44,20 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 member_of_choice(choice, &record)?;
             }
         }
+        self.members_of(buffer, Owner::Chunk, 0, &mut completion.members)?;
         if table.knows(kind::ERROR_JSON) {
             completion.error.get_or_insert_with(Failure::empty);
         }
         completion.choices.sort_unstable_by_key(|choice| choice.index);
         Ok(completion)
+    }
+
+    fn members_of(&self, buffer: &[u8], owner: Owner, choice: u32, to: &mut Vec<Member>) -> Done {
+        for (name, value) in self.members(buffer, owner, choice) {
+            reserve_more(to, 1)?;
+            to.push(Member { name: string(name.as_bytes())?, value: RawJson::of(value.raw())? });
+        }
+        Ok(())
     }
 
     /// What a choice has apart from texts, its calls in the order in which they are listed.
@@ -82,6 +105,7 @@ fn member(completion: &mut Completion, record: &Record<'_>) -> Done {
             completion.usage = Some(RawJson::of(record.body)?);
             return Ok(());
         }
+        kind::MEMBERS => return Ok(()),
         kind::ERROR_JSON => {
             completion.error = Some(Failure::Json(RawJson::of(record.body)?));
             return Ok(());
@@ -117,6 +141,7 @@ fn member_of_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
             Ok(())
         }
         kind::ANNOTATIONS => choice.annotations.append(record.body),
+        kind::DETAILS => Ok(()),
         kind::CONTENT => append(&mut choice.content, record.body),
         kind::REFUSAL => append(&mut choice.refusal, record.body),
         kind::REASONING => append(&mut choice.reasoning, record.body),
@@ -154,6 +179,10 @@ fn member_of_call(choice: &mut Choice, record: &Record<'_>) -> Done {
 
 fn reserve<T>(list: &mut Vec<T>, len: usize) -> Done {
     list.try_reserve_exact(len).map_err(|_| AssembleError::OutOfMemory)
+}
+
+fn reserve_more<T>(list: &mut Vec<T>, len: usize) -> Done {
+    list.try_reserve(len).map_err(|_| AssembleError::OutOfMemory)
 }
 
 /// Appends a piece. A piece is never empty, and is valid UTF-8.

@@ -32,6 +32,18 @@ pub struct Completion {
     pub usage: Option<RawJson>,
     /// The first error that the API reported.
     pub error: Option<Failure>,
+    /// Members of the top level that no other field has: `citations`, `timings`, …
+    pub members: Vec<Member>,
+}
+
+/// A member of a provider: of its name the last value that was not null.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// Its value, as it came.
+    pub value: RawJson,
 }
 
 impl Completion {
@@ -65,6 +77,10 @@ pub struct Choice {
     pub audio: Option<Audio>,
     /// The items of `annotations`, as strict JSON.
     pub annotations: RawList,
+    /// The entries of `reasoning_details`, as strict JSON: `text` and `summary` of consecutive entries of equal type and index
+    /// are joined, other members of them are the last that are not null. An entry with `data` stays as it is, and so does one
+    /// without an index.
+    pub reasoning_details: RawList,
     /// Why it finished, as sent; the last reason counts.
     pub finish_reason: Option<String>,
     /// What the model's own provider said of that.
@@ -73,6 +89,10 @@ pub struct Choice {
     pub logprobs: Option<Logprobs>,
     /// The first error of this choice alone.
     pub error: Option<Failure>,
+    /// Members of the choice that no other field has.
+    pub members: Vec<Member>,
+    /// Members of its deltas, or of its `message`, that no other field has.
+    pub message_members: Vec<Member>,
 }
 
 /// A `function_call` (deprecated form).

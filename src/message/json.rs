@@ -3,7 +3,7 @@
 use super::log::MessageLogOf;
 use super::record::{kind, Key};
 use super::table::{flag, Rows, Slot};
-use crate::chat::LISTS;
+use crate::chat::{Owner, LISTS};
 use crate::json;
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
@@ -12,8 +12,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ///
     /// It is the object of the API's reference, as `Serialize` of a `Completion` writes it: absent members left out,
     /// `message.content` null if there is none, `reasoning_content` for the reasoning, and `object` `chat.completion`
-    /// whatever was streamed. `extended` adds what only gateways have: `provider`, and the `native_finish_reason` of a
-    /// choice.
+    /// whatever was streamed. `extended` adds what only gateways and providers have: `provider`, the `native_finish_reason` of a
+    /// choice, `reasoning_details`, and any other [member](Self::members) of the chunks, of a choice and of its deltas.
     ///
     /// The output is one strict JSON value whatever came. Raw JSON (usage, errors, annotations, log probabilities) is
     /// written as it came where it is strict; else without whitespace, each container up to its first fault, what nests
@@ -90,6 +90,9 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.some("service_tier", kinds, key(kind::SERVICE_TIER));
         self.some("system_fingerprint", kinds, key(kind::SYSTEM_FINGERPRINT));
         self.error(kind::ERROR_JSON, kind::ERROR_TEXT, 0);
+        if extended {
+            self.members(Owner::Chunk, 0);
+        }
         self.close(b"}");
     }
 
@@ -105,7 +108,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.name("index");
         self.number(u64::from(index));
         self.name("message");
-        self.message(place, slot, kinds);
+        self.message(place, slot, kinds, extended);
         self.name("finish_reason");
         self.text_or_null(kinds, key(kind::FINISH_REASON));
         if extended {
@@ -123,10 +126,13 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             self.close(b"}");
         }
         self.error(kind::CHOICE_ERROR_JSON, kind::CHOICE_ERROR_TEXT, place);
+        if extended {
+            self.members(Owner::Choice, index);
+        }
         self.close(b"}");
     }
 
-    fn message(&mut self, place: u16, slot: &Slot, kinds: Kinds) {
+    fn message(&mut self, place: u16, slot: &Slot, kinds: Kinds, extended: bool) {
         let key = |kind: u8| Key::new(kind, place, 0);
         self.open(b"{");
         self.some("role", kinds, key(kind::ROLE));
@@ -164,7 +170,29 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             self.name("annotations");
             self.list(key(kind::ANNOTATIONS));
         }
+        if extended {
+            if kinds.has(kind::DETAILS) {
+                self.name("reasoning_details");
+                let Json { log, buffer, out, .. } = self;
+                out.put(b"[");
+                log.put_details(buffer, place, |bytes| out.put(bytes));
+                out.put(b"]");
+            }
+            self.members(Owner::Delta, slot.index);
+        }
         self.close(b"}");
+    }
+
+    /// The members of providers.
+    fn members(&mut self, owner: Owner, choice: u32) {
+        let log = self.log;
+        for (name, value) in log.members(self.buffer, owner, choice) {
+            self.element();
+            self.out.put(b"\"");
+            json::escape(name.as_bytes(), |bytes| self.out.put(bytes));
+            self.out.put(b"\":");
+            json::rewrite(value.raw(), |bytes| self.out.put(bytes));
+        }
     }
 
     fn call(&mut self, place: u16, number: u32) {

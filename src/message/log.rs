@@ -4,8 +4,8 @@ use super::error::LogError;
 use super::record::kind;
 use super::table::{CallSlot, Rows, Slot, Table};
 use super::write::{appends, weight, Before, LogWriter, State};
-use crate::chat::{CallUpdate, Chunk, Update};
-use crate::json::Text;
+use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update};
+use crate::json::{Kind, Text};
 use crate::tables::Arrays;
 use crate::track::Tracker;
 use crate::Error;
@@ -94,6 +94,11 @@ fn bound(weight: usize) -> usize {
     weight.saturating_mul(8).saturating_add(256)
 }
 
+/// Whether entries of `reasoning_details` are to be joined.
+fn is_details(member: &OtherMember<'_>) -> bool {
+    member.owner == Owner::Delta && member.name == "reasoning_details" && member.value.kind() == Kind::Array
+}
+
 /// The number of the call that an update is about.
 fn call_of(update: &Update<'_>) -> u32 {
     match update {
@@ -178,6 +183,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     #[inline(never)]
     fn put_any(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
+        if let Update::Meta(meta, text) = update {
+            if let Some(member) = OtherMember::of_meta(*meta, choice, text.raw()) {
+                return self.put_member(buffer, &member);
+            }
+        }
         let bound = bound(weight(update));
         if self.has_room(buffer, bound) && !self.is_cut {
             LogWriter { state: &mut self.state, buffer }.put(choice, update);
@@ -227,8 +237,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         id.and(put(self, buffer, kind::MODEL, model))
     }
 
-    /// Takes in what a chunk itself has: [`head`](Self::head), and the members that are updates of kind
-    /// [`Meta`](crate::delta::Kind::Meta) elsewhere. Its deltas are not taken in.
+    /// Takes in what a chunk itself has: [`head`](Self::head), the members that are updates of kind
+    /// [`Meta`](crate::delta::Kind::Meta) elsewhere, and its [`other_members`](Chunk::other_members). Its deltas are not taken in.
     ///
     /// # Errors
     ///
@@ -258,6 +268,74 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 }
             }
         }
+        if chunk.index().facts.others {
+            match self.others(buffer, chunk) {
+                need @ Err(LogError::NeedStorage { .. }) => return need,
+                put => done = done.and(put),
+            }
+        }
+        done
+    }
+
+    /// Takes in the members of providers, one by one, which does no harm if it is done twice; then `reasoning_details`.
+    #[cold]
+    #[inline(never)]
+    fn others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
+        let mut done = Ok(());
+        for member in chunk.other_members().filter(|member| !is_details(member)) {
+            match self.other(buffer, &member) {
+                need @ Err(LogError::NeedStorage { .. }) => return need,
+                put => done = done.and(put),
+            }
+        }
+        match self.details_of_all(buffer, chunk.other_members().filter(is_details)) {
+            need @ Err(LogError::NeedStorage { .. }) => need,
+            put => done.and(put),
+        }
+    }
+
+    /// Takes in a member of a provider.
+    fn other(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
+        let before = self.state.save(0, 0);
+        LogWriter { state: &mut self.state, buffer }.member(member);
+        self.conclude(buffer, before)
+    }
+
+    /// Takes in a member that came by itself.
+    #[cold]
+    #[inline(never)]
+    fn put_member(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
+        if is_details(member) {
+            self.details_of_all(buffer, [*member].into_iter())
+        } else {
+            self.other(buffer, member)
+        }
+    }
+
+    /// Takes in the `reasoning_details` of a chunk, all or none. Those of a message count if there are none.
+    #[cold]
+    #[inline(never)]
+    fn details_of_all<'a>(
+        &mut self,
+        buffer: &mut [u8],
+        members: impl Iterator<Item = OtherMember<'a>>,
+    ) -> Result<(), LogError> {
+        let before = self.state.save(0, 0);
+        let mut is_any = false;
+        for member in members {
+            let place = self.state.table.place(member.choice);
+            if !member.in_message || !place.is_some_and(|place| self.has_details(buffer, place)) {
+                is_any = true;
+                if !self.is_cut {
+                    LogWriter { state: &mut self.state, buffer }.details(&member);
+                }
+            }
+        }
+        if is_any && self.is_cut {
+            return Err(self.leave_out(LogError::TooLong));
+        }
+        let done = self.conclude(buffer, before);
+        self.is_cut |= done == Err(LogError::TooLong);
         done
     }
 
@@ -275,7 +353,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ) -> Result<(), LogError> {
         // Half a character of each channel and call may come to light.
         let halves = TRACKED.saturating_mul(4).saturating_add(TRACKED_CALLS).saturating_mul(16);
-        let need = self.len().saturating_add(bound(chunk.payload().len())).saturating_add(halves);
+        let members = self.bound_of_members(buffer, chunk);
+        let need =
+            self.len().saturating_add(bound(chunk.payload().len())).saturating_add(halves).saturating_add(members);
         if need > buffer.len() && need <= MAX_LEN {
             return Err(need_storage(need, buffer, MAX_LEN));
         }

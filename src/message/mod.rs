@@ -14,6 +14,7 @@ mod completion;
 mod error;
 mod json;
 mod log;
+mod members;
 #[cfg(feature = "alloc")]
 mod raw;
 mod read;
@@ -29,7 +30,7 @@ mod write;
 #[cfg(feature = "alloc")]
 pub use assembler::Assembler;
 #[cfg(feature = "alloc")]
-pub use completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, ToolCall};
+pub use completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
 #[cfg(feature = "alloc")]
 pub use error::AssembleError;
 pub use error::LogError;

@@ -41,6 +41,10 @@ pub enum Field {
     Refusal,
     /// Of a choice: its reasoning.
     Reasoning,
+    /// Of a choice: `reasoning_details`, an array. `text` and `summary` of consecutive entries of equal type and index are
+    /// joined, other members of them are the last that are not null. An entry with `data` stays as it is, and so does one
+    /// without an index.
+    ReasoningDetails,
     /// Of a choice: why it finished; the last reason counts.
     FinishReason,
     /// Of a choice: what the model's own provider said of that.
@@ -100,6 +104,7 @@ impl Field {
             Field::Content => Pieces(kind::CONTENT),
             Field::Refusal => Pieces(kind::REFUSAL),
             Field::Reasoning => Pieces(kind::REASONING),
+            Field::ReasoningDetails => Pieces(kind::DETAILS),
             Field::FinishReason => Pieces(kind::FINISH_REASON),
             Field::NativeFinishReason => Pieces(kind::NATIVE_FINISH_REASON),
             Field::ChoiceError | Field::ChoiceErrorMessage | Field::ChoiceErrorCode | Field::ChoiceErrorType => {
@@ -173,6 +178,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if let Some(plain) = plain {
             return error_text(self.error(buffer, kind, plain, place)?, field, out);
         }
+        if kind == kind::DETAILS {
+            return self.details_text(buffer, place, out);
+        }
         let key = if kind < kind::CALL_CUSTOM { Key::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
         let len = self.pieces(buffer, key).fold(0usize, |len, piece| len.saturating_add(piece.len()));
         if let Some(mut room) = out.get_mut(..len) {
@@ -183,6 +191,20 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             }
         }
         (len > 0).then_some(len)
+    }
+
+    fn details_text(&self, buffer: &[u8], place: u16, out: &mut [u8]) -> Option<usize> {
+        if !self.has_details(buffer, place) {
+            return None;
+        }
+        let mut len = 2usize;
+        self.put_details(buffer, place, |bytes| len = len.saturating_add(bytes.len()));
+        if let Some([open, room @ .., close]) = out.get_mut(..len) {
+            (*open, *close) = (b'[', b']');
+            let mut to = room.iter_mut();
+            self.put_details(buffer, place, |bytes| to.by_ref().zip(bytes).for_each(|(to, from)| *to = *from));
+        }
+        Some(len)
     }
 
     /// The choice with this index, and its place.

@@ -16,33 +16,37 @@ pub(super) mod kind {
     /// Raw JSON.
     pub(in crate::message) const ERROR_JSON: u8 = 7;
     pub(in crate::message) const ERROR_TEXT: u8 = 8;
+    /// All members of providers, in one record ([`Entry`](super::super::members::Entry)).
+    pub(in crate::message) const MEMBERS: u8 = 9;
 
-    pub(in crate::message) const ROLE: u8 = 9;
-    pub(in crate::message) const FINISH_REASON: u8 = 10;
-    pub(in crate::message) const NATIVE_FINISH_REASON: u8 = 11;
+    pub(in crate::message) const ROLE: u8 = 10;
+    pub(in crate::message) const FINISH_REASON: u8 = 11;
+    pub(in crate::message) const NATIVE_FINISH_REASON: u8 = 12;
     /// Raw JSON.
-    pub(in crate::message) const CHOICE_ERROR_JSON: u8 = 12;
-    pub(in crate::message) const CHOICE_ERROR_TEXT: u8 = 13;
+    pub(in crate::message) const CHOICE_ERROR_JSON: u8 = 13;
+    pub(in crate::message) const CHOICE_ERROR_TEXT: u8 = 14;
     /// Strict JSON with commas between the items, as the lists of log probabilities.
-    pub(in crate::message) const ANNOTATIONS: u8 = 14;
+    pub(in crate::message) const ANNOTATIONS: u8 = 15;
+    /// The entries of `reasoning_details`, as such a list.
+    pub(in crate::message) const DETAILS: u8 = 16;
     /// The first of six lists of log probabilities.
-    pub(in crate::message) const LISTS: u8 = 15;
+    pub(in crate::message) const LISTS: u8 = 17;
 
-    pub(in crate::message) const CONTENT: u8 = 21;
-    pub(in crate::message) const REFUSAL: u8 = 22;
-    pub(in crate::message) const REASONING: u8 = 23;
-    pub(in crate::message) const FUNCTION_NAME: u8 = 24;
-    pub(in crate::message) const FUNCTION_ARGUMENTS: u8 = 25;
-    pub(in crate::message) const AUDIO_ID: u8 = 26;
-    pub(in crate::message) const AUDIO_DATA: u8 = 27;
-    pub(in crate::message) const AUDIO_TRANSCRIPT: u8 = 28;
+    pub(in crate::message) const CONTENT: u8 = 23;
+    pub(in crate::message) const REFUSAL: u8 = 24;
+    pub(in crate::message) const REASONING: u8 = 25;
+    pub(in crate::message) const FUNCTION_NAME: u8 = 26;
+    pub(in crate::message) const FUNCTION_ARGUMENTS: u8 = 27;
+    pub(in crate::message) const AUDIO_ID: u8 = 28;
+    pub(in crate::message) const AUDIO_DATA: u8 = 29;
+    pub(in crate::message) const AUDIO_TRANSCRIPT: u8 = 30;
 
     /// Empty: the call is of a custom tool.
-    pub(in crate::message) const CALL_CUSTOM: u8 = 29;
-    pub(in crate::message) const CALL_ID: u8 = 30;
-    pub(in crate::message) const CALL_TYPE: u8 = 31;
-    pub(in crate::message) const CALL_NAME: u8 = 32;
-    pub(in crate::message) const CALL_ARGUMENTS: u8 = 33;
+    pub(in crate::message) const CALL_CUSTOM: u8 = 31;
+    pub(in crate::message) const CALL_ID: u8 = 32;
+    pub(in crate::message) const CALL_TYPE: u8 = 33;
+    pub(in crate::message) const CALL_NAME: u8 = 34;
+    pub(in crate::message) const CALL_ARGUMENTS: u8 = 35;
 }
 
 /// What a record holds, and of which choice or call. Records of one key are pieces of one text or list.
@@ -155,6 +159,17 @@ impl Fill {
         self.grow(bytes.len());
     }
 
+    /// Appends bytes that stand earlier in the log to the last record.
+    pub(super) fn put_again(&mut self, buffer: &mut [u8], from: usize, len: usize) {
+        if let Some((before, room)) = buffer.split_at_mut_checked(self.len) {
+            let bytes = before.get(from..from.saturating_add(len)).unwrap_or_default();
+            if room.len() >= bytes.len() {
+                copy(room, bytes);
+            }
+        }
+        self.grow(len);
+    }
+
     /// Appends a text, decoded, to the last record.
     pub(super) fn put_text(&mut self, buffer: &mut [u8], text: Text<'_>) {
         let copied = text.copy_to(buffer.get_mut(self.len..).unwrap_or_default());
@@ -239,7 +254,7 @@ pub(super) struct Record<'b> {
 }
 
 impl<'b> Record<'b> {
-    fn at(log: &'b [u8], at: usize) -> Option<Self> {
+    pub(super) fn at(log: &'b [u8], at: usize) -> Option<Self> {
         let (key, rest) = log.get(at..)?.split_first_chunk::<8>()?;
         let (len, rest) = rest.split_first_chunk::<4>()?;
         let body = rest.get(..usize::try_from(u32::from_le_bytes(*len)).ok()?)?;
@@ -248,6 +263,7 @@ impl<'b> Record<'b> {
 }
 
 /// The records of a log, in order.
+#[derive(Clone)]
 pub(super) struct Records<'b> {
     log: &'b [u8],
     at: usize,

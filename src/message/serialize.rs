@@ -1,6 +1,6 @@
 //! `Serialize`: a completion in the shape of a `chat.completion` that was not streamed, and JSON as it came.
 
-use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, ToolCall};
+use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
 use super::{RawJson, RawList};
 use crate::json::{Kind, Text, Value};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -19,7 +19,8 @@ impl Serialize for Completion {
 }
 
 impl Completion {
-    /// The completion with what only gateways add: `provider`, and the `native_finish_reason` of a choice.
+    /// The completion with what only gateways and providers add: `provider`, the `native_finish_reason` of a choice,
+    /// `reasoning_details`, and members that no field of a completion has.
     pub fn extended(&self) -> impl Serialize + '_ {
         Shape { completion: self, extended: true }
     }
@@ -46,6 +47,9 @@ impl Serialize for Shape<'_> {
         some(&mut map, "service_tier", &completion.service_tier)?;
         some(&mut map, "system_fingerprint", &completion.system_fingerprint)?;
         some(&mut map, "error", &completion.error)?;
+        if extended {
+            members(&mut map, &completion.members)?;
+        }
         map.end()
     }
 }
@@ -73,13 +77,16 @@ impl Serialize for One<'_> {
         let choice = self.choice;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("index", &choice.index)?;
-        map.serialize_entry("message", &Message(choice))?;
+        map.serialize_entry("message", &Message { choice, extended: self.extended })?;
         map.serialize_entry("finish_reason", &choice.finish_reason)?;
         if self.extended {
             some(&mut map, "native_finish_reason", &choice.native_finish_reason)?;
         }
         some(&mut map, "logprobs", &choice.logprobs)?;
         some(&mut map, "error", &choice.error)?;
+        if self.extended {
+            members(&mut map, &choice.members)?;
+        }
         map.end()
     }
 }
@@ -92,12 +99,20 @@ fn some<M: SerializeMap, T: Serialize>(map: &mut M, name: &'static str, value: &
     }
 }
 
+/// Writes the members of providers.
+fn members<M: SerializeMap>(map: &mut M, members: &[Member]) -> Result<(), M::Error> {
+    members.iter().try_for_each(|member| map.serialize_entry(&member.name, &member.value))
+}
+
 /// The `message` of a choice.
-struct Message<'m>(&'m Choice);
+struct Message<'m> {
+    choice: &'m Choice,
+    extended: bool,
+}
 
 impl Serialize for Message<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let choice = self.0;
+        let Message { choice, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         some(&mut map, "role", &choice.role)?;
         map.serialize_entry("content", &choice.content)?;
@@ -110,6 +125,12 @@ impl Serialize for Message<'_> {
         some(&mut map, "audio", &choice.audio)?;
         if !choice.annotations.is_empty() {
             map.serialize_entry("annotations", &choice.annotations)?;
+        }
+        if extended {
+            if !choice.reasoning_details.is_empty() {
+                map.serialize_entry("reasoning_details", &choice.reasoning_details)?;
+            }
+            members(&mut map, &choice.message_members)?;
         }
         map.end()
     }
@@ -194,8 +215,8 @@ impl Serialize for RawList {
     }
 }
 
-/// As the value that it is. Integers are `u64` or `i64` if they fit, other numbers the nearest `f64`. A container with
-/// a fault in it ends there.
+/// As the value that it is. Integers are `u64` or `i64` if they fit, other numbers and `-0` the nearest `f64`:
+/// [`MessageLog::json`](super::MessageLog::json) writes them as they came. A container with a fault in it ends there.
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Nested { value: *self, levels: MAX_DEPTH }.serialize(serializer)
@@ -251,7 +272,7 @@ impl Serialize for Nested<'_> {
 
 fn number<S: Serializer>(value: Value<'_>, serializer: S) -> Result<S::Ok, S::Error> {
     let Some(number) = value.as_number() else { return serializer.serialize_unit() };
-    if number.is_integer() {
+    if number.is_integer() && value.raw() != b"-0" {
         if let Some(value) = number.to_u64() {
             return serializer.serialize_u64(value);
         }
@@ -336,6 +357,7 @@ mod tests {
         for (json, written) in [
             ("[1e400]", "[null]"),
             ("[18446744073709551616]", "[1.8446744073709552e+19]"),
+            ("[-0,-0.0,0]", "[-0.0,-0.0,0]"),
             ("[\"\\ud800\\q\"]", "[\"\u{fffd}\\\\q\"]"),
             ("[1,2,nope]", "[1,2]"),
             (r#"{"a":1,"b":[x]}"#, r#"{"a":1,"b":[]}"#),

@@ -112,6 +112,9 @@ impl CallSlot {
     }
 }
 
+/// No record of members.
+pub(super) const NO_MEMBERS: u32 = u32::MAX;
+
 /// What belongs to no choice, and how much of the tables is in use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Top {
@@ -121,12 +124,22 @@ pub(super) struct Top {
     last_call: usize,
     /// Which members of the top level there are: one bit a kind, that of [`kind::ERROR_JSON`] for any error.
     known: u16,
+    /// Where the record of members begins; `NO_MEMBERS`: there is none.
+    pub(super) members: u32,
     pub(super) created: Option<u64>,
     pub(super) usage: Live,
 }
 
 impl Top {
-    const EMPTY: Top = Top { choice_count: 0, call_count: 0, last_call: 0, known: 0, created: None, usage: Live::NONE };
+    const EMPTY: Top = Top {
+        choice_count: 0,
+        call_count: 0,
+        last_call: 0,
+        known: 0,
+        members: NO_MEMBERS,
+        created: None,
+        usage: Live::NONE,
+    };
 }
 
 #[derive(Clone)]
@@ -303,7 +316,11 @@ impl<T: Rows + ?Sized> Table<T> {
     /// Where the live records of a key begin.
     pub(super) fn begin(&self, key: Key) -> u32 {
         if key.kind() < kind::ROLE {
-            return if key.kind() == kind::USAGE { self.top.usage.begin } else { 0 };
+            return match key.kind() {
+                kind::USAGE => self.top.usage.begin,
+                kind::MEMBERS => self.top.members,
+                _ => 0,
+            };
         }
         let Some(slot) = self.slot(key.choice()) else { return 0 };
         let body = slot.body.begin;

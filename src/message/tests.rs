@@ -195,6 +195,12 @@ fn repeated_arguments_are_dropped_on_demand() {
         (&[whole, r#"{"b":"}"}"#], r#"{"a":"}"}{"b":"}"}"#, r#"{"a":"}"}{"b":"}"}"#),
         (&[whole, "x"], r#"{"a":"}"}x"#, r#"{"a":"}"}x"#),
         (&["aa", "aa"], "aaaa", "aaaa"),
+        // Some begin with none.
+        (&["{}", r#"{"a":1}"#], r#"{}{"a":1}"#, r#"{"a":1}"#),
+        (&["{ ", "}{}", r#" {"a":1} "#, r#"{"a":1}"#], r#"{ }{} {"a":1} {"a":1}"#, r#" {"a":1}"#),
+        (&["{}", "x"], "{}x", "{}x"),
+        (&["{}", "{"], "{}{", "{}{"),
+        (&["{}", "{}"], "{}{}", "{}"),
         // However they are cut.
         (&[r#"{"a":"}"}{"a":"}"} {"a":"}"}"#, "\n"], "{\"a\":\"}\"}{\"a\":\"}\"} {\"a\":\"}\"}\n", whole),
         (&[r#"{"a":"}"}{"a":"}"}{"b"#, r#"":1}"#], r#"{"a":"}"}{"a":"}"}{"b":1}"#, r#"{"a":"}"}{"b":1}"#),
@@ -209,7 +215,7 @@ fn messages_replace_and_give_way_to_deltas() {
     let whole = choice(&[
         r#""delta":{},"message":{"role":"assistant","content":"H"}"#,
         r#""delta":{"role":"x","content":""},"message":{"role":"assistant","content":"Hi","reasoning":"r"}"#,
-        r#""message":{"content":"Hi!","tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x":1}}},{"id":"b"}]}"#,
+        r#""message":{"content":"Hi!","tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x":1}}},null,{"id":"b"}]}"#,
     ]);
     assert_eq!((whole.content.as_deref(), whole.reasoning), (Some("Hi!"), None));
     assert_eq!(whole.role.as_deref(), Some("x"));

@@ -1,9 +1,10 @@
 //! What an update writes to a log.
 
 use super::error::LogError;
-use super::record::{kind, Fill, Key};
-use super::table::{flag, Live, Rows, Saved, Slot, Table};
-use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, Message, Update};
+use super::members::{Entries, Entry, MAX_MEMBERS};
+use super::record::{kind, Fill, Key, Record, Records, HEADER};
+use super::table::{flag, Live, Rows, Saved, Slot, Table, NO_MEMBERS};
+use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, Message, OtherMember, Update};
 use crate::delta::Meta;
 use crate::json::{self, Text, Value};
 use crate::QuirkSet;
@@ -102,6 +103,11 @@ impl<T: Rows + ?Sized> State<T> {
         let table = &self.table;
         self.fill.pack(buffer, |record| table.is_live(record));
         self.table.all_live();
+        if self.table.top.members != NO_MEMBERS {
+            let log = buffer.get(..self.fill.len).unwrap_or_default();
+            let members = Records::of(log).find(|record| record.key.kind() == kind::MEMBERS);
+            self.table.top.members = members.map_or(NO_MEMBERS, |record| record.at);
+        }
         self.stale = false;
         self.packed = self.fill.len;
     }
@@ -240,6 +246,50 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         if !text.is_empty() && !self.state.table.know(kind) {
             self.untracked(Key::new(kind, 0, 0), text);
         }
+    }
+
+    /// A member of a provider, in the place of the last of its name. All of them are in one record, which is written anew when
+    /// one has changed.
+    pub(super) fn member(&mut self, member: &OtherMember<'_>) {
+        let begin = self.state.table.top.members;
+        let log = self.buffer.get(..self.state.fill.len).unwrap_or_default();
+        let old = usize::try_from(begin).ok().filter(|_| begin != NO_MEMBERS).and_then(|at| Record::at(log, at));
+        let body = old.as_ref().map_or(&b""[..], |record| record.body);
+        // Without one of its name it stands behind the others.
+        let (mut from, mut to, mut count) = (body.len(), body.len(), 0usize);
+        for entry in Entries::of(body) {
+            if entry.is(member.owner, member.choice, member.name) {
+                if entry.value == member.value.raw() {
+                    return;
+                }
+                (from, to) = (entry.at, entry.end);
+            } else {
+                count = count.saturating_add(1);
+            }
+        }
+        if count >= MAX_MEMBERS {
+            return self.fail(LogError::TooLong);
+        }
+        let (start, len) = ((begin as usize).saturating_add(HEADER), body.len());
+        let live = Live { begin, len: u32::try_from(len).unwrap_or(u32::MAX) };
+        let new = self.replace(if old.is_some() { live } else { Live::NONE });
+        self.state.table.top.members = new.begin;
+        self.append(|fill, buffer| {
+            fill.begin(buffer, Key::new(kind::MEMBERS, 0, 0));
+            fill.put_again(buffer, start, from);
+            Entry::put(fill, buffer, member);
+            fill.put_again(buffer, start.saturating_add(to), len.saturating_sub(to));
+        });
+    }
+
+    /// The entries of `reasoning_details`, behind the others.
+    pub(super) fn details(&mut self, member: &OtherMember<'_>) {
+        let Some(place) = self.state.table.place_or_new(member.choice) else {
+            return self.fail(LogError::TooManyChoices);
+        };
+        self.list(Key::new(kind::DETAILS, place, 0), member.value);
+        // Whoever asks whether there are some reads the log.
+        self.state.fill.settle(self.buffer);
     }
 
     pub(super) fn put(&mut self, choice: u32, update: &Update<'_>) {
@@ -412,7 +462,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         let flags = slot.flags & !flag::BODY | flag::WHOLE;
         let mut new = Slot { flags, calls: 0, function: Live::NONE, ..*slot };
         let key = |kind: u8| Key::new(kind, place, 0);
-        let mut others = 0usize;
+        let (mut others, mut call) = (0usize, 0);
         for part in message.deltas() {
             match part {
                 // A role that came before stays.
@@ -442,8 +492,9 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                     new.set(flag::FUNCTION);
                     self.untracked(key(kind::FUNCTION_ARGUMENTS), text);
                 }
-                // A call of a whole message is listed where it stands.
-                Update::Call(CallUpdate { call, id, kind, custom, .. }) => {
+                // A call of a whole message is listed where it stands, among those that are calls.
+                Update::Call(CallUpdate { id, kind, custom, .. }) => {
+                    call = new.calls;
                     if usize::try_from(call).is_ok_and(|call| call >= self.state.table.max_calls()) {
                         (self.state.fill, self.state.live) = (fill, live);
                         return self.fail(LogError::TooManyCalls);
@@ -452,10 +503,10 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                         self.state.quirks |= text.quirks();
                     }
                     self.call_facts(place, call, custom, id, kind);
-                    new.calls = new.calls.saturating_add(1);
+                    new.calls = call.saturating_add(1);
                 }
-                Update::CallName { call, text, .. } => _ = self.untracked(Key::new(kind::CALL_NAME, place, call), text),
-                Update::CallArguments { call, text } => {
+                Update::CallName { text, .. } => _ = self.untracked(Key::new(kind::CALL_NAME, place, call), text),
+                Update::CallArguments { text, .. } => {
                     self.untracked(Key::new(kind::CALL_ARGUMENTS, place, call), text);
                 }
                 Update::Audio(audio) => self.audio(place, &mut new, &audio),

@@ -8,7 +8,7 @@ use super::frames::{Frame, Frames};
 use super::handler::Stop;
 use super::Machine;
 use crate::chat::{Cursor, TokenCounts, Update};
-use crate::delta::{Delta, Kind, Meta, Part, FLAG_NUMBER};
+use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NUMBER};
 use crate::tables::Tables;
 use crate::track::{Call, Choice, Taken, TrackerOf};
 use crate::{Error, QuirkSet, Storage};
@@ -58,7 +58,7 @@ pub trait Sink {
 /// Per-choice state: a [`Tracker`](crate::track::Tracker) of any size.
 pub trait Track: sealed::Sealed {
     /// As [`TrackerOf::take`].
-    fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken;
+    fn take(&mut self, delta: &mut Delta, called: Called, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken;
     /// Takes in a text that needs no change. `false`: it may need one, and nothing was taken in.
     fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool;
     /// As [`TrackerOf::flush`].
@@ -72,8 +72,8 @@ mod sealed {
 
 impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {
     #[inline(always)]
-    fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
-        TrackerOf::take(self, delta, name, payload, offset, quirks)
+    fn take(&mut self, delta: &mut Delta, called: Called, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
+        TrackerOf::take(self, delta, called, payload, offset, quirks)
     }
     #[inline(always)]
     fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool {
@@ -136,6 +136,8 @@ pub struct Emitter {
     taken: usize,
     /// Which members of the top level were emitted: a bit for each [`Meta`].
     metas: u8,
+    /// How many other members of the pending event were emitted.
+    members: u32,
     /// Why a delta was left out.
     limit: Option<Error>,
     /// Quirks of the deltas and their texts.
@@ -168,6 +170,7 @@ impl Emitter {
             delta: None,
             taken: 0,
             metas: 0,
+            members: 0,
             limit: None,
             quirks: QuirkSet::EMPTY,
             unreported: QuirkSet::EMPTY,
@@ -311,7 +314,7 @@ impl Emitter {
     fn begin(&mut self, found: Found) {
         self.found = found;
         self.cursor.restart();
-        (self.delta, self.taken, self.limit) = (None, 0, None);
+        (self.delta, self.taken, self.limit, self.members) = (None, 0, None, 0);
         self.quirks = QuirkSet::EMPTY;
         (self.paused, self.stop) = (false, None);
     }
@@ -568,7 +571,8 @@ impl Emitter {
         self.put(&Context::nothing((start, end)), delta, self.stage, sink)
     }
 
-    /// Emits the members of the top level that describe the response, each once a stream: the first that is not empty.
+    /// Emits the members of the top level that describe the response, each once a stream: the first that is not empty. Then
+    /// all members that no other delta is made of.
     #[inline(never)]
     fn metas(&mut self, context: &Context<'_>, sink: &mut dyn Sink) -> Result<(), Full> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
@@ -589,6 +593,10 @@ impl Emitter {
                 self.put(context, delta, Stage::Meta, sink)?;
                 self.metas |= bit;
             }
+        }
+        for member in chunk.other_members().skip(self.members as usize) {
+            self.put(context, member.delta(context.payload()), Stage::Meta, sink)?;
+            self.members = self.members.saturating_add(1);
         }
         Ok(())
     }
@@ -712,8 +720,8 @@ impl Progress {
                     None => return Ok(()),
                 },
             };
-            let name = self.cursor.name_of_call();
-            match tracker.take(&mut delta, name, payload, context.start, &mut self.quirks) {
+            let called = self.cursor.called();
+            match tracker.take(&mut delta, called, payload, context.start, &mut self.quirks) {
                 Taken::Keep => {}
                 Taken::Drop => continue,
                 Taken::Before(waited) => {

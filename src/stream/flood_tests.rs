@@ -421,10 +421,10 @@ fn tool_calls_in_many_chunks() {
     flood.check(|units| Tally { chunks: units, calls: 32, left_out: units - 32, ..Tally::default() });
 }
 
-const CALLS: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0}";
+const CALLS: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\"}";
 
 fn further_call(number: u64) -> String {
-    format!(",{{\"index\":{}}}", number + 1)
+    format!(",{{\"index\":{},\"id\":\"a\"}}", number + 1)
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn tool_calls_in_one_chunk() {
         head: CALLS,
         of: Of::Each(calls() - 1, further_call),
         tail: "]}}]}\n\n",
-        max_event_len: (calls() * 20) as u32,
+        max_event_len: (calls() * 30) as u32,
         bound: WITHIN,
     };
     flood.check(|_| Tally { chunks: 1, calls: 32, left_out: 1, ..Tally::default() });

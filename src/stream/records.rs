@@ -5,7 +5,7 @@ use super::emitter::{Put, Sink};
 use super::record::{Record, FLAG_TEXT_SCRATCH};
 use super::Event;
 use crate::chat::{Chunk, Field};
-use crate::delta::{Delta, Kind, Part, FLAG_MORE, FLAG_NUMBER};
+use crate::delta::{Delta, Kind, Meta, Part, FLAG_MORE, FLAG_NUMBER};
 use crate::json::Text;
 
 /// The array or the scratch is full.
@@ -189,7 +189,12 @@ impl<'s> Records<'s> {
         let payload = context.bytes();
         let record = record_of(context, delta);
         let (none, whole) = (Whole::NONE, |part: Part| Whole::part(part, payload));
+        let is_member = Meta::from_number(delta.code).is_some_and(Meta::is_member);
         match delta.kind {
+            Kind::Meta if is_member => {
+                let input = payload.at(delta.text.start);
+                self.put_bytes(record, Bytes::new(delta.text.bytes(payload.bytes), input), taken, &none, &none)
+            }
             Kind::Role | Kind::ToolCall | Kind::ToolName | Kind::FunctionName | Kind::Finish | Kind::Meta => {
                 self.put_whole(record, whole(delta.text), whole(delta.aux), none)
             }

@@ -53,6 +53,10 @@ pub(crate) struct Name {
 impl Name {
     pub(crate) const EMPTY: Name = Name { hash: Hash::EMPTY, len: 0 };
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Whether `text` is the name so far.
     pub(crate) fn is(&self, text: Text<'_>) -> bool {
         Hash::of(text) == self.hash
@@ -114,8 +118,8 @@ impl Arguments {
         true
     }
 
-    /// Follows a fragment. Says whether it went on after the end.
-    pub(crate) fn add(&mut self, text: Text<'_>) -> bool {
+    /// Follows a fragment, and adds what it has of the object to `hash`. Returns whether the fragment goes on after the end.
+    pub(crate) fn add(&mut self, text: Text<'_>, mut hash: Option<&mut Hash>) -> bool {
         let mut buffer = [0; 4];
         let mut after_end = false;
         for fragment in text.fragments() {
@@ -123,8 +127,13 @@ impl Arguments {
                 Fragment::Str(str) => str.as_bytes(),
                 Fragment::Char(char) => char.encode_utf8(&mut buffer).as_bytes(),
             };
-            let closed = self.is_closed();
+            let (closed, was_open) = (self.is_closed(), self.balance.is_open());
             let end = self.balance.feed(bytes);
+            if let Some(hash) = hash.as_deref_mut().filter(|_| !closed) {
+                let object = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+                let blanks = if was_open { 0 } else { object.len().saturating_sub(object.trim_ascii_start().len()) };
+                object.iter().skip(blanks).for_each(|byte| hash.byte(*byte));
+            }
             if closed || end.is_some() {
                 let rest = bytes.get(end.unwrap_or(0)..).unwrap_or(&[]);
                 after_end |= !rest.trim_ascii().is_empty();
@@ -132,6 +141,34 @@ impl Arguments {
         }
         after_end
     }
+}
+
+/// What tells a call from the next under its index: its ID or, until one comes, its arguments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Identity {
+    Id(Hash),
+    /// As far as they have come.
+    Arguments(Hash),
+}
+
+/// How a tool call delta identifies its call.
+pub(crate) struct Element<'a> {
+    pub(crate) index: Option<u32>,
+    pub(crate) id: Option<Hash>,
+    /// Where it stands in the array of its chunk.
+    pub(crate) position: u32,
+    pub(crate) name: Option<Text<'a>>,
+    pub(crate) arguments: Text<'a>,
+}
+
+/// What a fragment does to the call that it selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Continues,
+    /// It continues the call, though it has another ID.
+    ContinuesUnderAnotherId,
+    /// It belongs to the next call.
+    Opens,
 }
 
 /// A tool call that was opened: a row of a tracker's table.
@@ -145,10 +182,60 @@ pub struct Call {
     pub(crate) by_place: bool,
     /// Where its fragment stood last in the array of its delta.
     pub(crate) position: u32,
-    pub(crate) id: Option<Hash>,
+    pub(crate) identity: Identity,
     pub(crate) kind_known: bool,
     pub(crate) name: Name,
     pub(crate) arguments: Arguments,
     /// What waits at the end of its arguments.
     pub(crate) half: Half,
+}
+
+impl Call {
+    pub(crate) fn id(&self) -> Option<Hash> {
+        match self.identity {
+            Identity::Id(id) => Some(id),
+            Identity::Arguments(_) => None,
+        }
+    }
+
+    /// Follows a fragment of its arguments. Returns whether that goes on after the end.
+    pub(crate) fn add(&mut self, text: Text<'_>) -> bool {
+        let Call { arguments, identity, .. } = self;
+        match identity {
+            Identity::Id(_) => arguments.add(text, None),
+            Identity::Arguments(hash) => arguments.add(text, Some(hash)),
+        }
+    }
+
+    /// What a fragment does that selects this call. The names of `docs/quirks.md`: C15 to C17, C19.
+    pub(crate) fn fate(&self, fragment: &Element<'_>) -> Fate {
+        let is_closed = self.arguments.is_closed();
+        if fragment.id.is_some() && fragment.id != self.id() {
+            return match self.identity {
+                _ if fragment.name.is_some() || is_closed => Fate::Opens,
+                Identity::Id(_) => Fate::ContinuesUnderAnotherId,
+                Identity::Arguments(_) => Fate::Continues,
+            };
+        }
+        // The same ID, a late name, or a piece of the name.
+        let Some(name) = fragment.name.filter(|_| fragment.id.is_none() && is_closed && !self.name.is_empty()) else {
+            return Fate::Continues;
+        };
+        if !self.name.is(name) {
+            return Fate::Opens;
+        }
+        match self.identity {
+            Identity::Arguments(hash) if !is_repeated(fragment.arguments, hash) => Fate::Opens,
+            _ => Fate::Continues,
+        }
+    }
+}
+
+/// Whether arguments are blank, or the whole object with this hash and nothing else.
+fn is_repeated(text: Text<'_>, hash: Hash) -> bool {
+    let (mut arguments, mut again) = (Arguments::default(), Hash::EMPTY);
+    let goes_on = arguments.add(text, Some(&mut again));
+    let mut is_blank = true;
+    each_byte(text, |byte| is_blank &= byte.is_ascii_whitespace());
+    is_blank || arguments.is_closed() && !goes_on && again == hash
 }

@@ -93,7 +93,7 @@ fn calls_of<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, ar
 #[test]
 fn fragments_find_their_calls() {
     let cases: &[(&[&str], &[&str])] = &[
-        // By index: the last one under it, or the one with that ID; a new ID under it is another call.
+        // By index: the open one under it, or the last, or the one with that ID; a new ID with a name is another call.
         (
             &[
                 "i0 #a =f <{>",
@@ -101,7 +101,7 @@ fn fragments_find_their_calls() {
                 "i0 #a",
                 "i1 #b",
                 "i0 <x>",
-                "i0 #c",
+                "i0 #c =g",
                 "i0 #a",
                 "i0 <y>",
                 "i1 <z>",
@@ -115,34 +115,45 @@ fn fragments_find_their_calls() {
                 "",
                 "1:new1#b",
                 "0<x> ArgumentsAfterEnd",
-                "2:again0#c ReusedCallIndex",
+                "2:again0#c 2=g ReusedCallIndex",
                 "",
                 "0<y> ArgumentsAfterEnd",
                 "1<z>",
                 "2<w>",
-                "3:again0#b ReusedCallIndex",
+                "ChangedCallId",
                 "1<v>",
             ],
         ),
         (
-            &["i0 <a>", "i0 #a tfunction", "i0 #a tother", "i0 tother =n", "i0 =n"],
+            &["i0 <a>", "i0 #a tfunction", "i0 #a tother", "i0 #a tother =n", "i0 =n"],
             &["0:new0 0<a>", "0:#a(function)", "", "0=n", ""],
         ),
-        (&["i2 #a", "i1", "i1 #c", "i2 <x>"], &["0:new2#a", "1:new1", "1:#c", "0<x>"]),
+        // What says nothing is nothing: the open call stays, and none opens.
+        (&["i2 #a", "i1", "i1 tfunction", "i1 #c", "i2", "<x>"], &["0:new2#a", "", "", "1:new1#c", "", "1<x>"]),
+        (&["", " | ", "i0", "t", "<>", "=f"], &["", "", "", "", "", "0:new0 0=f"]),
         // By ID, where there is no index; those opened so have their place in the array as index, or the next that is free.
         (
-            &["#a <1>", "#b <2>", "#a <3>", "#c <4>", "<5>", "#b <6>"],
-            &["0:new0#a 0<1>", "1:new1#b 1<2>", "0<3>", "2:new2#c 2<4>", "2<5>", "1<6>"],
+            &["#a =f <1>", "#b =f <2>", "#a <3>", "#c =f <4>", "<5>", "#b =f <6>"],
+            &["0:new0#a 0=f 0<1>", "1:new1#b 1=f 1<2>", "0<3>", "2:new2#c 2=f 2<4>", "2<5>", "1<6>"],
         ),
         (
-            &["i5 #a", "#a <1>", "#b", "#c", "#d | #e", "i5 <x>"],
-            &["0:new5#a", "0<1>", "1:new0#b", "2:new6#c", "3:new7#d 4:new1#e", "0<x>"],
+            &["i5 #a", "#a <1>", "#b =f", "#c =f", "#d =f | #e", "i5 <x>"],
+            &["0:new5#a", "0<1>", "1:new0#b 1=f", "2:new6#c 2=f", "3:new7#d 3=f 4:new1#e", "0<x>"],
         ),
-        (&["i7 #a", "#b", "#c"], &["0:new7#a", "1:new0#b", "2:new8#c"]),
+        (&["i7 #a <{}>", "#b <{}>", "#c"], &["0:new7#a 0<{}>", "1:new0#b 1<{}>", "2:new8#c"]),
+        // Another ID without a name goes on with a call whose arguments are open or empty, and the first one stays.
+        (
+            &["i0 #a", "i0 #b <{>", "i0 #c <}>", "i0 #d <{}>", "i0 #a"],
+            &["0:new0#a", "0<{> ChangedCallId", "0<}> ChangedCallId", "1:again0#d 1<{}> ReusedCallIndex", ""],
+        ),
+        (
+            &["#a", "#b <{>", "#b <}> | #c", "| <x>"],
+            &["0:new0#a", "0<{> ChangedCallId", "0<}> 1:new1#c ChangedCallId", "1<x>"],
+        ),
         // By neither: what was opened so in that place of the array, the open one first; else the open one. A name that is not its own, once its arguments are complete, is another call's.
         (
             &["=f <{>", "<}>", "=f <x>", "=g <{>", "=h <}>", "=g <y>"],
-            &["0:new0 0=f 0<{>", "0<}>", "0<x> ArgumentsAfterEnd", "1:new1 1=g 1<{>", "1+h 1<}>", "2:new2 2=g 2<y>"],
+            &["0:new0 0=f 0<{>", "0<}>", "1:new1 1=f 1<x>", "1+g 1<{>", "1+h 1<}>", "1+g 1<y>"],
         ),
         (
             &["=f <{}>", "=g <{>", "i0 <x>", "<y>", "i1 <z>", "<w>"],
@@ -167,7 +178,29 @@ fn fragments_find_their_calls() {
             &["i0 #a =f <{>", "=g", "<}>", "=f", "=fg", "=h"],
             &["0:new0#a 0=f 0<{>", "0+g", "0<}>", "1:new1 1=f", "1=fg", "1+h"],
         ),
-        (&["<{}>", "=f", "=f", "=g"], &["0:new0 0<{}>", "1:new1 1=f", "", "1+g"]),
+        (&["<{}>", "=f", "=f", "=g"], &["0:new0 0<{}>", "0=f", "", "1:new1 1=g"]),
+        // The same name, once the arguments are complete: with others it is another call, unless that has an ID.
+        (
+            &[
+                "i0 =f <{\\n>",
+                "i0 <1}>",
+                "i0 =f",
+                "i0 =f <\\n{\\n1}\\n>",
+                "i0 =f <{1}>",
+                "i0 =f <{1}{1}>",
+                "i0 =f <{2}>",
+            ],
+            &[
+                "0:new0 0=f 0<{\n>",
+                "0<1}>",
+                "",
+                "0<\n{\n1}\n> ArgumentsAfterEnd",
+                "1:again0 1=f 1<{1}> ReusedCallIndex",
+                "2:again0 2=f 2<{1}{1}> ReusedCallIndex ArgumentsAfterEnd",
+                "3:again0 3=f 3<{2}> ReusedCallIndex",
+            ],
+        ),
+        (&["i0 #a =f <{1}>", "i0 =f <{2}>"], &["0:new0#a 0=f 0<{1}>", "0<{2}> ArgumentsAfterEnd"]),
         // The input of a custom tool need not be an object.
         (&["i0 #a cin", "i0 c{}x", "i0 cy"], &["0:new0#a 0<in>", "0<{}x>", "0<y>"]),
         (&["i0 <{}>", "i0 <>", "i0 <x>"], &["0:new0 0<{}>", "", "0<x> ArgumentsAfterEnd"]),
@@ -185,8 +218,8 @@ fn choices_have_calls_of_their_own() {
     assert_eq!(calls(1, "#a <2>"), "0:new0#a 0<2>");
     assert_eq!(calls(1, "i3 #b"), "1:new3#b");
     assert_eq!(calls(0, "<3>"), "0<3>");
-    assert_eq!(calls(0, "#b"), "1:new1#b");
-    assert_eq!(calls(1, "#c"), "2:new4#c");
+    assert_eq!(calls(0, "#b =f"), "1:new1#b 1=f");
+    assert_eq!(calls(1, "#c =f"), "2:new4#c 2=f");
     assert_eq!(calls(1, "#a <4>"), "0<4>");
     assert_eq!(calls(2, "=f"), "0:new0 0=f");
     assert_eq!(calls(1, "| <5>"), "0<5>");
@@ -200,9 +233,9 @@ fn a_full_table_leaves_out_what_is_new() {
     assert_eq!(told[2], "TooManyCalls { offset: 0 }");
     assert_eq!(told[3..], ["0<1>", "BadIndex { offset: 0 }", "0<2>"]);
     for choice in 0..4 {
-        calls_of(&mut tracker, choice, &["i0"]);
+        calls_of(&mut tracker, choice, &["i0 <x>"]);
     }
-    assert_eq!(calls_of(&mut tracker, 4, &["i0"]), ["TooManyChoices { offset: 0 }"]);
+    assert_eq!(calls_of(&mut tracker, 4, &["i0 <x>"]), ["TooManyChoices { offset: 0 }"]);
 }
 
 #[test]

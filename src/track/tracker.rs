@@ -1,8 +1,8 @@
 //! The tracker: turns the deltas of chunks into those of a stream, in place.
 
-use super::call::{Arguments, Call, Hash, Name, NamePiece};
+use super::call::{Arguments, Call, Element, Fate, Hash, Identity, Name, NamePiece};
 use super::carry::Half;
-use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES};
+use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES};
 use crate::json::{Text, TextFlags};
 use crate::tables::{Arrays, Tables};
 use crate::{Error, Quirk, QuirkSet};
@@ -93,20 +93,27 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         self.state = TrackerState::default();
     }
 
-    /// Takes in a delta of `payload`, and changes it to what it means after the deltas before it. `name` is the name in the
-    /// next delta, if that names the same tool call; `offset` is the stream offset of the event, for the error. Quirks are
+    /// Takes in a delta of `payload`, and changes it to what it means after the deltas before it. `called` is what
+    /// the next deltas call, if this one is a tool call's; `offset` is the stream offset of the event, for the error. Quirks are
     /// added to `quirks`.
     #[inline(always)]
-    pub fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
+    pub fn take(
+        &mut self,
+        delta: &mut Delta,
+        called: Called,
+        payload: &[u8],
+        offset: u64,
+        quirks: &mut QuirkSet,
+    ) -> Taken {
         if self.take_plain(delta.kind, delta.choice, delta.text) {
             return Taken::Keep;
         }
-        if let Some(taken) = self.take_fragment(delta, payload) {
+        if let Some(taken) = self.take_fragment(delta, called.name, payload) {
             return taken;
         }
         // A copy, so that nothing points to the delta: it need not be in memory.
         let mut copy = *delta;
-        let taken = self.take_any(&mut copy, name, payload, offset, quirks);
+        let taken = self.take_any(&mut copy, called, payload, offset, quirks);
         *delta = copy;
         taken
     }
@@ -127,7 +134,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// Fast path: takes in a fragment of the open call of the first known choice, its index or short arguments without
     /// quirks. `None`: it may be something else, and nothing was taken in.
     #[inline(always)]
-    fn take_fragment(&mut self, delta: &mut Delta, payload: &[u8]) -> Option<Taken> {
+    fn take_fragment(&mut self, delta: &mut Delta, name: Part, payload: &[u8]) -> Option<Taken> {
         let (choices, calls) = self.tables.both_mut();
         let known = choices.first_mut()?.as_mut()?;
         if known.index != delta.choice || known.finished || self.state.waiting != 0 {
@@ -137,7 +144,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         let call = calls.get_mut(usize::from(open))?.as_mut()?;
         match delta.kind {
             Kind::ToolCall => {
-                if delta.number() != Some(u64::from(call.index)) || !delta.text.is_empty() || !delta.aux.is_empty() {
+                let says_more = !delta.text.is_empty() || !delta.aux.is_empty() || !name.is_empty();
+                if delta.number() != Some(u64::from(call.index)) || says_more {
                     return None;
                 }
                 (call.position, self.state.at_hand, known.delta) = (delta.call, Some(open), true);
@@ -148,6 +156,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                 if self.state.at_hand != Some(open) || delta.flags != 0 || text.trailing_half().is_some() {
                     return None;
                 }
+                // Without an ID its arguments are hashed.
+                call.id()?;
                 if !call.arguments.add_short(text) {
                     return None;
                 }
@@ -159,7 +169,14 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     }
 
     #[inline(never)]
-    fn take_any(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
+    fn take_any(
+        &mut self,
+        delta: &mut Delta,
+        called: Called,
+        payload: &[u8],
+        offset: u64,
+        quirks: &mut QuirkSet,
+    ) -> Taken {
         if matches!(delta.kind, Kind::Usage | Kind::Error) {
             if delta.kind == Kind::Error {
                 *quirks |= message_quirks(delta, payload);
@@ -181,7 +198,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
         match delta.kind {
             Kind::Content | Kind::Reasoning | Kind::Refusal => self.text(place, delta, payload, quirks),
-            Kind::ToolCall => self.tool_call(place, delta, name, payload, offset, quirks),
+            Kind::ToolCall => self.tool_call(place, delta, called, payload, offset, quirks),
             Kind::ToolName => self.tool_name(delta, payload, quirks),
             Kind::ToolArguments => self.tool_arguments(delta, payload, quirks),
             Kind::Role => {
@@ -196,7 +213,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                 named(choice.function.add(text), delta, text, quirks)
             }
             Kind::FunctionArguments => {
-                if choice.arguments.add(delta.text.text(payload)) {
+                if choice.arguments.add(delta.text.text(payload), None) {
                     quirks.insert(Quirk::ArgumentsAfterEnd);
                 }
                 self.text(place, delta, payload, quirks)
@@ -303,7 +320,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         &mut self,
         place: usize,
         delta: &mut Delta,
-        name: Part,
+        called: Called,
         payload: &[u8],
         offset: u64,
         quirks: &mut QuirkSet,
@@ -314,15 +331,20 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
         let Some(Some(choice)) = self.tables.choices().get(place).copied() else { return Taken::Drop };
         let text = |part: Part| (!part.is_empty()).then(|| part.text(payload));
-        let fragment = Fragment {
+        let fragment = Element {
             index: delta.number().map(|index| index as u32),
             id: text(delta.text).map(Hash::of),
             position: delta.call,
-            name: text(name),
+            name: text(called.name),
+            arguments: called.arguments.text(payload),
         };
-        let Some((slot, opens, reuses)) = self.resolve(&choice, &fragment) else {
+        let Some((slot, fate, reuses)) = self.resolve(&choice, &fragment) else {
             return Taken::LeftOut(Error::TooManyCalls { offset });
         };
+        let opens = fate == Fate::Opens;
+        if fate == Fate::ContinuesUnderAnotherId {
+            quirks.insert(Quirk::ChangedCallId);
+        }
         self.state.at_hand = Some(slot);
         let (choices, calls) = self.tables.both_mut();
         let Some(Some(state)) = calls.get_mut(usize::from(slot)) else { return Taken::Drop };
@@ -334,10 +356,10 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             quirks.insert(Quirk::ReusedCallIndex);
         }
         state.position = delta.call;
-        if state.id.is_some() {
+        if state.id().is_some() {
             delta.text = Part::NONE;
         } else if let Some(id) = text(delta.text) {
-            state.id = Some(Hash::of(id));
+            state.identity = Identity::Id(Hash::of(id));
             *quirks |= id.quirks();
         }
         if state.kind_known {
@@ -369,77 +391,63 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     fn tool_arguments(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         let Some(state) = self.call_at_hand() else { return Taken::Drop };
         delta.call = state.number;
-        if !delta.has(FLAG_CUSTOM) && state.arguments.add(delta.text.text(payload)) {
-            quirks.insert(Quirk::ArgumentsAfterEnd);
-        }
+        let is_custom = delta.has(FLAG_CUSTOM);
         delta.flags = 0;
         let more = state.half.join(&mut delta.text, payload);
+        if !is_custom && state.add(delta.text.text(payload)) {
+            quirks.insert(Quirk::ArgumentsAfterEnd);
+        }
         self.joined(more, delta, payload, quirks)
     }
 
-    /// Which call a fragment belongs to: its place in the table, whether the fragment opens it, whether it does so under an
-    /// index in use. By index, else by ID, else by its place in the array, else the open call.
-    fn resolve(&mut self, choice: &Choice, call: &Fragment<'_>) -> Option<(u16, bool, bool)> {
-        let (id, index) = (call.id, call.index);
-        let open =
-            choice.open.and_then(|slot| Some((slot, self.tables.calls().get(usize::from(slot)).copied().flatten()?)));
-        if let Some((slot, state)) = open {
-            // Nearly always: more of the open call.
-            if index == Some(state.index) && (id.is_none() || id == state.id) {
-                return Some((slot, false, false));
-            }
+    /// Which call a fragment belongs to, by its place in the table, what the fragment does to it, and whether it opens it
+    /// under an index in use. `None`: there is no room for another call.
+    fn resolve(&mut self, choice: &Choice, fragment: &Element<'_>) -> Option<(u16, Fate, bool)> {
+        let open = choice
+            .open
+            .and_then(|slot| Some((usize::from(slot), self.tables.calls().get(usize::from(slot))?.as_ref()?)));
+        let selected = self.select(choice, fragment, open);
+        let fate = selected.map_or(Fate::Opens, |(_, call)| call.fate(fragment));
+        if let Some((place, _)) = selected.filter(|_| fate != Fate::Opens) {
+            return Some((u16::try_from(place).ok()?, fate, false));
         }
-        let of_choice = |state: &Call| state.choice == choice.index;
+        let reuses = selected.is_some() && fragment.index.is_some();
+        let index = fragment.index.unwrap_or_else(|| self.free_index(choice, fragment.position));
+        Some((self.open(choice, index, fragment.index.is_none())?, Fate::Opens, reuses))
+    }
+
+    /// The call that a fragment selects, and its place in the table: by index; without one by ID; else by its place in the
+    /// array; else the open call. `None`: there is none.
+    fn select<'c>(
+        &'c self,
+        choice: &Choice,
+        fragment: &Element<'_>,
+        open: Option<(usize, &'c Call)>,
+    ) -> Option<(usize, &'c Call)> {
+        let is_its_own = |call: &Call| fragment.id.is_none() || call.id() == fragment.id;
+        let has_index = |call: &Call| fragment.index == Some(call.index);
+        if open.is_some_and(|(_, call)| has_index(call) && is_its_own(call)) {
+            // Nearly always.
+            return open;
+        }
         let last = |wanted: &dyn Fn(&Call) -> bool| {
-            let place = self
-                .tables
-                .calls()
-                .iter()
-                .rposition(|slot| slot.as_ref().is_some_and(|s| of_choice(s) && wanted(s)))?;
-            Some((place, self.tables.calls().get(place).copied().flatten()?))
+            let of_choice = |call: &Call| call.choice == choice.index;
+            let calls = self.tables.calls();
+            let place = calls.iter().rposition(|slot| slot.as_ref().is_some_and(|c| of_choice(c) && wanted(c)))?;
+            Some((place, calls.get(place)?.as_ref()?))
         };
-        let found = match (index, id) {
-            (Some(index), _) => match last(&|state| state.index == index) {
-                Some((_, state)) if id.is_some() && state.id.is_some() && state.id != id => {
-                    match last(&|state| state.index == index && state.id == id) {
-                        Some((place, _)) => place,
-                        None => return self.open(choice, index, false).map(|slot| (slot, true, true)),
-                    }
-                }
-                Some((place, _)) => place,
-                None => return self.open(choice, index, false).map(|slot| (slot, true, false)),
-            },
-            (None, Some(_)) => match last(&|state| state.id == id) {
-                Some((place, _)) => place,
-                None => {
-                    let index = self.free_index(choice, call.position);
-                    return self.open(choice, index, true).map(|slot| (slot, true, false));
-                }
-            },
-            (None, None) => {
-                let position = call.position;
-                // Several calls may have begun in one place, in chunks of their own: the open one goes before the last.
-                let in_place = |state: &Call| state.by_place && state.position == position;
-                let by_place = match open {
-                    Some((slot, state)) if in_place(&state) => Some((usize::from(slot), state)),
-                    _ => last(&in_place),
-                };
-                // A name that is not its own, once its arguments are complete, is another call's.
-                let other =
-                    |state: &Call| call.name.is_some_and(|name| state.arguments.is_closed() && !state.name.is(name));
-                match (by_place, open) {
-                    (Some((place, state)), _) if !other(&state) => place,
-                    (None, Some((slot, state))) if !other(&state) && (call.name.is_none() || position == 0) => {
-                        usize::from(slot)
-                    }
-                    _ => {
-                        let index = self.free_index(choice, position);
-                        return self.open(choice, index, true).map(|slot| (slot, true, false));
-                    }
-                }
-            }
-        };
-        Some((u16::try_from(found).ok()?, false, false))
+        if fragment.index.is_some() {
+            return last(&|call| has_index(call) && is_its_own(call)).or_else(|| last(&has_index));
+        }
+        if let Some(found) = last(&is_its_own).filter(|_| fragment.id.is_some()) {
+            return Some(found);
+        }
+        // Several calls may have begun in one place, in chunks of their own: the open one goes before the last.
+        let in_place = |call: &Call| call.by_place && call.position == fragment.position;
+        // Behind the first of its array, what has a name or an ID is a call of its own.
+        let goes_on = fragment.position == 0 || fragment.name.is_none() && fragment.id.is_none();
+        let by_place = open.filter(|(_, call)| in_place(call)).or_else(|| last(&in_place));
+        by_place.or_else(|| open.filter(|_| goes_on))
     }
 
     /// The index of a call that has none: its place in the array, or the next that is free.
@@ -462,7 +470,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                 index,
                 by_place,
                 position: 0,
-                id: None,
+                identity: Identity::Arguments(Hash::EMPTY),
                 kind_known: false,
                 name: Name::EMPTY,
                 arguments: Arguments::default(),
@@ -471,15 +479,6 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
         u16::try_from(place).ok()
     }
-}
-
-/// How a tool call delta identifies its call.
-struct Fragment<'a> {
-    index: Option<u32>,
-    id: Option<Hash>,
-    /// Where it stands in the array of its chunk.
-    position: u32,
-    name: Option<Text<'a>>,
 }
 
 /// Whether a delta of this kind shows that a choice has deltas, not only a whole message.

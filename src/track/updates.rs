@@ -72,8 +72,8 @@ impl<'a, const CHOICES: usize, const CALLS: usize> Iterator for Updates<'_, 'a, 
         let (payload, offset) = (self.chunk.payload(), self.chunk.wire_range().start);
         loop {
             let mut delta = self.cursor.next(payload, self.chunk.index())?;
-            let name = self.cursor.name_of_call();
-            let delta = match self.tracker.take(&mut delta, name, payload, offset, &mut self.quirks) {
+            let called = self.cursor.called();
+            let delta = match self.tracker.take(&mut delta, called, payload, offset, &mut self.quirks) {
                 Taken::Keep => delta,
                 Taken::Drop => continue,
                 Taken::Before(waited) => {

@@ -1,0 +1,242 @@
+//! The members of providers that a message keeps, and the entries of `reasoning_details`.
+
+use super::log::MessageLogOf;
+use super::record::{kind, Fill, Key, Record, Records, HEADER};
+use super::table::{Rows, NO_MEMBERS};
+use crate::chat::{Chunk, OtherMember, Owner};
+use crate::json::{self, Kind, Text, Value};
+
+/// Members with names of their own that a message keeps.
+pub(super) const MAX_MEMBERS: usize = 64;
+
+/// Bytes before the name of an entry: the owner, the choice, the lengths of name and value.
+const HEAD: usize = 13;
+
+/// A member in the record of all members.
+#[derive(Clone, Copy)]
+pub(super) struct Entry<'b> {
+    pub(super) owner: u8,
+    pub(super) choice: u32,
+    /// Decoded.
+    pub(super) name: &'b [u8],
+    /// As it came.
+    pub(super) value: &'b [u8],
+    /// Where it begins and ends in the record's body.
+    pub(super) at: usize,
+    pub(super) end: usize,
+}
+
+impl Entry<'_> {
+    pub(super) fn is(&self, owner: Owner, choice: u32, name: Text<'_>) -> bool {
+        let is_its = self.owner == owner as u8 && self.choice == choice;
+        is_its && core::str::from_utf8(self.name).is_ok_and(|own| name == *own)
+    }
+
+    /// Appends an entry to the last record.
+    pub(super) fn put(fill: &mut Fill, buffer: &mut [u8], member: &OtherMember<'_>) {
+        let OtherMember { owner, choice, name, value, .. } = *member;
+        let len = |len: usize| u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes();
+        fill.put(buffer, &[owner as u8]);
+        fill.put(buffer, &choice.to_le_bytes());
+        fill.put(buffer, &len(name.decoded_len()));
+        fill.put(buffer, &len(value.raw().len()));
+        fill.put_text(buffer, name);
+        fill.put(buffer, value.raw());
+    }
+}
+
+/// The entries of a record of members.
+pub(super) struct Entries<'b> {
+    body: &'b [u8],
+    at: usize,
+}
+
+impl<'b> Entries<'b> {
+    pub(super) fn of(body: &'b [u8]) -> Self {
+        Entries { body, at: 0 }
+    }
+}
+
+impl<'b> Iterator for Entries<'b> {
+    type Item = Entry<'b>;
+
+    fn next(&mut self) -> Option<Entry<'b>> {
+        let (at, head) = (self.at, self.body.get(self.at..)?.first_chunk::<HEAD>()?);
+        let [owner, a, b, c, d, e, f, g, h, i, j, k, l] = *head;
+        let name = at.checked_add(HEAD)?;
+        let value = name.checked_add(u32::from_le_bytes([e, f, g, h]) as usize)?;
+        let end = value.checked_add(u32::from_le_bytes([i, j, k, l]) as usize)?;
+        self.at = end;
+        let choice = u32::from_le_bytes([a, b, c, d]);
+        Some(Entry { owner, choice, name: self.body.get(name..value)?, value: self.body.get(value..end)?, at, end })
+    }
+}
+
+impl<T: Rows + ?Sized> MessageLogOf<T> {
+    /// The entries of members, of any owner.
+    pub(super) fn entries<'b>(&self, buffer: &'b [u8]) -> Entries<'b> {
+        let begin = self.state.table.top.members;
+        let log = buffer.get(..self.state.fill.len).unwrap_or_default();
+        let record = if begin == NO_MEMBERS { None } else { Record::at(log, begin as usize) };
+        Entries::of(record.map_or(b"", |record| record.body))
+    }
+
+    /// Bytes that the members of a chunk add at most: each that has changed may have all of them written anew.
+    pub(super) fn bound_of_members(&self, buffer: &[u8], chunk: &Chunk<'_>) -> usize {
+        let is_kept = |member: &OtherMember<'_>| {
+            let mut entries = self.entries(buffer);
+            let entry = entries.find(|entry| entry.is(member.owner, member.choice, member.name));
+            entry.is_some_and(|entry| entry.value == member.value.raw())
+        };
+        let changed = chunk.other_members().filter(|member| !is_kept(member)).count().min(MAX_MEMBERS);
+        let all = self.entries(buffer).body.len().saturating_add(chunk.payload().len());
+        changed.saturating_mul(all.saturating_add((MAX_MEMBERS * HEAD) + HEADER))
+    }
+
+    /// The members of an owner that no other field has (those of providers): names, and values as they came. Of a name the
+    /// last value that is not null counts. `choice` is the index of the choice; 0 for those of the chunk.
+    pub fn members<'b>(
+        &self,
+        buffer: &'b [u8],
+        owner: Owner,
+        choice: u32,
+    ) -> impl Iterator<Item = (&'b str, Value<'b>)> + use<'b, T> {
+        let entries = self.entries(buffer).filter(move |entry| entry.owner == owner as u8 && entry.choice == choice);
+        entries.filter_map(|entry| Some((core::str::from_utf8(entry.name).ok()?, Value::from_raw(entry.value))))
+    }
+
+    /// The member with this name, as [`members`](Self::members) has it.
+    pub fn member<'b>(&self, buffer: &'b [u8], owner: Owner, choice: u32, name: &str) -> Option<Value<'b>> {
+        self.members(buffer, owner, choice).find(|(own, _)| *own == name).map(|(_, value)| value)
+    }
+
+    /// Whether there are `reasoning_details` of the choice at this place.
+    pub(super) fn has_details(&self, buffer: &[u8], place: u16) -> bool {
+        self.details_of(buffer, place).next().is_some()
+    }
+
+    fn details_of<'b>(&self, buffer: &'b [u8], place: u16) -> Details<'b> {
+        Details { records: self.records(buffer), key: Key::new(kind::DETAILS, place, 0), items: b"", at: 0 }
+    }
+
+    /// Gives the bytes of `reasoning_details` with commas between the entries, those that belong together joined.
+    pub(super) fn put_details(&self, buffer: &[u8], place: u16, mut put: impl FnMut(&[u8])) {
+        let mut details = self.details_of(buffer, place);
+        let mut group = Group::at(details.clone());
+        loop {
+            let before = details.clone();
+            let Some(entry) = details.next() else { break };
+            if !group.takes(entry) {
+                group.write(&mut put);
+                put(b",");
+                group = Group::at(before);
+                group.takes(entry);
+            }
+        }
+        group.write(&mut put);
+    }
+}
+
+/// The entries of `reasoning_details` of a choice, as they came.
+#[derive(Clone)]
+struct Details<'b> {
+    records: Records<'b>,
+    key: Key,
+    /// A record's entries, strict JSON with commas between them, and how far they were read.
+    items: &'b [u8],
+    at: usize,
+}
+
+impl<'b> Iterator for Details<'b> {
+    type Item = Value<'b>;
+
+    fn next(&mut self) -> Option<Value<'b>> {
+        while self.at >= self.items.len() {
+            let key = self.key;
+            (self.items, self.at) = (self.records.find(|record| record.key == key)?.body, 0);
+        }
+        let rest = self.items.get(self.at..)?;
+        let comma = usize::from(rest.first() == Some(&b','));
+        let value = json::Cursor::with_max_depth(rest.get(comma..)?, u32::MAX).value().ok()?;
+        self.at = self.at.saturating_add(comma).saturating_add(value.raw().len());
+        Some(value)
+    }
+}
+
+/// Names of members that entries of one group may have in all; an entry with more begins another group.
+const NAMES: usize = 16;
+
+/// Consecutive entries of equal type and index, neither of which has `data`.
+struct Group<'b> {
+    /// Those entries, and others behind.
+    entries: Details<'b>,
+    /// How many they are.
+    len: usize,
+    /// Their members: of each the last value that is not null, or else null.
+    members: [Option<(Text<'b>, Value<'b>)>; NAMES],
+}
+
+impl<'b> Group<'b> {
+    fn at(entries: Details<'b>) -> Self {
+        Group { entries, len: 0, members: [None; NAMES] }
+    }
+
+    /// Takes in the next entry. `false`: it belongs to the next group.
+    fn takes(&mut self, entry: Value<'b>) -> bool {
+        let own = |name: &str| {
+            let known = self.members.iter().flatten().find(|(own, _)| own == name);
+            known.map(|(_, value)| value.raw()).filter(|raw| *raw != b"null")
+        };
+        let other = |name: &str| {
+            let value = entry.get(name).ok().flatten();
+            value.map(|value| value.raw()).filter(|raw| *raw != b"null")
+        };
+        let has_data = own("data").is_some() || other("data").is_some();
+        let goes_on =
+            !has_data && own("index").is_some() && own("index") == other("index") && own("type") == other("type");
+        if self.len > 0 && !goes_on {
+            return false;
+        }
+        let mut members = self.members;
+        for (name, value) in entry.members().map_while(Result::ok) {
+            let slot = members.iter_mut().find(|slot| slot.as_ref().is_none_or(|(own, _)| own.raw() == name.raw()));
+            match slot {
+                Some(Some((_, last))) if !value.is_null() => *last = value,
+                Some(Some(_)) => {}
+                Some(none) => *none = Some((name, value)),
+                None if self.len > 0 => return false,
+                None => {}
+            }
+        }
+        (self.members, self.len) = (members, self.len.saturating_add(1));
+        true
+    }
+
+    /// Writes the group as one object; an entry alone as it came.
+    fn write(&self, put: &mut impl FnMut(&[u8])) {
+        let all = || self.entries.clone().take(self.len);
+        if self.len == 1 {
+            return all().for_each(|entry| put(entry.raw()));
+        }
+        for (place, (name, value)) in self.members.iter().flatten().enumerate() {
+            put(if place == 0 { b"{\"" } else { b",\"" });
+            put(name.raw());
+            put(b"\":");
+            let is_joined = (*name == "text" || *name == "summary") && value.kind() == Kind::String;
+            if !is_joined {
+                put(value.raw());
+                continue;
+            }
+            put(b"\"");
+            for (own, text) in all().flat_map(|entry| entry.members().map_while(Result::ok)) {
+                if own.raw() == name.raw() {
+                    put(text.as_text().map_or(b"", |text| text.raw()));
+                }
+            }
+            put(b"\"");
+        }
+        if self.len > 0 {
+            put(b"}");
+        }
+    }
+}
