@@ -341,7 +341,7 @@
 #define DELTAWIRE_EV_PAYLOAD 29
 
 // A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once a stream, but of a
-// choice (`DELTAWIRE_META_NATIVE_FINISH_REASON`) as often as it comes.
+// choice (`DELTAWIRE_META_NATIVE_FINISH_REASON`) as often as it comes, and so what is not known (`DELTAWIRE_META_MEMBER` and on).
 #define DELTAWIRE_EV_META 30
 
 // Annotations of the content (citations and the like), where they are asked for. Text: JSON, an array.
@@ -373,6 +373,19 @@
 
 // Of `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's own provider gave.
 #define DELTAWIRE_META_NATIVE_FINISH_REASON 5
+
+// Of `DELTAWIRE_EV_META`: another member of the top level that is not null, each time. Raw JSON, as in an object:
+// `"name":value`.
+#define DELTAWIRE_META_MEMBER 6
+
+// Of `DELTAWIRE_EV_META`: the same of a choice.
+#define DELTAWIRE_META_CHOICE_MEMBER 7
+
+// Of `DELTAWIRE_EV_META`: the same of a delta, `reasoning_details` too.
+#define DELTAWIRE_META_DELTA_MEMBER 8
+
+// Of `DELTAWIRE_EV_META`: the same of a `message`.
+#define DELTAWIRE_META_MESSAGE_MEMBER 9
 
 // The text lies in the scratch, not in the input.
 #define DELTAWIRE_EVF_TEXT_SCRATCH 1
@@ -590,7 +603,20 @@
 // Field of a call: its arguments, or the input of a custom tool.
 #define DELTAWIRE_M_CALL_ARGUMENTS 29
 
-// Flag of `deltawire_message_json`: with what only gateways add (`provider`, `native_finish_reason`).
+// Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
+#define DELTAWIRE_M_REASONING_DETAILS 30
+
+// Of `deltawire_message_member`: a member of the chunks.
+#define DELTAWIRE_OWNER_CHUNK 0
+
+// Of `deltawire_message_member`: of a choice.
+#define DELTAWIRE_OWNER_CHOICE 1
+
+// Of `deltawire_message_member`: of the deltas of a choice, or of its `message`.
+#define DELTAWIRE_OWNER_DELTA 2
+
+// Flag of `deltawire_message_json`: with what only gateways and providers add (`provider`, `native_finish_reason`,
+// `reasoning_details`, and any member that is not known).
 #define DELTAWIRE_JSON_EXTENDED 1
 
 // A chunk: one event's payload, with an index of where its members lie.
@@ -1059,6 +1085,19 @@ deltawire_status deltawire_message_json(const deltawire_message *m,
                                         char *buf,
                                         size_t cap,
                                         size_t *need);
+
+// A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON, the last value that was not
+// null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member of the chunks; `name` is UTF-8 of
+// `name_len` bytes. As `deltawire_message_text`. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
+// `name_len`), E_SMALL.
+deltawire_status deltawire_message_member(const deltawire_message *m,
+                                          uint32_t owner,
+                                          uint32_t choice,
+                                          const char *name,
+                                          size_t name_len,
+                                          char *buf,
+                                          size_t cap,
+                                          size_t *need);
 
 // The name of a status: `OK`, `E_NULL`, …
 const char *deltawire_status_name(deltawire_status status);

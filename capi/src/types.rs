@@ -415,7 +415,7 @@ pub const DELTAWIRE_EV_DONE: u32 = 28;
 /// only: a callback has `at->chunk`.
 pub const DELTAWIRE_EV_PAYLOAD: u32 = 29;
 /// A member that describes the response, where it is asked for. Text. `code`: `DELTAWIRE_META_*`. Once a stream, but of a
-/// choice (`DELTAWIRE_META_NATIVE_FINISH_REASON`) as often as it comes.
+/// choice (`DELTAWIRE_META_NATIVE_FINISH_REASON`) as often as it comes, and so what is not known (`DELTAWIRE_META_MEMBER` and on).
 pub const DELTAWIRE_EV_META: u32 = 30;
 /// Annotations of the content (citations and the like), where they are asked for. Text: JSON, an array.
 pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
@@ -439,6 +439,15 @@ pub const DELTAWIRE_META_SERVICE_TIER: u32 = 3;
 pub const DELTAWIRE_META_PROVIDER: u32 = 4;
 /// Of `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's own provider gave.
 pub const DELTAWIRE_META_NATIVE_FINISH_REASON: u32 = 5;
+/// Of `DELTAWIRE_EV_META`: another member of the top level that is not null, each time. Raw JSON, as in an object:
+/// `"name":value`.
+pub const DELTAWIRE_META_MEMBER: u32 = 6;
+/// Of `DELTAWIRE_EV_META`: the same of a choice.
+pub const DELTAWIRE_META_CHOICE_MEMBER: u32 = 7;
+/// Of `DELTAWIRE_EV_META`: the same of a delta, `reasoning_details` too.
+pub const DELTAWIRE_META_DELTA_MEMBER: u32 = 8;
+/// Of `DELTAWIRE_EV_META`: the same of a `message`.
+pub const DELTAWIRE_META_MESSAGE_MEMBER: u32 = 9;
 
 /// The text lies in the scratch, not in the input.
 pub const DELTAWIRE_EVF_TEXT_SCRATCH: u32 = 1;
@@ -710,6 +719,16 @@ pub const DELTAWIRE_M_CALL_TYPE: u32 = 27;
 pub const DELTAWIRE_M_CALL_NAME: u32 = 28;
 /// Field of a call: its arguments, or the input of a custom tool.
 pub const DELTAWIRE_M_CALL_ARGUMENTS: u32 = 29;
+/// Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
+pub const DELTAWIRE_M_REASONING_DETAILS: u32 = 30;
 
-/// Flag of `deltawire_message_json`: with what only gateways add (`provider`, `native_finish_reason`).
+/// Of `deltawire_message_member`: a member of the chunks.
+pub const DELTAWIRE_OWNER_CHUNK: u32 = 0;
+/// Of `deltawire_message_member`: of a choice.
+pub const DELTAWIRE_OWNER_CHOICE: u32 = 1;
+/// Of `deltawire_message_member`: of the deltas of a choice, or of its `message`.
+pub const DELTAWIRE_OWNER_DELTA: u32 = 2;
+
+/// Flag of `deltawire_message_json`: with what only gateways and providers add (`provider`, `native_finish_reason`,
+/// `reasoning_details`, and any member that is not known).
 pub const DELTAWIRE_JSON_EXTENDED: u32 = 1;
