@@ -230,6 +230,7 @@ enum class message_field : std::uint32_t {
     call_type = DELTAWIRE_M_CALL_TYPE,
     call_name = DELTAWIRE_M_CALL_NAME,
     call_arguments = DELTAWIRE_M_CALL_ARGUMENTS,
+    reasoning_details = DELTAWIRE_M_REASONING_DETAILS,
 };
 
 /// What the events of a stream are.
@@ -1819,8 +1820,16 @@ public:
             return deltawire_message_text(native(), static_cast<std::uint32_t>(field), choice, call, buf, cap, need);
         });
     }
+    /// A member that no field has, those of providers, as raw JSON: the last value that was not null. `which`:
+    /// `DELTAWIRE_OWNER_*`.
+    std::optional<std::string> member(std::string_view name, std::uint32_t which = DELTAWIRE_OWNER_CHUNK,
+                                      std::uint32_t choice = 0) const {
+        return detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
+            return deltawire_message_member(native(), which, choice, name.data(), name.size(), buf, cap, need);
+        });
+    }
     /// The whole message as JSON: a `chat.completion`, as the API sends it without streaming. `extended` includes the
-    /// members that only gateways send.
+    /// members that only gateways and providers send.
     std::string json(bool extended = false) const {
         const std::uint32_t flags = extended ? std::uint32_t{DELTAWIRE_JSON_EXTENDED} : 0U;
         std::optional<std::string> text = detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {

@@ -632,7 +632,7 @@ fn tool_call() -> impl Strategy<Value = Json> {
     let id = prop_oneof![3 => Just(None), 2 => (0..3u32).prop_map(Some)];
     let name = prop_oneof![2 => Just(None), 1 => Just(Some("f")), 1 => Just(Some("get_weather"))];
     const PIECES: &[&str] = &["{", "}", "{}", r#"{\"x\":1}"#, r#"{\"x\":\"}"#, r#"\"}"#, " ", ""];
-    let arguments = prop_oneof![1 => text(), 3 => prop::sample::select(PIECES).prop_map(move |piece| quoted(piece))];
+    let arguments = prop_oneof![1 => text(), 3 => prop::sample::select(PIECES).prop_map(quoted)];
     let call = (index, id, name, member("arguments", arguments)).prop_flat_map(move |(index, id, name, arguments)| {
         let name = name.map(|name| ("name", quoted(name)));
         object(vec![name, arguments]).prop_flat_map(move |function| {

@@ -392,8 +392,9 @@
 #define DELTAWIRE_EV_PAYLOAD 29
 
 // A member that describes the response. Text. `code`: `DELTAWIRE_META_*`. Emitted once for a
-// stream; `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, as often as it is sent.
-// Off unless `events` or a callback asks for it.
+// stream; `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, and unknown members
+// (`DELTAWIRE_META_MEMBER` and the next three) as often as they are sent. Off unless `events` or a
+// callback asks for it.
 #define DELTAWIRE_EV_META 30
 
 // Annotations of the content, such as citations. Text: JSON, an array. Off unless `events` or a
@@ -429,6 +430,19 @@
 // `code` of a `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's
 // own provider gave.
 #define DELTAWIRE_META_NATIVE_FINISH_REASON 5
+
+// `code` of a `DELTAWIRE_EV_META`: another member of the top level that is not null, each time. Raw
+// JSON, as in an object: `"name":value`.
+#define DELTAWIRE_META_MEMBER 6
+
+// `code` of a `DELTAWIRE_EV_META`: another member of a choice, likewise.
+#define DELTAWIRE_META_CHOICE_MEMBER 7
+
+// `code` of a `DELTAWIRE_EV_META`: another member of a delta, likewise; `reasoning_details` too.
+#define DELTAWIRE_META_DELTA_MEMBER 8
+
+// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
+#define DELTAWIRE_META_MESSAGE_MEMBER 9
 
 // The text lies in the scratch, not in the input.
 #define DELTAWIRE_EVF_TEXT_SCRATCH 1
@@ -647,8 +661,20 @@
 // Field of a call: its arguments, or the input of a custom tool.
 #define DELTAWIRE_M_CALL_ARGUMENTS 29
 
-// Flag of `deltawire_message_json`: include the members that only gateways send (`provider`,
-// `native_finish_reason`).
+// Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
+#define DELTAWIRE_M_REASONING_DETAILS 30
+
+// Owner for `deltawire_message_member`: the chunks.
+#define DELTAWIRE_OWNER_CHUNK 0
+
+// Owner for `deltawire_message_member`: a choice.
+#define DELTAWIRE_OWNER_CHOICE 1
+
+// Owner for `deltawire_message_member`: the deltas of a choice, or its `message`.
+#define DELTAWIRE_OWNER_DELTA 2
+
+// Flag of `deltawire_message_json`: include the members that only gateways and providers send
+// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known).
 #define DELTAWIRE_JSON_EXTENDED 1
 
 // A chunk: the payload of one event, and an index of its members.
@@ -1172,6 +1198,19 @@ deltawire_status deltawire_message_json(const deltawire_message *m,
                                         char *buf,
                                         size_t cap,
                                         size_t *need);
+
+// A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON, the last value that was not
+// null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member of the chunks; `name` is UTF-8 of
+// `name_len` bytes. As `deltawire_message_text`. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
+// `name_len`), E_SMALL.
+deltawire_status deltawire_message_member(const deltawire_message *m,
+                                          uint32_t owner,
+                                          uint32_t choice,
+                                          const char *name,
+                                          size_t name_len,
+                                          char *buf,
+                                          size_t cap,
+                                          size_t *need);
 
 // The name of a status, such as `OK` or `E_NULL`; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_status_name(deltawire_status status);

@@ -57,6 +57,19 @@ const (
 	FieldCallType      Field = C.DELTAWIRE_M_CALL_TYPE
 	FieldCallName      Field = C.DELTAWIRE_M_CALL_NAME
 	FieldCallArguments Field = C.DELTAWIRE_M_CALL_ARGUMENTS // or the input of a custom tool
+
+	// Of a choice: JSON, entries that belong together joined.
+	FieldReasoningDetails Field = C.DELTAWIRE_M_REASONING_DETAILS
+)
+
+// Owner is whose member [Assembler.Member] is asked for.
+type Owner uint32
+
+// The owners of members.
+const (
+	OwnerChunk  Owner = C.DELTAWIRE_OWNER_CHUNK
+	OwnerChoice Owner = C.DELTAWIRE_OWNER_CHOICE
+	OwnerDelta  Owner = C.DELTAWIRE_OWNER_DELTA // the deltas of a choice, or its message
 )
 
 // Message is a response as the API sends it without streaming: a chat.completion. An absent member is "" or nil.
@@ -92,6 +105,8 @@ type ChoiceMessage struct {
 	ToolCalls        []ToolCall      `json:"tool_calls"`
 	FunctionCall     *Function       `json:"function_call"`
 	Audio            json.RawMessage `json:"audio"`
+	Annotations      json.RawMessage `json:"annotations"`
+	ReasoningDetails json.RawMessage `json:"reasoning_details"` // entries that belong together are joined
 }
 
 // ToolCall is a call of a function or of a custom tool.
@@ -174,8 +189,8 @@ func (a *Assembler) grow() error {
 	return nil
 }
 
-// JSON returns the message so far, a chat.completion. If extended is true, it includes the members that only gateways send:
-// provider and native_finish_reason.
+// JSON returns the message so far, a chat.completion. If extended is true, it includes the members that only gateways and
+// providers send: provider, native_finish_reason, reasoning_details, and any member that is not known.
 func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {
 	flags := C.uint32_t(0)
 	if extended {
@@ -193,6 +208,17 @@ func (a *Assembler) Text(field Field, choice uint32, call int) string {
 		return C.bridge_message_text(a.p(), C.uint32_t(field), C.uint32_t(choice), C.uint32_t(call), buf, size, need)
 	})
 	return string(text)
+}
+
+// Member returns a member that no field has, such as a provider's citations or timings: its last value that was not null, or
+// nil. The choice is its index; 0 for a member of the chunks.
+func (a *Assembler) Member(owner Owner, choice uint32, name string) json.RawMessage {
+	bytes := []byte(name)
+	value, _ := sized(func(buf *C.char, size C.size_t, need *C.size_t) C.deltawire_status {
+		return C.bridge_message_member(a.p(), C.uint32_t(owner), C.uint32_t(choice), chars(bytes), C.size_t(len(bytes)), buf,
+			size, need)
+	})
+	return value
 }
 
 // sized gets the length of a text, then the text.

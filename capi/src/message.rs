@@ -9,7 +9,7 @@ use core::ffi::{c_char, c_void};
 use core::mem::{align_of, size_of};
 use core::ptr::addr_of;
 use core::{ptr, slice};
-use deltawire::chat::CallUpdate;
+use deltawire::chat::{CallUpdate, Owner};
 use deltawire::delta::Kind;
 use deltawire::message::{appends_pieces, CallSlot, Field, LogError, MessageLogOf, Slot};
 use deltawire::stream::Record;
@@ -600,6 +600,7 @@ fn field_of(field: u32) -> Option<Field> {
         DELTAWIRE_M_CALL_TYPE => Field::CallType,
         DELTAWIRE_M_CALL_NAME => Field::CallName,
         DELTAWIRE_M_CALL_ARGUMENTS => Field::CallArguments,
+        DELTAWIRE_M_REASONING_DETAILS => Field::ReasoningDetails,
         _ => return None,
     })
 }
@@ -659,6 +660,42 @@ pub unsafe extern "C" fn deltawire_message_json(
         let len = state.log.json(buffer, extended, &mut []);
         copy_out(len, buf, cap, need, |out| {
             state.log.json(buffer, extended, out);
+        })
+    }
+}
+
+/// A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON, the last value that was not
+/// null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member of the chunks; `name` is UTF-8 of
+/// `name_len` bytes. As `deltawire_message_text`. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
+/// `name_len`), E_SMALL.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_message_member(
+    m: *const deltawire_message,
+    owner: u32,
+    choice: u32,
+    name: *const c_char,
+    name_len: usize,
+    buf: *mut c_char,
+    cap: usize,
+    need: *mut usize,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        let (state, buffer) = match look(m) {
+            Ok(open) => open,
+            Err(status) => return status,
+        };
+        let Some(owner) = Owner::from_number(owner) else { return DELTAWIRE_E_RANGE };
+        let name = match bytes(name.cast(), name_len) {
+            Ok(name) => name,
+            Err(status) => return status,
+        };
+        let member = core::str::from_utf8(name).ok().and_then(|name| state.log.member(buffer, owner, choice, name));
+        let Some(value) = member else { return DELTAWIRE_ABSENT };
+        let raw = value.raw();
+        copy_out(raw.len(), buf, cap, need, |out| {
+            out.iter_mut().zip(raw).for_each(|(to, from)| *to = *from);
         })
     }
 }

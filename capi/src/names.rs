@@ -3,6 +3,7 @@
 use crate::types::*;
 use core::ffi::c_char;
 use core::ptr;
+use deltawire::chat::Owner;
 use deltawire::delta::{Kind, Meta};
 use deltawire::Quirk;
 
@@ -134,6 +135,13 @@ const _: () = {
     assert!(DELTAWIRE_META_SERVICE_TIER == Meta::ServiceTier as u32);
     assert!(DELTAWIRE_META_PROVIDER == Meta::Provider as u32);
     assert!(DELTAWIRE_META_NATIVE_FINISH_REASON == Meta::NativeFinishReason as u32);
+    assert!(DELTAWIRE_META_MEMBER == Meta::Member as u32);
+    assert!(DELTAWIRE_META_CHOICE_MEMBER == Meta::ChoiceMember as u32);
+    assert!(DELTAWIRE_META_DELTA_MEMBER == Meta::DeltaMember as u32);
+    assert!(DELTAWIRE_META_MESSAGE_MEMBER == Meta::MessageMember as u32);
+    assert!(DELTAWIRE_OWNER_CHUNK == Owner::Chunk as u32);
+    assert!(DELTAWIRE_OWNER_CHOICE == Owner::Choice as u32);
+    assert!(DELTAWIRE_OWNER_DELTA == Owner::Delta as u32);
 };
 
 /// The name of a verdict, such as `Done`; "?" for an unknown number. Static, ended by NUL.

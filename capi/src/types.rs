@@ -471,8 +471,9 @@ pub const DELTAWIRE_EV_DONE: u32 = 28;
 /// name makes the whole payload an error. Only a batch emits it: a callback has `at->chunk`.
 pub const DELTAWIRE_EV_PAYLOAD: u32 = 29;
 /// A member that describes the response. Text. `code`: `DELTAWIRE_META_*`. Emitted once for a
-/// stream; `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, as often as it is sent.
-/// Off unless `events` or a callback asks for it.
+/// stream; `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, and unknown members
+/// (`DELTAWIRE_META_MEMBER` and the next three) as often as they are sent. Off unless `events` or a
+/// callback asks for it.
 pub const DELTAWIRE_EV_META: u32 = 30;
 /// Annotations of the content, such as citations. Text: JSON, an array. Off unless `events` or a
 /// callback asks for it.
@@ -500,6 +501,15 @@ pub const DELTAWIRE_META_PROVIDER: u32 = 4;
 /// `code` of a `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's
 /// own provider gave.
 pub const DELTAWIRE_META_NATIVE_FINISH_REASON: u32 = 5;
+/// `code` of a `DELTAWIRE_EV_META`: another member of the top level that is not null, each time. Raw
+/// JSON, as in an object: `"name":value`.
+pub const DELTAWIRE_META_MEMBER: u32 = 6;
+/// `code` of a `DELTAWIRE_EV_META`: another member of a choice, likewise.
+pub const DELTAWIRE_META_CHOICE_MEMBER: u32 = 7;
+/// `code` of a `DELTAWIRE_EV_META`: another member of a delta, likewise; `reasoning_details` too.
+pub const DELTAWIRE_META_DELTA_MEMBER: u32 = 8;
+/// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
+pub const DELTAWIRE_META_MESSAGE_MEMBER: u32 = 9;
 
 /// The text lies in the scratch, not in the input.
 pub const DELTAWIRE_EVF_TEXT_SCRATCH: u32 = 1;
@@ -775,7 +785,16 @@ pub const DELTAWIRE_M_CALL_TYPE: u32 = 27;
 pub const DELTAWIRE_M_CALL_NAME: u32 = 28;
 /// Field of a call: its arguments, or the input of a custom tool.
 pub const DELTAWIRE_M_CALL_ARGUMENTS: u32 = 29;
+/// Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
+pub const DELTAWIRE_M_REASONING_DETAILS: u32 = 30;
 
-/// Flag of `deltawire_message_json`: include the members that only gateways send (`provider`,
-/// `native_finish_reason`).
+/// Owner for `deltawire_message_member`: the chunks.
+pub const DELTAWIRE_OWNER_CHUNK: u32 = 0;
+/// Owner for `deltawire_message_member`: a choice.
+pub const DELTAWIRE_OWNER_CHOICE: u32 = 1;
+/// Owner for `deltawire_message_member`: the deltas of a choice, or its `message`.
+pub const DELTAWIRE_OWNER_DELTA: u32 = 2;
+
+/// Flag of `deltawire_message_json`: include the members that only gateways and providers send
+/// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known).
 pub const DELTAWIRE_JSON_EXTENDED: u32 = 1;

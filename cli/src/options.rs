@@ -74,7 +74,8 @@ pub struct Message {
     /// Drop the arguments of a tool call that are sent a second time, whole and alike
     #[arg(long)]
     pub drop_repeated_arguments: bool,
-    /// Print also what only gateways add: `provider`, and `native_finish_reason` of a choice
+    /// Print also what only gateways and providers add: `provider`, `native_finish_reason`, `reasoning_details`, and any
+    /// member that is not known
     #[arg(long)]
     pub extended: bool,
 }

@@ -379,12 +379,16 @@ static void put_line(logbook *log, const item *it)
 }
 
 /* What the header promises of every event. */
+/* A member is raw JSON, whose pieces may end anywhere. */
+static int is_json(const item *it) { return it->kind == KIND(META) && it->code >= DELTAWIRE_META_MEMBER; }
+
 static void check_item(logbook *log, const item *it)
 {
     uint64_t bit = DELTAWIRE_MASK(it->kind & 63);
     uint64_t of_no_concern = DELTAWIRE_MASK(KIND(PAYLOAD)) | DELTAWIRE_MASK(KIND(FRAME)) | DELTAWIRE_MASK(KIND(META));
     if ((bit & TEXTS) && it->part_len[0] == 0) log_bad(log, "an empty text of kind", it->kind);
-    if ((bit & TEXTS) && !is_utf8(it->part[0], it->part_len[0])) log_bad(log, "not UTF-8: a text of kind", it->kind);
+    if ((bit & TEXTS) && !is_json(it) && !is_utf8(it->part[0], it->part_len[0]))
+        log_bad(log, "not UTF-8: a text of kind", it->kind);
     if (it->kind == KIND(TOOL_CALL) || it->kind == KIND(CHUNK))
         if (!is_utf8(it->part[0], it->part_len[0]) || !is_utf8(it->part[1], it->part_len[1]))
             log_bad(log, "not UTF-8: an ID, a type or a model of kind", it->kind);
@@ -428,7 +432,8 @@ void log_item(logbook *log, const item *it)
     log->events++;
     if (!(log->only & DELTAWIRE_MASK(it->kind & 63))) return;
     if (!log->open) check_item(log, it);
-    else if ((DELTAWIRE_MASK(it->kind & 63) & TEXTS) && (!it->part_len[0] || !is_utf8(it->part[0], it->part_len[0])))
+    else if ((DELTAWIRE_MASK(it->kind & 63) & TEXTS) && !is_json(it) &&
+             (!it->part_len[0] || !is_utf8(it->part[0], it->part_len[0])))
         log_bad(log, "an empty piece, or not UTF-8, of kind", it->kind);
     if (!log->open && !(it->flags & DELTAWIRE_EVF_MORE)) {
         put_line(log, it);

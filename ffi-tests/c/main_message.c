@@ -207,6 +207,7 @@ static void print_getters(void)
         {DELTAWIRE_M_AUDIO_ID, "audio_id"},
         {DELTAWIRE_M_AUDIO_DATA, "audio_data"},
         {DELTAWIRE_M_AUDIO_TRANSCRIPT, "audio_transcript"},
+        {DELTAWIRE_M_REASONING_DETAILS, "reasoning_details"},
     };
     static const field_name of_call[] = {
         {DELTAWIRE_M_CALL_ID, "call_id"},

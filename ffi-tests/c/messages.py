@@ -69,7 +69,7 @@ def texts(out):
         name, choice, call, text = line.split(" ", 3)
         if name != "object":
             got[name, int(choice), int(call)] = unescape(text[1:-1])
-    return {k: raw(v) if k[0] in ("usage", "error", "choice_error") else v for k, v in got.items()}
+    return {k: raw(v) if k[0] in ("usage", "error", "choice_error", "reasoning_details") else v for k, v in got.items()}
 
 
 def raw(value):
@@ -111,6 +111,7 @@ def texts_of(message):
         put("content", said.get("content"), index)
         put("reasoning", said.get("reasoning_content"), index)
         put("refusal", said.get("refusal"), index)
+        put("reasoning_details", said.get("reasoning_details"), index)
         put("role", said.get("role"), index)
         function = said.get("function_call") or {}
         put("function_name", function.get("name"), index)

@@ -11,6 +11,7 @@ mod assembler;
 mod collect;
 #[cfg(feature = "alloc")]
 mod completion;
+mod entry;
 mod error;
 mod json;
 mod log;

@@ -16,7 +16,7 @@ pub(super) mod kind {
     /// Raw JSON.
     pub(in crate::message) const ERROR_JSON: u8 = 7;
     pub(in crate::message) const ERROR_TEXT: u8 = 8;
-    /// All members of providers, in one record ([`Entry`](super::super::members::Entry)).
+    /// All members of providers, in one record ([`Entry`](super::super::entry::Entry)).
     pub(in crate::message) const MEMBERS: u8 = 9;
 
     pub(in crate::message) const ROLE: u8 = 10;

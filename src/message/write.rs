@@ -1,7 +1,7 @@
 //! What an update writes to a log.
 
+use super::entry::{Entries, Entry, MAX_MEMBERS};
 use super::error::LogError;
-use super::members::{Entries, Entry, MAX_MEMBERS};
 use super::record::{kind, Fill, Key, Record, Records, HEADER};
 use super::table::{flag, Live, Rows, Saved, Slot, Table, NO_MEMBERS};
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, Message, OtherMember, Update};
