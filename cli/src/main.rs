@@ -3,11 +3,13 @@
 mod commands;
 mod input;
 mod options;
+mod output;
 mod report;
 
 use clap::Parser;
 use options::{Cli, Command};
-use report::{complain, Failure};
+use output::complain;
+use report::Failure;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 

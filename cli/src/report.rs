@@ -1,9 +1,10 @@
 //! What goes to standard error, and the exit status.
 
+use crate::output::complain;
 use deltawire::stream::Pending;
 use deltawire::{End, Quirk, Verdict};
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io;
 
 /// Wrong use, or the input cannot be read.
 pub const UNREADABLE: u8 = 1;
@@ -28,11 +29,6 @@ impl Display for Failure {
             Failure::Write(error) => write!(f, "standard output: {error}"),
         }
     }
-}
-
-/// Writes a line to standard error; if that is closed nobody wants to know.
-pub fn complain(line: impl Display) {
-    let _ = writeln!(io::stderr(), "deltawire: {line}");
 }
 
 /// Tells how the stream ended and what was odd about it; gives the exit status.

@@ -1,6 +1,6 @@
 //! `deltawire events`: every event and every delta, one JSON object a line.
 
-use super::push::{print, Output, Printer};
+use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::report::Failure;
 use deltawire::chat::{ApiError, Audio, CallUpdate, Chunk};
@@ -11,11 +11,11 @@ use serde_json::{json, Map, Value as Json};
 
 /// Prints a line for each thing that it is told.
 struct Printing {
-    out: Output,
+    out: Checked,
 }
 
 pub fn run(options: &options::Events) -> Result<u8, Failure> {
-    let mut printing = Printing { out: Output::new() };
+    let mut printing = Printing { out: Checked::new() };
     print(&options.reading, &options.meaning, &mut printing)
 }
 
@@ -155,7 +155,7 @@ impl Handler for Printing {
 }
 
 impl Printer for Printing {
-    fn output(&mut self) -> &mut Output {
+    fn output(&mut self) -> &mut Checked {
         &mut self.out
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::input::Input;
 use crate::options::Message;
-use crate::report::{complain, conclude, Failure, TRUNCATED};
+use crate::output::{complain, Output};
+use crate::report::{conclude, Failure, TRUNCATED};
 use deltawire::message::{AssembleError, Assembler};
 use deltawire::{Error, Event, Growing, Parser};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 /// A message, and what was lost of it.
 struct Assembly {
@@ -44,7 +45,7 @@ pub fn run(options: &Message) -> Result<u8, Failure> {
     let finished = assembly.assembler.finish();
     assembly.note(finished);
 
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = Output::new();
     let message = assembly.assembler.message().map_err(|_| Failure::Write(io::ErrorKind::OutOfMemory.into()))?;
     let written = if options.extended {
         serde_json::to_writer_pretty(&mut out, &message.extended())

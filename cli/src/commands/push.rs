@@ -2,23 +2,28 @@
 
 use crate::input::Input;
 use crate::options::{Meaning, Reading};
-use crate::report::{complain, conclude, Failure, TRUNCATED};
+use crate::output::{complain, Output};
+use crate::report::{conclude, Failure, TRUNCATED};
 use deltawire::track::Tracker;
 use deltawire::{Flow, Growing, Handler, Parser, Stop};
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, Write};
 
 /// As many choices and tool calls as the assembler has room for.
 type Wide = Parser<Growing, 2, Tracker<128, 256>>;
 
 /// Standard output, and what was wrong with it.
-pub struct Output {
-    out: BufWriter<StdoutLock<'static>>,
+pub struct Checked {
+    out: Output,
     error: Option<io::Error>,
 }
 
-impl Output {
+impl Checked {
     pub fn new() -> Self {
-        Output { out: BufWriter::new(io::stdout().lock()), error: None }
+        Checked { out: Output::new(), error: None }
+    }
+
+    pub fn is_terminal(&self) -> bool {
+        self.out.is_terminal()
     }
 
     /// Writes by `f`. After an error nothing more is written, and the parser is to stop.
@@ -46,7 +51,7 @@ impl Output {
 
 /// A handler that writes.
 pub trait Printer: Handler {
-    fn output(&mut self) -> &mut Output;
+    fn output(&mut self) -> &mut Checked;
     /// The stream ended.
     fn end(&mut self) {}
 }

@@ -2,15 +2,16 @@
 
 use crate::input::Input;
 use crate::options;
-use crate::report::{complain, too_long_items, Failure, NO_STREAM, TRUNCATED};
+use crate::output::{complain, Output};
+use crate::report::{too_long_items, Failure, NO_STREAM, TRUNCATED};
 use deltawire::sse::{Decoder, Item, Lossy};
 use deltawire::Growing;
 use serde_json::{json, Value as Json};
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 
 pub fn run(options: &options::Sse) -> Result<u8, Failure> {
     let mut input = Input::open(&options.reading)?;
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = Output::new();
     let mut decoder = Decoder::with_limits(Growing::new(), options.reading.limits());
     let (mut items, mut too_long) = (0u64, 0u64);
     while let Some(mut slice) = input.next()? {

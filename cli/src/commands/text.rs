@@ -1,12 +1,12 @@
 //! `deltawire text`: the content, as it arrives.
 
-use super::push::{print, Output, Printer};
+use super::push::{print, Checked, Printer};
 use crate::options;
-use crate::report::{complain, Failure};
+use crate::output::complain;
+use crate::report::Failure;
 use deltawire::chat::{ApiError, Message};
 use deltawire::json::Text;
 use deltawire::{Flow, Handler, Update};
-use std::io::IsTerminal;
 
 /// What was printed last.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ enum Channel {
 /// Prints the texts of one choice.
 struct Printing<'o> {
     options: &'o options::Text,
-    out: Output,
+    out: Checked,
     last: Option<Channel>,
     /// What the last whole message said, to be printed if no delta comes.
     whole: Vec<(Channel, String)>,
@@ -26,7 +26,7 @@ struct Printing<'o> {
 }
 
 pub fn run(options: &options::Text) -> Result<u8, Failure> {
-    let mut printing = Printing { options, out: Output::new(), last: None, whole: Vec::new(), ends_line: true };
+    let mut printing = Printing { options, out: Checked::new(), last: None, whole: Vec::new(), ends_line: true };
     print(&options.reading, &options.meaning, &mut printing)
 }
 
@@ -98,7 +98,7 @@ impl Handler for Printing<'_> {
 }
 
 impl Printer for Printing<'_> {
-    fn output(&mut self) -> &mut Output {
+    fn output(&mut self) -> &mut Checked {
         &mut self.out
     }
 
@@ -107,7 +107,7 @@ impl Printer for Printing<'_> {
             let _ = self.put(channel, &text);
         }
         // Elsewhere than on a terminal the text is just what was sent.
-        if !self.ends_line && std::io::stdout().is_terminal() {
+        if !self.ends_line && self.out.is_terminal() {
             let _ = self.out.write(|out| out.write_all(b"\n"));
         }
     }
