@@ -348,8 +348,9 @@
 #define DELTAWIRE_EV_ANNOTATION 31
 
 // A frame is over: `start` to `end` are its bytes on the wire. Each byte of the stream lies in exactly one frame, in
-// order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. `code`: how many choices its chunk has (0: usage only,
-// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not
+// order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. Where the line
+// before ended in CR LF, a frame that ends in a CR comes with the next byte, a LF of its own perhaps, or at the end of the
+// stream. `code`: how many choices its chunk has (0: usage only, a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not
 // (but `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 #define DELTAWIRE_EV_FRAME 48
 

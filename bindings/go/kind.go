@@ -79,8 +79,9 @@ const (
 	// KindAnnotation are, if they are asked for, annotations of the content, as citations. Text: JSON, an array.
 	KindAnnotation Kind = C.DELTAWIRE_EV_ANNOTATION
 	// KindFrame comes, if it is asked for, when a frame is over: Start to End are its bytes on the wire. Each byte of
-	// the stream lies in exactly one frame, in order. Code: how many choices its chunk has. Number: the kinds in it, bit
-	// 1<<kind each, asked for or not, but KindFrame, KindPayload and KindMeta.
+	// the stream lies in exactly one frame, in order. Where the line before ended in CR LF, a frame that ends in a CR comes
+	// with the next byte, a LF of its own perhaps, or at the end of the stream. Code: how many choices its chunk has.
+	// Number: the kinds in it, bit 1<<kind each, asked for or not, but KindFrame, KindPayload and KindMeta.
 	KindFrame Kind = C.DELTAWIRE_EV_FRAME
 
 	kindCount = C.DELTAWIRE_EV_COUNT

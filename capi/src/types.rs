@@ -420,8 +420,9 @@ pub const DELTAWIRE_EV_META: u32 = 30;
 /// Annotations of the content (citations and the like), where they are asked for. Text: JSON, an array.
 pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
 /// A frame is over: `start` to `end` are its bytes on the wire. Each byte of the stream lies in exactly one frame, in
-/// order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. `code`: how many choices its chunk has (0: usage only,
-/// a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not
+/// order; a comment inside an event belongs to the event's frame, one between events is a frame of its own. Where the line
+/// before ended in CR LF, a frame that ends in a CR comes with the next byte, a LF of its own perhaps, or at the end of the
+/// stream. `code`: how many choices its chunk has (0: usage only, a comment, `[DONE]`, …). `number`: what was in it, `DELTAWIRE_MASK(kind)` or-ed, asked for or not
 /// (but `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 pub const DELTAWIRE_EV_FRAME: u32 = 48;
 /// Kinds are below this in this version. Not every number below it is a kind.

@@ -216,6 +216,12 @@ impl Emitter {
                 }
                 continue;
             }
+            if S::HAS_FRAMES && self.frames.waits() && !given.is_empty() {
+                match self.waiting_frame(machine, given, sink) {
+                    Outcome::Done => {}
+                    outcome => return (spent, outcome),
+                }
+            }
             // Nearly always.
             if let Some((consumed, span)) = machine.recall(store, given) {
                 let outcome = match self.emit_usual(machine, tracker, given, base, span, sink) {
@@ -270,8 +276,14 @@ impl Emitter {
                     outcome => return outcome,
                 }
             }
+            match self.waiting_frame(machine, &[], sink) {
+                Outcome::Done => {}
+                outcome => return outcome,
+            }
             if self.ended {
-                return self.last_frame(machine, sink);
+                let mut frames = self.frames;
+                let rest = frames.rest(machine);
+                return self.frame_alone(rest, frames, sink);
             }
             match machine.try_finish(store) {
                 Ok(found) => {
@@ -290,19 +302,29 @@ impl Emitter {
         }
     }
 
-    /// The frame of the bytes at the end of the stream that no frame has.
-    fn last_frame<S: Sink, const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, sink: &mut S) -> Outcome {
+    /// The frame that waited for `given`.
+    #[inline(never)]
+    fn waiting_frame<S: Sink, const SLOTS: usize>(
+        &mut self,
+        machine: &Machine<SLOTS>,
+        given: &[u8],
+        sink: &mut S,
+    ) -> Outcome {
         let mut frames = self.frames;
-        (self.paused, self.stop) = (false, None);
-        match frames.rest(machine) {
-            Some(frame) => match self.put_frame(frame, sink) {
-                Ok(()) => {
-                    self.frames = frames;
-                    self.outcome::<S>(QuirkSet::EMPTY, 0)
-                }
-                Err(Full) => Outcome::Full,
-            },
-            None => Outcome::Done,
+        let frame = frames.waiting(machine, given);
+        self.frame_alone(frame, frames, sink)
+    }
+
+    /// Emits a frame behind its event; then `frames` is what comes after it.
+    fn frame_alone<S: Sink>(&mut self, frame: Option<Frame>, frames: Frames, sink: &mut S) -> Outcome {
+        let Some(frame) = frame else { return Outcome::Done };
+        (self.paused, self.stop, self.limit) = (false, None, None);
+        match self.put_frame(frame, sink) {
+            Ok(()) => {
+                self.frames = frames;
+                self.outcome::<S>(QuirkSet::EMPTY, 0)
+            }
+            Err(Full) => Outcome::Full,
         }
     }
 
@@ -379,7 +401,7 @@ impl Emitter {
             return Err(self.odd(span, Some((state, frames, Break::Nothing)), Stage::After));
         }
         if S::HAS_FRAMES {
-            frames.after(machine, Found::Chunk(span));
+            frames.after(machine);
             self.frames = frames;
         }
         Ok(())
@@ -465,8 +487,8 @@ impl Emitter {
             if let Some(frame) = frames.before(machine) {
                 self.stage = Stage::Before;
                 self.put_frame(frame, sink)?;
-                self.frames = frames;
             }
+            self.frames = frames;
         }
         if let Found::Error(quirk) = found {
             self.stop = Some(Stop::Error(Error::Quirk { quirk, offset: machine.index().frame.0 }));
@@ -502,11 +524,11 @@ impl Emitter {
         }
         if found != Found::NeedMore && self.stop.is_none() {
             let mut frames = self.frames;
-            if let Some(frame) = frames.after(machine, found) {
+            if let Some(frame) = frames.after(machine) {
                 self.stage = Stage::After;
                 self.put_frame(frame, sink)?;
-                self.frames = frames;
             }
+            self.frames = frames;
         }
         Ok(())
     }
