@@ -6,23 +6,26 @@ import subprocess
 import sys
 import tempfile
 
-from check_gateway import without_usage
-from common import check
+from check_gateway import variants, without_usage
+from common import check, server
 
 
 def main():
     program, *files = sys.argv[1:]
+    bodies = server.load(files)
+    bodies.update(variants(bodies))
+    # Longer than any read, and so with a frame of usage in the middle of one.
+    chunk = b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+    bodies["long.sse"] = chunk * 3000 + b'data: {"choices":[],"usage":{"prompt_tokens":1}}\n\n' + chunk * 1500
     with tempfile.TemporaryDirectory() as folder:
         pairs = []
-        for path in files:
-            with open(path, "rb") as file:
-                body = file.read()
+        for body_name, body in bodies.items():
             lf = body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
             for end, ends in (("", None), (".lf", b"\n"), (".cr", b"\r"), (".crlf", b"\r\n")):
                 stream = body if ends is None else lf.replace(b"\n", ends)
                 left, gone = without_usage(stream)
-                if gone:
-                    pair = [os.path.join(folder, os.path.basename(path) + end + kind) for kind in ("", ".left")]
+                if gone and (ends is None or stream != body):
+                    pair = [os.path.join(folder, body_name + end + kind) for kind in ("", ".left")]
                     for name, content in zip(pair, (stream, left)):
                         with open(name, "wb") as file:
                             file.write(content)

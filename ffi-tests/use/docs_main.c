@@ -7,14 +7,17 @@
 
 struct got {
     char *bytes;
-    size_t len;
+    size_t len, room;
 };
 
 static int keep(void *to, const char *bytes, size_t len) {
     struct got *got = to;
     if (len == 0) return 0;
-    got->bytes = realloc(got->bytes, got->len + len);
-    if (!got->bytes) return -1;
+    if (got->room < got->len + len) {
+        got->room = 2 * (got->len + len);
+        got->bytes = realloc(got->bytes, got->room);
+        if (!got->bytes) return -1;
+    }
     memcpy(got->bytes + got->len, bytes, len);
     got->len += len;
     return 0;
@@ -74,7 +77,7 @@ static int left(int argc, char **argv) {
     for (file = 0; file + 1 < argc; file += 2) {
         size_t len = load(argv[file], bytes, sizeof bytes), left = load(argv[file + 1], due, sizeof due);
         for (nth = 0; nth < sizeof slices / sizeof *slices; nth++, runs++) {
-            struct got got = {NULL, 0};
+            struct got got = {NULL, 0, 0};
             struct stream s;
             size_t at, n;
             stream_begin(&s, keep, &got, 1);
@@ -106,11 +109,11 @@ int main(int argc, char **argv) {
     for (file = 1; file < argc; file++) {
         const char *name = argv[file];
         size_t len = load(name, bytes, sizeof bytes), at, n;
-        struct got whole = {NULL, 0};
+        struct got whole = {NULL, 0, 0};
         for (nth = 0; nth < sizeof slices / sizeof *slices; nth++) {
             size_t slice = slices[nth];
             struct stream s;
-            struct got through = {NULL, 0}, without = {NULL, 0}, curl = {NULL, 0}, direct = {NULL, 0}, other = {NULL, 0};
+            struct got through = {NULL, 0, 0}, without = {NULL, 0, 0}, curl = {NULL, 0, 0}, direct = {NULL, 0, 0}, other = {NULL, 0, 0};
             struct transfer t;
             deltawire_parser *p;
             int pipe_of[2], hold;
