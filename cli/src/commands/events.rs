@@ -53,8 +53,9 @@ fn object<const N: usize>(members: [(&str, Option<Json>); N]) -> Json {
 
 fn chunk(chunk: &Chunk<'_>) -> Json {
     let range = chunk.wire_range();
+    let is_chunk = chunk.is_completion() || chunk.error().is_some();
     object([
-        ("event", Some(json!("chunk"))),
+        ("event", Some(json!(if is_chunk { "chunk" } else { "other" }))),
         ("at", Some(json!([range.start, range.end]))),
         ("name", Some(chunk.event_name()).filter(|name| !name.is_empty()).map(|name| json!(text(name)))),
         ("id", chunk.id().map(decoded)),
@@ -126,6 +127,7 @@ impl Handler for Printing {
             Event::LastEventId(id) => json!({"last_event_id": text(id)}),
             Event::Malformed(malformed) => {
                 let (fault, range) = (malformed.fault(), malformed.wire_range());
+                self.out.note(fault);
                 json!({
                     "malformed": text(malformed.payload()),
                     "at": [range.start, range.end],
