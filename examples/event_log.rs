@@ -2,7 +2,7 @@
 //! `event_log FOLDER FILE…` writes `FOLDER/NAME.log`, the same with `strict` (every quirk an error), `spec` (framing to the
 //! letter, JSON checked), `short` (low limits) and `small` (little storage) before `log`, and, with feature `serde`,
 //! `FOLDER/NAME.message.json` (the assembled message, extended).
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../tests/common/mod.rs"]
 mod common;
