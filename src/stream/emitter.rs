@@ -281,9 +281,9 @@ impl Emitter {
                 outcome => return outcome,
             }
             if self.ended {
-                let mut frames = self.frames;
-                let rest = frames.rest(machine);
-                return self.frame_alone(rest, frames, sink);
+                let open = self.frames;
+                let rest = self.frames.rest(machine);
+                return self.frame_alone(rest, open, sink);
             }
             match machine.try_finish(store) {
                 Ok(found) => {
@@ -303,6 +303,7 @@ impl Emitter {
     }
 
     /// The frame that waited for `given`.
+    #[cold]
     #[inline(never)]
     fn waiting_frame<S: Sink, const SLOTS: usize>(
         &mut self,
@@ -310,20 +311,17 @@ impl Emitter {
         given: &[u8],
         sink: &mut S,
     ) -> Outcome {
-        let mut frames = self.frames;
-        let frame = frames.waiting(machine, given);
-        self.frame_alone(frame, frames, sink)
+        let open = self.frames;
+        let frame = self.frames.waiting(machine, given);
+        self.frame_alone(frame, open, sink)
     }
 
-    /// Emits a frame behind its event; then `frames` is what comes after it.
-    fn frame_alone<S: Sink>(&mut self, frame: Option<Frame>, frames: Frames, sink: &mut S) -> Outcome {
+    /// Emits a frame behind its event. `open` is what it was made of.
+    fn frame_alone<S: Sink>(&mut self, frame: Option<Frame>, open: Frames, sink: &mut S) -> Outcome {
         let Some(frame) = frame else { return Outcome::Done };
         (self.paused, self.stop, self.limit) = (false, None, None);
-        match self.put_frame(frame, sink) {
-            Ok(()) => {
-                self.frames = frames;
-                self.outcome::<S>(QuirkSet::EMPTY, 0)
-            }
+        match self.put_frame(frame, open, self.stage, sink) {
+            Ok(()) => self.outcome::<S>(QuirkSet::EMPTY, 0),
             Err(Full) => Outcome::Full,
         }
     }
@@ -483,12 +481,10 @@ impl Emitter {
         let found = self.found;
         if stage == Stage::Before {
             // A block before this event that ended without one.
-            let mut frames = self.frames;
-            if let Some(frame) = frames.before(machine) {
-                self.stage = Stage::Before;
-                self.put_frame(frame, sink)?;
+            let open = self.frames;
+            if let Some(frame) = self.frames.before(machine) {
+                self.put_frame(frame, open, Stage::Before, sink)?;
             }
-            self.frames = frames;
         }
         if let Found::Error(quirk) = found {
             self.stop = Some(Stop::Error(Error::Quirk { quirk, offset: machine.index().frame.0 }));
@@ -523,12 +519,10 @@ impl Emitter {
             self.conclude(stage, &context, structural, sink)?;
         }
         if found != Found::NeedMore && self.stop.is_none() {
-            let mut frames = self.frames;
-            if let Some(frame) = frames.after(machine) {
-                self.stage = Stage::After;
-                self.put_frame(frame, sink)?;
+            let open = self.frames;
+            if let Some(frame) = self.frames.after(machine) {
+                self.put_frame(frame, open, Stage::After, sink)?;
             }
-            self.frames = frames;
         }
         Ok(())
     }
@@ -578,14 +572,30 @@ impl Emitter {
         Ok(())
     }
 
-    #[inline(never)]
-    fn put_frame<S: Sink>(&mut self, frame: Frame, sink: &mut S) -> Result<(), Full> {
-        let Frame { start, end, choices, kinds } = frame;
+    /// Gives the sink a frame, if it wants frames. If it is full, the frame is `open` again.
+    #[inline(always)]
+    fn put_frame<S: Sink>(&mut self, frame: Frame, open: Frames, stage: Stage, sink: &mut S) -> Result<(), Full> {
         if self.stop.is_some() || !sink.wants(Kind::Frame) {
             return Ok(());
         }
+        self.put_wanted_frame(frame, open, stage, sink)
+    }
+
+    #[inline(never)]
+    fn put_wanted_frame<S: Sink>(
+        &mut self,
+        frame: Frame,
+        open: Frames,
+        stage: Stage,
+        sink: &mut S,
+    ) -> Result<(), Full> {
+        let Frame { start, end, choices, kinds } = frame;
         let delta = Delta { code: choices, number: kinds, ..Delta::new(Kind::Frame) };
-        self.put(&Context::nothing((start, end)), delta, self.stage, sink)
+        let put = self.put(&Context::nothing((start, end)), delta, stage, sink);
+        if put.is_err() {
+            self.frames = open;
+        }
+        put
     }
 
     /// Emits the members of the top level that describe the response, each once a stream: the first that is not empty.

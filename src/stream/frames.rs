@@ -99,7 +99,7 @@ impl Frames {
     }
 
     /// The frame is over at this stream offset, or one byte later.
-    #[inline]
+    #[inline(always)]
     fn close<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, end: u64) -> Option<Frame> {
         if machine.expects_lf(end) {
             self.kinds |= WAITS;
@@ -108,7 +108,7 @@ impl Frames {
         self.upto(machine, end)
     }
 
-    #[inline]
+    #[inline(always)]
     fn upto<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, end: u64) -> Option<Frame> {
         if end <= self.start {
             return None;
