@@ -45,6 +45,7 @@ python3 -B scripts/fences.py docs/gateway.md c >"$out/gateway_md.c"
 "${cc[@]}" -D_POSIX_C_SOURCE=200809L -Wno-unused-function -c "$out/gateway_md.c" -o "$out/gateway_md.o"
 sane_cc -DDOCS="\"$out/gateway_md.c\"" "$use/docs_main.c" "$lib" -o "$out/docs"
 "$out/docs" samples/*.sse
+python3 -B "$use/check_docs.py" "$out/docs" "${bodies[@]}"
 pass ffi-docs
 
 at_hand() { have curl-config; }

@@ -403,10 +403,12 @@
 
 // A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
 // the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
-// to the event's frame; a comment between events is a frame of its own. `code`: how many choices
-// the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of events in
-// the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not (without
-// `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
+// to the event's frame; a comment between events is a frame of its own. A frame that ends in a CR
+// waits for the next byte, a LF of its own perhaps, or for the end of the stream, if the line
+// before ended in CR LF. `code`: how many choices the frame's chunk has (0: usage only, a comment,
+// `[DONE]`, …). `number`: the kinds of events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether
+// the mask asks for them or not (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and
+// `DELTAWIRE_EV_META`).
 #define DELTAWIRE_EV_FRAME 48
 
 // Every kind of this version is below this. Not every number below it is a kind.
@@ -1199,9 +1201,10 @@ deltawire_status deltawire_message_json(const deltawire_message *m,
                                         size_t cap,
                                         size_t *need);
 
-// A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON, the last value that was not
-// null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member of the chunks; `name` is UTF-8 of
-// `name_len` bytes. As `deltawire_message_text`. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
+// A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON,
+// the last value that was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the
+// choice, 0 for a member of the chunks; `name` is UTF-8 of `name_len` bytes. As
+// `deltawire_message_text`. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
 // `name_len`), E_SMALL.
 deltawire_status deltawire_message_member(const deltawire_message *m,
                                           uint32_t owner,

@@ -664,9 +664,10 @@ pub unsafe extern "C" fn deltawire_message_json(
     }
 }
 
-/// A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON, the last value that was not
-/// null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member of the chunks; `name` is UTF-8 of
-/// `name_len` bytes. As `deltawire_message_text`. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
+/// A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON,
+/// the last value that was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the
+/// choice, 0 for a member of the chunks; `name` is UTF-8 of `name_len` bytes. As
+/// `deltawire_message_text`. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
 /// `name_len`), E_SMALL.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.

@@ -480,10 +480,12 @@ pub const DELTAWIRE_EV_META: u32 = 30;
 pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
 /// A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
 /// the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
-/// to the event's frame; a comment between events is a frame of its own. `code`: how many choices
-/// the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of events in
-/// the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not (without
-/// `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
+/// to the event's frame; a comment between events is a frame of its own. A frame that ends in a CR
+/// waits for the next byte, a LF of its own perhaps, or for the end of the stream, if the line
+/// before ended in CR LF. `code`: how many choices the frame's chunk has (0: usage only, a comment,
+/// `[DONE]`, …). `number`: the kinds of events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether
+/// the mask asks for them or not (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and
+/// `DELTAWIRE_EV_META`).
 pub const DELTAWIRE_EV_FRAME: u32 = 48;
 /// Every kind of this version is below this. Not every number below it is a kind.
 pub const DELTAWIRE_EV_COUNT: u32 = 49;

@@ -2,12 +2,15 @@
 
 mod commands;
 mod input;
+mod opening;
 mod options;
+mod output;
 mod report;
 
 use clap::Parser;
 use options::{Cli, Command};
-use report::{complain, Failure};
+use output::complain;
+use report::Failure;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -31,10 +34,13 @@ fn main() -> ExitCode {
         Command::Events(options) => commands::events::run(options),
         Command::Sse(options) => commands::sse::run(options),
     };
-    match done.and_then(|code| std::io::stdout().flush().map(|()| code).map_err(Failure::Write)) {
+    let flushed = std::io::stdout().flush().map_err(Failure::Write);
+    match done.and_then(|code| match flushed {
+        // What was met on the way is in the status already.
+        Err(failure) if !failure.is_broken_pipe() => Err(failure),
+        _ => Ok(code),
+    }) {
         Ok(code) => ExitCode::from(code),
-        // Who reads our output has enough: nothing is wrong.
-        Err(Failure::Write(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             complain(failure);
             ExitCode::from(report::UNREADABLE)

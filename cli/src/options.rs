@@ -14,8 +14,10 @@ Exit status:
   3  the stream was cut, or something was lost on the way: a payload that could not be read, an event over the
      limit, more choices or tool calls than there is room for, a message that is too long
   4  nothing came, no event stream, or one of another protocol
+  130  Ctrl-C; `message` prints what came until then
 
-What was lost goes to standard error, too.";
+What was lost goes to standard error, too, with the option that raises a limit. If the output is closed early, the status is
+that of an error that was met until then, else 0.";
 
 const SSE_EXIT: &str = "\
 Exit status:
@@ -78,6 +80,9 @@ pub struct Message {
     /// member that is not known
     #[arg(long)]
     pub extended: bool,
+    /// The most bytes of all texts and all raw JSON that the message may have
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_message_len)]
+    pub max_message_len: usize,
 }
 
 #[derive(Args, Debug)]
@@ -108,11 +113,14 @@ pub struct Reading {
     /// The most bytes that one event may have
     #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_event_len)]
     pub max_event_len: u32,
+    /// The most bytes that a last event ID may have; a longer one is ignored
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_id_len)]
+    pub max_id_len: u32,
 }
 
 impl Reading {
     pub fn limits(&self) -> Limits {
-        Limits { max_event_len: self.max_event_len, ..Limits::DEFAULT }
+        Limits { max_event_len: self.max_event_len, max_id_len: self.max_id_len, ..Limits::DEFAULT }
     }
 }
 
@@ -125,12 +133,16 @@ pub struct Meaning {
     /// Frame events exactly as WHATWG HTML 9.2 has it: no JSON without `data:`, no last event without its blank line
     #[arg(long)]
     pub spec: bool,
+    /// How deep JSON may nest; a deeper payload cannot be read
+    #[arg(long, value_name = "LEVELS", default_value_t = Limits::DEFAULT.max_depth,
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(Limits::MAX_DEPTH)))]
+    pub max_depth: u32,
 }
 
 impl Meaning {
     pub fn config(&self, limits: Limits) -> Config {
         Config {
-            limits,
+            limits: Limits { max_depth: self.max_depth, ..limits },
             framing: if self.spec { Framing::Spec } else { Framing::Lenient },
             validate: if self.strict { Validate::Strict } else { Validate::Lazy },
             ..Config::default()

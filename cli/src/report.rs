@@ -1,16 +1,23 @@
 //! What goes to standard error, and the exit status.
 
+use crate::opening::Opening;
+use crate::output::complain;
 use deltawire::stream::Pending;
 use deltawire::{End, Quirk, Verdict};
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io;
 
 /// Wrong use, or the input cannot be read.
 pub const UNREADABLE: u8 = 1;
+/// The API reported an error.
+pub const API_ERROR: u8 = 2;
 /// The stream was cut, or something of it was lost.
 pub const TRUNCATED: u8 = 3;
 /// Nothing came that could be read as what it should be.
 pub const NO_STREAM: u8 = 4;
+
+/// Ctrl-C, as shells have it.
+pub const INTERRUPTED: u8 = 130;
 
 /// Why a command broke off.
 #[derive(Debug)]
@@ -19,6 +26,13 @@ pub enum Failure {
     Read(String, io::Error),
     /// The output cannot be written.
     Write(io::Error),
+}
+
+impl Failure {
+    /// Who reads the output has enough.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Failure::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
 }
 
 impl Display for Failure {
@@ -30,18 +44,28 @@ impl Display for Failure {
     }
 }
 
-/// Writes a line to standard error; if that is closed nobody wants to know.
-pub fn complain(line: impl Display) {
-    let _ = writeln!(io::stderr(), "deltawire: {line}");
+/// What was met on the way that the verdict does not say.
+pub struct Met<C> {
+    /// How often each quirk was met.
+    pub count: C,
+    /// How many payloads nest deeper than the limit.
+    pub too_deep: u64,
 }
 
-/// Tells how the stream ended and what was odd about it; gives the exit status.
-pub fn conclude(end: &End, count: impl Fn(Quirk) -> u64) -> u8 {
+/// Reports how the stream ended and what was odd about it; gives the exit status.
+pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) -> u8 {
     complain(format_args!("verdict: {}", end.verdict));
+    if is_foreign(end) {
+        opening.name_foreign();
+    }
+    opening.name_http();
     match end.malformed {
         0 => {}
         1 => complain("1 payload could not be read"),
         many => complain(format_args!("{many} payloads could not be read")),
+    }
+    if met.too_deep > 0 {
+        complain(format_args!("{} of them nested too deep (--max-depth raises the limit)", met.too_deep));
     }
     too_long_items(end.too_long.into());
     match end.pending {
@@ -50,30 +74,48 @@ pub fn conclude(end: &End, count: impl Fn(Quirk) -> u64) -> u8 {
         _ => {}
     }
     for &quirk in Quirk::ALL {
-        let times = count(quirk);
+        let times = (met.count)(quirk);
         if times > 0 {
             let unit = if times == 1 { "time" } else { "times" };
-            complain(format_args!("quirk {}: {quirk} ({times} {unit})", quirk.code()));
+            let raise = if quirk == Quirk::LongId { "; --max-id-len raises the limit" } else { "" };
+            complain(format_args!("quirk {}: {quirk} ({times} {unit}{raise})", quirk.code()));
         }
     }
     status(end)
 }
 
-/// Says how many events and comments were over the limit, if any were.
+/// Whether nothing that came was understood as a response.
+pub fn is_foreign(end: &End) -> bool {
+    end.choices_seen == 0 && !end.api_error && !end.body && end.verdict != Verdict::Done
+}
+
+/// Reports how many events and comments were over the limit, if any were.
 pub fn too_long_items(count: u64) {
+    let raise = "(--max-event-len raises the limit)";
     match count {
         0 => {}
-        1 => complain("1 event or comment was too long and left out"),
-        many => complain(format_args!("{many} events or comments were too long and left out")),
+        1 => complain(format_args!("1 event or comment was too long and left out {raise}")),
+        many => complain(format_args!("{many} events or comments were too long and left out {raise}")),
     }
 }
 
 fn status(end: &End) -> u8 {
     match end.verdict {
         _ if end.is_complete() => 0,
-        Verdict::ApiError => 2,
+        _ if end.api_error => API_ERROR,
         Verdict::Truncated | Verdict::Done | Verdict::Finished | Verdict::Body => TRUNCATED,
         // Empty, no stream, another protocol, and what a later version may tell apart.
         _ => NO_STREAM,
+    }
+}
+
+/// The exit status if nobody reads on: that of an error that was met.
+pub fn status_so_far(end: &End) -> u8 {
+    if end.api_error {
+        API_ERROR
+    } else if end.malformed > 0 || end.too_long > 0 {
+        TRUNCATED
+    } else {
+        0
     }
 }

@@ -107,7 +107,8 @@ fn only_what_is_complete_is_0() {
     let body = "{\"object\":\"chat.completion\",\"choices\":[{\"message\":{\"content\":\"a\"}}]}\n";
     let done = "verdict: done";
     let end = "verdict: finished, without [DONE]";
-    let (one_long, one_unread) = ("1 event or comment was too long and left out", "1 payload could not be read");
+    let one_long = "1 event or comment was too long and left out (--max-event-len raises the limit)";
+    let one_unread = "1 payload could not be read";
     let inside = "the stream ended inside an event";
     for (input, status, said) in [
         ([&finished, DONE, ": bye\n"].concat(), 0, &[done][..]),
@@ -119,7 +120,7 @@ fn only_what_is_complete_is_0() {
         (
             [&long, &long, unread, &finished].concat(),
             3,
-            &[end, one_unread, "2 events or comments were too long and left out"],
+            &[end, one_unread, "2 events or comments were too long and left out (--max-event-len raises the limit)"],
         ),
         ([&finished, "data: {\"usage\":{"].concat(), 3, &[end, inside]),
         ([&finished, DONE, "data: {\"usage\":"].concat(), 3, &[done, inside]),
@@ -142,7 +143,11 @@ fn only_what_is_complete_is_0() {
         (
             [unread, "event: other\ndata: {\"a\":1}\n\n"].concat(),
             4,
-            &["verdict: an event stream of another protocol", one_unread],
+            &[
+                "verdict: an event stream of another protocol",
+                "what came begins with: data: {\"choices\":[}",
+                one_unread,
+            ],
         ),
     ] {
         for command in ["message", "text", "events"] {
@@ -351,7 +356,7 @@ fn options_change_what_they_say() {
     assert!(ran.err.contains("1 event or comment was too long"), "{}", ran.err);
     let ran = run_with("sse", &["--max-event-len", "40"], odd);
     assert_eq!((ran.out.as_str(), ran.status), ("{\"too_long\":0}\n", 3));
-    assert_eq!(ran.err, "deltawire: 1 event or comment was too long and left out\n");
+    assert_eq!(ran.err, "deltawire: 1 event or comment was too long and left out (--max-event-len raises the limit)\n");
     assert_eq!(run_with("sse", &["--max-event-len", "200"], odd).status, 0);
 
     let call = |arguments: &str| {
@@ -406,6 +411,7 @@ fn a_closed_pipe_is_no_crash() {
     for _ in 0..20_000 {
         stream += "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"0123456789\"}}]}\n\n";
     }
+    stream += "data: [DONE]\n\n";
     for command in ["text", "message", "events", "sse"] {
         let mut child = command::spawn(&[command], Stdio::piped());
         let mut out = child.stdout.take().unwrap();
@@ -418,7 +424,9 @@ fn a_closed_pipe_is_no_crash() {
         let ran = child.wait_with_output().unwrap();
         writer.join().unwrap();
         assert_eq!(ran.status.code(), Some(0), "{command}");
-        assert_eq!(String::from_utf8_lossy(&ran.stderr), "", "{command}");
+        // This one has read to the end.
+        let said = if command == "message" { "deltawire: verdict: done\n" } else { "" };
+        assert_eq!(String::from_utf8_lossy(&ran.stderr), said, "{command}");
     }
 }
 

@@ -7,6 +7,7 @@
  * Exit status, of the worst: 0 complete, 1 wrong use, 2 the API reported an error, 3 cut or parts lost,
  * 4 no stream. */
 #include "deltawire.h"
+#include "safe.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -93,9 +94,11 @@ static int32_t on_error(void *user, const deltawire_at *at, const deltawire_valu
     size_t len = 0;
     (void)user, (void)at;
     if (deltawire_error_field(error, DELTAWIRE_ERROR_MESSAGE, &message) == DELTAWIRE_OK &&
-        deltawire_value_text(&message, text, sizeof text, &len) == DELTAWIRE_OK)
-        fprintf(stderr, "error: %.*s\n", (int)len, text);
-    else
+        deltawire_value_text(&message, text, sizeof text, &len) == DELTAWIRE_OK) {
+        fputs("error: ", stderr);
+        put_safe(stderr, text, len);
+        fputs("\n", stderr);
+    } else
         fprintf(stderr, "error: (%lu bytes)\n", (unsigned long)error->len);
     return DELTAWIRE_GO_ON;
 }

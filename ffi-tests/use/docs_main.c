@@ -1,4 +1,5 @@
-/* docs_main FILE...: runs the code of docs/gateway.md on streams, in slices of several sizes. */
+/* docs_main FILE...: runs the code of docs/gateway.md on streams, in slices of several sizes.
+ * docs_main --left STREAM LEFT...: what the stream is without the frames of usage is just the file LEFT, whatever the slices. */
 #define _POSIX_C_SOURCE 200809L
 #include DOCS
 
@@ -6,14 +7,17 @@
 
 struct got {
     char *bytes;
-    size_t len;
+    size_t len, room;
 };
 
 static int keep(void *to, const char *bytes, size_t len) {
     struct got *got = to;
     if (len == 0) return 0;
-    got->bytes = realloc(got->bytes, got->len + len);
-    if (!got->bytes) return -1;
+    if (got->room < got->len + len) {
+        got->room = 2 * (got->len + len);
+        got->bytes = realloc(got->bytes, got->room);
+        if (!got->bytes) return -1;
+    }
     memcpy(got->bytes + got->len, bytes, len);
     got->len += len;
     return 0;
@@ -55,25 +59,62 @@ struct renaming {
     size_t frames;
 };
 
+static size_t load(const char *name, char *bytes, size_t room) {
+    FILE *in = fopen(name, "rb");
+    size_t len;
+    if (!in) fail("open", name, 0);
+    len = fread(bytes, 1, room, in);
+    fclose(in);
+    return len;
+}
+
+/* Slices of 1 byte to 64 KiB, and those about the bytes that the recipe holds. */
+static int left(int argc, char **argv) {
+    static const size_t slices[] = {1,     2,     3,     5,     16,    61,    256,   1000,  1448, 4096,
+                                    8192, 16383, 16384, 16385, 20000, 32768, 40000, 65535, 65536};
+    static char bytes[1 << 22], due[1 << 22];
+    size_t nth, runs = 0, dropped = 0;
+    int file;
+    for (file = 0; file + 1 < argc; file += 2) {
+        size_t len = load(argv[file], bytes, sizeof bytes), left = load(argv[file + 1], due, sizeof due);
+        for (nth = 0; nth < sizeof slices / sizeof *slices; nth++, runs++) {
+            struct got got = {NULL, 0, 0};
+            struct stream s;
+            size_t at, n;
+            stream_begin(&s, keep, &got, 1);
+            for (at = 0; at < len; at += n) {
+                n = len - at < slices[nth] ? len - at : slices[nth];
+                if (stream_bytes(&s, bytes + at, n) != 0) fail("bytes", argv[file], slices[nth]);
+            }
+            if (stream_end(&s) != 0 || s.why) fail(s.why ? s.why : "end", argv[file], slices[nth]);
+            if (got.len != left || (left && memcmp(got.bytes, due, left) != 0))
+                fail("other bytes than those without usage", argv[file], slices[nth]);
+            dropped += (size_t)s.dropped;
+            free(s.parser);
+            free(got.bytes);
+        }
+    }
+    printf("docs/gateway.md: %lu streams, %lu runs, %lu usage chunks left out\n", (unsigned long)(argc / 2),
+           (unsigned long)runs, (unsigned long)dropped);
+    return runs == 0 || dropped < runs;
+}
+
 int main(int argc, char **argv) {
     static const size_t slices[] = {1, 7, 100, 1448, (size_t)-1};
     static char bytes[1 << 22];
     deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
-    size_t nth, dropped = 0, renamed = 0, runs = 0;
+    size_t nth, renamed = 0, runs = 0;
     int file;
+    if (argc > 1 && strcmp(argv[1], "--left") == 0) return left(argc - 2, argv + 2);
     callbacks.on_content = on_content;
     for (file = 1; file < argc; file++) {
         const char *name = argv[file];
-        FILE *in = fopen(name, "rb");
-        size_t len, at, n;
-        struct got whole = {NULL, 0};
-        if (!in) fail("open", name, 0);
-        len = fread(bytes, 1, sizeof bytes, in);
-        fclose(in);
+        size_t len = load(name, bytes, sizeof bytes), at, n;
+        struct got whole = {NULL, 0, 0};
         for (nth = 0; nth < sizeof slices / sizeof *slices; nth++) {
             size_t slice = slices[nth];
             struct stream s;
-            struct got through = {NULL, 0}, without = {NULL, 0}, curl = {NULL, 0}, direct = {NULL, 0}, other = {NULL, 0};
+            struct got through = {NULL, 0, 0}, without = {NULL, 0, 0}, curl = {NULL, 0, 0}, direct = {NULL, 0, 0}, other = {NULL, 0, 0};
             struct transfer t;
             deltawire_parser *p;
             int pipe_of[2], hold;
@@ -89,11 +130,7 @@ int main(int argc, char **argv) {
                     if (s.parser && stream_shrink(&s, (size_t)-1) != 0) fail("shrink", name, slice);
                 }
                 if (stream_end(&s) != 0 || s.why) fail(s.why ? s.why : "end", name, slice);
-                if (hold && s.dropped > 1) fail("more than one usage chunk", name, slice);
-                if (hold) dropped += (size_t)s.dropped;
-                if (hold == 0 && (to->len != len || memcmp(to->bytes, bytes, len) != 0)) fail("other bytes", name, slice);
-                if (hold && !s.dropped && (to->len != len || memcmp(to->bytes, bytes, len) != 0)) fail("held", name, slice);
-                if (hold && s.dropped && to->len >= len) fail("nothing was left out", name, slice);
+                if (!s.dropped && (to->len != len || memcmp(to->bytes, bytes, len) != 0)) fail("other bytes", name, slice);
                 free(s.parser);
             }
 
@@ -150,8 +187,7 @@ int main(int argc, char **argv) {
         }
         free(whole.bytes);
     }
-    if (dropped == 0 || renamed < 5) fail("too little was left out or renamed", "", 0);
-    printf("docs/gateway.md: %lu runs, %lu usage chunks left out, %lu models renamed\n", (unsigned long)runs,
-           (unsigned long)dropped, (unsigned long)renamed);
+    if (renamed < 5) fail("too little was renamed", "", 0);
+    printf("docs/gateway.md: %lu runs, %lu models renamed\n", (unsigned long)runs, (unsigned long)renamed);
     return 0;
 }

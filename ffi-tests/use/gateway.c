@@ -138,7 +138,8 @@ static int response_end(struct client *c, int over) {
     c->whole = over != 2 && body_whole(&c->body);
     c->phase = DRAINING;
     if (!relay_end(&c->relay) || !chunk(c)) return 0;
-    fprintf(stderr, "%s %s ", c->path, c->whole ? "whole" : "cut");
+    put_safe(stderr, c->path, strlen(c->path));
+    fprintf(stderr, " %s ", c->whole ? "whole" : "cut");
     relay_report(&c->relay, stderr);
     /* Without the last chunk the client knows as well that it was cut. */
     return !c->whole || bytes_put(&c->to_client, "0\r\n\r\n", 5);

@@ -6,6 +6,7 @@
 
 #include "deltawire.h"
 #include "http.h"
+#include "safe.h"
 
 struct relay_options {
     int drop_usage;     /* leave out chunks that have usage and no choice */
@@ -225,7 +226,10 @@ static void relay_report(const struct relay *r, FILE *out) {
         fprintf(out, " usage=-");
     fprintf(out, " verdict=%s complete=%lu open=%s", deltawire_verdict_name(r->end.verdict), (unsigned long)r->end.complete,
             r->why ? r->why : "-");
-    if (r->error[0]) fprintf(out, " error=%s", r->error);
+    if (r->error[0]) {
+        fputs(" error=", out);
+        put_safe(out, r->error, strlen(r->error));
+    }
     fprintf(out, "\n");
 }
 

@@ -119,6 +119,41 @@ enum At {
     Value,
 }
 
+/// How the line before ended, as far as that is known: a LF may follow a CR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// By a LF alone or by a CR alone; or there is none.
+    Alone,
+    /// By CR LF.
+    CrLf,
+    /// By a CR, to which a LF that comes next belongs.
+    Cr,
+    /// The same, and the line before that one ended in CR LF: a LF is to be expected.
+    CrBehindCrLf,
+}
+
+impl Ended {
+    /// After one more line, which ended in a CR or did not.
+    #[inline]
+    fn by(self, cr: bool) -> Ended {
+        match (cr, self) {
+            (false, _) => Ended::Alone,
+            (true, Ended::CrLf) => Ended::CrBehindCrLf,
+            (true, _) => Ended::Cr,
+        }
+    }
+
+    /// With the next byte, which is a LF or is not.
+    #[inline]
+    fn before(self, lf: bool) -> Ended {
+        match (self, lf) {
+            (Ended::Cr | Ended::CrBehindCrLf, true) => Ended::CrLf,
+            (Ended::Cr | Ended::CrBehindCrLf, false) => Ended::Alone,
+            (ended, _) => ended,
+        }
+    }
+}
+
 /// The resumable line machine of an event stream: plain data, no pointers.
 ///
 /// LF, CR and CRLF end a line, a CR at once: the LF that may follow it is taken by a later call. One leading byte order
@@ -151,8 +186,7 @@ pub struct Lines {
     field: Field,
     /// No piece of the line was given out yet, in `Colon` and `Value`.
     fresh: bool,
-    /// A CR ended the line before: a LF that comes next belongs to it.
-    after_cr: bool,
+    ended: Ended,
     head: Held,
 }
 
@@ -173,7 +207,7 @@ fn cut(bytes: &[u8]) -> Option<(&[u8], &[u8], bool)> {
 impl Lines {
     /// A machine at the start of a stream.
     pub const fn new() -> Self {
-        Lines { at: At::Mark, field: Field::Blank, fresh: false, after_cr: false, head: Held::EMPTY }
+        Lines { at: At::Mark, field: Field::Blank, fresh: false, ended: Ended::Alone, head: Held::EMPTY }
     }
 
     /// Takes the next piece off the front of `input`. `None`: the input is used up.
@@ -207,7 +241,7 @@ impl Lines {
             return self.part(value);
         };
         *input = rest;
-        self.after_cr = cr;
+        self.ended = self.ended.by(cr);
         Some(Piece { field, first: true, last: true, value, held: Held::EMPTY })
     }
 
@@ -216,10 +250,10 @@ impl Lines {
     /// input is left and [`in_line`](Lines::in_line) is false.
     #[inline]
     pub fn skip_between(&mut self, input: &mut &[u8]) {
-        if self.after_cr {
+        if self.is_after_cr() {
             if let Some((first, rest)) = input.split_first() {
                 visit!(1);
-                self.after_cr = false;
+                self.ended = self.ended.before(*first == b'\n');
                 if *first == b'\n' {
                     *input = rest;
                 }
@@ -235,7 +269,7 @@ impl Lines {
         let at = self.at;
         let head = core::mem::replace(&mut self.head, Held::EMPTY);
         self.at = At::Start;
-        self.after_cr = false;
+        self.ended = Ended::Alone;
         match at {
             At::Start => None,
             At::Mark if head.len == 0 => None,
@@ -256,7 +290,7 @@ impl Lines {
     pub(crate) fn stay_in_unknown(&mut self) {
         self.begin(Field::Unknown, At::Value);
         self.fresh = false;
-        self.after_cr = false;
+        self.ended = Ended::Alone;
     }
 
     /// Bytes of a line that has not ended were taken.
@@ -275,11 +309,12 @@ impl Lines {
         self.at == At::Start
     }
 
-    /// It stands in the middle of the value of a `data` line, of which something was given out.
+    /// It stands in the middle of the value of a `data` line, of which something was given out. `after_lf`: the LF of a CRLF
+    /// was taken before that line.
     #[inline]
-    pub(crate) fn start_data(&mut self) {
+    pub(crate) fn start_data(&mut self, after_lf: bool) {
         self.begin(Field::Data, At::Value);
-        (self.fresh, self.after_cr) = (false, false);
+        (self.fresh, self.ended) = (false, self.ended.before(after_lf));
     }
 
     /// It stands in the middle of the value of a `data` line of which something was given out.
@@ -291,13 +326,19 @@ impl Lines {
     /// A CR ended the line before.
     #[inline]
     pub(crate) fn is_after_cr(&self) -> bool {
-        self.after_cr
+        matches!(self.ended, Ended::Cr | Ended::CrBehindCrLf)
     }
 
-    /// It stands at the start of a line; the line before was ended by a CR, or was not.
+    /// A CR ended the line before, and the one before that ended in CR LF.
     #[inline]
-    pub(crate) fn start_line(&mut self, after_cr: bool) {
-        (self.at, self.after_cr) = (At::Start, after_cr);
+    pub(crate) fn expects_lf(&self) -> bool {
+        self.ended == Ended::CrBehindCrLf
+    }
+
+    /// It stands at the start of a line.
+    #[inline]
+    pub(crate) fn start_line(&mut self, ended: Ended) {
+        (self.at, self.ended) = (At::Start, ended);
     }
 
     #[inline]
@@ -329,7 +370,7 @@ impl Lines {
         let given: &'a [u8] = input;
         if let Some((line, rest, cr)) = cut(given) {
             *input = rest;
-            self.after_cr = cr;
+            self.ended = self.ended.by(cr);
             let field = if line.is_empty() { Field::Blank } else { Field::named(line) };
             let value = if field == Field::Unknown { line } else { &[] };
             return Some(Piece { field, first: true, last: true, value, held: Held::EMPTY });
@@ -410,7 +451,7 @@ impl Lines {
             return self.part(given);
         };
         *input = rest;
-        self.after_cr = cr;
+        self.ended = self.ended.by(cr);
         self.at = At::Start;
         let held = core::mem::replace(&mut self.head, Held::EMPTY);
         Some(Piece { field: self.field, first: self.fresh, last: true, value, held })

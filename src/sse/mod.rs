@@ -10,5 +10,6 @@ mod lines;
 mod lossy;
 
 pub use decoder::{Decoder, Event, Item};
+pub(crate) use lines::Ended;
 pub use lines::{Field, Held, Lines, Piece};
 pub use lossy::{Lossy, LossyChunks};

@@ -267,7 +267,67 @@ fn each_byte_is_in_one_frame() {
         assert_eq!(frames("event: e\n: a\n\n", cap), ["48 0..14 number=4"]);
         assert_eq!(frames("event: e\n: a\n\n: b\n", cap), ["48 0..14 number=4", "48 14..18 number=4"]);
         assert_eq!(frames("x", cap), ["48 0..1"]);
+        // After CR LF a CR waits for its LF; after CR or LF it does not.
+        assert_eq!(frames("event: e\r\n: a\r\n\r\n: b\r\n", cap), ["48 0..17 number=4", "48 17..22 number=4"]);
+        assert_eq!(frames("event: e\r\n\r\r\n", cap), ["48 0..11", "48 11..13"]);
+        assert_eq!(frames("event: e\r\r\n\r", cap), ["48 0..10", "48 10..12"]);
+        assert_eq!(frames("event: e\n\r\n", cap), ["48 0..10", "48 10..11"]);
         assert_eq!(frames("", cap), [""; 0]);
+    }
+}
+
+/// The frames of a stream in reads of `size` bytes: how many bytes had been given, where it ends, how many choices.
+fn frames_by(input: &[u8], size: usize) -> Vec<(usize, u64, u32)> {
+    let (mut machine, mut tracker, mut batch) =
+        (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new(), Emitter::new());
+    let (mut store, mut scratch, mut records) = ([0; 2048], [0; 2048], [Record::default(); 64]);
+    let (mut frames, mut given) = (Vec::new(), 0);
+    let mut note = |given: usize, records: &[Record]| {
+        frames.extend(records.iter().map(|record| (given, record.end, record.code)));
+    };
+    for slice in input.chunks(size) {
+        given += slice.len();
+        let mut sink = Records::new(&mut records, &mut scratch, Kind::Frame.bit());
+        let ran = batch.run(&mut machine, &mut store, &mut tracker, slice, 0, &mut sink);
+        assert_eq!(ran, (slice.len(), Outcome::Done));
+        let written = sink.written();
+        note(given, &records[..written]);
+    }
+    let mut sink = Records::new(&mut records, &mut scratch, Kind::Frame.bit());
+    assert_eq!(batch.finish(&mut machine, &mut store, &mut tracker, &mut sink), Outcome::Done);
+    let written = sink.written();
+    note(given, &records[..written]);
+    frames
+}
+
+/// A client that waits for a LF gets it with its event; where there is none nobody waits.
+#[test]
+fn a_frame_has_all_of_its_last_line_end() {
+    const CHUNK: &str = r#"data: {"choices":[{"index":0,"delta":{"content":"a"}}]}"#;
+    for (end, due) in [("\n", 0), ("\r", 0), ("\r\n", 0), ("\r\n", 1)] {
+        // With `due` the last LF is missing: that CR is followed by the end of the stream, or by another line.
+        let event = [CHUNK, end, end].concat();
+        let mut input = event.repeat(5);
+        input.truncate(input.len() - due);
+        let mut ends: Vec<_> = (1..=5).map(|nth| (nth * event.len()).min(input.len())).collect();
+        if due == 1 {
+            input += "data: [DONE]\n\n";
+            ends.push(input.len());
+        }
+        let whole: Vec<_> = ends.iter().map(|end| (*end as u64, u32::from(*end <= event.len() * 5 - due))).collect();
+        for size in 1..=input.len() {
+            let frames = frames_by(input.as_bytes(), size);
+            assert_eq!(
+                frames.iter().map(|(_, end, code)| (*end, *code)).collect::<Vec<_>>(),
+                whole,
+                "{end:?} by {size}"
+            );
+        }
+        // Byte by byte each is reported with its last byte; or with the next, where a LF was to be expected.
+        let given: Vec<_> = frames_by(input.as_bytes(), 1).iter().map(|(given, ..)| *given).collect();
+        let mut at = ends.clone();
+        at[4] += due;
+        assert_eq!(given, at, "{end:?}");
     }
 }
 

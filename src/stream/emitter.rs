@@ -223,6 +223,12 @@ impl Emitter {
                 }
                 continue;
             }
+            if !sink.is_of_one_call() && self.frames.waits() && !given.is_empty() {
+                match self.waiting_frame(machine, given, sink) {
+                    Outcome::Done => {}
+                    outcome => return (spent, outcome),
+                }
+            }
             // Nearly always.
             let (consumed, stage) = if let Some((consumed, span)) = machine.recall(store, given) {
                 match self.emit_usual(machine, tracker, given, base, span, sink) {
@@ -274,8 +280,14 @@ impl Emitter {
                     outcome => return outcome,
                 }
             }
+            match self.waiting_frame(machine, &[], sink) {
+                Outcome::Done => {}
+                outcome => return outcome,
+            }
             if self.ended {
-                return self.last_frame(machine, sink);
+                let open = self.frames;
+                let rest = self.frames.rest(machine);
+                return self.frame_alone(rest, open, sink);
             }
             match machine.try_finish(store) {
                 Ok(found) => {
@@ -294,19 +306,27 @@ impl Emitter {
         }
     }
 
-    /// The frame of the bytes at the end of the stream that no frame has.
-    fn last_frame<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, sink: &mut dyn Sink) -> Outcome {
-        let mut frames = self.frames;
-        (self.paused, self.stop) = (false, None);
-        match frames.rest(machine) {
-            Some(frame) => match self.put_frame(frame, sink) {
-                Ok(()) => {
-                    self.frames = frames;
-                    self.outcome(QuirkSet::EMPTY, 0, sink)
-                }
-                Err(Full) => Outcome::Full,
-            },
-            None => Outcome::Done,
+    /// The frame that waited for `given`.
+    #[cold]
+    #[inline(never)]
+    fn waiting_frame<const SLOTS: usize>(
+        &mut self,
+        machine: &Machine<SLOTS>,
+        given: &[u8],
+        sink: &mut dyn Sink,
+    ) -> Outcome {
+        let open = self.frames;
+        let frame = self.frames.waiting(machine, given);
+        self.frame_alone(frame, open, sink)
+    }
+
+    /// Emits a frame behind its event. `open` is what it was made of.
+    fn frame_alone(&mut self, frame: Option<Frame>, open: Frames, sink: &mut dyn Sink) -> Outcome {
+        let Some(frame) = frame else { return Outcome::Done };
+        (self.paused, self.stop, self.limit) = (false, None, None);
+        match self.put_frame(frame, open, self.stage, sink) {
+            Ok(()) => self.outcome(QuirkSet::EMPTY, 0, sink),
+            Err(Full) => Outcome::Full,
         }
     }
 
@@ -377,7 +397,7 @@ impl Emitter {
             return self.odd(span, state, frames, Break::Nothing, Stage::After);
         }
         if !sink.is_of_one_call() {
-            frames.after(machine, Found::Chunk(span));
+            frames.after(machine);
             self.frames = frames;
         }
         Ok(None)
@@ -474,11 +494,9 @@ impl Emitter {
         let found = self.found;
         if stage == Stage::Before {
             // A block before this event that ended without one.
-            let mut frames = self.frames;
-            if let Some(frame) = frames.before(machine) {
-                self.stage = Stage::Before;
-                self.put_frame(frame, sink)?;
-                self.frames = frames;
+            let open = self.frames;
+            if let Some(frame) = self.frames.before(machine) {
+                self.put_frame(frame, open, Stage::Before, sink)?;
             }
         }
         if let Found::Error(quirk) = found {
@@ -514,11 +532,9 @@ impl Emitter {
             self.conclude(stage, &context, structural, sink)?;
         }
         if found != Found::NeedMore && self.stop.is_none() {
-            let mut frames = self.frames;
-            if let Some(frame) = frames.after(machine, found) {
-                self.stage = Stage::After;
-                self.put_frame(frame, sink)?;
-                self.frames = frames;
+            let open = self.frames;
+            if let Some(frame) = self.frames.after(machine) {
+                self.put_frame(frame, open, Stage::After, sink)?;
             }
         }
         Ok(())
@@ -562,13 +578,18 @@ impl Emitter {
         Ok(())
     }
 
-    fn put_frame(&mut self, frame: Frame, sink: &mut dyn Sink) -> Result<(), Full> {
-        let Frame { start, end, choices, kinds } = frame;
+    /// Gives the sink a frame, if it wants frames. If it is full, the frame is `open` again.
+    fn put_frame(&mut self, frame: Frame, open: Frames, stage: Stage, sink: &mut dyn Sink) -> Result<(), Full> {
         if self.stop.is_some() || !sink.wants(Kind::Frame) {
             return Ok(());
         }
+        let Frame { start, end, choices, kinds } = frame;
         let delta = Delta { code: choices, number: kinds, ..Delta::new(Kind::Frame) };
-        self.put(&Context::nothing((start, end)), delta, self.stage, sink)
+        let put = self.put(&Context::nothing((start, end)), delta, stage, sink);
+        if put.is_err() {
+            self.frames = open;
+        }
+        put
     }
 
     /// Emits the members of the top level that describe the response, each once a stream: the first that is not empty. Then

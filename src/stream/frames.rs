@@ -1,9 +1,12 @@
 //! Frames: the stream on the wire, cut where events end.
 //!
-//! Each byte lies in exactly one frame, in order, so that a gateway can forward, drop or replace the bytes of an event. A frame begins where the one before ended, and ends where a block does, or a comment that stands
-//! outside of one.
+//! Each byte lies in exactly one frame, in order, so that a gateway can forward, drop or replace the bytes of an event. A frame
+//! begins where the one before ended, and ends where a block does, or a comment that stands outside of one.
+//!
+//! A frame that ends in a CR waits for the next byte if the line before ended in CR LF: a LF there belongs to it, and who
+//! forwards frames is not to keep that back from a client that waits for it. Elsewhere the frame ends at the CR, at once, so
+//! that streams whose lines end in CR are forwarded without delay.
 
-use super::found::Found;
 use super::machine::Machine;
 use crate::delta::Kind;
 
@@ -20,8 +23,9 @@ pub struct Frame {
     pub kinds: u64,
 }
 
-/// Where the next frame begins, and what is in it so far: [`before`](Frames::before), [`add`](Frames::add) and
-/// [`after`](Frames::after) for each thing that a step finds, [`rest`](Frames::rest) at the end of the stream.
+/// Where the next frame begins, and what is in it so far: [`waiting`](Frames::waiting) before a step,
+/// [`before`](Frames::before), [`add`](Frames::add) and [`after`](Frames::after) for each thing that it finds,
+/// [`rest`](Frames::rest) at the end of the stream.
 ///
 /// ```
 /// use deltawire::delta::Kind;
@@ -29,21 +33,41 @@ pub struct Frame {
 /// use deltawire::Config;
 ///
 /// let (mut machine, mut frames, mut store) = (Machine::new(Config::default()), Frames::START, [0; 512]);
-/// let step = machine.step(&mut store, b"data: [DONE]\n\n: bye\n");
+/// machine.step(&mut store, b"data: [DONE]\r\n\r");
 /// assert_eq!(frames.before(&machine), None);
 /// frames.add(Kind::Done);
-/// let frame = frames.after(&machine, step.found);
-/// assert_eq!(frame, Some(Frame { start: 0, end: 14, choices: 0, kinds: Kind::Done.bit() }));
+/// assert_eq!(frames.after(&machine), None);
+/// let frame = frames.waiting(&machine, b"\n: bye\r\n");
+/// assert_eq!(frame, Some(Frame { start: 0, end: 16, choices: 0, kinds: Kind::Done.bit() }));
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frames {
     start: u64,
+    /// With [`WAITS`] among them.
     kinds: u64,
 }
+
+/// No kind: the frame is over but for a LF that may come next.
+const WAITS: u64 = 1 << 63;
 
 impl Frames {
     /// At the start of a stream.
     pub const START: Frames = Frames { start: 0, kinds: 0 };
+
+    /// Whether a frame waits for the next byte.
+    #[inline]
+    pub fn waits(&self) -> bool {
+        self.kinds & WAITS != 0
+    }
+
+    /// Before a step on these bytes: the frame that waited for them. At the end of the stream there are none.
+    pub fn waiting<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, bytes: &[u8]) -> Option<Frame> {
+        if !self.waits() {
+            return None;
+        }
+        let lf = u64::from(bytes.first() == Some(&b'\n'));
+        self.upto(machine, machine.offset().saturating_add(lf))
+    }
 
     /// Notes that something of this kind is in the frame.
     #[inline]
@@ -54,30 +78,44 @@ impl Frames {
     /// Before a step's result is emitted: the frame of an earlier block that produced no event.
     #[inline]
     pub fn before<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>) -> Option<Frame> {
-        self.upto(machine.silent(), 0)
+        if machine.silent() <= self.start {
+            return None;
+        }
+        self.close(machine, machine.silent())
     }
 
     /// After a step's result was emitted: its frame, if that is over.
     #[inline]
-    pub fn after<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, found: Found) -> Option<Frame> {
+    pub fn after<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>) -> Option<Frame> {
         if !machine.closed() {
             return None;
         }
-        let choices = if matches!(found, Found::Chunk(_)) { machine.index().choices } else { 0 };
-        self.upto(machine.index().frame.1, choices)
+        self.close(machine, machine.index().frame.1)
     }
 
     /// At the end of the stream: the frame of the bytes that are left.
     pub fn rest<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>) -> Option<Frame> {
-        self.upto(machine.offset(), 0)
+        self.upto(machine, machine.offset())
     }
 
-    fn upto(&mut self, end: u64, choices: u32) -> Option<Frame> {
+    /// The frame is over at this stream offset, or one byte later.
+    #[inline(always)]
+    fn close<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, end: u64) -> Option<Frame> {
+        if machine.expects_lf(end) {
+            self.kinds |= WAITS;
+            return None;
+        }
+        self.upto(machine, end)
+    }
+
+    #[inline(always)]
+    fn upto<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, end: u64) -> Option<Frame> {
         if end <= self.start {
             return None;
         }
         // Members that describe the response are looked at only where they are asked for.
-        let kinds = self.kinds & !Kind::Meta.bit();
+        let kinds = self.kinds & !(Kind::Meta.bit() | WAITS);
+        let choices = if kinds & Kind::Chunk.bit() != 0 { machine.index().choices } else { 0 };
         let frame = Frame { start: self.start, end, choices, kinds };
         *self = Frames { start: end, kinds: 0 };
         Some(frame)

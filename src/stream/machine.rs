@@ -6,7 +6,7 @@
 //! piece of a line decides what the line is, and [`Line`] keeps that, so no byte is searched twice.
 //!
 //! The answers must not depend on how the bytes were cut. Therefore: every limit is a function of the bytes so far;
-//! a frame never includes the LF of a CRLF that ends it; and nothing is decided by what happens to lie in the slice.
+//! an event is found at the CR of a CRLF that ends it; and nothing is decided by what happens to lie in the slice.
 
 use super::config::{Config, Payload};
 use super::end::{End, Facts};
@@ -210,6 +210,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             After::Unstage => !self.block.open,
             After::Nothing | After::Trailing(_) => false,
         }
+    }
+
+    /// Whether what ends at this stream offset ends in a CR, to which a LF that comes next probably belongs.
+    #[inline]
+    pub(crate) fn expects_lf(&self, end: u64) -> bool {
+        self.lines.expects_lf() && end == self.offset
     }
 
     /// Stream offset of the end of the last block that produced no event.

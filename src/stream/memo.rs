@@ -11,6 +11,7 @@ use crate::chat::shape::{Changing, Fill, Hole, Holes, Shape, HOLES};
 use crate::chat::Index;
 use crate::json::{strict_string_end, TextFlags};
 use crate::scan::{container, find, fixed::Row, hole::text_end, native::begins_with};
+use crate::sse::Ended;
 use crate::visits::visit;
 use core::num::NonZeroUsize;
 
@@ -58,8 +59,8 @@ pub(super) struct Hit {
     pub(super) len: usize,
     /// One past the line ends behind it.
     pub(super) end: usize,
-    /// The last of them is a CR.
-    pub(super) ends_in_cr: bool,
+    /// The last of them.
+    pub(super) ended: Ended,
 }
 
 /// How events are framed: what stands before a payload, and the line ends behind it.
@@ -70,7 +71,7 @@ struct Framing {
     /// The line ends, and how many.
     ends: [u8; 3],
     tail: u8,
-    ends_in_cr: bool,
+    ended: Ended,
 }
 
 /// A part of a payload that does not change: the first with what stands before the payload, the last with what stands
@@ -132,7 +133,7 @@ pub(super) struct Memo<const SLOTS: usize> {
 }
 
 impl Framing {
-    const USUAL: Framing = Framing { head: 6, ends: *b"\n\n\0", tail: 2, ends_in_cr: false };
+    const USUAL: Framing = Framing { head: 6, ends: *b"\n\n\0", tail: 2, ended: Ended::Alone };
 
     /// The framing of an event, if it has just that payload.
     fn of(event: &[u8], start: usize, len: usize) -> Option<Self> {
@@ -148,7 +149,11 @@ impl Framing {
             head: head.len() as u8,
             ends,
             tail: tail.len() as u8,
-            ends_in_cr: tail.last() == Some(&b'\r'),
+            ended: match tail {
+                b"\r\n\r" => Ended::CrBehindCrLf,
+                [.., b'\r'] => Ended::Cr,
+                _ => Ended::Alone,
+            },
         })
     }
 }
@@ -410,7 +415,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         let end = self.find_event(index, bytes, rules)?.get();
         let (head, tail) = (usize::from(self.framing.head), usize::from(self.framing.tail));
         let len = end.wrapping_sub(head).wrapping_sub(tail);
-        Some(Hit { start: head, len, end, ends_in_cr: self.framing.ends_in_cr })
+        Some(Hit { start: head, len, end, ended: self.framing.ended })
     }
 
     /// Recognises a payload, and makes `index` its index.

@@ -6,7 +6,7 @@ use super::found::{Found, Place, Span, Step};
 use super::machine::{After, Ending, Line, Machine, Next};
 use super::memo::{Rules, HEAD};
 use crate::scan::find;
-use crate::sse::{Field, Held, Piece};
+use crate::sse::{Ended, Field, Held, Piece};
 use crate::Storage;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
@@ -35,7 +35,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let consumed = skipped.saturating_add(hit.end);
         self.offset = self.offset.saturating_add(consumed as u64);
         self.index.frame = (start, self.offset);
-        self.lines.start_line(hit.ends_in_cr);
+        self.lines.start_line(hit.ended);
         self.name = Span::NONE;
         self.block.quirks = quirks;
         self.count(quirks);
@@ -92,7 +92,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !rest.starts_with(b"\n\n") || !self.kept.append_payload(store, more) {
             return None;
         }
-        self.lines.start_line(false);
+        self.lines.start_line(Ended::Alone);
         self.in_payload = false;
         let found = match self.blank(store, window, consumed) {
             Next::Found(found) => found,
@@ -117,10 +117,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Some(end) => value.split_at_checked(end)?,
             None => (value, &[][..]),
         };
-        let (tail, ends_in_cr) = match ends {
-            [] => (0, false),
-            [b'\n', b'\n', ..] => (2, false),
-            [b'\r', b'\n', b'\r', ..] => (3, true),
+        let (tail, ended) = match ends {
+            [] => (0, Ended::Alone),
+            [b'\n', b'\n', ..] => (2, Ended::Alone),
+            [b'\r', b'\n', b'\r', ..] => (3, Ended::CrBehindCrLf),
             _ => return None,
         };
         if value.len() > self.kept.room(store) {
@@ -137,14 +137,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let fits = self.kept.data(store, window, &piece, start).is_ok();
         let consumed = start.saturating_add(value.len()).saturating_add(tail);
         let found = if end.is_some() {
-            self.lines.start_line(ends_in_cr);
+            self.lines.start_line(ended);
             match self.blank(store, window, consumed) {
                 Next::Found(found) => found,
                 // Not so for a block with a payload.
                 Next::Go | Next::Within(..) | Next::Again(_) => Found::NeedMore,
             }
         } else {
-            self.lines.start_data();
+            self.lines.start_data(skipped > 0);
             self.in_payload = fits && self.settle(store, window);
             if self.in_payload {
                 Found::NeedMore

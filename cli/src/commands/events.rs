@@ -1,6 +1,6 @@
 //! `deltawire events`: every event and every delta, one JSON object a line.
 
-use super::push::{print, Output, Printer};
+use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::report::Failure;
 use deltawire::chat::{ApiError, Audio, CallUpdate, Chunk};
@@ -11,11 +11,11 @@ use serde_json::{json, Map, Value as Json};
 
 /// Prints a line for each thing that it is told.
 struct Printing {
-    out: Output,
+    out: Checked,
 }
 
 pub fn run(options: &options::Events) -> Result<u8, Failure> {
-    let mut printing = Printing { out: Output::new() };
+    let mut printing = Printing { out: Checked::new() };
     print(&options.reading, &options.meaning, &mut printing)
 }
 
@@ -53,8 +53,9 @@ fn object<const N: usize>(members: [(&str, Option<Json>); N]) -> Json {
 
 fn chunk(chunk: &Chunk<'_>) -> Json {
     let range = chunk.wire_range();
+    let is_chunk = chunk.is_completion() || chunk.error().is_some();
     object([
-        ("event", Some(json!("chunk"))),
+        ("event", Some(json!(if is_chunk { "chunk" } else { "other" }))),
         ("at", Some(json!([range.start, range.end]))),
         ("name", Some(chunk.event_name()).filter(|name| !name.is_empty()).map(|name| json!(text(name)))),
         ("id", chunk.id().map(decoded)),
@@ -126,6 +127,7 @@ impl Handler for Printing {
             Event::LastEventId(id) => json!({"last_event_id": text(id)}),
             Event::Malformed(malformed) => {
                 let (fault, range) = (malformed.fault(), malformed.wire_range());
+                self.out.note(fault);
                 json!({
                     "malformed": text(malformed.payload()),
                     "at": [range.start, range.end],
@@ -155,7 +157,7 @@ impl Handler for Printing {
 }
 
 impl Printer for Printing {
-    fn output(&mut self) -> &mut Output {
+    fn output(&mut self) -> &mut Checked {
         &mut self.out
     }
 }

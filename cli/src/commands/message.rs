@@ -1,23 +1,34 @@
-//! `deltawire message`: the finished response.
+//! `deltawire message`: the finished response, or what came of it until Ctrl-C.
 
 use crate::input::Input;
+use crate::opening::Opening;
 use crate::options::Message;
-use crate::report::{complain, conclude, Failure, TRUNCATED};
+use crate::output::{complain, Output};
+use crate::report::{conclude, is_foreign, Failure, Met, INTERRUPTED, TRUNCATED, UNREADABLE};
+use deltawire::json::JsonErrorKind;
 use deltawire::message::{AssembleError, Assembler};
 use deltawire::{Error, Event, Growing, Parser};
-use std::io::{self, BufWriter, Write};
+use signal_hook::consts::SIGINT;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A message, and what was lost of it.
-struct Assembly {
+struct Kept {
     assembler: Assembler,
     /// The first thing that could not be kept.
     error: Option<AssembleError>,
+    /// Payloads that nest too deep.
+    too_deep: u64,
 }
 
-impl Assembly {
+impl Kept {
     fn add(&mut self, event: &Event<'_>) {
         let added = self.assembler.add(event);
         self.note(added);
+        if let Event::Malformed(malformed) = event {
+            self.too_deep += u64::from(malformed.fault().kind == JsonErrorKind::TooDeep);
+        }
     }
 
     fn note(&mut self, added: Result<(), AssembleError>) {
@@ -25,45 +36,116 @@ impl Assembly {
     }
 }
 
+/// What reads the stream, and what it comes to.
+struct Assembly {
+    parser: Parser<Growing, 2, ()>,
+    kept: Kept,
+    opening: Opening,
+    extended: bool,
+}
+
+impl Assembly {
+    fn new(options: &Message) -> Self {
+        let limits = deltawire::Limits { max_message_len: options.max_message_len, ..options.reading.limits() };
+        Assembly {
+            parser: Parser::with_tracker(Growing::new(), options.meaning.config(limits), ()),
+            kept: Kept {
+                assembler: Assembler::with_limits(limits).drop_repeated_arguments(options.drop_repeated_arguments),
+                error: None,
+                too_deep: 0,
+            },
+            opening: Opening::default(),
+            extended: options.extended,
+        }
+    }
+
+    fn feed(&mut self, mut slice: &[u8]) {
+        self.opening.add(slice);
+        while let Some(event) = some(self.parser.next(&mut slice)) {
+            self.kept.add(&event);
+        }
+    }
+
+    /// The input is over. Prints what came of it; gives the exit status.
+    fn conclude(&mut self) -> Result<u8, Failure> {
+        while let Some(event) = some(self.parser.finish()) {
+            self.kept.add(&event);
+        }
+        let finished = self.kept.assembler.finish();
+        self.kept.note(finished);
+        let end = self.parser.end();
+        // A page of HTML or a stream of another protocol is not dressed up as a response.
+        if !is_foreign(&end) {
+            match self.print() {
+                Err(failure) if failure.is_broken_pipe() => {}
+                printed => printed?,
+            }
+        }
+        let Kept { assembler, error, too_deep } = &self.kept;
+        let count = |quirk| u64::from(self.parser.quirk_count(quirk)) + u64::from(assembler.quirk_count(quirk));
+        let status = conclude(&end, &Met { count, too_deep: *too_deep }, &self.opening);
+        let Some(error) = error else { return Ok(status) };
+        let raise = match error {
+            AssembleError::TooLong => " (--max-message-len raises the limit)",
+            AssembleError::TooManyChoices | AssembleError::TooManyCalls => "; no option raises that limit",
+            _ => "",
+        };
+        complain(format_args!("not all of the message could be kept: {error}{raise}"));
+        Ok(if status == 0 { TRUNCATED } else { status })
+    }
+
+    fn print(&self) -> Result<(), Failure> {
+        let mut out = Output::new();
+        let message = self.kept.assembler.message().map_err(|_| Failure::Write(io::ErrorKind::OutOfMemory.into()))?;
+        let written = if self.extended {
+            serde_json::to_writer_pretty(&mut out, &message.extended())
+        } else {
+            serde_json::to_writer_pretty(&mut out, &message)
+        };
+        written.map_err(|error| Failure::Write(error.into()))?;
+        writeln!(out).and_then(|()| out.flush()).map_err(Failure::Write)
+    }
+}
+
 pub fn run(options: &Message) -> Result<u8, Failure> {
-    let limits = options.reading.limits();
     let mut input = Input::open(&options.reading)?;
-    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), options.meaning.config(limits), ());
-    let mut assembly = Assembly {
-        assembler: Assembler::with_limits(limits).drop_repeated_arguments(options.drop_repeated_arguments),
-        error: None,
-    };
-    while let Some(mut slice) = input.next()? {
-        while let Some(event) = some(parser.next(&mut slice)) {
-            assembly.add(&event);
+    let assembly = Arc::new(Mutex::new(Assembly::new(options)));
+    let over = Arc::new(AtomicBool::new(false));
+    conclude_at_interrupt(&assembly, &over).map_err(|error| Failure::Read("signals".into(), error))?;
+    while let Some(slice) = input.next()? {
+        lock(&assembly).feed(slice);
+    }
+    let mut assembly = lock(&assembly);
+    over.store(true, Ordering::SeqCst);
+    assembly.conclude()
+}
+
+/// At Ctrl-C prints what came so far, and ends the process. From then on, and once the input is `over`, Ctrl-C ends it at
+/// once.
+fn conclude_at_interrupt(assembly: &Arc<Mutex<Assembly>>, over: &Arc<AtomicBool>) -> io::Result<()> {
+    signal_hook::flag::register_conditional_default(SIGINT, over.clone())?;
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT])?;
+    let (assembly, over) = (assembly.clone(), over.clone());
+    std::thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            over.store(true, Ordering::SeqCst);
+            let mut assembly = lock(&assembly);
+            complain("interrupted: what came so far");
+            let status = assembly.conclude().map_or_else(
+                |failure| {
+                    complain(failure);
+                    UNREADABLE
+                },
+                |_| INTERRUPTED,
+            );
+            std::process::exit(status.into());
         }
-    }
-    while let Some(event) = some(parser.finish()) {
-        assembly.add(&event);
-    }
-    let finished = assembly.assembler.finish();
-    assembly.note(finished);
-
-    let mut out = BufWriter::new(io::stdout().lock());
-    let message = assembly.assembler.message().map_err(|_| Failure::Write(io::ErrorKind::OutOfMemory.into()))?;
-    let written = if options.extended {
-        serde_json::to_writer_pretty(&mut out, &message.extended())
-    } else {
-        serde_json::to_writer_pretty(&mut out, &message)
-    };
-    written.map_err(|error| Failure::Write(error.into()))?;
-    writeln!(out).and_then(|()| out.flush()).map_err(Failure::Write)?;
-
-    let status = conclude(&parser.end(), |quirk| {
-        u64::from(parser.quirk_count(quirk)) + u64::from(assembly.assembler.quirk_count(quirk))
     });
-    match assembly.error {
-        None => Ok(status),
-        Some(error) => {
-            complain(format_args!("not all of the message could be kept: {error}"));
-            Ok(if status == 0 { TRUNCATED } else { status })
-        }
-    }
+    Ok(())
+}
+
+fn lock(assembly: &Mutex<Assembly>) -> MutexGuard<'_, Assembly> {
+    assembly.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Only quirks are errors here, and no quirk was made one.

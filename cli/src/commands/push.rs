@@ -1,24 +1,32 @@
 //! What `text` and `events` have in common: a handler that is fed and writes as it is called.
 
 use crate::input::Input;
+use crate::opening::Opening;
 use crate::options::{Meaning, Reading};
-use crate::report::{complain, conclude, Failure, TRUNCATED};
+use crate::output::{complain, Output};
+use crate::report::{conclude, status_so_far, Failure, Met, TRUNCATED};
+use deltawire::json::{JsonError, JsonErrorKind};
 use deltawire::track::Tracker;
-use deltawire::{Flow, Growing, Handler, Parser, Stop};
-use std::io::{self, BufWriter, StdoutLock, Write};
+use deltawire::{Error, Flow, Growing, Handler, Parser, Stop};
+use std::io::{self, Write};
 
 /// As many choices and tool calls as the assembler has room for.
 type Wide = Parser<Growing, 2, Tracker<128, 256>>;
 
-/// Standard output, and what was wrong with it.
-pub struct Output {
-    out: BufWriter<StdoutLock<'static>>,
+/// Standard output, what was wrong with it, and what a handler alone is told.
+pub struct Checked {
+    out: Output,
     error: Option<io::Error>,
+    too_deep: u64,
 }
 
-impl Output {
+impl Checked {
     pub fn new() -> Self {
-        Output { out: BufWriter::new(io::stdout().lock()), error: None }
+        Checked { out: Output::new(), error: None, too_deep: 0 }
+    }
+
+    pub fn is_terminal(&self) -> bool {
+        self.out.is_terminal()
     }
 
     /// Writes by `f`. After an error nothing more is written, and the parser is to stop.
@@ -30,6 +38,11 @@ impl Output {
             None => Flow::Continue(()),
             Some(_) => Flow::Break(Stop::Abort),
         }
+    }
+
+    /// A payload could not be read.
+    pub fn note(&mut self, fault: JsonError) {
+        self.too_deep += u64::from(fault.kind == JsonErrorKind::TooDeep);
     }
 
     pub fn flush(&mut self) -> Flow {
@@ -46,24 +59,45 @@ impl Output {
 
 /// A handler that writes.
 pub trait Printer: Handler {
-    fn output(&mut self) -> &mut Output;
+    fn output(&mut self) -> &mut Checked;
     /// The stream ended.
     fn end(&mut self) {}
 }
 
 /// Reads all of the input for `printer`; gives the exit status.
 pub fn print(reading: &Reading, meaning: &Meaning, printer: &mut impl Printer) -> Result<u8, Failure> {
-    let mut input = Input::open(reading)?;
     let mut parser: Wide = Parser::with_tracker(Growing::new(), meaning.config(reading.limits()), Tracker::new());
+    let mut opening = Opening::default();
     let mut lost = false;
+    let status = match read(reading, &mut parser, printer, &mut opening, &mut lost) {
+        Ok(()) => {
+            let too_deep = printer.output().too_deep;
+            let met = Met { count: |quirk| u64::from(parser.quirk_count(quirk)), too_deep };
+            conclude(&parser.end(), &met, &opening)
+        }
+        Err(failure) if failure.is_broken_pipe() => status_so_far(&parser.end()),
+        Err(failure) => return Err(failure),
+    };
+    Ok(if status == 0 && lost { TRUNCATED } else { status })
+}
+
+fn read(
+    reading: &Reading,
+    parser: &mut Wide,
+    printer: &mut impl Printer,
+    opening: &mut Opening,
+    lost: &mut bool,
+) -> Result<(), Failure> {
+    let mut input = Input::open(reading)?;
     while let Some(slice) = input.next()? {
+        opening.add(slice);
         let mut rest = slice;
         loop {
             let fed = parser.feed(rest, printer);
             rest = rest.get(fed.consumed..).unwrap_or_default();
             match fed.stop {
                 None => break,
-                Some(stop) => lost |= goes_on(stop, printer)?,
+                Some(stop) => *lost |= goes_on(stop, printer)?,
             }
         }
         // What one slice brought is seen before the next is waited for.
@@ -71,22 +105,23 @@ pub fn print(reading: &Reading, meaning: &Meaning, printer: &mut impl Printer) -
         printer.output().check()?;
     }
     while let Some(stop) = parser.finish_into(printer) {
-        lost |= goes_on(stop, printer)?;
+        *lost |= goes_on(stop, printer)?;
     }
     printer.end();
     let _ = printer.output().flush();
-    printer.output().check()?;
-    match conclude(&parser.end(), |quirk| u64::from(parser.quirk_count(quirk))) {
-        0 if lost => Ok(TRUNCATED),
-        status => Ok(status),
-    }
+    printer.output().check()
 }
 
 /// The parser stopped before it was through: unless nothing can be written, it goes on. Says whether something was left out.
 fn goes_on(stop: Stop, printer: &mut impl Printer) -> Result<bool, Failure> {
     // Only what there is no room for is an error here: no quirk was made one.
     if let Stop::Error(error) = stop {
-        complain(error);
+        match error {
+            Error::TooManyChoices { .. } | Error::TooManyCalls { .. } => {
+                complain(format_args!("{error}; no option raises that limit"));
+            }
+            error => complain(error),
+        }
         return Ok(true);
     }
     printer.output().check()?;

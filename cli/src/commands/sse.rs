@@ -1,49 +1,70 @@
 //! `deltawire sse`: the events of any event stream, one JSON object a line.
 
 use crate::input::Input;
+use crate::opening::Opening;
 use crate::options;
-use crate::report::{complain, too_long_items, Failure, NO_STREAM, TRUNCATED};
+use crate::output::{complain, Output};
+use crate::report::{too_long_items, Failure, NO_STREAM, TRUNCATED};
 use deltawire::sse::{Decoder, Item, Lossy};
 use deltawire::Growing;
 use serde_json::{json, Value as Json};
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
+
+/// What came.
+#[derive(Default)]
+struct Seen {
+    opening: Opening,
+    items: u64,
+    too_long: u64,
+    /// The last block was dropped.
+    dropped: bool,
+}
 
 pub fn run(options: &options::Sse) -> Result<u8, Failure> {
+    let mut seen = Seen::default();
+    match print(options, &mut seen) {
+        Err(failure) if failure.is_broken_pipe() => return Ok(if seen.too_long > 0 { TRUNCATED } else { 0 }),
+        printed => printed?,
+    }
+    if seen.dropped {
+        complain("the last block has no blank line after it, and was dropped (--flush prints it)");
+    }
+    too_long_items(seen.too_long);
+    seen.opening.name_http();
+    Ok(match seen.items {
+        _ if seen.dropped || seen.too_long > 0 => TRUNCATED,
+        0 => {
+            complain("no event stream: nothing came that one has");
+            seen.opening.name_foreign();
+            NO_STREAM
+        }
+        _ => 0,
+    })
+}
+
+fn print(options: &options::Sse, seen: &mut Seen) -> Result<(), Failure> {
     let mut input = Input::open(&options.reading)?;
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = Output::new();
     let mut decoder = Decoder::with_limits(Growing::new(), options.reading.limits());
-    let (mut items, mut too_long) = (0u64, 0u64);
     while let Some(mut slice) = input.next()? {
+        seen.opening.add(slice);
         while let Some(item) = decoder.next(&mut slice) {
-            items += 1;
-            too_long += u64::from(matches!(item, Item::TooLong { .. }));
+            seen.items += 1;
+            seen.too_long += u64::from(matches!(item, Item::TooLong { .. }));
             writeln!(out, "{}", line(&item)).map_err(Failure::Write)?;
         }
         // What one slice brought is seen before the next is waited for.
         out.flush().map_err(Failure::Write)?;
     }
-    let mut dropped = false;
     while let Some(item) = decoder.finish() {
-        too_long += u64::from(matches!(item, Item::TooLong { .. }));
+        seen.too_long += u64::from(matches!(item, Item::TooLong { .. }));
         if options.flush {
-            items += 1;
+            seen.items += 1;
             writeln!(out, "{}", line(&item)).map_err(Failure::Write)?;
         }
-        dropped |= !options.flush && matches!(item, Item::Event(_));
+        seen.dropped |= !options.flush && matches!(item, Item::Event(_));
     }
-    out.flush().map_err(Failure::Write)?;
-    if dropped {
-        complain("the last block has no blank line after it, and was dropped (--flush prints it)");
-    }
-    too_long_items(too_long);
-    Ok(match items {
-        _ if dropped || too_long > 0 => TRUNCATED,
-        0 => {
-            complain("no event stream: nothing came that one has");
-            NO_STREAM
-        }
-        _ => 0,
-    })
+    out.flush().map_err(Failure::Write)
 }
 
 fn line(item: &Item<'_>) -> Json {

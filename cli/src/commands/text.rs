@@ -1,12 +1,13 @@
 //! `deltawire text`: the content, as it arrives.
 
-use super::push::{print, Output, Printer};
+use super::push::{print, Checked, Printer};
 use crate::options;
-use crate::report::{complain, Failure};
+use crate::output::complain;
+use crate::report::Failure;
 use deltawire::chat::{ApiError, Message};
 use deltawire::json::Text;
+use deltawire::stream::Malformed;
 use deltawire::{Flow, Handler, Update};
-use std::io::IsTerminal;
 
 /// What was printed last.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,16 +19,45 @@ enum Channel {
 /// Prints the texts of one choice.
 struct Printing<'o> {
     options: &'o options::Text,
-    out: Output,
+    out: Checked,
     last: Option<Channel>,
     /// What the last whole message said, to be printed if no delta comes.
     whole: Vec<(Channel, String)>,
     ends_line: bool,
+    answer: Answer,
+}
+
+/// What else the answer is than a text.
+#[derive(Default)]
+struct Answer {
+    calls: bool,
+    refusal: bool,
+    /// Why it was cut.
+    cut: Option<&'static str>,
+    /// The first other choice that has a text.
+    other: Option<u32>,
 }
 
 pub fn run(options: &options::Text) -> Result<u8, Failure> {
-    let mut printing = Printing { options, out: Output::new(), last: None, whole: Vec::new(), ends_line: true };
-    print(&options.reading, &options.meaning, &mut printing)
+    let (out, answer) = (Checked::new(), Answer::default());
+    let mut printing = Printing { options, out, last: None, whole: Vec::new(), ends_line: true, answer };
+    let status = print(&options.reading, &options.meaning, &mut printing)?;
+    printing.report();
+    Ok(status)
+}
+
+impl Answer {
+    fn note(&mut self, update: &Update<'_>) {
+        match update {
+            Update::Call(_) | Update::CallName { .. } | Update::FunctionName { .. } => self.calls = true,
+            Update::Refusal(_) => self.refusal = true,
+            Update::Finish(reason) => {
+                let cuts = ["length", "content_filter"];
+                self.cut = cuts.into_iter().find(|cut| reason.text() == *cut).or(self.cut);
+            }
+            _ => {}
+        }
+    }
 }
 
 impl Printing<'_> {
@@ -51,6 +81,8 @@ impl Printing<'_> {
     fn delta(&mut self, choice: u32, channel: Channel, text: Text<'_>) -> Flow {
         if choice == self.options.choice {
             self.whole.clear();
+        } else if channel == Channel::Content {
+            self.answer.other = self.answer.other.or(Some(choice));
         }
         if !self.wants(choice, channel) {
             return Flow::Continue(());
@@ -59,13 +91,40 @@ impl Printing<'_> {
     }
 }
 
-impl Handler for Printing<'_> {
-    fn content(&mut self, choice: u32, text: Text<'_>) -> Flow {
-        self.delta(choice, Channel::Content, text)
+impl Printing<'_> {
+    /// Says what else there was, that an empty or a short output is no riddle.
+    fn report(&self) {
+        let choice = self.options.choice;
+        if self.answer.calls {
+            complain(format_args!("choice {choice} calls tools (deltawire message prints the calls)"));
+        }
+        if self.answer.refusal {
+            complain(format_args!("choice {choice} is a refusal (deltawire message prints it)"));
+        }
+        if let Some(reason) = self.answer.cut {
+            complain(format_args!("choice {choice} was cut: its finish reason is {reason}"));
+        }
+        match self.answer.other {
+            Some(other) if self.last.is_none() => {
+                complain(format_args!("choice {choice} has no text; choice {other} has (--choice {other} prints it)"));
+            }
+            _ => {}
+        }
     }
+}
 
-    fn reasoning(&mut self, choice: u32, text: Text<'_>) -> Flow {
-        self.delta(choice, Channel::Reasoning, text)
+impl Handler for Printing<'_> {
+    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
+        if choice == self.options.choice {
+            self.answer.note(&update);
+        }
+        match update {
+            Update::Content(text) => self.delta(choice, Channel::Content, text),
+            Update::Reasoning(text) => self.delta(choice, Channel::Reasoning, text),
+            Update::Message(message) => self.message(choice, message),
+            Update::Error(error) | Update::ChoiceError(error) => self.error(error),
+            _ => Flow::Continue(()),
+        }
     }
 
     fn error(&mut self, error: ApiError<'_>) -> Flow {
@@ -75,14 +134,16 @@ impl Handler for Printing<'_> {
         Flow::Continue(())
     }
 
-    fn choice_error(&mut self, _choice: u32, error: ApiError<'_>) -> Flow {
-        self.error(error)
+    fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
+        self.out.note(malformed.fault());
+        Flow::Continue(())
     }
 
     fn message(&mut self, choice: u32, message: Message<'_>) -> Flow {
         if choice == self.options.choice {
             self.whole.clear();
             for update in message.deltas() {
+                self.answer.note(&update);
                 let (channel, text) = match update {
                     Update::Content(text) => (Channel::Content, text),
                     Update::Reasoning(text) => (Channel::Reasoning, text),
@@ -92,13 +153,15 @@ impl Handler for Printing<'_> {
                     self.whole.push((channel, text.to_cow().into_owned()));
                 }
             }
+        } else if message.deltas().any(|update| matches!(update, Update::Content(_))) {
+            self.answer.other = self.answer.other.or(Some(choice));
         }
         Flow::Continue(())
     }
 }
 
 impl Printer for Printing<'_> {
-    fn output(&mut self) -> &mut Output {
+    fn output(&mut self) -> &mut Checked {
         &mut self.out
     }
 
@@ -107,7 +170,7 @@ impl Printer for Printing<'_> {
             let _ = self.put(channel, &text);
         }
         // Elsewhere than on a terminal the text is just what was sent.
-        if !self.ends_line && std::io::stdout().is_terminal() {
+        if !self.ends_line && self.out.is_terminal() {
             let _ = self.out.write(|out| out.write_all(b"\n"));
         }
     }

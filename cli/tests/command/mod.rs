@@ -71,3 +71,24 @@ pub fn samples() -> Vec<(String, Value)> {
     samples.sort_by(|a, b| a.0.cmp(&b.0));
     samples
 }
+
+/// Runs on a terminal, which gets standard output and standard error. None: there is no Python to make one.
+pub fn on_terminal(arguments: &[&str]) -> Option<String> {
+    const SPAWN: &str = "import pty, sys; pty.spawn(sys.argv[1:])";
+    let mut python = Command::new("python3");
+    match python.args(["-B", "-c", SPAWN, BINARY]).args(arguments).stdin(Stdio::null()).output() {
+        Ok(ran) => Some(String::from_utf8(ran.stdout).expect("UTF-8").replace("\r\n", "\n")),
+        Err(error) => {
+            assert!(std::env::var_os("REQUIRE_ALL").is_none_or(|all| all != "1"), "REQUIRE_ALL=1: python3: {error}");
+            eprintln!("SKIP terminal: python3 is missing");
+            None
+        }
+    }
+}
+
+/// A file with this input, for those that cannot read it from a pipe.
+pub fn file(name: &str, input: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, input).expect("the file is written");
+    path.to_str().expect("the path is UTF-8").to_owned()
+}

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Memo, Rules, HEAD, LONGEST_WAIT, LOYALTY, NONE, PATIENCE, ROWS};
+use super::{Ended, Memo, Rules, HEAD, LONGEST_WAIT, LOYALTY, NONE, PATIENCE, ROWS};
 use crate::chat::index::{Hint, Index};
 use crate::chat::Chunk;
 use crate::stream::{Config, Found, Machine};
@@ -58,7 +58,14 @@ impl<const SLOTS: usize> Reader<SLOTS> {
             return false;
         };
         assert_eq!((hit.start, hit.len, hit.end), (self.head.len(), payload.len(), event.len()), "{payload}");
-        assert_eq!(hit.ends_in_cr, self.tail.ends_with('\r'));
+        let ended = if self.tail.ends_with("\r\n\r") {
+            Ended::CrBehindCrLf
+        } else if self.tail.ends_with('\r') {
+            Ended::Cr
+        } else {
+            Ended::Alone
+        };
+        assert_eq!(hit.ended, ended);
         let mut fresh = Index::new();
         assert!(!self.rules.strict || crate::json::validate(payload.as_bytes(), self.rules.max_depth).is_ok());
         assert_eq!(end_of(&mut fresh, payload, self.rules.max_depth), Some(payload.len()), "{payload}");

@@ -1,0 +1,77 @@
+//! How the input begins: to name what is no event stream, and what of HTTP was left round one.
+
+use crate::output::complain;
+
+/// As much as is looked at: more than the heads of HTTP responses take.
+const KEPT: usize = 16 * 1024;
+/// As many characters of a line are printed.
+const PRINTED: usize = 100;
+
+/// The first bytes of the input.
+#[derive(Default)]
+pub struct Opening(Vec<u8>);
+
+impl Opening {
+    /// More of the input came.
+    pub fn add(&mut self, slice: &[u8]) {
+        let room = KEPT.saturating_sub(self.0.len());
+        self.0.extend_from_slice(slice.get(..room).unwrap_or(slice));
+    }
+
+    /// The first line of the body with something in it, cut.
+    fn first_line(&self) -> Option<String> {
+        let body = self.body().trim_ascii_start();
+        let line = body.split(|byte| matches!(byte, b'\n' | b'\r')).next().filter(|line| !line.is_empty())?;
+        let line = String::from_utf8_lossy(line);
+        let cut = line.char_indices().nth(PRINTED).map(|(at, _)| at);
+        Some(cut.and_then(|at| line.get(..at)).map_or_else(|| line.to_string(), |start| format!("{start}\u{2026}")))
+    }
+
+    /// What comes behind the heads of HTTP responses, if there are any.
+    fn body(&self) -> &[u8] {
+        let mut bytes = &self.0[..];
+        while bytes.starts_with(b"HTTP/") {
+            let Some(rest) = after_blank_line(bytes) else { return &[] };
+            bytes = rest;
+        }
+        bytes
+    }
+
+    /// Says what the input looks like that is not what it should be.
+    pub fn name_foreign(&self) {
+        if let Some(line) = self.first_line() {
+            complain(format_args!("what came begins with: {line}"));
+        }
+    }
+
+    /// Says what of HTTP is in the input.
+    pub fn name_http(&self) {
+        if self.0.starts_with(b"HTTP/") {
+            let line = self.0.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
+            let line = String::from_utf8_lossy(line);
+            complain(format_args!("the head of an HTTP response is no part of a stream (was it curl -i?): {line}"));
+        }
+        if begins_with_chunk(self.body()) {
+            complain(
+                "lines of hexadecimal lengths are HTTP's chunked framing, no part of a stream (was it curl --raw?)",
+            );
+        }
+    }
+}
+
+fn after_blank_line(bytes: &[u8]) -> Option<&[u8]> {
+    let blank = |end: &[u8]| {
+        let at = bytes.windows(end.len()).position(|window| window == end)?;
+        bytes.get(at + end.len()..)
+    };
+    // The nearer: what is left is longer.
+    [blank(b"\r\n\r\n"), blank(b"\n\n")].into_iter().flatten().max_by_key(|rest| rest.len())
+}
+
+/// Whether these bytes begin with the length of a chunk, perhaps with an extension, and more follows.
+fn begins_with_chunk(bytes: &[u8]) -> bool {
+    let digits = bytes.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let Some(end) = bytes.windows(2).position(|end| end == b"\r\n") else { return false };
+    let is_extension = matches!(bytes.get(digits), Some(b';' | b' ' | b'\r'));
+    (1..=8).contains(&digits) && is_extension && digits <= end && bytes.len() > end + 2
+}

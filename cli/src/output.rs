@@ -1,0 +1,97 @@
+//! Standard output and standard error. What comes from a stream is text of a stranger: on a terminal it could move the
+//! cursor, hide what was printed, or pass for a line of the command.
+
+use std::borrow::Cow;
+use std::fmt::{Display, Write as _};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+/// What standard output keeps on a terminal.
+const LAYOUT: &[char] = &['\n', '\t'];
+
+/// The text with what a terminal could obey written as in JSON (`\u001b`): control characters, line separators, and what
+/// overrides the direction of text. The characters `kept` stay.
+pub fn escape<'t>(text: &'t str, kept: &[char]) -> Cow<'t, str> {
+    let obeyed = |c: char| {
+        let turns = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        (c.is_control() || turns) && !kept.contains(&c)
+    };
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            c if !obeyed(c) => safe.push(c),
+            '\n' => safe.push_str("\\n"),
+            '\r' => safe.push_str("\\r"),
+            '\t' => safe.push_str("\\t"),
+            // To a string nothing fails to be written.
+            c => drop(write!(safe, "\\u{:04x}", u32::from(c))),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+/// Writes one line to standard error, whatever is in it; if that is closed nobody wants to know.
+pub fn complain(line: impl Display) {
+    let _ = writeln!(io::stderr(), "deltawire: {}", escape(&line.to_string(), &[]));
+}
+
+/// Standard output: to a pipe or a file the text as it is, to a terminal escaped but for its line ends and tabs.
+///
+/// Each write is of whole characters, as those of `write!` and of serde_json are.
+pub struct Output {
+    out: BufWriter<StdoutLock<'static>>,
+    is_terminal: bool,
+}
+
+impl Output {
+    pub fn new() -> Self {
+        let out = io::stdout().lock();
+        Output { is_terminal: out.is_terminal(), out: BufWriter::new(out) }
+    }
+
+    pub fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.is_terminal {
+            return self.out.write(bytes);
+        }
+        self.out.write_all(escape(&String::from_utf8_lossy(bytes), LAYOUT).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escape, LAYOUT};
+    use std::borrow::Cow;
+
+    #[test]
+    fn what_a_terminal_obeys_is_escaped() {
+        for code in (0..=0x1f).chain(0x7f..=0x9f).chain(0x2028..=0x202e).chain(0x2066..=0x2069) {
+            let c = char::from_u32(code).unwrap();
+            let text = format!("a{c}b");
+            let safe = match c {
+                '\n' => "a\\nb".into(),
+                '\r' => "a\\rb".into(),
+                '\t' => "a\\tb".into(),
+                _ => format!("a\\u{code:04x}b"),
+            };
+            assert_eq!(escape(&text, &[]), safe);
+            let on_screen = if matches!(c, '\n' | '\t') { text.clone() } else { safe };
+            assert_eq!(escape(&text, LAYOUT), on_screen);
+        }
+        for text in ["", "a\\u001b \"é\" \u{a0}\u{2027}\u{202f}\u{2065}\u{206a}\u{1f600}"] {
+            assert!(matches!(escape(text, &[]), Cow::Borrowed(same) if same == text));
+        }
+    }
+}

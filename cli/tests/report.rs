@@ -1,0 +1,217 @@
+//! What the command says of an input that is not what it should be, and what it exits with when it is stopped.
+
+mod command;
+
+use command::{run_with, spawn};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+
+const CHUNK: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n";
+const DONE: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+const ALL: [&str; 3] = ["message", "text", "events"];
+
+/// The lines on standard error, but for the verdict and the quirks.
+fn said(err: &str) -> Vec<&str> {
+    let lines = err.lines().map(|line| line.strip_prefix("deltawire: ").expect("every line is the command's"));
+    lines.filter(|line| !line.starts_with("verdict: ") && !line.starts_with("quirk ")).collect()
+}
+
+#[test]
+fn what_is_foreign_is_no_completion() {
+    let long = format!("<p>{}", "é".repeat(200));
+    let cut = format!("what came begins with: <p>{}\u{2026}", "é".repeat(97));
+    for (input, line) in [
+        ("", None),
+        ("\n\n", None),
+        (
+            "<html>\u{1b}[31m502 Bad\u{9b}2J</html>\n",
+            Some("what came begins with: <html>\\u001b[31m502 Bad\\u009b2J</html>"),
+        ),
+        ("\n  upstream connect error\rmore", Some("what came begins with: upstream connect error")),
+        (&long, Some(&cut[..])),
+        (
+            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n",
+            Some("what came begins with: event: message_start"),
+        ),
+        // The same, cut.
+        (
+            "event: ping\ndata: {}\n\nevent: e\ndata: {\"type\":\"x\",\"id\":\"i",
+            Some("what came begins with: event: ping"),
+        ),
+        (": only\n\n", Some("what came begins with: : only")),
+    ] {
+        for command in ALL {
+            let ran = run_with(command, &[], input);
+            assert!([3, 4].contains(&ran.status), "{command} {input:?}: {}", ran.status);
+            let named: Vec<_> = said(&ran.err).into_iter().filter(|line| line.starts_with("what came")).collect();
+            assert_eq!(named, Vec::from_iter(line), "{command} {input:?}");
+            assert!(ran.err.starts_with("deltawire: verdict: "), "{command} {input:?}: {}", ran.err);
+            if command == "events" {
+                assert!(!ran.out.contains("\"chunk\""), "{input:?}: {}", ran.out);
+            } else {
+                assert_eq!(ran.out, "", "{command} {input:?}");
+            }
+        }
+    }
+    let page = run_with("sse", &[], "<html>\n");
+    assert_eq!((page.status, page.out.as_str()), (4, ""));
+    assert_eq!(said(&page.err)[1], "what came begins with: <html>");
+    // What was understood is printed.
+    for input in [CHUNK, DONE, "data: {\"error\":{\"message\":\"no\"}}\n\n"] {
+        let ran = run_with("message", &[], input);
+        assert!(ran.out.starts_with('{') && !ran.err.contains("what came"), "{input}: {}", ran.err);
+    }
+}
+
+#[test]
+fn what_http_left_is_named() {
+    let stream = [CHUNK, DONE].concat();
+    let head = "HTTP/1.1 200 OK\r\nDate: today\r\nContent-Type: text/event-stream\r\n\r\n";
+    let told = "the head of an HTTP response is no part of a stream (was it curl -i?): HTTP/1.1 200 OK";
+    let framing = "lines of hexadecimal lengths are HTTP's chunked framing, no part of a stream (was it curl --raw?)";
+    let chunks = |stream: &str| {
+        let chunk = |event: &str| format!("{:x}\r\n{event}\r\n", event.len());
+        stream.split_inclusive("\n\n").map(chunk).collect::<String>() + "0\r\n\r\n"
+    };
+    let both = [head, &chunks(&stream)].concat();
+    for (input, due) in [
+        (stream.clone(), &[][..]),
+        ([head, &stream].concat(), &[told]),
+        (["HTTP/1.1 100 Continue\r\n\r\n", &both].concat(), &[&told.replace("200 OK", "100 Continue"), framing]),
+        (chunks(&stream), &[framing]),
+    ] {
+        for command in ["message", "text", "events", "sse"] {
+            for size in ["1", "100000"] {
+                let ran = run_with(command, &["--read-size", size], &input);
+                assert_eq!((said(&ran.err), ran.status), (due.to_vec(), 0), "{command} {input:?} at {size}");
+            }
+        }
+    }
+    let refused = "HTTP/2 401\r\ncontent-type: application/json\r\n\r\n{\"error\":{\"message\":\"no\"}}";
+    let ran = run_with("message", &[], refused);
+    assert_eq!((ran.status, said(&ran.err)), (2, vec![&*told.replace("HTTP/1.1 200 OK", "HTTP/2 401")]));
+    let page = [&head.replace("200 OK", "502 Bad Gateway"), "<html>\n"].concat();
+    let ran = run_with("message", &[], &page);
+    assert_eq!(said(&ran.err), ["what came begins with: <html>", &told.replace("200 OK", "502 Bad Gateway")]);
+}
+
+#[test]
+fn a_limit_is_named_with_its_option() {
+    let long = format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", "a".repeat(300));
+    let deep = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"x\":[[[[[[]]]]]]}]}\n\n";
+    let id = "id: 0123456789\n\n";
+    let choices = (0..129).map(|at| CHUNK.replace("\"index\":0", &format!("\"index\":{at}"))).collect::<String>();
+    let calls = (0..257).map(|at| format!("{{\"index\":{at},\"id\":\"c{at}\",\"function\":{{\"name\":\"f\"}}}}"));
+    let calls = calls.collect::<Vec<_>>().join(",");
+    let calls = format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{calls}]}}}}]}}\n\n");
+    for (input, option, raised, named) in [
+        (&*long, "--max-event-len=200", "--max-event-len=2000", "--max-event-len raises the limit"),
+        (deep, "--max-depth=6", "--max-depth=20", "--max-depth raises the limit"),
+        (id, "--max-id-len=4", "--max-id-len=10", "--max-id-len raises the limit"),
+        (&choices, "--strict", "", "no option raises that limit"),
+        (&calls, "--strict", "", "no option raises that limit"),
+    ] {
+        let input = [CHUNK, input, DONE].concat();
+        for command in ALL {
+            let ran = run_with(command, &[option], &input);
+            assert!(ran.err.contains(named), "{command} {option}: {}", ran.err);
+            if !raised.is_empty() {
+                let ran = run_with(command, &[raised], &input);
+                assert!(ran.status == 0 && !ran.err.contains("limit"), "{command} {raised}: {}", ran.err);
+            }
+        }
+    }
+    let ran = run_with("sse", &["--max-event-len=200"], &long);
+    assert_eq!(
+        (ran.status, said(&ran.err)),
+        (3, vec!["1 event or comment was too long and left out (--max-event-len raises the limit)"])
+    );
+    let stream = [&long, DONE].concat();
+    let ran = run_with("message", &["--max-message-len=100"], &stream);
+    assert!(ran.status == 3 && ran.err.contains("(--max-message-len raises the limit)"), "{}", ran.err);
+    assert_eq!(run_with("message", &["--max-message-len=1000"], &stream).err, "deltawire: verdict: done\n");
+}
+
+#[test]
+fn text_says_what_else_the_answer_is() {
+    let choice = |index: u32, delta: &str, finish: &str| {
+        format!("data: {{\"choices\":[{{\"index\":{index},\"delta\":{delta},\"finish_reason\":{finish}}}]}}\n\n")
+    };
+    let (text, call) =
+        ("{\"content\":\"a\"}", "{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"function\":{\"name\":\"f\"}}]}");
+    let calls = "choice 0 calls tools (deltawire message prints the calls)";
+    let body = "{\"object\":\"chat.completion\",\"choices\":[{\"index\":0,\"message\":{\"refusal\":\"no\"},\"finish_reason\":\"length\"}]}";
+    let (refusal, cut) =
+        ("choice 0 is a refusal (deltawire message prints it)", "choice 0 was cut: its finish reason is length");
+    for (input, options, out, due) in [
+        (choice(0, text, "\"stop\""), &[][..], "a", &[][..]),
+        (choice(0, call, "\"tool_calls\""), &[], "", &[calls]),
+        (choice(0, "{\"function_call\":{\"name\":\"f\"}}", "\"function_call\""), &[], "", &[calls]),
+        (choice(0, "{\"refusal\":\"no\"}", "\"stop\""), &[], "", &[refusal]),
+        (choice(0, text, "\"length\""), &[], "a", &[cut]),
+        (choice(0, text, "\"content_filter\""), &[], "a", &["choice 0 was cut: its finish reason is content_filter"]),
+        (choice(3, text, "\"stop\""), &[], "", &["choice 0 has no text; choice 3 has (--choice 3 prints it)"]),
+        (choice(3, call, "\"length\""), &[], "", &[]),
+        ([choice(1, text, "\"stop\""), choice(0, text, "\"stop\"")].concat(), &[], "a", &[]),
+        ([choice(1, call, "\"length\""), choice(0, text, "\"stop\"")].concat(), &["--choice", "0"], "a", &[]),
+        (body.into(), &[], "", &[refusal, cut]),
+    ] {
+        for size in ["1", "100000"] {
+            let ran = run_with("text", &[options, &["--read-size", size]].concat(), &input);
+            assert_eq!((&*ran.out, said(&ran.err)), (out, due.to_vec()), "{input} at {size}");
+        }
+    }
+}
+
+/// The reader of the output goes away: the status is that of an error that was met until then.
+#[test]
+fn a_broken_pipe_keeps_the_status() {
+    let error = "data: {\"error\":{\"message\":\"no\"}}\n\n";
+    let malformed = "data: {\"choices\":[}\n\n";
+    let long = format!(": {}\n\n", "a".repeat(300));
+    let more = CHUNK.repeat(20_000);
+    for (command, first, status) in [
+        ("events", CHUNK, 0),
+        ("events", error, 2),
+        ("events", malformed, 3),
+        ("events", &long, 3),
+        ("text", CHUNK, 0),
+        ("text", &[error, CHUNK].concat(), 2),
+        ("sse", CHUNK, 0),
+        ("sse", &long, 3),
+        // It reads to the end before it prints.
+        ("message", error, 2),
+        ("message", CHUNK, 3),
+    ] {
+        let mut child = spawn(&[command, "--max-event-len", "200"], Stdio::piped());
+        drop(child.stdout.take());
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let _ = stdin.write_all([first, &more].concat().as_bytes());
+        drop(stdin);
+        assert_eq!(child.wait().expect("it ends").code(), Some(status), "{command} {first}");
+    }
+}
+
+#[test]
+fn message_prints_what_came_until_an_interrupt() {
+    // More than a pipe holds: once it is written the first of it was read.
+    let keep_alive = ": x\n\n".repeat(100_000);
+    for (first, content) in [(CHUNK, Some("a")), ("<html>", None)] {
+        let mut child = spawn(&["message"], Stdio::piped());
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all([first, "\n", &keep_alive].concat().as_bytes()).expect("it reads");
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+        assert!(killed.success());
+        let (mut out, mut err) = (String::new(), String::new());
+        child.stdout.take().expect("a pipe").read_to_string(&mut out).expect("UTF-8");
+        child.stderr.take().expect("a pipe").read_to_string(&mut err).expect("UTF-8");
+        assert_eq!(child.wait().expect("it ends").code(), Some(130), "{err}");
+        drop(stdin);
+        let message = serde_json::from_str::<Value>(&out).ok();
+        let printed = message.as_ref().and_then(|message| message["choices"][0]["message"]["content"].as_str());
+        assert_eq!(printed, content, "{out}");
+        assert!(content.is_some() || out.is_empty(), "{out}");
+        assert!(err.starts_with("deltawire: interrupted: what came so far\n"), "{err}");
+    }
+}
