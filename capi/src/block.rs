@@ -54,7 +54,7 @@ pub(crate) const DEFAULT_ROOM: Room =
 /// What a block that was initialised begins with.
 const MAGIC: u64 = 0x0131_7769_6c65_6457 ^ size_of::<State>() as u64;
 
-/// What may be looked at from a callback.
+/// The part that a call from a callback may read.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Guard {
@@ -65,7 +65,7 @@ pub(crate) struct Guard {
     pub(crate) busy: bool,
 }
 
-/// How far the stream is.
+/// Where in its life a stream is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     Reading,
@@ -80,7 +80,7 @@ pub(crate) struct Core {
     pub(crate) tracker: TrackerState,
     pub(crate) room: Room,
     pub(crate) emitter: Emitter,
-    /// Of an event that is pending: the status of the call that left it so.
+    /// If an event is pending: the status of the call that left it pending.
     pub(crate) left_by: deltawire_status,
     pub(crate) phase: Phase,
     /// A status of -100 and below, until reset; else OK.
@@ -89,15 +89,15 @@ pub(crate) struct Core {
     pub(crate) error_quirk: u32,
     pub(crate) error_offset: u64,
     pub(crate) can_move: bool,
-    /// Kinds that a batch brings.
+    /// The kinds that a batch emits.
     pub(crate) events: u64,
     /// Bytes of the read area.
     pub(crate) read_len: usize,
-    /// Of these, those that were committed; and those of them that are spent.
+    /// How many of those were committed, and how many of the committed are consumed.
     pub(crate) committed: usize,
     pub(crate) spent: usize,
     pub(crate) reserved: bool,
-    /// Bytes of the block that are wanted.
+    /// The size of the block that the parser needs.
     pub(crate) need: usize,
 }
 
@@ -247,7 +247,7 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
     }
 }
 
-/// Looks into a block.
+/// Borrows a block to read it.
 ///
 /// # Safety
 /// As [`guard`]; and nothing changes the block while the result is used.

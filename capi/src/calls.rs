@@ -20,7 +20,7 @@ pub(crate) struct Calls<'c> {
     user: *mut c_void,
     /// What callbacks are given: the event at hand, of which each delta overwrites what it has of its own.
     at: deltawire_at,
-    /// What a callback returned that ends the call, and the offset of the event that it returned it for.
+    /// The number with which a callback ended the call, and the offset of its event.
     pub(crate) broke_off: Option<(i32, u64)>,
 }
 

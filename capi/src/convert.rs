@@ -56,7 +56,7 @@ pub(crate) unsafe fn give<T>(out: *mut T, answer: T) -> deltawire_status {
     DELTAWIRE_OK
 }
 
-/// Writes an answer that is not insisted on.
+/// Writes an answer, if the caller wants it.
 ///
 /// # Safety
 /// As [`give`].
@@ -181,7 +181,7 @@ pub(crate) fn text_value(payload: &[u8], text: Option<Text<'_>>) -> deltawire_va
     }
 }
 
-/// What C took for a value.
+/// A value that C gave.
 pub(crate) enum Given<'v> {
     Json(Value<'v>),
     Plain(&'v [u8]),

@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use deltawire::stream::{Outcome, Sink, Stop};
 use deltawire::Error;
 
-/// Nobody is interested in anything.
+/// Callbacks that are all NULL.
 pub(crate) const SILENT: deltawire_callbacks = deltawire_callbacks {
     size: 0,
     on_sse: None,
@@ -133,12 +133,12 @@ impl Target for Calls<'_> {
     }
 }
 
-/// Whether an event is pending that a call of the other kind left so: only such a call can go on.
+/// Whether an event is pending that a call of the other kind (feed or batch) left: only that kind can go on.
 fn is_of_other<T: Target>(core: &Core) -> bool {
     core.emitter.is_pending() && core.left_by != T::FULL
 }
 
-/// Reads what was given, or what was committed: how many bytes of what was given are spent, and the status.
+/// Reads the given bytes, or the committed ones. Returns how many of the given bytes are consumed, and the status.
 pub(crate) fn read<T: Target>(mut open: Open<'_>, data: &[u8], target: &mut T) -> (usize, deltawire_status) {
     let area_at = open.area_at();
     let (core, mut store, mut tracker, area) = open.parts();
@@ -187,7 +187,7 @@ pub(crate) fn finish<T: Target>(mut open: Open<'_>, target: &mut T) -> deltawire
     status
 }
 
-/// The status that a call came to.
+/// The status of a call.
 fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawire_status {
     let quirk = DELTAWIRE_QUIRKS;
     let (status, code, quirk, offset) = match (outcome, target.broke_off()) {
@@ -212,7 +212,7 @@ fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawi
     status
 }
 
-/// After a call that was no misuse: what an earlier one asked for is void, and so is a reservation once other bytes came.
+/// After a call that was not misuse: an earlier NEED_STORAGE is settled, and a reservation ends once other bytes were given.
 fn over(core: &mut Core, status: deltawire_status, given: bool) {
     if (DELTAWIRE_E_RESUME..DELTAWIRE_OK).contains(&status) {
         return;

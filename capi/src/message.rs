@@ -55,11 +55,11 @@ struct StateOf<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> {
     len: usize,
     /// Bytes of a text that comes in pieces and is taken in whole, behind the log.
     staged: usize,
-    /// Bytes of the block that are wanted.
+    /// The size of the block that the assembler needs.
     need: usize,
     /// Words of the tables.
     words: u32,
-    /// What was to be added last did not fit.
+    /// The last event did not fit.
     full: bool,
     log: MessageLogOf<Behind<W>>,
 }
@@ -265,7 +265,7 @@ fn takes_pieces(kind: u16) -> bool {
 }
 
 impl State {
-    /// What the log answered, when `beside` bytes of the buffer were not the log's. What it left out it has noted.
+    /// The status for the log's answer, if `beside` bytes of the buffer are not the log's. The log notes what it leaves out.
     fn conclude(&mut self, added: Result<(), LogError>, beside: usize) -> deltawire_status {
         let need = match added {
             Err(LogError::NeedStorage { need }) => Some(need),
@@ -290,7 +290,7 @@ impl State {
         self.add_piece(buffer, record, text, more)
     }
 
-    /// Takes in a piece of what is taken in whole.
+    /// Adds a piece of a text that the log takes whole.
     #[inline(never)]
     fn add_piece(&mut self, buffer: &mut [u8], record: &Record, piece: &[u8], more: bool) -> deltawire_status {
         let start = self.log.len();

@@ -772,7 +772,7 @@ void room(std::uint32_t max_choices, std::uint32_t max_calls) {
         std::uint32_t contents = 0, opened = 0;
         std::vector<std::uint32_t> limits;
         void on_content(deltawire::at, string_view) { contents++; }
-        void on_tool_call(deltawire::at at, deltawire::tool_call) { opened += at.opens() ? 1 : 0; }
+        void on_tool_call(deltawire::at at, deltawire::tool_call) { opened += at.opens() ? 1U : 0U; }
         void on_limit(deltawire::at at) { limits.push_back(at.native().code); }
     };
     std::string input;
@@ -800,7 +800,7 @@ void room(std::uint32_t max_choices, std::uint32_t max_calls) {
     std::uint32_t limits = 0;
     for (const auto &e : parser.batch(all)) {
         of_batch.add(e);
-        limits += e.kind() == event_kind::limit ? 1 : 0;
+        limits += e.kind() == event_kind::limit ? 1U : 0U;
     }
     CHECK(sum, limits == 2);
     for (deltawire::assembler *m : {&whole, &of_batch}) {
