@@ -115,6 +115,8 @@ quirks! {
     RawControl = 24, "C33", "a raw control character stood in a string";
     /// An escape that JSON does not know was kept as it stood.
     BadEscape = 25, "C33", "an escape that JSON does not know was kept as it stood";
+    /// A message so far did not begin with what was reported of the one before; nothing of it was reported.
+    ReplacedMessage = 26, "C35", "a message so far did not begin with the one before; nothing of it was reported";
 }
 
 impl fmt::Display for Quirk {

@@ -30,7 +30,7 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cursor::Cursor;
+pub(crate) use cursor::{Cursor, ItemDeltas};
 pub use deltas::Deltas;
 pub use index::Index;
 pub use parts::{ContentPart, ContentParts, ReasoningDetail, ReasoningDetails};

@@ -3,7 +3,7 @@
 use super::error::LogError;
 use super::record::{kind, Fill, Key};
 use super::table::{flag, Live, Saved, Slot, Table};
-use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, Message, Update};
+use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, Update};
 use crate::delta::Meta;
 use crate::json::{self, Text, Value};
 use crate::QuirkSet;
@@ -67,9 +67,6 @@ impl<const CHOICES: usize, const CALLS: usize> State<CHOICES, CALLS> {
     pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, choice: u32, update: &Update<'_>) -> Option<()> {
         let (kind, text) = text_of_choice(update)?;
         let place = self.table.place(choice)?;
-        if self.table.slot(place)?.has(flag::WHOLE) {
-            return None;
-        }
         let len = self.fill.extend(buffer, end, Key::new(kind, place, 0), text)?;
         self.live = self.live.saturating_add(len);
         Some(())
@@ -278,7 +275,6 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
     fn choice(&mut self, place: u16, slot: &mut Slot, update: &Update<'_>) {
         let key = |kind: u8| Key::new(kind, place, 0);
         match update {
-            // A message replaces none of these.
             Update::Role(text) => return self.replace_text(&mut slot.role, key(kind::ROLE), *text),
             Update::Finish(reason) => {
                 return self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), reason.text());
@@ -293,14 +289,14 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
                 return;
             }
             Update::Logprobs(logprobs) => return self.logprobs(place, slot, logprobs),
-            Update::Message(message) => return self.message(place, slot, message),
+            // It comes as deltas, too.
+            Update::Message(_) => return,
             Update::Annotations(items) => {
-                let len = self.list(key(kind::ANNOTATIONS), *items);
-                return slot.annotations.grow(len);
+                self.list(key(kind::ANNOTATIONS), *items);
+                return;
             }
             _ => {}
         }
-        self.drop_message(slot);
         match update {
             Update::FunctionName { text, replaces } => {
                 slot.set(flag::FUNCTION);
@@ -400,90 +396,5 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
                 self.list(Key::new(kind::LISTS.wrapping_add(list), place, 0), array);
             }
         }
-    }
-
-    /// The whole message so far, in the place of an earlier one. If it has too many calls, the earlier one stays.
-    fn message(&mut self, place: u16, slot: &mut Slot, message: &Message<'_>) {
-        let begin = self.state.fill.seal(self.buffer);
-        let (fill, live) = (self.state.fill, self.state.live);
-        let flags = slot.flags & !flag::BODY | flag::WHOLE;
-        let mut new = Slot { flags, calls: 0, function: Live::NONE, ..*slot };
-        let key = |kind: u8| Key::new(kind, place, 0);
-        let mut others = 0usize;
-        for part in message.deltas() {
-            match part {
-                // A role that came before stays.
-                Update::Role(text) if new.role.len == 0 => {
-                    new.role = self.replace(new.role);
-                    new.role.grow(self.untracked(key(kind::ROLE), text));
-                    others = others.saturating_add(new.role.len as usize);
-                }
-                // So do annotations, if it has none.
-                Update::Annotations(items) => {
-                    let begin = self.state.fill.seal(self.buffer);
-                    let len = self.list(key(kind::ANNOTATIONS), items);
-                    others = others.saturating_add(len);
-                    if len > 0 {
-                        new.annotations = Live { begin, len: 0 };
-                        new.annotations.grow(len);
-                    }
-                }
-                Update::Content(text) => _ = self.untracked(key(kind::CONTENT), text),
-                Update::Reasoning(text) => _ = self.untracked(key(kind::REASONING), text),
-                Update::Refusal(text) => _ = self.untracked(key(kind::REFUSAL), text),
-                Update::FunctionName { text, .. } => {
-                    new.set(flag::FUNCTION);
-                    self.untracked(key(kind::FUNCTION_NAME), text);
-                }
-                Update::FunctionArguments(text) => {
-                    new.set(flag::FUNCTION);
-                    self.untracked(key(kind::FUNCTION_ARGUMENTS), text);
-                }
-                // A call of a whole message is listed where it stands.
-                Update::Call(CallUpdate { call, id, kind, custom, .. }) => {
-                    if usize::try_from(call).is_ok_and(|call| call >= CALLS) {
-                        (self.state.fill, self.state.live) = (fill, live);
-                        return self.fail(LogError::TooManyCalls);
-                    }
-                    for text in [id, kind].into_iter().flatten() {
-                        self.state.quirks |= text.quirks();
-                    }
-                    self.call_facts(place, call, custom, id, kind);
-                    new.calls = new.calls.saturating_add(1);
-                }
-                Update::CallName { call, text, .. } => _ = self.untracked(Key::new(kind::CALL_NAME, place, call), text),
-                Update::CallArguments { call, text } => {
-                    self.untracked(Key::new(kind::CALL_ARGUMENTS, place, call), text);
-                }
-                Update::Audio(audio) => self.audio(place, &mut new, &audio),
-                _ => {}
-            }
-        }
-        new.body = Live { begin, len: 0 };
-        new.body.grow(self.state.live.saturating_sub(live).saturating_sub(others));
-        if slot.has(flag::WHOLE) {
-            self.discard(slot.body);
-        }
-        if new.annotations.begin != slot.annotations.begin {
-            self.discard(slot.annotations);
-        }
-        *slot = new;
-    }
-
-    /// Deltas came after all: what messages gave no longer counts.
-    fn drop_message(&mut self, slot: &mut Slot) {
-        if !slot.has(flag::WHOLE) {
-            return;
-        }
-        self.discard(slot.body);
-        slot.body = self.replace(Live::NONE);
-        slot.flags &= !flag::BODY;
-        slot.calls = 0;
-    }
-
-    /// What was there is replaced, though it may be of no length.
-    fn discard(&mut self, old: Live) {
-        self.state.stale = true;
-        self.state.live = self.state.live.saturating_sub(old.len as usize);
     }
 }
