@@ -14,7 +14,7 @@ pub(crate) struct Reach {
     once: u8,
 }
 
-/// Kinds that are reported with the first message that contains them.
+/// Kinds that are reported with the first message that contains them. A later function name must be the same.
 const ONCE: [Kind; 3] = [Kind::FunctionName, Kind::Audio, Kind::Annotation];
 
 impl Reach {
@@ -117,7 +117,7 @@ impl Reading {
     /// After `reach` was reported.
     pub(crate) fn new(reach: Reach) -> Self {
         let texts = reach.lens.map(|len| Channel::new(Some(len)));
-        Reading { texts, call: None, reach, once: 0, known: 0, all: 0, is_other: false }
+        Reading { texts, call: None, reach, once: reach.once, known: 0, all: 0, is_other: false }
     }
 
     /// Takes in a delta that does not concern a call.
@@ -125,8 +125,10 @@ impl Reading {
         let once = bit(delta.kind);
         if let Some(text) = of_kind(delta.kind, &mut self.texts) {
             text.add(delta.text, message);
-        } else if once != 0 && self.once & once == 0 {
-            self.once |= once;
+            return;
+        }
+        self.once |= once;
+        if delta.kind == Kind::FunctionName {
             let hash = Hash::of(delta.text.text(message));
             self.sum(delta.kind as u32, self.reach.has(delta.kind).then_some(hash), hash);
         }
