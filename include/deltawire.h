@@ -267,7 +267,7 @@
 // The role, once a choice. Text.
 #define DELTAWIRE_EV_ROLE 7
 
-// Content. Text. A body that did not stream has none of this and of the next ones: it comes as `DELTAWIRE_EV_MESSAGE`.
+// Content. Text. Of a body that did not stream it comes, too, and so do the next ones.
 #define DELTAWIRE_EV_CONTENT 8
 
 // Reasoning. Text.
@@ -298,9 +298,10 @@
 // Log probabilities of more tokens. Text: JSON.
 #define DELTAWIRE_EV_LOGPROBS 17
 
-// The whole message so far; it replaces, and comes only while no delta of its choice brought anything: of a body that did
-// not stream, and of dialects without deltas. Text: JSON, an object with `role`, `content`, `tool_calls`, …; the
-// assembler reads it too.
+// The whole message so far, if it is asked for: of a body that did not stream, and of dialects without deltas, while no
+// delta of its choice contained a text or a call. Text: JSON, an object with `role`, `content`, `tool_calls`, …. What is new in
+// it follows as events of the same choice (`DELTAWIRE_EVF_WHOLE`); without the flag it is another message than before,
+// and nothing of it follows. Take one of the two.
 #define DELTAWIRE_EV_MESSAGE 18
 
 // A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. It may come twice; the last one counts.
@@ -357,7 +358,7 @@
 #define DELTAWIRE_EV_COUNT 49
 
 // The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-#define DELTAWIRE_MESSAGE_EVENTS 3296722880
+#define DELTAWIRE_MESSAGE_EVENTS 3296460736
 
 // Of `DELTAWIRE_EV_META`: `object`.
 #define DELTAWIRE_META_OBJECT 1
@@ -405,6 +406,9 @@
 
 // `number` says something, be it 0.
 #define DELTAWIRE_EVF_NUMBER 512
+
+// Of `DELTAWIRE_EV_MESSAGE`: what is new in it follows, up to the end of this choice.
+#define DELTAWIRE_EVF_WHOLE 1024
 
 // Finish reason: any other; the text tells.
 #define DELTAWIRE_FINISH_OTHER 1
@@ -798,7 +802,7 @@ typedef struct {
     deltawire_value_fn on_audio;
     // Log probabilities.
     deltawire_value_fn on_logprobs;
-    // The whole message so far.
+    // The whole message so far; what is new in it comes to the other callbacks, too.
     deltawire_value_fn on_message;
     // A choice finished.
     deltawire_text_fn on_finish;
@@ -839,7 +843,7 @@ typedef struct {
     // How deep JSON may nest; 0 is 128, at most 1024. A deeper payload is malformed.
     uint32_t max_depth;
     // What a batch is to bring: `DELTAWIRE_MASK(kind)`, or-ed. 0 is everything but `DELTAWIRE_EV_FRAME`,
-    // `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META` and `DELTAWIRE_EV_ANNOTATION`. Kinds that are not asked for are not unescaped. Callbacks are chosen by not being NULL.
+    // `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`, `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Kinds that are not asked for are not unescaped. Callbacks are chosen by not being NULL.
     uint64_t events;
     // Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are ignored.
     uint64_t errors[2];

@@ -808,6 +808,8 @@ public:
     bool plain() const noexcept { return has(DELTAWIRE_EVF_PLAIN); }
     /// `number()` says something, be it 0.
     bool has_number() const noexcept { return has(DELTAWIRE_EVF_NUMBER); }
+    /// Of event_kind::message: what is new in it follows, up to the end of this choice.
+    bool whole() const noexcept { return has(DELTAWIRE_EVF_WHOLE); }
 
     /// Of event_kind::finish.
     finish_reason finish() const noexcept { return static_cast<finish_reason>(raw().code); }
@@ -1295,7 +1297,7 @@ struct config {
     std::uint32_t max_depth = 0;
     /// Quirks that are errors: `feed` and `batch` stop with status::strict.
     quirk_set errors = {};
-    /// What a batch is to bring, by `mask_of`; 0 is all but frames, payloads, meta and annotations. An assembler needs
+    /// What a batch is to bring, by `mask_of`; 0 is all but frames, payloads, meta, annotations and messages. An assembler needs
     /// `DELTAWIRE_MESSAGE_EVENTS`.
     std::uint64_t events = 0;
     /// How many events a batch gets at a time.

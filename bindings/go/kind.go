@@ -45,8 +45,8 @@ const (
 	KindAudio Kind = C.DELTAWIRE_EV_AUDIO
 	// KindLogprobs are log probabilities of more tokens. Text: JSON.
 	KindLogprobs Kind = C.DELTAWIRE_EV_LOGPROBS
-	// KindMessage is the whole message so far; it replaces, and comes only while no delta of its choice brought
-	// anything. Text: JSON.
+	// KindMessage is, if it is asked for, the whole message so far, of a body that did not stream or of a dialect without
+	// deltas. Text: JSON. What is new in it follows as events of the same choice ([FlagWhole]): take one of the two.
 	KindMessage Kind = C.DELTAWIRE_EV_MESSAGE
 	// KindFinish says that a choice finished. Text: the finish reason. [Event.FinishReason] has it as a number. It may
 	// come twice; the last one counts.
@@ -125,6 +125,8 @@ const (
 	FlagPlain Flags = C.DELTAWIRE_EVF_PLAIN
 	// FlagNumber: Number says something, be it 0.
 	FlagNumber Flags = C.DELTAWIRE_EVF_NUMBER
+	// FlagWhole, of a [KindMessage]: what is new in it follows. Without it, it is another message than before.
+	FlagWhole Flags = C.DELTAWIRE_EVF_WHOLE
 
 	// What only the reader sees: where a text lies, and that there is more of it.
 	flagTextScratch  Flags = C.DELTAWIRE_EVF_TEXT_SCRATCH

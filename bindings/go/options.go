@@ -10,7 +10,7 @@ type Option func(*settings)
 
 type settings struct {
 	config    C.deltawire_config
-	chosen    bool   // events says which kinds to bring; else all but KindFrame, KindPayload, KindMeta and KindAnnotation
+	chosen    bool   // events says which kinds to bring; else those that WithEvents names
 	events    uint64 // a bit for each
 	err       error  // what is wrong with the first option that is out of its range
 	readSize  int
@@ -65,8 +65,9 @@ const (
 )
 
 // WithEvents asks for these kinds of events only. Texts of others are not decoded, so that it saves time. Given twice,
-// it asks for the kinds of both. Without it all come but [KindFrame], [KindPayload], [KindMeta] and [KindAnnotation]. With
-// no kinds none comes: the first [Reader.Next] reads to the end, for an [Assembler] or for what [Reader.End] says.
+// it asks for the kinds of both. Without it all come but [KindFrame], [KindPayload], [KindMeta], [KindAnnotation] and
+// [KindMessage]. With no kinds none comes: the first [Reader.Next] reads to the end, for an [Assembler] or for what
+// [Reader.End] says.
 func WithEvents(kinds ...Kind) Option {
 	return func(s *settings) {
 		s.chosen = true

@@ -89,7 +89,7 @@ pub struct deltawire_config {
     /// How deep JSON may nest; 0 is 128, at most 1024. A deeper payload is malformed.
     pub max_depth: u32,
     /// What a batch is to bring: `DELTAWIRE_MASK(kind)`, or-ed. 0 is everything but `DELTAWIRE_EV_FRAME`,
-    /// `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META` and `DELTAWIRE_EV_ANNOTATION`. Kinds that are not asked for are not unescaped. Callbacks are chosen by not being NULL.
+    /// `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`, `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Kinds that are not asked for are not unescaped. Callbacks are chosen by not being NULL.
     pub events: u64,
     /// Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are ignored.
     pub errors: [u64; 2],
@@ -316,7 +316,7 @@ pub struct deltawire_callbacks {
     pub on_audio: deltawire_value_fn,
     /// Log probabilities.
     pub on_logprobs: deltawire_value_fn,
-    /// The whole message so far.
+    /// The whole message so far; what is new in it comes to the other callbacks, too.
     pub on_message: deltawire_value_fn,
     /// A choice finished.
     pub on_finish: deltawire_text_fn,
@@ -363,7 +363,7 @@ pub const DELTAWIRE_EV_LAST_EVENT_ID: u32 = 5;
 pub const DELTAWIRE_EV_CHUNK: u32 = 6;
 /// The role, once a choice. Text.
 pub const DELTAWIRE_EV_ROLE: u32 = 7;
-/// Content. Text. A body that did not stream has none of this and of the next ones: it comes as `DELTAWIRE_EV_MESSAGE`.
+/// Content. Text. Of a body that did not stream it comes, too, and so do the next ones.
 pub const DELTAWIRE_EV_CONTENT: u32 = 8;
 /// Reasoning. Text.
 pub const DELTAWIRE_EV_REASONING: u32 = 9;
@@ -384,9 +384,10 @@ pub const DELTAWIRE_EV_FUNCTION_ARGUMENTS: u32 = 15;
 pub const DELTAWIRE_EV_AUDIO: u32 = 16;
 /// Log probabilities of more tokens. Text: JSON.
 pub const DELTAWIRE_EV_LOGPROBS: u32 = 17;
-/// The whole message so far; it replaces, and comes only while no delta of its choice brought anything: of a body that did
-/// not stream, and of dialects without deltas. Text: JSON, an object with `role`, `content`, `tool_calls`, …; the
-/// assembler reads it too.
+/// The whole message so far, if it is asked for: of a body that did not stream, and of dialects without deltas, while no
+/// delta of its choice contained a text or a call. Text: JSON, an object with `role`, `content`, `tool_calls`, …. What is new in
+/// it follows as events of the same choice (`DELTAWIRE_EVF_WHOLE`); without the flag it is another message than before,
+/// and nothing of it follows. Take one of the two.
 pub const DELTAWIRE_EV_MESSAGE: u32 = 18;
 /// A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. It may come twice; the last one counts.
 pub const DELTAWIRE_EV_FINISH: u32 = 19;
@@ -427,7 +428,7 @@ pub const DELTAWIRE_EV_FRAME: u32 = 48;
 /// Kinds are below this in this version. Not every number below it is a kind.
 pub const DELTAWIRE_EV_COUNT: u32 = 49;
 /// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0xc47f_ffc0;
+pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0xc47b_ffc0;
 
 /// Of `DELTAWIRE_EV_META`: `object`.
 pub const DELTAWIRE_META_OBJECT: u32 = 1;
@@ -462,6 +463,8 @@ pub const DELTAWIRE_EVF_REPLACES: u32 = 128;
 pub const DELTAWIRE_EVF_PLAIN: u32 = 256;
 /// `number` says something, be it 0.
 pub const DELTAWIRE_EVF_NUMBER: u32 = 512;
+/// Of `DELTAWIRE_EV_MESSAGE`: what is new in it follows, up to the end of this choice.
+pub const DELTAWIRE_EVF_WHOLE: u32 = 1024;
 
 /// Finish reason: any other; the text tells.
 pub const DELTAWIRE_FINISH_OTHER: u32 = 1;

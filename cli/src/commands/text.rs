@@ -3,9 +3,9 @@
 use super::push::{print, Output, Printer};
 use crate::options;
 use crate::report::{complain, Failure};
-use deltawire::chat::{ApiError, Message};
+use deltawire::chat::ApiError;
 use deltawire::json::Text;
-use deltawire::{Flow, Handler, Update};
+use deltawire::{Flow, Handler};
 use std::io::IsTerminal;
 
 /// What was printed last.
@@ -20,13 +20,11 @@ struct Printing<'o> {
     options: &'o options::Text,
     out: Output,
     last: Option<Channel>,
-    /// What the last whole message said, to be printed if no delta comes.
-    whole: Vec<(Channel, String)>,
     ends_line: bool,
 }
 
 pub fn run(options: &options::Text) -> Result<u8, Failure> {
-    let mut printing = Printing { options, out: Output::new(), last: None, whole: Vec::new(), ends_line: true };
+    let mut printing = Printing { options, out: Output::new(), last: None, ends_line: true };
     print(&options.reading, &options.meaning, &mut printing)
 }
 
@@ -49,9 +47,6 @@ impl Printing<'_> {
     }
 
     fn delta(&mut self, choice: u32, channel: Channel, text: Text<'_>) -> Flow {
-        if choice == self.options.choice {
-            self.whole.clear();
-        }
         if !self.wants(choice, channel) {
             return Flow::Continue(());
         }
@@ -78,23 +73,6 @@ impl Handler for Printing<'_> {
     fn choice_error(&mut self, _choice: u32, error: ApiError<'_>) -> Flow {
         self.error(error)
     }
-
-    fn message(&mut self, choice: u32, message: Message<'_>) -> Flow {
-        if choice == self.options.choice {
-            self.whole.clear();
-            for update in message.deltas() {
-                let (channel, text) = match update {
-                    Update::Content(text) => (Channel::Content, text),
-                    Update::Reasoning(text) => (Channel::Reasoning, text),
-                    _ => continue,
-                };
-                if self.wants(choice, channel) {
-                    self.whole.push((channel, text.to_cow().into_owned()));
-                }
-            }
-        }
-        Flow::Continue(())
-    }
 }
 
 impl Printer for Printing<'_> {
@@ -103,9 +81,6 @@ impl Printer for Printing<'_> {
     }
 
     fn end(&mut self) {
-        for (channel, text) in std::mem::take(&mut self.whole) {
-            let _ = self.put(channel, &text);
-        }
         // Elsewhere than on a terminal the text is just what was sent.
         if !self.ends_line && std::io::stdout().is_terminal() {
             let _ = self.out.write(|out| out.write_all(b"\n"));
