@@ -108,7 +108,7 @@ fn the_deltas_of_a_choice_come_in_order() {
             assert_eq!(message, whole, "{delta}");
         }
         // A text or a call of the delta beside it counts instead.
-        let message = format!(r#""index":4,"message":{{"content":"m","tool_calls":[{{"id":"n"}}]}}"#);
+        let message = r#""index":4,"message":{"content":"m","tool_calls":[{"id":"n"}]}"#;
         let wins = due.iter().any(|said| !said.starts_with("role") && !said.starts_with("annotations"));
         if wins {
             assert_eq!(flat(&format!(r#"{{"choices":[{{{message},"delta":{delta}}}]}}"#)), numbered, "{delta}");

@@ -133,7 +133,7 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
         Update::Audio(audio) => audio.value().raw().len(),
         Update::Annotations(value) => value.raw().len(),
         Update::Logprobs(logprobs) => logprobs.value().raw().len(),
-        Update::Message(message) => message.value().raw().len(),
+        Update::Message(_) => 0,
         Update::Usage(usage) => usage.value().raw().len(),
         Update::ChoiceError(error) | Update::Error(error) => match (error.value(), error.message()) {
             (Some(value), _) => value.raw().len(),
@@ -248,6 +248,8 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
                     self.failure(kind::ERROR_JSON, kind::ERROR_TEXT, 0, error);
                 }
             }
+            // What it says comes as deltas, too.
+            Update::Message(_) => {}
             Update::Meta(Meta::Object, text) => self.first(kind::OBJECT, *text),
             Update::Meta(Meta::SystemFingerprint, text) => self.first(kind::SYSTEM_FINGERPRINT, *text),
             Update::Meta(Meta::ServiceTier, text) => self.first(kind::SERVICE_TIER, *text),
@@ -289,8 +291,6 @@ impl<const CHOICES: usize, const CALLS: usize> LogWriter<'_, CHOICES, CALLS> {
                 return;
             }
             Update::Logprobs(logprobs) => return self.logprobs(place, slot, logprobs),
-            // It comes as deltas, too.
-            Update::Message(_) => return,
             Update::Annotations(items) => {
                 self.list(key(kind::ANNOTATIONS), *items);
                 return;
