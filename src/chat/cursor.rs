@@ -277,10 +277,9 @@ impl Inside {
                 ContentPart::Thinking(part) => Some(text(Kind::Reasoning, part)),
             },
             Progress::Details(at) => {
-                let from = if *at == u32::MAX { usize::MAX } else { *at as usize };
-                let mut details = ReasoningDetails::from(Some(value()), from);
+                let mut details = ReasoningDetails::from(Some(value()), *at);
                 let found = details.find_map(|item| item.text());
-                *at = u32::try_from(details.at()).unwrap_or(u32::MAX);
+                *at = details.at();
                 found.map(|found| text(Kind::Reasoning, found))
             }
             Progress::Function { arguments } => match arguments {
