@@ -98,13 +98,11 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// added to `quirks`.
     #[inline(always)]
     pub fn take(&mut self, delta: &mut Delta, name: Part, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
-        if !delta.has(FLAG_WHOLE) {
-            if self.take_plain(delta.kind, delta.choice, delta.text) {
-                return Taken::Keep;
-            }
-            if let Some(taken) = self.take_fragment(delta, payload) {
-                return taken;
-            }
+        if !delta.has(FLAG_WHOLE) && self.take_plain(delta.kind, delta.choice, delta.text) {
+            return Taken::Keep;
+        }
+        if let Some(taken) = self.take_fragment(delta, payload) {
+            return taken;
         }
         // A copy, so that nothing points to the delta: it need not be in memory.
         let mut copy = *delta;
@@ -138,7 +136,9 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         let call = self.calls.get_mut(usize::from(open))?.as_mut()?;
         match delta.kind {
             Kind::ToolCall => {
-                if delta.number() != Some(u64::from(call.index)) || !delta.text.is_empty() || !delta.aux.is_empty() {
+                let is_same =
+                    delta.number == u64::from(call.index) && delta.flags & (FLAG_NUMBER | FLAG_WHOLE) == FLAG_NUMBER;
+                if !is_same || !delta.text.is_empty() || !delta.aux.is_empty() {
                     return None;
                 }
                 (call.position, self.at_hand, known.delta) = (delta.call, Some(open), true);
