@@ -311,8 +311,8 @@
 // The role, once for each choice. Text.
 #define DELTAWIRE_EV_ROLE 7
 
-// Content. Text. A body that was not streamed has no events of this kind or of the kinds below for
-// its deltas: its message is one `DELTAWIRE_EV_MESSAGE`.
+// Content. Text. The message of a body that was not streamed comes as content, and as the kinds
+// below, too.
 #define DELTAWIRE_EV_CONTENT 8
 
 // Reasoning. Text.
@@ -344,9 +344,11 @@
 // Log probabilities of more tokens. Text: JSON.
 #define DELTAWIRE_EV_LOGPROBS 17
 
-// The whole message so far; it replaces an earlier one. It is emitted for bodies that were not
-// streamed and for dialects without deltas, and only while its choice has no deltas. Text: JSON, an
-// object with `role`, `content`, `tool_calls`, …; the assembler accepts it, too.
+// The whole message so far: of a body that was not streamed, and of dialects without deltas, while
+// no delta of its choice contained a text or a call. Text: JSON, an object with `role`, `content`,
+// `tool_calls`, …. Off unless `events` or a callback asks for it, because its contents follow as
+// events of the same choice (flag `DELTAWIRE_EVF_WHOLE`): read one of the two. Without the flag
+// it is another message than the one before, and nothing of it follows.
 #define DELTAWIRE_EV_MESSAGE 18
 
 // A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
@@ -415,7 +417,7 @@
 #define DELTAWIRE_EV_COUNT 49
 
 // The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-#define DELTAWIRE_MESSAGE_EVENTS 3296722880
+#define DELTAWIRE_MESSAGE_EVENTS 3296460736
 
 // `code` of a `DELTAWIRE_EV_META`: `object`.
 #define DELTAWIRE_META_OBJECT 1
@@ -478,6 +480,9 @@
 
 // `number` is set, even if it is 0.
 #define DELTAWIRE_EVF_NUMBER 512
+
+// With `DELTAWIRE_EV_MESSAGE`: its new contents follow, up to the end of this choice.
+#define DELTAWIRE_EVF_WHOLE 1024
 
 // Finish reason: any other; see the text.
 #define DELTAWIRE_FINISH_OTHER 1
@@ -901,7 +906,7 @@ typedef struct {
     deltawire_value_fn on_audio;
     // Log probabilities.
     deltawire_value_fn on_logprobs;
-    // The whole message so far.
+    // The whole message so far; its new contents are given to the other callbacks, too.
     deltawire_value_fn on_message;
     // A choice finished: the finish reason.
     deltawire_text_fn on_finish;
@@ -943,8 +948,8 @@ typedef struct {
     // How deep JSON may nest; 0 is 128, at most 1024. A payload that nests deeper is malformed.
     uint32_t max_depth;
     // The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
-    // `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META` and
-    // `DELTAWIRE_EV_ANNOTATION`. Texts of other kinds are not decoded, which saves time. Callbacks
+    // `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`,
+    // `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded, which saves time. Callbacks
     // ignore this mask: a feed calls every callback that is not NULL.
     uint64_t events;
     // Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are

@@ -810,6 +810,8 @@ public:
     bool plain() const noexcept { return has(DELTAWIRE_EVF_PLAIN); }
     /// `number()` is set, even if it is 0.
     bool has_number() const noexcept { return has(DELTAWIRE_EVF_NUMBER); }
+    /// Only for event_kind::message: its new contents follow, up to the end of this choice.
+    bool whole() const noexcept { return has(DELTAWIRE_EVF_WHOLE); }
 
     /// Only for event_kind::finish.
     finish_reason finish() const noexcept { return static_cast<finish_reason>(raw().code); }
@@ -1298,8 +1300,8 @@ struct config {
     std::uint32_t max_depth = 0;
     /// Quirks that are errors: `feed` and `batch` stop with status::strict.
     quirk_set errors = {};
-    /// The kinds that a batch emits, made with `mask_of`; 0 is all but frames, payloads, meta and annotations. An
-    /// assembler needs `DELTAWIRE_MESSAGE_EVENTS`.
+    /// The kinds that a batch emits, made with `mask_of`; 0 is all but frames, payloads, meta, annotations and
+    /// messages. An assembler needs `DELTAWIRE_MESSAGE_EVENTS`.
     std::uint64_t events = 0;
     /// How many events a batch reads with one call of the library.
     std::size_t batch_events = 64;

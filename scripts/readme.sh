@@ -24,9 +24,9 @@ expected() { python3 -c 'import json, sys; sys.stdout.write(json.load(open(sys.a
 # try NAME COMMAND...: on several samples. What else it says, a verdict or a line end, may follow the content.
 try() {
   local name=$1 sample
-  for sample in content multibyte openrouter crlf; do
-    expected "samples/$sample.expected.json" >"$out/due.txt"
-    "${@:2}" <"samples/$sample.sse" >"$out/$name.txt" 2>"$out/$name.err" || fail "$name on $sample: status $?: $(cat "$out/$name.err")"
+  for sample in content.sse multibyte.sse openrouter.sse crlf.sse body.json; do
+    expected "samples/${sample%.*}.expected.json" >"$out/due.txt"
+    "${@:2}" <"samples/$sample" >"$out/$name.txt" 2>"$out/$name.err" || fail "$name on $sample: status $?: $(cat "$out/$name.err")"
     python3 - "$out/$name.txt" "$out/due.txt" <<'PY' || fail "$name on $sample printed something else than the content"
 import sys
 

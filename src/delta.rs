@@ -42,7 +42,7 @@ kinds! {
     FunctionArguments = 15: "A fragment of a `function_call`'s arguments.",
     Audio = 16: "A fragment of audio.",
     Logprobs = 17: "Log probabilities.",
-    Message = 18: "The whole message so far.",
+    Message = 18: "The whole message so far: emitted where it is asked for. What is new in it follows as deltas.",
     Finish = 19: "A choice finished.",
     ChoiceError = 20: "A choice failed.",
     Usage = 21: "Usage so far.",
@@ -78,11 +78,13 @@ impl Kind {
     }
 
     /// The kinds that a batch emits by default: all but [`Frame`](Kind::Frame),
-    /// [`Payload`](Kind::Payload) and the two that only a message needs, [`Meta`](Kind::Meta) and
-    /// [`Annotation`](Kind::Annotation).
-    pub const DEFAULT: u64 = !(Kind::Frame.bit() | Kind::Payload.bit() | Kind::Meta.bit() | Kind::Annotation.bit());
+    /// [`Payload`](Kind::Payload), the two that only a message needs, [`Meta`](Kind::Meta) and
+    /// [`Annotation`](Kind::Annotation), and [`Message`](Kind::Message), which repeats what other deltas report.
+    pub const DEFAULT: u64 =
+        !(Kind::Frame.bit() | Kind::Payload.bit() | Kind::Meta.bit() | Kind::Annotation.bit() | Kind::Message.bit());
 
-    /// The kinds that a whole message is put together from, and what says that something of it was left out.
+    /// The kinds that a whole message is put together from, and what says that something of it was left out. Not
+    /// [`Message`](Kind::Message): what it says comes as deltas, too.
     pub const MESSAGE: u64 = Kind::Chunk.bit()
         | Kind::Role.bit()
         | Kind::Content.bit()
@@ -95,7 +97,6 @@ impl Kind {
         | Kind::FunctionArguments.bit()
         | Kind::Audio.bit()
         | Kind::Logprobs.bit()
-        | Kind::Message.bit()
         | Kind::Finish.bit()
         | Kind::ChoiceError.bit()
         | Kind::Usage.bit()
@@ -103,6 +104,20 @@ impl Kind {
         | Kind::Limit.bit()
         | Kind::Meta.bit()
         | Kind::Annotation.bit();
+
+    /// Whether a delta of this kind shows that a choice has deltas, not only a whole message.
+    pub(crate) const fn is_part_of_delta(self) -> bool {
+        !matches!(
+            self,
+            Kind::Role
+                | Kind::Finish
+                | Kind::Message
+                | Kind::ChoiceError
+                | Kind::Logprobs
+                | Kind::Meta
+                | Kind::Annotation
+        )
+    }
 }
 
 /// The member that a delta of kind [`Kind::Meta`] holds: [`Delta::code`] is its number.
@@ -161,6 +176,9 @@ pub const FLAG_REPLACES: u16 = 128;
 pub const FLAG_PLAIN: u16 = 256;
 /// [`Delta::number`] holds a number.
 pub const FLAG_NUMBER: u16 = 512;
+/// Of a [`Kind::Message`]: what is new in it follows as deltas of the same choice. Those have the flag, too, until a tracker
+/// takes them.
+pub const FLAG_WHOLE: u16 = 1024;
 
 /// Bytes of a payload: a string's without its quotes and still escaped, or a raw JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -117,6 +117,8 @@ quirks! {
     BadEscape = 25, "C33", "an escape that JSON does not know was kept as it stood";
     /// A fragment of a tool call came with another ID; the call kept its first.
     ChangedCallId = 26, "C16", "a fragment of a tool call came with another ID";
+    /// A message so far did not begin with what was reported of the one before; nothing of it was reported.
+    ReplacedMessage = 27, "C35", "a message so far did not begin with the one before; nothing of it was reported";
 }
 
 impl fmt::Display for Quirk {

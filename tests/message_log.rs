@@ -735,7 +735,7 @@ fn what_was_replaced_makes_room() {
 }
 
 #[test]
-fn whole_messages_replace_one_another() {
+fn whole_messages_go_on_with_one_another() {
     let messages = [
         r#""role":"a","content":"c","reasoning":"r","refusal":"n","annotations":[1,2],
             "function_call":{"name":"fun","arguments":"args"},
@@ -743,6 +743,9 @@ fn whole_messages_replace_one_another() {
             "tool_calls":[{"index":3,"id":"x","function":{"name":"f","arguments":"{}"}},{"index":3,"id":"y"}]"#,
         r#""role":"b","content":"d","annotations":[3],"tool_calls":[{"id":"z","custom":{"name":"g","input":"in"}}]"#,
         r#""annotations":[],"audio":{"transcript":"u"}"#,
+        r#""role":"a","content":"cd","reasoning":"r","refusal":"no","annotations":[1,2],
+            "function_call":{"name":"fun","arguments":"args..."},
+            "tool_calls":[{"index":3,"id":"x","function":{"name":"f","arguments":"{}"}},{"index":3,"id":"y"},{"id":"z"}]"#,
         r#""refusal":"no","reasoning":"q","function_call":{"name":"other"}"#,
         "",
     ];
@@ -799,20 +802,20 @@ fn choices_and_calls_are_bounded() {
     assert_eq!(log.text(&buffer, Field::NativeFinishReason, 3, 0, &mut text).map(|_| text), Some(*b"x"));
     assert_eq!(log.text(&buffer, Field::Content, 4, 0, &mut text), None);
 
-    // A message with more calls than there is room for is left out whole; the one before stays.
+    // A message with more calls than there is room for: each of those is left out, and the rest is kept.
     let (mut log, mut tracker): (MessageLog<2, 2>, Tracker) = Default::default();
-    let message = |calls: &str| {
-        format!(r#"{{"choices":[{{"message":{{"content":"{}","tool_calls":[{calls}]}}}}]}}"#, calls.len())
+    let message = |content: &str, calls: &str| {
+        format!(r#"{{"choices":[{{"message":{{"content":"{content}","tool_calls":[{calls}]}}}}]}}"#)
     };
-    let chunks = [message(r#"{"id":"a"},{"id":"b"}"#), message(r#"{"id":"c"},{"id":"d"},{"id":"e"}"#)];
+    let (two, three) = (r#"{"id":"a"},{"id":"b"}"#, r#"{"id":"a"},{"id":"b"},{"id":"c","function":{"name":"n"}}"#);
     let mut expected = [None, Some(LogError::TooManyCalls)].into_iter();
-    each_chunk(&chunks, |chunk| {
+    each_chunk(&[message("x", two), message("xy", three)], |chunk| {
         assert_eq!(log.add_chunk(&mut buffer, &mut tracker, chunk).err(), expected.next().unwrap());
     });
     assert_eq!(log.calls(0), 2);
     assert_eq!(log.text(&buffer, Field::CallId, 0, 1, &mut text).map(|_| text), Some(*b"b"));
     let mut text = [0; 2];
-    assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text).map(|_| text), Some(*b"21"));
+    assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text).map(|_| text), Some(*b"xy"));
 }
 
 #[test]

@@ -122,13 +122,6 @@ impl Handler for Collector {
                 let tokens: Vec<Value> = tokens.collect();
                 self.choice(at).tokens.extend(tokens);
             }
-            Update::Message(message) => {
-                let value: Value = serde_json::from_slice(message.value().raw()).unwrap();
-                let choice = self.choice(at);
-                (choice.content, choice.calls, choice.open) = (String::new(), Vec::new(), None);
-                Naive::delta(choice, &value);
-                Naive::close_choice(choice);
-            }
             Update::Finish(reason) => self.choice(at).finish = reason.text().to_cow().into_owned(),
             Update::ChoiceError(error) => self.choice(at).error = Some(text_of(error.message())),
             Update::Usage(usage) => {
@@ -209,13 +202,23 @@ fn join_all(value: &mut Value) {
 struct Naive {
     answer: Answer,
     deltas: BTreeMap<u32, bool>,
+    /// What messages so far reported, half a character at an end apart.
+    messages: BTreeMap<u32, Choice>,
+    /// A message was another than the one before.
+    is_replaced: bool,
 }
 
 impl Naive {
     fn read(bytes: &[u8]) -> Answer {
+        Naive::read_all(bytes).0
+    }
+
+    /// And whether a message was replaced.
+    fn read_all(bytes: &[u8]) -> (Answer, bool) {
         let text = String::from_utf8_lossy(bytes).into_owned();
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
-        let mut naive = Naive { answer: Answer::default(), deltas: BTreeMap::new() };
+        let (answer, deltas, messages) = (Answer::default(), BTreeMap::new(), BTreeMap::new());
+        let mut naive = Naive { answer, deltas, messages, is_replaced: false };
         if text.trim_start().starts_with('{') {
             naive.event("", text);
             return naive.close();
@@ -279,19 +282,27 @@ impl Naive {
         let choice = self.answer.choices.entry(index).or_default();
         let seen = self.deltas.entry(index).or_default();
         if value["delta"].is_object() {
-            let before = choice.clone();
             Naive::delta(choice, &value["delta"]);
-            let role = std::mem::replace(&mut choice.role, before.role.clone());
-            *seen |= *choice != before;
-            choice.role = role;
+            let mut alone = Choice::default();
+            Naive::delta(&mut alone, &value["delta"]);
+            alone.role = String::new();
+            *seen |= alone != Choice::default();
         }
         if let (Some(text), false) = (value["text"].as_str(), value["delta"]["content"].is_string()) {
             choice.content += text;
             *seen |= !text.is_empty();
         }
         if value["message"].is_object() && !*seen {
-            (choice.content, choice.calls, choice.open) = (String::new(), Vec::new(), None);
-            Naive::delta(choice, &value["message"]);
+            let message = Naive::message(&value["message"]);
+            let before = self.messages.entry(index).or_default();
+            let reported = choice.clone();
+            if !Naive::go_on(choice, before, &message) {
+                *choice = reported;
+                self.is_replaced = true;
+            } else {
+                *before = message;
+                before.texts().for_each(|text| *text = join_halves(without_half(text)));
+            }
         }
         choice.tokens.extend(value["logprobs"]["content"].as_array().into_iter().flatten().cloned());
         choice.tokens.iter_mut().for_each(join_all);
@@ -301,6 +312,64 @@ impl Naive {
         if !value["error"].is_null() {
             choice.error = Some(message(&value["error"]));
         }
+    }
+
+    /// A message by itself: each entry is a call.
+    fn message(value: &Value) -> Choice {
+        let mut texts = value.clone();
+        texts["tool_calls"] = Value::Null;
+        let mut message = Choice::default();
+        Naive::delta(&mut message, &texts);
+        for entry in value["tool_calls"].as_array().into_iter().flatten() {
+            let mut one = Choice::default();
+            Naive::delta(&mut one, &serde_json::json!({ "tool_calls": [entry] }));
+            message.calls.append(&mut one.calls);
+        }
+        message
+    }
+
+    /// Adds to a choice what is new in a message, after the one before. `false`: it does not go on with that.
+    fn go_on(choice: &mut Choice, before: &Choice, message: &Choice) -> bool {
+        let (mut before, mut message) = (before.clone(), message.clone());
+        if choice.role.is_empty() {
+            choice.role = message.role.clone();
+        }
+        let id = |call: &Call| call.id.split_once('\n').map_or(String::new(), |(_, id)| id.to_string());
+        if message.calls.len() < before.calls.len() {
+            return false;
+        }
+        for (known, new) in before.calls.iter().zip(&message.calls) {
+            let (known_id, new_id) = (id(known), id(new));
+            let other_id = !known_id.is_empty() && !new_id.is_empty() && known_id != new_id;
+            if other_id || !new.name.is_empty() && !new.name.starts_with(&known.name) {
+                return false;
+            }
+        }
+        if !before.function.name.is_empty() && before.function.name != message.function.name {
+            return false;
+        }
+        choice.function.name = message.function.name.clone();
+        for call in message.calls.iter().skip(before.calls.len()) {
+            choice.calls.push(Call { arguments: String::new(), ..call.clone() });
+            before.calls.push(Call::default());
+        }
+        for (to, new) in choice.calls.iter_mut().zip(&message.calls) {
+            if to.id.ends_with('\n') {
+                to.id += &id(new);
+            }
+            for (to, new) in [(&mut to.name, &new.name), (&mut to.kind, &new.kind)] {
+                if to.is_empty() || new.starts_with(&to[..]) {
+                    *to = new.clone();
+                }
+            }
+        }
+        let texts = choice.texts().zip(before.texts()).zip(message.texts());
+        for ((to, before), new) in texts {
+            let all = join_halves(without_half(new));
+            let Some(rest) = all.strip_prefix(&before[..]) else { return false };
+            *to = without_half(to).to_string() + rest + &new[without_half(new).len()..];
+        }
+        true
     }
 
     fn delta(choice: &mut Choice, delta: &Value) {
@@ -403,10 +472,10 @@ impl Naive {
         call.arguments += function["arguments"].as_str().unwrap_or("");
     }
 
-    fn close(mut self) -> Answer {
+    fn close(mut self) -> (Answer, bool) {
         self.answer.choices.values_mut().for_each(Naive::close_choice);
         self.answer.choices.retain(|_, choice| *choice != Choice::default());
-        self.answer
+        (self.answer, self.is_replaced)
     }
 
     fn close_choice(choice: &mut Choice) {
@@ -447,6 +516,22 @@ fn trimmed(text: &str) -> &str {
     text.trim_matches(|char: char| char.is_ascii_whitespace())
 }
 
+impl Choice {
+    /// Its texts that grow.
+    fn texts(&mut self) -> impl Iterator<Item = &mut String> {
+        let Choice { content, reasoning, refusal, function, calls, .. } = self;
+        [content, reasoning, refusal, &mut function.arguments]
+            .into_iter()
+            .chain(calls.iter_mut().map(|call| &mut call.arguments))
+    }
+}
+
+/// Without the first half of a pair at its end.
+fn without_half(text: &str) -> &str {
+    let is_first = |char: char| (HALVES..HALVES + 0x400).contains(&u32::from(char));
+    text.strip_suffix(is_first).unwrap_or(text)
+}
+
 fn filled(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
@@ -480,6 +565,7 @@ fn harmless() -> QuirkSet {
         Quirk::KeepAliveData,
         Quirk::LoneSurrogate,
         Quirk::UnknownContentPart,
+        Quirk::ReplacedMessage,
     ]
     .into_iter()
     .collect()
@@ -684,12 +770,13 @@ fn choice() -> impl Strategy<Value = Json> {
     let members = (
         (0..3u32).prop_map(|index| ("index", Json::Raw(index.to_string()))),
         member("delta", prop_oneof![9 => delta().boxed(), 1 => raw("null").boxed()]),
+        prop_oneof![9 => Just(None), 1 => delta().prop_map(|message| Some(("message", message)))],
         prop_oneof![4 => raw("null"), 1 => raw("\"\"")].prop_map(|value| ("finish_reason", value)),
         member("logprobs", prop_oneof![logprobs.boxed(), raw("null").boxed()]),
         member("native_finish_reason", raw("\"STOP\"")),
     );
-    members.prop_flat_map(|(index, delta, finish, logprobs, native)| {
-        object(vec![Some(index), delta, Some(finish), logprobs, native])
+    members.prop_flat_map(|(index, delta, message, finish, logprobs, native)| {
+        object(vec![Some(index), delta, message, Some(finish), logprobs, native])
     })
 }
 
@@ -705,6 +792,51 @@ fn chunk() -> impl Strategy<Value = Json> {
         member("x", raw("{\"choices\":[{\"delta\":{\"content\":\"no\"}}]}")),
     );
     members.prop_flat_map(|(a, b, c, d, e, f, g)| object(vec![a, b, c, d, e, f, g]))
+}
+
+/// A message so far: of each text the first characters, one of them another now and then.
+fn so_far() -> impl Strategy<Value = Json> {
+    let chars = || {
+        let text = "ab\u{e9}\u{4e16}{\"k\":1}\\n";
+        let other = prop_oneof![9 => Just(usize::MAX), 1 => 0..text.chars().count()];
+        (0..text.chars().count(), other, prop::bool::ANY).prop_map(move |(len, other, escaped)| {
+            let write = if escaped { Char::Escaped } else { Char::Plain };
+            let chars = text.chars().take(len).enumerate();
+            Json::Text(chars.map(|(at, char)| write(if at == other { '?' } else { char })).collect())
+        })
+    };
+    let call = (chars(), member("name", raw("\"f\"")), member("type", raw("\"function\"")), prop::bool::weighted(0.95));
+    let call = call.prop_map(|(arguments, name, kind, id)| {
+        let function = Json::Object(name.into_iter().chain([("arguments", arguments)]).collect());
+        let id = Json::Raw(if id { "\"p\"" } else { "\"q\"" }.to_string());
+        Json::Object(kind.into_iter().chain([("id", id), ("function", function)]).collect())
+    });
+    let function = chars().prop_map(|arguments| Json::Object(vec![("arguments", arguments)]));
+    let members = (
+        member("role", raw("\"assistant\"")),
+        prop_oneof![3 => chars().prop_map(|text| Some(("content", text))), 1 => Just(None)],
+        member("reasoning", chars()),
+        member("function_call", function),
+        member("tool_calls", prop::collection::vec(call, 1..3).prop_map(Json::Array)),
+    );
+    members.prop_flat_map(|(a, b, c, d, e)| object(vec![a, b, c, d, e]))
+}
+
+/// Chunks with messages so far of two choices, and a delta now and then.
+fn messages() -> impl Strategy<Value = Bytes> {
+    let message = so_far().prop_map(|message| ("message", message));
+    let delta = raw("{\"content\":\"d\"}").prop_map(|delta| ("delta", delta));
+    let one = (0..2u32, prop_oneof![19 => message.boxed(), 1 => delta.boxed()]);
+    prop::collection::vec(one, 0..8).prop_map(|chunks| {
+        let mut out = Vec::new();
+        for (index, member) in chunks {
+            let choice = Json::Object(vec![("index", Json::Raw(index.to_string())), member]);
+            let mut json = String::new();
+            Json::Object(vec![("choices", Json::Array(vec![choice]))]).write(&mut || "", &mut json);
+            out.extend_from_slice(format!("data: {json}\n\n").as_bytes());
+        }
+        Bytes(out)
+    })
 }
 
 /// The last chunk of each choice.
@@ -803,6 +935,16 @@ proptest! {
         let (cut, cut_quirks) = parsed(&bytes, &cuts);
         prop_assert_eq!(&cut, &naive, "cut at {:?}", cuts);
         prop_assert_eq!(quirks, cut_quirks);
+    }
+
+    #[test]
+    fn messages_so_far(Bytes(bytes) in messages(), cut in any::<prop::sample::Index>()) {
+        let (naive, is_replaced) = Naive::read_all(&bytes);
+        for cuts in [vec![], vec![cut.index(bytes.len() + 1)]] {
+            let (answer, quirks) = parsed(&bytes, &cuts);
+            prop_assert_eq!(&answer, &naive);
+            prop_assert_eq!(quirks.contains(Quirk::ReplacedMessage), is_replaced);
+        }
     }
 
     /// The same stream with a byte changed, left out or put in: the cut must not matter, and nothing may break.

@@ -45,8 +45,9 @@ const (
 	KindAudio Kind = C.DELTAWIRE_EV_AUDIO
 	// KindLogprobs is the log probabilities of more tokens. Text: JSON.
 	KindLogprobs Kind = C.DELTAWIRE_EV_LOGPROBS
-	// KindMessage is the whole message so far; it replaces an earlier one. It is emitted only while its choice has no
-	// deltas. Text: JSON.
+	// KindMessage is the whole message so far, of a body that was not streamed or of a dialect without deltas; only
+	// [WithEvents] turns it on. Text: JSON. Its new contents follow as events of the same choice ([FlagWhole]): read one of
+	// the two.
 	KindMessage Kind = C.DELTAWIRE_EV_MESSAGE
 	// KindFinish reports that a choice finished. Text: the finish reason; [Event.FinishReason] returns it as a number. A
 	// choice may finish twice; the last finish reason counts.
@@ -127,6 +128,8 @@ const (
 	FlagPlain Flags = C.DELTAWIRE_EVF_PLAIN
 	// FlagNumber: Number is set, even if it is 0.
 	FlagNumber Flags = C.DELTAWIRE_EVF_NUMBER
+	// FlagWhole: the new contents of a [KindMessage] follow. Without it, it is another message than the one before.
+	FlagWhole Flags = C.DELTAWIRE_EVF_WHOLE
 
 	// The reader removes these: where a text lies, and that more pieces of it follow.
 	flagTextScratch  Flags = C.DELTAWIRE_EVF_TEXT_SCRATCH

@@ -41,6 +41,14 @@ func cutEvery(size, length int) []int {
 	return cuts
 }
 
+// logged asks for all kinds that have a line in a log: those that come by default, and messages.
+func logged() Option {
+	return func(s *settings) {
+		s.chosen = true
+		s.events = (1<<kindCount - 1) &^ (maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation))
+	}
+}
+
 // logOf reads to the end and gives the log, and whether it ended with an error of strict mode.
 func logOf(r *Reader) []string {
 	var lines []string

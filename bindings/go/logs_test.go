@@ -36,7 +36,7 @@ func TestRustLogs(t *testing.T) {
 				if size < 7 && len(stream) > 200_000 && m.array < 64 {
 					continue // long, and nothing new
 				}
-				r := NewReader(bytes.NewReader(stream), WithMaxEventLen(4<<20), WithReadSize(size), m.option())
+				r := NewReader(bytes.NewReader(stream), WithMaxEventLen(4<<20), WithReadSize(size), m.option(), logged())
 				got := logOf(r)
 				runs++
 				if !slices.Equal(got, want) {

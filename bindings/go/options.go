@@ -11,7 +11,7 @@ type Option func(*settings)
 
 type settings struct {
 	config    C.deltawire_config
-	chosen    bool   // emit the kinds of events; else all but KindFrame, KindPayload, KindMeta and KindAnnotation
+	chosen    bool   // emit the kinds of events; else all but KindFrame, KindPayload, KindMeta, KindAnnotation and KindMessage
 	events    uint64 // one bit for each kind
 	err       error  // about the first option that is out of its range
 	readSize  int
@@ -67,7 +67,7 @@ const (
 
 // WithEvents makes the reader emit events of these kinds only. It does not decode the texts of others, which saves time.
 // Given twice, the kinds of both are emitted. Without this option the reader emits all kinds except [KindFrame],
-// [KindPayload], [KindMeta] and [KindAnnotation]. Without arguments it emits none: the first [Reader.Next] reads to the end,
+// [KindPayload], [KindMeta], [KindAnnotation] and [KindMessage]. Without arguments it emits none: the first [Reader.Next] reads to the end,
 // which is enough for an [Assembler] and for [Reader.End].
 func WithEvents(kinds ...Kind) Option {
 	return func(s *settings) {

@@ -200,7 +200,7 @@ func checkCase(t *testing.T, c *quirkCase, runs *int) bool {
 	for _, m := range c.memories() {
 		for i, cuts := range all {
 			src := &pieces{input: c.input, cuts: cuts}
-			r := NewReader(src, append(slices.Clone(c.opts), m.option())...)
+			r := NewReader(src, append(slices.Clone(c.opts), m.option(), logged())...)
 			if i%2 == 1 {
 				// The end may come with the last bytes.
 				r.Reset(iotest.DataErrReader(src))
@@ -214,7 +214,7 @@ func checkCase(t *testing.T, c *quirkCase, runs *int) bool {
 			if err := r.Err(); err != nil {
 				t.Error(err)
 			}
-			r = NewReader(&pieces{input: c.input, cuts: cuts}, append(slices.Clone(c.opts), m.option(), WithStrict())...)
+			r = NewReader(&pieces{input: c.input, cuts: cuts}, append(slices.Clone(c.opts), m.option(), logged(), WithStrict())...)
 			got = logOf(r)
 			*runs++
 			if c.stop != "" && i == 0 {

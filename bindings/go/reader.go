@@ -72,7 +72,7 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 	r.shown = s.events
 	if !s.chosen {
 		r.shown = (1<<kindCount - 1) &^
-			(maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation))
+			(maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation) | maskOf(KindMessage))
 	}
 	// End needs the errors. Besides, a mask of 0 would be all kinds.
 	s.config.events = C.uint64_t(r.shown | maskOf(KindError) | maskOf(KindChoiceError))

@@ -432,7 +432,6 @@ static CALLBACKS: deltawire_callbacks = deltawire_callbacks {
     on_function_arguments: Some(on_text),
     on_audio: Some(on_value),
     on_logprobs: Some(on_value),
-    on_message: Some(on_value),
     on_finish: Some(on_text),
     on_choice_error: Some(on_value),
     on_usage: Some(on_value),

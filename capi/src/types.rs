@@ -111,8 +111,8 @@ pub struct deltawire_config {
     /// How deep JSON may nest; 0 is 128, at most 1024. A payload that nests deeper is malformed.
     pub max_depth: u32,
     /// The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
-    /// `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META` and
-    /// `DELTAWIRE_EV_ANNOTATION`. Texts of other kinds are not decoded, which saves time. Callbacks
+    /// `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`,
+    /// `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded, which saves time. Callbacks
     /// ignore this mask: a feed calls every callback that is not NULL.
     pub events: u64,
     /// Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are
@@ -363,7 +363,7 @@ pub struct deltawire_callbacks {
     pub on_audio: deltawire_value_fn,
     /// Log probabilities.
     pub on_logprobs: deltawire_value_fn,
-    /// The whole message so far.
+    /// The whole message so far; its new contents are given to the other callbacks, too.
     pub on_message: deltawire_value_fn,
     /// A choice finished: the finish reason.
     pub on_finish: deltawire_text_fn,
@@ -412,8 +412,8 @@ pub const DELTAWIRE_EV_LAST_EVENT_ID: u32 = 5;
 pub const DELTAWIRE_EV_CHUNK: u32 = 6;
 /// The role, once for each choice. Text.
 pub const DELTAWIRE_EV_ROLE: u32 = 7;
-/// Content. Text. A body that was not streamed has no events of this kind or of the kinds below for
-/// its deltas: its message is one `DELTAWIRE_EV_MESSAGE`.
+/// Content. Text. The message of a body that was not streamed comes as content, and as the kinds
+/// below, too.
 pub const DELTAWIRE_EV_CONTENT: u32 = 8;
 /// Reasoning. Text.
 pub const DELTAWIRE_EV_REASONING: u32 = 9;
@@ -435,9 +435,11 @@ pub const DELTAWIRE_EV_FUNCTION_ARGUMENTS: u32 = 15;
 pub const DELTAWIRE_EV_AUDIO: u32 = 16;
 /// Log probabilities of more tokens. Text: JSON.
 pub const DELTAWIRE_EV_LOGPROBS: u32 = 17;
-/// The whole message so far; it replaces an earlier one. It is emitted for bodies that were not
-/// streamed and for dialects without deltas, and only while its choice has no deltas. Text: JSON, an
-/// object with `role`, `content`, `tool_calls`, …; the assembler accepts it, too.
+/// The whole message so far: of a body that was not streamed, and of dialects without deltas, while
+/// no delta of its choice contained a text or a call. Text: JSON, an object with `role`, `content`,
+/// `tool_calls`, …. Off unless `events` or a callback asks for it, because its contents follow as
+/// events of the same choice (flag `DELTAWIRE_EVF_WHOLE`): read one of the two. Without the flag
+/// it is another message than the one before, and nothing of it follows.
 pub const DELTAWIRE_EV_MESSAGE: u32 = 18;
 /// A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
 /// twice; the last finish reason counts.
@@ -490,7 +492,7 @@ pub const DELTAWIRE_EV_FRAME: u32 = 48;
 /// Every kind of this version is below this. Not every number below it is a kind.
 pub const DELTAWIRE_EV_COUNT: u32 = 49;
 /// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0xc47f_ffc0;
+pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0xc47b_ffc0;
 
 /// `code` of a `DELTAWIRE_EV_META`: `object`.
 pub const DELTAWIRE_META_OBJECT: u32 = 1;
@@ -536,6 +538,8 @@ pub const DELTAWIRE_EVF_REPLACES: u32 = 128;
 pub const DELTAWIRE_EVF_PLAIN: u32 = 256;
 /// `number` is set, even if it is 0.
 pub const DELTAWIRE_EVF_NUMBER: u32 = 512;
+/// With `DELTAWIRE_EV_MESSAGE`: its new contents follow, up to the end of this choice.
+pub const DELTAWIRE_EVF_WHOLE: u32 = 1024;
 
 /// Finish reason: any other; see the text.
 pub const DELTAWIRE_FINISH_OTHER: u32 = 1;

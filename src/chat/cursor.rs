@@ -2,7 +2,7 @@
 
 use super::fields::own_value;
 use super::index::{call, CallIndex, Index};
-use super::list::put_choice;
+use super::list::{put_choice, put_message};
 use super::page::{Behind, How, Item, Items};
 use super::parts::{ContentPart, PartsCursor, ReasoningDetails};
 use super::pass::{choice_at, further_choice, Pass};
@@ -10,7 +10,7 @@ use super::read::{error_of, usage_of};
 use super::scalar::{index_number, input_of, member_of, text_of};
 use super::views::FinishReason;
 use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_PLAIN};
-use crate::json::{Kind as Json, Text};
+use crate::json::{Kind as Json, Text, Value};
 
 /// Which delta of a chunk is next: offsets, plain data that outlives the chunk.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,8 @@ struct Inside {
     choice: u32,
     /// Where it lies.
     part: Part,
+    /// The flag of its deltas.
+    flags: u16,
     progress: Progress,
 }
 
@@ -256,14 +258,19 @@ impl Inside {
             How::Details => Progress::Details(0),
             How::Function => Progress::Function { arguments: None },
             How::Calls => Progress::Calls(Calls::START),
-            How::Text | How::Raw | How::Fragment | How::Reason | How::NativeReason => return None,
+            How::Text | How::Raw | How::Whole | How::Fragment | How::Reason | How::NativeReason => return None,
         };
-        Some(Inside { choice: item.choice, part, progress })
+        Some(Inside { choice: item.choice, part, flags: item.flags(), progress })
     }
 
     /// The next delta.
     #[inline(never)]
     fn next(&mut self, payload: &[u8]) -> Option<Delta> {
+        let delta = self.next_plain(payload)?;
+        Some(Delta { flags: delta.flags | self.flags, ..delta })
+    }
+
+    fn next_plain(&mut self, payload: &[u8]) -> Option<Delta> {
         let Inside { choice, part, .. } = *self;
         let value = || part.value(payload);
         let text = |kind, text| Delta { choice, text: Part::of(payload, text), ..Delta::new(kind) };
@@ -273,10 +280,9 @@ impl Inside {
                 ContentPart::Thinking(part) => Some(text(Kind::Reasoning, part)),
             },
             Progress::Details(at) => {
-                let from = if *at == u32::MAX { usize::MAX } else { *at as usize };
-                let mut details = ReasoningDetails::from(Some(value()), from);
+                let mut details = ReasoningDetails::from(Some(value()), *at);
                 let found = details.find_map(|item| item.text());
-                *at = u32::try_from(details.at()).unwrap_or(u32::MAX);
+                *at = details.at();
                 found.map(|found| text(Kind::Reasoning, found))
             }
             Progress::Function { arguments } => match arguments {
@@ -298,8 +304,13 @@ impl Inside {
     }
 }
 
+/// Whether an item has a delta.
+pub(super) fn has_delta(item: &Item, payload: &[u8]) -> bool {
+    Inside::of(*item, item.part()).is_none_or(|mut inside| inside.next(payload).is_some())
+}
+
 /// The deltas of a `message`, which has no page.
-pub(super) struct ItemDeltas<'a> {
+pub(crate) struct ItemDeltas<'a> {
     payload: &'a [u8],
     items: [Item; Items::OF_CHOICE],
     len: usize,
@@ -308,13 +319,14 @@ pub(super) struct ItemDeltas<'a> {
 }
 
 impl<'a> ItemDeltas<'a> {
-    /// `read` reads the items.
-    pub(super) fn new(payload: &'a [u8], read: impl FnOnce(&mut Items<'_>)) -> Self {
+    /// Of `message`, which is raw JSON.
+    pub(crate) fn of(message: &'a [u8]) -> Self {
         let mut room = [Item::NONE; Items::OF_CHOICE];
         let mut items = Items::new(&mut room, false);
-        read(&mut items);
+        put_message(message, Value::from_raw(message), 0, &mut items);
         let len = items.as_slice().len();
-        ItemDeltas { payload, items: room, len, at: 0, inside: None }
+        // The first is the message itself.
+        ItemDeltas { payload: message, items: room, len, at: 1, inside: None }
     }
 }
 
@@ -403,6 +415,7 @@ fn whole(item: Item, text: Part, payload: &[u8]) -> Delta {
         How::Fragment => Delta { flags: FLAG_NUMBER, number: u64::from(text.start), ..delta },
         How::Reason => Delta { code: reason_code(text, payload), text, ..delta },
         How::NativeReason => Delta { code: Meta::NativeFinishReason as u32, text, ..delta },
+        How::Whole => Delta { flags: item.flags(), text, ..delta },
         _ => Delta { text, ..delta },
     }
 }

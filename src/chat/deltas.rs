@@ -1,12 +1,10 @@
 //! Pull: a chunk's deltas as an iterator.
 
 use super::cursor::{Cursor, ItemDeltas};
-use super::index::{DeltaIndex, Index};
-use super::list::put_message;
-use super::pass::Pass;
+use super::index::Index;
 use super::update::Update;
 use super::views::{Chunk, Message};
-use crate::delta::{Delta, Kind};
+use crate::delta::{Delta, Kind, FLAG_WHOLE};
 
 /// The deltas of a chunk, each with the index of its choice (0 for usage and errors of the chunk as a whole): choice by
 /// choice, texts before the finish reason, usage and errors last.
@@ -38,6 +36,10 @@ impl<'a> Iterator for Deltas<'a> {
                 Some((kind, choice, text)) => Delta { choice, text, ..Delta::new(kind) },
                 None => cursor.next_other(payload, index)?,
             };
+            if delta.has(FLAG_WHOLE) && delta.kind != Kind::Message && index.list.follows {
+                // Only a tracker knows what of it was reported.
+                continue;
+            }
             if let Some(update) = Update::of(&delta, payload) {
                 return Some((delta.choice, update));
             }
@@ -51,6 +53,9 @@ impl<'a> Chunk<'a> {
     /// Some servers cut an escaped surrogate pair in two (`\ud83d` at the end of one chunk, `\ude00` at the start of the
     /// next), repeat the role in each chunk, or name a tool call only once: to have that joined and reported once, give
     /// the chunk to a [`Tracker`](crate::track::Tracker), or use [`Parser::feed`](crate::Parser::feed).
+    ///
+    /// A whole answer that did not stream (`message` in the place of `delta`) is an [`Update::Message`], then its deltas.
+    /// If an earlier chunk had the choice, they are left out: which of them are new, only a tracker knows.
     #[inline(always)]
     pub fn deltas(&self) -> Deltas<'a> {
         Deltas { payload: self.payload(), index: Some(self.index()), cursor: Cursor::new() }
@@ -61,13 +66,6 @@ impl<'a> Message<'a> {
     /// The deltas of the message, as those of a stream.
     pub fn deltas(&self) -> impl Iterator<Item = Update<'a>> {
         let payload = self.value().raw();
-        let mut fields = DeltaIndex::EMPTY;
-        let walked = Pass::again(payload, 0).delta(&mut fields).is_some();
-        let deltas = ItemDeltas::new(payload, |items| {
-            if walked {
-                put_message(payload, &fields, items);
-            }
-        });
-        deltas.filter_map(move |delta| Update::of(&delta, payload))
+        ItemDeltas::of(payload).filter_map(move |delta| Update::of(&delta, payload))
     }
 }

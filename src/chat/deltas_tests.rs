@@ -108,8 +108,17 @@ fn the_deltas_of_a_choice_come_in_order() {
         assert_eq!(flat(&between), all, "{delta}");
         let behind_no_object = format!(r#"{{"choices":[7,{choice}]}}"#);
         assert_eq!(flat(&behind_no_object), numbered, "{delta}");
-        let message = flat(&format!(r#"{{"choices":[{{"index":4,"message":{delta}}}]}}"#));
-        assert_eq!(message, [format!("4 message {due:?}")], "{delta}");
+        let whole = [&[format!("4 message {due:?}")], &numbered[..]].concat();
+        for beside in ["", r#","delta":{"role":"","content":[],"tool_calls":[],"function_call":{}}"#] {
+            let message = flat(&format!(r#"{{"choices":[{{"index":4,"message":{delta}{beside}}}]}}"#));
+            assert_eq!(message, whole, "{delta}");
+        }
+        // A text or a call of the delta beside it counts instead.
+        let message = r#""index":4,"message":{"content":"m","tool_calls":[{"id":"n"}]}"#;
+        let wins = due.iter().any(|said| !said.starts_with("role") && !said.starts_with("annotations"));
+        if wins {
+            assert_eq!(flat(&format!(r#"{{"choices":[{{{message},"delta":{delta}}}]}}"#)), numbered, "{delta}");
+        }
     }
 }
 
@@ -119,15 +128,17 @@ fn the_deltas_of_a_chunk_come_in_order() {
         (
             r#"{"error":{"a":1},"usage":{"a":1},"choices":[{"index":3,"error":{"a":1},"finish_reason":"stop",
                 "logprobs":{},"message":{},"text":"t","delta":{"refusal":"r"}}]}"#,
+            &["3 content t", "3 refusal r", "3 logprobs", "3 finish stop", "3 choice error", "0 usage", "0 error"],
+        ),
+        (
+            r#"{"usage":{"a":1},"choices":[{"finish_reason":"stop","logprobs":{},"message":{"content":"c","role":"r"}}]}"#,
             &[
-                "3 content t",
-                "3 refusal r",
-                "3 message []",
-                "3 logprobs",
-                "3 finish stop",
-                "3 choice error",
+                "0 message [\"role r\", \"content c\"]",
+                "0 role r",
+                "0 content c",
+                "0 logprobs",
+                "0 finish stop",
                 "0 usage",
-                "0 error",
             ],
         ),
         (r#"{"choices":[{"index":3,"text":"t","delta":{"content":"c"}}]}"#, &["3 content c"]),
@@ -166,28 +177,33 @@ fn choices_beyond_a_page_are_read_once_more() {
         "call 1 Some(\"b\")",
         "audio Some(\"i\")",
         "annotations [1]",
-        "message []",
         "logprobs",
         "NativeFinishReason n",
         "finish stop",
         "choice error",
     ];
+    let whole = format!("message {:?}", &due_of_wide[..10]);
+    let due_of_whole = [&[&whole[..]], &due_of_wide[..]].concat();
     for count in 0..40 {
         let (mut choices, mut due) = (Vec::new(), Vec::new());
         for number in 0..count {
-            let (choice, says) = match number % 4 {
+            let (choice, says) = match number % 5 {
                 0 => (r#""delta":{"content":"x"}"#.to_string(), [&"content x"][..].to_vec()),
                 1 => (
                     r#""delta":{"role":"a","content":"","reasoning":"y"},"finish_reason":"z""#.to_string(),
                     [&"role a", &"reasoning y", &"finish z"][..].to_vec(),
                 ),
                 2 => (r#""delta":{},"finish_reason":null"#.to_string(), Vec::new()),
-                _ => (
-                    format!(
-                        r#""delta":{wide},"message":{{}},"logprobs":{{}},"native_finish_reason":"n","finish_reason":"stop","error":1"#
-                    ),
-                    due_of_wide.iter().collect(),
-                ),
+                of => {
+                    let members = if of == 3 {
+                        format!(r#""delta":{wide},"message":{{}}"#)
+                    } else {
+                        format!(r#""message":{wide}"#)
+                    };
+                    let rest = r#""logprobs":{},"native_finish_reason":"n","finish_reason":"stop","error":1"#;
+                    let due = if of == 3 { due_of_wide.iter().collect() } else { due_of_whole.iter().collect() };
+                    (format!("{members},{rest}"), due)
+                }
             };
             choices.push(format!(r#"{{"index":{number},{choice}}}"#));
             due.extend(says.into_iter().map(|said| format!("{number} {said}")));

@@ -1,10 +1,12 @@
 //! From the spans of a choice to its items: which member is which kind of delta, in which order, and which counts only if
 //! another is absent.
 
+use super::cursor::has_delta;
 use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Span, Spans};
 use super::page::{How, Item, Items};
 use super::parts::ReasoningDetails;
-use super::scalar::{is_error, native_reason_of, reason_of, text_of};
+use super::pass::Pass;
+use super::scalar::{is_error, native_reason_of, reason_of, start_of, text_of};
 use crate::delta::{Kind, Part};
 use crate::json::{Kind as Json, Text, TextFlags, Value};
 
@@ -32,9 +34,19 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
     }
 }
 
-/// Puts the items of a `message`.
-pub(super) fn put_message(payload: &[u8], fields: &DeltaIndex, items: &mut Items<'_>) {
-    Reader { payload, choice: 0, items }.delta(fields, u32::MAX);
+/// Puts a `message`, and what it contains.
+#[inline(never)]
+pub(super) fn put_message(payload: &[u8], message: Value<'_>, number: u32, items: &mut Items<'_>) {
+    let from = items.as_slice().len();
+    let mut reader = Reader { payload, choice: number, items };
+    reader.put_value(Kind::Message, How::Raw, message);
+    let mut fields = DeltaIndex::EMPTY;
+    if Pass::again(payload, start_of(payload, message)).delta(&mut fields).is_some() {
+        // Each call of a message is whole: none is a fragment.
+        fields.is_fragment = false;
+        reader.delta(&fields, u32::MAX);
+    }
+    items.mark_whole(from);
 }
 
 struct Reader<'r, 'i> {
@@ -155,6 +167,11 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
+    /// Whether the items so far contain a text or a call.
+    fn has_deltas(&self) -> bool {
+        self.items.as_slice().iter().any(|item| item.kind.is_part_of_delta() && has_delta(item, self.payload))
+    }
+
     /// Puts the items of the members beside the delta.
     #[inline(never)]
     fn rest_of_choice(&mut self, spans: &Spans<{ choice::COUNT }>, which: u32) {
@@ -168,7 +185,10 @@ impl<'r> Reader<'r, '_> {
             }
             let is_object = value.kind() == Json::Object;
             match member {
-                choice::MESSAGE if is_object => self.put_value(Kind::Message, How::Raw, value),
+                // A text or a call of the delta beside it counts instead.
+                choice::MESSAGE if is_object && !self.has_deltas() => {
+                    put_message(self.payload, value, self.choice, self.items);
+                }
                 choice::LOGPROBS if is_object => self.put_value(Kind::Logprobs, How::Raw, value),
                 choice::NATIVE_FINISH_REASON => {
                     if let Some(text) = text_of(value) {

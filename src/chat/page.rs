@@ -1,6 +1,6 @@
 //! How the deltas of a chunk are stored: a page of small items.
 
-use crate::delta::{Kind, Part};
+use crate::delta::{Kind, Part, FLAG_WHOLE};
 use crate::json::TextFlags;
 
 /// What the bytes of an item are, and so how it expands to deltas.
@@ -11,6 +11,8 @@ pub(crate) enum How {
     Text,
     /// A raw JSON value.
     Raw,
+    /// A `message`, or a text or a raw value of it.
+    Whole,
     /// A tool call that has no more than an index, which is `start`.
     Fragment,
     /// A finish reason.
@@ -39,7 +41,7 @@ pub(crate) struct Item {
     pub(crate) how: How,
     /// What is known of a string that lies in one segment.
     pub(crate) flags: u8,
-    /// The segment of `start`, that of `end` 4 bits higher, and [`FALLBACK`](Item::FALLBACK).
+    /// The segment of `start`, that of `end` 4 bits higher, [`FALLBACK`](Item::FALLBACK) and [`WHOLE`](Item::WHOLE).
     pub(crate) segments: u8,
 }
 
@@ -52,6 +54,9 @@ impl Item {
     /// The bit of `segments` for an item that counts only if the delta before it is of another kind.
     pub(crate) const FALLBACK: u8 = 0x80;
 
+    /// The bit of `segments` for a `message` and its items.
+    pub(crate) const WHOLE: u8 = 0x08;
+
     /// Its bytes, of an item of a fresh reading: all segments begin at 0.
     pub(crate) fn part(&self) -> Part {
         let flags = TextFlags::from_bits(u16::from(self.flags));
@@ -61,6 +66,16 @@ impl Item {
     #[inline(always)]
     pub(crate) fn is_fallback(&self) -> bool {
         self.segments & Item::FALLBACK != 0
+    }
+
+    /// The flag of its deltas.
+    #[inline(always)]
+    pub(crate) fn flags(&self) -> u16 {
+        if self.segments & Item::WHOLE != 0 {
+            FLAG_WHOLE
+        } else {
+            0
+        }
     }
 }
 
@@ -101,17 +116,19 @@ pub(crate) struct DeltaList {
     pub(crate) skip: u8,
     /// What follows the choices on the page.
     pub(crate) behind: Behind,
+    /// An earlier chunk of the stream had one of the choices.
+    pub(crate) follows: bool,
     /// Where the first choice begins that is not on the page, if one is not.
     pub(crate) rest: u32,
 }
 
 impl DeltaList {
     pub(crate) const EMPTY: DeltaList =
-        DeltaList { items: [Item::NONE; PAGE], len: 0, skip: 0, behind: Behind::NOTHING, rest: 0 };
+        DeltaList { items: [Item::NONE; PAGE], len: 0, skip: 0, behind: Behind::NOTHING, follows: false, rest: 0 };
 
     #[inline]
     pub(crate) fn clear(&mut self) {
-        (self.len, self.skip, self.rest, self.behind) = (0, 0, 0, Behind::NOTHING);
+        (self.len, self.skip, self.rest, self.behind, self.follows) = (0, 0, 0, Behind::NOTHING, false);
     }
 
     /// The item at this place.
@@ -166,8 +183,8 @@ pub(crate) struct Items<'r> {
 }
 
 impl<'r> Items<'r> {
-    /// The most items that a choice has: each kind once, and of its tool calls two.
-    pub(crate) const OF_CHOICE: usize = 20;
+    /// The most items that a choice has: each kind once, of its tool calls two; and those of its `message`.
+    pub(crate) const OF_CHOICE: usize = 32;
 
     #[inline]
     pub(crate) fn new(room: &'r mut [Item], keeps_all: bool) -> Self {
@@ -199,6 +216,16 @@ impl<'r> Items<'r> {
                 self.len = self.len.wrapping_add(1);
             }
             None => self.is_cut = true,
+        }
+    }
+
+    /// Marks the items from this one on as those of a `message`.
+    pub(crate) fn mark_whole(&mut self, from: usize) {
+        for item in self.room.get_mut(from..self.len).unwrap_or_default() {
+            item.segments |= Item::WHOLE;
+            if matches!(item.how, How::Text | How::Raw) {
+                item.how = How::Whole;
+            }
         }
     }
 }

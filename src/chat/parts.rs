@@ -46,17 +46,25 @@ impl<'a> Iterator for ContentParts<'a> {
 /// Which part of a content array comes next: offsets in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PartsCursor {
-    at: usize,
+    at: u32,
     /// The array inside a thinking part: where it lies, and where in it the next text is looked for.
-    inner: Option<(usize, usize, usize)>,
+    inner: Option<(u32, u32, u32)>,
+}
+
+/// [`Value::element_at`] with an offset of 32 bits, as all spans have.
+fn element_at<'a>(array: Value<'a>, at: &mut u32) -> Option<Value<'a>> {
+    let mut offset = if *at == u32::MAX { usize::MAX } else { *at as usize };
+    let element = array.element_at(&mut offset);
+    *at = u32::try_from(offset).unwrap_or(u32::MAX);
+    element
 }
 
 impl PartsCursor {
     pub(crate) fn next<'a>(&mut self, array: Value<'a>) -> Option<ContentPart<'a>> {
         loop {
             if let Some((start, end, at)) = &mut self.inner {
-                let inner = Value::from_raw(array.raw().get(*start..*end).unwrap_or_default());
-                while let Some(part) = inner.element_at(at) {
+                let inner = Value::from_raw(array.raw().get(*start as usize..*end as usize).unwrap_or_default());
+                while let Some(part) = element_at(inner, at) {
                     let text = if part.kind() == Kind::Object { member_of(part, "text") } else { Some(part) };
                     if let Some(text) = text.and_then(string_of) {
                         return Some(ContentPart::Thinking(text));
@@ -64,7 +72,7 @@ impl PartsCursor {
                 }
                 self.inner = None;
             }
-            let part = array.element_at(&mut self.at)?;
+            let part = element_at(array, &mut self.at)?;
             if let Some(text) = string_of(part) {
                 return Some(ContentPart::Text(text));
             }
@@ -79,7 +87,7 @@ impl PartsCursor {
                     match thought {
                         Some(value) if value.kind() == Kind::Array => {
                             let raw = array.raw();
-                            self.inner = Some((start_of(raw, value), end_of(raw, value), 0));
+                            self.inner = Some((start_of(raw, value) as u32, end_of(raw, value) as u32, 0));
                         }
                         Some(value) => {
                             if let Some(text) = string_of(value) {
@@ -134,7 +142,7 @@ impl core::fmt::Debug for ReasoningDetail<'_> {
 #[derive(Clone)]
 pub struct ReasoningDetails<'a> {
     array: Option<Value<'a>>,
-    at: usize,
+    at: u32,
 }
 
 impl<'a> ReasoningDetails<'a> {
@@ -144,11 +152,11 @@ impl<'a> ReasoningDetails<'a> {
     }
 
     /// From an offset that [`at`](Self::at) returned.
-    pub(crate) fn from(array: Option<Value<'a>>, at: usize) -> Self {
+    pub(crate) fn from(array: Option<Value<'a>>, at: u32) -> Self {
         ReasoningDetails { array, at }
     }
 
-    pub(crate) fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> u32 {
         self.at
     }
 }
@@ -157,7 +165,7 @@ impl<'a> Iterator for ReasoningDetails<'a> {
     type Item = ReasoningDetail<'a>;
 
     fn next(&mut self) -> Option<ReasoningDetail<'a>> {
-        let value = self.array?.element_at(&mut self.at)?;
+        let value = element_at(self.array?, &mut self.at)?;
         Some(ReasoningDetail { value })
     }
 }

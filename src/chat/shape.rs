@@ -227,11 +227,11 @@ impl Shape {
         spans: [PackedSpan::NONE; MEMBERS],
     };
 
-    /// Keeps the index of a chunk with these holes. `None`: it is too large for that, or has several choices, of which
-    /// those behind the first would have to stay as they are.
+    /// Keeps the index of a chunk with these holes. `None`: it is too large for that, has several choices, of which those
+    /// behind the first would have to stay as they are, or a message, which hardly comes twice.
     pub(crate) fn keep(&mut self, index: &Index, payload: &[u8], holes: &[Hole]) -> Option<()> {
         let first = &index.first;
-        if index.choices > 1 {
+        if index.choices > 1 || first.spans.has(choice::MESSAGE) {
             return None;
         }
         let mut room = self.spans.iter_mut();

@@ -55,8 +55,8 @@ pub enum Update<'a> {
     Annotations(Value<'a>),
     /// Log probabilities of more tokens.
     Logprobs(Logprobs<'a>),
-    /// The whole message so far, of a body or of a dialect without deltas. It replaces what an earlier one said, and
-    /// counts only if no other delta of its choice ever came.
+    /// The whole message so far, of a body or of a dialect without deltas, if the deltas of its choice contained no text and
+    /// no call. What it says follows as other updates of the choice: from a tracker what is new in it. Take one of the two.
     Message(Message<'a>),
     /// A member that describes the response. Of them, chunks give
     /// [`NativeFinishReason`](Meta::NativeFinishReason) here; the others are at the [`Chunk`](super::Chunk).

@@ -14,6 +14,10 @@ pub(crate) struct Balance {
 }
 
 impl Balance {
+    /// Before the first byte.
+    pub(crate) const NOTHING: Balance =
+        Balance { depth: 0, in_string: false, escaped: false, other: false, closed: false };
+
     /// Whether an object began and did not end.
     pub(crate) fn is_open(&self) -> bool {
         self.depth > 0

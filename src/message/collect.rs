@@ -74,12 +74,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 *to = slot.has(flag::LISTS.wrapping_shl(list)).then(RawList::default);
             }
         }
-        if slot.has(flag::WHOLE) {
-            reserve(&mut choice.tool_calls, slot.calls as usize)?;
-            let calls = (0..slot.calls).map(|number| ToolCall { index: number, number, ..ToolCall::default() });
-            choice.tool_calls.extend(calls);
-            return Ok(());
-        }
         let calls = || self.state.table.calls().iter().filter(|call| call.choice == place);
         reserve(&mut choice.tool_calls, calls().count())?;
         choice.tool_calls.extend(calls().map(|call| {

@@ -6,21 +6,16 @@ use core::fmt;
 
 /// What a choice has.
 pub(super) mod flag {
-    /// A `message` gave what is there, not deltas.
-    pub(in crate::message) const WHOLE: u16 = 1;
     /// Two calls have one index.
-    pub(in crate::message) const REUSED: u16 = 2;
-    pub(in crate::message) const FUNCTION: u16 = 4;
-    pub(in crate::message) const AUDIO: u16 = 8;
-    pub(in crate::message) const AUDIO_ID: u16 = 16;
-    pub(in crate::message) const AUDIO_EXPIRES: u16 = 32;
-    /// What a `message` replaces as a whole.
-    pub(in crate::message) const BODY: u16 = WHOLE | REUSED | FUNCTION | AUDIO | AUDIO_ID | AUDIO_EXPIRES;
-
-    pub(in crate::message) const ERROR: u16 = 64;
-    pub(in crate::message) const LOGPROBS: u16 = 128;
+    pub(in crate::message) const REUSED: u16 = 1;
+    pub(in crate::message) const FUNCTION: u16 = 2;
+    pub(in crate::message) const AUDIO: u16 = 4;
+    pub(in crate::message) const AUDIO_ID: u16 = 8;
+    pub(in crate::message) const AUDIO_EXPIRES: u16 = 16;
+    pub(in crate::message) const ERROR: u16 = 32;
+    pub(in crate::message) const LOGPROBS: u16 = 64;
     /// The first of the six lists of log probabilities.
-    pub(in crate::message) const LISTS: u16 = 256;
+    pub(in crate::message) const LISTS: u16 = 128;
 }
 
 /// The live records of something that may be replaced: those of its kind that stand before were.
@@ -53,13 +48,10 @@ pub struct Slot {
     pub(super) flags: u16,
     /// How many calls are listed.
     pub(super) calls: u32,
-    /// What a `message` replaces as a whole. Its length counts once a message gave it.
-    pub(super) body: Live,
     pub(super) function: Live,
     pub(super) role: Live,
     pub(super) finish_reason: Live,
     pub(super) native_finish_reason: Live,
-    pub(super) annotations: Live,
     /// Of its audio.
     pub(super) expires_at: u64,
 }
@@ -70,12 +62,10 @@ impl Slot {
         index: 0,
         flags: 0,
         calls: 0,
-        body: Live::NONE,
         function: Live::NONE,
         role: Live::NONE,
         finish_reason: Live::NONE,
         native_finish_reason: Live::NONE,
-        annotations: Live::NONE,
         expires_at: 0,
     };
 
@@ -92,7 +82,7 @@ impl Slot {
     }
 }
 
-/// A tool call of a message that a delta opened: a row of its table.
+/// A tool call of a message: a row of its table.
 #[derive(Clone, Copy, Debug)]
 pub struct CallSlot {
     /// The place of its choice.
@@ -181,11 +171,6 @@ impl<T: Rows + ?Sized> Table<T> {
         self.top = Top::EMPTY;
     }
 
-    /// How many calls it has room for.
-    pub(super) fn max_calls(&self) -> usize {
-        self.rows.calls().len()
-    }
-
     /// What an update of this choice, and of this call of it, can change.
     pub(super) fn save(&self, choice: u32, call: u32) -> Saved {
         let slot = self.place(choice).and_then(|place| Some((place, *self.slot(place)?)));
@@ -239,7 +224,7 @@ impl<T: Rows + ?Sized> Table<T> {
         self.rows.choices().get(..self.top.choice_count as usize).unwrap_or_default()
     }
 
-    /// The calls that deltas opened, in order of appearance.
+    /// The calls, in order of appearance.
     pub(super) fn calls(&self) -> &[CallSlot] {
         self.rows.calls().get(..self.top.call_count as usize).unwrap_or_default()
     }
@@ -303,10 +288,6 @@ impl<T: Rows + ?Sized> Table<T> {
     /// two calls have one index.
     pub(super) fn next_call(&self, choice: u16, after: Option<(u32, u32)>) -> Option<(u32, u32)> {
         let slot = self.slot(choice)?;
-        if slot.has(flag::WHOLE) {
-            let number = after.map_or(0, |(_, number)| number.saturating_add(1));
-            return (number < slot.calls).then_some((0, number));
-        }
         let by_index = !slot.has(flag::REUSED);
         let calls = self.calls().iter().filter(|call| call.choice == choice);
         let calls = calls.map(|call| (if by_index { call.index } else { 0 }, call.number));
@@ -323,18 +304,15 @@ impl<T: Rows + ?Sized> Table<T> {
             };
         }
         let Some(slot) = self.slot(key.choice()) else { return 0 };
-        let body = slot.body.begin;
         match key.kind() {
             kind::ROLE => slot.role.begin,
             kind::FINISH_REASON => slot.finish_reason.begin,
             kind::NATIVE_FINISH_REASON => slot.native_finish_reason.begin,
-            kind::ANNOTATIONS => slot.annotations.begin,
-            kind::FUNCTION_NAME => body.max(slot.function.begin),
+            kind::FUNCTION_NAME => slot.function.begin,
             kind::CALL_NAME => {
                 let call = self.calls().iter().find(|call| call.is(key.choice(), key.call()));
-                body.max(call.map_or(0, |call| call.name.begin))
+                call.map_or(0, |call| call.name.begin)
             }
-            kind::CONTENT.. => body,
             _ => 0,
         }
     }
@@ -348,8 +326,8 @@ impl<T: Rows + ?Sized> Table<T> {
     pub(super) fn all_live(&mut self) {
         self.top.usage.begin = 0;
         for slot in self.rows.choices_mut() {
-            let Slot { body, function, role, finish_reason, native_finish_reason, annotations, .. } = slot;
-            for live in [body, function, role, finish_reason, native_finish_reason, annotations] {
+            let Slot { function, role, finish_reason, native_finish_reason, .. } = slot;
+            for live in [function, role, finish_reason, native_finish_reason] {
                 live.begin = 0;
             }
         }

@@ -4,7 +4,7 @@ use super::entry::{Entries, Entry, MAX_MEMBERS};
 use super::error::LogError;
 use super::record::{kind, Fill, Key, Record, Records, HEADER};
 use super::table::{flag, Live, Rows, Saved, Slot, Table, NO_MEMBERS};
-use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, Message, OtherMember, Update};
+use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, OtherMember, Update};
 use crate::delta::Meta;
 use crate::json::{self, Text, Value};
 use crate::QuirkSet;
@@ -71,9 +71,6 @@ impl<T: Rows + ?Sized> State<T> {
     pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, choice: u32, update: &Update<'_>) -> Option<()> {
         let (kind, text) = text_of_choice(update)?;
         let place = self.table.place(choice)?;
-        if self.table.slot(place)?.has(flag::WHOLE) {
-            return None;
-        }
         let len = self.fill.extend(buffer, end, Key::new(kind, place, 0), text)?;
         self.live = self.live.saturating_add(len);
         Some(())
@@ -145,7 +142,7 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
         Update::Audio(audio) => audio.value().raw().len(),
         Update::Annotations(value) => value.raw().len(),
         Update::Logprobs(logprobs) => logprobs.value().raw().len(),
-        Update::Message(message) => message.value().raw().len(),
+        Update::Message(_) => 0,
         Update::Usage(usage) => usage.value().raw().len(),
         Update::ChoiceError(error) | Update::Error(error) => match (error.value(), error.message()) {
             (Some(value), _) => value.raw().len(),
@@ -304,6 +301,8 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                     self.failure(kind::ERROR_JSON, kind::ERROR_TEXT, 0, error);
                 }
             }
+            // What it says comes as deltas, too.
+            Update::Message(_) => {}
             Update::Meta(Meta::Object, text) => self.first(kind::OBJECT, *text),
             Update::Meta(Meta::SystemFingerprint, text) => self.first(kind::SYSTEM_FINGERPRINT, *text),
             Update::Meta(Meta::ServiceTier, text) => self.first(kind::SERVICE_TIER, *text),
@@ -331,7 +330,6 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     fn choice(&mut self, place: u16, slot: &mut Slot, update: &Update<'_>) {
         let key = |kind: u8| Key::new(kind, place, 0);
         match update {
-            // A message replaces none of these.
             Update::Role(text) => return self.replace_text(&mut slot.role, key(kind::ROLE), *text),
             Update::Finish(reason) => {
                 return self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), reason.text());
@@ -346,14 +344,12 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 return;
             }
             Update::Logprobs(logprobs) => return self.logprobs(place, slot, logprobs),
-            Update::Message(message) => return self.message(place, slot, message),
             Update::Annotations(items) => {
-                let len = self.list(key(kind::ANNOTATIONS), *items);
-                return slot.annotations.grow(len);
+                self.list(key(kind::ANNOTATIONS), *items);
+                return;
             }
             _ => {}
         }
-        self.drop_message(slot);
         match update {
             Update::FunctionName { text, replaces } => {
                 slot.set(flag::FUNCTION);
@@ -453,91 +449,5 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 self.list(Key::new(kind::LISTS.wrapping_add(list), place, 0), array);
             }
         }
-    }
-
-    /// The whole message so far, in the place of an earlier one. If it has too many calls, the earlier one stays.
-    fn message(&mut self, place: u16, slot: &mut Slot, message: &Message<'_>) {
-        let begin = self.state.fill.seal(self.buffer);
-        let (fill, live) = (self.state.fill, self.state.live);
-        let flags = slot.flags & !flag::BODY | flag::WHOLE;
-        let mut new = Slot { flags, calls: 0, function: Live::NONE, ..*slot };
-        let key = |kind: u8| Key::new(kind, place, 0);
-        let (mut others, mut call) = (0usize, 0);
-        for part in message.deltas() {
-            match part {
-                // A role that came before stays.
-                Update::Role(text) if new.role.len == 0 => {
-                    new.role = self.replace(new.role);
-                    new.role.grow(self.untracked(key(kind::ROLE), text));
-                    others = others.saturating_add(new.role.len as usize);
-                }
-                // So do annotations, if it has none.
-                Update::Annotations(items) => {
-                    let begin = self.state.fill.seal(self.buffer);
-                    let len = self.list(key(kind::ANNOTATIONS), items);
-                    others = others.saturating_add(len);
-                    if len > 0 {
-                        new.annotations = Live { begin, len: 0 };
-                        new.annotations.grow(len);
-                    }
-                }
-                Update::Content(text) => _ = self.untracked(key(kind::CONTENT), text),
-                Update::Reasoning(text) => _ = self.untracked(key(kind::REASONING), text),
-                Update::Refusal(text) => _ = self.untracked(key(kind::REFUSAL), text),
-                Update::FunctionName { text, .. } => {
-                    new.set(flag::FUNCTION);
-                    self.untracked(key(kind::FUNCTION_NAME), text);
-                }
-                Update::FunctionArguments(text) => {
-                    new.set(flag::FUNCTION);
-                    self.untracked(key(kind::FUNCTION_ARGUMENTS), text);
-                }
-                // A call of a whole message is listed where it stands, among those that are calls.
-                Update::Call(CallUpdate { id, kind, custom, .. }) => {
-                    call = new.calls;
-                    if usize::try_from(call).is_ok_and(|call| call >= self.state.table.max_calls()) {
-                        (self.state.fill, self.state.live) = (fill, live);
-                        return self.fail(LogError::TooManyCalls);
-                    }
-                    for text in [id, kind].into_iter().flatten() {
-                        self.state.quirks |= text.quirks();
-                    }
-                    self.call_facts(place, call, custom, id, kind);
-                    new.calls = call.saturating_add(1);
-                }
-                Update::CallName { text, .. } => _ = self.untracked(Key::new(kind::CALL_NAME, place, call), text),
-                Update::CallArguments { text, .. } => {
-                    self.untracked(Key::new(kind::CALL_ARGUMENTS, place, call), text);
-                }
-                Update::Audio(audio) => self.audio(place, &mut new, &audio),
-                _ => {}
-            }
-        }
-        new.body = Live { begin, len: 0 };
-        new.body.grow(self.state.live.saturating_sub(live).saturating_sub(others));
-        if slot.has(flag::WHOLE) {
-            self.discard(slot.body);
-        }
-        if new.annotations.begin != slot.annotations.begin {
-            self.discard(slot.annotations);
-        }
-        *slot = new;
-    }
-
-    /// Deltas came after all: what messages gave no longer counts.
-    fn drop_message(&mut self, slot: &mut Slot) {
-        if !slot.has(flag::WHOLE) {
-            return;
-        }
-        self.discard(slot.body);
-        slot.body = self.replace(Live::NONE);
-        slot.flags &= !flag::BODY;
-        slot.calls = 0;
-    }
-
-    /// What was there is replaced, though it may be of no length.
-    fn discard(&mut self, old: Live) {
-        self.state.stale = true;
-        self.state.live = self.state.live.saturating_sub(old.len as usize);
     }
 }

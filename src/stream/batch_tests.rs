@@ -125,7 +125,8 @@ const SAID: &[&str] = &[
     r#"16 144..630 @{"id":"au"}"#,
     r#"17 144..630 @{"content":[]}"#,
     "19 144..630 @stop code=2",
-    r#"18 144..630 @{"content":"m"} choice=1"#,
+    r#"18 144..630 @{"content":"m"} choice=1 flags=1024"#,
+    "8 144..630 @m choice=1",
     r#"20 144..630 @{"message":"bad"} choice=1"#,
     r#"21 144..630 @{"total_tokens":3}"#,
     "27 144..630 code=15",
@@ -212,7 +213,7 @@ const PLAIN: &str = concat!(
 #[test]
 fn what_is_asked_for_comes_whatever_the_room() {
     let kind = |line: &str| line.split(' ').next().unwrap().parse::<u16>().unwrap();
-    let apart = [Kind::Frame, Kind::Payload, Kind::Meta, Kind::Annotation];
+    let apart = [Kind::Frame, Kind::Payload, Kind::Meta, Kind::Annotation, Kind::Message];
     for &kind in Kind::ALL {
         assert_eq!(Kind::DEFAULT & kind.bit() != 0, !apart.contains(&kind), "{kind:?}");
     }

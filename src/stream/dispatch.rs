@@ -177,6 +177,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.facts.chat |= facts.chat;
             self.facts.error |= facts.error;
             self.facts.body |= self.block.raw && facts.message && !facts.delta;
+            self.index.list.follows = self.facts.seen.overlaps(choices.all);
             self.facts.seen.add(choices.all);
             self.facts.finished.add(choices.finished);
             self.block.quirks |= self.index.quirks;

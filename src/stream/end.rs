@@ -85,6 +85,9 @@ pub struct End {
     pub malformed: u32,
     /// How many events and comments were over a limit and discarded. The verdict does not count them.
     pub too_long: u32,
+    /// How many messages so far were other than what was reported of the ones before, as far as a tracker saw them
+    /// ([`Quirk::ReplacedMessage`](crate::Quirk::ReplacedMessage)). The verdict does not count them.
+    pub replaced: u32,
     /// How many bytes were read.
     pub offset: u64,
     /// Payloads are not looked into: any event stream will do.
@@ -93,7 +96,7 @@ pub struct End {
 
 impl End {
     /// Whether the response is whole: `[DONE]` came, or every choice has a finish reason, or it is a whole body; nothing was
-    /// malformed or too long; and the stream did not end inside an event. Of a stream whose payloads are not looked
+    /// malformed, too long or replaced; and the stream did not end inside an event. Of a stream whose payloads are not looked
     /// into ([`Payload::Opaque`](super::Payload::Opaque)): it ended between events, and nothing was too long.
     ///
     /// Ask when the stream has [ended](super::Parser::finish): what it ended inside of is not known before.
@@ -120,7 +123,8 @@ impl End {
             Verdict::OtherProtocol => self.opaque,
             Verdict::Empty | Verdict::NotAStream | Verdict::ApiError | Verdict::Truncated => false,
         };
-        came_to_its_end && self.pending == Pending::Nothing && self.malformed == 0 && self.too_long == 0
+        let is_lost = self.malformed > 0 || self.too_long > 0 || self.replaced > 0;
+        came_to_its_end && self.pending == Pending::Nothing && !is_lost
     }
 }
 
@@ -175,6 +179,7 @@ impl Facts {
             pending: self.pending,
             malformed: self.malformed,
             too_long: self.too_long,
+            replaced: 0,
             offset,
             opaque,
         }

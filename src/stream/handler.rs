@@ -143,8 +143,8 @@ pub trait Handler {
     fn logprobs(&mut self, choice: u32, logprobs: Logprobs<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// The whole message so far, of a body or of a dialect without deltas; it replaces an earlier one. [`Message::view`]
-    /// has its members, [`Message::deltas`] its deltas.
+    /// The whole message so far, of a body or of a dialect without deltas, before what is new in it: that comes to the other
+    /// methods. [`Message::view`] has its members.
     fn message(&mut self, choice: u32, message: Message<'_>) -> Flow {
         Flow::Continue(())
     }

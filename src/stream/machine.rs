@@ -196,7 +196,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// The verdict so far.
     pub fn end(&self) -> End {
-        self.facts.end(self.offset, self.config.payload == Payload::Opaque)
+        let mut end = self.facts.end(self.offset, self.config.payload == Payload::Opaque);
+        end.replaced = self.quirk_count(Quirk::ReplacedMessage).into();
+        end
     }
 
     pub(crate) fn name<'a, S: Storage + ?Sized>(&self, window: &'a [u8], store: &'a S) -> &'a [u8] {

@@ -323,3 +323,40 @@ fn a_finish_reason_behind_half_a_character_is_given_whether_its_event_is_recogni
     assert_eq!(Parser::new([0; 512]).feed(stream.as_bytes(), &mut finishes).stop, None);
     assert_eq!(finishes.0, 3);
 }
+
+/// Pulled without a tracker, a message has its deltas unless an earlier chunk had its choice.
+#[test]
+fn a_pulled_message_is_read_unless_its_choice_was_seen() {
+    let body = r#"{"choices":[{"message":{"content":"a"}},{"index":1,"message":{"content":"b"}}]}"#;
+    let event = |choice: &str| format!("data: {{\"choices\":[{{{choice}}}]}}\n\n");
+    let (delta, message) = (r#""delta":{"content":"a"}"#, r#""message":{"content":"ab"}"#);
+    let other = r#""index":1,"message":{"content":"c"}"#;
+    for (stream, expected) in [
+        (body.into(), "ab"),
+        ([event(delta), event(message)].concat(), "a"),
+        ([event(delta), event(other)].concat(), "ac"),
+        ([event(message), event(message)].concat(), "ab"),
+    ] {
+        for cut in 0..stream.len() {
+            let (first, last) = stream.as_bytes().split_at(cut);
+            let mut parser = Parser::new([0; 512]);
+            let mut content = String::new();
+            let mut add = |event: super::Event<'_>| {
+                for (_, update) in event.deltas() {
+                    if let crate::Update::Content(text) = update {
+                        content += &format!("{text}");
+                    }
+                }
+            };
+            for mut slice in [first, last] {
+                while let Some(event) = parser.next(&mut slice).unwrap() {
+                    add(event);
+                }
+            }
+            while let Some(event) = parser.finish().unwrap() {
+                add(event);
+            }
+            assert_eq!(content, expected, "{stream} {cut}");
+        }
+    }
+}

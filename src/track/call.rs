@@ -14,10 +14,20 @@ impl Hash {
         self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     }
 
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.byte(*byte));
+    }
+
     pub(crate) fn of(text: Text<'_>) -> Hash {
         let mut hash = Hash::EMPTY;
         each_byte(text, |byte| hash.byte(byte));
         hash
+    }
+
+    /// A number of its own for each place.
+    pub(crate) fn at(mut self, place: u32) -> u64 {
+        self.bytes(&place.to_le_bytes());
+        self.0
     }
 }
 
@@ -62,6 +72,12 @@ impl Name {
         Hash::of(text) == self.hash
     }
 
+    /// Whether `text` begins with the name so far.
+    pub(crate) fn begins(&self, text: Text<'_>) -> bool {
+        let mut copy = *self;
+        copy.len == 0 || copy.add(text) != NamePiece::Appends
+    }
+
     pub(crate) fn add(&mut self, text: Text<'_>) -> NamePiece {
         let mut whole = Hash::EMPTY;
         let mut appended = self.hash;
@@ -90,12 +106,14 @@ impl Name {
 const SHORT: usize = 48;
 
 /// How far a call's arguments have come: they are an object as a rule, as text.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Arguments {
     balance: Balance,
 }
 
 impl Arguments {
+    pub(crate) const EMPTY: Arguments = Arguments { balance: Balance::NOTHING };
+
     /// The object is complete.
     pub(crate) fn is_closed(&self) -> bool {
         self.balance.is_closed()
@@ -186,6 +204,8 @@ pub struct Call {
     pub(crate) kind_known: bool,
     pub(crate) name: Name,
     pub(crate) arguments: Arguments,
+    /// How much of its arguments messages so far reported, decoded.
+    pub(crate) reach: u32,
     /// What waits at the end of its arguments.
     pub(crate) half: Half,
 }
@@ -233,7 +253,7 @@ impl Call {
 
 /// Whether arguments are blank, or the whole object with this hash and nothing else.
 fn is_repeated(text: Text<'_>, hash: Hash) -> bool {
-    let (mut arguments, mut again) = (Arguments::default(), Hash::EMPTY);
+    let (mut arguments, mut again) = (Arguments::EMPTY, Hash::EMPTY);
     let goes_on = arguments.add(text, Some(&mut again));
     let mut is_blank = true;
     each_byte(text, |byte| is_blank &= byte.is_ascii_whitespace());

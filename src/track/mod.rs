@@ -8,6 +8,7 @@ mod call;
 mod carry;
 mod tracker;
 mod updates;
+mod whole;
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,11 @@
 
 use super::call::{Arguments, Call, Element, Fate, Hash, Identity, Name, NamePiece};
 use super::carry::Half;
-use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES};
+use super::whole::{cut, Reach, Reading};
+use crate::chat::ItemDeltas;
+use crate::delta::{
+    Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES, FLAG_WHOLE,
+};
 use crate::json::{Text, TextFlags};
 use crate::tables::{Arrays, Tables};
 use crate::{Error, Quirk, QuirkSet};
@@ -18,10 +22,32 @@ pub struct Choice {
     calls: u32,
     /// The call opened or continued last, by its place in the table.
     open: Option<u16>,
-    function: Name,
-    arguments: Arguments,
+    source: Source,
     /// The pending surrogate of each of [`Half::OF_CHOICE`].
     halves: [Half; 4],
+}
+
+/// What reported the texts of a choice so far, and what has to be known of that.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// Deltas; of a `function_call`.
+    Deltas { function: Name, arguments: Arguments },
+    /// Messages so far: how much of them, and a hash of that.
+    Messages { sum: u64, reach: Reach },
+}
+
+impl Source {
+    const NOTHING: Source = Source::Deltas { function: Name::EMPTY, arguments: Arguments::EMPTY };
+
+    /// The name and the arguments of the `function_call` that deltas report; those of messages no longer count.
+    fn function(&mut self) -> (&mut Name, &mut Arguments) {
+        loop {
+            match self {
+                Source::Deltas { function, arguments } => return (function, arguments),
+                Source::Messages { .. } => *self = Source::NOTHING,
+            }
+        }
+    }
 }
 
 /// The state of one stream's choices: at most `CHOICES` of them, with `CALLS` tool calls in all.
@@ -45,6 +71,8 @@ pub struct TrackerState {
     waiting: u32,
     /// The call of the last tool call delta, by its place in the table; its name and arguments follow.
     at_hand: Option<u16>,
+    /// What of the message at hand was reported and is still to be cut off its deltas. `None`: they do not count.
+    reported: Option<Reach>,
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Default for Tracker<CHOICES, CALLS> {
@@ -71,7 +99,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// A tracker at the start of a stream.
     pub const fn new() -> Self {
         let tables = Arrays { choices: [None; CHOICES], calls: [None; CALLS] };
-        TrackerOf { tables, state: TrackerState { waiting: 0, at_hand: None } }
+        TrackerOf { tables, state: TrackerState { waiting: 0, at_hand: None, reported: None } }
     }
 }
 
@@ -105,7 +133,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         offset: u64,
         quirks: &mut QuirkSet,
     ) -> Taken {
-        if self.take_plain(delta.kind, delta.choice, delta.text) {
+        if !delta.has(FLAG_WHOLE) && self.take_plain(delta.kind, delta.choice, delta.text) {
             return Taken::Keep;
         }
         if let Some(taken) = self.take_fragment(delta, called.name, payload) {
@@ -144,8 +172,9 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         let call = calls.get_mut(usize::from(open))?.as_mut()?;
         match delta.kind {
             Kind::ToolCall => {
-                let says_more = !delta.text.is_empty() || !delta.aux.is_empty() || !name.is_empty();
-                if delta.number() != Some(u64::from(call.index)) || says_more {
+                let is_same =
+                    delta.number == u64::from(call.index) && delta.flags & (FLAG_NUMBER | FLAG_WHOLE) == FLAG_NUMBER;
+                if !is_same || !delta.text.is_empty() || !delta.aux.is_empty() || !name.is_empty() {
                     return None;
                 }
                 (call.position, self.state.at_hand, known.delta) = (delta.call, Some(open), true);
@@ -190,7 +219,10 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             return Taken::LeftOut(Error::TooManyChoices { offset });
         };
         let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
-        if is_part_of_delta(delta.kind) {
+        if delta.has(FLAG_WHOLE) {
+            return self.take_whole(place, delta, payload, offset, quirks);
+        }
+        if delta.kind.is_part_of_delta() {
             choice.delta = true;
             if choice.finished {
                 quirks.insert(Quirk::DeltaAfterFinish);
@@ -210,15 +242,14 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             }
             Kind::FunctionName => {
                 let text = delta.text.text(payload);
-                named(choice.function.add(text), delta, text, quirks)
+                named(choice.source.function().0.add(text), delta, text, quirks)
             }
             Kind::FunctionArguments => {
-                if choice.arguments.add(delta.text.text(payload), None) {
+                if choice.source.function().1.add(delta.text.text(payload), None) {
                     quirks.insert(Quirk::ArgumentsAfterEnd);
                 }
                 self.text(place, delta, payload, quirks)
             }
-            Kind::Message if choice.delta => Taken::Drop,
             Kind::Finish => {
                 let number = choice.index;
                 if let Some(waited) = self.flush(Some(number), quirks) {
@@ -234,6 +265,137 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             }
             _ => Taken::Keep,
         }
+    }
+
+    /// Takes in a `message`, or a delta of the one that was taken in last: what earlier messages reported is cut off.
+    #[inline(never)]
+    fn take_whole(
+        &mut self,
+        place: usize,
+        delta: &mut Delta,
+        payload: &[u8],
+        offset: u64,
+        quirks: &mut QuirkSet,
+    ) -> Taken {
+        if delta.kind == Kind::Message {
+            return self.message(place, delta, payload, quirks);
+        }
+        let choice = self.tables.choices_mut().get_mut(place);
+        let (Some(Some(choice)), Some(reported)) = (choice, &mut self.state.reported) else {
+            return Taken::Drop;
+        };
+        let is_late = choice.finished && delta.kind != Kind::Role;
+        let taken = match delta.kind {
+            Kind::ToolCall => self.tool_call(place, delta, Called::NOTHING, payload, offset, quirks),
+            Kind::ToolName => self.tool_name(delta, payload, quirks),
+            Kind::ToolArguments => self.whole_arguments(delta, payload, quirks),
+            Kind::Role if core::mem::replace(&mut choice.role, true) => Taken::Drop,
+            kind if reported.has(kind) => Taken::Drop,
+            kind => {
+                let half = Half::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(of, _)| *of == kind);
+                if let Some((_, half)) = half {
+                    let more = half.join(&mut delta.text, payload);
+                    reported.cut(kind, &mut delta.text, payload);
+                    delta.flags = 0;
+                    self.joined(more, delta, payload, quirks)
+                } else {
+                    delta.flags = if kind == Kind::FunctionName { FLAG_REPLACES } else { 0 };
+                    if matches!(kind, Kind::Role | Kind::FunctionName) {
+                        *quirks |= delta.text.text(payload).quirks();
+                    }
+                    Taken::Keep
+                }
+            }
+        };
+        if is_late && matches!(taken, Taken::Keep) {
+            quirks.insert(Quirk::DeltaAfterFinish);
+        }
+        taken
+    }
+
+    /// Takes in a `message`, whose deltas follow if it begins with what earlier ones reported.
+    fn message(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
+        (self.state.reported, self.state.at_hand) = (None, None);
+        let Some(Some(choice)) = self.tables.choices().get(place).copied() else { return Taken::Drop };
+        if choice.delta {
+            return Taken::Drop;
+        }
+        let (before, reach) = match choice.source {
+            Source::Deltas { .. } => (None, Reach::default()),
+            Source::Messages { sum, reach } => (Some(sum), reach),
+        };
+        let reading = self.read_message(choice.index, reach, delta.text.bytes(payload));
+        let Some((sum, now)) = reading.end(before) else {
+            quirks.insert(Quirk::ReplacedMessage);
+            delta.flags = 0;
+            return Taken::Keep;
+        };
+        // What was pending is in this message again.
+        while self.flush(Some(choice.index), &mut QuirkSet::EMPTY.clone()).is_some() {}
+        self.state.reported = Some(reach);
+        if let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) {
+            choice.source = Source::Messages { sum, reach: now };
+        }
+        Taken::Keep
+    }
+
+    /// Reads a message of a choice of which so much was reported.
+    fn read_message(&self, choice: u32, reach: Reach, message: &[u8]) -> Reading {
+        let mut reading = Reading::new(reach);
+        let mut room = self.tables.calls().iter().filter(|slot| slot.is_none()).count();
+        let mut known = None;
+        for delta in ItemDeltas::of(message) {
+            let text = delta.text.text(message);
+            match delta.kind {
+                Kind::ToolCall => {
+                    let place = self.call_of_message(choice, delta.call).map(usize::from);
+                    known = place.and_then(|place| self.tables.calls().get(place).copied().flatten());
+                    let id = known.and_then(|call| call.id());
+                    reading.is_other |= !text.is_empty() && id.is_some_and(|id| id != Hash::of(text));
+                    let opens = known.is_none() && room > 0 && delta.number() != Some(u64::from(u32::MAX));
+                    room = room.saturating_sub(usize::from(opens));
+                    let is_kept = opens || known.is_some();
+                    reading.call(is_kept.then_some(delta.call), known.map(|call| call.reach));
+                }
+                Kind::ToolName => reading.is_other |= known.is_some_and(|call| !call.name.begins(text)),
+                Kind::ToolArguments => reading.arguments(delta.text, message),
+                _ => reading.add(&delta, message),
+            }
+        }
+        reading
+    }
+
+    /// The call that stood at this position in earlier messages, by its place in the table.
+    fn call_of_message(&self, choice: u32, position: u32) -> Option<u16> {
+        let is_it = |call: &Call| call.choice == choice && call.position == position;
+        u16::try_from(self.tables.calls().iter().position(|slot| slot.as_ref().is_some_and(is_it))?).ok()
+    }
+
+    /// As [`resolve`](Self::resolve), of a call in a message: each that was not there before opens.
+    fn resolve_whole(&mut self, choice: &Choice, call: &Element<'_>) -> Option<(u16, Fate, bool)> {
+        if let Some(slot) = self.call_of_message(choice.index, call.position) {
+            return Some((slot, Fate::Continues, false));
+        }
+        let of_choice = |state: &&Call| state.choice == choice.index;
+        let reuses =
+            self.tables.calls().iter().flatten().filter(of_choice).any(|state| Some(state.index) == call.index);
+        let index = call.index.unwrap_or_else(|| self.free_index(choice, call.position));
+        self.open(choice, index, false).map(|slot| (slot, Fate::Opens, reuses))
+    }
+
+    /// Arguments in a message.
+    fn whole_arguments(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
+        let Some(state) = self.call_at_hand() else { return Taken::Drop };
+        delta.call = state.number;
+        let more = state.half.join(&mut delta.text, payload);
+        cut(&mut delta.text, payload, state.reach);
+        let text = delta.text.text(payload);
+        state.reach = state.reach.saturating_add(text.decoded_len() as u32);
+        if !delta.has(FLAG_CUSTOM) && state.arguments.add(text, None) {
+            quirks.insert(Quirk::ArgumentsAfterEnd);
+        }
+        delta.flags = 0;
+        self.joined(more, delta, payload, quirks)
     }
 
     /// Flushes an unpaired high surrogate of this choice, or of any: a text that decodes to U+FFFD. At the end of the stream
@@ -287,8 +449,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                         finished: false,
                         calls: 0,
                         open: None,
-                        function: Name::EMPTY,
-                        arguments: Arguments::default(),
+                        source: Source::NOTHING,
                         halves: [Half::NONE; 4],
                     });
                     return Some(place);
@@ -338,7 +499,11 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             name: text(called.name),
             arguments: called.arguments.text(payload),
         };
-        let Some((slot, fate, reuses)) = self.resolve(&choice, &fragment) else {
+        let resolved = match delta.has(FLAG_WHOLE) {
+            true => self.resolve_whole(&choice, &fragment),
+            false => self.resolve(&choice, &fragment),
+        };
+        let Some((slot, fate, reuses)) = resolved else {
             return Taken::LeftOut(Error::TooManyCalls { offset });
         };
         let opens = fate == Fate::Opens;
@@ -473,20 +638,13 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                 identity: Identity::Arguments(Hash::EMPTY),
                 kind_known: false,
                 name: Name::EMPTY,
-                arguments: Arguments::default(),
+                arguments: Arguments::EMPTY,
+                reach: 0,
                 half: Half::NONE,
             });
         }
         u16::try_from(place).ok()
     }
-}
-
-/// Whether a delta of this kind shows that a choice has deltas, not only a whole message.
-fn is_part_of_delta(kind: Kind) -> bool {
-    !matches!(
-        kind,
-        Kind::Role | Kind::Finish | Kind::Message | Kind::ChoiceError | Kind::Logprobs | Kind::Meta | Kind::Annotation
-    )
 }
 
 /// Takes in a name, or a piece of one.

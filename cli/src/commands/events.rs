@@ -107,7 +107,6 @@ fn update_member(update: &Update<'_>) -> Option<(&'static str, Json)> {
         Update::FunctionArguments(text) => ("function_call", json!({"arguments": decoded(text)})),
         Update::Audio(fragment) => ("audio", audio(&fragment)),
         Update::Logprobs(logprobs) => ("logprobs", raw(logprobs.value())),
-        Update::Message(message) => ("message", raw(message.value())),
         Update::Finish(reason) => ("finish_reason", decoded(reason.text())),
         Update::ChoiceError(error) => ("error", failure(&error)),
         Update::Usage(usage) => ("usage", raw(usage.value())),

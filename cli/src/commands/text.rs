@@ -4,7 +4,7 @@ use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::output::complain;
 use crate::report::Failure;
-use deltawire::chat::{ApiError, Message};
+use deltawire::chat::ApiError;
 use deltawire::json::Text;
 use deltawire::stream::Malformed;
 use deltawire::{Flow, Handler, Update};
@@ -21,8 +21,6 @@ struct Printing<'o> {
     options: &'o options::Text,
     out: Checked,
     last: Option<Channel>,
-    /// What the last whole message said, to be printed if no delta comes.
-    whole: Vec<(Channel, String)>,
     ends_line: bool,
     answer: Answer,
 }
@@ -40,7 +38,7 @@ struct Answer {
 
 pub fn run(options: &options::Text) -> Result<u8, Failure> {
     let (out, answer) = (Checked::new(), Answer::default());
-    let mut printing = Printing { options, out, last: None, whole: Vec::new(), ends_line: true, answer };
+    let mut printing = Printing { options, out, last: None, ends_line: true, answer };
     let status = print(&options.reading, &options.meaning, &mut printing)?;
     printing.report();
     Ok(status)
@@ -79,9 +77,7 @@ impl Printing<'_> {
     }
 
     fn delta(&mut self, choice: u32, channel: Channel, text: Text<'_>) -> Flow {
-        if choice == self.options.choice {
-            self.whole.clear();
-        } else if channel == Channel::Content {
+        if choice != self.options.choice && channel == Channel::Content {
             self.answer.other = self.answer.other.or(Some(choice));
         }
         if !self.wants(choice, channel) {
@@ -121,7 +117,6 @@ impl Handler for Printing<'_> {
         match update {
             Update::Content(text) => self.delta(choice, Channel::Content, text),
             Update::Reasoning(text) => self.delta(choice, Channel::Reasoning, text),
-            Update::Message(message) => self.message(choice, message),
             Update::Error(error) | Update::ChoiceError(error) => self.error(error),
             _ => Flow::Continue(()),
         }
@@ -138,26 +133,6 @@ impl Handler for Printing<'_> {
         self.out.note(malformed.fault());
         Flow::Continue(())
     }
-
-    fn message(&mut self, choice: u32, message: Message<'_>) -> Flow {
-        if choice == self.options.choice {
-            self.whole.clear();
-            for update in message.deltas() {
-                self.answer.note(&update);
-                let (channel, text) = match update {
-                    Update::Content(text) => (Channel::Content, text),
-                    Update::Reasoning(text) => (Channel::Reasoning, text),
-                    _ => continue,
-                };
-                if self.wants(choice, channel) {
-                    self.whole.push((channel, text.to_cow().into_owned()));
-                }
-            }
-        } else if message.deltas().any(|update| matches!(update, Update::Content(_))) {
-            self.answer.other = self.answer.other.or(Some(choice));
-        }
-        Flow::Continue(())
-    }
 }
 
 impl Printer for Printing<'_> {
@@ -166,9 +141,6 @@ impl Printer for Printing<'_> {
     }
 
     fn end(&mut self) {
-        for (channel, text) in std::mem::take(&mut self.whole) {
-            let _ = self.put(channel, &text);
-        }
         // Elsewhere than on a terminal the text is just what was sent.
         if !self.ends_line && self.out.is_terminal() {
             let _ = self.out.write(|out| out.write_all(b"\n"));

@@ -17,7 +17,7 @@ pub struct DeltaView<'a> {
     fields: Fields<'a, DeltaIndex>,
 }
 
-/// The `message` of a choice: the whole message so far. It counts only if no delta ever came.
+/// The `message` of a choice: the whole message so far. It counts only if the choice's deltas contained no text and no call.
 #[derive(Clone, Copy)]
 pub struct Message<'a> {
     value: Value<'a>,

@@ -1,0 +1,173 @@
+//! What messages so far reported of a choice, without their texts: each later one must begin with that.
+
+use super::call::Hash;
+use super::carry::Half;
+use crate::delta::{Delta, Kind, Part};
+use crate::json::Text;
+
+/// How far each text of a choice was reported, in the order of [`Half::OF_CHOICE`], and what is reported once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reach {
+    /// Lengths of the decoded texts.
+    pub(crate) lens: [u32; 4],
+    /// A bit for each of [`ONCE`].
+    once: u8,
+}
+
+/// Kinds that are reported with the first message that contains them. A later function name must be the same.
+const ONCE: [Kind; 3] = [Kind::FunctionName, Kind::Audio, Kind::Annotation];
+
+impl Reach {
+    /// Whether a kind of [`ONCE`] was reported.
+    pub(crate) fn has(&self, kind: Kind) -> bool {
+        self.once & bit(kind) != 0
+    }
+
+    /// Takes off a text of this kind what was reported of it.
+    pub(crate) fn cut(&mut self, kind: Kind, part: &mut Part, payload: &[u8]) {
+        if let Some(left) = of_kind(kind, &mut self.lens) {
+            *left = left.saturating_sub(cut(part, payload, *left));
+        }
+    }
+}
+
+/// Takes `len` decoded bytes off a text, or as many as there are. Returns how many.
+pub(crate) fn cut(part: &mut Part, payload: &[u8], len: u32) -> u32 {
+    let mut text = part.text(payload);
+    let taken = take(&mut text, len, |_| {});
+    *part = Part::of(payload, text);
+    taken
+}
+
+/// What belongs to a kind of text, of one for each of [`Half::OF_CHOICE`].
+fn of_kind<T>(kind: Kind, all: &mut [T; 4]) -> Option<&mut T> {
+    let place = Half::OF_CHOICE.iter().position(|of| *of == kind)?;
+    all.get_mut(place)
+}
+
+fn bit(kind: Kind) -> u8 {
+    ONCE.iter().position(|once| *once == kind).map_or(0, |place| 1 << place)
+}
+
+/// Takes up to `len` decoded bytes off the front of a text. Returns how many: less than `len` at its end, or where a
+/// character does not fit.
+fn take(text: &mut Text<'_>, len: u32, mut each: impl FnMut(&[u8])) -> u32 {
+    let (mut buffer, mut left) = ([0; 64], len);
+    while left > 0 && !text.is_empty() {
+        let room = buffer.len().min(left as usize);
+        let took = text.take_to(buffer.get_mut(..room).unwrap_or_default());
+        if took == 0 {
+            break;
+        }
+        each(buffer.get(..took).unwrap_or_default());
+        left = left.saturating_sub(took as u32);
+    }
+    len.saturating_sub(left)
+}
+
+/// A text while its message is read.
+#[derive(Clone, Copy)]
+struct Channel {
+    hash: Hash,
+    len: u32,
+    /// How much of it was reported.
+    known: u32,
+    /// The hash of that much of it, once it is read.
+    before: Option<Hash>,
+    half: Half,
+}
+
+impl Channel {
+    /// Of which so much was reported; of what is new nothing.
+    fn new(known: Option<u32>) -> Self {
+        let before = (known == Some(0)).then_some(Hash::EMPTY);
+        Channel { hash: Hash::EMPTY, len: 0, known: known.unwrap_or(0), before, half: Half::NONE }
+    }
+
+    fn add(&mut self, mut part: Part, payload: &[u8]) {
+        self.half.join(&mut part, payload);
+        let mut text = part.text(payload);
+        if self.before.is_none() && self.known > 0 {
+            let left = self.known.saturating_sub(self.len);
+            self.len = self.len.saturating_add(take(&mut text, left, |bytes| self.hash.bytes(bytes)));
+            if self.len < self.known {
+                return;
+            }
+            self.before = Some(self.hash);
+        }
+        self.len = self.len.saturating_add(take(&mut text, u32::MAX, |bytes| self.hash.bytes(bytes)));
+    }
+}
+
+/// Reads a message, to compare it with what was reported of its choice.
+pub(crate) struct Reading {
+    texts: [Channel; 4],
+    /// The call that is read, and its position.
+    call: Option<(u32, Channel)>,
+    reach: Reach,
+    once: u8,
+    /// The sum over what was reported, and that over all of it.
+    known: u64,
+    all: u64,
+    /// It does not begin with what was reported.
+    pub(crate) is_other: bool,
+}
+
+impl Reading {
+    /// After `reach` was reported.
+    pub(crate) fn new(reach: Reach) -> Self {
+        let texts = reach.lens.map(|len| Channel::new(Some(len)));
+        Reading { texts, call: None, reach, once: reach.once, known: 0, all: 0, is_other: false }
+    }
+
+    /// Takes in a delta that does not concern a call.
+    pub(crate) fn add(&mut self, delta: &Delta, message: &[u8]) {
+        let once = bit(delta.kind);
+        if let Some(text) = of_kind(delta.kind, &mut self.texts) {
+            text.add(delta.text, message);
+            return;
+        }
+        self.once |= once;
+        if delta.kind == Kind::FunctionName {
+            let hash = Hash::of(delta.text.text(message));
+            self.sum(delta.kind as u32, self.reach.has(delta.kind).then_some(hash), hash);
+        }
+    }
+
+    /// The call at this position begins; none if there is no room for it. So much of its arguments was reported, if it was.
+    pub(crate) fn call(&mut self, position: Option<u32>, reported: Option<u32>) {
+        self.end_call();
+        self.call = position.map(|position| (position, Channel::new(reported)));
+    }
+
+    /// The arguments of that call.
+    pub(crate) fn arguments(&mut self, text: Part, message: &[u8]) {
+        if let Some((_, call)) = &mut self.call {
+            call.add(text, message);
+        }
+    }
+
+    fn end_call(&mut self) {
+        if let Some((position, call)) = self.call.take() {
+            self.sum(position | 1 << 31, call.before, call.hash);
+        }
+    }
+
+    /// Adds a hash to the sums, each by its own place.
+    fn sum(&mut self, place: u32, before: Option<Hash>, hash: Hash) {
+        self.known = self.known.wrapping_add(before.map_or(0, |before| before.at(place)));
+        self.all = self.all.wrapping_add(hash.at(place));
+    }
+
+    /// The sum over the message, and how far it goes. `before`: the sum over what was reported, if something was. `None`: the
+    /// message does not begin with that.
+    pub(crate) fn end(mut self, before: Option<u64>) -> Option<(u64, Reach)> {
+        self.end_call();
+        for (place, text) in (64..).zip(self.texts) {
+            self.sum(place, text.before, text.hash);
+        }
+        let is_other = self.is_other || before.is_some_and(|before| before != self.known);
+        let reach = Reach { lens: self.texts.map(|text| text.len), once: self.once };
+        (!is_other).then_some((self.all, reach))
+    }
+}
