@@ -115,6 +115,8 @@ quirks! {
     RawControl = 24, "C33", "a raw control character stood in a string";
     /// An escape that JSON does not know was kept as it stood.
     BadEscape = 25, "C33", "an escape that JSON does not know was kept as it stood";
+    /// Several JSON values stood in the `data` lines of one block: events that ended with a single line end.
+    SeveralValues = 26, "F28", "several JSON values stood in one block";
 }
 
 impl fmt::Display for Quirk {

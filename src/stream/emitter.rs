@@ -117,7 +117,6 @@ struct Full;
 pub struct Emitter {
     frames: Frames,
     usage: Option<TokenCounts>,
-    left_out: u32,
     ended: bool,
     is_pending: bool,
     /// The pending event.
@@ -154,7 +153,6 @@ impl Emitter {
         Emitter {
             frames: Frames::START,
             usage: None,
-            left_out: 0,
             ended: false,
             is_pending: false,
             found: Found::NeedMore,
@@ -175,11 +173,6 @@ impl Emitter {
     /// The last token counts.
     pub fn usage(&self) -> Option<&TokenCounts> {
         self.usage.as_ref()
-    }
-
-    /// How many events had deltas that the tracker left out.
-    pub fn left_out(&self) -> u32 {
-        self.left_out
     }
 
     /// Whether an event was emitted in part.
@@ -430,6 +423,9 @@ impl Emitter {
             return Outcome::Done;
         }
         machine.count(quirks);
+        if self.limit.is_some() {
+            machine.leave_out();
+        }
         let offset = if self.found == Found::NeedMore { machine.offset() } else { machine.index().frame.0 };
         self.outcome::<S>(quirks.and(machine.config().errors), offset)
     }
@@ -525,7 +521,6 @@ impl Emitter {
                 let limit = Delta { code: error.number(), ..Delta::new(Kind::Limit) };
                 self.frames.add(Kind::Limit);
                 self.put(context, limit, Stage::Limit, sink)?;
-                self.left_out = self.left_out.saturating_add(1);
             }
             self.unreported = structural | self.quirks;
         }
