@@ -104,8 +104,9 @@ pub struct End {
     pub malformed: u32,
     /// How many events and comments were over a limit and discarded.
     pub too_long: u32,
-    /// How many events had deltas that were left out, because a table was full or an index out of range. Only who tracks
-    /// deltas knows: [`Parser::feed`](super::Parser::feed) and [`Emitter`](super::Emitter) count here.
+    /// How many events had deltas that were left out, because a table was full or an index out of range. Who tracks deltas
+    /// knows: [`Parser::feed`](super::Parser::feed) and an [`Emitter`](super::Emitter) count here, who pulls adds to it by
+    /// [`with_left_out`](End::with_left_out).
     pub left_out: u32,
     /// How many bytes were read.
     pub offset: u64,
@@ -120,8 +121,7 @@ impl End {
     ///
     /// Ask when the stream has [ended](super::Parser::finish): what it ended inside of is not known before.
     ///
-    /// What a [`Tracker`](crate::track::Tracker) of the caller's or an assembler left out because its table was full is not known
-    /// here: see what they answered.
+    /// What an assembler left out because its table was full is not known here: see what it answered.
     ///
     /// ```
     /// let ended = |mut stream: &[u8]| {
@@ -149,6 +149,17 @@ impl End {
         };
         let lost_nothing = self.malformed == 0 && self.too_long == 0 && self.left_out == 0;
         came_to_its_end && lost_nothing && (self.done || self.pending == Pending::Nothing)
+    }
+}
+
+impl End {
+    /// The same where so many more events had deltas that were left out: for who pulls and has a
+    /// [`Tracker`](crate::track::Tracker) of its own, which answers that with an error.
+    #[must_use]
+    pub fn with_left_out(self, events: u32) -> End {
+        let left_out = self.left_out.saturating_add(events);
+        let is_lost = self.verdict == Verdict::Truncated && self.pending == Pending::Nothing && left_out > 0;
+        End { left_out, verdict: if is_lost { Verdict::Lost } else { self.verdict }, ..self }
     }
 }
 
@@ -384,13 +395,19 @@ mod tests {
                 assert_eq!((end.verdict, end.is_complete()), (verdict, complete));
             }
         }
-        for lose in losses {
-            let end = end(false, |facts| {
-                lose(facts);
-                facts.pending = Pending::Event;
-            });
-            assert_eq!(end.verdict, Verdict::Truncated);
+        for pending in [Pending::Nothing, Pending::Event] {
+            let expected = if pending == Pending::Nothing { Verdict::Lost } else { Verdict::Truncated };
+            for lose in losses {
+                let end = end(false, |facts| {
+                    lose(facts);
+                    facts.pending = pending;
+                });
+                assert_eq!(end.verdict, expected);
+            }
+            let added = end(false, |facts| facts.pending = pending).with_left_out(2);
+            assert_eq!((added.verdict, added.left_out), (expected, 2));
         }
+        assert_eq!(end(false, |_| ()).with_left_out(0).verdict, Verdict::Truncated);
     }
 
     #[test]
