@@ -68,7 +68,7 @@
 // Initialisers of the structs that begin with their size. The rest is zero.
 #define DELTAWIRE_CONFIG_INIT {(uint32_t)sizeof(deltawire_config), 0, 0, 0, 0, {0, 0}, 0, 0, 0}
 #define DELTAWIRE_USAGE_INIT {(uint32_t)sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
-#define DELTAWIRE_END_INIT {(uint32_t)sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define DELTAWIRE_END_INIT {(uint32_t)sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define DELTAWIRE_CALLBACKS_INIT \
     {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
@@ -466,39 +466,90 @@
 // Fault: ill-formed UTF-8.
 #define DELTAWIRE_FAULT_ILL_FORMED_UTF8 9
 
-// No byte came, or blank lines only.
-#define DELTAWIRE_END_EMPTY 0
+// Nothing came, or blanks only, or nothing but `[DONE]`.
+#define DELTAWIRE_VERDICT_EMPTY 1
 
-// What came is no event stream, and no JSON either.
-#define DELTAWIRE_END_NOT_A_STREAM 1
+// What came is no event stream, and no JSON either; `media` is what it is instead.
+#define DELTAWIRE_VERDICT_NOT_A_STREAM 2
 
 // The API reported an error.
-#define DELTAWIRE_END_API_ERROR 2
+#define DELTAWIRE_VERDICT_API_ERROR 3
 
-// `[DONE]` came.
-#define DELTAWIRE_END_DONE 3
+// `[DONE]` came, and a chunk.
+#define DELTAWIRE_VERDICT_DONE 4
 
 // No `[DONE]`, but every choice that was seen has a finish reason.
-#define DELTAWIRE_END_FINISHED 4
+#define DELTAWIRE_VERDICT_FINISHED 5
 
 // A whole JSON body came instead of a stream, without a finish reason.
-#define DELTAWIRE_END_BODY 5
+#define DELTAWIRE_VERDICT_BODY 6
 
-// A stream of another protocol: whole, as far as can be told. In mode SSE every stream is that, if it ends between
-// events.
-#define DELTAWIRE_END_OTHER_PROTOCOL 6
+// Another whole JSON value: a list of models, an embedding.
+#define DELTAWIRE_VERDICT_JSON_ANSWER 7
+
+// A stream of another protocol, which `protocol` names. In mode SSE every stream with an event is that, if it ends between
+// events and nothing was too long.
+#define DELTAWIRE_VERDICT_OTHER_PROTOCOL 8
+
+// The stream ended between events, but something was too long, malformed or left out.
+#define DELTAWIRE_VERDICT_LOST 9
 
 // The stream was cut.
-#define DELTAWIRE_END_TRUNCATED 7
+#define DELTAWIRE_VERDICT_TRUNCATED 10
 
 // Nothing was left over: the stream ended between events.
 #define DELTAWIRE_PENDING_NOTHING 0
 
-// An event that was cut, or that is dropped for want of a blank line.
+// An event that was cut, or that has no blank line and is not whole JSON.
 #define DELTAWIRE_PENDING_EVENT 1
 
 // A JSON value that was cut.
 #define DELTAWIRE_PENDING_JSON 2
+
+// A line that was cut, outside of an event: `dat`, `data: `, `: pin`.
+#define DELTAWIRE_PENDING_LINE 3
+
+// Not known, or the verdict is another than NOT_A_STREAM.
+#define DELTAWIRE_MEDIA_NONE 0
+
+// Bytes that begin as gzip does: the body is to be decompressed first.
+#define DELTAWIRE_MEDIA_GZIP 1
+
+// Bytes that begin as Zstandard does: the body is to be decompressed first.
+#define DELTAWIRE_MEDIA_ZSTD 2
+
+// Other bytes that are no text.
+#define DELTAWIRE_MEDIA_BINARY 3
+
+// A page, by its first byte, which is `<`.
+#define DELTAWIRE_MEDIA_HTML 4
+
+// Other text.
+#define DELTAWIRE_MEDIA_TEXT 5
+
+// No event of another protocol came, or payloads are not looked into.
+#define DELTAWIRE_PROTOCOL_NONE 0
+
+// One that is not known.
+#define DELTAWIRE_PROTOCOL_OTHER 1
+
+// OpenAI Responses.
+#define DELTAWIRE_PROTOCOL_RESPONSES 2
+
+// Anthropic Messages.
+#define DELTAWIRE_PROTOCOL_ANTHROPIC 3
+
+// Gemini `generateContent`.
+#define DELTAWIRE_PROTOCOL_GEMINI 4
+
+// Gemini Interactions.
+#define DELTAWIRE_PROTOCOL_INTERACTIONS 5
+
+// Ollama's own.
+#define DELTAWIRE_PROTOCOL_OLLAMA 6
+
+// Cohere's own.
+#define DELTAWIRE_PROTOCOL_COHERE 7
 
 // Field of a message: `id`.
 #define DELTAWIRE_M_ID 0
@@ -857,8 +908,7 @@ typedef struct {
 typedef struct {
     // `sizeof(deltawire_end)`; `DELTAWIRE_END_INIT` sets it.
     uint32_t size;
-    // `DELTAWIRE_END_*`: the first that holds, in the order of their numbers. It does not count what was lost on the way:
-    // see `complete`.
+    // `DELTAWIRE_VERDICT_*`: the first that holds, in the order of their numbers.
     uint32_t verdict;
     // `DELTAWIRE_PENDING_*`.
     uint32_t pending;
@@ -883,9 +933,13 @@ typedef struct {
     // How many events had more than there is room for (`DELTAWIRE_EV_LIMIT`), and were told in part.
     uint32_t left_out;
     // 1: the response is whole, or would be if it ended now: `[DONE]` came, or every choice has a finish reason, or it is
-    // a whole body; nothing was malformed, too long or left out; and the stream did not end inside an event, which is
-    // known when it is `finished`. In mode SSE: the stream ended between events, and nothing was too long.
+    // a whole body; nothing was malformed, too long or left out; and `[DONE]` came or nothing is pending, which is known
+    // when it is `finished`. In mode SSE: the stream ended between events, and nothing was too long.
     uint32_t complete;
+    // `DELTAWIRE_MEDIA_*`: what came instead of a stream, if the verdict is NOT_A_STREAM.
+    uint32_t media;
+    // `DELTAWIRE_PROTOCOL_*`: of events that are no chunks. The first of them that has members decides.
+    uint32_t protocol;
 } deltawire_end;
 
 // A number: (negative ? -1 : 1) * digits * 10^exp10.
@@ -1071,6 +1125,15 @@ const char *deltawire_event_name(uint32_t kind);
 
 // The name of a verdict: `Done`; "?" if the number is not known. Static, ended by NUL.
 const char *deltawire_verdict_name(uint32_t verdict);
+
+// The name of what came instead of a stream: `Gzip`; "?" if the number is not known, as NONE. Static, ended by NUL.
+const char *deltawire_media_name(uint32_t media);
+
+// The name of a protocol: `Anthropic`; "?" if the number is not known, as NONE. Static, ended by NUL.
+const char *deltawire_protocol_name(uint32_t protocol);
+
+// The name of what was left over: `Event`; "?" if the number is not known. Static, ended by NUL.
+const char *deltawire_pending_name(uint32_t pending);
 
 // The name of a fault: `UnexpectedEnd`; "?" if the number is not known. Static, ended by NUL.
 const char *deltawire_fault_name(uint32_t fault);

@@ -14,45 +14,74 @@ type Verdict uint32
 
 // The verdicts.
 const (
-	VerdictEmpty         Verdict = C.DELTAWIRE_END_EMPTY          // nothing came
-	VerdictNotAStream    Verdict = C.DELTAWIRE_END_NOT_A_STREAM   // what came is no event stream, and no JSON either
-	VerdictAPIError      Verdict = C.DELTAWIRE_END_API_ERROR      // the API reported an error
-	VerdictDone          Verdict = C.DELTAWIRE_END_DONE           // [DONE] came
-	VerdictFinished      Verdict = C.DELTAWIRE_END_FINISHED       // no [DONE], but every choice has a finish reason
-	VerdictBody          Verdict = C.DELTAWIRE_END_BODY           // a whole JSON body, without a finish reason
-	VerdictOtherProtocol Verdict = C.DELTAWIRE_END_OTHER_PROTOCOL // a stream of another protocol
-	VerdictTruncated     Verdict = C.DELTAWIRE_END_TRUNCATED      // the stream was cut
+	VerdictEmpty         Verdict = C.DELTAWIRE_VERDICT_EMPTY          // nothing came, or nothing but [DONE]
+	VerdictNotAStream    Verdict = C.DELTAWIRE_VERDICT_NOT_A_STREAM   // no event stream, and no JSON either: see [End.Media]
+	VerdictAPIError      Verdict = C.DELTAWIRE_VERDICT_API_ERROR      // the API reported an error
+	VerdictDone          Verdict = C.DELTAWIRE_VERDICT_DONE           // [DONE] came, and a chunk
+	VerdictFinished      Verdict = C.DELTAWIRE_VERDICT_FINISHED       // no [DONE], but every choice has a finish reason
+	VerdictBody          Verdict = C.DELTAWIRE_VERDICT_BODY           // a whole JSON body, without a finish reason
+	VerdictJSONAnswer    Verdict = C.DELTAWIRE_VERDICT_JSON_ANSWER    // another whole JSON value: a list of models, an embedding
+	VerdictOtherProtocol Verdict = C.DELTAWIRE_VERDICT_OTHER_PROTOCOL // a stream of another protocol: see [End.Protocol]
+	VerdictLost          Verdict = C.DELTAWIRE_VERDICT_LOST           // it ended between events, but parts of it were lost
+	VerdictTruncated     Verdict = C.DELTAWIRE_VERDICT_TRUNCATED      // the stream was cut
 )
 
 // String is the name of the verdict, as Done.
 func (v Verdict) String() string { return C.GoString(C.deltawire_verdict_name(C.uint32_t(v))) }
 
-// Pending is what was left over at the end.
+// Pending is what was left over at the end: whatever began and did not end.
 type Pending uint32
 
 // What may be left over.
 const (
 	PendingNothing Pending = C.DELTAWIRE_PENDING_NOTHING // the stream ended between events
-	PendingEvent   Pending = C.DELTAWIRE_PENDING_EVENT   // an event that was cut, or dropped for want of a blank line
+	PendingEvent   Pending = C.DELTAWIRE_PENDING_EVENT   // an event that was cut, or that has no blank line and is not whole JSON
 	PendingJSON    Pending = C.DELTAWIRE_PENDING_JSON    // a JSON value that was cut
+	PendingLine    Pending = C.DELTAWIRE_PENDING_LINE    // a line that was cut, outside of an event
 )
 
 // String is its name, as Nothing.
-func (p Pending) String() string {
-	switch p {
-	case PendingNothing:
-		return "Nothing"
-	case PendingEvent:
-		return "Event"
-	case PendingJSON:
-		return "Json"
-	}
-	return fmt.Sprintf("Pending(%d)", uint32(p))
-}
+func (p Pending) String() string { return C.GoString(C.deltawire_pending_name(C.uint32_t(p))) }
+
+// Media is what came instead of an event stream.
+type Media uint32
+
+// What may come instead.
+const (
+	MediaNone   Media = C.DELTAWIRE_MEDIA_NONE   // not known, or the verdict is another
+	MediaGzip   Media = C.DELTAWIRE_MEDIA_GZIP   // gzip: the body is to be decompressed first
+	MediaZstd   Media = C.DELTAWIRE_MEDIA_ZSTD   // Zstandard: the body is to be decompressed first
+	MediaBinary Media = C.DELTAWIRE_MEDIA_BINARY // other bytes that are no text
+	MediaHTML   Media = C.DELTAWIRE_MEDIA_HTML   // a page
+	MediaText   Media = C.DELTAWIRE_MEDIA_TEXT   // other text
+)
+
+// String is its name, as Gzip.
+func (m Media) String() string { return C.GoString(C.deltawire_media_name(C.uint32_t(m))) }
+
+// Protocol is whose protocol events are of that are no chunks.
+type Protocol uint32
+
+// The protocols that are known.
+const (
+	ProtocolNone         Protocol = C.DELTAWIRE_PROTOCOL_NONE         // no such event came, or payloads are not looked into
+	ProtocolOther        Protocol = C.DELTAWIRE_PROTOCOL_OTHER        // one that is not known
+	ProtocolResponses    Protocol = C.DELTAWIRE_PROTOCOL_RESPONSES    // OpenAI Responses
+	ProtocolAnthropic    Protocol = C.DELTAWIRE_PROTOCOL_ANTHROPIC    // Anthropic Messages
+	ProtocolGemini       Protocol = C.DELTAWIRE_PROTOCOL_GEMINI       // Gemini generateContent
+	ProtocolInteractions Protocol = C.DELTAWIRE_PROTOCOL_INTERACTIONS // Gemini Interactions
+	ProtocolOllama       Protocol = C.DELTAWIRE_PROTOCOL_OLLAMA       // Ollama's own
+	ProtocolCohere       Protocol = C.DELTAWIRE_PROTOCOL_COHERE       // Cohere's own
+)
+
+// String is its name, as Anthropic.
+func (p Protocol) String() string { return C.GoString(C.deltawire_protocol_name(C.uint32_t(p))) }
 
 // End is how a stream ended, or would if it ended now.
 type End struct {
 	Verdict         Verdict
+	Media           Media    // what came instead of a stream, if that is the verdict
+	Protocol        Protocol // of events that are no chunks; the first of them that has members decides
 	Pending         Pending
 	ChoicesSeen     uint32    // how many choices were seen
 	ChoicesFinished uint32    // how many of them have a finish reason
@@ -66,8 +95,6 @@ type End struct {
 	Failed          bool      // the API reported an error
 	Offset          uint64    // how many bytes were read
 	APIError        *APIError // the first of its errors that [Reader.Next] came by; nil if a finish reason was all it said
-
-	anyStream bool // of WithSSE, where no protocol is another one
 }
 
 // Why a stream is not what it should be.
@@ -78,6 +105,8 @@ var (
 	ErrEmpty = errors.New("deltawire: nothing came")
 	// ErrNotAStream says that what came is no event stream, and no JSON either.
 	ErrNotAStream = errors.New("deltawire: no event stream")
+	// ErrJSONAnswer says that what came is a JSON value that is no completion: a list of models, an embedding.
+	ErrJSONAnswer = errors.New("deltawire: a JSON value that is no completion")
 	// ErrOtherProtocol says that the event stream has no chat completion chunks.
 	ErrOtherProtocol = errors.New("deltawire: a stream of another protocol")
 	// ErrIncomplete says that the stream came to its end, but that parts of it were lost on the way. The error that wraps
@@ -86,8 +115,8 @@ var (
 )
 
 // Err is nil if the response is whole: [DONE] came, or every choice has a finish reason, or it is a whole body; nothing of
-// it was malformed, too long or left out; and the stream did not end inside an event. Else it is what is wrong: an
-// [*APIError], [ErrTruncated], [ErrEmpty], [ErrNotAStream], [ErrOtherProtocol] or, to errors.Is, [ErrIncomplete]. A stream
+// it was malformed, too long or left out; and [DONE] came or nothing is pending. Else it is what is wrong: an [*APIError],
+// [ErrTruncated], [ErrEmpty] or, to errors.Is, [ErrNotAStream], [ErrJSONAnswer], [ErrOtherProtocol], [ErrIncomplete]. A stream
 // of [WithSSE] is whole if it ended between events, and nothing was too long.
 func (e End) Err() error {
 	if e.Complete {
@@ -102,22 +131,19 @@ func (e End) Err() error {
 	case VerdictEmpty:
 		return ErrEmpty
 	case VerdictNotAStream:
-		return ErrNotAStream
+		return fmt.Errorf("%w: %v", ErrNotAStream, e.Media)
+	case VerdictJSONAnswer:
+		return ErrJSONAnswer
 	case VerdictOtherProtocol:
-		if !e.anyStream {
-			return ErrOtherProtocol
-		}
+		return fmt.Errorf("%w: %v", ErrOtherProtocol, e.Protocol)
+	case VerdictLost:
 		return e.incomplete()
 	case VerdictDone, VerdictFinished, VerdictBody:
-		if e.Malformed|e.TooLong|e.LeftOut == 0 {
-			return ErrTruncated // inside an event
+		if e.Malformed|e.TooLong|e.LeftOut != 0 {
+			return e.incomplete()
 		}
-		return e.incomplete()
 	}
-	if e.anyStream && e.Pending == PendingNothing && e.TooLong != 0 {
-		return e.incomplete()
-	}
-	return ErrTruncated
+	return ErrTruncated // inside of something
 }
 
 func (e End) incomplete() error {

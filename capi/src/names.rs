@@ -4,7 +4,8 @@ use crate::types::*;
 use core::ffi::c_char;
 use core::ptr;
 use deltawire::delta::{Kind, Meta};
-use deltawire::Quirk;
+use deltawire::stream::{Media, Pending, Protocol};
+use deltawire::{Quirk, Verdict};
 
 /// The names of a table: a match from numbers to C strings.
 macro_rules! names {
@@ -136,19 +137,82 @@ const _: () = {
     assert!(DELTAWIRE_META_NATIVE_FINISH_REASON == Meta::NativeFinishReason as u32);
 };
 
+/// A table of numbers that are the library's, and the function that gives their names.
+macro_rules! library_names {
+    ($type:ident, $function:ident; $($name:ident = $number:ident,)*) => {
+        const _: () = {
+            $(assert!($number == $type::$name as u32);)*
+        };
+
+        fn $function(number: u32) -> *const c_char {
+            match number {
+                $($number => concat!(stringify!($name), "\0").as_ptr().cast::<c_char>(),)*
+                _ => unknown(),
+            }
+        }
+    };
+}
+
+library_names! { Verdict, verdict_name;
+    Empty = DELTAWIRE_VERDICT_EMPTY,
+    NotAStream = DELTAWIRE_VERDICT_NOT_A_STREAM,
+    ApiError = DELTAWIRE_VERDICT_API_ERROR,
+    Done = DELTAWIRE_VERDICT_DONE,
+    Finished = DELTAWIRE_VERDICT_FINISHED,
+    Body = DELTAWIRE_VERDICT_BODY,
+    JsonAnswer = DELTAWIRE_VERDICT_JSON_ANSWER,
+    OtherProtocol = DELTAWIRE_VERDICT_OTHER_PROTOCOL,
+    Lost = DELTAWIRE_VERDICT_LOST,
+    Truncated = DELTAWIRE_VERDICT_TRUNCATED,
+}
+
+library_names! { Media, media_name;
+    Gzip = DELTAWIRE_MEDIA_GZIP,
+    Zstd = DELTAWIRE_MEDIA_ZSTD,
+    Binary = DELTAWIRE_MEDIA_BINARY,
+    Html = DELTAWIRE_MEDIA_HTML,
+    Text = DELTAWIRE_MEDIA_TEXT,
+}
+
+library_names! { Protocol, protocol_name;
+    Other = DELTAWIRE_PROTOCOL_OTHER,
+    Responses = DELTAWIRE_PROTOCOL_RESPONSES,
+    Anthropic = DELTAWIRE_PROTOCOL_ANTHROPIC,
+    Gemini = DELTAWIRE_PROTOCOL_GEMINI,
+    Interactions = DELTAWIRE_PROTOCOL_INTERACTIONS,
+    Ollama = DELTAWIRE_PROTOCOL_OLLAMA,
+    Cohere = DELTAWIRE_PROTOCOL_COHERE,
+}
+
+library_names! { Pending, pending_name;
+    Nothing = DELTAWIRE_PENDING_NOTHING,
+    Event = DELTAWIRE_PENDING_EVENT,
+    Json = DELTAWIRE_PENDING_JSON,
+    Line = DELTAWIRE_PENDING_LINE,
+}
+
 /// The name of a verdict: `Done`; "?" if the number is not known. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_verdict_name(verdict: u32) -> *const c_char {
-    names! { verdict, unknown(),
-        DELTAWIRE_END_EMPTY => "Empty",
-        DELTAWIRE_END_NOT_A_STREAM => "NotAStream",
-        DELTAWIRE_END_API_ERROR => "ApiError",
-        DELTAWIRE_END_DONE => "Done",
-        DELTAWIRE_END_FINISHED => "Finished",
-        DELTAWIRE_END_BODY => "Body",
-        DELTAWIRE_END_OTHER_PROTOCOL => "OtherProtocol",
-        DELTAWIRE_END_TRUNCATED => "Truncated",
-    }
+    verdict_name(verdict)
+}
+
+/// The name of what came instead of a stream: `Gzip`; "?" if the number is not known, as NONE. Static, ended by NUL.
+#[no_mangle]
+pub extern "C" fn deltawire_media_name(media: u32) -> *const c_char {
+    media_name(media)
+}
+
+/// The name of a protocol: `Anthropic`; "?" if the number is not known, as NONE. Static, ended by NUL.
+#[no_mangle]
+pub extern "C" fn deltawire_protocol_name(protocol: u32) -> *const c_char {
+    protocol_name(protocol)
+}
+
+/// The name of what was left over: `Event`; "?" if the number is not known. Static, ended by NUL.
+#[no_mangle]
+pub extern "C" fn deltawire_pending_name(pending: u32) -> *const c_char {
+    pending_name(pending)
 }
 
 /// The name of a fault: `UnexpectedEnd`; "?" if the number is not known. Static, ended by NUL.

@@ -587,30 +587,66 @@ pub struct deltawire_usage {
     pub rejected_prediction: u64,
 }
 
-/// No byte came, or blank lines only.
-pub const DELTAWIRE_END_EMPTY: u32 = 0;
-/// What came is no event stream, and no JSON either.
-pub const DELTAWIRE_END_NOT_A_STREAM: u32 = 1;
+/// Nothing came, or blanks only, or nothing but `[DONE]`.
+pub const DELTAWIRE_VERDICT_EMPTY: u32 = 1;
+/// What came is no event stream, and no JSON either; `media` is what it is instead.
+pub const DELTAWIRE_VERDICT_NOT_A_STREAM: u32 = 2;
 /// The API reported an error.
-pub const DELTAWIRE_END_API_ERROR: u32 = 2;
-/// `[DONE]` came.
-pub const DELTAWIRE_END_DONE: u32 = 3;
+pub const DELTAWIRE_VERDICT_API_ERROR: u32 = 3;
+/// `[DONE]` came, and a chunk.
+pub const DELTAWIRE_VERDICT_DONE: u32 = 4;
 /// No `[DONE]`, but every choice that was seen has a finish reason.
-pub const DELTAWIRE_END_FINISHED: u32 = 4;
+pub const DELTAWIRE_VERDICT_FINISHED: u32 = 5;
 /// A whole JSON body came instead of a stream, without a finish reason.
-pub const DELTAWIRE_END_BODY: u32 = 5;
-/// A stream of another protocol: whole, as far as can be told. In mode SSE every stream is that, if it ends between
-/// events.
-pub const DELTAWIRE_END_OTHER_PROTOCOL: u32 = 6;
+pub const DELTAWIRE_VERDICT_BODY: u32 = 6;
+/// Another whole JSON value: a list of models, an embedding.
+pub const DELTAWIRE_VERDICT_JSON_ANSWER: u32 = 7;
+/// A stream of another protocol, which `protocol` names. In mode SSE every stream with an event is that, if it ends between
+/// events and nothing was too long.
+pub const DELTAWIRE_VERDICT_OTHER_PROTOCOL: u32 = 8;
+/// The stream ended between events, but something was too long, malformed or left out.
+pub const DELTAWIRE_VERDICT_LOST: u32 = 9;
 /// The stream was cut.
-pub const DELTAWIRE_END_TRUNCATED: u32 = 7;
+pub const DELTAWIRE_VERDICT_TRUNCATED: u32 = 10;
 
 /// Nothing was left over: the stream ended between events.
 pub const DELTAWIRE_PENDING_NOTHING: u32 = 0;
-/// An event that was cut, or that is dropped for want of a blank line.
+/// An event that was cut, or that has no blank line and is not whole JSON.
 pub const DELTAWIRE_PENDING_EVENT: u32 = 1;
 /// A JSON value that was cut.
 pub const DELTAWIRE_PENDING_JSON: u32 = 2;
+/// A line that was cut, outside of an event: `dat`, `data: `, `: pin`.
+pub const DELTAWIRE_PENDING_LINE: u32 = 3;
+
+/// Not known, or the verdict is another than NOT_A_STREAM.
+pub const DELTAWIRE_MEDIA_NONE: u32 = 0;
+/// Bytes that begin as gzip does: the body is to be decompressed first.
+pub const DELTAWIRE_MEDIA_GZIP: u32 = 1;
+/// Bytes that begin as Zstandard does: the body is to be decompressed first.
+pub const DELTAWIRE_MEDIA_ZSTD: u32 = 2;
+/// Other bytes that are no text.
+pub const DELTAWIRE_MEDIA_BINARY: u32 = 3;
+/// A page, by its first byte, which is `<`.
+pub const DELTAWIRE_MEDIA_HTML: u32 = 4;
+/// Other text.
+pub const DELTAWIRE_MEDIA_TEXT: u32 = 5;
+
+/// No event of another protocol came, or payloads are not looked into.
+pub const DELTAWIRE_PROTOCOL_NONE: u32 = 0;
+/// One that is not known.
+pub const DELTAWIRE_PROTOCOL_OTHER: u32 = 1;
+/// OpenAI Responses.
+pub const DELTAWIRE_PROTOCOL_RESPONSES: u32 = 2;
+/// Anthropic Messages.
+pub const DELTAWIRE_PROTOCOL_ANTHROPIC: u32 = 3;
+/// Gemini `generateContent`.
+pub const DELTAWIRE_PROTOCOL_GEMINI: u32 = 4;
+/// Gemini Interactions.
+pub const DELTAWIRE_PROTOCOL_INTERACTIONS: u32 = 5;
+/// Ollama's own.
+pub const DELTAWIRE_PROTOCOL_OLLAMA: u32 = 6;
+/// Cohere's own.
+pub const DELTAWIRE_PROTOCOL_COHERE: u32 = 7;
 
 /// How a stream ended, or would if it ended now. `size` is set by the caller; no more than that is written, and a tail
 /// that the library does not know is zeroed.
@@ -619,8 +655,7 @@ pub const DELTAWIRE_PENDING_JSON: u32 = 2;
 pub struct deltawire_end {
     /// `sizeof(deltawire_end)`; `DELTAWIRE_END_INIT` sets it.
     pub size: u32,
-    /// `DELTAWIRE_END_*`: the first that holds, in the order of their numbers. It does not count what was lost on the way:
-    /// see `complete`.
+    /// `DELTAWIRE_VERDICT_*`: the first that holds, in the order of their numbers.
     pub verdict: u32,
     /// `DELTAWIRE_PENDING_*`.
     pub pending: u32,
@@ -645,9 +680,13 @@ pub struct deltawire_end {
     /// How many events had more than there is room for (`DELTAWIRE_EV_LIMIT`), and were told in part.
     pub left_out: u32,
     /// 1: the response is whole, or would be if it ended now: `[DONE]` came, or every choice has a finish reason, or it is
-    /// a whole body; nothing was malformed, too long or left out; and the stream did not end inside an event, which is
-    /// known when it is `finished`. In mode SSE: the stream ended between events, and nothing was too long.
+    /// a whole body; nothing was malformed, too long or left out; and `[DONE]` came or nothing is pending, which is known
+    /// when it is `finished`. In mode SSE: the stream ended between events, and nothing was too long.
     pub complete: u32,
+    /// `DELTAWIRE_MEDIA_*`: what came instead of a stream, if the verdict is NOT_A_STREAM.
+    pub media: u32,
+    /// `DELTAWIRE_PROTOCOL_*`: of events that are no chunks. The first of them that has members decides.
+    pub protocol: u32,
 }
 
 /// Field of a message: `id`.

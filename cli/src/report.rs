@@ -37,7 +37,7 @@ pub fn complain(line: impl Display) {
 
 /// Tells how the stream ended and what was odd about it; gives the exit status.
 pub fn conclude(end: &End, count: impl Fn(Quirk) -> u64) -> u8 {
-    complain(format_args!("verdict: {}", end.verdict));
+    complain(format_args!("verdict: {end}"));
     match end.malformed {
         0 => {}
         1 => complain("1 payload could not be read"),
@@ -47,6 +47,7 @@ pub fn conclude(end: &End, count: impl Fn(Quirk) -> u64) -> u8 {
     match end.pending {
         Pending::Event => complain("the stream ended inside an event"),
         Pending::Json => complain("the stream ended inside a JSON value"),
+        Pending::Line => complain("the stream ended inside a line"),
         _ => {}
     }
     for &quirk in Quirk::ALL {
@@ -72,8 +73,8 @@ fn status(end: &End) -> u8 {
     match end.verdict {
         _ if end.is_complete() => 0,
         Verdict::ApiError => 2,
-        Verdict::Truncated | Verdict::Done | Verdict::Finished | Verdict::Body => TRUNCATED,
-        // Empty, no stream, another protocol, and what a later version may tell apart.
+        Verdict::Truncated | Verdict::Lost | Verdict::Done | Verdict::Finished | Verdict::Body => TRUNCATED,
+        // Empty, no stream, another value or protocol, and what a later version may tell apart.
         _ => NO_STREAM,
     }
 }

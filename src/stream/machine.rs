@@ -37,7 +37,7 @@ pub(super) struct Block {
     pub(super) start: u64,
     /// Brackets of the payload, as far as `scanned`.
     pub(super) balance: Balance,
-    pub(super) scanned: usize,
+    pub(super) scanned: u32,
 }
 
 /// What the current line is.

@@ -102,9 +102,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Looks at each byte of the data once.
     fn follow_data<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) {
         let payload = self.kept.data_span().of(window, store.bytes());
-        let fresh = payload.get(self.block.scanned..).unwrap_or(&[]);
+        let fresh = payload.get(self.block.scanned as usize..).unwrap_or(&[]);
         self.block.balance.follow(fresh);
-        self.block.scanned = payload.len();
+        self.block.scanned = payload.len() as u32;
     }
 
     fn error_name(&mut self, byte: u8) {
