@@ -8,8 +8,8 @@ mod common;
 
 use common::batch::{self, How};
 use common::corpus::{recorded, samples, Stream};
-use common::input::{self, Source};
 use common::event_log::{Detail, Logs};
+use common::input::{self, Source};
 use common::log::{escaped, same};
 use common::thin::thin;
 use common::{drive, edit, stream};

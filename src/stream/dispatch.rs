@@ -131,8 +131,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let limits = self.config.limits;
         // What ends an event of several in a block ends no event elsewhere.
-        let plain =
-            hint == Hint::None && name.is_empty() && !self.block.quirks.contains(Quirk::SeveralValues);
+        let plain = hint == Hint::None && name.is_empty() && !self.block.quirks.contains(Quirk::SeveralValues);
         if SLOTS > 0 && plain && data.place == block::Place::Input {
             if let (Some(start), Some(end)) = (frame.0.checked_sub(self.offset), frame.1.checked_sub(self.offset)) {
                 let event = window.get(start as usize..end as usize).unwrap_or_default();

@@ -437,7 +437,10 @@ mod tests {
                     facts.sniff = sniff;
                     note(facts);
                 });
-                assert_eq!((end.verdict == Verdict::NotAStream, end.media), (expected, sniff.media().filter(|_| expected)));
+                assert_eq!(
+                    (end.verdict == Verdict::NotAStream, end.media),
+                    (expected, sniff.media().filter(|_| expected))
+                );
             }
         }
         for (lines, text) in [(Lines::Unknown, true), (Lines::Comments, true), (Lines::Fields, false)] {

@@ -4,8 +4,8 @@
 extern crate std;
 
 use super::{
-    Config, Emitter, Event, Flow, Found, Handler, Machine, Malformed, Outcome, Parser, Payload, Pending, Place, Record,
-    Records, Validate, Verdict,
+    Config, Emitter, Event, Flow, Found, Framing, Handler, Machine, Malformed, Outcome, Parser, Payload, Pending,
+    Place, Record, Records, Validate, Verdict,
 };
 use crate::track::Tracker;
 use crate::{Growing, Limits, Movable, Quirk};
@@ -367,6 +367,48 @@ fn events_that_are_not_looked_into_are_another_protocol() {
         shown(&mut parser, b"data: text\n\n");
         let due = if payload == Payload::Opaque { Verdict::OtherProtocol } else { Verdict::Lost };
         assert_eq!(parser.end().verdict, due);
+    }
+}
+
+/// What began and did not end is pending, and nothing is emitted for it.
+#[test]
+fn a_stream_that_is_not_looked_into_ends_between_events() {
+    let whole = b"event: e\ndata: x\n\n: ping\n";
+    for (rest, verdict, pending) in [
+        (&b""[..], Verdict::OtherProtocol, Pending::Nothing),
+        (b"data: y\n", Verdict::Truncated, Pending::Event),
+        (b"data: y", Verdict::Truncated, Pending::Event),
+        (b"data: ", Verdict::Truncated, Pending::Line),
+        (b"dat", Verdict::Truncated, Pending::Line),
+        (b": pin", Verdict::Truncated, Pending::Line),
+        (b"other", Verdict::Truncated, Pending::Line),
+        (b"\x00other\n", Verdict::OtherProtocol, Pending::Nothing),
+    ] {
+        let stream = [whole, rest].concat();
+        for framing in [Framing::Lenient, Framing::Spec] {
+            for cut in 0..=stream.len() {
+                let mut parser = parser(Config { payload: Payload::Opaque, framing, ..Config::default() });
+                let mut events = 0;
+                for mut piece in [&stream[..cut], &stream[cut..]] {
+                    while parser.next(&mut piece).unwrap().is_some() {
+                        events += 1;
+                    }
+                }
+                assert!(parser.finish().unwrap().is_none());
+                let end = parser.end();
+                let complete = pending == Pending::Nothing;
+                assert_eq!(
+                    (events, end.verdict, end.pending, end.is_complete()),
+                    (2, verdict, pending, complete),
+                    "{rest:?}"
+                );
+            }
+        }
+    }
+    for (stream, verdict) in [(&b": ping\n\n"[..], Verdict::Truncated), (b"<p>\ndata: x\n\n", Verdict::NotAStream)] {
+        let mut parser = parser(Config { payload: Payload::Opaque, ..Config::default() });
+        shown(&mut parser, stream);
+        assert_eq!((parser.end().verdict, parser.end().is_complete()), (verdict, false));
     }
 }
 

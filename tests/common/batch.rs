@@ -1,8 +1,8 @@
 //! Batches: records, put together to the logs that pull and push make.
 
 use super::drive::most_events;
-use super::input::pieces;
 use super::event_log::{Detail, Logs, Seen};
+use super::input::pieces;
 use deltawire::chat::{CallUpdate, Chunk, Index};
 use deltawire::delta::{self, Kind, Meta};
 use deltawire::json::Text;

@@ -1,7 +1,7 @@
 //! Pull and push.
 
-use super::input::pieces;
 use super::event_log::{Detail, Logs, Seen};
+use super::input::pieces;
 use deltawire::stream::{Event, Fed, Track};
 use deltawire::track::Tracker;
 use deltawire::{Error, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Storage, Update};
