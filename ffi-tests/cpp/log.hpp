@@ -271,11 +271,11 @@ inline test::lines close(const deltawire::parser &parser, collected &&got, bool 
     }
     if (const auto id = parser.last_event_id()) got.lines.push_back("last-id " + in_quotes(*id));
     const deltawire::end_info end = parser.end();
-    std::string line = "end " + std::string(to_string(end.how));
-    if (end.media != deltawire::media::none) line += " media=" + std::string(to_string(end.media));
+    std::string ended = "end " + std::string(to_string(end.how));
+    if (end.media != deltawire::media::none) ended += " media=" + std::string(to_string(end.media));
     if (end.how == deltawire::verdict::other_protocol && end.protocol != deltawire::protocol::none)
-        line += " protocol=" + std::string(to_string(end.protocol));
-    got.lines.push_back(line + " choices=" + std::to_string(end.choices_finished) + "/" +
+        ended += " protocol=" + std::string(to_string(end.protocol));
+    got.lines.push_back(ended + " choices=" + std::to_string(end.choices_finished) + "/" +
                         std::to_string(end.choices_seen) + " pending=" + std::string(to_string(end.pending)) +
                         " error=" + (end.api_error ? "true" : "false") + " offset=" + std::to_string(end.offset));
     std::vector<std::pair<std::string, std::uint64_t>> rows;
