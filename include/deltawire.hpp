@@ -154,14 +154,16 @@ enum class fault : std::uint32_t {
 
 /// How a stream ended.
 enum class verdict : std::uint32_t {
-    empty = DELTAWIRE_END_EMPTY,
-    not_a_stream = DELTAWIRE_END_NOT_A_STREAM,
-    api_error = DELTAWIRE_END_API_ERROR,
-    done = DELTAWIRE_END_DONE,
-    finished = DELTAWIRE_END_FINISHED,
-    body = DELTAWIRE_END_BODY,
-    other_protocol = DELTAWIRE_END_OTHER_PROTOCOL,
-    truncated = DELTAWIRE_END_TRUNCATED,
+    empty = DELTAWIRE_VERDICT_EMPTY,
+    not_a_stream = DELTAWIRE_VERDICT_NOT_A_STREAM,
+    api_error = DELTAWIRE_VERDICT_API_ERROR,
+    done = DELTAWIRE_VERDICT_DONE,
+    finished = DELTAWIRE_VERDICT_FINISHED,
+    body = DELTAWIRE_VERDICT_BODY,
+    json_answer = DELTAWIRE_VERDICT_JSON_ANSWER,
+    other_protocol = DELTAWIRE_VERDICT_OTHER_PROTOCOL,
+    lost = DELTAWIRE_VERDICT_LOST,
+    truncated = DELTAWIRE_VERDICT_TRUNCATED,
 };
 
 /// What was left over at the end of a stream.
@@ -169,6 +171,29 @@ enum class pending : std::uint32_t {
     nothing = DELTAWIRE_PENDING_NOTHING,
     event = DELTAWIRE_PENDING_EVENT,
     json = DELTAWIRE_PENDING_JSON,
+    line = DELTAWIRE_PENDING_LINE,
+};
+
+/// What came instead of an event stream.
+enum class media : std::uint32_t {
+    none = DELTAWIRE_MEDIA_NONE,
+    gzip = DELTAWIRE_MEDIA_GZIP,
+    zstd = DELTAWIRE_MEDIA_ZSTD,
+    binary = DELTAWIRE_MEDIA_BINARY,
+    html = DELTAWIRE_MEDIA_HTML,
+    text = DELTAWIRE_MEDIA_TEXT,
+};
+
+/// Whose protocol events are of that are no chunks.
+enum class protocol : std::uint32_t {
+    none = DELTAWIRE_PROTOCOL_NONE,
+    other = DELTAWIRE_PROTOCOL_OTHER,
+    responses = DELTAWIRE_PROTOCOL_RESPONSES,
+    anthropic = DELTAWIRE_PROTOCOL_ANTHROPIC,
+    gemini = DELTAWIRE_PROTOCOL_GEMINI,
+    interactions = DELTAWIRE_PROTOCOL_INTERACTIONS,
+    ollama = DELTAWIRE_PROTOCOL_OLLAMA,
+    cohere = DELTAWIRE_PROTOCOL_COHERE,
 };
 
 /// The type of a value, by its first byte.
@@ -279,6 +304,15 @@ inline std::string_view to_string(event_kind k) noexcept {
 /// `Done`, ...
 inline std::string_view to_string(verdict v) noexcept {
     return detail::view(deltawire_verdict_name(static_cast<std::uint32_t>(v)));
+}
+inline std::string_view to_string(pending p) noexcept {
+    return detail::view(deltawire_pending_name(static_cast<std::uint32_t>(p)));
+}
+inline std::string_view to_string(media m) noexcept {
+    return detail::view(deltawire_media_name(static_cast<std::uint32_t>(m)));
+}
+inline std::string_view to_string(protocol p) noexcept {
+    return detail::view(deltawire_protocol_name(static_cast<std::uint32_t>(p)));
 }
 /// `UnexpectedEnd`, ...
 inline std::string_view to_string(fault f) noexcept {
@@ -1335,6 +1369,9 @@ struct result {
 struct end_info {
     verdict how = verdict::empty;
     deltawire::pending pending = deltawire::pending::nothing;
+    /// What the response is, if it is not a stream; the protocol of events that are not chunks.
+    deltawire::media media = deltawire::media::none;
+    deltawire::protocol protocol = deltawire::protocol::none;
     std::uint32_t choices_seen = 0;
     std::uint32_t choices_finished = 0;
     /// How many payloads were malformed, and how many events and comments were over a limit.
@@ -1354,9 +1391,8 @@ struct end_info {
     bool whole = false;
 
     /// Whether the response is complete, or would be if the stream ended now. That needs `[DONE]`, a finish reason of
-    /// every choice, or a whole body; and nothing malformed, too long, left out, or cut by the end of the stream. In
-    /// mode::sse: the stream ended between events, and nothing was too long. `how` alone does not include losses on
-    /// the way.
+    /// every choice, or a whole body; nothing malformed, too long or left out; and `[DONE]` or nothing pending at the
+    /// end. In mode::sse: the stream ended between events, and nothing was too long.
     bool complete() const noexcept { return whole; }
 };
 
@@ -1497,6 +1533,8 @@ public:
         end_info e;
         e.how = static_cast<verdict>(raw.verdict);
         e.pending = static_cast<deltawire::pending>(raw.pending);
+        e.media = static_cast<deltawire::media>(raw.media);
+        e.protocol = static_cast<deltawire::protocol>(raw.protocol);
         e.choices_seen = raw.choices_seen;
         e.choices_finished = raw.choices_finished;
         e.malformed = raw.malformed;

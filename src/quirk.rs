@@ -119,6 +119,8 @@ quirks! {
     ChangedCallId = 26, "C16", "a fragment of a tool call came with another ID";
     /// A message so far did not begin with what was reported of the one before; nothing of it was reported.
     ReplacedMessage = 27, "C35", "a message so far did not begin with the one before; nothing of it was reported";
+    /// Several JSON values stood in the `data` lines of one block: events that ended with a single line end.
+    SeveralValues = 28, "F28", "several JSON values stood in one block";
 }
 
 impl fmt::Display for Quirk {

@@ -237,6 +237,17 @@ impl Naive {
             let value = value.strip_prefix(' ').unwrap_or(value);
             match field {
                 "data" => {
+                    // Servers that end an event with a single line end.
+                    let is_whole =
+                        |data: &String| serde_json::from_str(&hide_halves(data)).is_ok_and(|v: Value| v.is_object());
+                    if (value.starts_with('{') || value == "[DONE]") && data.as_ref().is_some_and(is_whole) {
+                        naive.event(name, &data.take().unwrap());
+                        name = "";
+                        if value == "[DONE]" {
+                            naive.event("", value);
+                            continue;
+                        }
+                    }
                     let data = data.get_or_insert_with(String::new);
                     if !data.is_empty() {
                         data.push('\n');
@@ -258,7 +269,9 @@ impl Naive {
             self.answer.done = true;
             return;
         }
-        let Ok(value) = serde_json::from_str::<Value>(&hide_halves(data)) else { return };
+        // What is behind the first value is malformed.
+        let hidden = hide_halves(data);
+        let Some(Ok(value)) = serde_json::Deserializer::from_str(&hidden).into_iter::<Value>().next() else { return };
         let Some(object) = value.as_object() else { return };
         for choice in value["choices"].as_array().into_iter().flatten() {
             self.choice(choice);
@@ -869,7 +882,7 @@ fn stream() -> impl Strategy<Value = Bytes> {
         1 => Just("event: e|"),
         1 => Just("strange: 1|"),
     ];
-    let events = prop::collection::vec((between, chunk(), prop::bool::ANY), 0..7);
+    let events = prop::collection::vec((between, chunk(), prop::bool::ANY, prop::bool::weighted(0.2)), 0..7);
     let line_end = prop_oneof![Just("\n"), Just("\r\n"), Just("\r")];
     let spaces =
         prop::collection::vec(prop_oneof![6 => Just(""), 2 => Just(" "), 1 => Just("\t"), 1 => Just("|")], 1..40);
@@ -885,8 +898,8 @@ fn stream() -> impl Strategy<Value = Bytes> {
         if mark {
             out.extend_from_slice("\u{FEFF}".as_bytes());
         }
-        let events = events.into_iter().chain([("", finishes, true)]);
-        for (between, chunk, spaced) in events {
+        let events = events.into_iter().chain([("", finishes, true, false)]);
+        for (between, chunk, spaced, is_alone) in events {
             out.extend_from_slice(between.replace('|', line_end).as_bytes());
             let mut json = String::new();
             // A bar stands for a line end between tokens only: inside texts it is a bar.
@@ -898,7 +911,10 @@ fn stream() -> impl Strategy<Value = Bytes> {
                 out.extend_from_slice(line.as_bytes());
                 out.extend_from_slice(line_end.as_bytes());
             }
-            out.extend_from_slice(line_end.as_bytes());
+            // Or the next event stands in the same block.
+            if !is_alone {
+                out.extend_from_slice(line_end.as_bytes());
+            }
         }
         out.extend_from_slice(end.replace('|', line_end).as_bytes());
         Bytes(out)

@@ -99,8 +99,8 @@ enum Stores {
 /// One string, by decoder and parser.
 fn event_stream(turn: usize, bytes: &[u8], ways: Ways, stores: Stores) -> u64 {
     let read = |reader, max_len| Naive::read(bytes, reader, Limits::DEFAULT, max_len);
-    let [decoder, lenient, spec] = [Reader::Decoder, Reader::Lenient, Reader::Spec].map(|reader| read(reader, ROOM));
-    let tight = [Reader::Decoder, Reader::Lenient].map(|reader| read(reader, TIGHT));
+    let [decoder, parser] = [Reader::Decoder, Reader::Parser].map(|reader| read(reader, ROOM));
+    let tight = [Reader::Decoder, Reader::Parser].map(|reader| read(reader, TIGHT));
     let mut runs = 0;
     let cuts = cuttings(bytes.len(), ways, |cuts| {
         let mut check = |what: &str, sound: bool, want: &Answer| {
@@ -115,15 +115,15 @@ fn event_stream(turn: usize, bytes: &[u8], ways: Ways, stores: Stores) -> u64 {
         let is = |kind| turn.is_none_or(|turn| turn == kind);
         if is(0) {
             check("decoder, array", decodes([0xAA; ROOM], bytes, cuts, &decoder), &decoder);
-            check("parser, array", parses([0xAA; ROOM], Framing::Lenient, bytes, cuts, &lenient), &lenient);
+            check("parser, array", parses([0xAA; ROOM], Framing::Lenient, bytes, cuts, &parser), &parser);
         }
         if is(1) {
             check("decoder, slice", decodes(&mut [0x55; ROOM][..], bytes, cuts, &decoder), &decoder);
-            check("parser, slice", parses(&mut [0x55; ROOM][..], Framing::Spec, bytes, cuts, &spec), &spec);
+            check("parser, slice", parses(&mut [0x55; ROOM][..], Framing::Spec, bytes, cuts, &parser), &parser);
         }
         if is(2) {
             check("decoder, growing", decodes(Growing::new(), bytes, cuts, &decoder), &decoder);
-            check("parser, growing", parses(Growing::new(), Framing::Lenient, bytes, cuts, &lenient), &lenient);
+            check("parser, growing", parses(Growing::new(), Framing::Lenient, bytes, cuts, &parser), &parser);
         }
         if is(3) || stores == Stores::Two {
             check("decoder, tight", decodes([0xAA; TIGHT], bytes, cuts, &tight[0]), &tight[0]);

@@ -84,7 +84,7 @@
 #define DELTAWIRE_CONFIG_INIT \
     {(uint32_t)sizeof(deltawire_config), 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0}
 #define DELTAWIRE_USAGE_INIT {(uint32_t)sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
-#define DELTAWIRE_END_INIT {(uint32_t)sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define DELTAWIRE_END_INIT {(uint32_t)sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define DELTAWIRE_CALLBACKS_INIT \
     {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
@@ -544,39 +544,90 @@
 // Fault: ill-formed UTF-8.
 #define DELTAWIRE_FAULT_ILL_FORMED_UTF8 9
 
-// The stream has no bytes, or blank lines only.
-#define DELTAWIRE_END_EMPTY 0
+// The stream has no bytes, blanks only, or nothing but `[DONE]`.
+#define DELTAWIRE_VERDICT_EMPTY 1
 
-// The bytes are neither an event stream nor JSON.
-#define DELTAWIRE_END_NOT_A_STREAM 1
+// The bytes are neither an event stream nor JSON; `media` is what they are.
+#define DELTAWIRE_VERDICT_NOT_A_STREAM 2
 
 // The API reported an error.
-#define DELTAWIRE_END_API_ERROR 2
+#define DELTAWIRE_VERDICT_API_ERROR 3
 
-// The stream has `[DONE]`.
-#define DELTAWIRE_END_DONE 3
+// The stream has `[DONE]`, and a chunk.
+#define DELTAWIRE_VERDICT_DONE 4
 
 // The stream has no `[DONE]`, but every choice has a finish reason.
-#define DELTAWIRE_END_FINISHED 4
+#define DELTAWIRE_VERDICT_FINISHED 5
 
 // The response is a whole JSON body instead of a stream, without a finish reason.
-#define DELTAWIRE_END_BODY 5
+#define DELTAWIRE_VERDICT_BODY 6
 
-// The stream is of another protocol, and nothing shows that it was cut. In mode SSE every stream
-// that ends between events has this verdict.
-#define DELTAWIRE_END_OTHER_PROTOCOL 6
+// The response is another whole JSON value: a list of models, an embedding.
+#define DELTAWIRE_VERDICT_JSON_ANSWER 7
+
+// The stream is of another protocol, which `protocol` names. In mode SSE every stream with an event
+// has this verdict if it ends between events and nothing was too long.
+#define DELTAWIRE_VERDICT_OTHER_PROTOCOL 8
+
+// The stream ended between events, but something was too long, malformed or left out.
+#define DELTAWIRE_VERDICT_LOST 9
 
 // The stream was cut.
-#define DELTAWIRE_END_TRUNCATED 7
+#define DELTAWIRE_VERDICT_TRUNCATED 10
 
 // Nothing is left over: the stream ended between events.
 #define DELTAWIRE_PENDING_NOTHING 0
 
-// An event that the end of the stream cut, or that lacks its blank line and is dropped.
+// An event that the end of the stream cut, or that lacks its blank line and is not whole JSON.
 #define DELTAWIRE_PENDING_EVENT 1
 
 // A JSON value that the end of the stream cut.
 #define DELTAWIRE_PENDING_JSON 2
+
+// A line that the end of the stream cut, outside of an event: `dat`, `data: `, `: pin`.
+#define DELTAWIRE_PENDING_LINE 3
+
+// Unknown, or the verdict is another than NOT_A_STREAM.
+#define DELTAWIRE_MEDIA_NONE 0
+
+// gzip: decompress the body first.
+#define DELTAWIRE_MEDIA_GZIP 1
+
+// Zstandard: decompress the body first.
+#define DELTAWIRE_MEDIA_ZSTD 2
+
+// Other bytes that are not text.
+#define DELTAWIRE_MEDIA_BINARY 3
+
+// A page: its first byte is `<`.
+#define DELTAWIRE_MEDIA_HTML 4
+
+// Other text.
+#define DELTAWIRE_MEDIA_TEXT 5
+
+// The stream has no event of another protocol, or payloads are not read.
+#define DELTAWIRE_PROTOCOL_NONE 0
+
+// An unknown protocol.
+#define DELTAWIRE_PROTOCOL_OTHER 1
+
+// OpenAI Responses.
+#define DELTAWIRE_PROTOCOL_RESPONSES 2
+
+// Anthropic Messages.
+#define DELTAWIRE_PROTOCOL_ANTHROPIC 3
+
+// Gemini `generateContent`.
+#define DELTAWIRE_PROTOCOL_GEMINI 4
+
+// Gemini Interactions.
+#define DELTAWIRE_PROTOCOL_INTERACTIONS 5
+
+// Ollama's own.
+#define DELTAWIRE_PROTOCOL_OLLAMA 6
+
+// Cohere's own.
+#define DELTAWIRE_PROTOCOL_COHERE 7
 
 // Field of a message: `id`.
 #define DELTAWIRE_M_ID 0
@@ -949,8 +1000,8 @@ typedef struct {
     uint32_t max_depth;
     // The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
     // `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`,
-    // `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded, which saves time. Callbacks
-    // ignore this mask: a feed calls every callback that is not NULL.
+    // `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded,
+    // which saves time. Callbacks ignore this mask: a feed calls every callback that is not NULL.
     uint64_t events;
     // Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are
     // ignored.
@@ -979,8 +1030,7 @@ typedef struct {
 typedef struct {
     // `sizeof(deltawire_end)`; `DELTAWIRE_END_INIT` sets it.
     uint32_t size;
-    // `DELTAWIRE_END_*`: the first that applies, in the order of their numbers. The verdict does
-    // not include losses on the way: see `complete`.
+    // `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers.
     uint32_t verdict;
     // `DELTAWIRE_PENDING_*`.
     uint32_t pending;
@@ -1005,10 +1055,15 @@ typedef struct {
     // How many events had deltas that were left out (`DELTAWIRE_EV_LIMIT`).
     uint32_t left_out;
     // 1: the response is complete, or would be if the stream ended now. That needs `[DONE]`, a
-    // finish reason of every choice, or a whole body; and nothing malformed, too long, left out, or
-    // cut by the end of the stream, which is known once `finished` is 1. In mode SSE: the stream
+    // finish reason of every choice, or a whole body; nothing malformed, too long or left out; and
+    // `[DONE]` or nothing pending, which is known once `finished` is 1. In mode SSE: the stream
     // ended between events, and nothing was too long.
     uint32_t complete;
+    // `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.
+    uint32_t media;
+    // `DELTAWIRE_PROTOCOL_*`: the protocol of events that are not chunks. The first of them that
+    // has members decides.
+    uint32_t protocol;
 } deltawire_end;
 
 // A number: (negative ? -1 : 1) * digits * 10^exp10.
@@ -1231,6 +1286,18 @@ const char *deltawire_event_name(uint32_t kind);
 
 // The name of a verdict, such as `Done`; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_verdict_name(uint32_t verdict);
+
+// The name of a `DELTAWIRE_MEDIA_*`, such as `Gzip`; "?" for an unknown number, and for NONE.
+// Static, ended by NUL.
+const char *deltawire_media_name(uint32_t media);
+
+// The name of a protocol, such as `Anthropic`; "?" for an unknown number, and for NONE. Static,
+// ended by NUL.
+const char *deltawire_protocol_name(uint32_t protocol);
+
+// The name of a `DELTAWIRE_PENDING_*`, such as `Event`; "?" for an unknown number. Static, ended by
+// NUL.
+const char *deltawire_pending_name(uint32_t pending);
 
 // The name of a fault, such as `UnexpectedEnd`; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_fault_name(uint32_t fault);

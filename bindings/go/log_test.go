@@ -68,7 +68,14 @@ func logOf(r *Reader) []string {
 		lines = append(lines, "last-id "+quoted([]byte(id)))
 	}
 	end := r.End()
-	lines = append(lines, fmt.Sprintf("end %v choices=%d/%d pending=%v error=%v offset=%d", end.Verdict,
+	verdict := end.Verdict.String()
+	if end.Media != MediaNone {
+		verdict += " media=" + end.Media.String()
+	}
+	if end.Verdict == VerdictOtherProtocol && end.Protocol != ProtocolNone {
+		verdict += " protocol=" + end.Protocol.String()
+	}
+	lines = append(lines, fmt.Sprintf("end %s choices=%d/%d pending=%v error=%v offset=%d", verdict,
 		end.ChoicesFinished, end.ChoicesSeen, end.Pending, end.Failed, end.Offset))
 	if !end.Finished {
 		lines = append(lines, "the end is not the end")

@@ -322,10 +322,12 @@ func (r *Reader) Events() iter.Seq2[*Event, error] {
 func (r *Reader) End() End {
 	c := C.deltawire_end{size: C.sizeof_deltawire_end}
 	if r.block == nil || C.bridge_end_of(r.p(), &c) != C.DELTAWIRE_OK {
-		return End{}
+		return End{Verdict: VerdictEmpty}
 	}
 	return End{
 		Verdict:         Verdict(c.verdict),
+		Media:           Media(c.media),
+		Protocol:        Protocol(c.protocol),
 		Pending:         Pending(c.pending),
 		ChoicesSeen:     uint32(c.choices_seen),
 		ChoicesFinished: uint32(c.choices_finished),
@@ -339,7 +341,6 @@ func (r *Reader) End() End {
 		Offset:          uint64(c.offset),
 		Failed:          c.api_error != 0,
 		APIError:        r.apiError,
-		anyStream:       r.settings.config.mode == C.DELTAWIRE_MODE_SSE,
 	}
 }
 

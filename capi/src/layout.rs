@@ -106,7 +106,7 @@ const _: () = {
     assert!(offset_of!(deltawire_batch_result, scratch_used) == pick(12, 12, 12));
     assert!(offset_of!(deltawire_batch_result, scratch_need) == pick(16, 16, 16));
     assert!(offset_of!(deltawire_batch_result, reserved) == pick(20, 20, 20));
-    assert!(size_of::<deltawire_end>() == pick(48, 48, 48));
+    assert!(size_of::<deltawire_end>() == pick(56, 56, 56));
     assert!(align_of::<deltawire_end>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_end, size) == pick(0, 0, 0));
     assert!(offset_of!(deltawire_end, verdict) == pick(4, 4, 4));
@@ -122,6 +122,8 @@ const _: () = {
     assert!(offset_of!(deltawire_end, offset) == pick(32, 32, 32));
     assert!(offset_of!(deltawire_end, left_out) == pick(40, 40, 40));
     assert!(offset_of!(deltawire_end, complete) == pick(44, 44, 44));
+    assert!(offset_of!(deltawire_end, media) == pick(48, 48, 48));
+    assert!(offset_of!(deltawire_end, protocol) == pick(52, 52, 52));
     assert!(size_of::<deltawire_usage>() == pick(80, 80, 80));
     assert!(align_of::<deltawire_usage>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_usage, size) == pick(0, 0, 0));

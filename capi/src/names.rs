@@ -5,7 +5,8 @@ use core::ffi::c_char;
 use core::ptr;
 use deltawire::chat::Owner;
 use deltawire::delta::{Kind, Meta};
-use deltawire::Quirk;
+use deltawire::stream::{Media, Pending, Protocol};
+use deltawire::{Quirk, Verdict};
 
 /// The names of a table: a match from numbers to C strings.
 macro_rules! names {
@@ -144,19 +145,85 @@ const _: () = {
     assert!(DELTAWIRE_OWNER_DELTA == Owner::Delta as u32);
 };
 
+/// Checks numbers against the library's, and makes the function that names them.
+macro_rules! library_names {
+    ($type:ident, $function:ident; $($name:ident = $number:ident,)*) => {
+        const _: () = {
+            $(assert!($number == $type::$name as u32);)*
+        };
+
+        fn $function(number: u32) -> *const c_char {
+            match number {
+                $($number => concat!(stringify!($name), "\0").as_ptr().cast::<c_char>(),)*
+                _ => unknown(),
+            }
+        }
+    };
+}
+
+library_names! { Verdict, verdict_name;
+    Empty = DELTAWIRE_VERDICT_EMPTY,
+    NotAStream = DELTAWIRE_VERDICT_NOT_A_STREAM,
+    ApiError = DELTAWIRE_VERDICT_API_ERROR,
+    Done = DELTAWIRE_VERDICT_DONE,
+    Finished = DELTAWIRE_VERDICT_FINISHED,
+    Body = DELTAWIRE_VERDICT_BODY,
+    JsonAnswer = DELTAWIRE_VERDICT_JSON_ANSWER,
+    OtherProtocol = DELTAWIRE_VERDICT_OTHER_PROTOCOL,
+    Lost = DELTAWIRE_VERDICT_LOST,
+    Truncated = DELTAWIRE_VERDICT_TRUNCATED,
+}
+
+library_names! { Media, media_name;
+    Gzip = DELTAWIRE_MEDIA_GZIP,
+    Zstd = DELTAWIRE_MEDIA_ZSTD,
+    Binary = DELTAWIRE_MEDIA_BINARY,
+    Html = DELTAWIRE_MEDIA_HTML,
+    Text = DELTAWIRE_MEDIA_TEXT,
+}
+
+library_names! { Protocol, protocol_name;
+    Other = DELTAWIRE_PROTOCOL_OTHER,
+    Responses = DELTAWIRE_PROTOCOL_RESPONSES,
+    Anthropic = DELTAWIRE_PROTOCOL_ANTHROPIC,
+    Gemini = DELTAWIRE_PROTOCOL_GEMINI,
+    Interactions = DELTAWIRE_PROTOCOL_INTERACTIONS,
+    Ollama = DELTAWIRE_PROTOCOL_OLLAMA,
+    Cohere = DELTAWIRE_PROTOCOL_COHERE,
+}
+
+library_names! { Pending, pending_name;
+    Nothing = DELTAWIRE_PENDING_NOTHING,
+    Event = DELTAWIRE_PENDING_EVENT,
+    Json = DELTAWIRE_PENDING_JSON,
+    Line = DELTAWIRE_PENDING_LINE,
+}
+
 /// The name of a verdict, such as `Done`; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_verdict_name(verdict: u32) -> *const c_char {
-    names! { verdict, unknown(),
-        DELTAWIRE_END_EMPTY => "Empty",
-        DELTAWIRE_END_NOT_A_STREAM => "NotAStream",
-        DELTAWIRE_END_API_ERROR => "ApiError",
-        DELTAWIRE_END_DONE => "Done",
-        DELTAWIRE_END_FINISHED => "Finished",
-        DELTAWIRE_END_BODY => "Body",
-        DELTAWIRE_END_OTHER_PROTOCOL => "OtherProtocol",
-        DELTAWIRE_END_TRUNCATED => "Truncated",
-    }
+    verdict_name(verdict)
+}
+
+/// The name of a `DELTAWIRE_MEDIA_*`, such as `Gzip`; "?" for an unknown number, and for NONE.
+/// Static, ended by NUL.
+#[no_mangle]
+pub extern "C" fn deltawire_media_name(media: u32) -> *const c_char {
+    media_name(media)
+}
+
+/// The name of a protocol, such as `Anthropic`; "?" for an unknown number, and for NONE. Static,
+/// ended by NUL.
+#[no_mangle]
+pub extern "C" fn deltawire_protocol_name(protocol: u32) -> *const c_char {
+    protocol_name(protocol)
+}
+
+/// The name of a `DELTAWIRE_PENDING_*`, such as `Event`; "?" for an unknown number. Static, ended by
+/// NUL.
+#[no_mangle]
+pub extern "C" fn deltawire_pending_name(pending: u32) -> *const c_char {
+    pending_name(pending)
 }
 
 /// The name of a fault, such as `UnexpectedEnd`; "?" for an unknown number. Static, ended by NUL.

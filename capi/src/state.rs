@@ -4,22 +4,6 @@ use crate::block::{look, Phase};
 use crate::convert::{check_size, fill, str_of, usage_of};
 use crate::names::quirk_of;
 use crate::types::*;
-use deltawire::stream::Pending;
-use deltawire::Verdict;
-
-fn verdict(verdict: Verdict) -> u32 {
-    match verdict {
-        Verdict::Empty => DELTAWIRE_END_EMPTY,
-        Verdict::NotAStream => DELTAWIRE_END_NOT_A_STREAM,
-        Verdict::ApiError => DELTAWIRE_END_API_ERROR,
-        Verdict::Done => DELTAWIRE_END_DONE,
-        Verdict::Finished => DELTAWIRE_END_FINISHED,
-        Verdict::Body => DELTAWIRE_END_BODY,
-        Verdict::OtherProtocol => DELTAWIRE_END_OTHER_PROTOCOL,
-        // The last there is; a new one gets a number of its own here.
-        _ => DELTAWIRE_END_TRUNCATED,
-    }
-}
 
 /// How the stream ended, or would if it ended now. Answers OK, E_NULL, E_ALIGN, E_STATE,
 /// E_REENTRANT, E_CONFIG (`size`).
@@ -33,17 +17,10 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
             Err(status) => return status,
         };
         let end = core.machine.end();
-        let pending = match end.pending {
-            Pending::Event => DELTAWIRE_PENDING_EVENT,
-            Pending::Json => DELTAWIRE_PENDING_JSON,
-            _ => DELTAWIRE_PENDING_NOTHING,
-        };
-        let left_out = core.emitter.left_out();
-        let complete = end.is_complete() && left_out == 0;
         fill(out, |size| deltawire_end {
             size,
-            verdict: verdict(end.verdict),
-            pending,
+            verdict: end.verdict as u32,
+            pending: end.pending as u32,
             choices_seen: end.choices_seen,
             choices_finished: end.choices_finished,
             malformed: end.malformed,
@@ -53,8 +30,10 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
             body: u8::from(end.body),
             finished: u8::from(core.phase == Phase::Ended),
             offset: end.offset,
-            left_out,
-            complete: u32::from(complete),
+            left_out: end.left_out,
+            complete: u32::from(end.is_complete()),
+            media: end.media.map_or(DELTAWIRE_MEDIA_NONE, |media| media as u32),
+            protocol: end.protocol.map_or(DELTAWIRE_PROTOCOL_NONE, |protocol| protocol as u32),
         })
     }
 }

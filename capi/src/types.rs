@@ -112,8 +112,8 @@ pub struct deltawire_config {
     pub max_depth: u32,
     /// The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
     /// `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`,
-    /// `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded, which saves time. Callbacks
-    /// ignore this mask: a feed calls every callback that is not NULL.
+    /// `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded,
+    /// which saves time. Callbacks ignore this mask: a feed calls every callback that is not NULL.
     pub events: u64,
     /// Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are
     /// ignored.
@@ -667,30 +667,66 @@ pub struct deltawire_usage {
     pub rejected_prediction: u64,
 }
 
-/// The stream has no bytes, or blank lines only.
-pub const DELTAWIRE_END_EMPTY: u32 = 0;
-/// The bytes are neither an event stream nor JSON.
-pub const DELTAWIRE_END_NOT_A_STREAM: u32 = 1;
+/// The stream has no bytes, blanks only, or nothing but `[DONE]`.
+pub const DELTAWIRE_VERDICT_EMPTY: u32 = 1;
+/// The bytes are neither an event stream nor JSON; `media` is what they are.
+pub const DELTAWIRE_VERDICT_NOT_A_STREAM: u32 = 2;
 /// The API reported an error.
-pub const DELTAWIRE_END_API_ERROR: u32 = 2;
-/// The stream has `[DONE]`.
-pub const DELTAWIRE_END_DONE: u32 = 3;
+pub const DELTAWIRE_VERDICT_API_ERROR: u32 = 3;
+/// The stream has `[DONE]`, and a chunk.
+pub const DELTAWIRE_VERDICT_DONE: u32 = 4;
 /// The stream has no `[DONE]`, but every choice has a finish reason.
-pub const DELTAWIRE_END_FINISHED: u32 = 4;
+pub const DELTAWIRE_VERDICT_FINISHED: u32 = 5;
 /// The response is a whole JSON body instead of a stream, without a finish reason.
-pub const DELTAWIRE_END_BODY: u32 = 5;
-/// The stream is of another protocol, and nothing shows that it was cut. In mode SSE every stream
-/// that ends between events has this verdict.
-pub const DELTAWIRE_END_OTHER_PROTOCOL: u32 = 6;
+pub const DELTAWIRE_VERDICT_BODY: u32 = 6;
+/// The response is another whole JSON value: a list of models, an embedding.
+pub const DELTAWIRE_VERDICT_JSON_ANSWER: u32 = 7;
+/// The stream is of another protocol, which `protocol` names. In mode SSE every stream with an event
+/// has this verdict if it ends between events and nothing was too long.
+pub const DELTAWIRE_VERDICT_OTHER_PROTOCOL: u32 = 8;
+/// The stream ended between events, but something was too long, malformed or left out.
+pub const DELTAWIRE_VERDICT_LOST: u32 = 9;
 /// The stream was cut.
-pub const DELTAWIRE_END_TRUNCATED: u32 = 7;
+pub const DELTAWIRE_VERDICT_TRUNCATED: u32 = 10;
 
 /// Nothing is left over: the stream ended between events.
 pub const DELTAWIRE_PENDING_NOTHING: u32 = 0;
-/// An event that the end of the stream cut, or that lacks its blank line and is dropped.
+/// An event that the end of the stream cut, or that lacks its blank line and is not whole JSON.
 pub const DELTAWIRE_PENDING_EVENT: u32 = 1;
 /// A JSON value that the end of the stream cut.
 pub const DELTAWIRE_PENDING_JSON: u32 = 2;
+/// A line that the end of the stream cut, outside of an event: `dat`, `data: `, `: pin`.
+pub const DELTAWIRE_PENDING_LINE: u32 = 3;
+
+/// Unknown, or the verdict is another than NOT_A_STREAM.
+pub const DELTAWIRE_MEDIA_NONE: u32 = 0;
+/// gzip: decompress the body first.
+pub const DELTAWIRE_MEDIA_GZIP: u32 = 1;
+/// Zstandard: decompress the body first.
+pub const DELTAWIRE_MEDIA_ZSTD: u32 = 2;
+/// Other bytes that are not text.
+pub const DELTAWIRE_MEDIA_BINARY: u32 = 3;
+/// A page: its first byte is `<`.
+pub const DELTAWIRE_MEDIA_HTML: u32 = 4;
+/// Other text.
+pub const DELTAWIRE_MEDIA_TEXT: u32 = 5;
+
+/// The stream has no event of another protocol, or payloads are not read.
+pub const DELTAWIRE_PROTOCOL_NONE: u32 = 0;
+/// An unknown protocol.
+pub const DELTAWIRE_PROTOCOL_OTHER: u32 = 1;
+/// OpenAI Responses.
+pub const DELTAWIRE_PROTOCOL_RESPONSES: u32 = 2;
+/// Anthropic Messages.
+pub const DELTAWIRE_PROTOCOL_ANTHROPIC: u32 = 3;
+/// Gemini `generateContent`.
+pub const DELTAWIRE_PROTOCOL_GEMINI: u32 = 4;
+/// Gemini Interactions.
+pub const DELTAWIRE_PROTOCOL_INTERACTIONS: u32 = 5;
+/// Ollama's own.
+pub const DELTAWIRE_PROTOCOL_OLLAMA: u32 = 6;
+/// Cohere's own.
+pub const DELTAWIRE_PROTOCOL_COHERE: u32 = 7;
 
 /// How a stream ended, or would have ended if its last byte was read. The caller sets `size`: the
 /// library writes no more bytes than that, and zeroes the members that it does not know.
@@ -699,8 +735,7 @@ pub const DELTAWIRE_PENDING_JSON: u32 = 2;
 pub struct deltawire_end {
     /// `sizeof(deltawire_end)`; `DELTAWIRE_END_INIT` sets it.
     pub size: u32,
-    /// `DELTAWIRE_END_*`: the first that applies, in the order of their numbers. The verdict does
-    /// not include losses on the way: see `complete`.
+    /// `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers.
     pub verdict: u32,
     /// `DELTAWIRE_PENDING_*`.
     pub pending: u32,
@@ -725,10 +760,15 @@ pub struct deltawire_end {
     /// How many events had deltas that were left out (`DELTAWIRE_EV_LIMIT`).
     pub left_out: u32,
     /// 1: the response is complete, or would be if the stream ended now. That needs `[DONE]`, a
-    /// finish reason of every choice, or a whole body; and nothing malformed, too long, left out, or
-    /// cut by the end of the stream, which is known once `finished` is 1. In mode SSE: the stream
+    /// finish reason of every choice, or a whole body; nothing malformed, too long or left out; and
+    /// `[DONE]` or nothing pending, which is known once `finished` is 1. In mode SSE: the stream
     /// ended between events, and nothing was too long.
     pub complete: u32,
+    /// `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.
+    pub media: u32,
+    /// `DELTAWIRE_PROTOCOL_*`: the protocol of events that are not chunks. The first of them that
+    /// has members decides.
+    pub protocol: u32,
 }
 
 /// Field of a message: `id`.

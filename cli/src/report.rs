@@ -54,7 +54,7 @@ pub struct Met<C> {
 
 /// Reports how the stream ended and what was odd about it; gives the exit status.
 pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) -> u8 {
-    complain(format_args!("verdict: {}", end.verdict));
+    complain(format_args!("verdict: {end}"));
     if is_foreign(end) {
         opening.name_foreign();
     }
@@ -71,6 +71,7 @@ pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) 
     match end.pending {
         Pending::Event => complain("the stream ended inside an event"),
         Pending::Json => complain("the stream ended inside a JSON value"),
+        Pending::Line => complain("the stream ended inside a line"),
         _ => {}
     }
     for &quirk in Quirk::ALL {
@@ -103,8 +104,8 @@ fn status(end: &End) -> u8 {
     match end.verdict {
         _ if end.is_complete() => 0,
         _ if end.api_error => API_ERROR,
-        Verdict::Truncated | Verdict::Done | Verdict::Finished | Verdict::Body => TRUNCATED,
-        // Empty, no stream, another protocol, and what a later version may tell apart.
+        Verdict::Truncated | Verdict::Lost | Verdict::Done | Verdict::Finished | Verdict::Body => TRUNCATED,
+        // Empty, no stream, another value or protocol, and what a later version may tell apart.
         _ => NO_STREAM,
     }
 }

@@ -733,7 +733,6 @@ static void put_quirks(logbook *log, const deltawire_parser *p)
 
 void log_close(logbook *log, const deltawire_parser *p)
 {
-    static const char *const pendings[] = {"Nothing", "Event", "Json"};
     deltawire_end end = DELTAWIRE_END_INIT;
     deltawire_str id = {NULL, 0};
     deltawire_status status = deltawire_last_event_id(p, &id);
@@ -752,10 +751,18 @@ void log_close(logbook *log, const deltawire_parser *p)
     if (log->only == ALL_KINDS && log->frame_end != end.offset) log_bad(log, "the frames end at", log->frame_end);
     text_str(&log->lines, "end ");
     text_str(&log->lines, deltawire_verdict_name(end.verdict));
+    if (end.media) {
+        text_str(&log->lines, " media=");
+        text_str(&log->lines, deltawire_media_name(end.media));
+    }
+    if (end.verdict == DELTAWIRE_VERDICT_OTHER_PROTOCOL && end.protocol) {
+        text_str(&log->lines, " protocol=");
+        text_str(&log->lines, deltawire_protocol_name(end.protocol));
+    }
     put_number(&log->lines, " choices=", end.choices_finished);
     put_number(&log->lines, "/", end.choices_seen);
     text_str(&log->lines, " pending=");
-    text_str(&log->lines, end.pending < 3 ? pendings[end.pending] : "?");
+    text_str(&log->lines, deltawire_pending_name(end.pending));
     text_str(&log->lines, end.api_error ? " error=true" : " error=false");
     put_number(&log->lines, " offset=", end.offset);
     text_str(&log->lines, "\n");

@@ -233,11 +233,12 @@ static int exit_status(void)
     deltawire_end end = DELTAWIRE_END_INIT;
     check(deltawire_end_of(parser, &end), "deltawire_end_of");
     switch (end.verdict) {
-    case DELTAWIRE_END_DONE:
-    case DELTAWIRE_END_FINISHED:
-    case DELTAWIRE_END_BODY: return 0;
-    case DELTAWIRE_END_API_ERROR: return 2;
-    case DELTAWIRE_END_TRUNCATED: return 3;
+    case DELTAWIRE_VERDICT_DONE:
+    case DELTAWIRE_VERDICT_FINISHED:
+    case DELTAWIRE_VERDICT_BODY: return 0;
+    case DELTAWIRE_VERDICT_API_ERROR: return 2;
+    case DELTAWIRE_VERDICT_LOST:
+    case DELTAWIRE_VERDICT_TRUNCATED: return 3;
     default: return 4;
     }
 }

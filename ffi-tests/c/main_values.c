@@ -94,8 +94,11 @@ static void names(void)
         "REFUSAL", "TOOL_CALL", "TOOL_NAME", "TOOL_ARGUMENTS", "FUNCTION_NAME", "FUNCTION_ARGUMENTS", "AUDIO", "LOGPROBS",
         "MESSAGE", "FINISH", "CHOICE_ERROR", "USAGE", "ERROR", "MALFORMED", "TOO_LONG", "COMMENT_TOO_LONG", "LIMIT",
         "QUIRK", "DONE", "PAYLOAD", "META", "ANNOTATION"};
-    static const char *const verdicts[] = {"Empty", "NotAStream", "ApiError", "Done",
-                                           "Finished", "Body", "OtherProtocol", "Truncated"};
+    static const char *const verdicts[] = {"Empty", "NotAStream", "ApiError", "Done", "Finished", "Body", "JsonAnswer",
+                                           "OtherProtocol", "Lost", "Truncated"};
+    static const char *const medias[] = {"Gzip", "Zstd", "Binary", "Html", "Text"};
+    static const char *const protocols[] = {"Other", "Responses", "Anthropic", "Gemini", "Interactions", "Ollama", "Cohere"};
+    static const char *const pendings[] = {"Nothing", "Event", "Json", "Line"};
     static const char *const faults[] = {"UnexpectedEnd", "UnexpectedByte", "TrailingBytes", "TooDeep", "BadNumber",
                                          "BadLiteral", "BadEscape", "RawControl", "IllFormedUtf8"};
     uint32_t i, known;
@@ -111,7 +114,12 @@ static void names(void)
         CHECK_OF(name, strcmp(deltawire_event_name(i), name) == 0);
     }
     CHECK(strcmp(deltawire_event_name(DELTAWIRE_EV_FRAME), "FRAME") == 0);
-    for (i = 0; i < 8; i++) CHECK_OF(verdicts[i], strcmp(deltawire_verdict_name(i), verdicts[i]) == 0);
+    for (i = 0; i < 10; i++) CHECK_OF(verdicts[i], strcmp(deltawire_verdict_name(i + 1), verdicts[i]) == 0);
+    for (i = 0; i < 5; i++) CHECK_OF(medias[i], strcmp(deltawire_media_name(i + 1), medias[i]) == 0);
+    for (i = 0; i < 7; i++) CHECK_OF(protocols[i], strcmp(deltawire_protocol_name(i + 1), protocols[i]) == 0);
+    for (i = 0; i < 4; i++) CHECK_OF(pendings[i], strcmp(deltawire_pending_name(i), pendings[i]) == 0);
+    CHECK(strcmp(deltawire_verdict_name(0), "?") == 0 && strcmp(deltawire_media_name(0), "?") == 0);
+    CHECK(strcmp(deltawire_protocol_name(0), "?") == 0 && strcmp(deltawire_pending_name(4), "?") == 0);
     for (i = 0; i < 9; i++) CHECK_OF(faults[i], strcmp(deltawire_fault_name(i + 1), faults[i]) == 0);
     for (known = 0; deltawire_quirk_code(known); known++) {
         const char *code = deltawire_quirk_code(known), *name = deltawire_quirk_name(known);
@@ -610,9 +618,9 @@ static void usages(void)
     CHECK(deltawire_last_usage(p, &usage) == OK && usage.has == 7 && usage.total == 7);
     CHECK(deltawire_end_of(p, &end) == OK && !end.finished && end.offset == sizeof first + sizeof second + sizeof third - 3);
     CHECK(deltawire_finish(p, NULL, NULL) == OK && deltawire_end_of(p, &end) == OK && end.finished);
-    CHECK(end.verdict == DELTAWIRE_END_TRUNCATED && end.size == sizeof end);
+    CHECK(end.verdict == DELTAWIRE_VERDICT_TRUNCATED && end.size == sizeof end);
     CHECK(deltawire_reset(p) == OK && deltawire_last_usage(p, &usage) == ABSENT);
-    CHECK(deltawire_end_of(p, &end) == OK && end.verdict == DELTAWIRE_END_EMPTY && end.offset == 0 && !end.finished);
+    CHECK(deltawire_end_of(p, &end) == OK && end.verdict == DELTAWIRE_VERDICT_EMPTY && end.offset == 0 && !end.finished);
 }
 
 typedef struct {

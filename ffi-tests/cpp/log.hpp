@@ -271,11 +271,12 @@ inline test::lines close(const deltawire::parser &parser, collected &&got, bool 
     }
     if (const auto id = parser.last_event_id()) got.lines.push_back("last-id " + in_quotes(*id));
     const deltawire::end_info end = parser.end();
-    const char *pending = end.pending == deltawire::pending::nothing ? "Nothing"
-                          : end.pending == deltawire::pending::event ? "Event"
-                                                                     : "Json";
-    got.lines.push_back("end " + std::string(to_string(end.how)) + " choices=" + std::to_string(end.choices_finished) +
-                        "/" + std::to_string(end.choices_seen) + " pending=" + pending +
+    std::string ended = "end " + std::string(to_string(end.how));
+    if (end.media != deltawire::media::none) ended += " media=" + std::string(to_string(end.media));
+    if (end.how == deltawire::verdict::other_protocol && end.protocol != deltawire::protocol::none)
+        ended += " protocol=" + std::string(to_string(end.protocol));
+    got.lines.push_back(ended + " choices=" + std::to_string(end.choices_finished) + "/" +
+                        std::to_string(end.choices_seen) + " pending=" + std::string(to_string(end.pending)) +
                         " error=" + (end.api_error ? "true" : "false") + " offset=" + std::to_string(end.offset));
     std::vector<std::pair<std::string, std::uint64_t>> rows;
     for (std::uint32_t number = 0; number < DELTAWIRE_QUIRKS; number++) {

@@ -116,7 +116,7 @@ OFFSET(deltawire_batch_result, scratch_used, 12, 12, 12);
 OFFSET(deltawire_batch_result, scratch_need, 16, 16, 16);
 OFFSET(deltawire_batch_result, reserved, 20, 20, 20);
 
-SIZE(deltawire_end, 48, 48, 48);
+SIZE(deltawire_end, 56, 56, 56);
 ALIGN(deltawire_end, 8, 8, 4);
 OFFSET(deltawire_end, size, 0, 0, 0);
 OFFSET(deltawire_end, verdict, 4, 4, 4);
@@ -132,6 +132,8 @@ OFFSET(deltawire_end, finished, 31, 31, 31);
 OFFSET(deltawire_end, offset, 32, 32, 32);
 OFFSET(deltawire_end, left_out, 40, 40, 40);
 OFFSET(deltawire_end, complete, 44, 44, 44);
+OFFSET(deltawire_end, media, 48, 48, 48);
+OFFSET(deltawire_end, protocol, 52, 52, 52);
 
 SIZE(deltawire_usage, 80, 80, 80);
 ALIGN(deltawire_usage, 8, 8, 4);

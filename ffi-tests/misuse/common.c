@@ -324,7 +324,7 @@ void works(deltawire_parser *p) {
     is("end", deltawire_end_of(p, &end), DELTAWIRE_OK);
     is("offset", (long long)end.offset, (long long)len);
     is("finished", end.finished, 1);
-    is("verdict", end.verdict, DELTAWIRE_END_TRUNCATED);
+    is("verdict", end.verdict, DELTAWIRE_VERDICT_TRUNCATED);
     is("error_quirk", deltawire_error_quirk(p), DELTAWIRE_QUIRKS);
     is("error_offset", (long long)deltawire_error_offset(p), 0);
     is("user_code", deltawire_user_code(p), 0);

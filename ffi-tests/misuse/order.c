@@ -41,7 +41,7 @@ static void nothing_came(void) {
     p = make(512, NULL);
     is("finish", deltawire_finish(p, &callbacks, NULL), DELTAWIRE_OK);
     is("end", deltawire_end_of(p, &end), DELTAWIRE_OK);
-    is("verdict", end.verdict, DELTAWIRE_END_EMPTY);
+    is("verdict", end.verdict, DELTAWIRE_VERDICT_EMPTY);
     is("finished", end.finished, 1);
     is("offset", (long long)end.offset, 0);
     is("usage", deltawire_last_usage(p, &usage), DELTAWIRE_ABSENT);
@@ -76,7 +76,7 @@ static void no_callbacks(void) {
     is("consumed", (long long)consumed, (long long)sizeof ONE_LONG - 1);
     is("finish", deltawire_finish(p, NULL, NULL), DELTAWIRE_OK);
     is("end", deltawire_end_of(p, &end), DELTAWIRE_OK);
-    is("verdict", end.verdict, DELTAWIRE_END_FINISHED);
+    is("verdict", end.verdict, DELTAWIRE_VERDICT_FINISHED);
 }
 
 static void after_the_end(void) {

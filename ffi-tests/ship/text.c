@@ -20,5 +20,5 @@ int main(void) {
     while ((n = fread(input, 1, sizeof input, stdin)) > 0)
         if (deltawire_feed(p, input, n, &cbs, stdout, &consumed) != DELTAWIRE_OK || consumed != n) return 1;
     if (deltawire_finish(p, &cbs, stdout) != DELTAWIRE_OK || deltawire_end_of(p, &end) != DELTAWIRE_OK) return 1;
-    return end.verdict == DELTAWIRE_END_DONE ? 0 : 1;
+    return end.verdict == DELTAWIRE_VERDICT_DONE ? 0 : 1;
 }

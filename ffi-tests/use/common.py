@@ -9,7 +9,8 @@ import server  # noqa: E402
 
 FLUSHES = ["whole", "bytes", "lines", "utf8", "midline&seed=3", "crlf", "random&seed=5", "random&max=1448&seed=8"]
 VERDICTS = {  # of the C interface, to the exit status of the command
-    "Done": 0, "Finished": 0, "Body": 0, "ApiError": 2, "Truncated": 3, "Empty": 4, "NotAStream": 4, "OtherProtocol": 4,
+    "Done": 0, "Finished": 0, "Body": 0, "ApiError": 2, "Truncated": 3, "Lost": 3, "Empty": 4, "NotAStream": 4, "OtherProtocol": 4,
+    "JsonAnswer": 4,
 }
 failures = []
 

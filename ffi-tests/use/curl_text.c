@@ -180,13 +180,14 @@ static int get(struct stream *s, const char *url) {
             curl_easy_strerror(code), s->stuck ? ", parser: " : "", s->stuck ? deltawire_status_text(s->stuck) : "");
     deltawire_reset(s->parser);
     /* Without [DONE], a connection that was cut may have held more. */
-    if (end.complete) return end.verdict == DELTAWIRE_END_FINISHED && code != CURLE_OK ? 3 : 0;
+    if (end.complete) return end.verdict == DELTAWIRE_VERDICT_FINISHED && code != CURLE_OK ? 3 : 0;
     switch (end.verdict) {
-    case DELTAWIRE_END_DONE:
-    case DELTAWIRE_END_FINISHED:
-    case DELTAWIRE_END_BODY:
-    case DELTAWIRE_END_TRUNCATED: return 3;
-    case DELTAWIRE_END_API_ERROR: return 2;
+    case DELTAWIRE_VERDICT_DONE:
+    case DELTAWIRE_VERDICT_FINISHED:
+    case DELTAWIRE_VERDICT_BODY:
+    case DELTAWIRE_VERDICT_LOST:
+    case DELTAWIRE_VERDICT_TRUNCATED: return 3;
+    case DELTAWIRE_VERDICT_API_ERROR: return 2;
     default: return 4;
     }
 }

@@ -207,6 +207,8 @@ pub(crate) enum Hint {
     None,
     /// The event is named `error`, or its payload came in a field named `error`.
     Error,
+    /// It is a whole body, without a field: with a message in words and nothing else it is an error.
+    Body,
 }
 
 /// Segments that an index can have.

@@ -3,7 +3,7 @@
 use super::index::{top, Hint, Index, Seen};
 use super::page::Behind;
 use super::pass::walk;
-use super::scalar::{is_empty_object, is_error, member_of};
+use super::scalar::{is_empty_object, is_error, member_of, members_of, nested_words, string_of, text_of};
 use crate::json::{JsonError, Kind, Value};
 
 /// What a payload is, beside its index.
@@ -36,7 +36,7 @@ fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
     let is_chat = index.choices > 0
         || index.top.has(top::CHOICES)
         // Other protocols have usage too, but also a type.
-        || index.top.has(top::USAGE) && !index.top.has(top::TYPE)
+        || index.top.has(top::USAGE) && !index.top.has(top::TYPE) && object.is_empty()
         || object.starts_with(b"chat.completion")
         || object.starts_with(b"text_completion");
     let has_error = value(top::ERROR).is_some_and(is_error);
@@ -44,7 +44,11 @@ fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
         && (hint == Hint::Error
             || is(top::TYPE, "error")
             || object == b"error"
-            || value(top::DETAIL).is_some_and(is_error) && !is_chat);
+            || !is_chat
+                && match hint {
+                    Hint::Body => is_error_body(Value::from_raw(payload.trim_ascii())),
+                    _ => value(top::DETAIL).is_some_and(is_error),
+                });
     let is_object = |member| value(member).is_some_and(|value| value.kind() == Kind::Object);
     let has_usage = is_object(top::USAGE) || is_object(top::X_GROQ);
     index.facts.chat = is_chat;
@@ -52,6 +56,20 @@ fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
     index.facts.error_is_whole |= is_whole;
     index.list.behind.add(Behind::USAGE, has_usage);
     index.list.behind.add(Behind::ERROR, has_error || is_whole);
+}
+
+/// Whether a body without `error` and `choices` is an error: it has a message in words, and neither an answer nor a success.
+#[inline(never)]
+fn is_error_body(body: Value<'_>) -> bool {
+    let names = ["message", "detail", "errors", "data", "result", "code", "success"];
+    let [message, detail, errors, data, result, code, success] = members_of(body, names);
+    let has_words = [message, detail].into_iter().flatten().any(|value| string_of(value).is_some());
+    let is_code_of_success = code.and_then(text_of).is_some_and(|code| code == "0" || code == "200");
+    (has_words || nested_words(errors, detail).is_some())
+        && data.is_none()
+        && result.is_none()
+        && !is_code_of_success
+        && success.and_then(|value| value.as_bool()) != Some(true)
 }
 
 /// `usage`, if it is an object and not empty; else `x_groq.usage`.

@@ -28,6 +28,20 @@ impl Balance {
         self.closed
     }
 
+    /// Whether the object ended, and nothing but space came behind it, of what [`follow`](Self::follow) saw.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.closed && !self.other
+    }
+
+    /// Follows `bytes`, also behind the object.
+    pub(crate) fn follow(&mut self, bytes: &[u8]) {
+        let behind = if self.closed { Some(0) } else { self.feed(bytes) };
+        let behind = behind.and_then(|at| bytes.get(at..)).filter(|_| !self.other).unwrap_or_default();
+        let other = behind.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+        visit!(other.map_or(behind.len(), |at| at.saturating_add(1)));
+        self.other |= other.is_some();
+    }
+
     /// Follows `bytes`. Gives the offset one past the byte that closes the object.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
         if self.other || self.closed {

@@ -99,7 +99,7 @@ const STREAM: &str = concat!(
     "retry: 30\n\nid: 9\n\ndata: {bad\n\ndata:\n\ndata: {\"error\":{\"message\":\"e\"}}\n\n",
     "event: error\ndata: words\n\n",
     "data: {\"choices\":[{\"index\":4294967296,\"delta\":{\"content\":\"x\"}}]}\n\n",
-    "data: {\"choices\":[{\"index\":3,\"delta\":{\"content\":\"\\ud83d\"}}]}\n\ndata: [DONE]\n\n: bye",
+    "data: {\"choices\":[{\"index\":3,\"delta\":{\"content\":\"\\ud83d\"}}]}\n\ndata: [DONE]\n\n: bye\n",
 );
 
 /// What is said of it, but for the payloads: the kind, the range, the texts, then what is not 0.
@@ -170,10 +170,10 @@ const SAID: &[&str] = &[
     "48 1196..1258 code=1 number=64",
     "28 1258..1272",
     "48 1258..1272 number=268435456",
-    "2 1272..1277 +bye",
-    "48 1272..1277 number=4",
-    "8 1277..1277 +\u{fffd} choice=3",
-    "27 1277..1277 code=21",
+    "2 1272..1278 @bye",
+    "48 1272..1278 number=4",
+    "8 1278..1278 +\u{fffd} choice=3",
+    "27 1278..1278 code=21",
 ];
 
 #[test]

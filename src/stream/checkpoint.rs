@@ -85,7 +85,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         match self.after {
             After::Trailing(_) => store.len(),
             _ if looked_at => store.len(),
-            After::Release => self.kept.lasting(),
+            After::Release | After::Done => self.kept.lasting(),
             After::Unstage | After::Nothing => self.kept.retained(),
         }
     }
@@ -102,7 +102,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 None => false,
             };
         }
-        if self.after == After::Release {
+        if matches!(self.after, After::Release | After::Done) {
             // As the next step begins: the event was emitted, and is over.
             self.kept.clear();
         }

@@ -1,9 +1,10 @@
 //! The end of a block: what was its payload?
 
 use super::config::{Framing, Payload, Validate};
-use super::end::Pending;
+use super::end::{Failed, Lines, Pending};
 use super::found::{Found, Span};
 use super::machine::{After, Block, Machine, Next};
+use super::protocol::Protocol;
 use crate::chat::index::{Hint, Seen};
 use crate::chat::read::{plain_text, read, Read};
 use crate::sse::block;
@@ -19,7 +20,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !self.block.open {
             return Next::Go;
         }
-        if self.block.raw && !self.facts.fields {
+        if self.block.raw && self.facts.lines == Lines::Unknown {
             return Next::Go;
         }
         let end = self.offset.saturating_add(end as u64);
@@ -83,8 +84,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         end: u64,
         unterminated: bool,
     ) -> Found {
+        // Alone in the body, as far as is known.
+        let is_body = self.block.raw && !self.in_array && self.facts.is_bodiless();
         if self.block.raw {
-            let quirk = if self.facts.fields {
+            let quirk = if self.facts.lines != Lines::Unknown {
                 Quirk::JsonBetweenEvents
             } else if self.facts.raw_values == 0 {
                 Quirk::JsonBody
@@ -92,7 +95,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Quirk::Ndjson
             };
             self.block.quirks.insert(quirk);
-            self.facts.raw_values = self.facts.raw_values.saturating_add(1);
+            self.raw_value();
         }
         if unterminated {
             self.block.quirks.insert(Quirk::UnterminatedEvent);
@@ -104,6 +107,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let payload = data.of(window, store.bytes());
         if self.config.payload == Payload::Opaque {
             self.index.frame = frame;
+            self.facts.foreign = true;
             return self.told(Found::Sse(span));
         }
         let trimmed = payload.trim_ascii();
@@ -114,14 +118,20 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         self.after_done();
         let name = name_span.of(window, store.bytes());
-        let hint = if self.block.error_field || name == b"error" { Hint::Error } else { Hint::None };
-        if hint == Hint::None && (trimmed.is_empty() || trimmed.first() == Some(&b':')) {
+        let hint = match self.block.error_field || name == b"error" {
+            true => Hint::Error,
+            false if is_body => Hint::Body,
+            false => Hint::None,
+        };
+        let is_strict = self.config.validate == Validate::Strict;
+        if hint != Hint::Error && (trimmed.is_empty() || !is_strict && trimmed.first() == Some(&b':')) {
             self.index.frame = frame;
             self.block.quirks.insert(Quirk::KeepAliveData);
             return self.told(Found::KeepAlive(span));
         }
         let limits = self.config.limits;
-        let plain = hint == Hint::None && name.is_empty();
+        // What ends an event of several in a block ends no event elsewhere.
+        let plain = hint == Hint::None && name.is_empty() && !self.block.quirks.contains(Quirk::SeveralValues);
         if SLOTS > 0 && plain && data.place == block::Place::Input {
             if let (Some(start), Some(end)) = (frame.0.checked_sub(self.offset), frame.1.checked_sub(self.offset)) {
                 let event = window.get(start as usize..end as usize).unwrap_or_default();
@@ -159,7 +169,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 (Found::Chunk(span), None)
             }
             Err(fault) => {
-                self.facts.error |= hint == Hint::Error;
+                if hint == Hint::Error {
+                    self.fails();
+                }
+                if self.block.raw {
+                    self.facts.sniff.foreign(payload);
+                }
                 self.facts.malformed = self.facts.malformed.saturating_add(1);
                 (Found::Malformed(span, fault), None)
             }
@@ -173,9 +188,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 return self.told(Found::KeepAlive(span));
             }
             let payload_is_null = self.index.quirks.contains(Quirk::NullChunk) && !facts.chat;
-            self.facts.foreign |= !facts.chat && !facts.error && !payload_is_null;
+            if !facts.chat && !facts.error && !payload_is_null {
+                self.facts.foreign = true;
+                self.facts.protocol = self.facts.protocol.or_else(|| Protocol::of(&self.index, payload, name));
+            }
             self.facts.chat |= facts.chat;
-            self.facts.error |= facts.error;
+            if facts.error {
+                self.fails();
+            }
             self.facts.body |= self.block.raw && facts.message && !facts.delta;
             self.index.list.follows = self.facts.seen.overlaps(choices.all);
             self.facts.seen.add(choices.all);
@@ -186,8 +206,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.index.quirks = self.block.quirks;
                 self.memo.forget_shown();
             }
-        } else {
-            self.facts.foreign |= named;
+        } else if named {
+            self.facts.foreign = true;
+            self.facts.protocol = self.facts.protocol.or_else(|| Protocol::of_type(name));
         }
         let Some(at) = trailing else { return self.told(found) };
         // They are delivered by the next step, when the window is another one.
@@ -199,36 +220,43 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.told(Found::Chunk(value))
     }
 
+    /// The event reports an error.
+    fn fails(&mut self) {
+        let failed = if self.block.raw { Failed::Raw } else { Failed::Field };
+        self.facts.failed = self.facts.failed.max(failed);
+    }
+
     /// The stream ended in this block.
     pub(super) fn last_block<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
         if !self.block.open {
-            return None;
-        }
-        if self.block.raw {
-            self.facts.pending = Pending::Json;
-            return None;
-        }
-        self.facts.pending = Pending::Event;
-        if self.config.framing == Framing::Spec || self.block.skipping || !self.kept.has_data() {
+            if self.in_array && self.facts.raw_values > 0 {
+                self.facts.pending = Pending::Json;
+            }
             return None;
         }
         let payload = self.kept.data_span().of(&[], store.bytes());
+        if self.block.raw {
+            self.facts.pending = Pending::Json;
+            self.facts.sniff.foreign(payload);
+            return None;
+        }
+        let pending = core::mem::replace(&mut self.facts.pending, Pending::Event);
+        let drops = self.config.framing == Framing::Spec || self.config.payload == Payload::Opaque;
+        if drops || self.block.skipping || !self.kept.has_data() {
+            return None;
+        }
         let trimmed = payload.trim_ascii();
         visit!(payload.len() - trimmed.len() + 2);
         let is_error = self.block.error_field || self.kept.name_span().of(&[], store.bytes()) == b"error";
-        let whole = self.config.payload == Payload::Opaque
-            || trimmed == DONE
-            || trimmed.is_empty()
-            || trimmed.first() == Some(&b':')
-            || {
-                self.memo.forget_shown();
-                let read = read(&mut self.index, payload, Hint::None, self.config.limits.max_depth);
-                read.is_ok_and(|read| payload.get(read.end..).unwrap_or(&[]).trim_ascii().is_empty())
-            };
-        if !whole && !is_error {
+        let whole = trimmed == DONE || is_error && !trimmed.is_empty() || {
+            self.memo.forget_shown();
+            let read = read(&mut self.index, payload, Hint::None, self.config.limits.max_depth);
+            read.is_ok_and(|read| payload.get(read.end..).unwrap_or(&[]).trim_ascii().is_empty())
+        };
+        if !whole {
             return None;
         }
-        self.facts.pending = Pending::Nothing;
+        self.facts.pending = pending;
         Some(self.dispatch(store, &[], self.offset, true))
     }
 }

@@ -121,7 +121,6 @@ struct Full;
 pub struct Emitter {
     frames: Frames,
     usage: Option<TokenCounts>,
-    left_out: u32,
     ended: bool,
     is_pending: bool,
     /// The pending event.
@@ -160,7 +159,6 @@ impl Emitter {
         Emitter {
             frames: Frames::START,
             usage: None,
-            left_out: 0,
             ended: false,
             is_pending: false,
             found: Found::NeedMore,
@@ -182,11 +180,6 @@ impl Emitter {
     /// The last token counts.
     pub fn usage(&self) -> Option<&TokenCounts> {
         self.usage.as_ref()
-    }
-
-    /// How many events had deltas that the tracker left out.
-    pub fn left_out(&self) -> u32 {
-        self.left_out
     }
 
     /// Whether an event was emitted in part.
@@ -471,6 +464,9 @@ impl Emitter {
         }
         let machine = &mut *env.machine;
         machine.count(quirks);
+        if self.limit.is_some() {
+            machine.leave_out();
+        }
         let offset = if self.found == Found::NeedMore { machine.offset() } else { machine.index().frame.0 };
         self.outcome(quirks.and(machine.config().errors), offset, env.sink)
     }
@@ -554,7 +550,6 @@ impl Emitter {
                 let limit = Delta { code: error.number(), ..Delta::new(Kind::Limit) };
                 self.frames.add(Kind::Limit);
                 self.put(context, limit, Stage::Limit, sink)?;
-                self.left_out = self.left_out.saturating_add(1);
             }
             self.unreported = structural | self.quirks;
         }

@@ -1,29 +1,37 @@
 //! How a stream ended: the verdict and its facts.
 
+use super::media::{Media, Sniff};
+use super::protocol::Protocol;
 use crate::chat::index::ChoiceSet;
 use core::fmt;
 
-/// What became of a stream, in one word. The first that holds, in this order.
+/// What became of a stream, in one word: the first that holds, in the order of the numbers, which are those of the C
+/// interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// No byte came, or blank lines only.
-    Empty,
-    /// What came is no event stream, and no JSON either.
-    NotAStream,
+    /// Nothing came, or blanks only, or nothing but `[DONE]`.
+    Empty = 1,
+    /// What came is no event stream, and no JSON either. [`End::media`] is what it is instead.
+    NotAStream = 2,
     /// The API reported an error, in whatever place.
-    ApiError,
-    /// `[DONE]` came.
-    Done,
+    ApiError = 3,
+    /// `[DONE]` came, and a chunk.
+    Done = 4,
     /// Every choice that was seen has a finish reason.
-    Finished,
+    Finished = 5,
     /// A whole JSON body came instead of a stream, without a finish reason; with one it is [`Finished`](Verdict::Finished).
     /// [`End::body`] is set for both.
-    Body,
-    /// A stream of another protocol: events, none of them a chunk.
-    OtherProtocol,
+    Body = 6,
+    /// Another whole JSON value: a list of models, an embedding.
+    JsonAnswer = 7,
+    /// A stream of another protocol: events, none of them a chunk. [`End::protocol`] names it.
+    OtherProtocol = 8,
+    /// The stream ended between events, but something was too long, malformed or left out.
+    Lost = 9,
     /// The stream was cut: no `[DONE]`, and a choice without a finish reason, or none at all.
-    Truncated,
+    Truncated = 10,
 }
 
 impl Verdict {
@@ -36,7 +44,9 @@ impl Verdict {
             Verdict::Done => "done",
             Verdict::Finished => "finished, without [DONE]",
             Verdict::Body => "a whole JSON body instead of a stream",
+            Verdict::JsonAnswer => "a JSON value that is no completion",
             Verdict::OtherProtocol => "an event stream of another protocol",
+            Verdict::Lost => "lost: parts of the stream could not be read",
             Verdict::Truncated => "truncated: the stream was cut",
         }
     }
@@ -48,17 +58,21 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What was left when the stream ended.
+/// What was left when the stream ended: whatever began and did not end. Nothing is emitted for it; its bytes are in the last
+/// [`Frame`](super::Frame).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
 #[non_exhaustive]
 pub enum Pending {
     /// Nothing: the stream ended between events.
     #[default]
-    Nothing,
-    /// An event that was cut, or that the standard's framing drops for want of a blank line.
-    Event,
+    Nothing = 0,
+    /// An event that was cut, or that has no blank line and is not whole JSON.
+    Event = 1,
     /// A raw JSON value that was cut.
-    Json,
+    Json = 2,
+    /// A line that was cut, outside of an event: `dat`, `data: `, `: pin`.
+    Line = 3,
 }
 
 /// The verdict, with its facts.
@@ -69,6 +83,11 @@ pub enum Pending {
 pub struct End {
     /// The verdict.
     pub verdict: Verdict,
+    /// What came instead of an event stream, if the verdict is [`NotAStream`](Verdict::NotAStream).
+    pub media: Option<Media>,
+    /// The protocol of events that are no chunks: the first of them that has members decides. None if none came, or payloads
+    /// are not looked into.
+    pub protocol: Option<Protocol>,
     /// `[DONE]` came.
     pub done: bool,
     /// How many choices were seen, by their indexes. All from 127 on count as one.
@@ -81,13 +100,17 @@ pub struct End {
     pub body: bool,
     /// What was left over.
     pub pending: Pending,
-    /// How many payloads, or rests of payloads, could not be read. The verdict does not count them.
+    /// How many payloads, or rests of payloads, could not be read.
     pub malformed: u32,
-    /// How many events and comments were over a limit and discarded. The verdict does not count them.
+    /// How many events and comments were over a limit and discarded.
     pub too_long: u32,
     /// How many messages so far were other than what was reported of the ones before, as far as a tracker saw them
     /// ([`Quirk::ReplacedMessage`](crate::Quirk::ReplacedMessage)). The verdict does not count them.
     pub replaced: u32,
+    /// How many events had deltas that were left out, because a table was full or an index out of range. Who tracks deltas
+    /// knows: [`Parser::feed`](super::Parser::feed) and an [`Emitter`](super::Emitter) count here, who pulls adds to it by
+    /// [`with_left_out`](End::with_left_out).
+    pub left_out: u32,
     /// How many bytes were read.
     pub offset: u64,
     /// Payloads are not looked into: any event stream will do.
@@ -96,13 +119,12 @@ pub struct End {
 
 impl End {
     /// Whether the response is whole: `[DONE]` came, or every choice has a finish reason, or it is a whole body; nothing was
-    /// malformed, too long or replaced; and the stream did not end inside an event. Of a stream whose payloads are not looked
-    /// into ([`Payload::Opaque`](super::Payload::Opaque)): it ended between events, and nothing was too long.
+    /// malformed, too long, left out or replaced; and `[DONE]` came or nothing is [pending](Pending). Of a stream whose payloads are
+    /// not looked into ([`Payload::Opaque`](super::Payload::Opaque)): it ended between events, and nothing was too long.
     ///
     /// Ask when the stream has [ended](super::Parser::finish): what it ended inside of is not known before.
     ///
-    /// What a [`Tracker`](crate::track::Tracker) or an assembler left out because its table was full is not known here: see
-    /// [`Stop`](super::Stop) and [`Handler::limit`](super::Handler::limit), or what the assembler answered.
+    /// What an assembler left out because its table was full is not known here: see what it answered.
     ///
     /// ```
     /// let ended = |mut stream: &[u8]| {
@@ -113,7 +135,7 @@ impl End {
     /// };
     /// assert!(ended(b"data: {\"choices\":[]}\n\ndata: [DONE]\n\n")?.is_complete());
     /// assert!(!ended(b"data: {\"choices\":[]}\n\n")?.is_complete());
-    /// let end = ended(b"data: {\"choices\":[}\n\ndata: [DONE]\n\n")?;
+    /// let end = ended(b"data: {\"choices\":[]}\n\ndata: oops\n\ndata: [DONE]\n\n")?;
     /// assert_eq!((end.verdict, end.malformed, end.is_complete()), (deltawire::Verdict::Done, 1, false));
     /// # Ok::<(), deltawire::Error>(())
     /// ```
@@ -121,131 +143,321 @@ impl End {
         let came_to_its_end = match self.verdict {
             Verdict::Done | Verdict::Finished | Verdict::Body => true,
             Verdict::OtherProtocol => self.opaque,
-            Verdict::Empty | Verdict::NotAStream | Verdict::ApiError | Verdict::Truncated => false,
+            Verdict::Empty
+            | Verdict::NotAStream
+            | Verdict::ApiError
+            | Verdict::JsonAnswer
+            | Verdict::Lost
+            | Verdict::Truncated => false,
         };
-        let is_lost = self.malformed > 0 || self.too_long > 0 || self.replaced > 0;
-        came_to_its_end && self.pending == Pending::Nothing && !is_lost
+        let lost_nothing = self.malformed == 0 && self.too_long == 0 && self.left_out == 0 && self.replaced == 0;
+        came_to_its_end && lost_nothing && (self.done || self.pending == Pending::Nothing)
     }
+}
+
+impl End {
+    /// The same where so many more events had deltas that were left out: for who pulls and has a
+    /// [`Tracker`](crate::track::Tracker) of its own, which answers that with an error.
+    #[must_use]
+    pub fn with_left_out(self, events: u32) -> End {
+        let left_out = self.left_out.saturating_add(events);
+        let is_lost = self.verdict == Verdict::Truncated && self.pending == Pending::Nothing && left_out > 0;
+        End { left_out, verdict: if is_lost { Verdict::Lost } else { self.verdict }, ..self }
+    }
+}
+
+/// The verdict in words, with what came instead of a stream or whose protocol it is.
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.verdict, self.media, self.protocol) {
+            (Verdict::NotAStream, Some(media), _) => write!(f, "{}: {media}", self.verdict),
+            (Verdict::OtherProtocol, _, Some(protocol)) => write!(f, "{}: {protocol}", self.verdict),
+            (verdict, ..) => fmt::Display::fmt(&verdict, f),
+        }
+    }
+}
+
+/// The most that is known of the lines that came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Lines {
+    /// No field and no comment.
+    #[default]
+    Unknown,
+    Comments,
+    Fields,
+}
+
+/// Where an error came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Failed {
+    #[default]
+    No,
+    /// In JSON without a field.
+    Raw,
+    /// In a field of an event stream.
+    Field,
 }
 
 /// What the machine notes on the way.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    /// A line that is not blank came.
-    pub(crate) lines: bool,
-    /// A field of an event stream came, or a comment.
-    pub(crate) fields: bool,
-    /// How many raw JSON values came.
-    pub(crate) raw_values: u32,
+    pub(crate) sniff: Sniff,
+    pub(crate) lines: Lines,
+    /// A line ended, or a part of it came, that is no field, no comment and no JSON.
+    pub(crate) junk: bool,
+    /// How many raw JSON objects came.
+    pub(crate) raw_values: u8,
+    /// How many raw JSON values came, an array being one.
+    pub(crate) whole_values: u8,
     pub(crate) done: bool,
-    pub(crate) error: bool,
+    pub(crate) failed: Failed,
     pub(crate) chat: bool,
     pub(crate) body: bool,
-    /// An event came that is no chunk: JSON, or with a name.
+    /// An event came that is no chunk: JSON, or with a name, or one that is not looked into.
     pub(crate) foreign: bool,
+    pub(crate) protocol: Option<Protocol>,
     pub(crate) seen: ChoiceSet,
     pub(crate) finished: ChoiceSet,
     pub(crate) pending: Pending,
     pub(crate) malformed: u32,
     pub(crate) too_long: u32,
+    pub(crate) left_out: u32,
 }
 
 impl Facts {
+    /// Nothing came but blanks and comments.
+    pub(super) fn is_bodiless(&self) -> bool {
+        self.lines != Lines::Fields && self.raw_values == 0 && !self.junk
+    }
+
+    /// What came instead of an event stream, if it did.
+    fn media(&self) -> Option<Media> {
+        let is_text = self.junk && self.lines != Lines::Fields;
+        let media = self.sniff.media().or(is_text.then_some(Media::Text))?;
+        let has_event = match media {
+            // No event stream begins so, whatever else its lines look like.
+            Media::Gzip | Media::Zstd | Media::Html => false,
+            Media::Binary => self.foreign && self.lines == Lines::Fields,
+            Media::Text => self.foreign || self.failed != Failed::No,
+        };
+        (!self.chat && self.failed != Failed::Field && !has_event).then_some(media)
+    }
+
     pub(crate) fn end(&self, offset: u64, opaque: bool) -> End {
-        let verdict = if !self.lines {
+        let lost = self.malformed > 0 || self.too_long > 0 || self.left_out > 0;
+        let between = self.pending == Pending::Nothing;
+        let media = self.media();
+        let came = self.chat || self.foreign || self.failed != Failed::No || self.raw_values > 0;
+        let verdict = if self.sniff == Sniff::Blank || self.done && !came && media.is_none() && between && !lost {
             Verdict::Empty
-        } else if !self.fields && self.raw_values == 0 && !self.done && self.pending != Pending::Json {
+        } else if media.is_some() {
             Verdict::NotAStream
-        } else if self.error {
+        } else if self.failed != Failed::No {
             Verdict::ApiError
-        } else if self.done {
+        } else if self.done && self.chat {
             Verdict::Done
         } else if !self.seen.is_empty() && self.seen == self.finished {
             Verdict::Finished
         } else if self.body {
             Verdict::Body
-        } else if self.foreign && !self.chat && self.pending == Pending::Nothing {
+        } else if self.is_json_answer() && between && !lost {
+            Verdict::JsonAnswer
+        } else if self.foreign && !self.chat && !(opaque && (lost || !between)) {
             Verdict::OtherProtocol
+        } else if between && lost {
+            Verdict::Lost
         } else {
             Verdict::Truncated
         };
         End {
             verdict,
+            media: media.filter(|_| verdict == Verdict::NotAStream),
+            protocol: (self.foreign && !opaque).then(|| self.protocol.unwrap_or(Protocol::Other)),
             done: self.done,
             choices_seen: self.seen.len(),
             choices_finished: self.finished.len(),
-            api_error: self.error,
+            api_error: self.failed != Failed::No,
             body: self.body,
             pending: self.pending,
             malformed: self.malformed,
             too_long: self.too_long,
             replaced: 0,
+            left_out: self.left_out,
             offset,
             opaque,
         }
+    }
+
+    /// One JSON value and nothing else, of no protocol that is known.
+    fn is_json_answer(&self) -> bool {
+        let alone = self.lines == Lines::Unknown && !self.junk && !self.done && self.whole_values == 1;
+        alone && self.foreign && !self.chat && matches!(self.protocol, None | Some(Protocol::Other))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{End, Facts, Pending, Verdict};
+    use super::{ChoiceSet, End, Facts, Failed, Lines, Media, Pending, Protocol, Sniff, Verdict};
+
+    type Note = fn(&mut Facts);
 
     /// Of nothing but what `note` notes.
     fn end(opaque: bool, note: impl FnOnce(&mut Facts)) -> End {
-        let mut facts = Facts { lines: true, fields: true, foreign: opaque, ..Facts::default() };
+        let mut facts = Facts { sniff: Sniff::Other, lines: Lines::Fields, ..Facts::default() };
         note(&mut facts);
         facts.end(0, opaque)
     }
 
-    type Note = fn(&mut Facts);
-
-    /// Of each verdict one, and whether that is complete where nothing was lost.
-    const VERDICTS: [(Note, Verdict, bool); 8] = [
-        (|facts| facts.lines = false, Verdict::Empty, false),
-        (|facts| facts.fields = false, Verdict::NotAStream, false),
-        (|facts| (facts.error, facts.done) = (true, true), Verdict::ApiError, false),
-        (|facts| facts.done = true, Verdict::Done, true),
-        (|facts| (facts.seen, facts.finished) = (one(), one()), Verdict::Finished, true),
-        (|facts| facts.body = true, Verdict::Body, true),
-        (|facts| facts.foreign = true, Verdict::OtherProtocol, false),
-        (|facts| facts.chat = true, Verdict::Truncated, false),
-    ];
-
-    fn one() -> super::ChoiceSet {
-        let mut set = super::ChoiceSet::EMPTY;
+    fn one() -> ChoiceSet {
+        let mut set = ChoiceSet::EMPTY;
         set.insert(0);
         set
     }
 
+    /// In their order: each with what makes it so, and whether that is complete where nothing was lost.
+    const VERDICTS: [(Note, Verdict, bool); 10] = [
+        (|facts| facts.sniff = Sniff::Blank, Verdict::Empty, false),
+        (|facts| facts.sniff = Sniff::Html, Verdict::NotAStream, false),
+        (|facts| facts.failed = Failed::Raw, Verdict::ApiError, false),
+        (|facts| (facts.done, facts.chat) = (true, true), Verdict::Done, true),
+        (|facts| (facts.seen, facts.finished) = (one(), one()), Verdict::Finished, true),
+        (|facts| facts.body = true, Verdict::Body, true),
+        (
+            |facts| (facts.lines, facts.whole_values, facts.foreign) = (Lines::Unknown, 1, true),
+            Verdict::JsonAnswer,
+            false,
+        ),
+        (|facts| facts.foreign = true, Verdict::OtherProtocol, false),
+        (|facts| facts.malformed = 1, Verdict::Lost, false),
+        (|facts| facts.chat = true, Verdict::Truncated, false),
+    ];
+
     #[test]
-    fn what_is_complete_came_to_its_end() {
-        for (note, verdict, complete) in VERDICTS {
-            let end = end(false, note);
-            assert_eq!((end.verdict, end.is_complete()), (verdict, complete));
+    fn the_first_verdict_that_holds_counts() {
+        for (at, (note, verdict, complete)) in VERDICTS.into_iter().enumerate() {
+            let alone = end(false, note);
+            assert_eq!((alone.verdict, alone.is_complete()), (verdict, complete));
+            assert_eq!(usize::from(verdict as u8), at + 1);
+            for (other, behind, _) in VERDICTS.into_iter().skip(at + 1) {
+                let both = end(false, |facts| {
+                    other(facts);
+                    note(facts);
+                });
+                // A chunk is no page, another protocol or another value; what was lost is no whole value.
+                let excludes = match verdict {
+                    Verdict::NotAStream | Verdict::JsonAnswer | Verdict::OtherProtocol => {
+                        matches!(behind, Verdict::Done | Verdict::Truncated)
+                    }
+                    _ => false,
+                };
+                let lost = verdict == Verdict::JsonAnswer && behind == Verdict::Lost;
+                let expected = match (verdict, behind) {
+                    _ if lost => Verdict::OtherProtocol,
+                    _ if excludes => behind,
+                    _ => verdict,
+                };
+                assert_eq!(both.verdict, expected, "{verdict:?} and {behind:?}");
+            }
         }
-        let events = end(true, |_| {});
-        assert_eq!((events.verdict, events.is_complete()), (Verdict::OtherProtocol, true));
-        let nothing = end(true, |facts| facts.lines = false);
-        assert_eq!((nothing.verdict, nothing.is_complete()), (Verdict::Empty, false));
+    }
+
+    #[test]
+    fn done_alone_is_empty() {
+        let notes: [(Note, Verdict); 6] = [
+            (|_| (), Verdict::Empty),
+            (|facts| facts.chat = true, Verdict::Done),
+            (|facts| facts.foreign = true, Verdict::OtherProtocol),
+            (|facts| facts.malformed = 1, Verdict::Lost),
+            (|facts| facts.pending = Pending::Line, Verdict::Truncated),
+            (|facts| facts.failed = Failed::Field, Verdict::ApiError),
+        ];
+        for (note, verdict) in notes {
+            let end = end(false, |facts| {
+                facts.done = true;
+                note(facts);
+            });
+            assert_eq!((end.verdict, end.is_complete()), (verdict, verdict == Verdict::Done));
+        }
     }
 
     #[test]
     fn what_lost_something_is_not_complete() {
-        let losses: [Note; 4] = [
-            |facts| facts.malformed = 1,
-            |facts| facts.too_long = 1,
+        let losses: [Note; 3] = [|facts| facts.malformed = 1, |facts| facts.too_long = 1, |facts| facts.left_out = 1];
+        let cuts: [Note; 3] = [
             |facts| facts.pending = Pending::Event,
             |facts| facts.pending = Pending::Json,
+            |facts| facts.pending = Pending::Line,
         ];
-        for lose in losses {
-            for (note, verdict, _) in VERDICTS.into_iter().filter(|(.., complete)| *complete) {
+        for (note, verdict, _) in VERDICTS.into_iter().filter(|(.., complete)| *complete) {
+            for (at, lose) in losses.into_iter().chain(cuts).enumerate() {
                 let end = end(false, |facts| {
                     note(facts);
                     lose(facts);
                 });
-                assert_eq!((end.verdict, end.is_complete()), (verdict, false));
+                // Behind `[DONE]` something may have begun.
+                let complete = verdict == Verdict::Done && at >= losses.len();
+                assert_eq!((end.verdict, end.is_complete()), (verdict, complete));
             }
-            assert!(!end(true, lose).is_complete());
         }
+        for pending in [Pending::Nothing, Pending::Event] {
+            let expected = if pending == Pending::Nothing { Verdict::Lost } else { Verdict::Truncated };
+            for lose in losses {
+                let end = end(false, |facts| {
+                    lose(facts);
+                    facts.pending = pending;
+                });
+                assert_eq!(end.verdict, expected);
+            }
+            let added = end(false, |facts| facts.pending = pending).with_left_out(2);
+            assert_eq!((added.verdict, added.left_out), (expected, 2));
+        }
+        assert_eq!(end(false, |_| ()).with_left_out(0).verdict, Verdict::Truncated);
+    }
+
+    #[test]
+    fn any_events_will_do_where_they_are_not_looked_into() {
+        let events = end(true, |facts| facts.foreign = true);
+        assert_eq!((events.verdict, events.is_complete()), (Verdict::OtherProtocol, true));
+        let cut = end(true, |facts| (facts.foreign, facts.pending) = (true, Pending::Line));
+        assert_eq!((cut.verdict, cut.is_complete()), (Verdict::Truncated, false));
+        let lost = end(true, |facts| (facts.foreign, facts.too_long) = (true, 1));
+        assert_eq!((lost.verdict, lost.is_complete()), (Verdict::Lost, false));
+        let comments = end(true, |facts| facts.lines = Lines::Comments);
+        assert_eq!((comments.verdict, comments.is_complete()), (Verdict::Truncated, false));
+    }
+
+    #[test]
+    fn what_is_no_stream_has_no_chunk_and_no_error_from_a_field() {
+        for sniff in [Sniff::Gzip, Sniff::Zstd, Sniff::Html, Sniff::Binary] {
+            let notes: [(Note, bool); 5] = [
+                (|_| (), true),
+                (|facts| facts.failed = Failed::Raw, true),
+                (|facts| facts.lines = Lines::Comments, true),
+                (|facts| facts.failed = Failed::Field, false),
+                (|facts| facts.chat = true, false),
+            ];
+            for (note, expected) in notes {
+                let end = end(false, |facts| {
+                    facts.sniff = sniff;
+                    note(facts);
+                });
+                assert_eq!(
+                    (end.verdict == Verdict::NotAStream, end.media),
+                    (expected, sniff.media().filter(|_| expected))
+                );
+            }
+        }
+        for (lines, text) in [(Lines::Unknown, true), (Lines::Comments, true), (Lines::Fields, false)] {
+            let end = end(false, |facts| (facts.lines, facts.junk) = (lines, true));
+            assert_eq!(end.media, text.then_some(Media::Text));
+        }
+    }
+
+    #[test]
+    fn numbers_are_in_order() {
+        assert!(Media::ALL.iter().enumerate().all(|(at, media)| *media as usize == at + 1));
+        assert!(Protocol::ALL.iter().enumerate().all(|(at, protocol)| *protocol as usize == at + 1));
+        let pending = [Pending::Nothing, Pending::Event, Pending::Json, Pending::Line];
+        assert!(pending.iter().enumerate().all(|(at, pending)| *pending as usize == at));
     }
 }

@@ -4,8 +4,8 @@
 extern crate std;
 
 use super::{
-    Config, Emitter, Event, Flow, Found, Handler, Machine, Malformed, Outcome, Parser, Payload, Pending, Place, Record,
-    Records, Validate, Verdict,
+    Config, Emitter, Event, Flow, Found, Framing, Handler, Machine, Malformed, Outcome, Parser, Payload, Pending,
+    Place, Record, Records, Validate, Verdict,
 };
 use crate::track::Tracker;
 use crate::{Growing, Limits, Movable, Quirk};
@@ -96,10 +96,12 @@ fn verdicts_are_said_in_words() {
     for (stream, due) in [
         (&b""[..], "nothing came"),
         (b"<html>\n", "not an event stream"),
-        (b"data: [DONE]\n\n", "done"),
+        (b"data: [DONE]\n\n", "nothing came"),
+        (b"data: {\"choices\":[]}\n\ndata: [DONE]\n\n", "done"),
+        (b"{\"object\":\"list\",\"data\":[]}\n", "no completion"),
         (b"data: {\"a\":1}\n", "another protocol"),
         (b"event: name\ndata: text\n\n", "another protocol"),
-        (b"data: text\n\n", "truncated"),
+        (b"data: text\n\n", "lost"),
         (b"data: null\n\n", "truncated"),
     ] {
         assert!(verdict(stream).contains(due), "{} {due}", verdict(stream));
@@ -205,7 +207,7 @@ fn a_batch_keeps_counts_and_what_was_left_out() {
     let (mut machine, mut tracker, mut batch) =
         (Machine::<2>::new(Config::default()), Tracker::<1, 1>::new(), Emitter::new());
     let (mut store, mut scratch, mut records) = (vec![0; 512], vec![0; 512], [Record::default(); 64]);
-    assert_eq!((batch.usage(), batch.left_out(), batch.is_pending()), (None, 0, false));
+    assert_eq!((batch.usage(), batch.is_pending()), (None, false));
     let stream = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}],\"usage\":{\"total_tokens\":7}}\n\n\
         data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}},{\"index\":2,\"delta\":{\"content\":\"c\"}}]}\n\n\
         data: {\"choices\":[{\"index\":3,\"delta\":{\"content\":\"d\"}}]}\n\n";
@@ -225,7 +227,7 @@ fn a_batch_keeps_counts_and_what_was_left_out() {
     assert_eq!(fill(&mut batch, &mut records, stream), (stream.len(), Outcome::Done));
     assert!(!batch.is_pending());
     assert_eq!(batch.usage().map(|usage| (usage.has, usage.counts[2])), Some((4, 7)));
-    assert_eq!(batch.left_out(), 2);
+    assert_eq!(machine.end().left_out, 2);
 }
 
 #[test]
@@ -363,8 +365,50 @@ fn events_that_are_not_looked_into_are_another_protocol() {
     for payload in [Payload::Opaque, Payload::Chunks] {
         let mut parser = parser(Config { payload, ..Config::default() });
         shown(&mut parser, b"data: text\n\n");
-        let due = if payload == Payload::Opaque { Verdict::OtherProtocol } else { Verdict::Truncated };
+        let due = if payload == Payload::Opaque { Verdict::OtherProtocol } else { Verdict::Lost };
         assert_eq!(parser.end().verdict, due);
+    }
+}
+
+/// What began and did not end is pending, and nothing is emitted for it.
+#[test]
+fn a_stream_that_is_not_looked_into_ends_between_events() {
+    let whole = b"event: e\ndata: x\n\n: ping\n";
+    for (rest, verdict, pending) in [
+        (&b""[..], Verdict::OtherProtocol, Pending::Nothing),
+        (b"data: y\n", Verdict::Truncated, Pending::Event),
+        (b"data: y", Verdict::Truncated, Pending::Event),
+        (b"data: ", Verdict::Truncated, Pending::Line),
+        (b"dat", Verdict::Truncated, Pending::Line),
+        (b": pin", Verdict::Truncated, Pending::Line),
+        (b"other", Verdict::Truncated, Pending::Line),
+        (b"\x00other\n", Verdict::OtherProtocol, Pending::Nothing),
+    ] {
+        let stream = [whole, rest].concat();
+        for framing in [Framing::Lenient, Framing::Spec] {
+            for cut in 0..=stream.len() {
+                let mut parser = parser(Config { payload: Payload::Opaque, framing, ..Config::default() });
+                let mut events = 0;
+                for mut piece in [&stream[..cut], &stream[cut..]] {
+                    while parser.next(&mut piece).unwrap().is_some() {
+                        events += 1;
+                    }
+                }
+                assert!(parser.finish().unwrap().is_none());
+                let end = parser.end();
+                let complete = pending == Pending::Nothing;
+                assert_eq!(
+                    (events, end.verdict, end.pending, end.is_complete()),
+                    (2, verdict, pending, complete),
+                    "{rest:?}"
+                );
+            }
+        }
+    }
+    for (stream, verdict) in [(&b": ping\n\n"[..], Verdict::Truncated), (b"<p>\ndata: x\n\n", Verdict::NotAStream)] {
+        let mut parser = parser(Config { payload: Payload::Opaque, ..Config::default() });
+        shown(&mut parser, stream);
+        assert_eq!((parser.end().verdict, parser.end().is_complete()), (verdict, false));
     }
 }
 
@@ -381,8 +425,8 @@ fn what_was_odd_about_an_event_counts_though_it_is_too_long() {
 #[test]
 fn a_last_event_needs_no_blank_line_if_it_is_whole_or_an_error() {
     let cases: [(&[u8], Option<&str>); 8] = [
-        (b"data:\n", Some("KeepAlive")),
-        (b"data: : ping\n", Some("KeepAlive")),
+        (b"data:\n", None),
+        (b"data: : ping\n", None),
         (b"data: [DONE]\n", Some("Done")),
         (b"data: {}\n", Some("Chunk")),
         (b"error: words\n", Some("Chunk")),

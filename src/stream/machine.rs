@@ -8,8 +8,9 @@
 //! The answers must not depend on how the bytes were cut. Therefore: every limit is a function of the bytes so far;
 //! an event is found at the CR of a CRLF that ends it; and nothing is decided by what happens to lie in the slice.
 
-use super::config::{Config, Payload};
-use super::end::{End, Facts};
+use super::config::{Config, Framing, Payload};
+use super::dispatch::DONE;
+use super::end::{self, End, Facts, Pending};
 use super::found::{in_place, Found, Place, Span, Step};
 use super::memo::Memo;
 use crate::chat::Index;
@@ -36,7 +37,7 @@ pub(super) struct Block {
     pub(super) start: u64,
     /// Brackets of the payload, as far as `scanned`.
     pub(super) balance: Balance,
-    pub(super) scanned: usize,
+    pub(super) scanned: u32,
 }
 
 /// What the current line is.
@@ -59,6 +60,8 @@ pub(super) enum Line {
     ErrorColon,
     /// Unknown; so many bytes of `[DONE]` so far. `SPACED` after a `[` and space.
     Bracket(u8),
+    /// A further `data` line, behind a payload that is whole; so many bytes of `[DONE]` so far, and nothing else.
+    NextDone(u8),
     /// In a raw JSON value.
     Raw,
     /// Behind a raw JSON value.
@@ -77,6 +80,8 @@ pub(super) enum After {
     Unstage,
     /// Bytes behind a sound payload, in the storage, are to be delivered.
     Trailing(Span),
+    /// The line behind the event was `[DONE]`.
+    Done,
 }
 
 /// How far `finish` has come.
@@ -147,8 +152,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     pub fn with_slots(mut config: Config) -> Self {
         const { assert!(SLOTS <= 4, "SLOTS is 0 to 4") };
         config.limits.max_depth = config.limits.max_depth.min(Limits::MAX_DEPTH);
-        // Whatever it is, it is no stream of chunks.
-        let facts = Facts { foreign: config.payload == Payload::Opaque, ..Facts::default() };
         Machine {
             config,
             lines: Lines::new(),
@@ -164,7 +167,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             in_array: false,
             after: After::Nothing,
             ending: Ending::Open,
-            facts,
+            facts: Facts::default(),
             counts: [0; Quirk::ALL.len()],
             index: Index::new(),
             memo: Memo::NEW,
@@ -208,7 +211,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Whether the block of what was found last is over, or there was none.
     pub(crate) fn closed(&self) -> bool {
         match self.after {
-            After::Release => true,
+            After::Release | After::Done => true,
             After::Unstage => !self.block.open,
             After::Nothing | After::Trailing(_) => false,
         }
@@ -228,7 +231,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// The quirks of the event found last.
     pub(crate) fn quirks(&self) -> QuirkSet {
         match self.after {
-            After::Release | After::Trailing(_) => self.block.quirks,
+            After::Release | After::Trailing(_) | After::Done => self.block.quirks,
             After::Nothing | After::Unstage => QuirkSet::EMPTY,
         }
     }
@@ -264,6 +267,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
+    /// Deltas of an event were left out.
+    pub(super) fn leave_out(&mut self) {
+        self.facts.left_out = self.facts.left_out.saturating_add(1);
+    }
+
     /// Reads on until something is found or the window is used up. The bytes from `consumed` on are to be given again.
     #[inline]
     pub fn step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
@@ -277,6 +285,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline(never)]
     pub(super) fn read<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
         (self.rested, self.in_payload) = (false, false);
+        // As long as these bytes decide nothing, the step takes all of them.
+        self.facts.sniff.begin(window);
         if let Some(found) = self.begin(store) {
             return Step { consumed: 0, found };
         }
@@ -297,7 +307,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if !self.lines.in_line() {
                 self.line_start = self.offset.saturating_add(at as u64);
             }
-            let saved = self.block.raw.then(|| self.lines.clone());
+            let saved = (self.block.raw || self.kept.has_data()).then(|| self.lines.clone());
             let piece = if matches!(self.line, Line::Raw | Line::AfterRaw) && self.lines.in_line() {
                 // There may be many values in what is left of the line: do not look for its end at each of them.
                 let so_far = if self.line == Line::Raw { self.kept.data_len() } else { 0 };
@@ -343,16 +353,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         self.silent = self.silent.max(self.silent_next);
         if self.ending == Ending::Open {
-            let saved = self.lines.clone();
-            let piece = self.lines.finish();
             self.ending = Ending::Lines;
-            match piece.map_or(Next::Go, |piece| self.piece(store, &[], piece, 0)) {
-                Next::Go | Next::Found(Found::NeedMore) | Next::Within(_, Found::NeedMore) => {}
-                Next::Found(found) | Next::Within(_, found) => return found,
-                Next::Again(found) => {
-                    self.lines = saved;
-                    self.ending = Ending::Open;
-                    return found;
+            if let Some(piece) = self.lines.finish() {
+                match self.last_line(store, piece) {
+                    Next::Go | Next::Found(Found::NeedMore) | Next::Within(_, Found::NeedMore) => {}
+                    // Only the first piece of a line is read again, and that is none.
+                    Next::Found(found) | Next::Within(_, found) | Next::Again(found) => return found,
                 }
             }
         }
@@ -363,6 +369,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
         }
         Found::NeedMore
+    }
+
+    /// The stream ended in this line. What ends by itself, and the payload so far, count; of anything else nothing is known.
+    fn last_line<S: Storage + ?Sized>(&mut self, store: &mut S, piece: Piece<'_>) -> Next {
+        let has_value = !piece.first && matches!(piece.field, Field::Data | Field::Unknown);
+        let is_next = matches!(self.line, Line::NextDone(matched) if usize::from(matched) < DONE.len());
+        if !has_value || is_next && piece.field == Field::Data {
+            self.facts.pending = Pending::Line;
+            return Next::Go;
+        }
+        let next = self.piece(store, &[], piece, 0);
+        if matches!(self.line, Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon) {
+            self.facts.pending = Pending::Line;
+        }
+        next
     }
 
     /// Forgets what was delivered; delivers what is left of it.
@@ -378,6 +399,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             After::Unstage => {
                 self.kept.unstage();
                 None
+            }
+            After::Done => {
+                self.block = Block::default();
+                store.shrink(self.kept.lasting());
+                self.name = Span::NONE;
+                self.index.frame = (self.line_start, self.offset);
+                Some(self.done())
             }
             After::Trailing(span) => {
                 self.after = After::Release;
@@ -397,12 +425,22 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let (start, quirks) = (self.block.start, self.block.quirks);
         let Block { raw, balance, .. } = self.block;
         self.facts.too_long = self.facts.too_long.saturating_add(1);
-        self.facts.raw_values = self.facts.raw_values.saturating_add(u32::from(raw));
+        if raw {
+            self.raw_value();
+        }
         self.index.frame = (start, start);
         self.block = Block { open: true, skipping: true, start, quirks, raw, balance, ..Block::default() };
         self.kept.clear();
         self.line = Line::Skip;
         Found::TooLong
+    }
+
+    /// A raw JSON value came.
+    pub(super) fn raw_value(&mut self) {
+        self.facts.raw_values = self.facts.raw_values.saturating_add(1);
+        if !self.in_array {
+            self.facts.whole_values = self.facts.whole_values.saturating_add(1);
+        }
     }
 
     /// What was to be skipped is over.
@@ -431,7 +469,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if piece.field == Field::Blank {
             return self.blank(store, window, end);
         }
-        self.facts.lines = true;
         // Where the value lies in the window: behind it comes the one byte that ends the line, if it does.
         let value_end = end.saturating_sub(usize::from(piece.last));
         let start = value_end.saturating_sub(piece.value.len());
@@ -449,11 +486,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.unknown(store, window, piece, start);
         }
         if piece.first {
-            self.facts.fields = true;
+            let lines = if piece.field == Field::Comment { end::Lines::Comments } else { end::Lines::Fields };
+            self.facts.lines = self.facts.lines.max(lines);
             self.in_array = false;
             self.line = match piece.field {
                 Field::Data if self.block.raw => {
                     return Next::Again(self.dispatch(store, window, self.line_start, false));
+                }
+                Field::Data if self.may_be_next(store, window, piece.value) => {
+                    if piece.value.first() == Some(&b'{') {
+                        self.block.quirks.insert(Quirk::SeveralValues);
+                        return Next::Again(self.dispatch(store, window, self.line_start, false));
+                    }
+                    Line::NextDone(0)
                 }
                 Field::Data => Line::Payload,
                 Field::Event => Line::Name,
@@ -476,6 +521,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let line_end = self.offset.saturating_add(end as u64);
         let fits = match self.line {
             Line::Payload => self.kept.data(store, window, &piece, start).is_ok(),
+            Line::NextDone(matched) => return self.next_done(store, window, piece, start, matched),
             Line::Name => self.kept.name(store, &piece, start).is_ok(),
             Line::Id => {
                 // What is staged comes behind the payload.
@@ -494,6 +540,47 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         } else {
             Next::Found(self.too_long())
         }
+    }
+
+    /// Whether the value of a further `data` line may be another event: the payload so far is a whole JSON object, and this
+    /// begins with a brace or as `[DONE]` does. Servers that end events with a single LF send that.
+    fn may_be_next<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8], value: &[u8]) -> bool {
+        matches!(value.first(), Some(b'{' | b'['))
+            && self.kept.has_data()
+            && self.config.framing == Framing::Lenient
+            && self.config.payload == Payload::Chunks
+            && self.data_is_whole(store, window)
+    }
+
+    /// A piece of a further `data` line behind a payload that is whole: `matched` bytes of `[DONE]` came before it.
+    fn next_done<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        piece: Piece<'_>,
+        start: usize,
+        matched: u8,
+    ) -> Next {
+        let (before, rest) = DONE.split_at_checked(usize::from(matched)).unwrap_or_default();
+        if !rest.starts_with(piece.value) || piece.last && rest.len() != piece.value.len() {
+            // It is more of the payload.
+            self.line = Line::Payload;
+            let held = Piece { value: before, first: true, last: false, ..piece };
+            let fits = before.is_empty() || self.kept.data(store, window, &held, 0).is_ok();
+            let piece = Piece { first: before.is_empty(), ..piece };
+            return match fits && self.kept.data(store, window, &piece, start).is_ok() {
+                true => Next::Go,
+                false => Next::Found(self.too_long()),
+            };
+        }
+        self.line = Line::NextDone(matched.saturating_add(piece.value.len() as u8));
+        if !piece.last {
+            return Next::Go;
+        }
+        self.block.quirks.insert(Quirk::SeveralValues);
+        let found = self.dispatch(store, window, self.line_start, false);
+        self.after = After::Done;
+        Next::Found(found)
     }
 
     fn comment<S: Storage + ?Sized>(

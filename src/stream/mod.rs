@@ -23,8 +23,10 @@ mod handler;
 #[cfg(test)]
 mod linear_tests;
 mod machine;
+mod media;
 mod memo;
 mod parser;
+mod protocol;
 mod quick;
 #[cfg(test)]
 mod quick_tests;
@@ -46,6 +48,8 @@ pub use found::{Found, Place, Span, Step};
 pub use frames::{Frame, Frames};
 pub use handler::{Fed, Flow, Handler, Stop};
 pub use machine::Machine;
+pub use media::Media;
 pub use parser::Parser;
+pub use protocol::Protocol;
 pub use record::{Record, FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
 pub use records::Records;

@@ -2,6 +2,7 @@
 //! none.
 
 use super::config::Validate;
+use super::end::Lines;
 use super::found::{Found, Place, Span, Step};
 use super::machine::{After, Ending, Line, Machine, Next};
 use super::memo::{Rules, HEAD};
@@ -168,14 +169,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let between = match self.after {
             After::Release => true,
             After::Nothing => !self.block.open,
-            After::Unstage | After::Trailing(_) => false,
+            After::Unstage | After::Trailing(_) | After::Done => false,
         };
         between
             && self.lines.is_at_start()
             && self.silent_next <= self.silent
             && !self.in_array
-            && self.facts.lines
-            && self.facts.fields
+            && self.facts.lines == Lines::Fields
             && !self.facts.done
             && self.ending == Ending::Open
     }

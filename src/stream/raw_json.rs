@@ -6,6 +6,7 @@
 
 use super::config::{Framing, Payload};
 use super::dispatch::DONE;
+use super::end::Lines;
 use super::found::Found;
 use super::machine::{Block, Ending, Line, Machine, Next};
 use crate::sse::{Field, Held, Piece};
@@ -86,13 +87,24 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.kept.data(store, window, &piece, start).is_ok()
     }
 
-    /// Whether the data so far is an object that has not ended. Looks at each byte once.
+    /// Whether the data so far is an object that has not ended.
     fn data_is_open<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
-        let payload = self.kept.data_span().of(window, store.bytes());
-        let fresh = payload.get(self.block.scanned..).unwrap_or(&[]);
-        self.block.balance.feed(fresh);
-        self.block.scanned = payload.len();
+        self.follow_data(store, window);
         self.block.balance.is_open()
+    }
+
+    /// Whether the data so far is an object that ended, with nothing behind it.
+    pub(super) fn data_is_whole<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
+        self.follow_data(store, window);
+        self.block.balance.is_whole()
+    }
+
+    /// Looks at each byte of the data once.
+    fn follow_data<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) {
+        let payload = self.kept.data_span().of(window, store.bytes());
+        let fresh = payload.get(self.block.scanned as usize..).unwrap_or(&[]);
+        self.block.balance.follow(fresh);
+        self.block.scanned = payload.len() as u32;
     }
 
     fn error_name(&mut self, byte: u8) {
@@ -130,14 +142,22 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     self.line = Line::ErrorName(0);
                     continue;
                 }
-                Line::Space => self.line = Line::Skip,
+                Line::Space => {
+                    self.line = Line::Skip;
+                    continue;
+                }
                 Line::AfterRaw if is_space(byte) => {}
-                Line::ErrorName(_) => self.error_name(byte),
+                Line::ErrorName(_) => {
+                    self.error_name(byte);
+                    if self.line == Line::Skip {
+                        continue;
+                    }
+                }
                 Line::ErrorColon => {
                     self.open();
                     self.block.error_field = true;
                     self.block.quirks.insert(Quirk::ErrorField);
-                    self.facts.fields = true;
+                    self.facts.lines = Lines::Fields;
                     self.line = Line::Payload;
                     if byte != b' ' {
                         continue;
@@ -145,14 +165,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 Line::Bracket(1 | SPACED) if is_space(byte) => self.line = Line::Bracket(SPACED),
                 Line::Bracket(1 | SPACED) if byte == b'{' => {
-                    self.in_array = true;
+                    self.begin_array();
                     self.begin_raw(start.saturating_add(at));
                     continue;
                 }
+                Line::Bracket(1 | SPACED) if byte == b']' => {
+                    // An array of nothing.
+                    self.begin_array();
+                    (self.in_array, self.facts.foreign) = (false, true);
+                    self.line = Line::AfterRaw;
+                }
                 Line::Bracket(6) if is_space(byte) => {}
                 Line::Bracket(n) => {
-                    let matches = n != SPACED && DONE.get(usize::from(n)) == Some(&byte);
-                    self.line = if matches { Line::Bracket(n.saturating_add(1)) } else { Line::Skip };
+                    if n == SPACED || DONE.get(usize::from(n)) != Some(&byte) {
+                        self.line = Line::Skip;
+                        continue;
+                    }
+                    self.line = Line::Bracket(n.saturating_add(1));
                 }
                 Line::AfterRaw if self.in_array && byte == b',' => {}
                 Line::AfterRaw if self.in_array && byte == b']' => self.in_array = false,
@@ -172,7 +201,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     }
                     break;
                 }
-                _ => break,
+                _ => {
+                    self.facts.junk = true;
+                    self.facts.sniff.foreign(bytes.get(at..).unwrap_or(&[]));
+                    break;
+                }
             }
             at = at.saturating_add(1);
         }
@@ -195,7 +228,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Next::Found(self.done())
             }
             Line::Bracket(1 | SPACED) => {
-                self.in_array = true;
+                self.begin_array();
+                Next::Go
+            }
+            Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon | Line::Bracket(_)
+                if self.ending == Ending::Open =>
+            {
+                self.facts.junk = true;
                 Next::Go
             }
             Line::Junk => {
@@ -205,6 +244,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             _ => Next::Go,
         }
+    }
+
+    /// An array of raw JSON values begins.
+    fn begin_array(&mut self) {
+        self.in_array = true;
+        self.facts.whole_values = self.facts.whole_values.saturating_add(1);
     }
 
     /// The block begins in the middle of a line, at this offset of the window.

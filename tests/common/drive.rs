@@ -28,6 +28,8 @@ struct Pull {
     /// Quirks that the tracker met, each as often.
     met: Vec<Quirk>,
     events: usize,
+    /// Events with deltas that the tracker left out.
+    left_out: u32,
 }
 
 /// What an event came to, when it is gone.
@@ -41,7 +43,7 @@ pub fn pull<S: Storage, const SLOTS: usize>(
     detail: Detail,
     mut between: impl FnMut(&mut Parser<S, SLOTS, ()>),
 ) -> Logs {
-    let mut reader = Pull { logs: Logs::new(detail), tracker: Tracker::new(), met: Vec::new(), events: 0 };
+    let mut reader = Pull { logs: Logs::new(detail), tracker: Tracker::new(), met: Vec::new(), events: 0, left_out: 0 };
     let most = most_events(input, cuts);
     for mut piece in pieces(input, cuts) {
         loop {
@@ -66,7 +68,7 @@ pub fn pull<S: Storage, const SLOTS: usize>(
             break;
         }
     }
-    let Pull { mut logs, mut tracker, mut met, .. } = reader;
+    let Pull { mut logs, mut tracker, mut met, left_out, .. } = reader;
     let mut quirks = QuirkSet::EMPTY;
     while let Some(delta) = tracker.flush(None, &mut quirks) {
         let update = Update::of(&delta, b"").expect("an update");
@@ -76,14 +78,14 @@ pub fn pull<S: Storage, const SLOTS: usize>(
     stop(&mut logs, quirks, parser.config().errors, parser.offset());
     let own = |quirk| met.iter().filter(|met| **met == quirk).count() as u16;
     let count = |quirk| parser.quirk_count(quirk).saturating_add(own(quirk));
-    logs.close(parser.last_event_id(), parser.end(), count);
+    logs.close(parser.last_event_id(), parser.end().with_left_out(left_out), count);
     logs
 }
 
 impl Pull {
     /// Notes the event and its updates, while they can be looked at.
     fn take(&mut self, event: &Event<'_>) -> Taken {
-        let Pull { logs, tracker, met, .. } = self;
+        let Pull { logs, tracker, met, left_out, .. } = self;
         let seen = logs.event(event);
         let Some(chunk) = event.chunk() else { return (seen, QuirkSet::EMPTY, None) };
         let mut updates = tracker.updates(&chunk);
@@ -94,6 +96,7 @@ impl Pull {
         logs.states.line("chunk");
         logs.states.word(format_args!("{:?}", chunk.quirks()));
         met.extend(updates.quirks().iter());
+        *left_out += u32::from(updates.error().is_some());
         (seen, updates.quirks(), updates.error())
     }
 

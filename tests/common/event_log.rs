@@ -7,7 +7,7 @@ use deltawire::chat::{ApiError, CallUpdate, Chunk};
 use deltawire::delta::Meta;
 use deltawire::json::Text;
 use deltawire::stream::Event;
-use deltawire::{End, Error, Parser, Quirk, QuirkSet, Storage, Update};
+use deltawire::{End, Error, Parser, Quirk, QuirkSet, Storage, Update, Verdict};
 use std::ops::Range;
 
 /// How much is noted.
@@ -423,11 +423,21 @@ fn end(log: &mut Log, end: &End, count: impl Fn(Quirk) -> u16) {
         pending,
         malformed,
         too_long,
+        left_out,
         offset,
+        media,
+        protocol,
         ..
     } = *end;
     log.line("end");
-    log.word(format_args!("{verdict:?} choices={choices_finished}/{choices_seen}"));
+    log.word(format_args!("{verdict:?}"));
+    if let Some(media) = media {
+        log.word(format_args!("media={media:?}"));
+    }
+    if let Some(protocol) = protocol.filter(|_| verdict == Verdict::OtherProtocol) {
+        log.word(format_args!("protocol={protocol:?}"));
+    }
+    log.word(format_args!("choices={choices_finished}/{choices_seen}"));
     log.word(format_args!("pending={pending:?} error={api_error} offset={offset}"));
     // Those of one row of the table are added up.
     let mut rows: Vec<(&str, u16)> = Vec::new();
@@ -447,6 +457,6 @@ fn end(log: &mut Log, end: &End, count: impl Fn(Quirk) -> u16) {
         log.word("none");
     }
     log.line(" more");
-    log.word(format_args!("done={done} body={body} malformed={malformed} too_long={too_long}"));
+    log.word(format_args!("done={done} body={body} malformed={malformed} too_long={too_long} left_out={left_out}"));
     log.append(&each);
 }

@@ -9,7 +9,7 @@ pub fn payloads(bytes: &[u8]) -> Vec<Vec<u8>> {
         match bytes[at] {
             b'{' => {}
             b',' | b']' if in_array => {}
-            b'[' if matches!(bytes.get(at + 1), None | Some(b'{' | b'\n')) => {
+            b'[' if matches!(bytes.get(at + 1), None | Some(b'{' | b']' | b'\n')) => {
                 in_array = true;
                 at += 1;
             }

@@ -70,10 +70,8 @@ pub enum Reader {
     /// That of `sse::Decoder`, which offers at the end whatever is pending.
     #[default]
     Decoder,
-    /// That of a parser with `Payload::Opaque`: it offers a last event, and says an ID that comes without one.
-    Lenient,
-    /// The same with `Framing::Spec`: it drops a last event.
-    Spec,
+    /// That of a parser with `Payload::Opaque`: it offers nothing at the end, and reports an ID that comes without an event.
+    Parser,
 }
 
 /// The rules over a whole buffer, as the standard and the documentation of `Decoder` and `Event` state them.
@@ -115,15 +113,10 @@ impl Naive {
             naive.line(at, last, false);
         }
         let (items, id) = (std::mem::take(&mut naive.seen), naive.id.clone());
-        if !last.is_empty() {
-            naive.line(at, last, true);
-        }
-        let offered = match reader {
-            Reader::Decoder => true,
-            Reader::Lenient => naive.data.is_some(),
-            Reader::Spec => false,
-        };
-        if offered {
+        if reader == Reader::Decoder {
+            if !last.is_empty() {
+                naive.line(at, last, true);
+            }
             naive.line(bytes.len(), b"", true);
         }
         Answer { items, id, rest: naive.seen, rest_id: naive.id }

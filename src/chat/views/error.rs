@@ -1,6 +1,6 @@
 //! An error that the API reported.
 
-use crate::chat::scalar::{member_of, text_of};
+use crate::chat::scalar::{member_of, nested_words, text_of};
 use crate::json::{Kind, Text, Value};
 
 /// An error, in any of the places and shapes that servers use: an `error` member, an event named `error`, a field `error`, a choice,
@@ -57,7 +57,9 @@ impl<'a> ApiError<'a> {
             ErrorPart::Kind => &["type"],
             ErrorPart::Param => &["param"],
         };
-        names.iter().find_map(|name| member_of(whole, name).filter(says))
+        let named = names.iter().find_map(|name| member_of(whole, name).filter(says));
+        let nested = || nested_words(member_of(whole, "errors"), member_of(whole, "detail"));
+        named.or_else(|| if part == ErrorPart::Message { nested() } else { None })
     }
 
     fn text(&self, part: ErrorPart) -> Option<Text<'a>> {
@@ -76,7 +78,8 @@ impl<'a> ApiError<'a> {
         }
     }
 
-    /// What happened, in words: `message`, or `detail` or `details`, or the error itself if it is a text.
+    /// What happened, in words: `message`, or `detail` or `details`, or the error itself if it is a text, or the first of its
+    /// `errors` or of a `detail` that is a list.
     pub fn message(&self) -> Option<Text<'a>> {
         match self.body {
             Body::Plain(text) => Some(Text::verbatim(text)).filter(|text| !text.is_empty()),
