@@ -347,13 +347,11 @@ impl Naive {
         if choice.role.is_empty() {
             choice.role = message.role.clone();
         }
-        let id = |call: &Call| call.id.split_once('\n').map_or(String::new(), |(_, id)| id.to_string());
         if message.calls.len() < before.calls.len() {
             return false;
         }
         for (known, new) in before.calls.iter().zip(&message.calls) {
-            let (known_id, new_id) = (id(known), id(new));
-            let other_id = !known_id.is_empty() && !new_id.is_empty() && known_id != new_id;
+            let other_id = !known.id.is_empty() && !new.id.is_empty() && known.id != new.id;
             if other_id || !new.name.is_empty() && !new.name.starts_with(&known.name) {
                 return false;
             }
@@ -362,13 +360,16 @@ impl Naive {
             return false;
         }
         choice.function.name = message.function.name.clone();
-        for call in message.calls.iter().skip(before.calls.len()) {
-            choice.calls.push(Call { arguments: String::new(), ..call.clone() });
+        for (position, call) in message.calls.iter().enumerate().skip(before.calls.len()) {
+            let index = if call.place.is_made_up { choice.free_index(position) } else { call.place.index };
+            let place = Place { index, is_made_up: false, position };
+            choice.calls.push(Call { arguments: String::new(), place, ..call.clone() });
             before.calls.push(Call::default());
         }
+        choice.open = message.calls.len().checked_sub(1).or(choice.open);
         for (to, new) in choice.calls.iter_mut().zip(&message.calls) {
-            if to.id.ends_with('\n') {
-                to.id += &id(new);
+            if to.id.is_empty() {
+                to.id = new.id.clone();
             }
             for (to, new) in [(&mut to.name, &new.name), (&mut to.kind, &new.kind)] {
                 if to.is_empty() || new.starts_with(&to[..]) {
@@ -455,9 +456,7 @@ impl Naive {
                 _ => false,
             }
         });
-        let taken = calls.iter().any(|call| call.place.index == position as u64);
-        let next = calls.iter().map(|call| call.place.index + 1).max().unwrap_or(0);
-        let free = if taken { next } else { position as u64 };
+        let free = choice.free_index(position);
         let at = spoken_of.filter(|_| !opens).unwrap_or(calls.len());
         if at == calls.len() {
             let place = Place { index: index.unwrap_or(free), is_made_up: index.is_none(), position };
@@ -530,6 +529,15 @@ fn trimmed(text: &str) -> &str {
 }
 
 impl Choice {
+    /// The index of a call that comes without one.
+    fn free_index(&self, position: usize) -> u64 {
+        let indexes = || self.calls.iter().map(|call| call.place.index);
+        match indexes().any(|index| index == position as u64) {
+            true => indexes().max().map_or(0, |index| index + 1),
+            false => position as u64,
+        }
+    }
+
     /// Its texts that grow.
     fn texts(&mut self) -> impl Iterator<Item = &mut String> {
         let Choice { content, reasoning, refusal, function, calls, .. } = self;
