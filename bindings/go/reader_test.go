@@ -20,7 +20,7 @@ func TestLayout(t *testing.T) {
 	if l.event != 64 || l.eventText != 24 || l.eventStart != 48 {
 		t.Errorf("an event: %+v", l)
 	}
-	if l.config != 64 || l.configErrors != 24 || l.end != 48 || l.usage != 80 || l.result != 24 {
+	if l.config != 64 || l.configErrors != 24 || l.end != 56 || l.usage != 80 || l.result != 24 {
 		t.Errorf("sizes: %+v", l)
 	}
 	if l.smallest == 0 || l.smallest > l.state || l.smallestMessage == 0 || l.smallestMessage > l.messageState {
@@ -337,7 +337,7 @@ func TestMisuse(t *testing.T) {
 			if r.Next() || r.Err() == nil || r.Err().Error() != "deltawire: "+want {
 				t.Errorf("%s: %v, want %s", name, r.Err(), want)
 			}
-			if _, ok := r.Usage(); ok || r.LastEventID() != "" || r.QuirkCount(0) != 0 || r.End() != (End{}) || r.End().Err() == nil {
+			if _, ok := r.Usage(); ok || r.LastEventID() != "" || r.QuirkCount(0) != 0 || r.End() != (End{Verdict: VerdictEmpty}) || r.End().Err() == nil {
 				t.Errorf("%s: something is known of a reader that was never made", name)
 			}
 			r.Reset(strings.NewReader(contentChunk))
