@@ -336,5 +336,6 @@ fn is_text(record: &Record) -> bool {
         Kind::Usage,
         Kind::Error,
     ];
-    !raw.iter().any(|kind| *kind as u16 == record.kind)
+    let is_member = record.kind == Kind::Meta as u16 && record.code >= Meta::Member as u32;
+    !is_member && !raw.iter().any(|kind| *kind as u16 == record.kind)
 }

@@ -115,7 +115,9 @@ impl Views<'_> {
         for choice in chunk.choices() {
             self.choice(&choice);
         }
-        for (choice, update) in chunk.deltas() {
+        // A chunk that is opened by itself does not know whether an earlier one had the choice of its message.
+        let has_message = chunk.choices().any(|choice| choice.message().is_some());
+        for (choice, update) in chunk.deltas().filter(|_| !has_message) {
             self.log.line("  flat");
             self.log.number("choice", u64::from(choice));
             self.update(&update);
