@@ -1,11 +1,11 @@
 //! From the spans of a choice to its items: which member is which kind of delta, in which order, and which counts only if
 //! another is absent.
 
-use super::cursor::has_delta;
+use super::choices::Pass;
 use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Span, Spans};
+use super::inside::has_delta;
 use super::page::{How, Item, Items};
 use super::parts::ReasoningDetails;
-use super::pass::Pass;
 use super::scalar::{is_error, native_reason_of, reason_of, start_of, text_of};
 use crate::delta::{Kind, Part};
 use crate::json::{Kind as Json, Text, TextFlags, Value};

@@ -8,6 +8,7 @@
 //! Sources: the provider's references of the chat completion chunk object and of legacy completions; what real
 //! streams deviate in is in `docs/quirks.md`.
 
+mod choices;
 mod cursor;
 mod deltas;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod deltas_tests;
 mod expect;
 mod fields;
 pub(crate) mod index;
+mod inside;
 mod key;
 mod list;
 mod others;

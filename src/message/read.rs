@@ -6,7 +6,7 @@ use super::table::{flag, Rows, Slot};
 use crate::chat::ApiError;
 use crate::json::{TextFlags, Value};
 
-/// A text of a message, to be asked for with [`MessageLog::text`].
+/// A text of a message, to be asked for with [`MessageLog::text`](super::MessageLog::text).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Field {

@@ -44,7 +44,7 @@ pub struct LogSink<'l, T: Rows + ?Sized = Arrays<Slot, CallSlot, 8, 32>> {
 }
 
 impl<'l, T: Rows + ?Sized> LogSink<'l, T> {
-    /// Of a log and its buffer, which begins with the first [`len`](MessageLog::len) bytes of the one before.
+    /// Of a log and its buffer, which begins with the first [`len`](MessageLogOf::len) bytes of the one before.
     pub fn new(log: &'l mut MessageLogOf<T>, buffer: &'l mut [u8]) -> Self {
         LogSink { log, buffer, need: 0 }
     }

@@ -1,7 +1,7 @@
 //! The end of a block: what was its payload?
 
 use super::config::{Framing, Payload, Validate};
-use super::end::{Failed, Lines, Pending};
+use super::end::{Failed, Lines, Pending, DONE};
 use super::found::{Found, Span};
 use super::machine::{After, Block, Machine, Next};
 use super::protocol::Protocol;
@@ -10,9 +10,6 @@ use crate::chat::read::{plain_text, read, Read};
 use crate::sse::block;
 use crate::visits::visit;
 use crate::{Quirk, Storage};
-
-/// The payload that ends a response.
-pub(super) const DONE: &[u8] = b"[DONE]";
 
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// A blank line: the end of the block.

@@ -5,6 +5,9 @@ use super::protocol::Protocol;
 use crate::chat::index::ChoiceSet;
 use core::fmt;
 
+/// The payload that ends a response.
+pub(super) const DONE: &[u8] = b"[DONE]";
+
 /// What became of a stream, in one word: the first that holds, in the order of the numbers, which are those of the C
 /// interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -9,8 +9,7 @@
 //! an event is found at the CR of a CRLF that ends it; and nothing is decided by what happens to lie in the slice.
 
 use super::config::{Config, Framing, Payload};
-use super::dispatch::DONE;
-use super::end::{self, End, Facts, Pending};
+use super::end::{self, End, Facts, Pending, DONE};
 use super::found::{in_place, Found, Place, Span, Step};
 use super::memo::Memo;
 use crate::chat::Index;

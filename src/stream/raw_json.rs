@@ -5,8 +5,8 @@
 //! pass checks the value later.
 
 use super::config::{Framing, Payload};
-use super::dispatch::DONE;
 use super::end::Lines;
+use super::end::DONE;
 use super::found::Found;
 use super::machine::{Block, Ending, Line, Machine, Next};
 use crate::sse::{Field, Held, Piece};

@@ -1,9 +1,9 @@
 //! A choice, and why it finished.
 
 use super::{ApiError, DeltaView, Logprobs, Message};
+use crate::chat::choices::{further_choice, Further};
 use crate::chat::fields::Fields;
 use crate::chat::index::{choice, member, top, ChoiceIndex, Index};
-use crate::chat::pass::{further_choice, Further};
 use crate::chat::scalar::{end_of, index_number, is_error, native_reason_of, reason_of, text_of};
 use crate::json::{Kind, Text, Value};
 

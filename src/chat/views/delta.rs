@@ -1,10 +1,10 @@
 //! The object that a choice contains: `delta`, or `message`, which has the same members.
 
 use super::ToolCalls;
+use crate::chat::choices::Pass;
 use crate::chat::fields::Fields;
 use crate::chat::index::{delta, DeltaIndex};
 use crate::chat::parts::{ContentParts, ReasoningDetails};
-use crate::chat::pass::Pass;
 use crate::chat::scalar::{input_of, member_of, text_of, whole_number};
 use crate::json::{Kind, Text, Value};
 

@@ -1,8 +1,8 @@
 //! Tool calls, function or custom.
 
+use crate::chat::choices::Pass;
 use crate::chat::fields::own_value;
 use crate::chat::index::{call, CallIndex};
-use crate::chat::pass::Pass;
 use crate::chat::scalar::{index_number, input_of, text_of};
 use crate::json::{Kind, Text, Value};
 
