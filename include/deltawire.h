@@ -347,8 +347,8 @@
 // The whole message so far: of a body that was not streamed, and of dialects without deltas, while
 // no delta of its choice contained a text or a call. Text: JSON, an object with `role`, `content`,
 // `tool_calls`, …. Off unless `events` or a callback asks for it, because its contents follow as
-// events of the same choice (flag `DELTAWIRE_EVF_WHOLE`): read one of the two. Without the flag
-// it is another message than the one before, and nothing of it follows.
+// events of the same choice (flag `DELTAWIRE_EVF_WHOLE`): read one of the two. Without the flag,
+// the message contradicts the one before, and none of its contents follow.
 #define DELTAWIRE_EV_MESSAGE 18
 
 // A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
@@ -405,12 +405,11 @@
 
 // A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
 // the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
-// to the event's frame; a comment between events is a frame of its own. A frame that ends in a CR
-// waits for the next byte, a LF of its own perhaps, or for the end of the stream, if the line
-// before ended in CR LF. `code`: how many choices the frame's chunk has (0: usage only, a comment,
-// `[DONE]`, …). `number`: the kinds of events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether
-// the mask asks for them or not (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and
-// `DELTAWIRE_EV_META`).
+// to the event's frame; a comment between events is a frame of its own. If a line ended in CR LF,
+// a frame that ends in a CR waits for the next byte, which may be its LF, or for the end of the
+// stream. `code`: how many choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …).
+// `number`: the kinds of events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks
+// for them or not (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 #define DELTAWIRE_EV_FRAME 48
 
 // Every kind of this version is below this. Not every number below it is a kind.

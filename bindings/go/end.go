@@ -101,7 +101,7 @@ type End struct {
 var (
 	// ErrTruncated reports that the stream was cut. errors.Is(ErrTruncated, io.ErrUnexpectedEOF) holds.
 	ErrTruncated = fmt.Errorf("deltawire: the stream was cut: %w", io.ErrUnexpectedEOF)
-	// ErrEmpty reports that the stream has no bytes, or blank lines only.
+	// ErrEmpty reports that the stream has no bytes, blanks only, or nothing but [DONE].
 	ErrEmpty = errors.New("deltawire: nothing came")
 	// ErrNotAStream reports that the bytes are neither an event stream nor JSON.
 	ErrNotAStream = errors.New("deltawire: no event stream")

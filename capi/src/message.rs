@@ -687,6 +687,9 @@ pub unsafe extern "C" fn deltawire_message_member(
             Err(status) => return status,
         };
         let Some(owner) = Owner::from_number(owner) else { return DELTAWIRE_E_RANGE };
+        if buf.is_null() && cap > 0 {
+            return DELTAWIRE_E_NULL;
+        }
         let name = match bytes(name.cast(), name_len) {
             Ok(name) => name,
             Err(status) => return status,

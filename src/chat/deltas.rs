@@ -55,7 +55,7 @@ impl<'a> Chunk<'a> {
     /// the chunk to a [`Tracker`](crate::track::Tracker), or use [`Parser::feed`](crate::Parser::feed).
     ///
     /// A whole answer that did not stream (`message` in the place of `delta`) is an [`Update::Message`], then its deltas.
-    /// If an earlier chunk had the choice, they are left out: which of them are new, only a tracker knows.
+    /// If an earlier chunk had the choice, the message's deltas are left out, because only a tracker knows which are new.
     #[inline(always)]
     pub fn deltas(&self) -> Deltas<'a> {
         Deltas { payload: self.payload(), index: Some(self.index()), cursor: Cursor::new() }

@@ -26,7 +26,7 @@ pub enum Update<'a> {
     Call(CallUpdate<'a>),
     /// The name of a tool call, or a piece of it.
     CallName {
-        /// The number of the call.
+        /// From a tracker, the number of the call. Pulled, its position in this chunk's array: do not join by it.
         call: u32,
         /// The name, or what is to be put behind it.
         text: Text<'a>,
@@ -35,7 +35,7 @@ pub enum Update<'a> {
     },
     /// A fragment of a tool call's arguments (of a custom tool: its input).
     CallArguments {
-        /// The number of the call.
+        /// As of [`CallName`](Update::CallName).
         call: u32,
         /// The fragment.
         text: Text<'a>,
@@ -56,7 +56,7 @@ pub enum Update<'a> {
     /// Log probabilities of more tokens.
     Logprobs(Logprobs<'a>),
     /// The whole message so far, of a body or of a dialect without deltas, if the deltas of its choice contained no text and
-    /// no call. What it says follows as other updates of the choice: from a tracker what is new in it. Take one of the two.
+    /// no call. Its contents follow as other updates of the choice (from a tracker, those that are new): read one of the two.
     Message(Message<'a>),
     /// A member that describes the response. Of them, chunks give
     /// [`NativeFinishReason`](Meta::NativeFinishReason) here; the others are at the [`Chunk`](super::Chunk).

@@ -170,7 +170,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ///
     /// Nothing of the update was taken in; see [`LogError`]. After [`NeedStorage`](LogError::NeedStorage) give it once
     /// more, after any other go on with the next.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
         // What may still be written, by the buffer and by the limit.
         let room = self.limit.saturating_sub(self.state.live);

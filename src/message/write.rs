@@ -67,7 +67,7 @@ impl<T: Rows + ?Sized> State<T> {
 
     /// Appends a text of a choice to the record that was written last, if it goes on with that and fits: nearly always.
     /// `None`: nothing was written.
-    #[inline]
+    #[inline(always)]
     pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, choice: u32, update: &Update<'_>) -> Option<()> {
         let (kind, text) = text_of_choice(update)?;
         let place = self.table.place(choice)?;
@@ -111,7 +111,7 @@ impl<T: Rows + ?Sized> State<T> {
 }
 
 /// A text that belongs to a choice and is only appended to.
-#[inline]
+#[inline(always)]
 fn text_of_choice<'a>(update: &Update<'a>) -> Option<(u8, Text<'a>)> {
     match update {
         Update::Content(text) => Some((kind::CONTENT, *text)),
