@@ -84,7 +84,8 @@
 #define DELTAWIRE_CONFIG_INIT \
     {(uint32_t)sizeof(deltawire_config), 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0}
 #define DELTAWIRE_USAGE_INIT {(uint32_t)sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
-#define DELTAWIRE_END_INIT {(uint32_t)sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define DELTAWIRE_END_INIT \
+    {(uint32_t)sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define DELTAWIRE_CALLBACKS_INIT \
     {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
