@@ -215,12 +215,13 @@ void complete() {
     CHECK(sum, sound.complete() && sound.how == deltawire::verdict::done && sound.left_out == 0);
     CHECK(sum, !end_of(content_chunk("a")).complete());
     const auto inside = end_of(content_chunk("a") + done + "data: {");
-    CHECK(sum, !inside.complete() && inside.how == deltawire::verdict::done && inside.pending == deltawire::pending::event);
+    // What began behind [DONE] takes nothing from the response.
+    CHECK(sum, inside.complete() && inside.how == deltawire::verdict::done && inside.pending == deltawire::pending::event);
     const auto broken = end_of(content_chunk("a") + "data: {\"choices\":[{]\n\n" + done);
     CHECK(sum, !broken.complete() && broken.how == deltawire::verdict::done && broken.malformed == 1);
     deltawire::config tight;
     tight.max_event_len = 100;
-    const auto cut = end_of(content_chunk(std::string(200, 'a')) + done, tight);
+    const auto cut = end_of(content_chunk("a") + content_chunk(std::string(200, 'a')) + done, tight);
     CHECK(sum, !cut.complete() && cut.how == deltawire::verdict::done && cut.too_long == 1);
     std::string choices;
     for (int i = 0; i < 5000; i++)
@@ -230,8 +231,8 @@ void complete() {
     deltawire::config events;
     events.mode = deltawire::mode::sse;
     CHECK(sum, end_of("data: a\n\n", events).complete());
-    // By the specification the rest is no event; else it is given at the end.
-    CHECK(sum, end_of("data: a\n\ndata: b", events).complete());
+    // An event without its blank line is pending.
+    CHECK(sum, !end_of("data: a\n\ndata: b", events).complete());
     events.spec_framing = true;
     CHECK(sum, !end_of("data: a\n\ndata: b", events).complete());
     events.max_event_len = 100;
