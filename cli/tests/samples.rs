@@ -373,6 +373,9 @@ fn options_change_what_they_say() {
         (&message["provider"], &message["choices"][0]["native_finish_reason"]),
         (&json!("Nimbus"), &json!("end_turn"))
     );
+    // Under the name that it came by.
+    let said = &message["choices"][0]["message"];
+    assert_eq!((&said["reasoning"], said.get("reasoning_content")), (&json!("Two plus two is four."), None));
 }
 
 #[test]

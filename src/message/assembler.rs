@@ -366,7 +366,7 @@ impl Growable {
 /// Whether the top level of a chunk has nothing to keep.
 fn is_empty(chunk: &Chunk<'_>) -> bool {
     let texts = [chunk.id(), chunk.object(), chunk.model(), chunk.system_fingerprint(), chunk.service_tier()];
-    texts.into_iter().chain([chunk.provider()]).flatten().next().is_none()
+    texts.into_iter().chain([chunk.provider(), chunk.reasoning_name()]).flatten().next().is_none()
         && chunk.created().is_none()
         && !chunk.index().facts.others
 }

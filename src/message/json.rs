@@ -13,7 +13,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// It is the object of the API's reference, as `Serialize` of a `Completion` writes it: absent members left out,
     /// `message.content` null if there is none, `reasoning_content` for the reasoning, and `object` `chat.completion`
     /// whatever was streamed. `extended` adds what only gateways and providers have: `provider`, the `native_finish_reason` of a
-    /// choice, `reasoning_details`, and any other [member](Self::members) of the chunks, of a choice and of its deltas.
+    /// choice, `reasoning_details`, and any other [member](Self::members) of the chunks, of a choice and of its deltas. The reasoning
+    /// is then under the name that it came by ([`Field::ReasoningName`](super::Field::ReasoningName)).
     ///
     /// The output is one strict JSON value whatever came. Raw JSON (usage, errors, annotations, log probabilities) is
     /// written as it came where it is strict; else without whitespace, each container up to its first fault, what nests
@@ -139,7 +140,10 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.name("content");
         self.text_or_null(kinds, key(kind::CONTENT));
         self.some("refusal", kinds, key(kind::REFUSAL));
-        self.some("reasoning_content", kinds, key(kind::REASONING));
+        let log = self.log;
+        let name = log.pieces(self.buffer, Key::new(kind::REASONING_NAME, 0, 0)).next().filter(|_| extended);
+        let name = name.and_then(|name| core::str::from_utf8(name).ok());
+        self.some(name.unwrap_or("reasoning_content"), kinds, key(kind::REASONING));
         if slot.calls > 0 {
             self.name("tool_calls");
             self.open(b"[");
