@@ -392,6 +392,7 @@ impl Counts {
         let message = assembler.message().unwrap();
         for log in [&ample, &tiny, &emitted(bytes, config), &batched(bytes, config)] {
             self.texts += log.compare(&message, what);
+            assert_eq!(assembler.json(true).unwrap(), log.json(true).into_bytes(), "{what}");
             assert_eq!(log.log.left_out(), assembler.error().map(as_log_error), "{what}");
         }
         let pushed = pushed(bytes, config);
@@ -891,7 +892,7 @@ fn reasoning_keeps_the_name_it_came_by() {
         let mut assembler = Assembler::new();
         each_chunk(payloads, |chunk| {
             assert_eq!(logged.add(&mut tracker, chunk), None);
-            assembler.add(&Event::Chunk(chunk.clone())).unwrap();
+            assembler.add(&Event::Chunk(*chunk)).unwrap();
         });
         logged.compare(&assembler.message().unwrap(), "a name");
         let plain: Value = serde_json::from_str(&logged.json(false)).unwrap();

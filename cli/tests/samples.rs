@@ -379,6 +379,60 @@ fn options_change_what_they_say() {
 }
 
 #[test]
+fn a_message_has_numbers_as_they_came() {
+    let stream = concat!(
+        r#"data: {"choices":[{"index":0,"delta":{"content":"{[\",: ","#,
+        r#""tool_calls":[{"index":0,"function":{"name":"f","arguments":"{}"}}]}}],"usage":{"a":-0, "b": [1e400,1E+2],"#,
+        r#""c":18446744073709551616,"d":0.10,"e":[],"f":{ }},"timings":-0}"#,
+        "\n\n",
+        r#"data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}}]}"#,
+        "\n\ndata: [DONE]\n\n",
+    );
+    let pretty = r#"{
+  "object": "chat.completion",
+  "choices": [
+    {
+      "index": 0,
+      "message": {
+        "content": "{[\",: ",
+        "tool_calls": [
+          {
+            "type": "function",
+            "function": {
+              "name": "f",
+              "arguments": "{}"
+            }
+          }
+        ]
+      },
+      "finish_reason": null
+    }
+  ],
+  "usage": {
+    "a": -0,
+    "b": [
+      1e400,
+      1E+2
+    ],
+    "c": 18446744073709551616,
+    "d": 0.10,
+    "e": [],
+    "f": {}
+  },
+  "timings": -0
+}
+"#;
+    assert_eq!(run_with("message", &["--extended", "--drop-repeated-arguments"], stream).out, pretty);
+    let twice = pretty.replace(r#""{}""#, r#""{}{}""#);
+    assert_eq!(run_with("message", &["--extended"], stream).out, twice);
+    assert_eq!(run_with("message", &[], stream).out, twice.replace(",\n  \"timings\": -0", ""));
+    assert_eq!(
+        run_with("message", &[], "data: {\"choices\":[{}]}\n\ndata: [DONE]\n\n").out,
+        "{\n  \"object\": \"chat.completion\",\n  \"choices\": []\n}\n"
+    );
+}
+
+#[test]
 fn wrong_use_is_1() {
     for arguments in [
         &["message", "--read-size", "0"][..],

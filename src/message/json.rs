@@ -22,7 +22,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ///
     /// `buffer` is what [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes.
     pub fn json(&self, buffer: &[u8], extended: bool, out: &mut [u8]) -> usize {
-        let mut json = Json { log: self, buffer, out: Out { bytes: out, len: 0 }, comma: false };
+        self.json_with(buffer, extended, &[], out)
+    }
+
+    /// [`json`](Self::json) with other texts in the place of some.
+    pub(super) fn json_with(&self, buffer: &[u8], extended: bool, texts: &[(Key, &str)], out: &mut [u8]) -> usize {
+        let mut json = Json { log: self, buffer, texts, out: Out { bytes: out, len: 0 }, comma: false };
         json.completion(extended);
         json.out.len
     }
@@ -46,6 +51,8 @@ impl Out<'_> {
 struct Json<'l, 'o, T: Rows + ?Sized> {
     log: &'l MessageLogOf<T>,
     buffer: &'l [u8],
+    /// Texts that stand in for those of the log.
+    texts: &'l [(Key, &'l str)],
     out: Out<'o>,
     /// Something stands before, in the container at hand.
     comma: bool,
@@ -294,10 +301,11 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
 
     /// A text; an empty one if there is none.
     fn string(&mut self, key: Key) {
-        let Json { log, buffer, out, .. } = self;
+        let Json { log, buffer, texts, out, .. } = self;
         out.put(b"\"");
-        for piece in log.pieces(buffer, key) {
-            json::escape(piece, |bytes| out.put(bytes));
+        match texts.iter().find(|(own, _)| *own == key) {
+            Some((_, text)) => json::escape(text.as_bytes(), |bytes| out.put(bytes)),
+            None => log.pieces(buffer, key).for_each(|piece| json::escape(piece, |bytes| out.put(bytes))),
         }
         out.put(b"\"");
     }

@@ -12,6 +12,10 @@ const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 /// The object of the API's reference, absent members left out, `message.content` null if there is none. `reasoning` is
 /// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape. What only
 /// gateways add is left out; [`Completion::extended`] has it.
+///
+/// Numbers in usage, errors, log probabilities and other raw JSON may change: serde has no way to give a number as text to any
+/// serializer. Those that `u64` and `i64` do not hold, and `-0`, are written as the nearest `f64`. To keep them as they came use
+/// [`Assembler::json`](super::Assembler::json).
 impl Serialize for Completion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Shape { completion: self, extended: false }.serialize(serializer)
@@ -21,7 +25,7 @@ impl Serialize for Completion {
 impl Completion {
     /// The completion with what only gateways and providers add: `provider`, the `native_finish_reason` of a choice,
     /// `reasoning_details`, and members that no field of a completion has. The reasoning is under the name that it came by
-    /// ([`reasoning_name`](Self::reasoning_name)).
+    /// ([`reasoning_name`](Self::reasoning_name)). Numbers are those of [`Serialize`](Self#impl-Serialize-for-Completion).
     pub fn extended(&self) -> impl Serialize + '_ {
         Shape { completion: self, extended: true }
     }
@@ -222,7 +226,7 @@ impl Serialize for RawList {
 }
 
 /// As the value that it is. Integers are `u64` or `i64` if they fit, other numbers and `-0` the nearest `f64`:
-/// [`MessageLog::json`](super::MessageLog::json) writes them as they came. A container with a fault in it ends there.
+/// [`Assembler::json`](super::Assembler::json) and [`MessageLog::json`](super::MessageLog::json) write them as they came. A container with a fault in it ends there.
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Nested { value: *self, levels: MAX_DEPTH }.serialize(serializer)
