@@ -256,6 +256,7 @@ enum class message_field : std::uint32_t {
     call_name = DELTAWIRE_M_CALL_NAME,
     call_arguments = DELTAWIRE_M_CALL_ARGUMENTS,
     reasoning_details = DELTAWIRE_M_REASONING_DETAILS,
+    reasoning_name = DELTAWIRE_M_REASONING_NAME,
 };
 
 /// What the events of a stream are.

@@ -144,21 +144,24 @@ pub enum Meta {
     DeltaMember = 8,
     /// The same of a `message`.
     MessageMember = 9,
+    /// The name of the member that the first reasoning of the response is in: `reasoning_content`, `reasoning`, `thinking` or
+    /// `thought`. Reasoning in `reasoning_details` or in parts of the content has none.
+    ReasoningName = 10,
 }
 
 impl Meta {
     /// The member with this number.
     pub fn from_number(number: u32) -> Option<Meta> {
         use Meta::{ChoiceMember, DeltaMember, Member, MessageMember};
-        use Meta::{NativeFinishReason, Object, Provider, ServiceTier, SystemFingerprint};
-        let texts = [Object, SystemFingerprint, ServiceTier, Provider, NativeFinishReason];
+        use Meta::{NativeFinishReason, Object, Provider, ReasoningName, ServiceTier, SystemFingerprint};
+        let texts = [Object, SystemFingerprint, ServiceTier, Provider, NativeFinishReason, ReasoningName];
         let mut all = texts.into_iter().chain([Member, ChoiceMember, DeltaMember, MessageMember]);
         all.find(|meta| *meta as u32 == number)
     }
 
     /// Whether it is a member that no other delta is made of: raw JSON.
     pub fn is_member(self) -> bool {
-        self as u8 >= Meta::Member as u8
+        matches!(self, Meta::Member | Meta::ChoiceMember | Meta::DeltaMember | Meta::MessageMember)
     }
 }
 

@@ -169,6 +169,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         same(Field::SystemFingerprint, 0, 0, message.system_fingerprint.as_deref());
         same(Field::ServiceTier, 0, 0, message.service_tier.as_deref());
         same(Field::Provider, 0, 0, message.provider.as_deref());
+        same(Field::ReasoningName, 0, 0, message.reasoning_name.as_deref());
         same(Field::Usage, 0, 0, message.usage.as_ref().map(|raw| lossy(raw.as_bytes())).as_deref());
         let error = |error: &Option<Failure>| {
             error.as_ref().map(|error| match error {
@@ -391,6 +392,7 @@ impl Counts {
         let message = assembler.message().unwrap();
         for log in [&ample, &tiny, &emitted(bytes, config), &batched(bytes, config)] {
             self.texts += log.compare(&message, what);
+            assert_eq!(assembler.json(true).unwrap(), log.json(true).into_bytes(), "{what}");
             assert_eq!(log.log.left_out(), assembler.error().map(as_log_error), "{what}");
         }
         let pushed = pushed(bytes, config);
@@ -881,6 +883,56 @@ fn members_of_providers_are_kept_as_they_came() {
             r#""citations":["c"],"timings":{"n": -0,"m":18446744073709551616},"x_groq":{"id":"q"}}"#,
         )
     );
+}
+
+#[test]
+fn reasoning_keeps_the_name_it_came_by() {
+    let name = |payloads: &[String]| {
+        let (mut tracker, mut logged) = (Tracker::<128, 256>::new(), Logged::<128, 256>::new(0));
+        let mut assembler = Assembler::new();
+        each_chunk(payloads, |chunk| {
+            assert_eq!(logged.add(&mut tracker, chunk), None);
+            assembler.add(&Event::Chunk(*chunk)).unwrap();
+        });
+        logged.compare(&assembler.message().unwrap(), "a name");
+        let plain: Value = serde_json::from_str(&logged.json(false)).unwrap();
+        assert_eq!(plain["choices"][0]["message"]["reasoning_content"], "ab");
+        let json: Value = serde_json::from_str(&logged.json(true)).unwrap();
+        let message = json["choices"][0]["message"].as_object().unwrap();
+        assert_eq!(message.values().filter(|value| *value == "ab").count(), 1);
+        let (written, _) = message.iter().find(|(_, value)| *value == "ab").unwrap();
+        assert_eq!(written, logged.text(Field::ReasoningName, 0, 0).as_deref().unwrap_or("reasoning_content"));
+        logged.text(Field::ReasoningName, 0, 0)
+    };
+    let deltas = |members: &[&str]| members.iter().map(|members| delta(0, members)).collect::<Vec<_>>();
+    for known in ["reasoning_content", "reasoning", "thinking", "thought"] {
+        let (a, b) = (format!(r#""{known}":"a""#), format!(r#""{known}" : "b""#));
+        assert_eq!(name(&deltas(&[&a, &b])).as_deref(), Some(known));
+        // What is empty or null is no reasoning.
+        let other = if known == "reasoning" { "reasoning_content" } else { "reasoning" };
+        assert_eq!(
+            name(&deltas(&[&format!(r#""{other}":"""#), &format!(r#"{a},"{other}":null"#), &b])).as_deref(),
+            Some(known)
+        );
+        let message = format!(r#"{{"choices":[{{"message":{{"content":"c","{known}":"ab"}}}}]}}"#);
+        assert_eq!(name(&[message]).as_deref(), Some(known));
+    }
+    assert_eq!(name(&deltas(&[r#""reasonin\u0067":"a""#, r#""reasoning_content":"b""#])).as_deref(), Some("reasoning"));
+    // Of two in a chunk the one that counts; of two chunks the first.
+    assert_eq!(
+        name(&deltas(&[r#""reasoning":"a","reasoning_content":"a""#, r#""reasoning":"b""#])).as_deref(),
+        Some("reasoning_content")
+    );
+    // Neither is a member of the delta.
+    assert_eq!(name(&deltas(&[r#""reasoning_details":[{"text":"ab"}]"#])), None);
+    assert_eq!(name(&deltas(&[r#""content":[{"type":"thinking","thinking":"ab"}]"#])), None);
+    // Behind the choices that a page has room for.
+    let choices = (0..12).rev().map(|index| {
+        let reasoning = if index == 0 { r#""thinking":"ab""# } else { r#""content":"c""# };
+        format!(r#"{{"index":{index},"delta":{{{reasoning}}}}}"#)
+    });
+    let chunk = format!(r#"{{"choices":[{}]}}"#, choices.collect::<Vec<_>>().join(","));
+    assert_eq!(name(&[chunk]).as_deref(), Some("thinking"));
 }
 
 #[test]

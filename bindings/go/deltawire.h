@@ -448,6 +448,10 @@
 // `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
 #define DELTAWIRE_META_MESSAGE_MEMBER 9
 
+// `code` of a `DELTAWIRE_EV_META`: the name of the member that the first reasoning of the response
+// is in: `reasoning_content`, `reasoning`, `thinking` or `thought`.
+#define DELTAWIRE_META_REASONING_NAME 10
+
 // The text lies in the scratch, not in the input.
 #define DELTAWIRE_EVF_TEXT_SCRATCH 1
 
@@ -722,6 +726,11 @@
 // Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
 #define DELTAWIRE_M_REASONING_DETAILS 30
 
+// Field of a message: the name of the member that the first reasoning was in: `reasoning_content`,
+// `reasoning`, `thinking` or `thought`. Absent if reasoning came in `reasoning_details` or in parts
+// of the content alone.
+#define DELTAWIRE_M_REASONING_NAME 31
+
 // Owner for `deltawire_message_member`: the chunks.
 #define DELTAWIRE_OWNER_CHUNK 0
 
@@ -732,7 +741,8 @@
 #define DELTAWIRE_OWNER_DELTA 2
 
 // Flag of `deltawire_message_json`: include the members that only gateways and providers send
-// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known).
+// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known), and
+// write the reasoning under the name that it came by (`DELTAWIRE_M_REASONING_NAME`).
 #define DELTAWIRE_JSON_EXTENDED 1
 
 // A chunk: the payload of one event, and an index of its members.

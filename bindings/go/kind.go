@@ -96,6 +96,7 @@ const (
 	MetaServiceTier        = C.DELTAWIRE_META_SERVICE_TIER
 	MetaProvider           = C.DELTAWIRE_META_PROVIDER
 	MetaNativeFinishReason = C.DELTAWIRE_META_NATIVE_FINISH_REASON
+	MetaReasoningName      = C.DELTAWIRE_META_REASONING_NAME // the member that the first reasoning is in, such as reasoning_content
 )
 
 // Why a KindLimit left deltas out.

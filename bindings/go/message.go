@@ -34,6 +34,7 @@ const (
 	FieldErrorMessage      Field = C.DELTAWIRE_M_ERROR_MESSAGE
 	FieldErrorCode         Field = C.DELTAWIRE_M_ERROR_CODE
 	FieldErrorType         Field = C.DELTAWIRE_M_ERROR_TYPE
+	FieldReasoningName     Field = C.DELTAWIRE_M_REASONING_NAME // the member that the first reasoning was in, such as reasoning_content
 
 	// Of a choice.
 	FieldRole               Field = C.DELTAWIRE_M_ROLE
@@ -84,6 +85,10 @@ type Message struct {
 	Choices           []Choice        `json:"choices"`
 	Usage             json.RawMessage `json:"usage"`
 	Error             json.RawMessage `json:"error"`
+
+	// ReasoningName is the member that the first reasoning was in, such as reasoning_content or reasoning; "" if reasoning
+	// only came in other ways. JSON writes the reasoning under it if extended.
+	ReasoningName string `json:"-"`
 }
 
 // Choice is one answer of a [Message].
@@ -100,7 +105,7 @@ type Choice struct {
 type ChoiceMessage struct {
 	Role             string          `json:"role"`
 	Content          string          `json:"content"`
-	ReasoningContent string          `json:"reasoning_content"`
+	ReasoningContent string          `json:"reasoning_content"` // by whichever name it came
 	Refusal          string          `json:"refusal"`
 	ToolCalls        []ToolCall      `json:"tool_calls"`
 	FunctionCall     *Function       `json:"function_call"`
@@ -190,7 +195,8 @@ func (a *Assembler) grow() error {
 }
 
 // JSON returns the message so far, a chat.completion. If extended is true, it includes the members that only gateways and
-// providers send: provider, native_finish_reason, reasoning_details, and any member that is not known.
+// providers send: provider, native_finish_reason, reasoning_details, and any member that is not known; and the reasoning is
+// under the name that it came by ([FieldReasoningName]).
 func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {
 	flags := C.uint32_t(0)
 	if extended {
@@ -247,10 +253,12 @@ func (a *Assembler) Message() (*Message, error) {
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, err
 	}
+	m.ReasoningName = a.Text(FieldReasoningName, 0, 0)
 	dropNull(&m.Usage)
 	dropNull(&m.Error)
 	for i := range m.Choices {
 		c := &m.Choices[i]
+		c.Message.ReasoningContent = a.Text(FieldReasoning, c.Index, 0)
 		dropNull(&c.Logprobs)
 		dropNull(&c.Error)
 		dropNull(&c.Message.Audio)

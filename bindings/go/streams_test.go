@@ -396,6 +396,10 @@ func TestReadMessage(t *testing.T) {
 	if m.Usage == nil || m.Error != nil || m.Choices[0].Logprobs != nil || m.Choices[0].Message.Audio != nil {
 		t.Errorf("weather: %+v", m)
 	}
+	m, err = ReadMessage(bytes.NewReader(sample(t, "openrouter.sse")))
+	if err != nil || m.ReasoningName != "reasoning" || m.Choices[0].Message.ReasoningContent != "Two plus two is four." {
+		t.Errorf("openrouter: %+v, %v", m, err)
+	}
 	m, err = ReadMessage(bytes.NewReader(sample(t, "reasoning.sse")))
 	if err != nil || m.Choices[0].Message.ReasoningContent == "" || m.Choices[0].Message.Content != "Yes, 17 is prime." {
 		t.Errorf("reasoning: %+v, %v", m, err)

@@ -600,6 +600,7 @@ fn field_of(field: u32) -> Option<Field> {
         DELTAWIRE_M_CALL_NAME => Field::CallName,
         DELTAWIRE_M_CALL_ARGUMENTS => Field::CallArguments,
         DELTAWIRE_M_REASONING_DETAILS => Field::ReasoningDetails,
+        DELTAWIRE_M_REASONING_NAME => Field::ReasoningName,
         _ => return None,
     })
 }

@@ -140,6 +140,7 @@ const _: () = {
     assert!(DELTAWIRE_META_CHOICE_MEMBER == Meta::ChoiceMember as u32);
     assert!(DELTAWIRE_META_DELTA_MEMBER == Meta::DeltaMember as u32);
     assert!(DELTAWIRE_META_MESSAGE_MEMBER == Meta::MessageMember as u32);
+    assert!(DELTAWIRE_META_REASONING_NAME == Meta::ReasoningName as u32);
     assert!(DELTAWIRE_OWNER_CHUNK == Owner::Chunk as u32);
     assert!(DELTAWIRE_OWNER_CHOICE == Owner::Choice as u32);
     assert!(DELTAWIRE_OWNER_DELTA == Owner::Delta as u32);

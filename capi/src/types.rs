@@ -513,6 +513,9 @@ pub const DELTAWIRE_META_CHOICE_MEMBER: u32 = 7;
 pub const DELTAWIRE_META_DELTA_MEMBER: u32 = 8;
 /// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
 pub const DELTAWIRE_META_MESSAGE_MEMBER: u32 = 9;
+/// `code` of a `DELTAWIRE_EV_META`: the name of the member that the first reasoning of the response
+/// is in: `reasoning_content`, `reasoning`, `thinking` or `thought`.
+pub const DELTAWIRE_META_REASONING_NAME: u32 = 10;
 
 /// The text lies in the scratch, not in the input.
 pub const DELTAWIRE_EVF_TEXT_SCRATCH: u32 = 1;
@@ -832,6 +835,10 @@ pub const DELTAWIRE_M_CALL_NAME: u32 = 28;
 pub const DELTAWIRE_M_CALL_ARGUMENTS: u32 = 29;
 /// Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
 pub const DELTAWIRE_M_REASONING_DETAILS: u32 = 30;
+/// Field of a message: the name of the member that the first reasoning was in: `reasoning_content`,
+/// `reasoning`, `thinking` or `thought`. Absent if reasoning came in `reasoning_details` or in parts
+/// of the content alone.
+pub const DELTAWIRE_M_REASONING_NAME: u32 = 31;
 
 /// Owner for `deltawire_message_member`: the chunks.
 pub const DELTAWIRE_OWNER_CHUNK: u32 = 0;
@@ -841,5 +848,6 @@ pub const DELTAWIRE_OWNER_CHOICE: u32 = 1;
 pub const DELTAWIRE_OWNER_DELTA: u32 = 2;
 
 /// Flag of `deltawire_message_json`: include the members that only gateways and providers send
-/// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known).
+/// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known), and
+/// write the reasoning under the name that it came by (`DELTAWIRE_M_REASONING_NAME`).
 pub const DELTAWIRE_JSON_EXTENDED: u32 = 1;

@@ -39,7 +39,7 @@ pub fn complain(line: impl Display) {
 
 /// Standard output: to a pipe or a file the text as it is, to a terminal escaped but for its line ends and tabs.
 ///
-/// Each write is of whole characters, as those of `write!` and of serde_json are.
+/// Each write is of whole characters, as those of `write!` are.
 pub struct Output {
     out: BufWriter<StdoutLock<'static>>,
     is_terminal: bool,

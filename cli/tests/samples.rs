@@ -373,6 +373,63 @@ fn options_change_what_they_say() {
         (&message["provider"], &message["choices"][0]["native_finish_reason"]),
         (&json!("Nimbus"), &json!("end_turn"))
     );
+    // Under the name that it came by.
+    let said = &message["choices"][0]["message"];
+    assert_eq!((&said["reasoning"], said.get("reasoning_content")), (&json!("Two plus two is four."), None));
+}
+
+#[test]
+fn a_message_has_numbers_as_they_came() {
+    let stream = concat!(
+        r#"data: {"choices":[{"index":0,"delta":{"content":"{[\",: ","#,
+        r#""tool_calls":[{"index":0,"function":{"name":"f","arguments":"{}"}}]}}],"usage":{"a":-0, "b": [1e400,1E+2],"#,
+        r#""c":18446744073709551616,"d":0.10,"e":[],"f":{ }},"timings":-0}"#,
+        "\n\n",
+        r#"data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}}]}"#,
+        "\n\ndata: [DONE]\n\n",
+    );
+    let pretty = r#"{
+  "object": "chat.completion",
+  "choices": [
+    {
+      "index": 0,
+      "message": {
+        "content": "{[\",: ",
+        "tool_calls": [
+          {
+            "type": "function",
+            "function": {
+              "name": "f",
+              "arguments": "{}"
+            }
+          }
+        ]
+      },
+      "finish_reason": null
+    }
+  ],
+  "usage": {
+    "a": -0,
+    "b": [
+      1e400,
+      1E+2
+    ],
+    "c": 18446744073709551616,
+    "d": 0.10,
+    "e": [],
+    "f": {}
+  },
+  "timings": -0
+}
+"#;
+    assert_eq!(run_with("message", &["--extended", "--drop-repeated-arguments"], stream).out, pretty);
+    let twice = pretty.replace(r#""{}""#, r#""{}{}""#);
+    assert_eq!(run_with("message", &["--extended"], stream).out, twice);
+    assert_eq!(run_with("message", &[], stream).out, twice.replace(",\n  \"timings\": -0", ""));
+    assert_eq!(
+        run_with("message", &[], "data: {\"choices\":[{}]}\n\ndata: [DONE]\n\n").out,
+        "{\n  \"object\": \"chat.completion\",\n  \"choices\": []\n}\n"
+    );
 }
 
 #[test]

@@ -190,6 +190,7 @@ static void print_getters(void)
         {DELTAWIRE_M_ERROR_MESSAGE, "error_message"},
         {DELTAWIRE_M_ERROR_CODE, "error_code"},
         {DELTAWIRE_M_ERROR_TYPE, "error_type"},
+        {DELTAWIRE_M_REASONING_NAME, "reasoning_name"},
     };
     static const field_name of_choice[] = {
         {DELTAWIRE_M_ROLE, "role"},

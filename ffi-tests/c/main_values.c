@@ -1021,7 +1021,7 @@ static void messages(void)
         "\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}],"
         "\"usage\":{\"total_tokens\":3},\"timings\":{\"n\": -0},\"none\":null}";
     static const char more[] =
-        "{\"timings\":{\"n\": -0,\"m\":18446744073709551616},\"choices\":[{\"index\":3,\"delta\":{\"sig\":\"s\",\"reasoning_details\":["
+        "{\"timings\":{\"n\": -0,\"m\":18446744073709551616},\"choices\":[{\"index\":3,\"delta\":{\"sig\":\"s\",\"reasoning\":\"r\",\"reasoning_details\":["
         "{\"index\":0,\"text\":\"a\"},{\"index\":0,\"text\":\"b\"}]},\"filter\":[]}]}";
     static const struct {
         uint32_t owner, choice;
@@ -1074,7 +1074,9 @@ static void messages(void)
     CHECK(deltawire_message_member(m, 0, 0, "timings", 7, buf, 3, &need) == DELTAWIRE_E_SMALL && need > 3);
     CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_DETAILS, 3, 0, buf, sizeof buf, &need) == OK);
     CHECK(need == 25 && memcmp(buf, "[{\"index\":0,\"text\":\"ab\"}]", need) == 0);
-    CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_DETAILS + 1, 0, 0, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
+    CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_NAME, 0, 0, buf, sizeof buf, &need) == OK);
+    CHECK(need == 9 && memcmp(buf, "reasoning", need) == 0);
+    CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_NAME + 1, 0, 0, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
     CHECK(deltawire_message_json(m, 2, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
     CHECK(deltawire_message_json(m, 0, buf, sizeof buf, &need) == DELTAWIRE_E_SMALL && need > 100);
     CHECK(deltawire_message_need(m) <= len && deltawire_message_need(m) > 0);

@@ -109,7 +109,10 @@ def texts_of(message):
         put("finish_reason", choice.get("finish_reason"), index)
         put("native_finish_reason", choice.get("native_finish_reason"), index)
         put("content", said.get("content"), index)
-        put("reasoning", said.get("reasoning_content"), index)
+        for name in ("reasoning_content", "reasoning", "thinking", "thought"):
+            put("reasoning", said.get(name), index)
+            # JSON also has reasoning without a name under the first.
+            put("reasoning_name", name if said.get(name) and name != "reasoning_content" else None)
         put("refusal", said.get("refusal"), index)
         put("reasoning_details", said.get("reasoning_details"), index)
         put("role", said.get("role"), index)
@@ -127,7 +130,8 @@ def texts_of(message):
 
 
 def but_defaults(got, want):
-    """JSON has a role and a type for those that came without one."""
+    """JSON has a role, a type and a name of reasoning for those that came without one."""
+    got = {k: v for k, v in got.items() if (k[0], v) != ("reasoning_name", "reasoning_content")}
     return {k: v for k, v in got.items() if k[0] != "call_type" and (k[0] != "role" or k in want)}
 
 

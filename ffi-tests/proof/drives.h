@@ -397,7 +397,7 @@ static void note_message(void) {
         calls = deltawire_message_calls(message, index);
         note(calls);
         for (uint32_t call = 0; call <= calls; call++)
-            for (uint32_t field = 0; field <= DELTAWIRE_M_REASONING_DETAILS + 1; field++) {
+            for (uint32_t field = 0; field <= DELTAWIRE_M_REASONING_NAME + 1; field++) {
                 need = 0;
                 status = deltawire_message_text(message, field, index, call, text, sizeof text, &need);
                 note((u64)status);

@@ -192,6 +192,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         ] {
             same(field, 0, 0, due.as_deref());
         }
+        same(Field::ReasoningName, 0, 0, message.reasoning_name.as_deref());
         same(Field::Usage, 0, 0, message.usage.as_ref().map(|raw| lossy(raw.as_bytes())).as_deref());
         same(Field::Error, 0, 0, error(&message.error).as_deref());
         assert_eq!(self.log.created(), message.created);

@@ -3,6 +3,7 @@
 use super::completion::Completion;
 use super::error::{AssembleError, LogError};
 use super::log::MessageLog;
+use super::record::{kind, Key};
 use crate::chat::{Chunk, Update};
 use crate::json::Balance;
 use crate::stream::{Event, Flow, Handler};
@@ -173,6 +174,32 @@ impl Assembler {
             }
         }
         Ok(message)
+    }
+
+    /// The message so far as JSON, as [`MessageLog::json`] writes it. Unlike `Serialize` (feature `serde`) it has numbers as they
+    /// came: `-0`, `1e400`, integers of any length.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`](AssembleError::OutOfMemory).
+    pub fn json(&self, extended: bool) -> Result<Vec<u8>, AssembleError> {
+        let Some(log) = self.kept.log.first() else {
+            return written(|out| MessageLog::<0, 0>::new().json(&[], extended, out));
+        };
+        let message = if self.drops_repeats { self.message()? } else { Completion::default() };
+        let mut texts = Vec::new();
+        for choice in &message.choices {
+            let Some(place) = log.state.table.place(choice.index) else { continue };
+            let calls = choice.tool_calls.iter();
+            let calls = calls.map(|call| (Key::new(kind::CALL_ARGUMENTS, place, call.number), &call.arguments));
+            let function = choice.function_call.iter();
+            let function = function.map(|call| (Key::new(kind::FUNCTION_ARGUMENTS, place, 0), &call.arguments));
+            for (key, text) in calls.chain(function) {
+                texts.try_reserve(1).map_err(|_| AssembleError::OutOfMemory)?;
+                texts.push((key, text.as_deref().unwrap_or_default()));
+            }
+        }
+        written(|out| log.json_with(&self.kept.buffer, extended, &texts, out))
     }
 
     /// The message.
@@ -363,10 +390,20 @@ impl Growable {
     }
 }
 
+/// All that `write` writes: it returns how many bytes that are.
+fn written(write: impl Fn(&mut [u8]) -> usize) -> Result<Vec<u8>, AssembleError> {
+    let mut bytes = Vec::new();
+    let len = write(&mut []);
+    bytes.try_reserve_exact(len).map_err(|_| AssembleError::OutOfMemory)?;
+    bytes.resize(len, 0);
+    write(&mut bytes);
+    Ok(bytes)
+}
+
 /// Whether the top level of a chunk has nothing to keep.
 fn is_empty(chunk: &Chunk<'_>) -> bool {
     let texts = [chunk.id(), chunk.object(), chunk.model(), chunk.system_fingerprint(), chunk.service_tier()];
-    texts.into_iter().chain([chunk.provider()]).flatten().next().is_none()
+    texts.into_iter().chain([chunk.provider(), chunk.reasoning_name()]).flatten().next().is_none()
         && chunk.created().is_none()
         && !chunk.index().facts.others
 }

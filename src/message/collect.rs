@@ -95,6 +95,7 @@ fn member(completion: &mut Completion, record: &Record<'_>) -> Done {
         kind::SYSTEM_FINGERPRINT => &mut completion.system_fingerprint,
         kind::SERVICE_TIER => &mut completion.service_tier,
         kind::PROVIDER => &mut completion.provider,
+        kind::REASONING_NAME => &mut completion.reasoning_name,
         kind::USAGE => {
             completion.usage = Some(RawJson::of(record.body)?);
             return Ok(());

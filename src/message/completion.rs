@@ -26,6 +26,9 @@ pub struct Completion {
     pub service_tier: Option<String>,
     /// `provider` (OpenRouter).
     pub provider: Option<String>,
+    /// The name of the member that the first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or `thought`; `None` if
+    /// reasoning only came in other ways. [`Completion::extended`] writes the reasoning under it.
+    pub reasoning_name: Option<String>,
     /// The choices, by ascending index.
     pub choices: Vec<Choice>,
     /// `usage`: the last that was not empty, never a sum.

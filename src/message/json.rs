@@ -13,7 +13,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// It is the object of the API's reference, as `Serialize` of a `Completion` writes it: absent members left out,
     /// `message.content` null if there is none, `reasoning_content` for the reasoning, and `object` `chat.completion`
     /// whatever was streamed. `extended` adds what only gateways and providers have: `provider`, the `native_finish_reason` of a
-    /// choice, `reasoning_details`, and any other [member](Self::members) of the chunks, of a choice and of its deltas.
+    /// choice, `reasoning_details`, and any other [member](Self::members) of the chunks, of a choice and of its deltas. The reasoning
+    /// is then under the name that it came by ([`Field::ReasoningName`](super::Field::ReasoningName)).
     ///
     /// The output is one strict JSON value whatever came. Raw JSON (usage, errors, annotations, log probabilities) is
     /// written as it came where it is strict; else without whitespace, each container up to its first fault, what nests
@@ -21,7 +22,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ///
     /// `buffer` is what [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes.
     pub fn json(&self, buffer: &[u8], extended: bool, out: &mut [u8]) -> usize {
-        let mut json = Json { log: self, buffer, out: Out { bytes: out, len: 0 }, comma: false };
+        self.json_with(buffer, extended, &[], out)
+    }
+
+    /// [`json`](Self::json) with other texts in the place of some.
+    pub(super) fn json_with(&self, buffer: &[u8], extended: bool, texts: &[(Key, &str)], out: &mut [u8]) -> usize {
+        let mut json = Json { log: self, buffer, texts, out: Out { bytes: out, len: 0 }, comma: false };
         json.completion(extended);
         json.out.len
     }
@@ -45,6 +51,8 @@ impl Out<'_> {
 struct Json<'l, 'o, T: Rows + ?Sized> {
     log: &'l MessageLogOf<T>,
     buffer: &'l [u8],
+    /// Texts that stand in for those of the log.
+    texts: &'l [(Key, &'l str)],
     out: Out<'o>,
     /// Something stands before, in the container at hand.
     comma: bool,
@@ -139,7 +147,10 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.name("content");
         self.text_or_null(kinds, key(kind::CONTENT));
         self.some("refusal", kinds, key(kind::REFUSAL));
-        self.some("reasoning_content", kinds, key(kind::REASONING));
+        let log = self.log;
+        let name = log.pieces(self.buffer, Key::new(kind::REASONING_NAME, 0, 0)).next().filter(|_| extended);
+        let name = name.and_then(|name| core::str::from_utf8(name).ok());
+        self.some(name.unwrap_or("reasoning_content"), kinds, key(kind::REASONING));
         if slot.calls > 0 {
             self.name("tool_calls");
             self.open(b"[");
@@ -290,10 +301,11 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
 
     /// A text; an empty one if there is none.
     fn string(&mut self, key: Key) {
-        let Json { log, buffer, out, .. } = self;
+        let Json { log, buffer, texts, out, .. } = self;
         out.put(b"\"");
-        for piece in log.pieces(buffer, key) {
-            json::escape(piece, |bytes| out.put(bytes));
+        match texts.iter().find(|(own, _)| *own == key) {
+            Some((_, text)) => json::escape(text.as_bytes(), |bytes| out.put(bytes)),
+            None => log.pieces(buffer, key).for_each(|piece| json::escape(piece, |bytes| out.put(bytes))),
         }
         out.put(b"\"");
     }

@@ -259,7 +259,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 kind::MODEL => chunk.model(),
                 kind::SYSTEM_FINGERPRINT => chunk.system_fingerprint(),
                 kind::SERVICE_TIER => chunk.service_tier(),
-                _ => chunk.provider(),
+                kind::PROVIDER => chunk.provider(),
+                _ => chunk.reasoning_name(),
             };
             if let Some(text) = text {
                 match self.put_first(buffer, kind, text) {

@@ -22,6 +22,9 @@ pub enum Field {
     ServiceTier,
     /// `provider` (OpenRouter).
     Provider,
+    /// The name of the member that the first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or `thought`. Reasoning
+    /// in `reasoning_details` or in parts of the content has none.
+    ReasoningName,
     /// `usage` as raw JSON: the last that said something.
     Usage,
     /// The first error that the API reported: raw JSON, or plain text.
@@ -96,6 +99,7 @@ impl Field {
             Field::SystemFingerprint => Pieces(kind::SYSTEM_FINGERPRINT),
             Field::ServiceTier => Pieces(kind::SERVICE_TIER),
             Field::Provider => Pieces(kind::PROVIDER),
+            Field::ReasoningName => Pieces(kind::REASONING_NAME),
             Field::Usage => Pieces(kind::USAGE),
             Field::Error | Field::ErrorMessage | Field::ErrorCode | Field::ErrorType => {
                 Error(kind::ERROR_JSON, kind::ERROR_TEXT)

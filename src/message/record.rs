@@ -18,35 +18,37 @@ pub(super) mod kind {
     pub(in crate::message) const ERROR_TEXT: u8 = 8;
     /// All members of providers, in one record ([`Entry`](super::super::entry::Entry)).
     pub(in crate::message) const MEMBERS: u8 = 9;
+    /// What the member is called that the first reasoning is in.
+    pub(in crate::message) const REASONING_NAME: u8 = 10;
 
-    pub(in crate::message) const ROLE: u8 = 10;
-    pub(in crate::message) const FINISH_REASON: u8 = 11;
-    pub(in crate::message) const NATIVE_FINISH_REASON: u8 = 12;
+    pub(in crate::message) const ROLE: u8 = 11;
+    pub(in crate::message) const FINISH_REASON: u8 = 12;
+    pub(in crate::message) const NATIVE_FINISH_REASON: u8 = 13;
     /// Raw JSON.
-    pub(in crate::message) const CHOICE_ERROR_JSON: u8 = 13;
-    pub(in crate::message) const CHOICE_ERROR_TEXT: u8 = 14;
+    pub(in crate::message) const CHOICE_ERROR_JSON: u8 = 14;
+    pub(in crate::message) const CHOICE_ERROR_TEXT: u8 = 15;
     /// Strict JSON with commas between the items, as the lists of log probabilities.
-    pub(in crate::message) const ANNOTATIONS: u8 = 15;
+    pub(in crate::message) const ANNOTATIONS: u8 = 16;
     /// The entries of `reasoning_details`, as such a list.
-    pub(in crate::message) const DETAILS: u8 = 16;
+    pub(in crate::message) const DETAILS: u8 = 17;
     /// The first of six lists of log probabilities.
-    pub(in crate::message) const LISTS: u8 = 17;
+    pub(in crate::message) const LISTS: u8 = 18;
 
-    pub(in crate::message) const CONTENT: u8 = 23;
-    pub(in crate::message) const REFUSAL: u8 = 24;
-    pub(in crate::message) const REASONING: u8 = 25;
-    pub(in crate::message) const FUNCTION_NAME: u8 = 26;
-    pub(in crate::message) const FUNCTION_ARGUMENTS: u8 = 27;
-    pub(in crate::message) const AUDIO_ID: u8 = 28;
-    pub(in crate::message) const AUDIO_DATA: u8 = 29;
-    pub(in crate::message) const AUDIO_TRANSCRIPT: u8 = 30;
+    pub(in crate::message) const CONTENT: u8 = 24;
+    pub(in crate::message) const REFUSAL: u8 = 25;
+    pub(in crate::message) const REASONING: u8 = 26;
+    pub(in crate::message) const FUNCTION_NAME: u8 = 27;
+    pub(in crate::message) const FUNCTION_ARGUMENTS: u8 = 28;
+    pub(in crate::message) const AUDIO_ID: u8 = 29;
+    pub(in crate::message) const AUDIO_DATA: u8 = 30;
+    pub(in crate::message) const AUDIO_TRANSCRIPT: u8 = 31;
 
     /// Empty: the call is of a custom tool.
-    pub(in crate::message) const CALL_CUSTOM: u8 = 31;
-    pub(in crate::message) const CALL_ID: u8 = 32;
-    pub(in crate::message) const CALL_TYPE: u8 = 33;
-    pub(in crate::message) const CALL_NAME: u8 = 34;
-    pub(in crate::message) const CALL_ARGUMENTS: u8 = 35;
+    pub(in crate::message) const CALL_CUSTOM: u8 = 32;
+    pub(in crate::message) const CALL_ID: u8 = 33;
+    pub(in crate::message) const CALL_TYPE: u8 = 34;
+    pub(in crate::message) const CALL_NAME: u8 = 35;
+    pub(in crate::message) const CALL_ARGUMENTS: u8 = 36;
 }
 
 /// What a record holds, and of which choice or call. Records of one key are pieces of one text or list.

@@ -12,6 +12,10 @@ const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 /// The object of the API's reference, absent members left out, `message.content` null if there is none. `reasoning` is
 /// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape. What only
 /// gateways add is left out; [`Completion::extended`] has it.
+///
+/// Numbers in usage, errors, log probabilities and other raw JSON may change: serde has no way to give a number as text to any
+/// serializer. Those that `u64` and `i64` do not hold, and `-0`, are written as the nearest `f64`. To keep them as they came use
+/// [`Assembler::json`](super::Assembler::json).
 impl Serialize for Completion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Shape { completion: self, extended: false }.serialize(serializer)
@@ -20,7 +24,8 @@ impl Serialize for Completion {
 
 impl Completion {
     /// The completion with what only gateways and providers add: `provider`, the `native_finish_reason` of a choice,
-    /// `reasoning_details`, and members that no field of a completion has.
+    /// `reasoning_details`, and members that no field of a completion has. The reasoning is under the name that it came by
+    /// ([`reasoning_name`](Self::reasoning_name)). Numbers are those of [`Serialize`](Self#impl-Serialize-for-Completion).
     pub fn extended(&self) -> impl Serialize + '_ {
         Shape { completion: self, extended: true }
     }
@@ -42,7 +47,7 @@ impl Serialize for Shape<'_> {
         if extended {
             some(&mut map, "provider", &completion.provider)?;
         }
-        map.serialize_entry("choices", &Choices { choices: &completion.choices, extended })?;
+        map.serialize_entry("choices", &Choices { completion, extended })?;
         some(&mut map, "usage", &completion.usage)?;
         some(&mut map, "service_tier", &completion.service_tier)?;
         some(&mut map, "system_fingerprint", &completion.system_fingerprint)?;
@@ -54,37 +59,41 @@ impl Serialize for Shape<'_> {
     }
 }
 
+/// The choices.
 struct Choices<'m> {
-    choices: &'m [Choice],
+    completion: &'m Completion,
     extended: bool,
 }
 
 impl Serialize for Choices<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let extended = self.extended;
-        serializer.collect_seq(self.choices.iter().map(|choice| One { choice, extended }))
+        let Choices { completion, extended } = *self;
+        let reasoning = completion.reasoning_name.as_deref().filter(|_| extended).unwrap_or("reasoning_content");
+        serializer.collect_seq(completion.choices.iter().map(|choice| One { choice, reasoning, extended }))
     }
 }
 
 /// One choice.
 struct One<'m> {
     choice: &'m Choice,
+    /// The name of its reasoning.
+    reasoning: &'m str,
     extended: bool,
 }
 
 impl Serialize for One<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let choice = self.choice;
+        let One { choice, reasoning, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("index", &choice.index)?;
-        map.serialize_entry("message", &Message { choice, extended: self.extended })?;
+        map.serialize_entry("message", &Message { choice, reasoning, extended })?;
         map.serialize_entry("finish_reason", &choice.finish_reason)?;
-        if self.extended {
+        if extended {
             some(&mut map, "native_finish_reason", &choice.native_finish_reason)?;
         }
         some(&mut map, "logprobs", &choice.logprobs)?;
         some(&mut map, "error", &choice.error)?;
-        if self.extended {
+        if extended {
             members(&mut map, &choice.members)?;
         }
         map.end()
@@ -92,7 +101,7 @@ impl Serialize for One<'_> {
 }
 
 /// Writes a member unless it is absent.
-fn some<M: SerializeMap, T: Serialize>(map: &mut M, name: &'static str, value: &Option<T>) -> Result<(), M::Error> {
+fn some<M: SerializeMap, T: Serialize>(map: &mut M, name: &str, value: &Option<T>) -> Result<(), M::Error> {
     match value {
         Some(value) => map.serialize_entry(name, value),
         None => Ok(()),
@@ -107,17 +116,18 @@ fn members<M: SerializeMap>(map: &mut M, members: &[Member]) -> Result<(), M::Er
 /// The `message` of a choice.
 struct Message<'m> {
     choice: &'m Choice,
+    reasoning: &'m str,
     extended: bool,
 }
 
 impl Serialize for Message<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Message { choice, extended } = *self;
+        let Message { choice, reasoning, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         some(&mut map, "role", &choice.role)?;
         map.serialize_entry("content", &choice.content)?;
         some(&mut map, "refusal", &choice.refusal)?;
-        some(&mut map, "reasoning_content", &choice.reasoning)?;
+        some(&mut map, reasoning, &choice.reasoning)?;
         if !choice.tool_calls.is_empty() {
             map.serialize_entry("tool_calls", &choice.tool_calls)?;
         }
@@ -216,7 +226,7 @@ impl Serialize for RawList {
 }
 
 /// As the value that it is. Integers are `u64` or `i64` if they fit, other numbers and `-0` the nearest `f64`:
-/// [`MessageLog::json`](super::MessageLog::json) writes them as they came. A container with a fault in it ends there.
+/// [`Assembler::json`](super::Assembler::json) and [`MessageLog::json`](super::MessageLog::json) write them as they came. A container with a fault in it ends there.
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Nested { value: *self, levels: MAX_DEPTH }.serialize(serializer)
@@ -334,6 +344,9 @@ mod tests {
         });
         assert_eq!(serde_json::to_value(assembler.message().unwrap()).unwrap(), expected);
         expected["provider"] = json!("P");
+        let message = expected["choices"][0]["message"].as_object_mut().unwrap();
+        let reasoning = message.remove("reasoning_content").unwrap();
+        message.insert("reasoning".into(), reasoning);
         expected["choices"][0]["native_finish_reason"] = json!("END");
         assert_eq!(serde_json::to_value(assembler.message().unwrap().extended()).unwrap(), expected);
     }

@@ -208,7 +208,8 @@ impl<T: Rows + ?Sized> Table<T> {
             | 1 << kind::MODEL
             | 1 << kind::SYSTEM_FINGERPRINT
             | 1 << kind::SERVICE_TIER
-            | 1 << kind::PROVIDER;
+            | 1 << kind::PROVIDER
+            | 1 << kind::REASONING_NAME;
         TEXTS & !self.top.known
     }
 

@@ -441,7 +441,7 @@ fn kept(assembler: &Assembler) -> usize {
     let list = |list: &super::RawList| list.iter().map(|item| item.raw().len()).sum::<usize>();
     let texts = [&message.id, &message.object, &message.model, &message.system_fingerprint, &message.service_tier];
     let mut sum: usize = texts.into_iter().map(len).sum();
-    sum += len(&message.provider) + failure(&message.error);
+    sum += len(&message.provider) + len(&message.reasoning_name) + failure(&message.error);
     sum += message.usage.as_ref().map_or(0, |usage| usage.as_bytes().len());
     for choice in &message.choices {
         let texts = [&choice.role, &choice.content, &choice.refusal, &choice.reasoning, &choice.finish_reason];

@@ -307,6 +307,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             Update::Meta(Meta::SystemFingerprint, text) => self.first(kind::SYSTEM_FINGERPRINT, *text),
             Update::Meta(Meta::ServiceTier, text) => self.first(kind::SERVICE_TIER, *text),
             Update::Meta(Meta::Provider, text) => self.first(kind::PROVIDER, *text),
+            Update::Meta(Meta::ReasoningName, text) => self.first(kind::REASONING_NAME, *text),
             _ => {
                 let place = self.state.table.place_or_new(choice);
                 let slot = place.and_then(|place| Some((place, *self.state.table.slot(place)?)));

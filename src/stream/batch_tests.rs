@@ -111,6 +111,7 @@ const SAID: &[&str] = &[
     "8 6..144 @Hi",
     "48 5..144 code=1 number=448",
     "6 144..630 +c1 @m code=2 number=7 flags=512",
+    "30 144..630 @reasoning code=10",
     "9 144..630 @th",
     "8 144..630 +a|b",
     "10 144..630 @no",

@@ -592,8 +592,9 @@ impl Emitter {
     #[inline(never)]
     fn metas(&mut self, context: &Context<'_>, sink: &mut dyn Sink) -> Result<(), Full> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
-        for meta in [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider] {
-            let bit = 1 << (meta as u8);
+        let metas = [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider, Meta::ReasoningName];
+        for (place, meta) in (0u32..).zip(metas) {
+            let bit = 1u8.wrapping_shl(place);
             if self.metas & bit != 0 {
                 continue;
             }
@@ -601,7 +602,8 @@ impl Emitter {
                 Meta::Object => chunk.object(),
                 Meta::SystemFingerprint => chunk.system_fingerprint(),
                 Meta::ServiceTier => chunk.service_tier(),
-                _ => chunk.provider(),
+                Meta::Provider => chunk.provider(),
+                _ => chunk.reasoning_name(),
             };
             if let Some(text) = text {
                 let text = Part::of(context.payload(), text);

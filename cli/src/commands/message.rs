@@ -96,15 +96,49 @@ impl Assembly {
 
     fn print(&self) -> Result<(), Failure> {
         let mut out = Output::new();
-        let message = self.kept.assembler.message().map_err(|_| Failure::Write(io::ErrorKind::OutOfMemory.into()))?;
-        let written = if self.extended {
-            serde_json::to_writer_pretty(&mut out, &message.extended())
-        } else {
-            serde_json::to_writer_pretty(&mut out, &message)
-        };
-        written.map_err(|error| Failure::Write(error.into()))?;
-        writeln!(out).and_then(|()| out.flush()).map_err(Failure::Write)
+        let json = self.kept.assembler.json(self.extended);
+        let json = json.map_err(|_| Failure::Write(io::ErrorKind::OutOfMemory.into()))?;
+        writeln!(out, "{}", pretty(&String::from_utf8_lossy(&json))).and_then(|()| out.flush()).map_err(Failure::Write)
     }
+}
+
+/// Strict JSON with each member and element on a line of its own. What reads numbers to write them again would change them.
+fn pretty(json: &str) -> String {
+    let mut pretty = String::with_capacity(json.len() + json.len() / 2);
+    let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
+    let line = |pretty: &mut String, depth| {
+        pretty.push('\n');
+        pretty.extend(std::iter::repeat_n("  ", depth));
+    };
+    for c in json.chars() {
+        if in_string {
+            in_string = c != '"' || is_escaped;
+            is_escaped = c == '\\' && !is_escaped;
+            pretty.push(c);
+            continue;
+        }
+        let is_open = pretty.ends_with(['{', '[']);
+        match c {
+            ' ' | '\t' | '\n' | '\r' => continue,
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                if !is_open {
+                    line(&mut pretty, depth);
+                }
+            }
+            _ if is_open => line(&mut pretty, depth),
+            _ => {}
+        }
+        in_string = c == '"';
+        pretty.push(c);
+        match c {
+            '{' | '[' => depth += 1,
+            ',' => line(&mut pretty, depth),
+            ':' => pretty.push(' '),
+            _ => {}
+        }
+    }
+    pretty
 }
 
 pub fn run(options: &Message) -> Result<u8, Failure> {

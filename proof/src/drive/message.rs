@@ -12,7 +12,7 @@ const STORAGE: usize = 1024;
 const BUFFER: usize = 1280;
 
 /// The fields, and how far below the top level they are.
-const FIELDS: [(Field, u8); 30] = [
+const FIELDS: [(Field, u8); 31] = [
     (Field::Id, 0),
     (Field::Object, 0),
     (Field::Model, 0),
@@ -24,6 +24,7 @@ const FIELDS: [(Field, u8); 30] = [
     (Field::ErrorMessage, 0),
     (Field::ErrorCode, 0),
     (Field::ErrorType, 0),
+    (Field::ReasoningName, 0),
     (Field::Role, 1),
     (Field::Content, 1),
     (Field::Refusal, 1),

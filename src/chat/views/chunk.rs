@@ -1,10 +1,12 @@
 //! The whole chunk.
 
 use super::{ApiError, Choices, Usage};
+use crate::chat::cursor::Cursor;
 use crate::chat::index::{top, Hint, Index};
+use crate::chat::page::Behind;
 use crate::chat::read::{error_of, plain_text, read, usage_of, Read};
 use crate::chat::scalar::{ten_digits, text_of, whole_number};
-use crate::delta::Part;
+use crate::delta::{Kind as DeltaKind, Part};
 use crate::json::{JsonError, Kind, Text, TextFlags, Value};
 use crate::QuirkSet;
 use core::ops::Range;
@@ -178,6 +180,35 @@ impl<'a> Chunk<'a> {
     /// `provider`, if it is not empty (OpenRouter).
     pub fn provider(&self) -> Option<Text<'a>> {
         self.text(top::PROVIDER)
+    }
+
+    /// The name of the member that the chunk's first reasoning is in. `None`: there is no reasoning, or it is in
+    /// `reasoning_details` or in parts of the content.
+    pub(crate) fn reasoning_name(&self) -> Option<Text<'a>> {
+        let list = &self.index.list;
+        let is_any =
+            list.behind.has(Behind::CHOICES) || list.items().iter().any(|item| item.kind == DeltaKind::Reasoning);
+        if is_any {
+            self.find_reasoning_name()
+        } else {
+            None
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_reasoning_name(&self) -> Option<Text<'a>> {
+        let mut cursor = Cursor::new();
+        let mut deltas = core::iter::from_fn(|| cursor.next(self.payload, self.index));
+        let first = deltas.find(|delta| delta.kind == DeltaKind::Reasoning)?.text.bytes(self.payload).as_ptr();
+        let objects = self.choices().flat_map(|choice| {
+            let delta = choice.delta().map(|delta| delta.value());
+            [delta, choice.message().map(|message| message.value())]
+        });
+        let mut members = objects.flatten().flat_map(|object| object.members().map_while(Result::ok));
+        let (name, _) = members.find(|(_, value)| value.raw().as_ptr_range().contains(&first))?;
+        let known = ["reasoning_content", "reasoning", "thinking", "thought"];
+        known.into_iter().any(|known| name == *known).then_some(name)
     }
 
     /// The choices, in the order in which they stand.
