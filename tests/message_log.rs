@@ -868,6 +868,15 @@ fn extended(payloads: &[String]) -> String {
 }
 
 #[test]
+fn a_whole_message_keeps_its_members() {
+    let json = extended(&[
+        r#"{"choices":[{"index":0,"message":{"content":"x","mm":3,"reasoning_details":[{"type":"reasoning.encrypted","data":"AA"}]},"finish_reason":"stop"}]}"#.to_string(),
+    ]);
+    let end = r#""message":{"content":"x","reasoning_details":[{"type":"reasoning.encrypted","data":"AA"}],"mm":3},"finish_reason":"stop"}]}"#;
+    assert!(json.ends_with(end), "{json}");
+}
+
+#[test]
 fn members_of_providers_are_kept_as_they_came() {
     let json = extended(&[
         r#"{"id":"c","citations":["a"],"timings":{"n":1},"x_groq":{"id":"q"},"obfuscation":"pad","choices":[{"index":0,"delta":{"content":"a","sig":"1"},"content_filter_results":{},"stop_reason":null}]}"#.to_string(),

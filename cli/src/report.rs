@@ -82,12 +82,17 @@ pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) 
             complain(format_args!("quirk {}: {quirk} ({times} {unit}{raise})", quirk.code()));
         }
     }
-    status(end)
+    match status(end) {
+        // Of who pulls with a tracker of its own, the parser does not know that.
+        0 if (met.count)(Quirk::ReplacedMessage) > 0 => TRUNCATED,
+        status => status,
+    }
 }
 
 /// Whether nothing that came was understood as a response.
 pub fn is_foreign(end: &End) -> bool {
-    end.choices_seen == 0 && !end.api_error && !end.body && end.verdict != Verdict::Done
+    let is_known = end.choices_seen > 0 || end.api_error || end.body || end.verdict == Verdict::Done;
+    !is_known || end.verdict == Verdict::NotAStream
 }
 
 /// Reports how many events and comments were over the limit, if any were.
@@ -103,6 +108,7 @@ pub fn too_long_items(count: u64) {
 fn status(end: &End) -> u8 {
     match end.verdict {
         _ if end.is_complete() => 0,
+        Verdict::NotAStream => NO_STREAM,
         _ if end.api_error => API_ERROR,
         Verdict::Truncated | Verdict::Lost | Verdict::Done | Verdict::Finished | Verdict::Body => TRUNCATED,
         // Empty, no stream, another value or protocol, and what a later version may tell apart.

@@ -40,6 +40,11 @@ fn what_is_foreign_is_no_completion() {
             Some("what came begins with: event: ping"),
         ),
         (": only\n\n", Some("what came begins with: : only")),
+        // An error inside a page is the page's.
+        (
+            "<html>\n<script>\n{\"error\":{\"message\":\"boo\"}}\n</script></html>\n",
+            Some("what came begins with: <html>"),
+        ),
     ] {
         for command in ALL {
             let ran = run_with(command, &[], input);
@@ -213,5 +218,18 @@ fn message_prints_what_came_until_an_interrupt() {
         assert_eq!(printed, content, "{out}");
         assert!(content.is_some() || out.is_empty(), "{out}");
         assert!(err.starts_with("deltawire: interrupted: what came so far\n"), "{err}");
+    }
+}
+
+#[test]
+fn a_message_that_another_replaces_is_not_complete() {
+    let message =
+        |text: &str| format!("data: {{\"choices\":[{{\"index\":0,\"message\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+    for (texts, status) in [(["he", "hello"], 0), (["hello", "world"], 3)] {
+        let input = texts.map(message).concat() + DONE;
+        for command in ALL {
+            let ran = run_with(command, &[], &input);
+            assert_eq!(ran.status, status, "{command} {texts:?}: {}", ran.err);
+        }
     }
 }

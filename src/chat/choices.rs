@@ -135,7 +135,11 @@ impl Work<'_, '_> {
                     }
                     (choice::DELTA, Expect::OBJECT)
                 }
-                Key::Message => (choice::MESSAGE, Expect::OBJECT),
+                Key::Message => {
+                    // Its members are not walked here.
+                    self.aside(|work| work.note_other());
+                    (choice::MESSAGE, Expect::OBJECT)
+                }
                 Key::Text => (choice::TEXT, Expect::TEXT),
                 Key::FinishReason => (choice::FINISH_REASON, Expect::REASON),
                 Key::FinishCamel => (choice::FINISH_CAMEL, Expect::TEXT),

@@ -137,7 +137,7 @@ impl<'a> Iterator for OtherMembers<'a> {
                     (self.delta, self.in_message) = (Some((value, 0)), key == Key::Message);
                 }
                 (_, _, Kind::Null) => {}
-                _ if is_read(owner, key) => {}
+                _ if key == Key::Obfuscation || is_read(owner, key) => {}
                 _ => {
                     let choice = if owner == Owner::Chunk { 0 } else { self.number };
                     let in_message = owner == Owner::Delta && self.in_message;
@@ -163,7 +163,6 @@ fn is_read(owner: Owner, key: Key) -> bool {
                 | Key::Choices
                 | Key::Usage
                 | Key::Error
-                | Key::Obfuscation
         ),
         Owner::Choice => matches!(
             key,

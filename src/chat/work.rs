@@ -179,7 +179,7 @@ impl<'a> Work<'a, '_> {
         self.steps.bytes().get(read.start) == Some(&b'n')
     }
 
-    /// Notes that a member has a place, but that there is more to it.
+    /// Notes that a member has a place, but that there may be more to it, unless it is null.
     #[inline(never)]
     pub(super) fn note_other(&mut self) {
         self.notes.has_others |= self.steps.peek() != b'n';

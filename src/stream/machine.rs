@@ -379,7 +379,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Next::Go;
         }
         let next = self.piece(store, &[], piece, 0);
-        if matches!(self.line, Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon) {
+        let is_cut = matches!(self.line, Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon);
+        if is_cut || matches!(self.line, Line::Bracket(matched) if usize::from(matched) < DONE.len()) {
             self.facts.pending = Pending::Line;
         }
         next

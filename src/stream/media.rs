@@ -95,6 +95,8 @@ impl Sniff {
                 (Sniff::Mark1, 0xBB) => Sniff::Mark2,
                 (Sniff::Blank, 0x1F) => Sniff::Gzip1,
                 (Sniff::Gzip1, 0x8B) => Sniff::Gzip,
+                // No text begins with that byte, whether it is cut off here or not.
+                (Sniff::Gzip1, _) => Sniff::Binary,
                 (Sniff::Blank, 0x28) => Sniff::Zstd1,
                 (Sniff::Zstd1, 0xB5) => Sniff::Zstd2,
                 (Sniff::Zstd2, 0x2F) => Sniff::Zstd3,
@@ -136,7 +138,7 @@ mod tests {
             (b"\xEF\xBBx", Sniff::Other),
             (b"\x1F\x8B\x08", Sniff::Gzip),
             (b"\x1F", Sniff::Gzip1),
-            (b"\x1F\x1F", Sniff::Other),
+            (b"\x1F\x1F", Sniff::Binary),
             (b"\x28\xB5\x2F\xFD", Sniff::Zstd),
             (b"\x28\xB5\x2F", Sniff::Zstd3),
             (b"\x28\xB5\x2F\x28", Sniff::Other),

@@ -86,7 +86,7 @@ impl Assembly {
         let status = conclude(&end, &Met { count, too_deep: *too_deep }, &self.opening);
         let Some(error) = error else { return Ok(status) };
         let raise = match error {
-            AssembleError::TooLong => " (--max-message-len raises the limit)",
+            AssembleError::TooLong => " (--max-message-len raises the limit; of members of providers 64 are kept)",
             AssembleError::TooManyChoices | AssembleError::TooManyCalls => "; no option raises that limit",
             _ => "",
         };

@@ -47,11 +47,13 @@ pub fn run(options: &options::Text) -> Result<u8, Failure> {
 impl Answer {
     fn note(&mut self, update: &Update<'_>) {
         match update {
-            Update::Call(_) | Update::CallName { .. } | Update::FunctionName { .. } => self.calls = true,
+            Update::Call(_) | Update::CallName { .. } | Update::FunctionName { .. } | Update::FunctionArguments(_) => {
+                self.calls = true;
+            }
             Update::Refusal(_) => self.refusal = true,
             Update::Finish(reason) => {
                 let cuts = ["length", "content_filter"];
-                self.cut = cuts.into_iter().find(|cut| reason.text() == *cut).or(self.cut);
+                self.cut = cuts.into_iter().find(|cut| reason.text() == *cut);
             }
             _ => {}
         }
