@@ -705,7 +705,8 @@
 // Field of a choice: the ID of its audio.
 #define DELTAWIRE_M_AUDIO_ID 23
 
-// Field of a choice: its audio, in base64.
+// Field of a choice: its audio, JSON: an array of the pieces that came, each in base64. Each may be
+// encoded by itself, with padding at its end: decode each, then join the bytes.
 #define DELTAWIRE_M_AUDIO_DATA 24
 
 // Field of a choice: the transcript of its audio.
@@ -742,7 +743,8 @@
 
 // Flag of `deltawire_message_json`: include the members that only gateways and providers send
 // (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known), and
-// write the reasoning under the name that it came by (`DELTAWIRE_M_REASONING_NAME`).
+// write the reasoning under the name that it came by (`DELTAWIRE_M_REASONING_NAME`) and `data` of
+// audio as an array of its pieces.
 #define DELTAWIRE_JSON_EXTENDED 1
 
 // A chunk: the payload of one event, and an index of its members.

@@ -50,7 +50,7 @@ const (
 	FieldFunctionName       Field = C.DELTAWIRE_M_FUNCTION_NAME
 	FieldFunctionArguments  Field = C.DELTAWIRE_M_FUNCTION_ARGUMENTS
 	FieldAudioID            Field = C.DELTAWIRE_M_AUDIO_ID
-	FieldAudioData          Field = C.DELTAWIRE_M_AUDIO_DATA // base64
+	FieldAudioData          Field = C.DELTAWIRE_M_AUDIO_DATA // JSON: an array of pieces, each base64 that may have padding of its own
 	FieldAudioTranscript    Field = C.DELTAWIRE_M_AUDIO_TRANSCRIPT
 
 	// Of a call.
@@ -109,7 +109,7 @@ type ChoiceMessage struct {
 	Refusal          string          `json:"refusal"`
 	ToolCalls        []ToolCall      `json:"tool_calls"`
 	FunctionCall     *Function       `json:"function_call"`
-	Audio            json.RawMessage `json:"audio"`
+	Audio            json.RawMessage `json:"audio"` // data is an array of pieces, each base64 that may have padding of its own
 	Annotations      json.RawMessage `json:"annotations"`
 	ReasoningDetails json.RawMessage `json:"reasoning_details"` // entries that belong together are joined
 }
@@ -196,7 +196,7 @@ func (a *Assembler) grow() error {
 
 // JSON returns the message so far, a chat.completion. If extended is true, it includes the members that only gateways and
 // providers send: provider, native_finish_reason, reasoning_details, and any member that is not known; and the reasoning is
-// under the name that it came by ([FieldReasoningName]).
+// under the name that it came by ([FieldReasoningName]), and data of audio is an array of its pieces.
 func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {
 	flags := C.uint32_t(0)
 	if extended {

@@ -822,7 +822,8 @@ pub const DELTAWIRE_M_FUNCTION_NAME: u32 = 21;
 pub const DELTAWIRE_M_FUNCTION_ARGUMENTS: u32 = 22;
 /// Field of a choice: the ID of its audio.
 pub const DELTAWIRE_M_AUDIO_ID: u32 = 23;
-/// Field of a choice: its audio, in base64.
+/// Field of a choice: its audio, JSON: an array of the pieces that came, each in base64. Each may be
+/// encoded by itself, with padding at its end: decode each, then join the bytes.
 pub const DELTAWIRE_M_AUDIO_DATA: u32 = 24;
 /// Field of a choice: the transcript of its audio.
 pub const DELTAWIRE_M_AUDIO_TRANSCRIPT: u32 = 25;
@@ -850,5 +851,6 @@ pub const DELTAWIRE_OWNER_DELTA: u32 = 2;
 
 /// Flag of `deltawire_message_json`: include the members that only gateways and providers send
 /// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known), and
-/// write the reasoning under the name that it came by (`DELTAWIRE_M_REASONING_NAME`).
+/// write the reasoning under the name that it came by (`DELTAWIRE_M_REASONING_NAME`) and `data` of
+/// audio as an array of its pieces.
 pub const DELTAWIRE_JSON_EXTENDED: u32 = 1;

@@ -77,7 +77,8 @@ pub struct Message {
     #[arg(long)]
     pub drop_repeated_arguments: bool,
     /// Print also what only gateways and providers add: `provider`, `native_finish_reason`, `reasoning_details`, and any
-    /// member that is not known; the reasoning is under the name that it came by
+    /// member that is not known; the reasoning is under the name that it came by, and `data` of audio in its
+    /// pieces
     #[arg(long)]
     pub extended: bool,
     /// The most bytes of all texts and all raw JSON that the message may have

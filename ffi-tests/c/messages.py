@@ -69,7 +69,7 @@ def texts(out):
         name, choice, call, text = line.split(" ", 3)
         if name != "object":
             got[name, int(choice), int(call)] = unescape(text[1:-1])
-    return {k: raw(v) if k[0] in ("usage", "error", "choice_error", "reasoning_details") else v for k, v in got.items()}
+    return {k: raw(v) if k[0] in ("usage", "error", "choice_error", "reasoning_details", "audio_data") else v for k, v in got.items()}
 
 
 def raw(value):

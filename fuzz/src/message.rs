@@ -202,6 +202,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
             assert_eq!(self.log.choice_index(nth), Some(index));
             let function = choice.function_call.as_ref();
             let audio = choice.audio.as_ref();
+            let data = audio.map(|audio| lossy(audio.data.value().raw())).filter(|data| data != "[]");
             for (field, due) in [
                 (Field::Role, choice.role.as_deref()),
                 (Field::Content, choice.content.as_deref()),
@@ -213,7 +214,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
                 (Field::FunctionName, function.and_then(|call| call.name.as_deref())),
                 (Field::FunctionArguments, function.and_then(|call| call.arguments.as_deref())),
                 (Field::AudioId, audio.and_then(|audio| audio.id.as_deref())),
-                (Field::AudioData, audio.and_then(|audio| audio.data.as_deref())),
+                (Field::AudioData, data.as_deref()),
                 (Field::AudioTranscript, audio.and_then(|audio| audio.transcript.as_deref())),
             ] {
                 same(field, index, 0, due);

@@ -143,7 +143,7 @@ fn member_of_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
         kind::FUNCTION_NAME => function(choice, |call| &mut call.name),
         kind::FUNCTION_ARGUMENTS => function(choice, |call| &mut call.arguments),
         kind::AUDIO_ID => audio(choice, |audio| &mut audio.id),
-        kind::AUDIO_DATA => audio(choice, |audio| &mut audio.data),
+        kind::AUDIO_DATA => choice.audio.as_mut().map_or(Ok(()), |audio| audio.data.append(record.body)),
         kind::AUDIO_TRANSCRIPT => audio(choice, |audio| &mut audio.transcript),
         list => {
             let lists = choice.logprobs.as_mut().map(Logprobs::lists);

@@ -134,8 +134,9 @@ pub struct ToolCall {
 pub struct Audio {
     /// Its ID.
     pub id: Option<String>,
-    /// Base64, the fragments one after the other.
-    pub data: Option<String>,
+    /// The pieces that came, strings of base64. Each may be encoded by itself, with padding at its end: decode each, then join the
+    /// bytes.
+    pub data: RawList,
     /// Its words.
     pub transcript: Option<String>,
     /// When it can no longer be referred to, in seconds since 1970.

@@ -14,7 +14,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// `message.content` null if there is none, `reasoning_content` for the reasoning, and `object` `chat.completion`
     /// whatever was streamed. `extended` adds what only gateways and providers have: `provider`, the `native_finish_reason` of a
     /// choice, `reasoning_details`, and any other [member](Self::members) of the chunks, of a choice and of its deltas. The reasoning
-    /// is then under the name that it came by ([`Field::ReasoningName`](super::Field::ReasoningName)).
+    /// is then under the name that it came by ([`Field::ReasoningName`](super::Field::ReasoningName)), and `data` of audio is an
+    /// array of its pieces; else that is one string, the pieces one behind the other.
     ///
     /// The output is one strict JSON value whatever came. Raw JSON (usage, errors, annotations, log probabilities) is
     /// written as it came where it is strict; else without whitespace, each container up to its first fault, what nests
@@ -169,7 +170,18 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             self.name("audio");
             self.open(b"{");
             self.some("id", kinds, key(kind::AUDIO_ID));
-            self.some("data", kinds, key(kind::AUDIO_DATA));
+            if kinds.has(kind::AUDIO_DATA) {
+                self.name("data");
+                if extended {
+                    self.list(key(kind::AUDIO_DATA));
+                } else {
+                    let Json { log, buffer, out, .. } = self;
+                    out.put(b"\"");
+                    let pieces = log.listed(buffer, key(kind::AUDIO_DATA)).filter_map(|piece| piece.as_text());
+                    pieces.for_each(|piece| out.put(piece.raw()));
+                    out.put(b"\"");
+                }
+            }
             self.some("transcript", kinds, key(kind::AUDIO_TRANSCRIPT));
             if slot.has(flag::AUDIO_EXPIRES) {
                 self.name("expires_at");

@@ -47,16 +47,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// Whether there are `reasoning_details` of the choice at this place.
     pub(super) fn has_details(&self, buffer: &[u8], place: u16) -> bool {
-        self.details_of(buffer, place).next().is_some()
+        self.listed(buffer, Key::new(kind::DETAILS, place, 0)).next().is_some()
     }
 
-    fn details_of<'b>(&self, buffer: &'b [u8], place: u16) -> Details<'b> {
-        Details { records: self.records(buffer), key: Key::new(kind::DETAILS, place, 0), items: b"", at: 0 }
+    /// The items of a list that is never replaced.
+    pub(super) fn listed<'b>(&self, buffer: &'b [u8], key: Key) -> Listed<'b> {
+        Listed { records: self.records(buffer), key, items: b"", at: 0 }
     }
 
     /// Gives the bytes of `reasoning_details` with commas between the entries, those that belong together joined.
     pub(super) fn put_details(&self, buffer: &[u8], place: u16, mut put: impl FnMut(&[u8])) {
-        let mut details = self.details_of(buffer, place);
+        let mut details = self.listed(buffer, Key::new(kind::DETAILS, place, 0));
         let mut group = Group::at(details.clone());
         loop {
             let before = details.clone();
@@ -72,17 +73,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 }
 
-/// The entries of `reasoning_details` of a choice, as they came.
+/// The items of a list.
 #[derive(Clone)]
-struct Details<'b> {
+pub(super) struct Listed<'b> {
     records: Records<'b>,
     key: Key,
-    /// A record's entries, strict JSON with commas between them, and how far they were read.
+    /// A record's items, strict JSON with commas between them, and how far they were read.
     items: &'b [u8],
     at: usize,
 }
 
-impl<'b> Iterator for Details<'b> {
+impl<'b> Iterator for Listed<'b> {
     type Item = Value<'b>;
 
     fn next(&mut self) -> Option<Value<'b>> {
@@ -104,7 +105,7 @@ const NAMES: usize = 16;
 /// Consecutive entries of equal type and index, neither of which has `data`.
 struct Group<'b> {
     /// Those entries, and others behind.
-    entries: Details<'b>,
+    entries: Listed<'b>,
     /// How many they are.
     len: usize,
     /// Their members: of each the last value that is not null, or else null.
@@ -112,7 +113,7 @@ struct Group<'b> {
 }
 
 impl<'b> Group<'b> {
-    fn at(entries: Details<'b>) -> Self {
+    fn at(entries: Listed<'b>) -> Self {
         Group { entries, len: 0, members: [None; NAMES] }
     }
 

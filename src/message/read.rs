@@ -66,7 +66,8 @@ pub enum Field {
     FunctionArguments,
     /// Of a choice: the ID of its audio.
     AudioId,
-    /// Of a choice: its audio in base64.
+    /// Of a choice: its audio, an array of the pieces that came, each base64. Each may be encoded by itself, with padding at its
+    /// end: decode each, then join the bytes.
     AudioData,
     /// Of a choice: what is said in its audio.
     AudioTranscript,
@@ -183,7 +184,23 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             return error_text(self.error(buffer, kind, plain, place)?, field, out);
         }
         if kind == kind::DETAILS {
-            return self.details_text(buffer, place, out);
+            let is_any = self.has_details(buffer, place);
+            return is_any.then(|| array(|put| self.put_details(buffer, place, put), out));
+        }
+        if kind == kind::AUDIO_DATA {
+            let items = || self.pieces(buffer, Key::new(kind, place, 0));
+            items().next()?;
+            return Some(array(
+                |put| {
+                    items().enumerate().for_each(|(at, items)| {
+                        if at > 0 {
+                            put(b",");
+                        }
+                        put(items);
+                    })
+                },
+                out,
+            ));
         }
         let key = if kind < kind::CALL_CUSTOM { Key::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
         let len = self.pieces(buffer, key).fold(0usize, |len, piece| len.saturating_add(piece.len()));
@@ -195,20 +212,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             }
         }
         (len > 0).then_some(len)
-    }
-
-    fn details_text(&self, buffer: &[u8], place: u16, out: &mut [u8]) -> Option<usize> {
-        if !self.has_details(buffer, place) {
-            return None;
-        }
-        let mut len = 2usize;
-        self.put_details(buffer, place, |bytes| len = len.saturating_add(bytes.len()));
-        if let Some([open, room @ .., close]) = out.get_mut(..len) {
-            (*open, *close) = (b'[', b']');
-            let mut to = room.iter_mut();
-            self.put_details(buffer, place, |bytes| to.by_ref().zip(bytes).for_each(|(to, from)| *to = *from));
-        }
-        Some(len)
     }
 
     /// The choice with this index, and its place.
@@ -256,6 +259,18 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let plain = || self.pieces(buffer, Key::new(text, place, 0)).next().unwrap_or_default();
         Some(raw.ok_or_else(plain))
     }
+}
+
+/// What `write` writes, in brackets: how long that is, and itself if `out` has room for all of it.
+fn array(write: impl Fn(&mut dyn FnMut(&[u8])), out: &mut [u8]) -> usize {
+    let mut len = 2usize;
+    write(&mut |bytes| len = len.saturating_add(bytes.len()));
+    if let Some([open, room @ .., close]) = out.get_mut(..len) {
+        (*open, *close) = (b'[', b']');
+        let mut to = room.iter_mut();
+        write(&mut |bytes| to.by_ref().zip(bytes).for_each(|(to, from)| *to = *from));
+    }
+    len
 }
 
 /// A text of an error.

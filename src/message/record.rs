@@ -2,8 +2,8 @@
 
 use crate::json::Text;
 
-/// What a record holds. Records from [`ROLE`](kind::ROLE) on belong to a choice; a `message` replaces those from
-/// [`CONTENT`](kind::CONTENT) on as a whole; those from [`CALL_CUSTOM`](kind::CALL_CUSTOM) on belong to a call.
+/// What a record holds. Records from [`ROLE`](kind::ROLE) on belong to a choice; those from
+/// [`CALL_CUSTOM`](kind::CALL_CUSTOM) on belong to a call.
 pub(super) mod kind {
     pub(in crate::message) const ID: u8 = 0;
     pub(in crate::message) const OBJECT: u8 = 1;
@@ -31,16 +31,17 @@ pub(super) mod kind {
     pub(in crate::message) const ANNOTATIONS: u8 = 16;
     /// The entries of `reasoning_details`, as such a list.
     pub(in crate::message) const DETAILS: u8 = 17;
+    /// The pieces of audio, as such a list of strings.
+    pub(in crate::message) const AUDIO_DATA: u8 = 18;
     /// The first of six lists of log probabilities.
-    pub(in crate::message) const LISTS: u8 = 18;
+    pub(in crate::message) const LISTS: u8 = 19;
 
-    pub(in crate::message) const CONTENT: u8 = 24;
-    pub(in crate::message) const REFUSAL: u8 = 25;
-    pub(in crate::message) const REASONING: u8 = 26;
-    pub(in crate::message) const FUNCTION_NAME: u8 = 27;
-    pub(in crate::message) const FUNCTION_ARGUMENTS: u8 = 28;
-    pub(in crate::message) const AUDIO_ID: u8 = 29;
-    pub(in crate::message) const AUDIO_DATA: u8 = 30;
+    pub(in crate::message) const CONTENT: u8 = 25;
+    pub(in crate::message) const REFUSAL: u8 = 26;
+    pub(in crate::message) const REASONING: u8 = 27;
+    pub(in crate::message) const FUNCTION_NAME: u8 = 28;
+    pub(in crate::message) const FUNCTION_ARGUMENTS: u8 = 29;
+    pub(in crate::message) const AUDIO_ID: u8 = 30;
     pub(in crate::message) const AUDIO_TRANSCRIPT: u8 = 31;
 
     /// Empty: the call is of a custom tool.

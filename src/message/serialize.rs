@@ -3,6 +3,7 @@
 use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
 use super::{RawJson, RawList};
 use crate::json::{Kind, Text, Value};
+use core::fmt;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 /// How deep a value is followed; what lies deeper is null. As deep as [`Limits::max_depth`](crate::Limits::max_depth)
@@ -25,7 +26,7 @@ impl Serialize for Completion {
 impl Completion {
     /// The completion with what only gateways and providers add: `provider`, the `native_finish_reason` of a choice,
     /// `reasoning_details`, and members that no field of a completion has. The reasoning is under the name that it came by
-    /// ([`reasoning_name`](Self::reasoning_name)). Numbers are those of [`Serialize`](Self#impl-Serialize-for-Completion).
+    /// ([`reasoning_name`](Self::reasoning_name)), and `data` of audio is an array of its pieces. Numbers are those of [`Serialize`](Self#impl-Serialize-for-Completion).
     pub fn extended(&self) -> impl Serialize + '_ {
         Shape { completion: self, extended: true }
     }
@@ -132,7 +133,7 @@ impl Serialize for Message<'_> {
             map.serialize_entry("tool_calls", &choice.tool_calls)?;
         }
         some(&mut map, "function_call", &choice.function_call)?;
-        some(&mut map, "audio", &choice.audio)?;
+        some(&mut map, "audio", &choice.audio.as_ref().map(|audio| Sound { audio, extended }))?;
         if !choice.annotations.is_empty() {
             map.serialize_entry("annotations", &choice.annotations)?;
         }
@@ -180,14 +181,46 @@ impl Serialize for Called<'_> {
     }
 }
 
+/// With `data` as one string, the pieces one behind the other. That is base64 if no piece but the last has padding.
 impl Serialize for Audio {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Sound { audio: self, extended: false }.serialize(serializer)
+    }
+}
+
+struct Sound<'m> {
+    audio: &'m Audio,
+    extended: bool,
+}
+
+impl Serialize for Sound<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Sound { audio, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
-        some(&mut map, "id", &self.id)?;
-        some(&mut map, "data", &self.data)?;
-        some(&mut map, "transcript", &self.transcript)?;
-        some(&mut map, "expires_at", &self.expires_at)?;
+        some(&mut map, "id", &audio.id)?;
+        if extended && !audio.data.is_empty() {
+            map.serialize_entry("data", &audio.data)?;
+        } else if !audio.data.is_empty() {
+            map.serialize_entry("data", &Joined(&audio.data))?;
+        }
+        some(&mut map, "transcript", &audio.transcript)?;
+        some(&mut map, "expires_at", &audio.expires_at)?;
         map.end()
+    }
+}
+
+/// The texts of a list, one behind the other.
+struct Joined<'m>(&'m RawList);
+
+impl Serialize for Joined<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl fmt::Display for Joined<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().filter_map(|piece| piece.as_text()).try_for_each(|piece| fmt::Display::fmt(&piece, f))
     }
 }
 

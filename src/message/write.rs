@@ -428,7 +428,15 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             }
         }
         if let Some(text) = audio.data() {
-            self.untracked(Key::new(kind::AUDIO_DATA, place, 0), text);
+            self.state.quirks |= text.quirks();
+            self.append(|fill, buffer| {
+                fill.begin(buffer, Key::new(kind::AUDIO_DATA, place, 0));
+                fill.put(buffer, b"\"");
+                for fragment in text.fragments() {
+                    json::escape(fragment.encode(&mut [0; 4]).as_bytes(), |bytes| fill.put(buffer, bytes));
+                }
+                fill.put(buffer, b"\"");
+            });
         }
         if let Some(text) = audio.transcript() {
             self.untracked(Key::new(kind::AUDIO_TRANSCRIPT, place, 0), text);
