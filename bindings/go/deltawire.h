@@ -518,7 +518,8 @@
 // Limit: an index that is not a whole number of 32 bits.
 #define DELTAWIRE_LIMIT_INDEX 3
 
-// Limit of an assembler: the message would be longer than 4 GiB.
+// Limit of an assembler: the message would be longer than 4 GiB, or have more than 64 members of
+// providers.
 #define DELTAWIRE_LIMIT_LENGTH 4
 
 // Fault: the bytes end inside a value.
