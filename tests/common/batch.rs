@@ -336,6 +336,7 @@ fn is_text(record: &Record) -> bool {
         Kind::Usage,
         Kind::Error,
     ];
-    let is_member = record.kind == Kind::Meta as u16 && record.code >= Meta::Member as u32;
+    let is_member =
+        record.kind == Kind::Meta as u16 && (Meta::Member as u32..=Meta::MessageMember as u32).contains(&record.code);
     !is_member && !raw.iter().any(|kind| *kind as u16 == record.kind)
 }
