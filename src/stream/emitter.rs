@@ -7,8 +7,9 @@ use super::found::{Found, Place, Span, Step};
 use super::frames::{Frame, Frames};
 use super::handler::Stop;
 use super::Machine;
-use crate::chat::{Cursor, TokenCounts, Update};
+use crate::chat::{Chunk, Cursor, Index, TokenCounts, Update};
 use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NUMBER};
+use crate::json::Text;
 use crate::tables::Tables;
 use crate::track::{Call, Choice, Taken, TrackerOf};
 use crate::{Error, QuirkSet, Storage};
@@ -371,7 +372,7 @@ impl Emitter {
         let index = machine.index();
         let (mut frames, mut state) = (self.frames, Progress::START);
         let is_odd = !index.quirks.is_empty() || !sink.is_of_one_call() && frames.before(machine).is_some();
-        if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) {
+        if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) && self.has_metas(payload, index) {
             return self.odd(span, state, self.frames, Break::Nothing, Stage::Before);
         }
         let context = Context::of_chunk(payload, base.saturating_add(span.start), index, machine.frame());
@@ -394,6 +395,12 @@ impl Emitter {
             self.frames = frames;
         }
         Ok(None)
+    }
+
+    /// Whether [`metas`](Self::metas) would emit anything.
+    #[inline(never)]
+    fn has_metas(&self, payload: &[u8], index: &Index) -> bool {
+        index.facts.others || self.next_meta(&Chunk::from_parts(payload, index, &[])).is_some()
     }
 
     /// Keeps how far a chunk was emitted that turned out not to be as usual. Gives the stage that comes next: `stage`, if
@@ -592,12 +599,23 @@ impl Emitter {
     #[inline(never)]
     fn metas(&mut self, context: &Context<'_>, sink: &mut dyn Sink) -> Result<(), Full> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
+        while let Some((meta, text)) = self.next_meta(chunk) {
+            let text = Part::of(context.payload(), text);
+            let delta = Delta { code: meta as u32, text, ..Delta::new(Kind::Meta) };
+            self.put(context, delta, Stage::Meta, sink)?;
+            self.metas |= meta_bit(meta);
+        }
+        for member in chunk.other_members().skip(self.members as usize) {
+            self.put(context, member.delta(context.payload()), Stage::Meta, sink)?;
+            self.members = self.members.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// A member of the top level that describes the response and was not emitted yet.
+    fn next_meta<'a>(&self, chunk: &Chunk<'a>) -> Option<(Meta, Text<'a>)> {
         let metas = [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider, Meta::ReasoningName];
-        for (place, meta) in (0u32..).zip(metas) {
-            let bit = 1u8.wrapping_shl(place);
-            if self.metas & bit != 0 {
-                continue;
-            }
+        metas.into_iter().filter(|meta| self.metas & meta_bit(*meta) == 0).find_map(|meta| {
             let text = match meta {
                 Meta::Object => chunk.object(),
                 Meta::SystemFingerprint => chunk.system_fingerprint(),
@@ -605,18 +623,8 @@ impl Emitter {
                 Meta::Provider => chunk.provider(),
                 _ => chunk.reasoning_name(),
             };
-            if let Some(text) = text {
-                let text = Part::of(context.payload(), text);
-                let delta = Delta { code: meta as u32, text, ..Delta::new(Kind::Meta) };
-                self.put(context, delta, Stage::Meta, sink)?;
-                self.metas |= bit;
-            }
-        }
-        for member in chunk.other_members().skip(self.members as usize) {
-            self.put(context, member.delta(context.payload()), Stage::Meta, sink)?;
-            self.members = self.members.saturating_add(1);
-        }
-        Ok(())
+            Some((meta, text?))
+        })
     }
 
     /// Emits the deltas of a chunk; at the end of the stream, pending high surrogates.
@@ -672,6 +680,14 @@ struct Env<'e, const SLOTS: usize> {
     given: &'e [u8],
     base: u32,
     sink: &'e mut dyn Sink,
+}
+
+/// The bit in [`Emitter::metas`] of one that is emitted once.
+fn meta_bit(meta: Meta) -> u8 {
+    1u8.wrapping_shl(match meta {
+        Meta::ReasoningName => 0,
+        meta => meta as u32,
+    })
 }
 
 /// The sink after a stop: the tracker still takes in the rest of the event, and nothing is emitted.
