@@ -150,6 +150,10 @@ pub enum Meta {
 }
 
 impl Meta {
+    /// Those that are emitted once a stream.
+    pub(crate) const ONCE: [Meta; 5] =
+        [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider, Meta::ReasoningName];
+
     /// The member with this number.
     pub fn from_number(number: u32) -> Option<Meta> {
         use Meta::{ChoiceMember, DeltaMember, Member, MessageMember};

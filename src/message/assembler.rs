@@ -5,6 +5,7 @@ use super::error::{AssembleError, LogError};
 use super::log::MessageLog;
 use super::record::{kind, Key};
 use crate::chat::{Chunk, Update};
+use crate::delta::Meta;
 use crate::json::Balance;
 use crate::stream::{Event, Flow, Handler};
 use crate::track::Tracker;
@@ -402,8 +403,9 @@ fn written(write: impl Fn(&mut [u8]) -> usize) -> Result<Vec<u8>, AssembleError>
 
 /// Whether the top level of a chunk has nothing to keep.
 fn is_empty(chunk: &Chunk<'_>) -> bool {
-    let texts = [chunk.id(), chunk.object(), chunk.model(), chunk.system_fingerprint(), chunk.service_tier()];
-    texts.into_iter().chain([chunk.provider(), chunk.reasoning_name()]).flatten().next().is_none()
+    let has_text = chunk.id().is_some() || chunk.model().is_some();
+    !has_text
+        && Meta::ONCE.into_iter().all(|meta| chunk.meta(meta).is_none())
         && chunk.created().is_none()
         && !chunk.index().facts.others
 }

@@ -5,7 +5,7 @@ use crate::chat::LISTS;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a stream comes to: the completion that the API would have sent in one piece.
+/// The result of a stream: the completion that the API would have sent in one piece.
 ///
 /// Of the members of the top level the first that is not empty counts, of `usage` the last, of errors the first. Texts are
 /// never `Some("")`.

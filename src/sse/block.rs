@@ -319,7 +319,7 @@ impl Block {
     }
 
     /// A piece of an ID line. An ID with a NUL, or one that there is no room for, leaves things as they were; the latter
-    /// is told, once.
+    /// is reported, once.
     pub(crate) fn identify<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
         if piece.first {
             self.staged = 0;

@@ -122,7 +122,7 @@ enum At {
 /// How the line before ended, as far as that is known: a LF may follow a CR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// By a LF alone or by a CR alone; or there is none.
+    /// By a LF alone or by a CR alone; or no line ended yet.
     Alone,
     /// By CR LF.
     CrLf,

@@ -614,17 +614,8 @@ impl Emitter {
 
     /// A member of the top level that describes the response and was not emitted yet.
     fn next_meta<'a>(&self, chunk: &Chunk<'a>) -> Option<(Meta, Text<'a>)> {
-        let metas = [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider, Meta::ReasoningName];
-        metas.into_iter().filter(|meta| self.metas & meta_bit(*meta) == 0).find_map(|meta| {
-            let text = match meta {
-                Meta::Object => chunk.object(),
-                Meta::SystemFingerprint => chunk.system_fingerprint(),
-                Meta::ServiceTier => chunk.service_tier(),
-                Meta::Provider => chunk.provider(),
-                _ => chunk.reasoning_name(),
-            };
-            Some((meta, text?))
-        })
+        let mut left = Meta::ONCE.into_iter().filter(|meta| self.metas & meta_bit(*meta) == 0);
+        left.find_map(|meta| Some((meta, chunk.meta(meta)?)))
     }
 
     /// Emits the deltas of a chunk; at the end of the stream, pending high surrogates.

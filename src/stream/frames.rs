@@ -60,7 +60,7 @@ impl Frames {
         self.kinds & WAITS != 0
     }
 
-    /// Before a step on these bytes: the frame that waited for them. At the end of the stream there are none.
+    /// Before a step on these bytes: the frame that waited for them. At the end of the stream `bytes` is empty.
     pub fn waiting<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, bytes: &[u8]) -> Option<Frame> {
         if !self.waits() {
             return None;

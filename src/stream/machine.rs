@@ -356,7 +356,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if let Some(piece) = self.lines.finish() {
                 match self.last_line(store, piece) {
                     Next::Go | Next::Found(Found::NeedMore) | Next::Within(_, Found::NeedMore) => {}
-                    // Only the first piece of a line is read again, and that is none.
+                    // No piece is to be read again: that is asked of the first piece of a line only.
                     Next::Found(found) | Next::Within(_, found) | Next::Again(found) => return found,
                 }
             }

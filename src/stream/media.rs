@@ -60,7 +60,7 @@ pub(crate) enum Sniff {
     Gzip,
     Zstd,
     Html,
-    /// Binary bytes came in a line that is none of an event stream.
+    /// Binary bytes came in a line that no event stream has.
     Binary,
 }
 
@@ -107,7 +107,7 @@ impl Sniff {
         }
     }
 
-    /// Looks at bytes of a line that no event stream has, or of a payload that is none.
+    /// Looks at bytes of a line that no event stream has, or of a malformed payload.
     pub(crate) fn foreign(&mut self, bytes: &[u8]) {
         if *self == Sniff::Other {
             let found = bytes.iter().position(|byte| is_binary(*byte));

@@ -9,7 +9,7 @@ use deltawire::sse::Lossy;
 use deltawire::{Event, Flow, Handler, Quirk, Update};
 use serde_json::{json, Map, Value as Json};
 
-/// Prints a line for each thing that it is told.
+/// Prints a line for each event and each delta.
 struct Printing {
     out: Checked,
 }

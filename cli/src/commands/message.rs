@@ -36,7 +36,7 @@ impl Kept {
     }
 }
 
-/// What reads the stream, and what it comes to.
+/// The parser, and what is kept of the stream.
 struct Assembly {
     parser: Parser<Growing, 2, ()>,
     kept: Kept,

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 /// As many choices and tool calls as the assembler has room for.
 type Wide = Parser<Growing, 2, Tracker<128, 256>>;
 
-/// Standard output, what was wrong with it, and what a handler alone is told.
+/// Standard output, its first error, and what only a handler sees.
 pub struct Checked {
     out: Output,
     error: Option<io::Error>,

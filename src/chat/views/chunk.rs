@@ -6,7 +6,7 @@ use crate::chat::index::{top, Hint, Index};
 use crate::chat::page::Behind;
 use crate::chat::read::{error_of, plain_text, read, usage_of, Read};
 use crate::chat::scalar::{ten_digits, text_of, whole_number};
-use crate::delta::{Kind as DeltaKind, Part};
+use crate::delta::{Kind as DeltaKind, Meta, Part};
 use crate::json::{JsonError, Kind, Text, TextFlags, Value};
 use crate::QuirkSet;
 use core::ops::Range;
@@ -180,6 +180,18 @@ impl<'a> Chunk<'a> {
     /// `provider`, if it is not empty (OpenRouter).
     pub fn provider(&self) -> Option<Text<'a>> {
         self.text(top::PROVIDER)
+    }
+
+    /// What a delta of kind [`Meta`](DeltaKind::Meta) says once a stream: one of [`Meta::ONCE`].
+    pub(crate) fn meta(&self, meta: Meta) -> Option<Text<'a>> {
+        match meta {
+            Meta::Object => self.object(),
+            Meta::SystemFingerprint => self.system_fingerprint(),
+            Meta::ServiceTier => self.service_tier(),
+            Meta::Provider => self.provider(),
+            Meta::ReasoningName => self.reasoning_name(),
+            _ => None,
+        }
     }
 
     /// The name of the member that the chunk's first reasoning is in. `None`: there is no reasoning, or it is in
