@@ -122,7 +122,12 @@ impl<'s> Walk<'s> {
     /// One feed of everything, in a block with room for it.
     fn whole(config: deltawire_config, stream: &'s [u8]) -> Self {
         let config = deltawire_config { read_len: 0, ..config };
-        let mut walk = Walk::with(config, stream, 65536, Seen::new(true, true, 0));
+        let mut walk = Walk::with(
+            config,
+            stream,
+            unsafe { deltawire_block_size(&config, 2 * stream.len() + 2048) },
+            Seen::new(true, true, 0),
+        );
         walk.feed(stream.len(), false);
         assert_eq!(walk.fed, stream.len(), "the whole stream");
         walk.feed(0, true);
@@ -237,10 +242,11 @@ impl<'s> Walk<'s> {
     fn batch(&mut self, len: usize, end: bool, ops: &mut Source<'_>) {
         let data = self.take(if end { 0 } else { len });
         let copy = data.clone();
-        // At the end so much that nothing which is never split is too long.
+        // At the end so much that nothing which is never split is too long: a byte that is ill-formed becomes three.
         let ample = ops.is_empty();
         let cap = if ample { 64 } else { 1 + ops.below(8) };
-        let room = if ample { 65536 } else { ops.pick(&[64, 64, 100, 65536]) };
+        let most = 4096 + 4 * self.stream.len();
+        let room = if ample { most } else { ops.pick(&[64, 64, 100, most]) };
         let mut events = vec![deltawire_event::default(); cap].into_boxed_slice();
         let mut scratch = vec![0u8; room].into_boxed_slice();
         let mut result = deltawire_batch_result { reserved: 77, ..Default::default() };

@@ -8,7 +8,7 @@ use crate::drive;
 use crate::edit::edit;
 use crate::event_log::{Detail, Logs};
 use crate::input::{self, Source};
-use crate::log::{escaped, same};
+use crate::log::escaped;
 use crate::stream::stream;
 use deltawire::track::Tracker;
 use deltawire::{Config, Growing, Parser, Storage};
@@ -21,8 +21,10 @@ struct Input {
     pause: usize,
     /// A part that is read first, by the same parser, which is then reset.
     before: usize,
-    /// Of the second parser that pushes.
+    /// Of the other parser.
     slots: usize,
+    /// 0: pull, 1: push, 2: batch.
+    reading: usize,
 }
 
 /// The configuration and the stream that an input stands for, and the rest of its control part.
@@ -49,7 +51,8 @@ pub fn memo(data: &[u8]) {
         detail: Detail::Views,
     };
     let slots = control.pick(&[2, 1, 4]);
-    let input = Input { config, bytes, cuts, pause, before, slots };
+    let reading = input::which(&mut control, bytes.len(), 3);
+    let input = Input { config, bytes, cuts, pause, before, slots, reading };
     match store {
         0..=2 => all(&input, Growing::new, How { store: 24, ..how }),
         3 => all(&input, || [0x55; 512], How { store: 512, can_move: false, ..how }),
@@ -62,30 +65,23 @@ fn all<S: Storage>(input: &Input, storage: impl Fn() -> S, how: How) {
     let Input { config, bytes, cuts, .. } = input;
     let context = |what: &str| format!("{what}, {:?}, cuts {cuts:?}, {how:?}, stream b\"{}\"", config, escaped(bytes));
 
-    let pulled = pull::<S, 0>(input, &storage);
-    let pushed = push::<S, 0>(input, &storage);
-    for (slots, other) in
-        [(1, pull::<S, 1>(input, &storage)), (2, pull::<S, 2>(input, &storage)), (4, pull::<S, 4>(input, &storage))]
-    {
-        pulled.equal(&other, "pull", || context(&format!("{slots} slots instead of none")));
+    let one = by_slots::<S, 0>(input, &storage, how);
+    let other = match input.slots {
+        1 => by_slots::<S, 1>(input, &storage, how),
+        2 => by_slots::<S, 2>(input, &storage, how),
+        _ => by_slots::<S, 4>(input, &storage, how),
+    };
+    one.equal(&other, ["pull", "push", "batch"][input.reading], || {
+        context(&format!("{} slots instead of none", input.slots))
+    });
+}
+
+fn by_slots<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S, how: How) -> Logs {
+    match input.reading {
+        0 => pull::<S, SLOTS>(input, storage),
+        1 => push::<S, SLOTS>(input, storage),
+        _ => batch::batch_with::<SLOTS>(input.config, &input.bytes, &input.cuts, how),
     }
-    let other = match input.slots {
-        1 => push::<S, 1>(input, &storage),
-        2 => push::<S, 2>(input, &storage),
-        _ => push::<S, 4>(input, &storage),
-    };
-    pushed.equal(&other, "push", || context(&format!("{} slots instead of none", input.slots)));
-    pulled.across(&pushed, "push", || context("push instead of pull"));
-    let batched = batch::batch_with::<0>(*config, bytes, cuts, how);
-    let other = match input.slots {
-        1 => batch::batch_with::<1>(*config, bytes, cuts, how),
-        2 => batch::batch_with::<2>(*config, bytes, cuts, how),
-        _ => batch::batch_with::<4>(*config, bytes, cuts, how),
-    };
-    batched.equal(&other, "batch", || context(&format!("{} slots instead of none", input.slots)));
-    pulled.across(&batched, "batch", || context("batch instead of pull"));
-    same("ranges by batch", &pulled.ranges, &batched.ranges, || context("batch instead of pull"));
-    same("quirks by batch", &pushed.quirks, &batched.quirks, || context("batch instead of push"));
 }
 
 fn pull<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Logs {

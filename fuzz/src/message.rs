@@ -15,42 +15,66 @@ pub fn message(data: &[u8]) {
     let config = Config { errors: QuirkSet::EMPTY, ..config };
     let cuts = input::cuts(&mut control, bytes.len());
     let each = control.below(2) == 1;
-    let context = || format!("{config:?}, cuts {cuts:?}, stream b\"{}\"", escaped(&bytes));
+    let limit = control.below(600);
+    let context = || format!("{config:?}, cuts {cuts:?}, limit {limit}, stream b\"{}\"", escaped(&bytes));
+    match input::which(&mut control, bytes.len(), 4) {
+        0 => against_values(config, &bytes, &context),
+        1 => against_log::<128, 256>(config, &bytes, 0, each, &context),
+        2 => against_log::<2, 3>(config, &bytes, bytes.len(), each, &context),
+        _ => limited(config, &bytes, &cuts, limit, &context),
+    }
+}
 
+/// The assembler's message, to a naive reading of serde_json's values.
+fn against_values(config: Config, bytes: &[u8], context: &impl Fn() -> String) {
     let mut assembler = Assembler::new();
-    let mut log: Logged<128, 256> = Logged::new(0);
-    let mut few: Logged<2, 3> = Logged::new(bytes.len());
-    let (mut tracker, mut small) = (Tracker::<128, 256>::new(), Tracker::<2, 3>::new());
-    let mut fits = true;
     let mut naive = Some(crate::naive::Naive::default());
-    let quirks = chunks(config, &bytes, &[], |chunk| {
-        let due = assembler.add(&Event::Chunk(*chunk)).err().map(as_log_error);
-        assert_eq!(log.with(|log, buffer| log.add_chunk(buffer, &mut tracker, chunk)), due, "{}", context());
-        fits &= few.with(|log, buffer| log.add_chunk(buffer, &mut small, chunk)) == due;
-        naive = naive.take().filter(|_| due.is_none()).and_then(|naive| naive.chunk(chunk));
-        if each {
-            log.compare(&message_of(&assembler), &context);
+    let quirks = chunks(config, bytes, &[], |chunk| {
+        let is_whole = assembler.add(&Event::Chunk(*chunk)).is_ok();
+        naive = naive.take().filter(|_| is_whole).and_then(|naive| naive.chunk(chunk));
+    });
+    assembler.finish().expect("nothing can be too long");
+    let left = (quirks | assembler.quirks()).iter().any(|quirk| !crate::naive::harmless(quirk));
+    if let Some(naive) = naive.filter(|_| !left) {
+        naive.compare(&message_of(&assembler), context);
+    }
+}
+
+/// A log, to the assembler's message: after each chunk, or at the end. A log with small tables, as far as it holds as much.
+fn against_log<const CHOICES: usize, const CALLS: usize>(
+    config: Config,
+    bytes: &[u8],
+    room: usize,
+    each: bool,
+    context: &impl Fn() -> String,
+) {
+    let mut assembler = Assembler::new();
+    let mut log: Logged<CHOICES, CALLS> = Logged::new(room);
+    let mut tracker = Tracker::<CHOICES, CALLS>::new();
+    let mut fits = true;
+    chunks(config, bytes, &[], |chunk| {
+        let expected = assembler.add(&Event::Chunk(*chunk)).err().map(as_log_error);
+        let got = log.with(|log, buffer| log.add_chunk(buffer, &mut tracker, chunk));
+        fits &= got == expected;
+        assert!(fits || CHOICES < 128, "{got:?} and {expected:?}: {}", context());
+        if each && fits {
+            log.compare(&message_of(&assembler), context);
         }
     });
     assembler.finish().expect("nothing can be too long");
-    let message = message_of(&assembler);
     log.finish(&mut tracker);
-    log.compare(&message, &context);
     if fits {
-        few.finish(&mut small);
-        few.compare(&message, &context);
+        log.compare(&message_of(&assembler), context);
     }
-    let left = (quirks | assembler.quirks()).iter().any(|quirk| !crate::naive::harmless(quirk));
-    if let Some(naive) = naive.filter(|_| !left) {
-        naive.compare(&message, &context);
-    }
+}
 
-    // Cut, and with a limit: the same, and no more than the limit.
-    let limits = Limits { max_message_len: control.below(600), ..Limits::DEFAULT };
+/// Cut, and with a limit: the same, and no more than the limit.
+fn limited(config: Config, bytes: &[u8], cuts: &[usize], limit: usize, context: &impl Fn() -> String) {
+    let limits = Limits { max_message_len: limit, ..Limits::DEFAULT };
     let (mut whole, mut cut) = (Assembler::with_limits(limits), Assembler::with_limits(limits));
     let mut errors = (Vec::new(), Vec::new());
-    chunks(config, &bytes, &[], |chunk| errors.0.push(whole.add(&Event::Chunk(*chunk))));
-    chunks(config, &bytes, &cuts, |chunk| errors.1.push(cut.add(&Event::Chunk(*chunk))));
+    chunks(config, bytes, &[], |chunk| errors.0.push(whole.add(&Event::Chunk(*chunk))));
+    chunks(config, bytes, cuts, |chunk| errors.1.push(cut.add(&Event::Chunk(*chunk))));
     assert!(errors.0 == errors.1 && whole.message() == cut.message(), "{}", context());
     assert_eq!(whole.finish(), cut.finish());
     let message = message_of(&whole);

@@ -21,46 +21,21 @@ pub fn raw_json(data: &[u8]) {
     let cuts = input::cuts(&mut control, made.bytes.len());
     let context = || format!("shape {shape}, cuts {cuts:?}, stream b\"{}\"", escaped(&made.bytes));
 
-    made.check(config, &cuts, &context);
-    // The standard knows nothing of all this.
-    let spec = Config { framing: Framing::Spec, ..config };
-    let mut parser = Parser::with_tracker(Growing::new(), spec, ());
-    let mut events = 0;
-    for mut piece in input::pieces(&made.bytes, &cuts) {
-        while let Some(event) = parser.next(&mut piece).expect("no quirk is an error") {
-            assert!(matches!(event, Event::Chunk(_)), "{event:?}: {}", context());
-            events += 1;
+    let at = control.below((made.bytes.len() + 1).min(65536));
+    match input::which(&mut control, made.bytes.len(), 4) {
+        0 => made.check(config, &cuts, &context),
+        1 => made.by_the_standard(config, &cuts, &context),
+        2 => made.cut_off(config, at, &context),
+        _ => {
+            // Cut off, and in reads: the same as cut off.
+            let pull = |cuts: &[usize]| {
+                let mut parser = Parser::with_tracker(Growing::new(), config, ());
+                drive::pull(&mut parser, &made.bytes[..at], cuts, Detail::Views, |_| ())
+            };
+            let cuts: Vec<usize> = cuts.iter().copied().filter(|cut| *cut <= at).collect();
+            pull(&[]).equal(&pull(&cuts), "pull", context);
         }
     }
-    assert!(matches!(parser.finish(), Ok(None)));
-    let fields = made.values.iter().filter(|value| value.field).count();
-    assert_eq!(events, fields, "by the standard: {}", context());
-
-    // Cut off anywhere: the values that were whole are the same, and the rest is told once.
-    let at = control.below((made.bytes.len() + 1).min(65536));
-    let (cut_off, _) = made.read(config, &[], at);
-    let whole: Vec<&Value> = made.values.iter().filter(|value| value.range.1 <= at).collect();
-    let chunks: Vec<&(Vec<u8>, (u64, u64))> = cut_off.chunks.iter().collect();
-    assert!(chunks.len() >= whole.len() && chunks.len() <= whole.len() + 1, "cut off at {at}: {}", context());
-    for (value, (payload, _)) in whole.iter().zip(&chunks) {
-        assert_eq!(&value.payload, payload, "cut off at {at}: {}", context());
-    }
-    let whole = drive::pull(
-        &mut Parser::with_tracker(Growing::new(), config, ()),
-        &made.bytes[..at],
-        &[],
-        Detail::Views,
-        |_| (),
-    );
-    let cuts: Vec<usize> = cuts.iter().copied().filter(|cut| *cut <= at).collect();
-    let cut = drive::pull(
-        &mut Parser::with_tracker(Growing::new(), config, ()),
-        &made.bytes[..at],
-        &cuts,
-        Detail::Views,
-        |_| (),
-    );
-    whole.equal(&cut, "pull", context);
 }
 
 /// A value that was put in.
@@ -174,6 +149,32 @@ impl Made {
         }
         let end = parser.end();
         (Came { chunks, quirks: parser.quirks(), done: end.done }, end.malformed)
+    }
+
+    /// The standard knows fields alone.
+    fn by_the_standard(&self, config: Config, cuts: &[usize], context: &impl Fn() -> String) {
+        let config = Config { framing: Framing::Spec, ..config };
+        let mut parser = Parser::with_tracker(Growing::new(), config, ());
+        let mut events = 0;
+        for mut piece in input::pieces(&self.bytes, cuts) {
+            while let Some(event) = parser.next(&mut piece).expect("no quirk is an error") {
+                assert!(matches!(event, Event::Chunk(_)), "{event:?}: {}", context());
+                events += 1;
+            }
+        }
+        assert!(matches!(parser.finish(), Ok(None)));
+        let fields = self.values.iter().filter(|value| value.field).count();
+        assert_eq!(events, fields, "by the standard: {}", context());
+    }
+
+    /// Cut off anywhere: the values that were whole are the same, and the rest is reported once.
+    fn cut_off(&self, config: Config, at: usize, context: &impl Fn() -> String) {
+        let chunks = self.read(config, &[], at).0.chunks;
+        let whole: Vec<&Value> = self.values.iter().filter(|value| value.range.1 <= at).collect();
+        assert!(chunks.len() >= whole.len() && chunks.len() <= whole.len() + 1, "cut off at {at}: {}", context());
+        for (value, (payload, _)) in whole.iter().zip(&chunks) {
+            assert_eq!(&value.payload, payload, "cut off at {at}: {}", context());
+        }
     }
 
     fn check(&self, config: Config, cuts: &[usize], context: &impl Fn() -> String) {

@@ -3,7 +3,7 @@
 
 use crate::batch::{self, How};
 use crate::drive;
-use crate::event_log::{Detail, Logs};
+use crate::event_log::Detail;
 use crate::input;
 use crate::log::{escaped, same};
 use crate::memo::decode;
@@ -21,6 +21,17 @@ struct Ask {
     /// A part that is read first, by the same parser, which is then reset.
     before: usize,
     how: How,
+    reading: Reading,
+}
+
+/// What is held to the whole stream, pulled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Pull,
+    Push,
+    Batch,
+    /// Batches, to one batch: frames and quirks too.
+    OneBatch,
 }
 
 pub fn split(data: &[u8]) {
@@ -42,94 +53,63 @@ pub fn split(data: &[u8]) {
             base: control.pick(&[0, 1, 1 << 31]),
             detail: Detail::Views,
         },
+        reading: [Reading::Pull, Reading::Push, Reading::Batch, Reading::OneBatch]
+            [input::which(&mut control, bytes.len(), 4)],
         bytes,
     };
     match store {
-        0..=2 => {
-            let whole = drive::pull(
-                &mut Parser::with_tracker(Growing::new(), config, ()),
-                &ask.bytes,
-                &[],
-                Detail::Views,
-                |_| (),
-            );
-            match store {
-                0 => {
-                    on(&ask, &whole, "growing", Growing::new);
-                    batches(&ask, &whole, How { store: 16384, ..ask.how });
-                }
-                1 => {
-                    on(&ask, &whole, "growing", Growing::new);
-                    batches(&ask, &whole, How { store: 24, can_move: true, ..ask.how });
-                }
-                _ => {
-                    on(&ask, &whole, "16 KiB", || [0x55; 16384]);
-                    batches(&ask, &whole, How { store: 0, can_move: true, ..ask.how });
-                }
-            }
-        }
-        3 => fixed::<0>(&ask),
-        4 => fixed::<40>(&ask),
-        5 => fixed::<100>(&ask),
-        6 => fixed::<600>(&ask),
-        _ => fixed::<5000>(&ask),
+        0 => hold(&ask, Growing::new, How { store: 16384, ..ask.how }),
+        1 => hold(&ask, Growing::new, How { store: 24, can_move: true, ..ask.how }),
+        2 => hold(&ask, Growing::new, How { store: 0, can_move: true, ..ask.how }),
+        3 => hold(&ask, || [0x55; 0], ask.how),
+        4 => hold(&ask, || [0x55; 40], How { store: 40, ..ask.how }),
+        5 => hold(&ask, || [0x55; 100], How { store: 100, ..ask.how }),
+        6 => hold(&ask, || [0x55; 600], How { store: 600, ..ask.how }),
+        _ => hold(&ask, || [0x55; 5000], How { store: 5000, ..ask.how }),
     }
 }
 
-fn fixed<const LEN: usize>(ask: &Ask) {
-    let mut memory = vec![0xAA; LEN];
-    let mut parser = Parser::with_tracker(&mut memory[..], ask.config, ());
-    let whole = drive::pull(&mut parser, &ask.bytes, &[], Detail::Views, |_| ());
-    on(ask, &whole, &format!("{LEN} bytes"), || [0x55; LEN]);
-    let mut parser = Parser::with_tracker(&mut memory[..], ask.config, ());
-    let pulled = drive::pull(&mut parser, &ask.bytes, &ask.cuts, Detail::Views, |_| ());
-    pull_same(ask, &whole, &pulled, "a slice");
-    batches(ask, &whole, How { store: LEN, ..ask.how });
+/// One reading of the cut stream, to one of the whole.
+fn hold<S: Storage + Clone>(ask: &Ask, storage: impl Fn() -> S, how: How) {
+    let Ask { config, bytes, cuts, pause, clone, before, reading, .. } = ask;
+    let context = || context(ask, &format!("{how:?}"));
+    if *reading == Reading::OneBatch {
+        let calm = How { shake: false, records: 256, scratch: 4096, base: 0, ..how };
+        let one = batch::batch(*config, bytes, &[], calm);
+        one.equal(&batch::batch(*config, bytes, cuts, how), "batch", context);
+        return;
+    }
+    let whole = drive::pull(&mut Parser::with_tracker(storage(), *config, ()), bytes, &[], Detail::Views, |_| ());
+    if *reading == Reading::Batch {
+        let cut = batch::batch(*config, bytes, cuts, how);
+        whole.across(&cut, "batch", context);
+        same("ranges by batch", &whole.ranges, &cut.ranges, context);
+    } else if *reading == Reading::Push {
+        let mut parser = Parser::<_, 2, _>::with_slots(storage(), *config, Tracker::<8, 32>::new());
+        drive::begin_anew(&mut parser, &bytes[..*before]);
+        whole.across(&drive::push(&mut parser, bytes, cuts, *pause, Detail::Views), "push", context);
+    } else {
+        let mut parser = Parser::with_tracker(storage(), *config, ());
+        drive::begin_anew(&mut parser, &bytes[..*before]);
+        let mut calls = 0;
+        let cut = drive::pull(&mut parser, bytes, cuts, Detail::Views, |parser| {
+            calls += 1;
+            if *clone > 0 && calls % clone == 0 {
+                let kept = parser.clone();
+                let mut spoil = &b"data: {\"id\":\"spoilt\"}\n\n{\"a\":[\nid: spoilt\ndata: \"\n: \n\n"[..];
+                while !matches!(parser.next(&mut spoil), Ok(None)) {}
+                *parser = kept;
+            }
+        });
+        whole.across(&cut, "pull", context);
+        same("ranges by pull", &whole.ranges, &cut.ranges, context);
+    }
 }
 
 fn context(ask: &Ask, what: &str) -> String {
-    let Ask { config, bytes, cuts, pause, clone, before, how } = ask;
+    let Ask { config, bytes, cuts, pause, clone, before, .. } = ask;
     format!(
-        "{what}: {config:?}, cuts {cuts:?}, pause {pause}, clone {clone}, before {before}, {how:?}, stream b\"{}\"",
+        "{what}: {config:?}, cuts {cuts:?}, pause {pause}, clone {clone}, before {before}, stream b\"{}\"",
         escaped(bytes)
     )
-}
-
-fn pull_same(ask: &Ask, whole: &Logs, pulled: &Logs, what: &str) {
-    whole.across(pulled, "pull", || context(ask, what));
-    same("ranges by pull", &whole.ranges, &pulled.ranges, || context(ask, what));
-}
-
-/// Pull and push, cut, on this kind of storage.
-fn on<S: Storage + Clone>(ask: &Ask, whole: &Logs, what: &str, storage: impl Fn() -> S) {
-    let Ask { config, bytes, cuts, pause, clone, before, .. } = ask;
-    let mut parser = Parser::with_tracker(storage(), *config, ());
-    drive::begin_anew(&mut parser, &bytes[..*before]);
-    let mut calls = 0;
-    let pulled = drive::pull(&mut parser, bytes, cuts, Detail::Views, |parser| {
-        calls += 1;
-        if *clone > 0 && calls % clone == 0 {
-            let kept = parser.clone();
-            let mut spoil = &b"data: {\"id\":\"spoilt\"}\n\n{\"a\":[\nid: spoilt\ndata: \"\n: \n\n"[..];
-            while !matches!(parser.next(&mut spoil), Ok(None)) {}
-            *parser = kept;
-        }
-    });
-    pull_same(ask, whole, &pulled, what);
-    let mut parser = Parser::<_, 2, _>::with_slots(storage(), *config, Tracker::<8, 32>::new());
-    drive::begin_anew(&mut parser, &bytes[..*before]);
-    let pushed = drive::push(&mut parser, bytes, cuts, *pause, Detail::Views);
-    whole.across(&pushed, "push", || context(ask, what));
-}
-
-fn batches(ask: &Ask, whole: &Logs, how: How) {
-    let Ask { config, bytes, cuts, .. } = ask;
-    let what = format!("batches, {how:?}");
-    let cut = batch::batch(*config, bytes, cuts, how);
-    whole.across(&cut, "batch", || context(ask, &what));
-    same("ranges by batch", &whole.ranges, &cut.ranges, || context(ask, &what));
-    // Frames and quirks are told by batches alone.
-    let calm = How { shake: false, records: 256, scratch: 4096, base: 0, ..how };
-    let one = batch::batch(*config, bytes, &[], calm);
-    one.equal(&cut, "batch", || context(ask, &what));
 }

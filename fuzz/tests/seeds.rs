@@ -72,6 +72,6 @@ macro_rules! compared {
 compared! {
     sse_peer: deltawire_fuzz::sse_peer::sse_peer, deltawire_fuzz::sse_peer::COMPARED, 100;
     json_lazy: deltawire_fuzz::json::lazy, deltawire_fuzz::json::COMPARED, 5;
-    text: deltawire_fuzz::text::text, deltawire_fuzz::text::COMPARED, 60;
-    message: deltawire_fuzz::message::message, deltawire_fuzz::naive::COMPARED, 200;
+    text: deltawire_fuzz::text::text, deltawire_fuzz::text::COMPARED, 40;
+    message: deltawire_fuzz::message::message, deltawire_fuzz::naive::COMPARED, 50;
 }

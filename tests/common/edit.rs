@@ -1,6 +1,7 @@
 //! Edits of a stream: what a fault on the way, or a server's bug, makes of it.
 
 use super::input::Source;
+use memchr::memmem;
 use std::ops::Range;
 
 /// What is put in: what JSON and event streams are made of.
@@ -138,7 +139,7 @@ fn one(stream: &mut Vec<u8>, from: &mut Source<'_>) {
         11 => {
             // A key becomes another.
             let (old, new) = (from.pick(KEYS), from.pick(KEYS));
-            let found = stream[at..].windows(old.len().max(1)).position(|window| window == old);
+            let found = memmem::find(&stream[at..], old);
             if let Some(found) = found {
                 drop(stream.splice(at + found..at + found + old.len(), new.iter().copied()));
             }
@@ -153,8 +154,7 @@ fn event_at(stream: &[u8], at: usize) -> Range<usize> {
     let at = at.min(stream.len());
     let ends = |from: usize| {
         let rest = &stream[from..];
-        let end =
-            |blank: &[u8]| rest.windows(blank.len()).position(|window| window == blank).map(|at| at + blank.len());
+        let end = |blank: &[u8]| memmem::find(rest, blank).map(|at| at + blank.len());
         [end(b"\n\n"), end(b"\r\n\r\n"), end(b"\r\r")].into_iter().flatten().min().map(|end| from + end)
     };
     let (mut start, mut end) = (0, ends(0).unwrap_or(stream.len()));

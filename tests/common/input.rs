@@ -59,6 +59,16 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Which of `count` things an input is to hold. Inputs without a control part draw by their length, so that the seeds hold
+/// all of them.
+pub fn which(control: &mut Source<'_>, len: usize, count: usize) -> usize {
+    if control.is_empty() {
+        len % count
+    } else {
+        control.below(count)
+    }
+}
+
 /// Control and body of an input.
 pub fn split(data: &[u8]) -> (Source<'_>, &[u8]) {
     let Some((len, rest)) = data.split_first() else { return (Source::new(&[]), &[]) };

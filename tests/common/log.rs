@@ -137,7 +137,10 @@ fn escape(bytes: &[u8], quotes: bool, out: &mut Vec<u8>) {
             b'\\' => out.extend_from_slice(b"\\\\"),
             b'"' if quotes => out.extend_from_slice(b"\\\""),
             b' '..=b'~' => out.push(byte),
-            _ => out.extend_from_slice(format!("\\x{byte:02X}").as_bytes()),
+            _ => {
+                let digit = |nibble: u8| b"0123456789ABCDEF"[usize::from(nibble)];
+                out.extend_from_slice(&[b'\\', b'x', digit(byte >> 4), digit(byte & 15)]);
+            }
         }
     }
 }
