@@ -448,10 +448,15 @@ impl Naive {
             let object = object_of(&call.arguments);
             match (id, name, object) {
                 (Some(id), ..) if id == call.id => false,
+                // An ID that comes late, and the name with it.
+                (Some(_), Some(_), _) if call.id.is_empty() && call.name.is_empty() => false,
+                (Some(_), Some(name), None) if call.id.is_empty() && name == call.name => false,
                 (Some(_), name, object) => name.is_some() || object.is_some(),
                 (None, Some(name), Some(object)) if !call.name.is_empty() => {
                     let new = trimmed(arguments);
-                    name != call.name || call.id.is_empty() && !new.is_empty() && new != object
+                    // A first `{}` before the arguments.
+                    let is_first = object == "{}" && new.starts_with('{');
+                    name != call.name || call.id.is_empty() && !new.is_empty() && new != object && !is_first
                 }
                 _ => false,
             }

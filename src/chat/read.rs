@@ -21,6 +21,12 @@ pub(crate) fn read(index: &mut Index, payload: &[u8], hint: Hint, max_depth: u32
     Ok(Read { end, seen })
 }
 
+/// Whether a raw JSON value is an error if it is the whole body, and else is none.
+pub(crate) fn is_error_as_body(index: &mut Index, payload: &[u8], max_depth: u32) -> bool {
+    let mut is_error = |hint| read(index, payload, hint, max_depth).is_ok() && index.facts.error;
+    is_error(Hint::Body) && !is_error(Hint::None)
+}
+
 /// Makes `index` that of an error's payload that is no JSON object.
 pub(crate) fn plain_text(index: &mut Index) {
     index.clear();

@@ -18,6 +18,7 @@
 //! ```
 
 mod balance;
+mod bare;
 mod cursor;
 mod decimal;
 mod error;
@@ -38,6 +39,7 @@ mod walk;
 mod tests;
 
 pub(crate) use balance::Balance;
+pub(crate) use bare::Bare;
 pub use cursor::{parse, Cursor};
 pub use decimal::Decimal;
 pub use error::{JsonError, JsonErrorKind};

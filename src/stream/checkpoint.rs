@@ -4,6 +4,7 @@ use super::end::Facts;
 use super::found::{Found, Span, Step};
 use super::machine::{After, Block, Ending, Line, Machine};
 use super::memo::Memo;
+use crate::json::Bare;
 use crate::scan::find;
 use crate::sse::block::Block as Kept;
 use crate::sse::Lines;
@@ -22,6 +23,7 @@ struct Checkpoint {
     block: Block,
     retry: u64,
     in_array: bool,
+    plain: Bare,
     after: After,
     ending: Ending,
     facts: Facts,
@@ -122,6 +124,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             block: self.block.clone(),
             retry: self.retry,
             in_array: self.in_array,
+            plain: self.plain,
             after: self.after,
             ending: self.ending,
             facts: self.facts.clone(),
@@ -144,6 +147,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             block,
             retry,
             in_array,
+            plain,
             after,
             ending,
             facts,
@@ -153,7 +157,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         (self.lines, self.kept, self.name) = (lines, kept, name);
         (self.offset, self.line_start) = (offset, line_start);
         (self.silent, self.silent_next) = (silent, silent_next);
-        (self.line, self.block, self.retry, self.in_array) = (line, block, retry, in_array);
+        (self.line, self.block, self.retry) = (line, block, retry);
+        (self.in_array, self.plain) = (in_array, plain);
         (self.after, self.ending, self.facts, self.counts) = (after, ending, facts, counts);
         // It may have learned from an event that was never emitted.
         self.memo = Memo::NEW;

@@ -1,12 +1,13 @@
 //! The end of a block: what was its payload?
 
 use super::config::{Framing, Payload, Validate};
-use super::end::{Failed, Lines, Pending, DONE};
+use super::end::{Failed, Lines, Pending, Whole, DONE};
 use super::found::{Found, Span};
-use super::machine::{After, Block, Machine, Next};
+use super::machine::{After, Block, Ending, Machine, Next};
 use super::protocol::Protocol;
-use crate::chat::index::{Hint, Seen};
+use crate::chat::index::{top, Hint, Seen};
 use crate::chat::read::{plain_text, read, Read};
+use crate::json::{JsonError, JsonErrorKind};
 use crate::sse::block;
 use crate::visits::visit;
 use crate::{Quirk, Storage};
@@ -17,7 +18,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !self.block.open {
             return Next::Go;
         }
-        if self.block.raw && self.facts.lines == Lines::Unknown {
+        if self.block.raw && (self.facts.lines == Lines::Unknown || self.waits()) {
             return Next::Go;
         }
         let end = self.offset.saturating_add(end as u64);
@@ -81,8 +82,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         end: u64,
         unterminated: bool,
     ) -> Found {
-        // Alone in the body, as far as is known.
-        let is_body = self.block.raw && !self.in_array && self.facts.is_bodiless();
+        // It waited for what follows, and nothing did.
+        let is_body = self.block.raw && self.ending == Ending::Over && self.facts.pending == Pending::Nothing;
         if self.block.raw {
             let quirk = if self.facts.lines != Lines::Unknown {
                 Quirk::JsonBetweenEvents
@@ -193,7 +194,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if facts.error {
                 self.fails();
             }
-            self.facts.body |= self.block.raw && facts.message && !facts.delta;
+            if self.block.raw {
+                self.facts.whole = self.facts.whole.max(self.whole(payload));
+            }
             self.index.list.follows = self.facts.seen.overlaps(choices.all);
             self.facts.seen.add(choices.all);
             self.facts.finished.add(choices.finished);
@@ -217,6 +220,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.told(Found::Chunk(value))
     }
 
+    /// What a raw JSON value with this payload is by its members.
+    fn whole(&self, payload: &[u8]) -> Whole {
+        let object = self.index.top(payload, top::OBJECT).and_then(|value| value.as_text());
+        let object = object.map_or(&b""[..], |text| text.raw());
+        if self.index.facts.message && !self.index.facts.delta
+            || matches!(object, b"chat.completion" | b"text_completion")
+        {
+            Whole::Body
+        } else if object.starts_with(b"chat.completion") {
+            Whole::Chunk
+        } else {
+            Whole::Unknown
+        }
+    }
+
     /// The event reports an error.
     fn fails(&mut self) {
         let failed = if self.block.raw { Failed::Raw } else { Failed::Field };
@@ -232,6 +250,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         }
         let payload = self.kept.data_span().of(&[], store.bytes());
+        if self.waits() {
+            return Some(self.raw_is_over(store, &[]));
+        }
         if self.block.raw {
             self.facts.pending = Pending::Json;
             self.facts.sniff.foreign(payload);
@@ -245,15 +266,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let trimmed = payload.trim_ascii();
         visit!(payload.len() - trimmed.len() + 2);
         let is_error = self.block.error_field || self.kept.name_span().of(&[], store.bytes()) == b"error";
-        let whole = trimmed == DONE || is_error && !trimmed.is_empty() || {
-            self.memo.forget_shown();
-            let read = read(&mut self.index, payload, Hint::None, self.config.limits.max_depth);
-            read.is_ok_and(|read| payload.get(read.end..).unwrap_or(&[]).trim_ascii().is_empty())
-        };
+        let whole = trimmed == DONE
+            || is_error && !trimmed.is_empty() && !is_cut_json(trimmed)
+            || !is_error && {
+                self.memo.forget_shown();
+                let read = read(&mut self.index, payload, Hint::None, self.config.limits.max_depth);
+                read.is_ok_and(|read| payload.get(read.end..).unwrap_or(&[]).trim_ascii().is_empty())
+            };
         if !whole {
             return None;
         }
         self.facts.pending = pending;
         Some(self.dispatch(store, &[], self.offset, true))
     }
+}
+
+/// Whether an error's payload is JSON that ended too early. Words are whole wherever they end.
+fn is_cut_json(payload: &[u8]) -> bool {
+    let is_cut = |fault: JsonError| fault.kind == JsonErrorKind::UnexpectedEnd;
+    matches!(payload.first(), Some(b'{' | b'[' | b'"')) && crate::json::parse(payload).is_err_and(is_cut)
 }

@@ -25,9 +25,10 @@ pub enum Verdict {
     /// Every choice that was seen has a finish reason.
     Finished = 5,
     /// A whole JSON body came instead of a stream, without a finish reason; with one it is [`Finished`](Verdict::Finished).
-    /// [`End::body`] is set for both.
+    /// [`End::body`] is set for both. A body has a message, or its `object` is that of a whole answer: `chat.completion`,
+    /// `text_completion`.
     Body = 6,
-    /// Another whole JSON value: a list of models, an embedding.
+    /// Another whole JSON value: a list of models, an embedding, a number, choices that are null.
     JsonAnswer = 7,
     /// A stream of another protocol: events, none of them a chunk. [`End::protocol`] names it.
     OtherProtocol = 8,
@@ -99,7 +100,7 @@ pub struct End {
     pub choices_finished: u32,
     /// The API reported an error: in the stream, in a choice, as a finish reason or as a body.
     pub api_error: bool,
-    /// A JSON body with a message came instead of a stream.
+    /// A JSON body came instead of a stream, and nothing else.
     pub body: bool,
     /// What was left over.
     pub pending: Pending,
@@ -190,6 +191,27 @@ pub(crate) enum Lines {
     Fields,
 }
 
+/// What lines contained that are no fields, no comments and no JSON objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Plain {
+    #[default]
+    Nothing,
+    /// One whole JSON value: a scalar, or an array of such values.
+    Json,
+    Text,
+}
+
+/// What raw JSON values are by their members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Whole {
+    #[default]
+    Unknown,
+    /// One is a whole answer.
+    Body,
+    /// One is a chunk by its `object`.
+    Chunk,
+}
+
 /// Where an error came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Failed {
@@ -206,8 +228,7 @@ pub(crate) enum Failed {
 pub(crate) struct Facts {
     pub(crate) sniff: Sniff,
     pub(crate) lines: Lines,
-    /// A line ended, or a part of it came, that is no field, no comment and no JSON.
-    pub(crate) junk: bool,
+    pub(crate) plain: Plain,
     /// How many raw JSON objects came.
     pub(crate) raw_values: u8,
     /// How many raw JSON values came, an array being one.
@@ -215,7 +236,7 @@ pub(crate) struct Facts {
     pub(crate) done: bool,
     pub(crate) failed: Failed,
     pub(crate) chat: bool,
-    pub(crate) body: bool,
+    pub(crate) whole: Whole,
     /// An event came that is no chunk: JSON, or with a name, or one that is not looked into.
     pub(crate) foreign: bool,
     pub(crate) protocol: Option<Protocol>,
@@ -230,12 +251,18 @@ pub(crate) struct Facts {
 impl Facts {
     /// Nothing came but blanks and comments.
     pub(super) fn is_bodiless(&self) -> bool {
-        self.lines != Lines::Fields && self.raw_values == 0 && !self.junk
+        self.lines != Lines::Fields && self.raw_values == 0 && self.plain == Plain::Nothing
     }
 
     /// What came instead of an event stream, if it did.
     fn media(&self) -> Option<Media> {
-        let is_text = self.junk && self.lines != Lines::Fields;
+        let is_text = match self.plain {
+            Plain::Nothing => false,
+            // More began behind the value.
+            Plain::Json => self.pending != Pending::Nothing,
+            Plain::Text => true,
+        };
+        let is_text = is_text && self.lines != Lines::Fields;
         let media = self.sniff.media().or(is_text.then_some(Media::Text))?;
         let has_event = match media {
             // No event stream begins so, whatever else its lines look like.
@@ -250,6 +277,7 @@ impl Facts {
         let lost = self.malformed > 0 || self.too_long > 0 || self.left_out > 0;
         let between = self.pending == Pending::Nothing;
         let media = self.media();
+        let body = self.is_alone() && self.whole == Whole::Body;
         let came = self.chat || self.foreign || self.failed != Failed::No || self.raw_values > 0;
         let verdict = if self.sniff == Sniff::Blank || self.done && !came && media.is_none() && between && !lost {
             Verdict::Empty
@@ -261,7 +289,7 @@ impl Facts {
             Verdict::Done
         } else if !self.seen.is_empty() && self.seen == self.finished {
             Verdict::Finished
-        } else if self.body {
+        } else if body {
             Verdict::Body
         } else if self.is_json_answer() && between && !lost {
             Verdict::JsonAnswer
@@ -280,7 +308,7 @@ impl Facts {
             choices_seen: self.seen.len(),
             choices_finished: self.finished.len(),
             api_error: self.failed != Failed::No,
-            body: self.body,
+            body,
             pending: self.pending,
             malformed: self.malformed,
             too_long: self.too_long,
@@ -291,16 +319,27 @@ impl Facts {
         }
     }
 
-    /// One JSON value and nothing else, of no protocol that is known.
+    /// One JSON value came, and nothing else but comments.
+    fn is_alone(&self) -> bool {
+        let is_one = match self.plain {
+            Plain::Nothing => self.whole_values == 1,
+            Plain::Json => true,
+            Plain::Text => false,
+        };
+        is_one && self.lines != Lines::Fields && !self.done
+    }
+
+    /// One JSON value and nothing else, of no protocol that is known, and no choices in it.
     fn is_json_answer(&self) -> bool {
-        let alone = self.lines == Lines::Unknown && !self.junk && !self.done && self.whole_values == 1;
-        alone && self.foreign && !self.chat && matches!(self.protocol, None | Some(Protocol::Other))
+        let is_chunk = self.whole == Whole::Chunk || !self.seen.is_empty();
+        let came = self.plain == Plain::Json || self.foreign || self.chat;
+        self.is_alone() && came && !is_chunk && matches!(self.protocol, None | Some(Protocol::Other))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ChoiceSet, End, Facts, Failed, Lines, Media, Pending, Protocol, Sniff, Verdict};
+    use super::{ChoiceSet, End, Facts, Failed, Lines, Media, Pending, Plain, Protocol, Sniff, Verdict, Whole};
 
     type Note = fn(&mut Facts);
 
@@ -324,7 +363,11 @@ mod tests {
         (|facts| facts.failed = Failed::Raw, Verdict::ApiError, false),
         (|facts| (facts.done, facts.chat) = (true, true), Verdict::Done, true),
         (|facts| (facts.seen, facts.finished) = (one(), one()), Verdict::Finished, true),
-        (|facts| facts.body = true, Verdict::Body, true),
+        (
+            |facts| (facts.lines, facts.whole_values, facts.whole) = (Lines::Unknown, 1, Whole::Body),
+            Verdict::Body,
+            true,
+        ),
         (
             |facts| (facts.lines, facts.whole_values, facts.foreign) = (Lines::Unknown, 1, true),
             Verdict::JsonAnswer,
@@ -332,7 +375,7 @@ mod tests {
         ),
         (|facts| facts.foreign = true, Verdict::OtherProtocol, false),
         (|facts| facts.malformed = 1, Verdict::Lost, false),
-        (|facts| facts.chat = true, Verdict::Truncated, false),
+        (|facts| (facts.chat, facts.seen) = (true, one()), Verdict::Truncated, false),
     ];
 
     #[test]
@@ -451,7 +494,7 @@ mod tests {
             }
         }
         for (lines, text) in [(Lines::Unknown, true), (Lines::Comments, true), (Lines::Fields, false)] {
-            let end = end(false, |facts| (facts.lines, facts.junk) = (lines, true));
+            let end = end(false, |facts| (facts.lines, facts.plain) = (lines, Plain::Text));
             assert_eq!(end.media, text.then_some(Media::Text));
         }
     }

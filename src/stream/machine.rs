@@ -9,11 +9,12 @@
 //! an event is found at the CR of a CRLF that ends it; and nothing is decided by what happens to lie in the slice.
 
 use super::config::{Config, Framing, Payload};
-use super::end::{self, End, Facts, Pending, DONE};
+use super::end::{self, End, Facts, Pending, Plain, DONE};
 use super::found::{in_place, Found, Place, Span, Step};
 use super::memo::Memo;
+use super::raw_json::is_space;
 use crate::chat::Index;
-use crate::json::{Balance, JsonError, JsonErrorKind};
+use crate::json::{Balance, Bare, JsonError, JsonErrorKind};
 use crate::sse::block::Block as Kept;
 use crate::sse::{Field, Lines, Piece};
 use crate::{Limits, Quirk, QuirkSet, Storage};
@@ -36,6 +37,7 @@ pub(super) struct Block {
     pub(super) start: u64,
     /// Brackets of the payload, as far as `scanned`.
     pub(super) balance: Balance,
+    /// Of a raw JSON value that waits for what follows: how long it was in the stream.
     pub(super) scanned: u32,
 }
 
@@ -115,6 +117,8 @@ pub struct Machine<const SLOTS: usize = 2> {
     pub(super) retry: u64,
     /// Inside a raw JSON array: its elements are values of their own.
     pub(super) in_array: bool,
+    /// Unknown lines, as far as they may be a JSON value that is no object.
+    pub(super) plain: Bare,
     pub(super) after: After,
     pub(super) ending: Ending,
     pub(super) facts: Facts,
@@ -164,6 +168,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             block: Block::default(),
             retry: 0,
             in_array: false,
+            plain: Bare::NOTHING,
             after: After::Nothing,
             ending: Ending::Open,
             facts: Facts::default(),
@@ -379,7 +384,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Next::Go;
         }
         let next = self.piece(store, &[], piece, 0);
-        let is_cut = matches!(self.line, Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon);
+        let is_cut = matches!(self.line, Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon)
+            && self.facts.plain != Plain::Json;
         if is_cut || matches!(self.line, Line::Bracket(matched) if usize::from(matched) < DONE.len()) {
             self.facts.pending = Pending::Line;
         }
@@ -468,6 +474,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn piece<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: Piece<'_>, end: usize) -> Next {
         if piece.field == Field::Blank {
             return self.blank(store, window, end);
+        }
+        if self.waits() && (piece.field != Field::Unknown || !is_blank(&piece)) {
+            return Next::Again(self.raw_is_over(store, window));
         }
         // Where the value lies in the window: behind it comes the one byte that ends the line, if it does.
         let value_end = end.saturating_sub(usize::from(piece.last));
@@ -634,4 +643,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     pub fn reset(&mut self) {
         *self = Machine::with_slots(self.config);
     }
+}
+
+/// Whether a piece of an unknown line has nothing but space.
+fn is_blank(piece: &Piece<'_>) -> bool {
+    piece.held.as_slice().is_empty() && piece.value.iter().all(|byte| is_space(*byte))
 }

@@ -5,10 +5,10 @@
 //! pass checks the value later.
 
 use super::config::{Framing, Payload};
-use super::end::Lines;
-use super::end::DONE;
+use super::end::{Lines, Plain, DONE};
 use super::found::Found;
 use super::machine::{Block, Ending, Line, Machine, Next};
+use crate::chat::read::is_error_as_body;
 use crate::sse::{Field, Held, Piece};
 use crate::visits::visit;
 use crate::{Quirk, Storage};
@@ -34,6 +34,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if piece.first {
             self.line = if self.config.framing == Framing::Spec || self.config.payload == Payload::Opaque {
                 Line::Skip
+            } else if self.waits() {
+                Line::Lead
             } else if self.block.raw {
                 Line::Raw
             } else if self.kept.has_data() {
@@ -48,6 +50,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             } else {
                 Line::ErrorName(0)
             };
+            self.follow_plain(held.as_slice());
             // What was held is the beginning of a name, or of a byte order mark: no bracket, no quote, no colon.
             match self.line {
                 Line::Raw | Line::Payload => {
@@ -124,6 +127,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         start: usize,
         last: bool,
     ) -> Next {
+        self.follow_plain(bytes);
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
             visit!(1);
@@ -172,7 +176,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Line::Bracket(1 | SPACED) if byte == b']' => {
                     // An array of nothing.
                     self.begin_array();
-                    (self.in_array, self.facts.foreign) = (false, true);
+                    self.in_array = false;
                     self.line = Line::AfterRaw;
                 }
                 Line::Bracket(6) if is_space(byte) => {}
@@ -202,7 +206,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     break;
                 }
                 _ => {
-                    self.facts.junk = true;
+                    self.is_text();
                     self.facts.sniff.foreign(bytes.get(at..).unwrap_or(&[]));
                     break;
                 }
@@ -217,6 +221,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// An unknown line ended.
     fn unknown_ends<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
+        self.follow_plain(b"\n");
         match self.line {
             Line::Bracket(6) => {
                 self.open();
@@ -234,7 +239,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon | Line::Bracket(_)
                 if self.ending == Ending::Open =>
             {
-                self.facts.junk = true;
+                self.is_text();
                 Next::Go
             }
             Line::Junk => {
@@ -243,6 +248,26 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Next::Found(self.dispatch(store, window, end, false))
             }
             _ => Next::Go,
+        }
+    }
+
+    /// Follows bytes of unknown lines, which may be a JSON value that is no object.
+    fn follow_plain(&mut self, bytes: &[u8]) {
+        if self.plain.is_other() || self.config.framing == Framing::Spec || self.config.payload == Payload::Opaque {
+            return;
+        }
+        self.plain.feed(bytes);
+        if self.plain.is_whole() {
+            self.facts.plain = Plain::Json;
+        } else if self.plain.is_past() || self.facts.plain == Plain::Json {
+            self.facts.plain = Plain::Text;
+        }
+    }
+
+    /// A line ended, or a part of it came, that is no field, no comment and no JSON object.
+    fn is_text(&mut self) {
+        if self.facts.plain == Plain::Nothing {
+            self.facts.plain = Plain::Text;
         }
     }
 
@@ -287,12 +312,41 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         self.line = Line::AfterRaw;
         let end = start.saturating_add(value.len());
-        let found = self.dispatch(store, window, self.offset.saturating_add(end as u64), false);
+        let frame_end = self.offset.saturating_add(end as u64);
+        let behind = bytes.get(value.len()..).unwrap_or(&[]);
+        if behind.iter().all(|byte| is_space(*byte)) && self.is_to_wait(store, window, frame_end) {
+            return Next::Go;
+        }
+        let found = self.dispatch(store, window, frame_end, false);
         if last && value.len() == bytes.len() {
             Next::Found(found)
         } else {
             Next::Within(end, found)
         }
+    }
+
+    /// Whether the raw JSON value that ends at this stream offset is to wait for what follows: it is an error if it is the
+    /// whole body, and else is none.
+    fn is_to_wait<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8], end: u64) -> bool {
+        let Ok(len) = u32::try_from(end.saturating_sub(self.block.start)) else { return false };
+        if self.in_array || !self.facts.is_bodiless() {
+            return false;
+        }
+        self.memo.forget_shown();
+        let payload = self.kept.data_span().of(window, store.bytes());
+        self.block.scanned = len;
+        is_error_as_body(&mut self.index, payload, self.config.limits.max_depth)
+    }
+
+    /// Whether a raw JSON value is whole and waits for what follows.
+    pub(super) fn waits(&self) -> bool {
+        self.block.raw && self.block.balance.is_closed()
+    }
+
+    /// What follows the raw JSON value that waited is known: its event.
+    pub(super) fn raw_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
+        let end = self.block.start.saturating_add(self.block.scanned.into());
+        self.dispatch(store, window, end, false)
     }
 
     /// A raw JSON value is too long. It is skipped up to its end, which may be in the piece at hand.

@@ -10,6 +10,9 @@ pub(crate) struct Hash(u64);
 impl Hash {
     pub(crate) const EMPTY: Hash = Hash(0xcbf2_9ce4_8422_2325);
 
+    /// Of `{}`.
+    const NO_ARGUMENTS: Hash = Hash(0x08f4_4b07_b590_1a25);
+
     fn byte(&mut self, byte: u8) {
         self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     }
@@ -231,7 +234,10 @@ impl Call {
     pub(crate) fn fate(&self, fragment: &Element<'_>) -> Fate {
         let is_closed = self.arguments.is_closed();
         if fragment.id.is_some() && fragment.id != self.id() {
+            // Servers that send the ID late send the name with it, again or for the first time.
+            let is_late = |name| self.name.is_empty() || !is_closed && self.name.is(name);
             return match self.identity {
+                Identity::Arguments(_) if fragment.name.is_some_and(is_late) => Fate::Continues,
                 _ if fragment.name.is_some() || is_closed => Fate::Opens,
                 Identity::Id(_) => Fate::ContinuesUnderAnotherId,
                 Identity::Arguments(_) => Fate::Continues,
@@ -245,10 +251,19 @@ impl Call {
             return Fate::Opens;
         }
         match self.identity {
+            // Behind a first `{}` the arguments may be still to come.
+            Identity::Arguments(Hash::NO_ARGUMENTS) if begins_object(fragment.arguments) => Fate::Continues,
             Identity::Arguments(hash) if !is_repeated(fragment.arguments, hash) => Fate::Opens,
             _ => Fate::Continues,
         }
     }
+}
+
+/// Whether arguments begin as an object does.
+fn begins_object(text: Text<'_>) -> bool {
+    let mut first = None;
+    each_byte(text, |byte| first = first.or((!byte.is_ascii_whitespace()).then_some(byte)));
+    first == Some(b'{')
 }
 
 /// Whether arguments are blank, or the whole object with this hash and nothing else.
