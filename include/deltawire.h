@@ -564,10 +564,11 @@
 // The stream has no `[DONE]`, but every choice has a finish reason.
 #define DELTAWIRE_VERDICT_FINISHED 5
 
-// The response is a whole JSON body instead of a stream, without a finish reason.
+// The response is a whole JSON body instead of a stream, without a finish reason: it has a message,
+// or its `object` is `chat.completion` or `text_completion`.
 #define DELTAWIRE_VERDICT_BODY 6
 
-// The response is another whole JSON value: a list of models, an embedding.
+// The response is another whole JSON value: a list of models, an embedding, a number.
 #define DELTAWIRE_VERDICT_JSON_ANSWER 7
 
 // The stream is of another protocol, which `protocol` names. In mode SSE every stream with an event
@@ -1059,7 +1060,7 @@ typedef struct {
     uint8_t done;
     // 1: the API reported an error.
     uint8_t api_error;
-    // 1: the response is a JSON body with a message instead of a stream.
+    // 1: the response is a JSON body instead of a stream, and nothing else.
     uint8_t body;
     // 1: `deltawire_finish` or `deltawire_batch_finish` has returned OK.
     uint8_t finished;

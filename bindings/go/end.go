@@ -20,7 +20,7 @@ const (
 	VerdictDone          Verdict = C.DELTAWIRE_VERDICT_DONE           // the stream has [DONE], and a chunk
 	VerdictFinished      Verdict = C.DELTAWIRE_VERDICT_FINISHED       // no [DONE], but every choice has a finish reason
 	VerdictBody          Verdict = C.DELTAWIRE_VERDICT_BODY           // a whole JSON body, without a finish reason
-	VerdictJSONAnswer    Verdict = C.DELTAWIRE_VERDICT_JSON_ANSWER    // another whole JSON value: a list of models, an embedding
+	VerdictJSONAnswer    Verdict = C.DELTAWIRE_VERDICT_JSON_ANSWER    // another whole JSON value: a list of models, a number
 	VerdictOtherProtocol Verdict = C.DELTAWIRE_VERDICT_OTHER_PROTOCOL // a stream of another protocol: see [End.Protocol]
 	VerdictLost          Verdict = C.DELTAWIRE_VERDICT_LOST           // the stream ended between events, but parts of it were lost
 	VerdictTruncated     Verdict = C.DELTAWIRE_VERDICT_TRUNCATED      // the stream was cut
@@ -90,7 +90,7 @@ type End struct {
 	LeftOut         uint32    // how many events had deltas that were left out: see [KindLimit]
 	Complete        bool      // the response is complete: see [End.Err]
 	Done            bool      // the stream has [DONE]
-	Body            bool      // the response is a JSON body with a message, not a stream
+	Body            bool      // the response is a JSON body, not a stream
 	Finished        bool      // the stream has ended
 	Failed          bool      // the API reported an error
 	Offset          uint64    // how many bytes were read

@@ -680,9 +680,10 @@ pub const DELTAWIRE_VERDICT_API_ERROR: u32 = 3;
 pub const DELTAWIRE_VERDICT_DONE: u32 = 4;
 /// The stream has no `[DONE]`, but every choice has a finish reason.
 pub const DELTAWIRE_VERDICT_FINISHED: u32 = 5;
-/// The response is a whole JSON body instead of a stream, without a finish reason.
+/// The response is a whole JSON body instead of a stream, without a finish reason: it has a message,
+/// or its `object` is `chat.completion` or `text_completion`.
 pub const DELTAWIRE_VERDICT_BODY: u32 = 6;
-/// The response is another whole JSON value: a list of models, an embedding.
+/// The response is another whole JSON value: a list of models, an embedding, a number.
 pub const DELTAWIRE_VERDICT_JSON_ANSWER: u32 = 7;
 /// The stream is of another protocol, which `protocol` names. In mode SSE every stream with an event
 /// has this verdict if it ends between events and nothing was too long.
@@ -754,7 +755,7 @@ pub struct deltawire_end {
     pub done: u8,
     /// 1: the API reported an error.
     pub api_error: u8,
-    /// 1: the response is a JSON body with a message instead of a stream.
+    /// 1: the response is a JSON body instead of a stream, and nothing else.
     pub body: u8,
     /// 1: `deltawire_finish` or `deltawire_batch_finish` has returned OK.
     pub finished: u8,

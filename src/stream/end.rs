@@ -251,7 +251,7 @@ pub(crate) struct Facts {
 impl Facts {
     /// Nothing came but blanks and comments.
     pub(super) fn is_bodiless(&self) -> bool {
-        self.lines != Lines::Fields && self.raw_values == 0 && self.plain == Plain::Nothing
+        self.lines != Lines::Fields && self.raw_values == 0 && self.plain == Plain::Nothing && !self.done
     }
 
     /// What came instead of an event stream, if it did.
@@ -278,7 +278,9 @@ impl Facts {
         let between = self.pending == Pending::Nothing;
         let media = self.media();
         let body = self.is_alone() && self.whole == Whole::Body;
-        let came = self.chat || self.foreign || self.failed != Failed::No || self.raw_values > 0;
+        // Unknown lines of an event stream are ignored; JSON is none of them.
+        let has_json = self.whole_values > 0 || self.plain == Plain::Json;
+        let came = self.chat || self.foreign || self.failed != Failed::No || has_json;
         let verdict = if self.sniff == Sniff::Blank || self.done && !came && media.is_none() && between && !lost {
             Verdict::Empty
         } else if media.is_some() {
