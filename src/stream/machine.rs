@@ -12,7 +12,6 @@ use super::config::{Config, Framing, Payload};
 use super::end::{self, End, Facts, Pending, Plain, DONE};
 use super::found::{in_place, Found, Place, Span, Step};
 use super::memo::Memo;
-use super::raw_json::is_space;
 use crate::chat::Index;
 use crate::json::{Balance, Bare, JsonError, JsonErrorKind};
 use crate::sse::block::Block as Kept;
@@ -475,7 +474,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if piece.field == Field::Blank {
             return self.blank(store, window, end);
         }
-        if self.waits() && (piece.field != Field::Unknown || !is_blank(&piece)) {
+        if self.waits() && Self::has_more(&piece) {
             return Next::Again(self.raw_is_over(store, window));
         }
         // Where the value lies in the window: behind it comes the one byte that ends the line, if it does.
@@ -643,9 +642,4 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     pub fn reset(&mut self) {
         *self = Machine::with_slots(self.config);
     }
-}
-
-/// Whether a piece of an unknown line has nothing but space.
-fn is_blank(piece: &Piece<'_>) -> bool {
-    piece.held.as_slice().is_empty() && piece.value.iter().all(|byte| is_space(*byte))
 }

@@ -343,6 +343,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.block.raw && self.block.balance.is_closed()
     }
 
+    /// Whether a piece has more than blanks.
+    pub(super) fn has_more(piece: &Piece<'_>) -> bool {
+        let is_blank = piece.held.as_slice().is_empty() && piece.value.iter().all(|byte| is_space(*byte));
+        piece.field != Field::Unknown || !is_blank
+    }
+
     /// What follows the raw JSON value that waited is known: its event.
     pub(super) fn raw_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
         let end = self.block.start.saturating_add(self.block.scanned.into());
