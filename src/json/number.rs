@@ -114,6 +114,24 @@ pub(super) fn end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
     Ok(at)
 }
 
+/// How long the number is that begins at `at`, if it is less than eight digits and another byte behind them: most are. 0: it may
+/// be another.
+#[inline(always)]
+pub(super) fn short_len(bytes: &[u8], at: usize) -> usize {
+    let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) else { return 0 };
+    visit!(8);
+    let word = u64::from_le_bytes(*eight);
+    let others = no_digits(word);
+    let len = others.trailing_zeros() >> 3;
+    // The byte behind the digits; the first if there are eight.
+    let behind = word.wrapping_shr(8 * len) as u8;
+    let goes_on = matches!(behind, b'.' | b'e' | b'E') || word as u8 == b'0' && len > 1;
+    if others == 0 || goes_on {
+        return 0;
+    }
+    len as usize
+}
+
 /// One past the digits at `from`, of which there must be one.
 #[inline]
 fn digits(bytes: &[u8], from: usize) -> Result<usize, JsonError> {

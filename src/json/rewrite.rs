@@ -3,7 +3,10 @@
 use super::fragments::Fragment;
 use super::lexeme::{literal_end, significant};
 use super::number;
+use super::strict;
 use super::text::{Text, TextFlags};
+use super::value::Value;
+use crate::scan::find;
 
 /// How deep a value is followed; what lies deeper is null. As deep as [`Limits::max_depth`](crate::Limits::max_depth)
 /// lets a payload nest.
@@ -43,12 +46,42 @@ fn hex(digit: u8) -> u8 {
 /// pair (RFC 8259 lets it pass, many readers do not), else without its whitespace, each container up to its first fault,
 /// texts decoded and escaped anew. The result is no longer than six times the value.
 pub(crate) fn rewrite(raw: &[u8], mut put: impl FnMut(&[u8])) {
-    // A whole pair needs no rewriting; writing it anew changes no meaning, and is simpler than telling pairs apart.
-    let halves = raw.windows(3).any(|bytes| matches!(bytes, [b'\\', b'u', b'd' | b'D']));
-    if !halves && super::validate(raw, MAX_DEPTH).is_ok() {
+    if !may_have_halves(raw) && super::validate(raw, MAX_DEPTH).is_ok() {
         return put(raw);
     }
     Rewrite { raw, at: 0, levels: Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0 }, put }.run();
+}
+
+/// The element of `array` behind offset `at` of its bytes, and whether [`rewrite`] would give it as it came. `at` is 0 at
+/// first, then where the element before ended. `None`: no other element can be read over.
+pub(crate) fn element_at<'a>(array: Value<'a>, at: &mut usize) -> Option<(&'a [u8], bool)> {
+    let raw = array.raw();
+    // The strict check finds where an element ends, as a cursor does: one of the two is enough.
+    let due = if *at == 0 { b'[' } else { b',' };
+    let (before, byte) = significant(raw, *at);
+    if byte == Some(due) {
+        let (start, first) = significant(raw, before.saturating_add(1));
+        let end = strict::value_end(raw, start, first, MAX_DEPTH).unwrap_or(start);
+        let element = raw.get(start..end).unwrap_or_default();
+        if !element.is_empty() && !may_have_halves(element) {
+            *at = end;
+            return Some((element, true));
+        }
+    }
+    Some((array.element_at(at)?.raw(), false))
+}
+
+/// Whether there may be an escape of half a surrogate pair. A whole pair needs no rewriting; writing it anew changes no
+/// meaning, and is simpler than telling pairs apart.
+fn may_have_halves(raw: &[u8]) -> bool {
+    let mut rest = raw;
+    while let Some(at) = find::byte(b'\\', rest) {
+        rest = rest.get(at.saturating_add(1)..).unwrap_or_default();
+        if let [b'u', b'd' | b'D', ..] = rest {
+            return true;
+        }
+    }
+    false
 }
 
 struct Rewrite<'a, F> {

@@ -65,13 +65,17 @@ impl<T: Rows + ?Sized> State<T> {
         }
     }
 
-    /// Appends a text of a choice to the record that was written last, if it goes on with that and fits: nearly always.
-    /// `None`: nothing was written.
+    /// Appends a text to the record that was written last, if it goes on with that and fits: nearly always. `None`: nothing
+    /// was written. Whatever else a first piece changes was changed when the record began.
     #[inline(always)]
     pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, choice: u32, update: &Update<'_>) -> Option<()> {
-        let (kind, text) = text_of_choice(update)?;
+        let (kind, call, text) = match update {
+            Update::CallArguments { call, text } => (kind::CALL_ARGUMENTS, *call, *text),
+            Update::FunctionArguments(text) => (kind::FUNCTION_ARGUMENTS, 0, *text),
+            _ => text_of_choice(update).map(|(kind, text)| (kind, 0, text))?,
+        };
         let place = self.table.place(choice)?;
-        let len = self.fill.extend(buffer, end, Key::new(kind, place, 0), text)?;
+        let len = self.fill.extend(buffer, end, Key::new(kind, place, call), text)?;
         self.live = self.live.saturating_add(len);
         Some(())
     }
@@ -218,9 +222,14 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     /// The elements of `array`, behind the others.
     fn list(&mut self, key: Key, array: Value<'_>) -> usize {
         self.append(|fill, buffer| {
-            for item in array.elements().map_while(Result::ok) {
+            let mut at = 0;
+            while let Some((item, is_strict)) = json::element_at(array, &mut at) {
                 fill.begin(buffer, key);
-                json::rewrite(item.raw(), |bytes| fill.put(buffer, bytes));
+                if is_strict {
+                    fill.put(buffer, item);
+                } else {
+                    json::rewrite(item, |bytes| fill.put(buffer, bytes));
+                }
             }
         })
     }
