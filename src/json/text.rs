@@ -199,7 +199,7 @@ impl<'a> Text<'a> {
 
     /// Copies what decodes to itself without a quirk, if all of it fits.
     #[inline]
-    pub(super) fn copy_plain(&self, buffer: &mut [u8]) -> Option<usize> {
+    pub(crate) fn copy_plain(&self, buffer: &mut [u8]) -> Option<usize> {
         let len = self.raw.len();
         let may_differ = self.lead != 0 || self.may(TextFlags::ESCAPED.with(TextFlags::CONTROL));
         if may_differ || buffer.len() < len || utf8::to_str(self.raw).is_none() {
