@@ -414,4 +414,19 @@ mod tests {
         assert_eq!(end(b"012", 0), Ok(1));
         assert_eq!(number("1e999").to_f64(), f64::INFINITY);
     }
+
+    #[test]
+    fn short_numbers_are_as_long_as_they_are() {
+        let mut seen = 0;
+        for number in ["0", "7", "00", "01", "42", "255", "1234567", "12345678", "-1", "1.5", "1e3", "1E3", "x", "9."] {
+            for behind in [",", "]", " ", ",.5e1,34", ""] {
+                let text = std::format!("[{number}{behind}           ");
+                let (len, end) = (short_len(text.as_bytes(), 1), end(text.as_bytes(), 1).ok());
+                assert!(len == 0 || end == Some(1 + len), "{text}");
+                seen += usize::from(len > 0);
+            }
+            assert_eq!(short_len(number.as_bytes(), 0), 0, "no byte behind it");
+        }
+        assert!(seen > 20, "{seen}");
+    }
 }

@@ -309,6 +309,68 @@ mod tests {
         }
     }
 
+    /// Each element is what a cursor reads, and is said to be strict only if writing it anew would leave it as it is.
+    #[test]
+    fn elements_are_those_of_a_cursor() {
+        let mut state = 7u64;
+        let mut random = |bound: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % bound as u64) as usize
+        };
+        let tokens = [
+            ",",
+            ",",
+            ",",
+            " ",
+            "1",
+            "10",
+            "-1",
+            "01",
+            "1.5",
+            "2e",
+            "3E+1",
+            "12345678",
+            "0",
+            "true",
+            "nul",
+            "x",
+            "{",
+            "}",
+            "[",
+            "]",
+            "[]",
+            "{}",
+            "{\"a\":1}",
+            "{\"a\":[1,02]}",
+            "{\"a\" 1}",
+            "[1}",
+            "\"a\"",
+            "\"\\ud83d\"",
+            "\"\\\\ud83d\"",
+            "\"\\q\"",
+            "\"\u{ff}\"",
+            ":",
+        ];
+        let (mut strict, mut other) = (0, 0);
+        for _ in 0..200_000 {
+            let mut json = Vec::from(b"[");
+            (0..random(8)).for_each(|_| json.extend(tokens[random(tokens.len())].chars().map(|byte| byte as u8)));
+            json.extend(b"]]]]]");
+            let Ok(array) = crate::json::Cursor::with_max_depth(&json, u32::MAX).value() else { continue };
+            let (mut at, mut got) = (0, Vec::new());
+            while let Some((element, is_strict)) = super::element_at(array, &mut at) {
+                assert!(!is_strict || rewritten(element).as_bytes() == element, "{array:?}");
+                (strict, other) = (strict + usize::from(is_strict), other + usize::from(!is_strict));
+                got.push(element);
+            }
+            let due: Vec<_> = array.elements().map_while(Result::ok).map(|element| element.raw()).collect();
+            assert_eq!(got, due, "{array:?}");
+        }
+        assert!(strict > 50_000 && other > 5_000, "{strict} {other}");
+    }
+
     #[test]
     fn control_characters_are_escaped() {
         for byte in 0..=0x7f_u8 {
