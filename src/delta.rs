@@ -20,6 +20,15 @@ macro_rules! kinds {
         impl Kind {
             /// Every kind.
             pub const ALL: &'static [Kind] = &[$(Kind::$name,)*];
+
+            /// The kind with this number in the C interface.
+            #[inline]
+            pub fn from_number(number: u32) -> Option<Kind> {
+                match number {
+                    $($number => Some(Kind::$name),)*
+                    _ => None,
+                }
+            }
         }
     };
 }
@@ -66,11 +75,6 @@ kinds! {
 }
 
 impl Kind {
-    /// The kind with this number in the C interface.
-    pub fn from_number(number: u32) -> Option<Kind> {
-        Kind::ALL.iter().copied().find(|kind| *kind as u32 == number)
-    }
-
     /// Its bit in a mask of kinds.
     #[inline]
     pub const fn bit(self) -> u64 {

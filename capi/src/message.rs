@@ -267,17 +267,12 @@ fn takes_pieces(kind: u16) -> bool {
 impl State {
     /// The status for the log's answer, if `beside` bytes of the buffer are not the log's. The log notes what it leaves out.
     fn conclude(&mut self, added: Result<(), LogError>, beside: usize) -> deltawire_status {
-        let need = match added {
-            Err(LogError::NeedStorage { need }) => Some(need),
-            _ => None,
+        let Err(LogError::NeedStorage { need }) = added else {
+            (self.full, self.need) = (false, 0);
+            return DELTAWIRE_OK;
         };
-        self.full = need.is_some();
-        self.need = need.map_or(0, |need| size_for(self.words as usize, need.saturating_add(beside)));
-        if self.full {
-            DELTAWIRE_NEED_STORAGE
-        } else {
-            DELTAWIRE_OK
-        }
+        (self.full, self.need) = (true, size_for(self.words as usize, need.saturating_add(beside)));
+        DELTAWIRE_NEED_STORAGE
     }
 
     /// Takes in an event of a batch, or what a callback was given.
@@ -497,23 +492,26 @@ pub unsafe extern "C" fn deltawire_message_add(
                 _ => bytes(base.cast::<u8>().add(off as usize).cast(), len as usize),
             }
         };
-        for number in 0..n {
-            let record = events.cast::<Record>().add(number).read();
+        let mut status = DELTAWIRE_OK;
+        let mut added = 0;
+        while added < n {
+            let record = &*events.cast::<Record>().add(added);
             let (kind, flags) = (u32::from(record.kind), u32::from(record.flags));
             if kind < DELTAWIRE_EV_COUNT && DELTAWIRE_MESSAGE_EVENTS >> kind & 1 != 0 {
                 let text = bytes_of(record.text_off, record.text_len, flags & DELTAWIRE_EVF_TEXT_SCRATCH != 0);
                 let aux = bytes_of(record.aux_off, record.aux_len, flags & DELTAWIRE_EVF_AUX_SCRATCH != 0);
-                let status = match (text, aux) {
-                    (Ok(text), Ok(aux)) => state.add(buffer, &record, text, aux),
+                status = match (text, aux) {
+                    (Ok(text), Ok(aux)) => state.add(buffer, record, text, aux),
                     (Err(status), _) | (_, Err(status)) => status,
                 };
                 if status != DELTAWIRE_OK {
-                    return status;
+                    break;
                 }
             }
-            tell(taken, number.saturating_add(1));
+            added = added.saturating_add(1);
         }
-        DELTAWIRE_OK
+        tell(taken, added);
+        status
     }
 }
 

@@ -114,6 +114,24 @@ pub(super) fn end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
     Ok(at)
 }
 
+/// How long the number is that begins at `at`, if it is less than eight digits and another byte behind them: most are. 0: it may
+/// be another.
+#[inline(always)]
+pub(super) fn short_len(bytes: &[u8], at: usize) -> usize {
+    let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) else { return 0 };
+    visit!(8);
+    let word = u64::from_le_bytes(*eight);
+    let others = no_digits(word);
+    let len = others.trailing_zeros() >> 3;
+    // The byte behind the digits; the first if there are eight.
+    let behind = word.wrapping_shr(8 * len) as u8;
+    let goes_on = matches!(behind, b'.' | b'e' | b'E') || word as u8 == b'0' && len > 1;
+    if others == 0 || goes_on {
+        return 0;
+    }
+    len as usize
+}
+
 /// One past the digits at `from`, of which there must be one.
 #[inline]
 fn digits(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
@@ -395,5 +413,20 @@ mod tests {
         assert_eq!(end(b"1.", 0), Err(JsonErrorKind::UnexpectedEnd.at(2)));
         assert_eq!(end(b"012", 0), Ok(1));
         assert_eq!(number("1e999").to_f64(), f64::INFINITY);
+    }
+
+    #[test]
+    fn short_numbers_are_as_long_as_they_are() {
+        let mut seen = 0;
+        for number in ["0", "7", "00", "01", "42", "255", "1234567", "12345678", "-1", "1.5", "1e3", "1E3", "x", "9."] {
+            for behind in [",", "]", " ", ",.5e1,34", ""] {
+                let text = std::format!("[{number}{behind}           ");
+                let (len, end) = (short_len(text.as_bytes(), 1), end(text.as_bytes(), 1).ok());
+                assert!(len == 0 || end == Some(1 + len), "{text}");
+                seen += usize::from(len > 0);
+            }
+            assert_eq!(short_len(number.as_bytes(), 0), 0, "no byte behind it");
+        }
+        assert!(seen > 20, "{seen}");
     }
 }

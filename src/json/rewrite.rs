@@ -3,7 +3,10 @@
 use super::fragments::Fragment;
 use super::lexeme::{literal_end, significant};
 use super::number;
+use super::strict;
 use super::text::{Text, TextFlags};
+use super::value::Value;
+use crate::scan::find;
 
 /// How deep a value is followed; what lies deeper is null. As deep as [`Limits::max_depth`](crate::Limits::max_depth)
 /// lets a payload nest.
@@ -43,12 +46,42 @@ fn hex(digit: u8) -> u8 {
 /// pair (RFC 8259 lets it pass, many readers do not), else without its whitespace, each container up to its first fault,
 /// texts decoded and escaped anew. The result is no longer than six times the value.
 pub(crate) fn rewrite(raw: &[u8], mut put: impl FnMut(&[u8])) {
-    // A whole pair needs no rewriting; writing it anew changes no meaning, and is simpler than telling pairs apart.
-    let halves = raw.windows(3).any(|bytes| matches!(bytes, [b'\\', b'u', b'd' | b'D']));
-    if !halves && super::validate(raw, MAX_DEPTH).is_ok() {
+    if !may_have_halves(raw) && super::validate(raw, MAX_DEPTH).is_ok() {
         return put(raw);
     }
     Rewrite { raw, at: 0, levels: Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0 }, put }.run();
+}
+
+/// The element of `array` behind offset `at` of its bytes, and whether [`rewrite`] would give it as it came. `at` is 0 at
+/// first, then where the element before ended. `None`: no other element can be read over.
+pub(crate) fn element_at<'a>(array: Value<'a>, at: &mut usize) -> Option<(&'a [u8], bool)> {
+    let raw = array.raw();
+    // The strict check finds where an element ends, as a cursor does: one of the two is enough.
+    let due = if *at == 0 { b'[' } else { b',' };
+    let (before, byte) = significant(raw, *at);
+    if byte == Some(due) {
+        let (start, first) = significant(raw, before.saturating_add(1));
+        let end = strict::value_end(raw, start, first, MAX_DEPTH).unwrap_or(start);
+        let element = raw.get(start..end).unwrap_or_default();
+        if !element.is_empty() && !may_have_halves(element) {
+            *at = end;
+            return Some((element, true));
+        }
+    }
+    Some((array.element_at(at)?.raw(), false))
+}
+
+/// Whether there may be an escape of half a surrogate pair. A whole pair needs no rewriting; writing it anew changes no
+/// meaning, and is simpler than telling pairs apart.
+fn may_have_halves(raw: &[u8]) -> bool {
+    let mut rest = raw;
+    while let Some(at) = find::byte(b'\\', rest) {
+        rest = rest.get(at.saturating_add(1)..).unwrap_or_default();
+        if let [b'u', b'd' | b'D', ..] = rest {
+            return true;
+        }
+    }
+    false
 }
 
 struct Rewrite<'a, F> {
@@ -274,6 +307,68 @@ mod tests {
         ] {
             assert_eq!(rewritten(json), due, "{}", String::from_utf8_lossy(json));
         }
+    }
+
+    /// Each element is what a cursor reads, and is said to be strict only if writing it anew would leave it as it is.
+    #[test]
+    fn elements_are_those_of_a_cursor() {
+        let mut state = 7u64;
+        let mut random = |bound: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % bound as u64) as usize
+        };
+        let tokens = [
+            ",",
+            ",",
+            ",",
+            " ",
+            "1",
+            "10",
+            "-1",
+            "01",
+            "1.5",
+            "2e",
+            "3E+1",
+            "12345678",
+            "0",
+            "true",
+            "nul",
+            "x",
+            "{",
+            "}",
+            "[",
+            "]",
+            "[]",
+            "{}",
+            "{\"a\":1}",
+            "{\"a\":[1,02]}",
+            "{\"a\" 1}",
+            "[1}",
+            "\"a\"",
+            "\"\\ud83d\"",
+            "\"\\\\ud83d\"",
+            "\"\\q\"",
+            "\"\u{ff}\"",
+            ":",
+        ];
+        let (mut strict, mut other) = (0, 0);
+        for _ in 0..200_000 {
+            let mut json = Vec::from(b"[");
+            (0..random(8)).for_each(|_| json.extend(tokens[random(tokens.len())].chars().map(|byte| byte as u8)));
+            json.extend(b"]]]]]");
+            let Ok(array) = crate::json::Cursor::with_max_depth(&json, u32::MAX).value() else { continue };
+            let (mut at, mut got) = (0, Vec::new());
+            while let Some((element, is_strict)) = super::element_at(array, &mut at) {
+                assert!(!is_strict || rewritten(element).as_bytes() == element, "{array:?}");
+                (strict, other) = (strict + usize::from(is_strict), other + usize::from(!is_strict));
+                got.push(element);
+            }
+            let due: Vec<_> = array.elements().map_while(Result::ok).map(|element| element.raw()).collect();
+            assert_eq!(got, due, "{array:?}");
+        }
+        assert!(strict > 50_000 && other > 5_000, "{strict} {other}");
     }
 
     #[test]

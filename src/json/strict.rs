@@ -25,8 +25,19 @@ const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 /// assert_eq!((error.kind, error.offset), (JsonErrorKind::BadEscape, 2));
 /// ```
 pub fn validate(bytes: &[u8], max_depth: u32) -> Result<(), JsonError> {
+    let (at, first) = significant(bytes, 0);
+    match significant(bytes, value_end(bytes, at, first, max_depth)?) {
+        (_, None) => Ok(()),
+        (at, Some(_)) => Err(JsonErrorKind::TrailingBytes.at(at)),
+    }
+}
+
+/// One past the value that begins at `at` with `first`, if [`validate`] accepts it.
+pub(super) fn value_end(bytes: &[u8], at: usize, first: Option<u8>, max_depth: u32) -> Result<usize, JsonError> {
     let mut levels = Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0, max: max_depth.min(MAX_DEPTH) };
-    let (mut at, mut next) = significant(bytes, 0);
+    let (mut at, mut next) = (at, first);
+    // Whether the innermost open container is an object; `None` if none is open.
+    let mut open = None;
     loop {
         // A value is expected.
         let first = next.ok_or(JsonErrorKind::UnexpectedEnd.at(at))?;
@@ -38,6 +49,7 @@ pub fn validate(bytes: &[u8], max_depth: u32) -> Result<(), JsonError> {
                 let close = first + 2;
                 (at, next) = significant(bytes, at + 1);
                 if next != Some(close) {
+                    open = Some(first == b'{');
                     if first == b'{' {
                         (at, next) = member_name(bytes, at, next)?;
                     }
@@ -47,26 +59,27 @@ pub fn validate(bytes: &[u8], max_depth: u32) -> Result<(), JsonError> {
                 at += 1;
             }
             b'"' => at = string_end(bytes, at + 1)?,
+            b'0'..=b'9' if number::short_len(bytes, at) > 0 => at += number::short_len(bytes, at),
             b'-' | b'0'..=b'9' => at = number::end(bytes, at)?,
             b't' | b'f' | b'n' => at = literal_end(bytes, at, first)?,
             _ => return Err(JsonErrorKind::UnexpectedByte.at(at)),
         }
         // A value ended: close what ends with it, until a comma asks for the next.
         loop {
+            let Some(object) = open else { return Ok(at) };
             (at, next) = significant(bytes, at);
-            match (levels.top(), next) {
-                (None, None) => return Ok(()),
-                (None, Some(_)) => return Err(JsonErrorKind::TrailingBytes.at(at)),
-                (Some(_), None) => return Err(JsonErrorKind::UnexpectedEnd.at(at)),
-                (Some(object), Some(b',')) => {
+            match (object, next) {
+                (_, None) => return Err(JsonErrorKind::UnexpectedEnd.at(at)),
+                (_, Some(b',')) => {
                     (at, next) = significant(bytes, at + 1);
                     if object {
                         (at, next) = member_name(bytes, at, next)?;
                     }
                     break;
                 }
-                (Some(true), Some(b'}')) | (Some(false), Some(b']')) => {
+                (true, Some(b'}')) | (false, Some(b']')) => {
                     levels.pop();
+                    open = levels.top();
                     at += 1;
                 }
                 _ => return Err(JsonErrorKind::UnexpectedByte.at(at)),

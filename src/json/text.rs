@@ -197,11 +197,12 @@ impl<'a> Text<'a> {
         Copied { written, complete: reader.is_done(), quirks: reader.quirks() }
     }
 
-    /// Copies what is known to be plain, if all of it fits.
+    /// Copies what decodes to itself without a quirk, if all of it fits.
     #[inline]
-    pub(super) fn copy_plain(&self, buffer: &mut [u8]) -> Option<usize> {
+    pub(crate) fn copy_plain(&self, buffer: &mut [u8]) -> Option<usize> {
         let len = self.raw.len();
-        if !self.is_plain() || buffer.len() < len || utf8::to_str(self.raw).is_none() {
+        let may_differ = self.lead != 0 || self.may(TextFlags::ESCAPED.with(TextFlags::CONTROL));
+        if may_differ || buffer.len() < len || utf8::to_str(self.raw).is_none() {
             return None;
         }
         visit!(len);
@@ -445,14 +446,18 @@ mod tests {
             (b"abc", plain, 2, None),
             (b"", plain, 0, Some(0)),
             (b"abc", escaped, 4, None),
-            (b"abc", TextFlags::NON_ASCII, 4, None),
+            (b"abc", TextFlags::CONTROL, 4, None),
+            (b"abc", TextFlags::NON_ASCII, 4, Some(3)),
+            (b"a\\c", Text::verbatim(b"").flags, 4, Some(3)),
             (b"\xC3", plain, 4, None),
+            (b"\xC3", Text::verbatim(b"").flags, 4, None),
         ] {
             let text = Text::from_raw(raw, flags);
             let done = buffer.get_mut(..room).and_then(|buffer| text.copy_plain(buffer));
             assert_eq!(done, copied, "{raw:?} {flags:?} {room}");
         }
         let text = Text::from_raw(b"abc", plain);
+        assert_eq!(text.with_lead(0xd83d).copy_plain(&mut buffer), None);
         assert!(text.is_plain() && !text.with_lead(0xd83d).is_plain() && !Text::verbatim(b"abc").is_plain());
     }
 

@@ -3,7 +3,7 @@
 use super::error::LogError;
 use super::record::kind;
 use super::table::{CallSlot, Rows, Slot, Table};
-use super::write::{appends, weight, Before, LogWriter, State};
+use super::write::{appends, weight, Before, LogWriter, Piece, State};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update};
 use crate::json::{Kind, Text};
 use crate::tables::Arrays;
@@ -172,13 +172,27 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// more, after any other go on with the next.
     #[inline(always)]
     pub fn put(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
+        match Piece::of(choice, update) {
+            Some(piece) if self.extend(buffer, &piece) => Ok(()),
+            _ => self.put_any(buffer, choice, update),
+        }
+    }
+
+    /// Takes in a piece of a text, if it goes on with what was written last and fits: nearly always. `false`: nothing was
+    /// written.
+    #[inline(always)]
+    pub(super) fn extend(&mut self, buffer: &mut [u8], piece: &Piece<'_>) -> bool {
         // What may still be written, by the buffer and by the limit.
         let room = self.limit.saturating_sub(self.state.live);
         let end = self.state.fill.len.saturating_add(room).min(buffer.len()).min(MAX_LEN);
-        if !self.is_cut && self.state.extend(buffer, end, choice, update).is_some() {
-            return Ok(());
-        }
-        self.put_any(buffer, choice, update)
+        !self.is_cut && self.state.extend(buffer, end, piece).is_some()
+    }
+
+    /// Whether [`head`](Self::head) would take in nothing.
+    #[inline]
+    pub(super) fn has_head(&self) -> bool {
+        let table = &self.state.table;
+        table.top.created.is_some() && table.knows(kind::ID) && table.knows(kind::MODEL)
     }
 
     #[inline(never)]

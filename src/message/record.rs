@@ -140,11 +140,11 @@ impl Fill {
     #[inline]
     pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, key: Key, text: Text<'_>) -> Option<usize> {
         let tail = self.tail.as_mut().filter(|tail| tail.key == key)?;
-        let copied = text.copy_to(buffer.get_mut(self.len..end)?);
-        if !copied.complete {
-            return None;
-        }
-        let len = copied.written;
+        let room = buffer.get_mut(self.len..end)?;
+        let len = match text.copy_plain(room) {
+            Some(len) => len,
+            None => Some(text.copy_to(room)).filter(|copied| copied.complete)?.written,
+        };
         tail.len = tail.len.saturating_add(len as u32);
         self.len = self.len.saturating_add(len);
         self.texts = self.texts.saturating_add(len);

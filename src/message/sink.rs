@@ -3,6 +3,7 @@
 use super::error::LogError;
 use super::log::MessageLogOf;
 use super::table::{CallSlot, Rows, Slot};
+use super::write::Piece;
 use crate::chat::{CallUpdate, Update};
 use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES};
 use crate::json::Text;
@@ -109,7 +110,18 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// # Errors
     ///
     /// As [`put`](MessageLogOf::put).
+    #[inline]
     pub fn put_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> Result<(), LogError> {
+        // Nearly always.
+        let is_known = record.kind == Kind::Chunk as u16 && self.has_head();
+        if is_known || Piece::of_record(record, text).is_some_and(|piece| self.extend(buffer, &piece)) {
+            return Ok(());
+        }
+        self.put_any_record(buffer, record, text, aux)
+    }
+
+    #[inline(never)]
+    fn put_any_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> Result<(), LogError> {
         let Record { flags, choice, call, code, number, .. } = *record;
         let Some(kind) = Kind::from_number(u32::from(record.kind)) else { return Ok(()) };
         let number = (flags & FLAG_NUMBER != 0).then_some(number);

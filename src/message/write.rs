@@ -5,9 +5,9 @@ use super::error::LogError;
 use super::record::{kind, Fill, Key, Record, Records, HEADER};
 use super::table::{flag, Live, Rows, Saved, Slot, Table, NO_MEMBERS};
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, OtherMember, Update};
-use crate::delta::Meta;
+use crate::delta::{Kind, Meta};
 use crate::json::{self, Text, Value};
-use crate::QuirkSet;
+use crate::{stream, QuirkSet};
 
 /// Bytes that may be replaced before anything is thrown out.
 const SLACK: usize = 1024;
@@ -65,13 +65,12 @@ impl<T: Rows + ?Sized> State<T> {
         }
     }
 
-    /// Appends a text of a choice to the record that was written last, if it goes on with that and fits: nearly always.
-    /// `None`: nothing was written.
+    /// Appends a text to the record that was written last, if it goes on with that and fits: nearly always. `None`: nothing
+    /// was written. Whatever else a first piece changes was changed when the record began.
     #[inline(always)]
-    pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, choice: u32, update: &Update<'_>) -> Option<()> {
-        let (kind, text) = text_of_choice(update)?;
-        let place = self.table.place(choice)?;
-        let len = self.fill.extend(buffer, end, Key::new(kind, place, 0), text)?;
+    pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, piece: &Piece<'_>) -> Option<()> {
+        let place = self.table.place(piece.choice)?;
+        let len = self.fill.extend(buffer, end, Key::new(piece.kind, place, piece.call), piece.text)?;
         self.live = self.live.saturating_add(len);
         Some(())
     }
@@ -110,14 +109,42 @@ impl<T: Rows + ?Sized> State<T> {
     }
 }
 
-/// A text that belongs to a choice and is only appended to.
-#[inline(always)]
-fn text_of_choice<'a>(update: &Update<'a>) -> Option<(u8, Text<'a>)> {
-    match update {
-        Update::Content(text) => Some((kind::CONTENT, *text)),
-        Update::Reasoning(text) => Some((kind::REASONING, *text)),
-        Update::Refusal(text) => Some((kind::REFUSAL, *text)),
-        _ => None,
+/// A piece of a text that is only appended to.
+pub(super) struct Piece<'a> {
+    /// Of its records.
+    pub(super) kind: u8,
+    pub(super) choice: u32,
+    /// 0 if the text belongs to no call.
+    pub(super) call: u32,
+    pub(super) text: Text<'a>,
+}
+
+impl<'a> Piece<'a> {
+    /// What an update appends, if that is a text.
+    #[inline(always)]
+    pub(super) fn of(choice: u32, update: &Update<'a>) -> Option<Self> {
+        let (kind, call, text) = match update {
+            Update::Content(text) => (kind::CONTENT, 0, *text),
+            Update::Reasoning(text) => (kind::REASONING, 0, *text),
+            Update::Refusal(text) => (kind::REFUSAL, 0, *text),
+            Update::CallArguments { call, text } => (kind::CALL_ARGUMENTS, *call, *text),
+            Update::FunctionArguments(text) => (kind::FUNCTION_ARGUMENTS, 0, *text),
+            _ => return None,
+        };
+        Some(Piece { kind, choice, call, text })
+    }
+
+    /// What a record of a batch appends, if that is a text; `text` is its bytes.
+    #[inline(always)]
+    pub(super) fn of_record(record: &stream::Record, text: &'a [u8]) -> Option<Self> {
+        const KINDS: [(Kind, u8); 4] = [
+            (Kind::Content, kind::CONTENT),
+            (Kind::Reasoning, kind::REASONING),
+            (Kind::Refusal, kind::REFUSAL),
+            (Kind::ToolArguments, kind::CALL_ARGUMENTS),
+        ];
+        let (_, kind) = KINDS.into_iter().find(|(kind, _)| *kind as u16 == record.kind)?;
+        Some(Piece { kind, choice: record.choice, call: record.call, text: Text::verbatim(text) })
     }
 }
 
@@ -218,9 +245,14 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     /// The elements of `array`, behind the others.
     fn list(&mut self, key: Key, array: Value<'_>) -> usize {
         self.append(|fill, buffer| {
-            for item in array.elements().map_while(Result::ok) {
+            let mut at = 0;
+            while let Some((item, is_strict)) = json::element_at(array, &mut at) {
                 fill.begin(buffer, key);
-                json::rewrite(item.raw(), |bytes| fill.put(buffer, bytes));
+                if is_strict {
+                    fill.put(buffer, item);
+                } else {
+                    json::rewrite(item, |bytes| fill.put(buffer, bytes));
+                }
             }
         })
     }
@@ -376,7 +408,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             }
             Update::Audio(audio) => self.audio(place, slot, audio),
             _ => {
-                if let Some((kind, text)) = text_of_choice(update) {
+                if let Some(Piece { kind, text, .. }) = Piece::of(slot.index, update) {
                     self.text(key(kind), text);
                 }
             }

@@ -348,19 +348,11 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// A text, in pieces if it has to go to the scratch. `taken` raw bytes of it were given before.
+    /// A text that goes to the scratch, in pieces: what [`put_now`](Self::put_now) could not write. `taken` raw bytes of it were
+    /// given before.
     #[inline(never)]
-    fn put_text(&mut self, mut record: Record, part: Part, payload: Bytes<'_>, taken: &mut usize) -> Result<(), Full> {
-        if !self.has_slot() {
-            return Err(Full);
-        }
+    fn put_text(&mut self, record: Record, part: Part, payload: Bytes<'_>, taken: &mut usize) -> Result<(), Full> {
         let mut text = part.behind(*taken).text(payload.bytes);
-        if *taken == 0 {
-            if let (Some(off), Some(str)) = (payload.at(part.start), text.as_str()) {
-                (record.text_off, record.text_len) = (off, str.len() as u32);
-                return self.put_record(record);
-            }
-        }
         loop {
             if !self.has_slot() {
                 return Err(Full);
