@@ -87,7 +87,7 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Walks one choice. Out of line, as its delta and its calls are: these walks are long, and each has several callers.
+    /// Walks one choice. Out of line, as a call is: these walks are long, and each has several callers.
     #[inline(never)]
     pub(super) fn choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
         self.aside(|work| work.members_of_choice(into))
@@ -126,7 +126,7 @@ impl Work<'_, '_> {
                     into.delta.clear();
                     if self.steps.peek() == b'{' {
                         let from = self.steps.offset();
-                        self.aside(|work| work.delta(&mut into.delta));
+                        self.members_of_delta(&mut into.delta);
                         let span = self.span_from(from);
                         self.place(&mut into.spans, choice::DELTA, span);
                         more = self.more_members();
@@ -151,14 +151,7 @@ impl Work<'_, '_> {
                 }
                 _ => UNKNOWN,
             };
-            let Some(read) = self.read() else {
-                if place == UNKNOWN {
-                    break;
-                }
-                return None;
-            };
-            self.put(&mut into.spans, place, read);
-            more = self.more_members();
+            more = self.member(&mut into.spans, place)?;
         }
         let index = into.spans.get(choice::INDEX).and_then(|span| self.first_byte(span));
         self.flag(index.is_none() || index == Some(b'n'), Quirk::MissingChoiceIndex);
@@ -167,7 +160,7 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Walks a delta or a message.
+    /// Walks a delta or a message, by itself.
     #[inline(never)]
     fn delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
         self.aside(|work| work.members_of_delta(into))
@@ -219,14 +212,7 @@ impl Work<'_, '_> {
                 Key::Annotations => (delta::ANNOTATIONS, Expect::ANY),
                 _ => UNKNOWN,
             };
-            let Some(read) = self.read() else {
-                if place == UNKNOWN {
-                    break;
-                }
-                return None;
-            };
-            self.put(&mut into.spans, place, read);
-            more = self.more_members();
+            more = self.member(&mut into.spans, place)?;
         }
         Some(())
     }
@@ -365,14 +351,7 @@ impl Work<'_, '_> {
             } else {
                 UNKNOWN
             };
-            let Some(read) = self.read() else {
-                if place == UNKNOWN {
-                    break;
-                }
-                return None;
-            };
-            self.put(into, place, read);
-            more = self.more_members();
+            more = self.member(into, place)?;
         }
         let span = self.span_from(start);
         self.place(into, member, span);

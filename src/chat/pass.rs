@@ -87,9 +87,7 @@ impl Work<'_, '_> {
                 }
                 _ => UNKNOWN,
             };
-            let read = self.read()?;
-            self.put(&mut index.top, place, read);
-            more = self.more_members();
+            more = self.member(&mut index.top, place)?;
         }
         Some(())
     }

@@ -34,6 +34,15 @@ pub enum Field {
     Usage,
 }
 
+impl Field {
+    /// All of them.
+    #[rustfmt::skip]
+    pub const ALL: [Field; 9] = [
+        Field::Id, Field::Object, Field::Created, Field::Model, Field::SystemFingerprint, Field::ServiceTier, Field::Provider,
+        Field::Choices, Field::Usage,
+    ];
+}
+
 /// One event's payload: a chat completion chunk, a completion, a whole body, or an error.
 ///
 /// It borrows the payload; it is valid until the parser is next used.
