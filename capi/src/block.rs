@@ -180,10 +180,11 @@ pub(crate) fn fits(address: usize, len: usize, least: usize) -> Result<(), delta
     Ok(())
 }
 
-/// Makes a block of memory: the state, and tables that are empty.
+/// Makes a block of memory: the state, and tables that are empty. Inlined, so that the state is not on the stack twice.
 ///
 /// # Safety
 /// `mem` is aligned and writable for `len` bytes, which [`fits`] has checked.
+#[inline(always)]
 pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core) {
     let Room { choices, calls } = core.room;
     // SAFETY: aligned and large enough, as checked: the tables lie between the state and the event buffer.

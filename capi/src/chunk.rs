@@ -36,10 +36,7 @@ pub unsafe extern "C" fn deltawire_chunk_open(
         if mem as usize % align_of::<Storage>() != 0 {
             return DELTAWIRE_E_ALIGN;
         }
-        let json = match bytes(json, len) {
-            Ok(json) => json,
-            Err(status) => return status,
-        };
+        let json = ok!(bytes(json, len));
         let storage = mem.cast::<Storage>();
         addr_of_mut!((*storage).index).write(Index::new());
         if Chunk::read(json, &mut *addr_of_mut!((*storage).index)).is_err() {
@@ -62,10 +59,7 @@ pub unsafe extern "C" fn deltawire_chunk_field(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let chunk = match chunk(c) {
-            Ok(chunk) => chunk,
-            Err(status) => return status,
-        };
+        let chunk = ok!(chunk(c));
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
@@ -144,13 +138,8 @@ pub unsafe extern "C" fn deltawire_chunk_usage(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let chunk = match chunk(c) {
-            Ok(chunk) => chunk,
-            Err(status) => return status,
-        };
-        if let Err(status) = check_size(out) {
-            return status;
-        }
+        let chunk = ok!(chunk(c));
+        ok!(check_size(out));
         match chunk.usage() {
             Some(usage) => fill(out, |size| usage_of(&usage.counts(), size)),
             None => DELTAWIRE_ABSENT,

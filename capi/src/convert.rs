@@ -122,10 +122,7 @@ pub(crate) unsafe fn check_size<T>(out: *mut T) -> Result<u32, deltawire_status>
 /// `out` is NULL, or writable for the size that it begins with.
 pub(crate) unsafe fn fill<T: Copy>(out: *mut T, value: impl FnOnce(u32) -> T) -> deltawire_status {
     // SAFETY: as the caller promises.
-    let size = match unsafe { check_size(out) } {
-        Ok(size) => size,
-        Err(status) => return status,
-    };
+    let size = ok!(unsafe { check_size(out) });
     let len = size as usize;
     let value = value(size);
     let known = len.min(size_of::<T>());
@@ -217,10 +214,7 @@ pub(crate) unsafe fn copy_out(
     write: impl FnOnce(&mut [u8]),
 ) -> deltawire_status {
     // SAFETY: as the caller promises.
-    let buffer = match unsafe { buffer(buf.cast(), cap) } {
-        Ok(buffer) => buffer,
-        Err(status) => return status,
-    };
+    let buffer = ok!(unsafe { buffer(buf.cast(), cap) });
     // SAFETY: as the caller promises.
     unsafe { tell(need, len) };
     match buffer.get_mut(..len) {

@@ -18,10 +18,7 @@ pub unsafe extern "C" fn deltawire_reserve(
         return DELTAWIRE_E_NULL;
     }
     // SAFETY: a block, as the caller promises.
-    let open = match unsafe { enter(p) } {
-        Ok(open) => open,
-        Err(status) => return status,
-    };
+    let open = ok!(unsafe { enter(p) });
     let at = open.area_at();
     let core = &mut *open.core;
     let pending = core.spent < core.committed || core.emitter.is_pending();
@@ -48,10 +45,7 @@ pub unsafe extern "C" fn deltawire_reserve(
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_commit(p: *mut deltawire_parser, n: usize) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
-    let open = match unsafe { enter(p) } {
-        Ok(open) => open,
-        Err(status) => return status,
-    };
+    let open = ok!(unsafe { enter(p) });
     let core = &mut *open.core;
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;

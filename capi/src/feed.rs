@@ -76,10 +76,7 @@ pub unsafe extern "C" fn deltawire_feed(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         tell(consumed, 0);
-        let open = match enter(p) {
-            Ok(open) => open,
-            Err(status) => return status,
-        };
+        let open = ok!(enter(p));
         let (callbacks, data) = match (callbacks(cbs), bytes(data, len)) {
             (Ok(callbacks), Ok(data)) => (callbacks, data),
             (Err(status), _) | (_, Err(status)) => return status,
@@ -103,10 +100,7 @@ pub unsafe extern "C" fn deltawire_finish(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let open = match enter(p) {
-            Ok(open) => open,
-            Err(status) => return status,
-        };
+        let open = ok!(enter(p));
         match callbacks(cbs) {
             Ok(callbacks) => finish(open, &mut Calls::new(&callbacks, user)),
             Err(status) => status,

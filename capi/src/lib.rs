@@ -5,6 +5,16 @@
 #![cfg_attr(not(test), no_std)]
 #![allow(non_camel_case_types)]
 
+/// What is in a result, or the function answers with the status in its place.
+macro_rules! ok {
+    ($result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(status) => return status,
+        }
+    };
+}
+
 mod batch;
 mod block;
 mod calls;

@@ -163,10 +163,7 @@ pub unsafe extern "C" fn deltawire_init(
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
-    let mut open = match unsafe { block::enter(p) } {
-        Ok(open) => open,
-        Err(status) => return status,
-    };
+    let mut open = ok!(unsafe { block::enter(p) });
     open.reset_tracker();
     let core = &mut *open.core;
     core.machine.reset();

@@ -12,10 +12,7 @@ use crate::types::*;
 pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut deltawire_end) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let core = match look(p) {
-            Ok((core, ..)) => core,
-            Err(status) => return status,
-        };
+        let (core, ..) = ok!(look(p));
         let end = core.machine.end();
         fill(out, |size| deltawire_end {
             size,
@@ -48,13 +45,8 @@ pub unsafe extern "C" fn deltawire_last_usage(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let core = match look(p) {
-            Ok((core, ..)) => core,
-            Err(status) => return status,
-        };
-        if let Err(status) = check_size(out) {
-            return status;
-        }
+        let (core, ..) = ok!(look(p));
+        ok!(check_size(out));
         match core.emitter.usage() {
             Some(counts) => fill(out, |size| usage_of(counts, size)),
             None => DELTAWIRE_ABSENT,
@@ -72,10 +64,7 @@ pub unsafe extern "C" fn deltawire_last_event_id(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let (core, store) = match look(p) {
-            Ok((core, store, _)) => (core, store),
-            Err(status) => return status,
-        };
+        let (core, store, _) = ok!(look(p));
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }

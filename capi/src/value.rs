@@ -18,10 +18,7 @@ pub unsafe extern "C" fn deltawire_value_open(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let json = match bytes(json, len) {
-            Ok(json) => json,
-            Err(status) => return status,
-        };
+        let json = ok!(bytes(json, len));
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
@@ -121,10 +118,7 @@ pub unsafe extern "C" fn deltawire_value_next(
         if cursor.is_null() || out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        let value = match json_of(container) {
-            Ok(value) => value,
-            Err(status) => return status,
-        };
+        let value = ok!(json_of(container));
         let mut at = cursor.read();
         let next = match value.kind() {
             Kind::Object => value.member_at(&mut at).map(|(name, member)| {
@@ -183,10 +177,7 @@ pub unsafe extern "C" fn deltawire_value_str(v: *const deltawire_value, out: *mu
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        let text = match text_of(v) {
-            Ok(text) => text,
-            Err(status) => return status,
-        };
+        let text = ok!(text_of(v));
         match text.as_str() {
             Some(text) => give(out, str_of(text.as_bytes())),
             None => DELTAWIRE_ABSENT,
@@ -309,10 +300,7 @@ pub unsafe extern "C" fn deltawire_error_field(
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        let error = match given(error) {
-            Ok(error) => error,
-            Err(status) => return status,
-        };
+        let error = ok!(given(error));
         let part = match field {
             DELTAWIRE_ERROR_MESSAGE => Some(ErrorPart::Message),
             DELTAWIRE_ERROR_CODE => Some(ErrorPart::Code),

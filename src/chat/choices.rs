@@ -71,7 +71,7 @@ pub(crate) fn choice_at(payload: &[u8], start: usize) -> Option<Further> {
     let mut pass = Pass::again(payload, start);
     let mut fields = ChoiceIndex::EMPTY;
     let number = pass.work(|work| {
-        work.further_choice(&mut fields)?;
+        work.choice(&mut fields)?;
         Some(work.index_of(&fields))
     })?;
     Some(Further { fields, number, start, end: pass.steps.offset() })
@@ -87,15 +87,14 @@ impl Work<'_, '_> {
         }
     }
 
-    /// [`choice`](Work::choice), out of line.
+    /// Walks one choice. Out of line, as a call is: these walks are long, and each has several callers.
     #[inline(never)]
-    fn further_choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
-        self.aside(|work| work.choice(into))
+    pub(super) fn choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
+        self.aside(|work| work.members_of_choice(into))
     }
 
-    /// Walks one choice.
     #[inline(always)]
-    pub(super) fn choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
+    fn members_of_choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
         into.clear();
         if self.steps.peek() != b'{' {
             self.notes.quirks.insert(Quirk::OddType);
@@ -127,7 +126,7 @@ impl Work<'_, '_> {
                     into.delta.clear();
                     if self.steps.peek() == b'{' {
                         let from = self.steps.offset();
-                        self.delta(&mut into.delta);
+                        self.members_of_delta(&mut into.delta);
                         let span = self.span_from(from);
                         self.place(&mut into.spans, choice::DELTA, span);
                         more = self.more_members();
@@ -152,14 +151,7 @@ impl Work<'_, '_> {
                 }
                 _ => UNKNOWN,
             };
-            let Some(read) = self.read() else {
-                if place == UNKNOWN {
-                    break;
-                }
-                return None;
-            };
-            self.put(&mut into.spans, place, read);
-            more = self.more_members();
+            more = self.member(&mut into.spans, place)?;
         }
         let index = into.spans.get(choice::INDEX).and_then(|span| self.first_byte(span));
         self.flag(index.is_none() || index == Some(b'n'), Quirk::MissingChoiceIndex);
@@ -168,9 +160,14 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Walks a delta or a message.
-    #[inline(always)]
+    /// Walks a delta or a message, by itself.
+    #[inline(never)]
     fn delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
+        self.aside(|work| work.members_of_delta(into))
+    }
+
+    #[inline(always)]
+    fn members_of_delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
         into.clear();
         let mut more = self.enter_object();
         while more {
@@ -215,14 +212,7 @@ impl Work<'_, '_> {
                 Key::Annotations => (delta::ANNOTATIONS, Expect::ANY),
                 _ => UNKNOWN,
             };
-            let Some(read) = self.read() else {
-                if place == UNKNOWN {
-                    break;
-                }
-                return None;
-            };
-            self.put(&mut into.spans, place, read);
-            more = self.more_members();
+            more = self.member(&mut into.spans, place)?;
         }
         Some(())
     }
@@ -247,21 +237,19 @@ impl Work<'_, '_> {
 
     #[inline(never)]
     fn tool_calls(&mut self, into: &mut DeltaIndex) {
-        self.aside(|work| {
-            let start = work.steps.offset();
-            let mut more = work.enter_array();
-            while more {
-                let mut call = CallIndex::EMPTY;
-                work.call(&mut call);
-                if into.calls == 0 {
-                    work.first_call(&call, into);
-                }
-                into.calls = into.calls.saturating_add(1);
-                more = work.more_elements();
+        let start = self.steps.offset();
+        let mut more = self.enter_array();
+        while more {
+            let mut call = CallIndex::EMPTY;
+            self.call(&mut call);
+            if into.calls == 0 {
+                self.first_call(&call, into);
             }
-            let span = work.span_from(start);
-            work.place(&mut into.spans, delta::TOOL_CALLS, span);
-        });
+            into.calls = into.calls.saturating_add(1);
+            more = self.more_elements();
+        }
+        let span = self.span_from(start);
+        self.place(&mut into.spans, delta::TOOL_CALLS, span);
     }
 
     /// Notes what a list of deltas needs to know of the first call.
@@ -283,8 +271,13 @@ impl Work<'_, '_> {
     }
 
     /// Walks one tool call.
-    #[inline(always)]
+    #[inline(never)]
     fn call(&mut self, into: &mut CallIndex) -> Option<()> {
+        self.aside(|work| work.members_of_call(into))
+    }
+
+    #[inline(always)]
+    fn members_of_call(&mut self, into: &mut CallIndex) -> Option<()> {
         into.clear();
         if self.steps.peek() != b'{' {
             self.notes.quirks.insert(Quirk::OddType);
@@ -358,14 +351,7 @@ impl Work<'_, '_> {
             } else {
                 UNKNOWN
             };
-            let Some(read) = self.read() else {
-                if place == UNKNOWN {
-                    break;
-                }
-                return None;
-            };
-            self.put(into, place, read);
-            more = self.more_members();
+            more = self.member(into, place)?;
         }
         let span = self.span_from(start);
         self.place(into, member, span);

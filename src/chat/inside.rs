@@ -118,6 +118,7 @@ impl Calls {
     const START: Calls = Calls { offset: 0, given: 0, name: Part::NONE, arguments: Part::NONE, flags: 0 };
 
     /// What is left of the current call, or the next one.
+    #[inline(never)]
     fn next(&mut self, choice: u32, array: Part, payload: &[u8]) -> Option<Delta> {
         let position = self.given.wrapping_sub(1);
         let more = |kind, text| Delta { flags: self.flags, choice, call: position, text, ..Delta::new(kind) };

@@ -60,6 +60,7 @@ fn element_at<'a>(array: Value<'a>, at: &mut u32) -> Option<Value<'a>> {
 }
 
 impl PartsCursor {
+    #[inline(never)]
     pub(crate) fn next<'a>(&mut self, array: Value<'a>) -> Option<ContentPart<'a>> {
         loop {
             if let Some((start, end, at)) = &mut self.inner {

@@ -87,9 +87,7 @@ impl Work<'_, '_> {
                 }
                 _ => UNKNOWN,
             };
-            let read = self.read()?;
-            self.put(&mut index.top, place, read);
-            more = self.more_members();
+            more = self.member(&mut index.top, place)?;
         }
         Some(())
     }
@@ -109,7 +107,7 @@ impl Work<'_, '_> {
         while more {
             if index.choices == 0 {
                 let start = self.steps.offset();
-                self.choice(&mut index.first);
+                self.aside(|work| work.choice(&mut index.first));
                 let Index { first, list, facts, .. } = &mut *index;
                 self.conclude(first, seen, facts, list, start as u32);
             } else {
@@ -128,7 +126,7 @@ impl Work<'_, '_> {
     fn next_choice(&mut self, index: &mut Index, seen: &mut Seen) {
         let mut other = ChoiceIndex::EMPTY;
         let start = self.steps.offset();
-        self.aside(|work| work.choice(&mut other));
+        self.choice(&mut other);
         let Index { list, facts, .. } = &mut *index;
         self.conclude(&other, seen, facts, list, start as u32);
     }

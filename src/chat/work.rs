@@ -141,6 +141,15 @@ impl<'a> Work<'a, '_> {
         self.told(read)
     }
 
+    /// Reads a member's value into its place: whether another member comes. Of one that has no place a fault only ends the
+    /// object.
+    #[inline(always)]
+    pub(super) fn member<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place) -> Option<bool> {
+        let Some(read) = self.read() else { return (place == UNKNOWN).then_some(false) };
+        self.put(spans, place, read);
+        Some(self.more_members())
+    }
+
     /// Puts a value that was read into its place.
     #[inline(always)]
     pub(super) fn put<const N: usize>(&mut self, spans: &mut Spans<N>, (member, due): Place, read: Read) {

@@ -77,7 +77,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Passes the comma, if one is expected, or the closing bracket: then `false`.
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, close: u8) -> bool {
         if core::mem::take(&mut self.fresh) {
             return self.steps.first(close);
@@ -87,7 +87,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The name of the next member, still escaped. Its value comes next. `None`: the object closed.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn member(&mut self) -> Option<&'a [u8]> {
         if !self.next(b'}') {
             return None;
@@ -99,7 +99,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether another element comes. `false`: the array closed.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn element(&mut self) -> bool {
         if !self.next(b']') {
             return false;
@@ -109,7 +109,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads over the value that comes next: where it begins and ends.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn value(&mut self) -> Option<(usize, usize)> {
         let read = self.steps.value();
         let read = self.told(read)?;

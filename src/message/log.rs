@@ -232,6 +232,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// # Errors
     ///
     /// As [`put`](Self::put). What was taken in is not taken in twice.
+    #[inline]
     pub fn head(
         &mut self,
         buffer: &mut [u8],

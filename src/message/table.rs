@@ -271,6 +271,7 @@ impl<T: Rows + ?Sized> Table<T> {
         Some(())
     }
 
+    #[inline]
     pub(super) fn call_mut(&mut self, choice: u16, number: u32) -> Option<&mut CallSlot> {
         // Nearly always the one that was looked for last.
         if !self.calls().get(self.top.last_call).is_some_and(|call| call.is(choice, number)) {

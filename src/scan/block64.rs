@@ -58,6 +58,8 @@ pub(crate) trait Kernel {
     type Wide: Block<64>;
     /// Whether the UTF-8 check by masks is quicker here than core's.
     const MASKED_UTF8: bool;
+    /// Whether a look at 16 bytes is a few instructions, so few that a short way that is common may have its own.
+    const IS_BRIEF: bool;
 
     /// As [`begins_with`](super::native::begins_with).
     #[inline(always)]

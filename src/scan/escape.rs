@@ -30,6 +30,7 @@ pub(crate) fn read(bytes: &[u8]) -> Escape {
 const BAD: Escape = Escape { char: '\\', len: 1, fault: Some(Quirk::BadEscape) };
 
 /// Reads a `\u` escape, or two that make a pair; `digits` is what follows the `u`.
+#[inline(never)]
 fn unicode(digits: &[u8]) -> Escape {
     let Some((digits, after)) = digits.split_first_chunk::<4>() else { return BAD };
     let Some(first) = unit(digits) else { return BAD };

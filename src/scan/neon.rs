@@ -16,6 +16,7 @@ impl Kernel for Neon {
     type Narrow = Narrow<uint8x16_t>;
     type Wide = Wide<uint8x16_t>;
     const MASKED_UTF8: bool = true;
+    const IS_BRIEF: bool = true;
 }
 
 /// One bit a byte, of bytes that are all ones or all zeros. NEON has no instruction for it: each byte keeps the bit of its

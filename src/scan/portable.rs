@@ -10,6 +10,7 @@ impl Kernel for Portable {
     type Narrow = Words<2>;
     type Wide = Words<8>;
     const MASKED_UTF8: bool = false;
+    const IS_BRIEF: bool = false;
 }
 
 const LOW: u64 = 0x0101_0101_0101_0101;

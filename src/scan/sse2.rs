@@ -17,6 +17,7 @@ impl Kernel for Sse2 {
     type Narrow = Narrow<__m128i>;
     type Wide = Wide<__m128i>;
     const MASKED_UTF8: bool = true;
+    const IS_BRIEF: bool = true;
 
     #[inline(always)]
     fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {

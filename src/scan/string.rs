@@ -21,6 +21,15 @@ pub(crate) struct StringEnd {
 /// far and only printable ASCII without a backslash stands before it. `None` says nothing. `inner` is the end of `bytes`.
 #[inline(always)]
 pub(crate) fn plain<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
+    if Native::IS_BRIEF {
+        plain_with::<Native>(bytes, inner)
+    } else {
+        plain_aside(bytes, inner)
+    }
+}
+
+#[inline(never)]
+fn plain_aside<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
     plain_with::<Native>(bytes, inner)
 }
 

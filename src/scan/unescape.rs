@@ -30,7 +30,7 @@ pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Progress {
     text.reserve(raw.len());
     // SAFETY: what is appended to the bytes below is UTF-8.
     let bytes = unsafe { text.as_mut_vec() };
-    let progress = decode::<Native, _>(raw, Write { room: bytes.spare_capacity_mut(), at: 0 });
+    let progress = decode::<Native>(raw, Out { room: bytes.spare_capacity_mut(), len: 0, is_kept: true });
     let len = bytes.len().saturating_add(progress.wrote).min(bytes.capacity());
     // SAFETY: `len` is within the capacity. The first `wrote` bytes of what was spare are written, and they are UTF-8: runs
     // that were checked, cut between characters, and characters.
@@ -50,116 +50,67 @@ pub(super) fn copy_with<K: Kernel>(raw: &[u8], buffer: &mut [u8]) -> Progress {
     // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, the borrow is exclusive and ends with this function, and nothing
     // uninitialised is written.
     let room = unsafe { &mut *(room as *mut [MaybeUninit<u8>]) };
-    decode::<K, _>(raw, Write { room, at: 0 })
+    decode::<K>(raw, Out { room, len: 0, is_kept: true })
 }
 
 /// Decodes into nothing: how long it would be.
 pub(crate) fn measure(raw: &[u8]) -> Progress {
-    decode::<Native, _>(raw, Count(0))
+    measure_with::<Native>(raw)
+}
+
+/// [`measure`] with a given kernel.
+#[inline(always)]
+pub(super) fn measure_with<K: Kernel>(raw: &[u8]) -> Progress {
+    decode::<K>(raw, Out { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, is_kept: false })
 }
 
 /// Where decoded bytes go.
-pub(super) trait Out {
-    /// The next `N` bytes of the room.
-    type Page<'p, const N: usize>: Page
-    where
-        Self: 'p;
-
-    /// How many bytes went there.
-    fn len(&self) -> usize;
-    /// The next `N` bytes of the room, if there are as many.
-    fn page<const N: usize>(&mut self) -> Option<Self::Page<'_, N>>;
-    /// Takes in the first `len` bytes of the page, which are written.
-    fn pass(&mut self, len: usize);
-    /// Takes `len` bytes off the end.
-    fn back(&mut self, len: usize);
-    /// Puts bytes, 64 at most, if there is room.
-    fn put(&mut self, bytes: &[u8]) -> bool;
-}
-
-/// Bytes that may be written ahead, in any order: what is past the end in the end counts for nothing.
-pub(super) trait Page {
-    /// Writes the bytes to offset `at`.
-    fn write<const N: usize>(&mut self, at: usize, bytes: &[u8; N]);
-}
-
-/// Bytes are counted.
-pub(super) struct Count(pub(super) usize);
-
-impl Out for Count {
-    type Page<'p, const N: usize> = ();
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.0
-    }
-    #[inline(always)]
-    fn page<const N: usize>(&mut self) -> Option<()> {
-        Some(())
-    }
-    #[inline(always)]
-    fn pass(&mut self, len: usize) {
-        self.0 = self.0.wrapping_add(len);
-    }
-    #[inline(always)]
-    fn back(&mut self, len: usize) {
-        self.0 = self.0.wrapping_sub(len);
-    }
-    #[inline(always)]
-    fn put(&mut self, bytes: &[u8]) -> bool {
-        self.pass(bytes.len());
-        true
-    }
-}
-
-impl Page for () {
-    #[inline(always)]
-    fn write<const N: usize>(&mut self, _at: usize, _bytes: &[u8; N]) {}
-}
-
-/// Bytes are written. All of `room` before `at` is.
-struct Write<'b> {
+struct Out<'b> {
     room: &'b mut [MaybeUninit<u8>],
-    at: usize,
+    /// How many bytes went there.
+    len: usize,
+    /// They are kept: the first `len` bytes of the room are written. Otherwise they are counted, and each page is the same.
+    is_kept: bool,
 }
 
-impl Out for Write<'_> {
-    type Page<'p, const N: usize>
-        = &'p mut [MaybeUninit<u8>; N]
-    where
-        Self: 'p;
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.at
-    }
+impl Out<'_> {
+    /// The next `N` bytes of the room, if there are as many. They may be written ahead, in any order: what is past the end
+    /// in the end counts for nothing.
     #[inline(always)]
     fn page<const N: usize>(&mut self) -> Option<&mut [MaybeUninit<u8>; N]> {
-        self.room.get_mut(self.at..)?.first_chunk_mut()
+        self.room.get_mut(if self.is_kept { self.len } else { 0 }..)?.first_chunk_mut()
     }
+
+    /// Takes in the first `len` bytes of the page, which are written.
     #[inline(always)]
     fn pass(&mut self, len: usize) {
-        self.at = self.at.wrapping_add(len);
+        self.len = self.len.wrapping_add(len);
     }
+
+    /// Takes `len` bytes off the end.
     #[inline(always)]
     fn back(&mut self, len: usize) {
-        self.at = self.at.wrapping_sub(len);
+        self.len = self.len.wrapping_sub(len);
     }
+
+    /// Puts bytes, 64 at most, if there is room.
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) -> bool {
-        let Some(to) = self.room.get_mut(self.at..).and_then(|room| room.get_mut(..bytes.len())) else { return false };
-        copy_short(bytes, to);
+        if self.is_kept {
+            let room = self.room.get_mut(self.len..).and_then(|room| room.get_mut(..bytes.len()));
+            let Some(to) = room else { return false };
+            copy_short(bytes, to);
+        }
         self.pass(bytes.len());
         true
     }
 }
 
-impl<const SIZE: usize> Page for &mut [MaybeUninit<u8>; SIZE] {
-    #[inline(always)]
-    fn write<const N: usize>(&mut self, at: usize, bytes: &[u8; N]) {
-        if let Some(to) = self.get_mut(at..).and_then(|page| page.first_chunk_mut::<N>()) {
-            write(bytes, to);
-        }
+/// Writes bytes to offset `at` of a page.
+#[inline(always)]
+fn put<const SIZE: usize, const N: usize>(page: &mut [MaybeUninit<u8>; SIZE], at: usize, bytes: &[u8; N]) {
+    if let Some(to) = page.get_mut(at..).and_then(|page| page.first_chunk_mut::<N>()) {
+        write(bytes, to);
     }
 }
 
@@ -175,35 +126,35 @@ const WINDOW: usize = 128;
 
 /// Decodes a text, and returns how far it came.
 #[inline(always)]
-pub(super) fn decode<K: Kernel, O: Out>(raw: &[u8], mut out: O) -> Progress {
+fn decode<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
     // Most texts of a stream are a token.
     if raw.len() < 16 {
-        if let Some(progress) = tiny::<K, O>(raw, &mut out) {
+        if let Some(progress) = tiny::<K>(raw, &mut out) {
             return progress;
         }
     }
-    decode_long::<K, O>(raw, out)
+    decode_long::<K>(raw, out)
 }
 
 #[inline(never)]
-fn decode_long<K: Kernel, O: Out>(raw: &[u8], mut out: O) -> Progress {
+fn decode_long<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
     let mut quirks = QuirkSet::EMPTY;
-    let mut took = blocks::<K, O>(raw, &mut out, &mut quirks);
+    let mut took = blocks::<K>(raw, &mut out, &mut quirks);
     // What is left has little room, or is ill-formed.
     while let Some(rest) = raw.get(took..).filter(|rest| !rest.is_empty()) {
-        let (len, complete) = careful::<K, O>(rest, &mut out, &mut quirks);
+        let (len, complete) = careful::<K>(rest, &mut out, &mut quirks);
         took = took.wrapping_add(len);
         if !complete {
             break;
         }
     }
-    Progress { took, wrote: out.len(), quirks }
+    Progress { took, wrote: out.len, quirks }
 }
 
 /// Decodes less than 16 bytes, if they are well-formed and there is room.
 #[inline(always)]
-fn tiny<K: Kernel, O: Out>(raw: &[u8], out: &mut O) -> Option<Progress> {
-    let mut page = out.page::<32>()?;
+fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
+    let page = out.page::<32>()?;
     let mut quirks = QuirkSet::EMPTY;
     let len = raw.len();
     let bytes = short(raw);
@@ -224,29 +175,28 @@ fn tiny<K: Kernel, O: Out>(raw: &[u8], out: &mut O) -> Option<Progress> {
     let mut rest = u128::from_le_bytes(bytes);
     let (mut at, mut wrote) = (0usize, 0usize);
     loop {
-        page.write(wrote & 15, &rest.to_le_bytes());
+        put(page, wrote & 15, &rest.to_le_bytes());
         if starts == 0 {
             break;
         }
         let start = starts.trailing_zeros() as usize;
         wrote = wrote.wrapping_add(start.wrapping_sub(at));
-        let end = start.wrapping_add(escape(raw, start, &mut page, &mut wrote, &mut quirks));
+        let end = start.wrapping_add(escape(raw, start, page, &mut wrote, &mut quirks));
         rest = rest.wrapping_shr((end.wrapping_sub(at) as u32).wrapping_mul(8));
         at = end;
         starts &= from(at);
     }
-    drop(page);
     out.pass(wrote.wrapping_add(len.saturating_sub(at)));
-    Some(Progress { took: len, wrote: out.len(), quirks })
+    Some(Progress { took: len, wrote: out.len, quirks })
 }
 
 /// Decodes block after block, as long as there is room for a window and nothing is ill-formed: how many bytes that took.
 #[inline(always)]
-fn blocks<K: Kernel, O: Out>(raw: &[u8], out: &mut O, quirks: &mut QuirkSet) -> usize {
+fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> usize {
     let (mut rest, mut check) = (raw, Check::default());
     let mut padded: [u8; WINDOW];
     while !rest.is_empty() {
-        let Some(mut page) = out.page::<WINDOW>() else { break };
+        let Some(page) = out.page::<WINDOW>() else { break };
         let (window, mut len) = match rest.first_chunk::<WINDOW>() {
             Some(window) => (window, 64),
             None => {
@@ -278,7 +228,7 @@ fn blocks<K: Kernel, O: Out>(raw: &[u8], out: &mut O, quirks: &mut QuirkSet) -> 
                 quirks.insert(Quirk::RawControl);
             }
         }
-        page.write(0, bytes);
+        put(page, 0, bytes);
         // No block begins with what an escape before it has escaped, and each escape takes off the backslashes in it.
         let mut starts = block.backslash();
         if len < 64 {
@@ -289,7 +239,7 @@ fn blocks<K: Kernel, O: Out>(raw: &[u8], out: &mut O, quirks: &mut QuirkSet) -> 
         while starts != 0 {
             let start = starts.trailing_zeros() as usize;
             wrote = wrote.wrapping_add(start.wrapping_sub(at));
-            at = start.wrapping_add(escape(rest, start, &mut page, &mut wrote, quirks));
+            at = start.wrapping_add(escape(rest, start, page, &mut wrote, quirks));
             if at >= 64 {
                 break;
             }
@@ -298,15 +248,14 @@ fn blocks<K: Kernel, O: Out>(raw: &[u8], out: &mut O, quirks: &mut QuirkSet) -> 
             let (from, to) = (at & 63, wrote & 63);
             if let Some((first, more)) = window.get(from..).and_then(|run| run.split_first_chunk::<16>()) {
                 visit!(16);
-                page.write(to, first);
+                put(page, to, first);
                 let end = starts.trailing_zeros() as usize;
                 if let Some(more) = more.first_chunk::<48>().filter(|_| end.wrapping_sub(at) > 16) {
                     visit!(48);
-                    page.write(to.wrapping_add(16), more);
+                    put(page, to.wrapping_add(16), more);
                 }
             }
         }
-        drop(page);
         out.pass(wrote.wrapping_add(len.saturating_sub(at)));
         rest = rest.get(at.max(len)..).unwrap_or_default();
     }
@@ -318,11 +267,17 @@ fn blocks<K: Kernel, O: Out>(raw: &[u8], out: &mut O, quirks: &mut QuirkSet) -> 
 
 /// Writes what the escape that begins at `start` stands for to the place `wrote`, both below 64: how long it is.
 #[inline(always)]
-fn escape(bytes: &[u8], start: usize, page: &mut impl Page, wrote: &mut usize, quirks: &mut QuirkSet) -> usize {
+fn escape<const SIZE: usize>(
+    bytes: &[u8],
+    start: usize,
+    page: &mut [MaybeUninit<u8>; SIZE],
+    wrote: &mut usize,
+    quirks: &mut QuirkSet,
+) -> usize {
     let to = *wrote & 63;
     let byte = escape::simple(bytes.get(start.wrapping_add(1)).copied().unwrap_or(0));
     if byte != 0 {
-        page.write(to, &[byte]);
+        put(page, to, &[byte]);
         *wrote = wrote.wrapping_add(1);
         return 2;
     }
@@ -332,7 +287,7 @@ fn escape(bytes: &[u8], start: usize, page: &mut impl Page, wrote: &mut usize, q
     }
     let mut utf8 = [0; 4];
     *wrote = wrote.wrapping_add(escape.char.encode_utf8(&mut utf8).len());
-    page.write(to, &utf8);
+    put(page, to, &utf8);
     escape.len
 }
 
@@ -365,7 +320,7 @@ fn from(at: usize) -> u64 {
 /// Decodes up to 64 bytes, and neither reads nor writes past their end: how many bytes it took, and whether that is all
 /// it looked at. `rest` is not empty.
 #[inline(always)]
-fn careful<K: Kernel, O: Out>(rest: &[u8], out: &mut O, quirks: &mut QuirkSet) -> (usize, bool) {
+fn careful<K: Kernel>(rest: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> (usize, bool) {
     let mut bytes = rest.get(..64).unwrap_or(rest);
     visit!(2 * bytes.len());
     let masks = Masks::of::<K>(bytes);
@@ -475,9 +430,11 @@ fn chunks<const N: usize>(bytes: &[u8], to: &mut [MaybeUninit<u8>]) {
     if let (Some(last), Some(to)) = (bytes.last_chunk::<N>(), to.last_chunk_mut::<N>()) {
         write(last, to);
     }
-    for (bytes, to) in bytes.chunks_exact(N).zip(to.chunks_exact_mut(N)) {
-        if let (Ok(to), Ok(bytes)) = (<&mut [MaybeUninit<u8>; N]>::try_from(to), <&[u8; N]>::try_from(bytes)) {
-            write(bytes, to);
-        }
+    let (mut bytes, mut to) = (bytes, to);
+    while let (Some((chunk, rest)), Some((room, more))) =
+        (bytes.split_first_chunk::<N>(), to.split_first_chunk_mut::<N>())
+    {
+        write(chunk, room);
+        (bytes, to) = (rest, more);
     }
 }

@@ -10,7 +10,7 @@ use crate::visits::visit;
 const LONG: usize = 64;
 
 /// The bytes as text, or `None` if they are not valid UTF-8.
-#[inline]
+#[inline(never)]
 pub(crate) fn to_str(bytes: &[u8]) -> Option<&str> {
     if bytes.len() < LONG {
         visit!(2 * bytes.len());

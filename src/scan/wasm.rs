@@ -15,6 +15,7 @@ impl Kernel for Wasm {
     type Narrow = Narrow<v128>;
     type Wide = Wide<v128>;
     const MASKED_UTF8: bool = true;
+    const IS_BRIEF: bool = true;
 }
 
 impl Vector for v128 {

@@ -90,17 +90,7 @@ impl Views<'_> {
         self.text("fingerprint", chunk.system_fingerprint());
         self.text("tier", chunk.service_tier());
         self.text("provider", chunk.provider());
-        for field in [
-            Field::Id,
-            Field::Object,
-            Field::Created,
-            Field::Model,
-            Field::SystemFingerprint,
-            Field::ServiceTier,
-            Field::Provider,
-            Field::Choices,
-            Field::Usage,
-        ] {
+        for field in Field::ALL {
             self.value("field", chunk.field(field));
         }
         for name in ["obfuscation", "x_groq", "choices", "id"] {

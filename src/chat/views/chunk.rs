@@ -34,6 +34,15 @@ pub enum Field {
     Usage,
 }
 
+impl Field {
+    /// All of them.
+    #[rustfmt::skip]
+    pub const ALL: [Field; 9] = [
+        Field::Id, Field::Object, Field::Created, Field::Model, Field::SystemFingerprint, Field::ServiceTier, Field::Provider,
+        Field::Choices, Field::Usage,
+    ];
+}
+
 /// One event's payload: a chat completion chunk, a completion, a whole body, or an error.
 ///
 /// It borrows the payload; it is valid until the parser is next used.
@@ -210,17 +219,22 @@ impl<'a> Chunk<'a> {
     #[cold]
     #[inline(never)]
     fn find_reasoning_name(&self) -> Option<Text<'a>> {
+        const KNOWN: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "thought"];
         let mut cursor = Cursor::new();
         let mut deltas = core::iter::from_fn(|| cursor.next(self.payload, self.index));
         let first = deltas.find(|delta| delta.kind == DeltaKind::Reasoning)?.text.bytes(self.payload).as_ptr();
-        let objects = self.choices().flat_map(|choice| {
+        for choice in self.choices() {
             let delta = choice.delta().map(|delta| delta.value());
-            [delta, choice.message().map(|message| message.value())]
-        });
-        let mut members = objects.flatten().flat_map(|object| object.members().map_while(Result::ok));
-        let (name, _) = members.find(|(_, value)| value.raw().as_ptr_range().contains(&first))?;
-        let known = ["reasoning_content", "reasoning", "thinking", "thought"];
-        known.into_iter().any(|known| name == *known).then_some(name)
+            for object in [delta, choice.message().map(|message| message.value())].into_iter().flatten() {
+                let mut at = 0;
+                while let Some((name, value)) = object.member_at(&mut at) {
+                    if value.raw().as_ptr_range().contains(&first) {
+                        return KNOWN.into_iter().any(|known| name == *known).then_some(name);
+                    }
+                }
+            }
+        }
+        None
     }
 
     /// The choices, in the order in which they stand.
