@@ -81,7 +81,8 @@ const (
 	KindAnnotation Kind = C.DELTAWIRE_EV_ANNOTATION
 	// KindFrame reports that a frame ended: the bytes Start to End of the stream; only [WithEvents] turns it on. Each byte
 	// of the stream lies in exactly one frame, and frames are in order. A frame that ends in a CR waits for the next byte, a
-	// LF of its own perhaps, if the line before ended in CR LF. Code: how many choices the frame's chunk has.
+	// LF of its own perhaps, if the line before ended in CR LF. The frame of JSON outside of fields ends with its line,
+	// or before the next value on that line. Code: how many choices the frame's chunk has.
 	// Number: the kinds in the frame, bit 1<<kind for each, whether they are turned on or not (without KindFrame,
 	// KindPayload and KindMeta).
 	KindFrame Kind = C.DELTAWIRE_EV_FRAME

@@ -19,7 +19,7 @@ use crate::sse::{Field, Lines, Piece};
 use crate::{Limits, Quirk, QuirkSet, Storage};
 
 /// How far the end of a line is looked for behind a raw JSON value; in one that is longer, as far as it is long.
-const NEAR: usize = 64;
+const NEAR: usize = 24;
 
 /// The current block of lines.
 #[derive(Clone, Debug, Default)]
@@ -63,8 +63,10 @@ pub(super) enum Line {
     NextDone(u8),
     /// In a raw JSON value.
     Raw,
-    /// Behind a raw JSON value.
+    /// Behind a raw JSON value, whose frame lasts up to here.
     AfterRaw,
+    /// Behind a raw JSON value, or beside an array's brackets and commas: where a frame begins.
+    BetweenRaw,
     /// Something else behind it.
     Junk,
 }
@@ -75,6 +77,8 @@ pub(super) enum After {
     Nothing,
     /// The event was delivered: forget it.
     Release,
+    /// The same; its frame lasts as long as its line.
+    Line,
     /// A staged comment was delivered: forget that.
     Unstage,
     /// Bytes behind a sound payload, in the storage, are to be delivered.
@@ -207,12 +211,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.name.of(window, store)
     }
 
-    /// Whether the block of what was found last is over, or there was none.
+    /// Whether the frame of what was found last is over: its block ended, or there was none.
     pub(crate) fn closed(&self) -> bool {
         match self.after {
             After::Release | After::Done => true,
             After::Unstage => !self.block.open,
-            After::Nothing | After::Trailing(_) => false,
+            After::Nothing | After::Line | After::Trailing(_) => false,
         }
     }
 
@@ -230,7 +234,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// The quirks of the event found last.
     pub(crate) fn quirks(&self) -> QuirkSet {
         match self.after {
-            After::Release | After::Trailing(_) | After::Done => self.block.quirks,
+            After::Release | After::Line | After::Trailing(_) | After::Done => self.block.quirks,
             After::Nothing | After::Unstage => QuirkSet::EMPTY,
         }
     }
@@ -307,7 +311,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.line_start = self.offset.saturating_add(at as u64);
             }
             let saved = (self.block.raw || self.kept.has_data()).then(|| self.lines.clone());
-            let piece = if matches!(self.line, Line::Raw | Line::AfterRaw) && self.lines.in_line() {
+            let ended = self.lines.ended();
+            let in_raw = matches!(self.line, Line::Raw | Line::AfterRaw | Line::BetweenRaw);
+            let piece = if in_raw && self.lines.in_line() {
                 // There may be many values in what is left of the line: do not look for its end at each of them.
                 let so_far = if self.line == Line::Raw { self.kept.data_len() } else { 0 };
                 let mut near = rest.get(..NEAR.max(so_far)).unwrap_or(rest);
@@ -324,7 +330,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Next::Go => continue,
                 Next::Found(found) => (end, found),
                 Next::Within(consumed, found) => {
-                    self.lines.stay_in_unknown();
+                    self.lines.stay_in_unknown(ended);
                     (consumed, found)
                 }
                 Next::Again(found) => {
@@ -391,7 +397,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     pub(super) fn begin<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
         match core::mem::replace(&mut self.after, After::Nothing) {
             After::Nothing => None,
-            After::Release => {
+            After::Release | After::Line => {
                 self.block = Block::default();
                 store.shrink(self.kept.lasting());
                 None

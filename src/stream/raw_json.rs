@@ -8,7 +8,7 @@ use super::config::{Framing, Payload};
 use super::end::Lines;
 use super::end::DONE;
 use super::found::Found;
-use super::machine::{Block, Ending, Line, Machine, Next};
+use super::machine::{After, Block, Ending, Line, Machine, Next};
 use crate::sse::{Field, Held, Piece};
 use crate::visits::visit;
 use crate::{Quirk, Storage};
@@ -59,7 +59,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                             return Next::Found(self.too_long());
                         }
                         let closes = self.block.balance.feed(piece.value);
-                        return self.raw_too_long(closes, piece.value.len(), start, piece.last);
+                        return self.raw_too_long(closes, start);
                     }
                 }
                 Line::ErrorName(_) => {
@@ -130,10 +130,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             match self.line {
                 Line::Lead | Line::Space if is_space(byte) => self.line = Line::Space,
                 Line::Lead | Line::Space if self.in_array && matches!(byte, b',' | b']') => {
-                    self.line = Line::AfterRaw;
+                    self.line = Line::BetweenRaw;
                     continue;
                 }
-                Line::Lead | Line::Space | Line::AfterRaw if byte == b'{' => {
+                Line::Lead | Line::Space | Line::BetweenRaw if byte == b'{' => {
                     self.begin_raw(start.saturating_add(at));
                     continue;
                 }
@@ -146,7 +146,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     self.line = Line::Skip;
                     continue;
                 }
-                Line::AfterRaw if is_space(byte) => {}
+                Line::AfterRaw | Line::BetweenRaw if is_space(byte) => {}
                 Line::ErrorName(_) => {
                     self.error_name(byte);
                     if self.line == Line::Skip {
@@ -173,7 +173,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     // An array of nothing.
                     self.begin_array();
                     (self.in_array, self.facts.foreign) = (false, true);
-                    self.line = Line::AfterRaw;
+                    self.line = Line::BetweenRaw;
                 }
                 Line::Bracket(6) if is_space(byte) => {}
                 Line::Bracket(n) => {
@@ -183,16 +183,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     }
                     self.line = Line::Bracket(n.saturating_add(1));
                 }
-                Line::AfterRaw if self.in_array && byte == b',' => {}
-                Line::AfterRaw if self.in_array && byte == b']' => self.in_array = false,
+                Line::AfterRaw | Line::BetweenRaw if self.in_array && byte == b',' => {}
+                Line::AfterRaw | Line::BetweenRaw if self.in_array && byte == b']' => self.in_array = false,
                 Line::AfterRaw => {
+                    // Another value, or something else: the frame of the one before ends here.
+                    self.line = Line::BetweenRaw;
+                    let here = start.saturating_add(at);
+                    self.silent = self.offset.saturating_add(here as u64);
+                    return Next::Within(here, Found::NeedMore);
+                }
+                Line::BetweenRaw => {
                     self.begin_at(start.saturating_add(at));
                     self.line = Line::Junk;
                     continue;
                 }
                 Line::Raw => {
                     let rest = bytes.get(at..).unwrap_or(&[]);
-                    return self.raw(store, window, rest, start.saturating_add(at), last);
+                    return self.raw(store, window, rest, start.saturating_add(at));
                 }
                 Line::Payload | Line::Junk => {
                     let rest = bytes.get(at..).unwrap_or(&[]);
@@ -222,6 +229,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.open();
                 self.block.quirks.insert(Quirk::BareDone);
                 self.kept.end();
+                self.lines.expect_lf();
                 // With the byte that ends the line, unless the stream ended there.
                 let line_end = end.saturating_add(usize::from(self.ending == Ending::Open));
                 self.index.frame = (self.line_start, self.offset.saturating_add(line_end as u64));
@@ -240,7 +248,18 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Line::Junk => {
                 let end = self.offset.saturating_add(end as u64);
                 self.line = Line::Skip;
-                Next::Found(self.dispatch(store, window, end, false))
+                let found = self.dispatch(store, window, end, false);
+                if self.ending == Ending::Open {
+                    // The next step sees the end of its frame, behind the end of the line.
+                    self.stays_in_line();
+                    self.lines.expect_lf();
+                    self.silent_next = end.saturating_add(1);
+                }
+                Next::Found(found)
+            }
+            Line::AfterRaw | Line::BetweenRaw if self.ending == Ending::Open => {
+                self.lines.expect_lf();
+                self.silence(self.offset.saturating_add(end as u64).saturating_add(1))
             }
             _ => Next::Go,
         }
@@ -269,18 +288,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Bytes of a raw JSON value.
-    fn raw<S: Storage + ?Sized>(
-        &mut self,
-        store: &mut S,
-        window: &[u8],
-        bytes: &[u8],
-        start: usize,
-        last: bool,
-    ) -> Next {
+    fn raw<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], bytes: &[u8], start: usize) -> Next {
         let closes = self.block.balance.feed(bytes);
         let value = closes.and_then(|len| bytes.get(..len)).unwrap_or(bytes);
         if !self.add(store, window, value, false, start) {
-            return self.raw_too_long(closes, bytes.len(), start, last);
+            return self.raw_too_long(closes, start);
         }
         if closes.is_none() {
             return Next::Go;
@@ -288,25 +300,24 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.line = Line::AfterRaw;
         let end = start.saturating_add(value.len());
         let found = self.dispatch(store, window, self.offset.saturating_add(end as u64), false);
-        if last && value.len() == bytes.len() {
-            Next::Found(found)
-        } else {
-            Next::Within(end, found)
+        self.stays_in_line();
+        Next::Within(end, found)
+    }
+
+    /// The frame of what was found lasts as long as its line.
+    fn stays_in_line(&mut self) {
+        if self.after == After::Release {
+            self.after = After::Line;
         }
     }
 
     /// A raw JSON value is too long. It is skipped up to its end, which may be in the piece at hand.
-    fn raw_too_long(&mut self, closes: Option<usize>, len: usize, start: usize, last: bool) -> Next {
+    fn raw_too_long(&mut self, closes: Option<usize>, start: usize) -> Next {
         let found = self.too_long();
         let Some(end) = closes else { return Next::Found(found) };
         self.skipped();
-        self.silent_next = self.offset.saturating_add(start.saturating_add(end) as u64);
         self.line = Line::AfterRaw;
-        if last && end == len {
-            Next::Found(found)
-        } else {
-            Next::Within(start.saturating_add(end), found)
-        }
+        Next::Within(start.saturating_add(end), found)
     }
 
     /// A piece of a raw JSON value that is skipped, and what is behind it.
@@ -315,12 +326,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let Some(end) = self.block.balance.feed(piece.value) else { return Next::Go };
         self.skipped();
         self.line = Line::AfterRaw;
-        let behind = start.saturating_add(end);
-        let silence = self.silence(self.offset.saturating_add(behind as u64));
-        if piece.last && end == piece.value.len() {
-            silence
-        } else {
-            Next::Within(behind, Found::NeedMore)
-        }
+        Next::Within(start.saturating_add(end), Found::NeedMore)
     }
 }
