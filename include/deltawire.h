@@ -409,8 +409,8 @@
 // to the event's frame; a comment between events is a frame of its own. If a line ended in CR LF,
 // a frame that ends in a CR waits for the next byte, which may be its LF, or for the end of the
 // stream. JSON outside of fields has the end of its line in its frame, unless more JSON follows
-// on that line; at a CR it waits if no line ended in a CR alone right before. `code`: how many choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …).
-// `number`: the kinds of events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks
+// on that line; at a CR it waits unless the line before ended in a CR alone. `code`: how many
+// choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks
 // for them or not (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 #define DELTAWIRE_EV_FRAME 48
 
