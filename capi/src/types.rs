@@ -486,8 +486,9 @@ pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
 /// a frame that ends in a CR waits for the next byte, which may be its LF, or for the end of the
 /// stream. JSON outside of fields has the end of its line in its frame, unless more JSON follows
 /// on that line; at a CR it waits unless the line before ended in a CR alone. `code`: how many
-/// choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks
-/// for them or not (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
+/// choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of
+/// events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not
+/// (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 pub const DELTAWIRE_EV_FRAME: u32 = 48;
 /// Every kind of this version is below this. Not every number below it is a kind.
 pub const DELTAWIRE_EV_COUNT: u32 = 49;
