@@ -1047,7 +1047,7 @@ typedef struct {
     uint32_t size;
     // `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers.
     uint32_t verdict;
-    // `DELTAWIRE_PENDING_*`.
+    // `DELTAWIRE_PENDING_*`. Nothing, if the verdict is `DELTAWIRE_VERDICT_NOT_A_STREAM`.
     uint32_t pending;
     // How many choices the stream has. Indexes from 127 on count as one choice.
     uint32_t choices_seen;

@@ -742,7 +742,7 @@ pub struct deltawire_end {
     pub size: u32,
     /// `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers.
     pub verdict: u32,
-    /// `DELTAWIRE_PENDING_*`.
+    /// `DELTAWIRE_PENDING_*`. Nothing, if the verdict is `DELTAWIRE_VERDICT_NOT_A_STREAM`.
     pub pending: u32,
     /// How many choices the stream has. Indexes from 127 on count as one choice.
     pub choices_seen: u32,
