@@ -21,6 +21,19 @@ use crate::{Limits, Quirk, QuirkSet, Storage};
 /// How far the end of a line is looked for behind a raw JSON value; in one that is longer, as far as it is long.
 const NEAR: usize = 24;
 
+/// Space inside a line, as JSON has it.
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// The longest [`Line::NextDone`]: `[DONE]` and as many blanks as there are bits to keep them in.
+const NEXT_DONE: usize = DONE.len() + 64;
+
+/// The bit of a tab that is this byte of a [`Line::NextDone`].
+fn tab(at: usize) -> u64 {
+    1u64.wrapping_shl(at.saturating_sub(DONE.len()) as u32)
+}
+
 /// The current block of lines.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Block {
@@ -59,7 +72,7 @@ pub(super) enum Line {
     ErrorColon,
     /// Unknown; so many bytes of `[DONE]` so far. `SPACED` after a `[` and space.
     Bracket(u8),
-    /// A further `data` line, behind a payload that is whole; so many bytes of `[DONE]` so far, and nothing else.
+    /// A further `data` line, behind a payload that is whole; so many bytes of `[DONE]` and blanks so far, and nothing else.
     NextDone(u8),
     /// In a raw JSON value.
     Raw,
@@ -115,7 +128,7 @@ pub struct Machine<const SLOTS: usize = 2> {
     pub(super) silent_next: u64,
     pub(super) line: Line,
     pub(super) block: Block,
-    /// The reconnection time so far, on a [`Line::Retry`].
+    /// The reconnection time so far, on a [`Line::Retry`]. On a [`Line::NextDone`] a bit for each blank that is a tab.
     pub(super) retry: u64,
     /// Inside a raw JSON array: its elements are values of their own.
     pub(super) in_array: bool,
@@ -504,6 +517,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                         self.block.quirks.insert(Quirk::SeveralValues);
                         return Next::Again(self.dispatch(store, window, self.line_start, false));
                     }
+                    self.retry = 0;
                     Line::NextDone(0)
                 }
                 Field::Data => Line::Payload,
@@ -558,7 +572,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.data_is_whole(store, window)
     }
 
-    /// A piece of a further `data` line behind a payload that is whole: `matched` bytes of `[DONE]` came before it.
+    /// A piece of a further `data` line behind a payload that is whole: `matched` bytes of `[DONE]` and blanks came before it.
     fn next_done<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -567,10 +581,30 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         start: usize,
         matched: u8,
     ) -> Next {
-        let (before, rest) = DONE.split_at_checked(usize::from(matched)).unwrap_or_default();
-        if !rest.starts_with(piece.value) || piece.last && rest.len() != piece.value.len() {
+        let (mut longer, mut tabs) = (usize::from(matched), self.retry);
+        let is_next = piece.value.iter().all(|byte| {
+            let fits = match DONE.get(longer) {
+                Some(expected) => byte == expected,
+                None => is_space(*byte) && longer < NEXT_DONE,
+            };
+            if *byte == b'\t' {
+                tabs |= tab(longer);
+            }
+            longer = longer.saturating_add(1);
+            fits
+        });
+        if !is_next || piece.last && longer < DONE.len() {
             // It is more of the payload.
             self.line = Line::Payload;
+            let mut before = [b' '; NEXT_DONE];
+            for (at, byte) in before.iter_mut().enumerate() {
+                match DONE.get(at) {
+                    Some(done) => *byte = *done,
+                    None if self.retry & tab(at) != 0 => *byte = b'\t',
+                    None => {}
+                }
+            }
+            let before = before.get(..usize::from(matched)).unwrap_or(&[]);
             let held = Piece { value: before, first: true, last: false, ..piece };
             let fits = before.is_empty() || self.kept.data(store, window, &held, 0).is_ok();
             let piece = Piece { first: before.is_empty(), ..piece };
@@ -579,7 +613,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 false => Next::Found(self.too_long()),
             };
         }
-        self.line = Line::NextDone(matched.saturating_add(piece.value.len() as u8));
+        (self.line, self.retry) = (Line::NextDone(longer as u8), tabs);
         if !piece.last {
             return Next::Go;
         }

@@ -8,18 +8,13 @@ use super::config::{Framing, Payload};
 use super::end::Lines;
 use super::end::DONE;
 use super::found::Found;
-use super::machine::{After, Block, Ending, Line, Machine, Next};
+use super::machine::{is_space, After, Block, Ending, Line, Machine, Next};
 use crate::sse::{Field, Held, Piece};
 use crate::visits::visit;
 use crate::{Quirk, Storage};
 
 /// After a `[` and space: no `[DONE]` any more.
 const SPACED: u8 = u8::MAX;
-
-/// Space inside a line, as JSON has it.
-pub(crate) fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t')
-}
 
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// A line that is no field of an event stream.
@@ -40,6 +35,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 if self.data_is_open(store, window) {
                     self.block.quirks.insert(Quirk::ContinuedPayload);
                     Line::Payload
+                } else if self.block.balance.is_whole() {
+                    // A field named `error` would begin the next event.
+                    Line::ErrorName(0)
                 } else {
                     Line::Skip
                 }
@@ -152,6 +150,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     if self.line == Line::Skip {
                         continue;
                     }
+                }
+                Line::ErrorColon if self.kept.has_data() => {
+                    // An event came before, without a blank line.
+                    self.block.quirks.insert(Quirk::SeveralValues);
+                    let found = self.dispatch(store, window, self.line_start, false);
+                    return Next::Within(start.saturating_add(at), found);
                 }
                 Line::ErrorColon => {
                     self.open();
