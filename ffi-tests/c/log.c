@@ -349,6 +349,7 @@ static void put_line(logbook *log, const item *it)
     case KIND(LIMIT):
         text_str(out, "stop ");
         text_str(out, limits[it->code < 4 ? it->code : 0]);
+        if (it->choice != UINT32_MAX) put_number(out, " of ", it->choice);
         put_number(out, " at ", it->start);
         break;
     case KIND(QUIRK):

@@ -82,7 +82,8 @@ std::string limit_line(const At &at) {
     case deltawire::limit::index: what = "BadIndex"; break;
     case deltawire::limit::length: break;
     }
-    return std::string("stop ") + what + " at " + std::to_string(at.start());
+    const std::string of = at.choice() == UINT32_MAX ? "" : " of " + std::to_string(at.choice());
+    return std::string("stop ") + what + of + " at " + std::to_string(at.start());
 }
 inline std::string audio_line(const std::string &word, const deltawire::value &audio) {
     std::string line =

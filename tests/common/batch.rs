@@ -262,9 +262,9 @@ impl<const SLOTS: usize> Reader<SLOTS> {
             Kind::Limit => {
                 let offset = start;
                 return logs.error(&match code {
-                    1 => Error::TooManyChoices { offset },
-                    2 => Error::TooManyCalls { offset },
-                    3 => Error::BadIndex { offset },
+                    1 => Error::TooManyChoices { choice, offset },
+                    2 => Error::TooManyCalls { choice, offset },
+                    3 => Error::BadIndex { choice, offset },
                     _ => panic!("a limit without a number: {record:?}"),
                 });
             }
