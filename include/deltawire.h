@@ -379,8 +379,9 @@
 // A comment over the limit was dropped. If it lies inside an event, that event goes on.
 #define DELTAWIRE_EV_COMMENT_TOO_LONG 25
 
-// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. At most one for each event,
-// behind the event's deltas.
+// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of their
+// choice; 2^32 - 1 if that is the index that is none. At most one for each event, the first, behind
+// the event's deltas.
 #define DELTAWIRE_EV_LIMIT 26
 
 // A quirk of the event, behind all its other events. `code`: the number of the quirk.
@@ -1316,6 +1317,15 @@ const char *deltawire_pending_name(uint32_t pending);
 
 // The name of a fault, such as `UnexpectedEnd`; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_fault_name(uint32_t fault);
+
+// The name of a `DELTAWIRE_FINISH_*` as providers write it, such as `tool_calls`; `other` for
+// OTHER, whose own words are the text of the event, and "?" for an unknown number. Static, ended by
+// NUL.
+const char *deltawire_finish_name(uint32_t finish);
+
+// The name of a `DELTAWIRE_LIMIT_*`, such as `TooManyCalls`; "?" for an unknown number. Static,
+// ended by NUL.
+const char *deltawire_limit_name(uint32_t limit);
 
 // The code of a quirk in docs/quirks.md, such as `F6`. NULL past the last known. Static, ended by
 // NUL.

@@ -182,7 +182,7 @@ func lineOf(e *Event) string {
 	case KindChoiceError:
 		return errorLine(fmt.Sprintf("choice-error %d", e.Choice), e)
 	case KindLimit:
-		what := [...]string{"", "TooManyChoices", "TooManyCalls", "BadIndex"}[e.Code]
+		what := LimitName(e.Code)
 		if e.Choice != math.MaxUint32 {
 			what += fmt.Sprintf(" of %d", e.Choice)
 		}

@@ -195,6 +195,22 @@ fn text_says_what_else_the_answer_is() {
     }
 }
 
+/// What is said of calls without IDs speaks of no ID.
+#[test]
+fn a_second_call_under_one_index_need_not_have_an_id() {
+    let call = |id: &str| {
+        let function = "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}";
+        format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"index\":0,{id}{function}}}]}}}}]}}\n\n")
+    };
+    let no_id = [call("\"id\":\"\","), call("\"id\":\"\",").replace("{}", "[]"), DONE.into()].concat();
+    let ids = [call("\"id\":\"a\","), call("\"id\":\"b\","), DONE.into()].concat();
+    for input in [no_id, ids] {
+        let ran = run_with("message", &[], &input);
+        let due = "quirk C15: another tool call came under an index already in use (1 time)";
+        assert!(ran.err.contains(due), "{input}: {}", ran.err);
+    }
+}
+
 #[test]
 fn sse_names_what_was_cut() {
     let (line, event) = ("the stream ended inside a line", "the stream ended inside an event");

@@ -210,16 +210,10 @@ static void relay_free(struct relay *r) {
     bytes_free(&r->held);
 }
 
-static const char *relay_finish_name(uint32_t finish) {
-    static const char *const names[] = {"-",          "other",          "stop",          "length",
-                                        "tool_calls", "content_filter", "function_call", "error"};
-    return names[finish < sizeof names / sizeof *names ? finish : 1];
-}
-
 static void relay_report(const struct relay *r, FILE *out) {
     fprintf(out, "bytes=%llu frames=%llu dropped=%llu dropped_bytes=%llu block=%lu finish=%s errors=%llu",
             (unsigned long long)r->seen, (unsigned long long)r->frames, (unsigned long long)r->dropped,
-            (unsigned long long)r->dropped_bytes, (unsigned long)r->block, relay_finish_name(r->finish),
+            (unsigned long long)r->dropped_bytes, (unsigned long)r->block, r->finish ? deltawire_finish_name(r->finish) : "-",
             (unsigned long long)r->errors);
     if (r->has_usage)
         fprintf(out, " usage=%llu+%llu", (unsigned long long)r->usage.prompt, (unsigned long long)r->usage.completion);
