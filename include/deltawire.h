@@ -379,8 +379,9 @@
 // A comment over the limit was dropped. If it lies inside an event, that event goes on.
 #define DELTAWIRE_EV_COMMENT_TOO_LONG 25
 
-// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. At most one for each event,
-// behind the event's deltas.
+// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of their
+// choice; 2^32 - 1 if that is the index that is none. At most one for each event, the first, behind
+// the event's deltas.
 #define DELTAWIRE_EV_LIMIT 26
 
 // A quirk of the event, behind all its other events. `code`: the number of the quirk.
@@ -408,9 +409,11 @@
 // the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
 // to the event's frame; a comment between events is a frame of its own. If a line ended in CR LF,
 // a frame that ends in a CR waits for the next byte, which may be its LF, or for the end of the
-// stream. `code`: how many choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …).
-// `number`: the kinds of events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks
-// for them or not (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
+// stream. JSON outside of fields has the end of its line in its frame, unless more JSON follows
+// on that line; at a CR it waits unless the line before ended in a CR alone. `code`: how many
+// choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of
+// events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not
+// (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 #define DELTAWIRE_EV_FRAME 48
 
 // Every kind of this version is below this. Not every number below it is a kind.
@@ -1046,7 +1049,7 @@ typedef struct {
     uint32_t size;
     // `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers.
     uint32_t verdict;
-    // `DELTAWIRE_PENDING_*`.
+    // `DELTAWIRE_PENDING_*`. Nothing, if the verdict is `DELTAWIRE_VERDICT_NOT_A_STREAM`.
     uint32_t pending;
     // How many choices the stream has. Indexes from 127 on count as one choice.
     uint32_t choices_seen;
@@ -1315,6 +1318,15 @@ const char *deltawire_pending_name(uint32_t pending);
 
 // The name of a fault, such as `UnexpectedEnd`; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_fault_name(uint32_t fault);
+
+// The name of a `DELTAWIRE_FINISH_*` as providers write it, such as `tool_calls`; `other` for
+// OTHER, whose own words are the text of the event, and "?" for an unknown number. Static, ended by
+// NUL.
+const char *deltawire_finish_name(uint32_t finish);
+
+// The name of a `DELTAWIRE_LIMIT_*`, such as `TooManyCalls`; "?" for an unknown number. Static,
+// ended by NUL.
+const char *deltawire_limit_name(uint32_t limit);
 
 // The code of a quirk in docs/quirks.md, such as `F6`. NULL past the last known. Static, ended by
 // NUL.

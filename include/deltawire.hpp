@@ -315,6 +315,14 @@ inline std::string_view to_string(media m) noexcept {
 inline std::string_view to_string(protocol p) noexcept {
     return detail::view(deltawire_protocol_name(static_cast<std::uint32_t>(p)));
 }
+/// `tool_calls`, ...
+inline std::string_view to_string(finish_reason f) noexcept {
+    return detail::view(deltawire_finish_name(static_cast<std::uint32_t>(f)));
+}
+/// `TooManyCalls`, ...
+inline std::string_view to_string(limit l) noexcept {
+    return detail::view(deltawire_limit_name(static_cast<std::uint32_t>(l)));
+}
 /// `UnexpectedEnd`, ...
 inline std::string_view to_string(fault f) noexcept {
     return detail::view(deltawire_fault_name(static_cast<std::uint32_t>(f)));

@@ -277,7 +277,7 @@ pub struct Delta {
     pub kind: Kind,
     /// `FLAG_*`.
     pub flags: u16,
-    /// The index of the choice; 0 for what belongs to the chunk as a whole.
+    /// The index of the choice; 0 for what belongs to the chunk as a whole; `u32::MAX` in a limit that is the choice's own index.
     pub choice: u32,
     /// Of a tool call: from a tracker its number among the calls of its choice, in order of appearance; without one its
     /// position in the chunk's array.

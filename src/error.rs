@@ -16,16 +16,22 @@ pub enum Error {
     },
     /// More choices than the tracker has room for; the choice's deltas were left out.
     TooManyChoices {
+        /// The index of the choice.
+        choice: u32,
         /// Stream offset, in bytes, where the event began.
         offset: u64,
     },
     /// More tool calls than the tracker has room for; the call's deltas were left out.
     TooManyCalls {
+        /// The index of the call's choice.
+        choice: u32,
         /// Stream offset, in bytes, where the event began.
         offset: u64,
     },
     /// The index of a choice or a tool call is no whole number of 32 bits; its deltas were left out.
     BadIndex {
+        /// The index of the call's choice; `u32::MAX` if it is the index of a choice that is none.
+        choice: u32,
         /// Stream offset, in bytes, where the event began.
         offset: u64,
     },
@@ -43,22 +49,32 @@ impl Error {
     }
 
     /// The error about a limit with this number in the C interface.
-    pub(crate) const fn from_number(number: u32, offset: u64) -> Option<Error> {
+    pub(crate) const fn from_number(number: u32, choice: u32, offset: u64) -> Option<Error> {
         Some(match number {
-            1 => Error::TooManyChoices { offset },
-            2 => Error::TooManyCalls { offset },
-            3 => Error::BadIndex { offset },
+            1 => Error::TooManyChoices { choice, offset },
+            2 => Error::TooManyCalls { choice, offset },
+            3 => Error::BadIndex { choice, offset },
             _ => return None,
         })
+    }
+
+    /// The index of the choice whose deltas were left out; none for a quirk, and for a choice whose index is none.
+    pub const fn choice(&self) -> Option<u32> {
+        match *self {
+            Error::Quirk { .. } | Error::BadIndex { choice: u32::MAX, .. } => None,
+            Error::TooManyChoices { choice, .. }
+            | Error::TooManyCalls { choice, .. }
+            | Error::BadIndex { choice, .. } => Some(choice),
+        }
     }
 
     /// Stream offset, in bytes, where the event began that the error is about.
     pub const fn offset(&self) -> u64 {
         match *self {
             Error::Quirk { offset, .. }
-            | Error::TooManyChoices { offset }
-            | Error::TooManyCalls { offset }
-            | Error::BadIndex { offset } => offset,
+            | Error::TooManyChoices { offset, .. }
+            | Error::TooManyCalls { offset, .. }
+            | Error::BadIndex { offset, .. } => offset,
         }
     }
 }
@@ -66,15 +82,15 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Quirk { quirk, offset } => write!(f, "{} {quirk}, in the event at byte {offset}", quirk.code()),
-            Error::TooManyChoices { offset } => {
-                write!(f, "more choices than the tracker has room for, in the event at byte {offset}")
-            }
-            Error::BadIndex { offset } => write!(f, "an index that is none, in the event at byte {offset}"),
-            Error::TooManyCalls { offset } => {
-                write!(f, "more tool calls than the tracker has room for, in the event at byte {offset}")
-            }
+            Error::Quirk { quirk, .. } => write!(f, "{} {quirk}", quirk.code())?,
+            Error::TooManyChoices { .. } => f.write_str("more choices than the tracker has room for")?,
+            Error::TooManyCalls { .. } => f.write_str("more tool calls than the tracker has room for")?,
+            Error::BadIndex { .. } => f.write_str("an index that is none")?,
         }
+        if let Some(choice) = self.choice() {
+            write!(f, ", at choice {choice}")?;
+        }
+        write!(f, ", in the event at byte {}", self.offset())
     }
 }
 
@@ -93,15 +109,23 @@ mod tests {
                 Error::Quirk { quirk: Quirk::LongId, offset: 7 },
                 "F11 an event ID over the limit was ignored, in the event at byte 7",
             ),
-            (Error::TooManyChoices { offset: 8 }, "more choices than the tracker has room for, in the event at byte 8"),
             (
-                Error::TooManyCalls { offset: 9 },
-                "more tool calls than the tracker has room for, in the event at byte 9",
+                Error::TooManyChoices { choice: 5, offset: 8 },
+                "more choices than the tracker has room for, at choice 5, in the event at byte 8",
             ),
-            (Error::BadIndex { offset: 10 }, "an index that is none, in the event at byte 10"),
+            (
+                Error::TooManyCalls { choice: 0, offset: 9 },
+                "more tool calls than the tracker has room for, at choice 0, in the event at byte 9",
+            ),
+            (Error::BadIndex { choice: u32::MAX, offset: 10 }, "an index that is none, in the event at byte 10"),
         ]) {
             assert_eq!((error.to_string().as_str(), error.offset()), (due, at));
             assert_eq!(u64::from(error.number()), at - 7);
+            let choice = error.choice().unwrap_or(u32::MAX);
+            assert_eq!(Error::from_number(error.number(), choice, at), (at > 7).then_some(error));
+        }
+        for (choice, known) in [(3, Some(3)), (u32::MAX, None)] {
+            assert_eq!(Error::BadIndex { choice, offset: 0 }.choice(), known);
         }
     }
 }

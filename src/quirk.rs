@@ -93,8 +93,8 @@ quirks! {
     UnknownContentPart = 13, "C8", "a content part of an unknown type was left out";
     /// An index was negative, a string, or another odd value.
     OddIndex = 14, "C14", "an index was negative, a string or another odd value";
-    /// A tool call came with a new ID under an index already in use.
-    ReusedCallIndex = 15, "C15", "a tool call came with a new ID under an index already in use";
+    /// Another tool call came under an index already in use, with an ID of its own or without one.
+    ReusedCallIndex = 15, "C15", "another tool call came under an index already in use";
     /// Tool call arguments were JSON instead of text.
     ArgumentsNotText = 16, "C18", "tool call arguments were JSON instead of text";
     /// Tool call arguments went on after they were complete.

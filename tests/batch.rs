@@ -83,6 +83,45 @@ fn frames_of_what_is_too_long() {
     }
 }
 
+/// A line of raw JSON is a frame with its line end, and is emitted as soon as its last byte came. Values glued on one line are
+/// frames of their own.
+#[test]
+fn frames_of_raw_json() {
+    let chunk = r#"{"choices":[{"index":0,"delta":{"content":"a"}}]}"#;
+    // `|` ends a frame, `~` ends one that is emitted with the next byte, or with the end.
+    for marked in [
+        "#\n|#\n|[DONE]\n|",
+        "#\r\n|#\r\n|[DONE]\r\n|",
+        "#\r~#\r|[DONE]\r|",
+        "[DONE]\r\n|",
+        "#~#\n|",
+        "# ~#\t\r\n|#\n|",
+        "[#,~#,\n|#\n|,\n|#]\n|[DONE]~",
+        "[\n#\n|]\n|",
+        "# ~oops\n|#~oops\r\n|#~",
+        "data: #\n\n|#\r\n|data: #\r\n\r\n|[DONE] \r\n|",
+        "\n{\r\n\"object\":\r\n{}}\r\n|\r\n#\n|: c\n|",
+    ] {
+        let (mut input, mut expected) = (Vec::new(), Vec::new());
+        for byte in marked.bytes() {
+            match byte {
+                b'#' => input.extend_from_slice(chunk.as_bytes()),
+                b'|' => expected.push((input.len(), input.len())),
+                b'~' => expected.push((input.len(), input.len() + 1)),
+                byte => input.push(byte),
+            }
+        }
+        assert_eq!(common::batch::frames(&input, 1), expected, "{}", escaped(&input));
+        let whole = read(&input, &[], Config::default(), None, 64, 64);
+        for first in 0..=input.len() {
+            for second in first..=input.len() {
+                let cut = read(&input, &[first, second], Config::default(), None, 1 + first % 2 * 63, 64);
+                whole.equal(&cut, "batch", || format!("cut at {first} and {second}: {}", escaped(&input)));
+            }
+        }
+    }
+}
+
 /// Log and frames of streams put together at random, whole and cut, on storages of every kind.
 #[test]
 fn streams_at_random() {

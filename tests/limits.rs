@@ -350,7 +350,7 @@ fn number_of_choices() {
             let mut wanted: Vec<String> =
                 (0..number.min(8)).map(|index| format!("content {index} \"c{index}\"")).collect();
             if number > 8 {
-                wanted.push(format!("stop TooManyChoices at {last}"));
+                wanted.push(format!("stop TooManyChoices of 8 at {last}"));
             }
             wanted.push("content 0 \"c0\"".to_string());
             check(name, stream.as_bytes(), Config::default(), &AMPLE, &wanted);
@@ -382,7 +382,7 @@ fn number_of_calls() {
                 })
                 .collect();
             if number > 32 {
-                wanted.push(format!("stop TooManyCalls at {start}"));
+                wanted.push(format!("stop TooManyCalls of {} at {start}", usize::from(name == "in two choices")));
             }
             wanted.push("content 0 \"a\"".to_string());
             let stream = stream + &event("a");
@@ -399,7 +399,7 @@ fn indexes() {
         let stream = format!("{choice}{}{}", call_event(index), event("b"));
         let mut wanted = match sound {
             true => vec![format!("content {index} \"a\""), format!("call 0 #0 index={index} opens id=\"c{index}\"")],
-            false => vec!["stop BadIndex at 0".to_string(), format!("stop BadIndex at {}", choice.len())],
+            false => vec!["stop BadIndex at 0".to_string(), format!("stop BadIndex of 0 at {}", choice.len())],
         };
         wanted.push(content("b"));
         check("an index", stream.as_bytes(), Config::default(), &AMPLE, &wanted);

@@ -7,7 +7,7 @@ mod common;
 use common::json_walk::json;
 use common::naive_sse::{Answer, Naive, Reader};
 use common::worlds::{cuttings, each, hash, number, pieces, Cuts, Tried, Ways};
-use common::{naive_json, naive_raw_json};
+use common::{batch, naive_json, naive_raw_json};
 use deltawire::json::Text;
 use deltawire::sse::Decoder;
 use deltawire::stream::{Event, Payload};
@@ -487,6 +487,19 @@ fn raw_json() {
     // Among fields there is no naive reading: the cuts must not matter.
     let alphabet: [&[u8]; 9] = [b"data:", b"{", b"}", b"[DONE]", b"\n", b"\r", b"error:", b",", b" "];
     json_world("raw JSON among fields", &alphabet, 5, |bytes, _| raw(bytes, b"", Some(Ways::Each)));
+}
+
+/// Frames of raw JSON end where the naive reading says, and no byte later than that is known.
+#[test]
+fn frames_of_raw_json() {
+    let alphabet: [&[u8]; 9] = [b"{}", b"{", b"}", b"[", b"[DONE]", b",", b"\n", b"\r", b" "];
+    json_world("frames of raw JSON", &alphabet, 6, |bytes, _| {
+        let naive = naive_raw_json::frames(bytes);
+        assert_eq!(batch::frames(bytes, 1), naive, "b\"{}\"", show(bytes));
+        let ends = |frames: Vec<(usize, usize)>| frames.into_iter().map(|(end, _)| end).collect::<Vec<_>>();
+        assert_eq!(ends(batch::frames(bytes, usize::MAX)), ends(naive), "b\"{}\"", show(bytes));
+        2
+    });
 }
 
 /// Content in two deltas: halves of a pair join across them, and nothing else does.

@@ -64,10 +64,10 @@ fn table<const CHOICES: usize, const CALLS: usize>() {
             let offset = event("").len() as u64;
             let mut due = vec![];
             if number > CHOICES {
-                due.push(Error::TooManyChoices { offset });
+                due.push(Error::TooManyChoices { choice: CHOICES as u32, offset });
             }
             if CHOICES == 0 {
-                due.push(Error::TooManyChoices { offset: (stream.len() - choices(0, 1).len()) as u64 });
+                due.push(Error::TooManyChoices { choice: 0, offset: (stream.len() - choices(0, 1).len()) as u64 });
             }
             assert_eq!((counted.limits, &counted.stops), (due.clone(), &due), "{number} choices in {CHOICES}");
             assert_eq!(counted.contents, number.min(CHOICES) + CHOICES.min(1));
@@ -78,7 +78,7 @@ fn table<const CHOICES: usize, const CALLS: usize>() {
         for cut in (0..=stream.len()).step_by(thin()) {
             let counted = counted::<CHOICES, CALLS>(&stream, cut);
             if CHOICES > 0 {
-                let due = if number > CALLS { vec![Error::TooManyCalls { offset: 0 }] } else { vec![] };
+                let due = if number > CALLS { vec![Error::TooManyCalls { choice: 0, offset: 0 }] } else { vec![] };
                 assert_eq!((counted.limits, &counted.stops), (due.clone(), &due), "{number} calls in {CALLS}");
                 assert_eq!((counted.opened, counted.contents), (number.min(CALLS), 1));
             }

@@ -29,7 +29,8 @@ const (
 // String returns the name of the verdict, such as Done.
 func (v Verdict) String() string { return C.GoString(C.deltawire_verdict_name(C.uint32_t(v))) }
 
-// Pending is what was left over at the end of a stream: whatever began and did not end.
+// Pending is what was left over at the end of a stream: whatever began and did not end. Of bytes that are no event stream
+// ([VerdictNotAStream]) it is PendingNothing.
 type Pending uint32
 
 // The kinds of bytes that may be left over.

@@ -65,7 +65,8 @@ const (
 	KindTooLong Kind = C.DELTAWIRE_EV_TOO_LONG
 	// KindCommentTooLong is a comment over the limit, which is dropped. If it lies inside an event, that event goes on.
 	KindCommentTooLong Kind = C.DELTAWIRE_EV_COMMENT_TOO_LONG
-	// KindLimit reports that deltas of a chunk were left out. Code: LimitChoices, LimitToolCalls or LimitIndex.
+	// KindLimit reports that deltas of a chunk were left out, of Choice first. Code: LimitChoices, LimitToolCalls or LimitIndex.
+	// If the index that is none is the choice's own, Choice is math.MaxUint32.
 	KindLimit Kind = C.DELTAWIRE_EV_LIMIT
 	// KindQuirk is a quirk of the event, behind all its other events. [Event.Quirk] returns it.
 	KindQuirk Kind = C.DELTAWIRE_EV_QUIRK
@@ -81,7 +82,8 @@ const (
 	KindAnnotation Kind = C.DELTAWIRE_EV_ANNOTATION
 	// KindFrame reports that a frame ended: the bytes Start to End of the stream; only [WithEvents] turns it on. Each byte
 	// of the stream lies in exactly one frame, and frames are in order. A frame that ends in a CR waits for the next byte, a
-	// LF of its own perhaps, if the line before ended in CR LF. Code: how many choices the frame's chunk has.
+	// LF of its own perhaps, if the line before ended in CR LF. The frame of JSON outside of fields ends with its line,
+	// or before the next value on that line. Code: how many choices the frame's chunk has.
 	// Number: the kinds in the frame, bit 1<<kind for each, whether they are turned on or not (without KindFrame,
 	// KindPayload and KindMeta).
 	KindFrame Kind = C.DELTAWIRE_EV_FRAME
@@ -108,6 +110,9 @@ const (
 	// LimitIndex: an index that is not a whole number of 32 bits.
 	LimitIndex = C.DELTAWIRE_LIMIT_INDEX
 )
+
+// LimitName returns the name of the Code of a KindLimit, such as TooManyCalls.
+func LimitName(code uint32) string { return C.GoString(C.deltawire_limit_name(C.uint32_t(code))) }
 
 // String returns the name of the kind in the C interface, such as CONTENT.
 func (k Kind) String() string { return C.GoString(C.deltawire_event_name(C.uint32_t(k))) }
@@ -154,6 +159,9 @@ const (
 	FinishFunctionCall  FinishReason = C.DELTAWIRE_FINISH_FUNCTION_CALL
 	FinishError         FinishReason = C.DELTAWIRE_FINISH_ERROR
 )
+
+// String returns the reason as providers write it, such as tool_calls; other for FinishOther.
+func (f FinishReason) String() string { return C.GoString(C.deltawire_finish_name(C.uint32_t(f))) }
 
 // Fault is why a payload is malformed.
 type Fault uint32

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 )
 
@@ -181,7 +182,10 @@ func lineOf(e *Event) string {
 	case KindChoiceError:
 		return errorLine(fmt.Sprintf("choice-error %d", e.Choice), e)
 	case KindLimit:
-		what := [...]string{"", "TooManyChoices", "TooManyCalls", "BadIndex"}[e.Code]
+		what := LimitName(e.Code)
+		if e.Choice != math.MaxUint32 {
+			what += fmt.Sprintf(" of %d", e.Choice)
+		}
 		return fmt.Sprintf("stop %s at %d", what, e.Start)
 	case KindQuirk:
 		return ""

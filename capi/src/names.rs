@@ -3,10 +3,10 @@
 use crate::types::*;
 use core::ffi::c_char;
 use core::ptr;
-use deltawire::chat::Owner;
+use deltawire::chat::{FinishKind, Owner};
 use deltawire::delta::{Kind, Meta};
 use deltawire::stream::{Media, Pending, Protocol};
-use deltawire::{Quirk, Verdict};
+use deltawire::{Error, Quirk, Verdict};
 
 /// The names of a table: a match from numbers to C strings.
 macro_rules! names {
@@ -141,6 +141,16 @@ const _: () = {
     assert!(DELTAWIRE_META_DELTA_MEMBER == Meta::DeltaMember as u32);
     assert!(DELTAWIRE_META_MESSAGE_MEMBER == Meta::MessageMember as u32);
     assert!(DELTAWIRE_META_REASONING_NAME == Meta::ReasoningName as u32);
+    assert!(DELTAWIRE_FINISH_OTHER == FinishKind::Other.number());
+    assert!(DELTAWIRE_FINISH_STOP == FinishKind::Stop.number());
+    assert!(DELTAWIRE_FINISH_LENGTH == FinishKind::Length.number());
+    assert!(DELTAWIRE_FINISH_TOOL_CALLS == FinishKind::ToolCalls.number());
+    assert!(DELTAWIRE_FINISH_CONTENT_FILTER == FinishKind::ContentFilter.number());
+    assert!(DELTAWIRE_FINISH_FUNCTION_CALL == FinishKind::FunctionCall.number());
+    assert!(DELTAWIRE_FINISH_ERROR == FinishKind::Error.number());
+    assert!(DELTAWIRE_LIMIT_CHOICES == Error::TooManyChoices { choice: 0, offset: 0 }.number());
+    assert!(DELTAWIRE_LIMIT_TOOL_CALLS == Error::TooManyCalls { choice: 0, offset: 0 }.number());
+    assert!(DELTAWIRE_LIMIT_INDEX == Error::BadIndex { choice: 0, offset: 0 }.number());
     assert!(DELTAWIRE_OWNER_CHUNK == Owner::Chunk as u32);
     assert!(DELTAWIRE_OWNER_CHOICE == Owner::Choice as u32);
     assert!(DELTAWIRE_OWNER_DELTA == Owner::Delta as u32);
@@ -240,6 +250,34 @@ pub extern "C" fn deltawire_fault_name(fault: u32) -> *const c_char {
         DELTAWIRE_FAULT_BAD_ESCAPE => "BadEscape",
         DELTAWIRE_FAULT_RAW_CONTROL => "RawControl",
         DELTAWIRE_FAULT_ILL_FORMED_UTF8 => "IllFormedUtf8",
+    }
+}
+
+/// The name of a `DELTAWIRE_FINISH_*` as providers write it, such as `tool_calls`; `other` for
+/// OTHER, whose own words are the text of the event, and "?" for an unknown number. Static, ended by
+/// NUL.
+#[no_mangle]
+pub extern "C" fn deltawire_finish_name(finish: u32) -> *const c_char {
+    names! { finish, unknown(),
+        DELTAWIRE_FINISH_OTHER => "other",
+        DELTAWIRE_FINISH_STOP => "stop",
+        DELTAWIRE_FINISH_LENGTH => "length",
+        DELTAWIRE_FINISH_TOOL_CALLS => "tool_calls",
+        DELTAWIRE_FINISH_CONTENT_FILTER => "content_filter",
+        DELTAWIRE_FINISH_FUNCTION_CALL => "function_call",
+        DELTAWIRE_FINISH_ERROR => "error",
+    }
+}
+
+/// The name of a `DELTAWIRE_LIMIT_*`, such as `TooManyCalls`; "?" for an unknown number. Static,
+/// ended by NUL.
+#[no_mangle]
+pub extern "C" fn deltawire_limit_name(limit: u32) -> *const c_char {
+    names! { limit, unknown(),
+        DELTAWIRE_LIMIT_CHOICES => "TooManyChoices",
+        DELTAWIRE_LIMIT_TOOL_CALLS => "TooManyCalls",
+        DELTAWIRE_LIMIT_INDEX => "BadIndex",
+        DELTAWIRE_LIMIT_LENGTH => "TooLong",
     }
 }
 

@@ -461,8 +461,9 @@ pub const DELTAWIRE_EV_MALFORMED: u32 = 23;
 pub const DELTAWIRE_EV_TOO_LONG: u32 = 24;
 /// A comment over the limit was dropped. If it lies inside an event, that event goes on.
 pub const DELTAWIRE_EV_COMMENT_TOO_LONG: u32 = 25;
-/// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. At most one for each event,
-/// behind the event's deltas.
+/// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of their
+/// choice; 2^32 - 1 if that is the index that is none. At most one for each event, the first, behind
+/// the event's deltas.
 pub const DELTAWIRE_EV_LIMIT: u32 = 26;
 /// A quirk of the event, behind all its other events. `code`: the number of the quirk.
 pub const DELTAWIRE_EV_QUIRK: u32 = 27;
@@ -484,9 +485,11 @@ pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
 /// the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
 /// to the event's frame; a comment between events is a frame of its own. If a line ended in CR LF,
 /// a frame that ends in a CR waits for the next byte, which may be its LF, or for the end of the
-/// stream. `code`: how many choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …).
-/// `number`: the kinds of events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks
-/// for them or not (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
+/// stream. JSON outside of fields has the end of its line in its frame, unless more JSON follows
+/// on that line; at a CR it waits unless the line before ended in a CR alone. `code`: how many
+/// choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of
+/// events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not
+/// (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 pub const DELTAWIRE_EV_FRAME: u32 = 48;
 /// Every kind of this version is below this. Not every number below it is a kind.
 pub const DELTAWIRE_EV_COUNT: u32 = 49;
@@ -741,7 +744,7 @@ pub struct deltawire_end {
     pub size: u32,
     /// `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers.
     pub verdict: u32,
-    /// `DELTAWIRE_PENDING_*`.
+    /// `DELTAWIRE_PENDING_*`. Nothing, if the verdict is `DELTAWIRE_VERDICT_NOT_A_STREAM`.
     pub pending: u32,
     /// How many choices the stream has. Indexes from 127 on count as one choice.
     pub choices_seen: u32,

@@ -68,24 +68,34 @@ pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) 
         complain(format_args!("{} of them nested too deep (--max-depth raises the limit)", met.too_deep));
     }
     too_long_items(end.too_long.into());
+    pending(end);
+    quirks(&met.count);
+    match status(end) {
+        // Of who pulls with a tracker of its own, the parser does not know that.
+        0 if (met.count)(Quirk::ReplacedMessage) > 0 => TRUNCATED,
+        status => status,
+    }
+}
+
+/// Reports what was left when the stream ended.
+pub fn pending(end: &End) {
     match end.pending {
         Pending::Event => complain("the stream ended inside an event"),
         Pending::Json => complain("the stream ended inside a JSON value"),
         Pending::Line => complain("the stream ended inside a line"),
         _ => {}
     }
+}
+
+/// Reports the quirks that were met.
+pub fn quirks(count: impl Fn(Quirk) -> u64) {
     for &quirk in Quirk::ALL {
-        let times = (met.count)(quirk);
+        let times = count(quirk);
         if times > 0 {
             let unit = if times == 1 { "time" } else { "times" };
             let raise = if quirk == Quirk::LongId { "; --max-id-len raises the limit" } else { "" };
             complain(format_args!("quirk {}: {quirk} ({times} {unit}{raise})", quirk.code()));
         }
-    }
-    match status(end) {
-        // Of who pulls with a tracker of its own, the parser does not know that.
-        0 if (met.count)(Quirk::ReplacedMessage) > 0 => TRUNCATED,
-        status => status,
     }
 }
 

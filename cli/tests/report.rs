@@ -152,6 +152,13 @@ fn text_says_what_else_the_answer_is() {
     let body = "{\"object\":\"chat.completion\",\"choices\":[{\"index\":0,\"message\":{\"refusal\":\"no\"},\"finish_reason\":\"length\"}]}";
     let (refusal, cut) =
         ("choice 0 is a refusal (deltawire message prints it)", "choice 0 was cut: its finish reason is length");
+    let refuse = "{\"refusal\":\"no\"}";
+    let others = [
+        "choice 1 has text, too (--choice 1 prints it)",
+        "choice 2 calls tools (deltawire message prints the calls)",
+        "choice 3 is a refusal (deltawire message prints it)",
+        "choice 3 was cut: its finish reason is length",
+    ];
     for (input, options, out, due) in [
         (choice(0, text, "\"stop\""), &[][..], "a", &[][..]),
         (choice(0, call, "\"tool_calls\""), &[], "", &[calls]),
@@ -160,15 +167,97 @@ fn text_says_what_else_the_answer_is() {
         (choice(0, text, "\"length\""), &[], "a", &[cut]),
         (choice(0, text, "\"content_filter\""), &[], "a", &["choice 0 was cut: its finish reason is content_filter"]),
         (choice(3, text, "\"stop\""), &[], "", &["choice 0 has no text; choice 3 has (--choice 3 prints it)"]),
-        (choice(3, call, "\"length\""), &[], "", &[]),
-        ([choice(1, text, "\"stop\""), choice(0, text, "\"stop\"")].concat(), &[], "a", &[]),
-        ([choice(1, call, "\"length\""), choice(0, text, "\"stop\"")].concat(), &["--choice", "0"], "a", &[]),
+        // Of the other choices too, each thing once.
+        (choice(3, refuse, "\"length\""), &[], "", &others[2..]),
+        ([choice(1, text, "\"stop\""), choice(0, text, "\"stop\"")].concat(), &[], "a", &others[..1]),
+        (choice(1, text, "null").repeat(3) + &choice(0, text, "\"stop\""), &["--choice", "0"], "a", &others[..1]),
+        ([choice(3, refuse, "\"length\""), choice(0, text, "\"stop\"")].concat(), &[], "a", &others[2..]),
+        ([choice(2, call, "null"), choice(0, call, "\"stop\"")].concat(), &[], "", &[calls, others[1]]),
+        (
+            [choice(4, text, "null"), choice(3, refuse, "\"length\""), choice(2, call, "null")].concat()
+                + &choice(1, text, "\"stop\""),
+            &["--choice", "4"],
+            "a",
+            &others,
+        ),
+        (
+            [choice(3, text, "null"), choice(1, text, "null")].concat(),
+            &[],
+            "",
+            &["choice 0 has no text; choice 1 has (--choice 1 prints it); 1 more choice likewise"],
+        ),
         (body.into(), &[], "", &[refusal, cut]),
     ] {
         for size in ["1", "100000"] {
             let ran = run_with("text", &[options, &["--read-size", size]].concat(), &input);
             assert_eq!((&*ran.out, said(&ran.err)), (out, due.to_vec()), "{input} at {size}");
         }
+    }
+}
+
+/// What is said of calls without IDs speaks of no ID.
+#[test]
+fn a_second_call_under_one_index_need_not_have_an_id() {
+    let call = |id: &str| {
+        let function = "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}";
+        format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"index\":0,{id}{function}}}]}}}}]}}\n\n")
+    };
+    let no_id = [call("\"id\":\"\","), call("\"id\":\"\",").replace("{}", "[]"), DONE.into()].concat();
+    let ids = [call("\"id\":\"a\","), call("\"id\":\"b\","), DONE.into()].concat();
+    for input in [no_id, ids] {
+        let ran = run_with("message", &[], &input);
+        let due = "quirk C15: another tool call came under an index already in use (1 time)";
+        assert!(ran.err.contains(due), "{input}: {}", ran.err);
+    }
+}
+
+#[test]
+fn sse_names_what_was_cut() {
+    let (line, event) = ("the stream ended inside a line", "the stream ended inside an event");
+    let dropped = "the last block has no blank line after it, and was dropped (--flush prints it)";
+    let long = "quirk F11: an event ID over the limit was ignored (1 time; --max-id-len raises the limit)";
+    let (id, flush) = (&["--max-id-len", "3"][..], &["--flush"][..]);
+    for (tail, options, due, status) in [
+        ("", &[][..], &[][..], 0),
+        ("dat", &[], &[line], 3),
+        ("dat", flush, &[line], 3),
+        (": pin", &[], &[line], 3),
+        (": pin", flush, &[], 0),
+        ("foo", &[], &[line], 3),
+        ("retry: 5", &[], &[event], 3),
+        ("retry: 5", flush, &[], 0),
+        ("data: x", &[], &[dropped], 3),
+        ("data: x\n", &[], &[dropped], 3),
+        ("data: x\n", flush, &[], 0),
+        ("data: x\nda", &[], &[dropped], 3),
+        ("event: x\n", &[], &[event], 3),
+        ("event: x\n", flush, &[event], 3),
+        ("id: 1\n", &[], &[event], 3),
+        ("id: 1", &[], &[event], 3),
+        ("id: 12345", id, &[event], 3),
+        ("id: 12345\n", id, &[event], 3),
+        ("id: 12345\n\n", id, &[long], 3),
+        ("id: 12345\ndata: x\n\n", id, &[long], 3),
+        ("id: 123\n\n", id, &[], 0),
+    ] {
+        for size in ["1", "100000"] {
+            let ran = run_with("sse", &[options, &["--read-size", size]].concat(), &["data: a\n\n", tail].concat());
+            let lines: Vec<&str> =
+                ran.err.lines().map(|line| line.strip_prefix("deltawire: ").expect("ours")).collect();
+            assert_eq!((lines, ran.status), (due.to_vec(), status), "{tail:?} at {size}");
+            if status == 3 && options.is_empty() {
+                let finished = DONE.split_inclusive("\n\n").next().expect("an event");
+                assert_eq!(run_with("message", &[], &[finished, tail].concat()).status, 3, "{tail:?}");
+            }
+        }
+    }
+    // Alone it is a stream that was cut, unless it is none.
+    for (tail, first, status) in
+        [("dat", line, 3), (": pin", line, 3), ("foo", "no event stream", 4), ("<p", "no event", 4)]
+    {
+        let ran = run_with("sse", &[], tail);
+        assert!(ran.status == status && said(&ran.err)[0].starts_with(first), "{tail}: {ran:?}");
+        assert_eq!(run_with("message", &[], tail).status, status, "{tail}");
     }
 }
 

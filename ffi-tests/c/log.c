@@ -255,7 +255,6 @@ static uint32_t finish_code(const item *it)
 
 static void put_line(logbook *log, const item *it)
 {
-    static const char *const limits[] = {"?", "TooManyChoices", "TooManyCalls", "BadIndex"};
     text *out = &log->lines;
     size_t before = out->len;
     switch (it->kind) {
@@ -348,7 +347,8 @@ static void put_line(logbook *log, const item *it)
         break;
     case KIND(LIMIT):
         text_str(out, "stop ");
-        text_str(out, limits[it->code < 4 ? it->code : 0]);
+        text_str(out, deltawire_limit_name(it->code));
+        if (it->choice != UINT32_MAX) put_number(out, " of ", it->choice);
         put_number(out, " at ", it->start);
         break;
     case KIND(QUIRK):

@@ -101,6 +101,9 @@ static void names(void)
     static const char *const pendings[] = {"Nothing", "Event", "Json", "Line"};
     static const char *const faults[] = {"UnexpectedEnd", "UnexpectedByte", "TrailingBytes", "TooDeep", "BadNumber",
                                          "BadLiteral", "BadEscape", "RawControl", "IllFormedUtf8"};
+    static const char *const finishes[] = {"?", "other", "stop", "length", "tool_calls", "content_filter", "function_call",
+                                           "error", "?"};
+    static const char *const limits_of[] = {"?", "TooManyChoices", "TooManyCalls", "BadIndex", "TooLong", "?"};
     uint32_t i, known;
     CHECK(deltawire_version() == DELTAWIRE_VERSION);
     CHECK(deltawire_abi() == DELTAWIRE_ABI);
@@ -120,6 +123,8 @@ static void names(void)
     for (i = 0; i < 4; i++) CHECK_OF(pendings[i], strcmp(deltawire_pending_name(i), pendings[i]) == 0);
     CHECK(strcmp(deltawire_verdict_name(0), "?") == 0 && strcmp(deltawire_media_name(0), "?") == 0);
     CHECK(strcmp(deltawire_protocol_name(0), "?") == 0 && strcmp(deltawire_pending_name(4), "?") == 0);
+    for (i = 0; i < 9; i++) CHECK_OF(finishes[i], strcmp(deltawire_finish_name(i), finishes[i]) == 0);
+    for (i = 0; i < 6; i++) CHECK_OF(limits_of[i], strcmp(deltawire_limit_name(i), limits_of[i]) == 0);
     for (i = 0; i < 9; i++) CHECK_OF(faults[i], strcmp(deltawire_fault_name(i + 1), faults[i]) == 0);
     for (known = 0; deltawire_quirk_code(known); known++) {
         const char *code = deltawire_quirk_code(known), *name = deltawire_quirk_name(known);

@@ -75,14 +75,8 @@ std::string malformed_line(const At &at, std::string_view text, std::string_view
 }
 template <class At>
 std::string limit_line(const At &at) {
-    const char *what = "?";
-    switch (at.limit()) {
-    case deltawire::limit::choices: what = "TooManyChoices"; break;
-    case deltawire::limit::tool_calls: what = "TooManyCalls"; break;
-    case deltawire::limit::index: what = "BadIndex"; break;
-    case deltawire::limit::length: break;
-    }
-    return std::string("stop ") + what + " at " + std::to_string(at.start());
+    const std::string of = at.choice() == UINT32_MAX ? "" : " of " + std::to_string(at.choice());
+    return "stop " + std::string(to_string(at.limit())) + of + " at " + std::to_string(at.start());
 }
 inline std::string audio_line(const std::string &word, const deltawire::value &audio) {
     std::string line =

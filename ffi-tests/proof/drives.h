@@ -432,7 +432,8 @@ static void drive_tables(size_t cut) {
     for (uint32_t n = 0; n < 2 * DELTAWIRE_QUIRKS; n++) {
         note_name(deltawire_quirk_code(n)), note_name(deltawire_quirk_name(n)), note_name(deltawire_quirk_text(n));
         note_name(deltawire_event_name(n)), note_name(deltawire_verdict_name(n)), note_name(deltawire_media_name(n)),
-            note_name(deltawire_protocol_name(n)), note_name(deltawire_pending_name(n)), note_name(deltawire_fault_name(n));
+            note_name(deltawire_protocol_name(n)), note_name(deltawire_pending_name(n)), note_name(deltawire_fault_name(n)), note_name(deltawire_finish_name(n)),
+            note_name(deltawire_limit_name(n));
     }
     note(deltawire_version()), note(deltawire_abi());
     note(deltawire_block_size(NULL, cut)), note(deltawire_message_size(NULL, cut));

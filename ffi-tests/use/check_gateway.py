@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check_gateway.py GATEWAY DELTAWIRE FILE...: every byte goes through, but for what was to be left out."""
 import http.client
+import itertools
 import json
 import re
 import subprocess
@@ -18,12 +19,13 @@ HOLD = 32768  # more than the gateway holds, less than the long event below
 def without_usage(body):
     """The stream without the events that are nothing but usage; how many those were."""
     out, gone = [], 0
-    for block in BLOCK.findall(body):
+    for nth, block in enumerate(BLOCK.findall(body)):
         # Comments before an event are frames of their own; inside, they are part of it.
         before = LEADING.match(block).group()
         out.append(before)
         block = block[len(before) :]
-        lines = block.splitlines()
+        # A byte order mark belongs to the first frame.
+        lines = (block if nth else block.removeprefix(b"\xef\xbb\xbf")).splitlines()
         data = [line[5:] for line in lines if line.startswith(b"data:")]
         odd = any(line.startswith((b":", b"retry")) for line in lines)
         drop = False
@@ -76,6 +78,13 @@ def variants(bodies):
     # Not streams: nothing may be cut out of them.
     made["array.json"] = b'[{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]},\n' + usage + b"]\n"
     made["lines.ndjson"] = b'{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n' + usage + b"\n"
+    made["lines-done.ndjson"] = chunk[6:-1] * 3 + finish[6:-1] + usage + b"\n[DONE]\n"
+    made["lines-crlf.ndjson"] = made["lines-done.ndjson"].replace(b"\n", b"\r\n")
+    # A byte order mark is no part of the first field's name.
+    mark = b"\xef\xbb\xbf"
+    made["mark.sse"] = mark + events[0] + chunk + finish + done  # goes
+    made["mark.crlf"] = made["mark.sse"].replace(b"\n", b"\r\n")
+    made["mark-body.json"] = mark + made["array.json"]
     return made
 
 
@@ -174,24 +183,30 @@ def main():
                     broken += 1
 
     # An event that has come is on its way before the next one comes.
+    stalls = [("weather.sse", None), ("lines-done.ndjson", 1), ("lines-crlf.ndjson", 1), ("lines-done.ndjson", 4)]
     for gateway in (plain, drop):
-        body = bodies["weather.sse"]
-        lines = body.splitlines(keepends=True)
-        half = b"".join(lines[: len(lines) // 4 * 2])
-        client = http.client.HTTPConnection("127.0.0.1", gateway.port, timeout=8)
-        client.request("GET", f"/weather.sse?flush=lines&stall={len(lines) // 4 * 2}")
-        answer = client.getresponse()
-        got = b""
-        while len(got) < len(half):
-            got += answer.read1(len(half) - len(got))
-        check(got == half, "the first half")
-        direct = http.client.HTTPConnection("127.0.0.1", upstream, timeout=8)
-        direct.request("GET", "/release")
-        got += answer.read()
-        check(got == (body if gateway is plain else without_usage(body)[0]), "the second half")
-        gateway.report()
-        direct.close()
-        client.close()
+        for (name, lines), flush in itertools.product(stalls, ("lines", "bytes")):
+            body = bodies[name]
+            all_lines = body.splitlines(keepends=True)
+            lines = lines or len(all_lines) // 4 * 2
+            half = b"".join(all_lines[:lines])
+            client = http.client.HTTPConnection("127.0.0.1", gateway.port, timeout=8)
+            client.request("GET", f"/{name}?flush={flush}&stall={lines if flush == 'lines' else len(half)}")
+            answer = client.getresponse()
+            got = b""
+            try:
+                while len(got) < len(half):
+                    got += answer.read1(len(half) - len(got))
+            except TimeoutError:
+                pass
+            check(got == half, f"the first half of {name} by {flush}: {got[-40:]}")
+            direct = http.client.HTTPConnection("127.0.0.1", upstream, timeout=8)
+            direct.request("GET", "/release")
+            got += answer.read() if len(got) == len(half) else b""
+            check(got == (body if gateway is plain else without_usage(body)[0]), f"the second half of {name} by {flush}")
+            gateway.report()
+            direct.close()
+            client.close()
 
     # Many at once.
     def one(nth, results):

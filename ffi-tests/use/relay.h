@@ -85,7 +85,7 @@ static int relay_release(struct relay *r, uint64_t n, int pass) {
 
 /* A frame is over. A chunk with usage and without choices is what `stream_options.include_usage` brings. Whatever else
  * the frame has, an error or an ID for reconnecting, must go on. Nor is anything cut out of a JSON body: a frame of an
- * event stream begins with a field's name, after the line end of the frame before. */
+ * event stream begins with a field's name, after blank lines at most. A byte order mark belongs to the first frame. */
 static int relay_frame(struct relay *r, const deltawire_event *e) {
     const uint64_t usage = DELTAWIRE_MASK(DELTAWIRE_EV_CHUNK) | DELTAWIRE_MASK(DELTAWIRE_EV_USAGE);
     const uint64_t about = DELTAWIRE_MASK(DELTAWIRE_EV_FRAME) | DELTAWIRE_MASK(DELTAWIRE_EV_PAYLOAD) |
@@ -97,6 +97,7 @@ static int relay_frame(struct relay *r, const deltawire_event *e) {
         if (!relay_release(r, e->start - r->sent, 1)) return 0;
         from = r->held.ptr + r->held.at;
         to = from + (e->end - e->start);
+        if (e->start == 0 && to - from > 3 && memcmp(from, "\xEF\xBB\xBF", 3) == 0) from += 3;
         while (from < to && (*from == '\n' || *from == '\r')) from++;
         if (from < to && (*from | 0x20) >= 'a' && (*from | 0x20) <= 'z') {
             r->dropped++;
@@ -209,16 +210,10 @@ static void relay_free(struct relay *r) {
     bytes_free(&r->held);
 }
 
-static const char *relay_finish_name(uint32_t finish) {
-    static const char *const names[] = {"-",          "other",          "stop",          "length",
-                                        "tool_calls", "content_filter", "function_call", "error"};
-    return names[finish < sizeof names / sizeof *names ? finish : 1];
-}
-
 static void relay_report(const struct relay *r, FILE *out) {
     fprintf(out, "bytes=%llu frames=%llu dropped=%llu dropped_bytes=%llu block=%lu finish=%s errors=%llu",
             (unsigned long long)r->seen, (unsigned long long)r->frames, (unsigned long long)r->dropped,
-            (unsigned long long)r->dropped_bytes, (unsigned long)r->block, relay_finish_name(r->finish),
+            (unsigned long long)r->dropped_bytes, (unsigned long)r->block, r->finish ? deltawire_finish_name(r->finish) : "-",
             (unsigned long long)r->errors);
     if (r->has_usage)
         fprintf(out, " usage=%llu+%llu", (unsigned long long)r->usage.prompt, (unsigned long long)r->usage.completion);

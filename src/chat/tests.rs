@@ -104,7 +104,7 @@ impl Told {
             self.delta(&message.view().unwrap());
         }
         self.text("text", choice.text());
-        self.0.extend(choice.finish_reason().map(|reason| format!("finish = {} {:?}", reason.text(), reason.kind())));
+        self.0.extend(choice.finish_reason().map(|reason| format!("finish = {reason} {:?}", reason.kind())));
         self.text("native_finish", choice.native_finish_reason());
         if let Some(logprobs) = choice.logprobs() {
             assert_eq!(logprobs.value().raw(), choice.get("logprobs").unwrap().raw());

@@ -87,7 +87,7 @@ impl<T: Rows + ?Sized> Sink for LogSink<'_, T> {
                 Some(chunk) => self.log.chunk(self.buffer, chunk),
                 None => Ok(()),
             },
-            Kind::Limit => return self.limit(Error::from_number(delta.code, context.start)),
+            Kind::Limit => return self.limit(Error::from_number(delta.code, delta.choice, context.start)),
             _ => match Update::of(delta, context.payload()) {
                 Some(update) => self.log.put(self.buffer, delta.choice, &update),
                 None => Ok(()),
@@ -129,7 +129,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let update = match kind {
             Kind::Chunk => return self.head(buffer, some(text), some(aux), number),
             Kind::Limit => {
-                return Error::from_number(code, record.start).map_or(Ok(()), |error| self.limit(&error));
+                return Error::from_number(code, choice, record.start).map_or(Ok(()), |error| self.limit(&error));
             }
             Kind::ToolCall => Some(Update::Call(CallUpdate {
                 call,

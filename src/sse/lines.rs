@@ -122,13 +122,17 @@ enum At {
 /// How the line before ended, as far as that is known: a LF may follow a CR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// By a LF alone or by a CR alone; or no line ended yet.
+    /// By a LF alone; or no line ended yet.
     Alone,
     /// By CR LF.
     CrLf,
+    /// By a CR alone.
+    LoneCr,
     /// By a CR, to which a LF that comes next belongs.
     Cr,
-    /// The same, and the line before that one ended in CR LF: a LF is to be expected.
+    /// The same, and the line before that one ended in a CR alone: no LF is expected.
+    CrBehindCr,
+    /// The same, and the line before that one ended in CR LF: a LF is expected.
     CrBehindCrLf,
 }
 
@@ -139,6 +143,7 @@ impl Ended {
         match (cr, self) {
             (false, _) => Ended::Alone,
             (true, Ended::CrLf) => Ended::CrBehindCrLf,
+            (true, Ended::LoneCr) => Ended::CrBehindCr,
             (true, _) => Ended::Cr,
         }
     }
@@ -147,8 +152,8 @@ impl Ended {
     #[inline]
     fn before(self, lf: bool) -> Ended {
         match (self, lf) {
-            (Ended::Cr | Ended::CrBehindCrLf, true) => Ended::CrLf,
-            (Ended::Cr | Ended::CrBehindCrLf, false) => Ended::Alone,
+            (Ended::Cr | Ended::CrBehindCr | Ended::CrBehindCrLf, true) => Ended::CrLf,
+            (Ended::Cr | Ended::CrBehindCr | Ended::CrBehindCrLf, false) => Ended::LoneCr,
             (ended, _) => ended,
         }
     }
@@ -285,12 +290,25 @@ impl Lines {
     }
 
     /// Bytes that were given out in the last piece, of an unknown line, are to be given again from some place on: the
-    /// machine is in the middle of that line.
+    /// machine is in the middle of that line. `before` is how the line before it ended.
     #[inline]
-    pub(crate) fn stay_in_unknown(&mut self) {
+    pub(crate) fn stay_in_unknown(&mut self, before: Ended) {
         self.begin(Field::Unknown, At::Value);
-        self.fresh = false;
-        self.ended = Ended::Alone;
+        (self.fresh, self.ended) = (false, before);
+    }
+
+    /// How the line before ended.
+    #[inline]
+    pub(crate) fn ended(&self) -> Ended {
+        self.ended
+    }
+
+    /// A line ended that lasts no longer than itself: a LF behind its CR is expected, unless a CR alone ended the line before.
+    #[inline]
+    pub(crate) fn expect_lf(&mut self) {
+        if self.ended == Ended::Cr {
+            self.ended = Ended::CrBehindCrLf;
+        }
     }
 
     /// Bytes of a line that has not ended were taken.
@@ -326,10 +344,10 @@ impl Lines {
     /// A CR ended the line before.
     #[inline]
     pub(crate) fn is_after_cr(&self) -> bool {
-        matches!(self.ended, Ended::Cr | Ended::CrBehindCrLf)
+        matches!(self.ended, Ended::Cr | Ended::CrBehindCr | Ended::CrBehindCrLf)
     }
 
-    /// A CR ended the line before, and the one before that ended in CR LF.
+    /// A CR ended the line before, and a LF is expected behind it.
     #[inline]
     pub(crate) fn expects_lf(&self) -> bool {
         self.ended == Ended::CrBehindCrLf

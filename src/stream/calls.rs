@@ -54,7 +54,7 @@ impl<H: Handler + ?Sized> Calls<'_, H> {
     fn other(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
         match delta.kind {
             Kind::Limit => {
-                let error = Error::from_number(delta.code, context.start);
+                let error = Error::from_number(delta.code, delta.choice, context.start);
                 error.map_or(Put::Go, |error| put_of(self.0.limit(&error)))
             }
             Kind::Quirk => {

@@ -554,7 +554,8 @@ impl Emitter {
     ) -> Result<(), Full> {
         if stage <= Stage::Limit {
             if let Some(error) = self.limit {
-                let limit = Delta { code: error.number(), ..Delta::new(Kind::Limit) };
+                let choice = error.choice().unwrap_or(u32::MAX);
+                let limit = Delta { choice, code: error.number(), ..Delta::new(Kind::Limit) };
                 self.frames.add(Kind::Limit);
                 self.put(context, limit, Stage::Limit, sink)?;
             }

@@ -63,7 +63,7 @@ impl fmt::Display for Verdict {
 }
 
 /// What was left when the stream ended: whatever began and did not end. Nothing is emitted for it; its bytes are in the last
-/// [`Frame`](super::Frame).
+/// [`Frame`](super::Frame). Of what is [no event stream](Verdict::NotAStream) no line, event or JSON began: nothing is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -311,7 +311,7 @@ impl Facts {
             choices_finished: self.finished.len(),
             api_error: self.failed != Failed::No,
             body,
-            pending: self.pending,
+            pending: if verdict == Verdict::NotAStream { Pending::Nothing } else { self.pending },
             malformed: self.malformed,
             too_long: self.too_long,
             replaced: 0,
@@ -494,6 +494,10 @@ mod tests {
                     (expected, sniff.media().filter(|_| expected))
                 );
             }
+        }
+        for pending in [Pending::Event, Pending::Json, Pending::Line] {
+            let left = |sniff| end(false, |facts| (facts.sniff, facts.pending) = (sniff, pending)).pending;
+            assert_eq!((left(Sniff::Gzip), left(Sniff::default())), (Pending::Nothing, pending));
         }
         for (lines, text) in [(Lines::Unknown, true), (Lines::Comments, true), (Lines::Fields, false)] {
             let end = end(false, |facts| (facts.lines, facts.plain) = (lines, Plain::Text));

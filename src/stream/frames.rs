@@ -1,11 +1,13 @@
 //! Frames: the stream on the wire, cut where events end.
 //!
 //! Each byte lies in exactly one frame, in order, so that a gateway can forward, drop or replace the bytes of an event. A frame
-//! begins where the one before ended, and ends where a block does, or a comment that stands outside of one.
+//! begins where the one before ended, and ends where a block does, or a comment that stands outside of one. JSON without a
+//! field ends with its line; where more JSON follows on the line, before that.
 //!
 //! A frame that ends in a CR waits for the next byte if the line before ended in CR LF: a LF there belongs to it, and who
 //! forwards frames is not to keep that back from a client that waits for it. Elsewhere the frame ends at the CR, at once, so
-//! that streams whose lines end in CR are forwarded without delay.
+//! that streams whose lines end in CR are forwarded without delay. A line of JSON has no line before it to go by if it is the
+//! first: its frame waits at a CR unless the line before ended in a CR alone.
 
 use super::machine::Machine;
 use crate::delta::Kind;
@@ -75,7 +77,7 @@ impl Frames {
         self.kinds |= kind.bit();
     }
 
-    /// Before a step's result is emitted: the frame of an earlier block that produced no event.
+    /// Before a step's result is emitted: the frame of an earlier block that produced no event, or of JSON whose line ended.
     #[inline]
     pub fn before<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>) -> Option<Frame> {
         if machine.silent() <= self.start {

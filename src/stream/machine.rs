@@ -19,7 +19,20 @@ use crate::sse::{Field, Lines, Piece};
 use crate::{Limits, Quirk, QuirkSet, Storage};
 
 /// How far the end of a line is looked for behind a raw JSON value; in one that is longer, as far as it is long.
-const NEAR: usize = 64;
+const NEAR: usize = 24;
+
+/// Space inside a line, as JSON has it.
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// The longest [`Line::NextDone`]: `[DONE]` and as many blanks as there are bits to keep them in.
+const NEXT_DONE: usize = DONE.len() + 64;
+
+/// The bit of a tab that is this byte of a [`Line::NextDone`].
+fn tab(at: usize) -> u64 {
+    1u64.wrapping_shl(at.saturating_sub(DONE.len()) as u32)
+}
 
 /// The current block of lines.
 #[derive(Clone, Debug, Default)]
@@ -60,12 +73,14 @@ pub(super) enum Line {
     ErrorColon,
     /// Unknown; so many bytes of `[DONE]` so far. `SPACED` after a `[` and space.
     Bracket(u8),
-    /// A further `data` line, behind a payload that is whole; so many bytes of `[DONE]` so far, and nothing else.
+    /// A further `data` line, behind a payload that is whole; so many bytes of `[DONE]` and blanks so far, and nothing else.
     NextDone(u8),
     /// In a raw JSON value.
     Raw,
-    /// Behind a raw JSON value.
+    /// Behind a raw JSON value, whose frame lasts up to here.
     AfterRaw,
+    /// Behind a raw JSON value, or beside an array's brackets and commas: where a frame begins.
+    BetweenRaw,
     /// Something else behind it.
     Junk,
 }
@@ -76,6 +91,8 @@ pub(super) enum After {
     Nothing,
     /// The event was delivered: forget it.
     Release,
+    /// The same; its frame lasts as long as its line.
+    Line,
     /// A staged comment was delivered: forget that.
     Unstage,
     /// Bytes behind a sound payload, in the storage, are to be delivered.
@@ -112,7 +129,7 @@ pub struct Machine<const SLOTS: usize = 2> {
     pub(super) silent_next: u64,
     pub(super) line: Line,
     pub(super) block: Block,
-    /// The reconnection time so far, on a [`Line::Retry`].
+    /// The reconnection time so far, on a [`Line::Retry`]. On a [`Line::NextDone`] a bit for each blank that is a tab.
     pub(super) retry: u64,
     /// Inside a raw JSON array: its elements are values of their own.
     pub(super) in_array: bool,
@@ -211,12 +228,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.name.of(window, store)
     }
 
-    /// Whether the block of what was found last is over, or there was none.
+    /// Whether the frame of what was found last is over: its block ended, or there was none.
     pub(crate) fn closed(&self) -> bool {
         match self.after {
             After::Release | After::Done => true,
             After::Unstage => !self.block.open,
-            After::Nothing | After::Trailing(_) => false,
+            After::Nothing | After::Line | After::Trailing(_) => false,
         }
     }
 
@@ -234,7 +251,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// The quirks of the event found last.
     pub(crate) fn quirks(&self) -> QuirkSet {
         match self.after {
-            After::Release | After::Trailing(_) | After::Done => self.block.quirks,
+            After::Release | After::Line | After::Trailing(_) | After::Done => self.block.quirks,
             After::Nothing | After::Unstage => QuirkSet::EMPTY,
         }
     }
@@ -311,7 +328,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.line_start = self.offset.saturating_add(at as u64);
             }
             let saved = (self.block.raw || self.kept.has_data()).then(|| self.lines.clone());
-            let piece = if matches!(self.line, Line::Raw | Line::AfterRaw) && self.lines.in_line() {
+            let ended = self.lines.ended();
+            let in_raw = matches!(self.line, Line::Raw | Line::AfterRaw | Line::BetweenRaw);
+            let piece = if in_raw && self.lines.in_line() {
                 // There may be many values in what is left of the line: do not look for its end at each of them.
                 let so_far = if self.line == Line::Raw { self.kept.data_len() } else { 0 };
                 let mut near = rest.get(..NEAR.max(so_far)).unwrap_or(rest);
@@ -328,7 +347,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Next::Go => continue,
                 Next::Found(found) => (end, found),
                 Next::Within(consumed, found) => {
-                    self.lines.stay_in_unknown();
+                    self.lines.stay_in_unknown(ended);
                     (consumed, found)
                 }
                 Next::Again(found) => {
@@ -396,7 +415,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     pub(super) fn begin<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
         match core::mem::replace(&mut self.after, After::Nothing) {
             After::Nothing => None,
-            After::Release => {
+            After::Release | After::Line => {
                 self.block = Block::default();
                 store.shrink(self.kept.lasting());
                 None
@@ -506,6 +525,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                         self.block.quirks.insert(Quirk::SeveralValues);
                         return Next::Again(self.dispatch(store, window, self.line_start, false));
                     }
+                    self.retry = 0;
                     Line::NextDone(0)
                 }
                 Field::Data => Line::Payload,
@@ -560,7 +580,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.data_is_whole(store, window)
     }
 
-    /// A piece of a further `data` line behind a payload that is whole: `matched` bytes of `[DONE]` came before it.
+    /// A piece of a further `data` line behind a payload that is whole: `matched` bytes of `[DONE]` and blanks came before it.
     fn next_done<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -569,10 +589,30 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         start: usize,
         matched: u8,
     ) -> Next {
-        let (before, rest) = DONE.split_at_checked(usize::from(matched)).unwrap_or_default();
-        if !rest.starts_with(piece.value) || piece.last && rest.len() != piece.value.len() {
+        let (mut longer, mut tabs) = (usize::from(matched), self.retry);
+        let is_next = piece.value.iter().all(|byte| {
+            let fits = match DONE.get(longer) {
+                Some(expected) => byte == expected,
+                None => is_space(*byte) && longer < NEXT_DONE,
+            };
+            if *byte == b'\t' {
+                tabs |= tab(longer);
+            }
+            longer = longer.saturating_add(1);
+            fits
+        });
+        if !is_next || piece.last && longer < DONE.len() {
             // It is more of the payload.
             self.line = Line::Payload;
+            let mut before = [b' '; NEXT_DONE];
+            for (at, byte) in before.iter_mut().enumerate() {
+                match DONE.get(at) {
+                    Some(done) => *byte = *done,
+                    None if self.retry & tab(at) != 0 => *byte = b'\t',
+                    None => {}
+                }
+            }
+            let before = before.get(..usize::from(matched)).unwrap_or(&[]);
             let held = Piece { value: before, first: true, last: false, ..piece };
             let fits = before.is_empty() || self.kept.data(store, window, &held, 0).is_ok();
             let piece = Piece { first: before.is_empty(), ..piece };
@@ -581,7 +621,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 false => Next::Found(self.too_long()),
             };
         }
-        self.line = Line::NextDone(matched.saturating_add(piece.value.len() as u8));
+        (self.line, self.retry) = (Line::NextDone(longer as u8), tabs);
         if !piece.last {
             return Next::Go;
         }

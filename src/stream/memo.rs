@@ -151,6 +151,7 @@ impl Framing {
             tail: tail.len() as u8,
             ended: match tail {
                 b"\r\n\r" => Ended::CrBehindCrLf,
+                b"\r\r" => Ended::CrBehindCr,
                 [.., b'\r'] => Ended::Cr,
                 _ => Ended::Alone,
             },

@@ -169,7 +169,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let between = match self.after {
             After::Release => true,
             After::Nothing => !self.block.open,
-            After::Unstage | After::Trailing(_) | After::Done => false,
+            After::Line | After::Unstage | After::Trailing(_) | After::Done => false,
         };
         between
             && self.lines.is_at_start()

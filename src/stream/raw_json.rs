@@ -7,7 +7,7 @@
 use super::config::{Framing, Payload};
 use super::end::{Lines, Plain, DONE};
 use super::found::Found;
-use super::machine::{Block, Ending, Line, Machine, Next};
+use super::machine::{is_space, After, Block, Ending, Line, Machine, Next};
 use crate::chat::read::is_error_as_body;
 use crate::sse::{Field, Held, Piece};
 use crate::visits::visit;
@@ -15,11 +15,6 @@ use crate::{Quirk, Storage};
 
 /// After a `[` and space: no `[DONE]` any more.
 const SPACED: u8 = u8::MAX;
-
-/// Space inside a line, as JSON has it.
-pub(crate) fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t')
-}
 
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// A line that is no field of an event stream.
@@ -42,6 +37,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 if self.data_is_open(store, window) {
                     self.block.quirks.insert(Quirk::ContinuedPayload);
                     Line::Payload
+                } else if self.block.balance.is_whole() {
+                    // A field named `error` would begin the next event.
+                    Line::ErrorName(0)
                 } else {
                     Line::Skip
                 }
@@ -62,7 +60,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                             return Next::Found(self.too_long());
                         }
                         let closes = self.block.balance.feed(piece.value);
-                        return self.raw_too_long(closes, piece.value.len(), start, piece.last);
+                        return self.raw_too_long(closes, start);
                     }
                 }
                 Line::ErrorName(_) => {
@@ -134,10 +132,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             match self.line {
                 Line::Lead | Line::Space if is_space(byte) => self.line = Line::Space,
                 Line::Lead | Line::Space if self.in_array && matches!(byte, b',' | b']') => {
-                    self.line = Line::AfterRaw;
+                    self.line = Line::BetweenRaw;
                     continue;
                 }
-                Line::Lead | Line::Space | Line::AfterRaw if byte == b'{' => {
+                Line::Lead | Line::Space | Line::BetweenRaw if byte == b'{' => {
                     self.begin_raw(start.saturating_add(at));
                     continue;
                 }
@@ -150,12 +148,18 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     self.line = Line::Skip;
                     continue;
                 }
-                Line::AfterRaw if is_space(byte) => {}
+                Line::AfterRaw | Line::BetweenRaw if is_space(byte) => {}
                 Line::ErrorName(_) => {
                     self.error_name(byte);
                     if self.line == Line::Skip {
                         continue;
                     }
+                }
+                Line::ErrorColon if self.kept.has_data() => {
+                    // An event came before, without a blank line.
+                    self.block.quirks.insert(Quirk::SeveralValues);
+                    let found = self.dispatch(store, window, self.line_start, false);
+                    return Next::Within(start.saturating_add(at), found);
                 }
                 Line::ErrorColon => {
                     self.open();
@@ -177,7 +181,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     // An array of nothing.
                     self.begin_array();
                     self.in_array = false;
-                    self.line = Line::AfterRaw;
+                    self.line = Line::BetweenRaw;
                 }
                 Line::Bracket(6) if is_space(byte) => {}
                 Line::Bracket(n) => {
@@ -187,16 +191,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     }
                     self.line = Line::Bracket(n.saturating_add(1));
                 }
-                Line::AfterRaw if self.in_array && byte == b',' => {}
-                Line::AfterRaw if self.in_array && byte == b']' => self.in_array = false,
+                Line::AfterRaw | Line::BetweenRaw if self.in_array && byte == b',' => {}
+                Line::AfterRaw | Line::BetweenRaw if self.in_array && byte == b']' => self.in_array = false,
                 Line::AfterRaw => {
+                    // Another value, or something else: the frame of the one before ends here.
+                    self.line = Line::BetweenRaw;
+                    let here = start.saturating_add(at);
+                    self.silent = self.offset.saturating_add(here as u64);
+                    return Next::Within(here, Found::NeedMore);
+                }
+                Line::BetweenRaw => {
                     self.begin_at(start.saturating_add(at));
                     self.line = Line::Junk;
                     continue;
                 }
                 Line::Raw => {
                     let rest = bytes.get(at..).unwrap_or(&[]);
-                    return self.raw(store, window, rest, start.saturating_add(at), last);
+                    return self.raw(store, window, rest, start.saturating_add(at));
                 }
                 Line::Payload | Line::Junk => {
                     let rest = bytes.get(at..).unwrap_or(&[]);
@@ -227,6 +238,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.open();
                 self.block.quirks.insert(Quirk::BareDone);
                 self.kept.end();
+                self.lines.expect_lf();
                 // With the byte that ends the line, unless the stream ended there.
                 let line_end = end.saturating_add(usize::from(self.ending == Ending::Open));
                 self.index.frame = (self.line_start, self.offset.saturating_add(line_end as u64));
@@ -245,7 +257,18 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Line::Junk => {
                 let end = self.offset.saturating_add(end as u64);
                 self.line = Line::Skip;
-                Next::Found(self.dispatch(store, window, end, false))
+                let found = self.dispatch(store, window, end, false);
+                if self.ending == Ending::Open {
+                    // The next step sees the end of its frame, behind the end of the line.
+                    self.stays_in_line();
+                    self.lines.expect_lf();
+                    self.silent_next = end.saturating_add(1);
+                }
+                Next::Found(found)
+            }
+            Line::AfterRaw | Line::BetweenRaw if self.ending == Ending::Open && !self.waits() => {
+                self.lines.expect_lf();
+                self.silence(self.offset.saturating_add(end as u64).saturating_add(1))
             }
             _ => Next::Go,
         }
@@ -294,18 +317,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Bytes of a raw JSON value.
-    fn raw<S: Storage + ?Sized>(
-        &mut self,
-        store: &mut S,
-        window: &[u8],
-        bytes: &[u8],
-        start: usize,
-        last: bool,
-    ) -> Next {
+    fn raw<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], bytes: &[u8], start: usize) -> Next {
         let closes = self.block.balance.feed(bytes);
         let value = closes.and_then(|len| bytes.get(..len)).unwrap_or(bytes);
         if !self.add(store, window, value, false, start) {
-            return self.raw_too_long(closes, bytes.len(), start, last);
+            return self.raw_too_long(closes, start);
         }
         if closes.is_none() {
             return Next::Go;
@@ -318,10 +334,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Next::Go;
         }
         let found = self.dispatch(store, window, frame_end, false);
-        if last && value.len() == bytes.len() {
-            Next::Found(found)
-        } else {
-            Next::Within(end, found)
+        self.stays_in_line();
+        Next::Within(end, found)
+    }
+
+    /// The frame of what was found lasts as long as its line.
+    fn stays_in_line(&mut self) {
+        if self.after == After::Release {
+            self.after = After::Line;
         }
     }
 
@@ -349,24 +369,25 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         piece.field != Field::Unknown || !is_blank
     }
 
-    /// What follows the raw JSON value that waited is known: its event.
+    /// What follows the raw JSON value that waited is known: its event. Its frame lasts up to the line that follows, or the end
+    /// of the stream.
     pub(super) fn raw_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
-        let end = self.block.start.saturating_add(self.block.scanned.into());
-        self.dispatch(store, window, end, false)
+        let start = self.block.start;
+        let found = self.dispatch(store, window, start.saturating_add(self.block.scanned.into()), false);
+        self.stays_in_line();
+        if self.ending == Ending::Open && self.line_start > start {
+            self.silent_next = self.line_start;
+        }
+        found
     }
 
     /// A raw JSON value is too long. It is skipped up to its end, which may be in the piece at hand.
-    fn raw_too_long(&mut self, closes: Option<usize>, len: usize, start: usize, last: bool) -> Next {
+    fn raw_too_long(&mut self, closes: Option<usize>, start: usize) -> Next {
         let found = self.too_long();
         let Some(end) = closes else { return Next::Found(found) };
         self.skipped();
-        self.silent_next = self.offset.saturating_add(start.saturating_add(end) as u64);
         self.line = Line::AfterRaw;
-        if last && end == len {
-            Next::Found(found)
-        } else {
-            Next::Within(start.saturating_add(end), found)
-        }
+        Next::Within(start.saturating_add(end), found)
     }
 
     /// A piece of a raw JSON value that is skipped, and what is behind it.
@@ -375,12 +396,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let Some(end) = self.block.balance.feed(piece.value) else { return Next::Go };
         self.skipped();
         self.line = Line::AfterRaw;
-        let behind = start.saturating_add(end);
-        let silence = self.silence(self.offset.saturating_add(behind as u64));
-        if piece.last && end == piece.value.len() {
-            silence
-        } else {
-            Next::Within(behind, Found::NeedMore)
-        }
+        Next::Within(start.saturating_add(end), Found::NeedMore)
     }
 }

@@ -201,7 +201,7 @@ fn a_handler_that_breaks_off_is_told_no_more_of_the_event() {
     let choice = |index: u32| format!("{{\"index\":{index},\"delta\":{{\"content\":\"{index}\"}}}}");
     let first = format!("data: {{\"choices\":[{},{},{}]}}\n\n", choice(0), choice(1), choice(2));
     let stream = format!("{first}data: {{\"choices\":[{}]}}\n\n", choice(5));
-    let own = crate::Error::TooManyCalls { offset: 9 };
+    let own = crate::Error::TooManyCalls { choice: 0, offset: 9 };
     for (with, due) in [
         (crate::Stop::Abort, &["0", "1", "5"][..]),
         (crate::Stop::Error(own), &["0", "1", "5"]),
@@ -233,7 +233,7 @@ fn a_handler_that_breaks_off_is_told_no_more_of_the_event() {
 fn a_handler_can_break_off_at_a_plain_text() {
     let event = |text: u32| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
     let stream: String = (0..5).map(event).collect();
-    let own = crate::Error::TooManyCalls { offset: 9 };
+    let own = crate::Error::TooManyCalls { choice: 0, offset: 9 };
     for with in [crate::Stop::Abort, crate::Stop::Error(own), crate::Stop::Pause] {
         for size in [1, 7, stream.len()] {
             let mut handler = Breaks { at: 3, with, texts: Vec::new() };

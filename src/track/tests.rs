@@ -230,12 +230,12 @@ fn a_full_table_leaves_out_what_is_new() {
     let mut tracker = Tracker::<4, 2>::new();
     let told = calls_of(&mut tracker, 0, &["i0 #a", "i1 #b", "i2 #c <x>", "i0 <1>", "i4294967295 <y>", "<2>"]);
     assert_eq!(told[..2], ["0:new0#a", "1:new1#b"]);
-    assert_eq!(told[2], "TooManyCalls { offset: 0 }");
-    assert_eq!(told[3..], ["0<1>", "BadIndex { offset: 0 }", "0<2>"]);
+    assert_eq!(told[2], "TooManyCalls { choice: 0, offset: 0 }");
+    assert_eq!(told[3..], ["0<1>", "BadIndex { choice: 0, offset: 0 }", "0<2>"]);
     for choice in 0..4 {
         calls_of(&mut tracker, choice, &["i0 <x>"]);
     }
-    assert_eq!(calls_of(&mut tracker, 4, &["i0 <x>"]), ["TooManyChoices { offset: 0 }"]);
+    assert_eq!(calls_of(&mut tracker, 4, &["i0 <x>"]), ["TooManyChoices { choice: 4, offset: 0 }"]);
 }
 
 #[test]

@@ -213,10 +213,10 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             return Taken::Keep;
         }
         if delta.choice == u32::MAX {
-            return Taken::LeftOut(Error::BadIndex { offset });
+            return Taken::LeftOut(Error::BadIndex { choice: delta.choice, offset });
         }
         let Some(place) = self.place(delta.choice) else {
-            return Taken::LeftOut(Error::TooManyChoices { offset });
+            return Taken::LeftOut(Error::TooManyChoices { choice: delta.choice, offset });
         };
         let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
         if delta.has(FLAG_WHOLE) {
@@ -488,7 +488,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     ) -> Taken {
         self.state.at_hand = None;
         if delta.number() == Some(u64::from(u32::MAX)) {
-            return Taken::LeftOut(Error::BadIndex { offset });
+            return Taken::LeftOut(Error::BadIndex { choice: delta.choice, offset });
         }
         let Some(Some(choice)) = self.tables.choices().get(place).copied() else { return Taken::Drop };
         let text = |part: Part| (!part.is_empty()).then(|| part.text(payload));
@@ -504,7 +504,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             false => self.resolve(&choice, &fragment),
         };
         let Some((slot, fate, reuses)) = resolved else {
-            return Taken::LeftOut(Error::TooManyCalls { offset });
+            return Taken::LeftOut(Error::TooManyCalls { choice: delta.choice, offset });
         };
         let opens = fate == Fate::Opens;
         if fate == Fate::ContinuesUnderAnotherId {

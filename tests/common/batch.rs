@@ -52,6 +52,36 @@ pub fn batch(config: Config, input: &[u8], cuts: &[usize], how: How) -> Logs {
     batch_with::<2>(config, input, cuts, how)
 }
 
+/// Where frames end, and how many bytes had come when that was emitted, one more at the end of the stream. `input` comes in
+/// slices of so many bytes.
+pub fn frames(input: &[u8], slice: usize) -> Vec<(usize, usize)> {
+    let (mut machine, mut tracker, mut emitter) =
+        (Machine::<2>::new(Config::default()), Tracker::<8, 32>::new(), Emitter::new());
+    let (mut store, mut records, mut scratch) = (vec![0; 4096], [Record::default(); 8], [0; 64]);
+    let (mut out, mut came) = (Vec::new(), 0);
+    for piece in input.chunks(slice).map(Some).chain([None]) {
+        came += piece.map_or(1, <[u8]>::len);
+        let mut given = piece.unwrap_or_default();
+        loop {
+            let mut sink = Records::new(&mut records, &mut scratch, Kind::Frame.bit());
+            let mut store = Movable::new(&mut store, false);
+            let (spent, outcome) = match piece {
+                Some(_) => emitter.run(&mut machine, &mut store, &mut tracker, given, 0, &mut sink),
+                None => (0, emitter.finish(&mut machine, &mut store, &mut tracker, &mut sink)),
+            };
+            let written = sink.written();
+            out.extend(records[..written].iter().map(|frame| (frame.end as usize, came)));
+            given = &given[spent..];
+            match outcome {
+                Outcome::Done => break,
+                Outcome::Full => assert!(written > 0 || spent > 0, "no progress"),
+                outcome => panic!("{outcome:?}"),
+            }
+        }
+    }
+    out
+}
+
 /// The same with a machine that remembers so many shapes.
 pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usize], how: How) -> Logs {
     let mut reader: Reader<SLOTS> = Reader {
@@ -232,9 +262,9 @@ impl<const SLOTS: usize> Reader<SLOTS> {
             Kind::Limit => {
                 let offset = start;
                 return logs.error(&match code {
-                    1 => Error::TooManyChoices { offset },
-                    2 => Error::TooManyCalls { offset },
-                    3 => Error::BadIndex { offset },
+                    1 => Error::TooManyChoices { choice, offset },
+                    2 => Error::TooManyCalls { choice, offset },
+                    3 => Error::BadIndex { choice, offset },
                     _ => panic!("a limit without a number: {record:?}"),
                 });
             }

@@ -327,7 +327,8 @@ impl Logs {
     /// A full table, an index out of range, or a quirk that is to be an error.
     pub fn error(&mut self, error: &Error) {
         self.events.line("stop");
-        self.events.word(format_args!("{} at {}", error_code(error), error.offset()));
+        let of = error.choice().map_or(String::new(), |choice| format!(" of {choice}"));
+        self.events.word(format_args!("{}{of} at {}", error_code(error), error.offset()));
     }
 
     pub fn quirks(&mut self, quirks: QuirkSet) {

@@ -43,12 +43,12 @@ pub fn payloads(bytes: &[u8]) -> Vec<Vec<u8>> {
     out
 }
 
-/// One past the bracket that closes the first one.
+/// One past the bracket that closes the first one; line ends are not part of the value.
 fn value_end(bytes: &[u8]) -> Option<usize> {
     let (mut depth, mut quoted, mut escaped) = (0, false, false);
     for (at, byte) in bytes.iter().enumerate() {
         match byte {
-            b'\n' => {}
+            b'\n' | b'\r' => {}
             _ if escaped => escaped = false,
             b'\\' if quoted => escaped = true,
             b'"' => quoted = !quoted,
@@ -61,4 +61,79 @@ fn value_end(bytes: &[u8]) -> Option<usize> {
         }
     }
     None
+}
+
+/// Where frames end, and how many bytes must have come for that to be known (one more than there are: the end of the stream),
+/// of whole buffers in which there are no fields and comments.
+pub fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let (mut out, mut at, mut in_array) = (Vec::new(), 0, false);
+    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    let is_space = |byte: &&u8| matches!(byte, b' ' | b'\t');
+    let spaces = |at: usize| at + bytes[at..].iter().take_while(is_space).count();
+    let line = |at: usize| at + bytes[at..].iter().take_while(|byte| !is_end(byte)).count();
+    // Behind the end of a line that is a frame's last: with the LF of a CR LF, unless a CR alone ended the line before.
+    let behind = |end: usize| match bytes[end..] {
+        [b'\n', ..] => (end + 1, end + 1),
+        _ if bytes[..end].iter().rfind(|byte| is_end(byte)) == Some(&b'\r') => (end + 1, end + 1),
+        [_, b'\n', ..] => (end + 2, end + 2),
+        _ => (end + 1, end + 2),
+    };
+    while at < bytes.len() {
+        // At the beginning of a line, or at the LF of a CR LF.
+        let first = spaces(at);
+        let content = &bytes[first..line(first)];
+        let has_json = match content {
+            [b'{', ..] => true,
+            [b',' | b']', ..] => in_array,
+            [b'[', ..] => match bytes.get(spaces(first + 1)) {
+                None | Some(b'{' | b']' | b'\r' | b'\n') => {
+                    in_array = true;
+                    bytes.get(spaces(first + 1)).is_some_and(|byte| !is_end(byte))
+                }
+                _ => {
+                    let end = line(first);
+                    let is_done = content.strip_prefix(b"[DONE]").is_some_and(|rest| rest.iter().all(|b| is_space(&b)));
+                    if is_done && end < bytes.len() {
+                        out.push(behind(end));
+                    }
+                    false
+                }
+            },
+            _ => false,
+        };
+        if !has_json {
+            at = line(first) + 1;
+            continue;
+        }
+        at = if content[0] == b'[' { spaces(first + 1) } else { first };
+        let mut waits = false;
+        while at < bytes.len() {
+            match bytes[at] {
+                b'\r' | b'\n' => {
+                    out.push(behind(at));
+                    at += 1;
+                    break;
+                }
+                b' ' | b'\t' => at += 1,
+                b',' if in_array => at += 1,
+                b']' if in_array => (in_array, at) = (false, at + 1),
+                _ if waits => {
+                    out.push((at, at + 1));
+                    waits = false;
+                }
+                b'{' => {
+                    let Some(end) = value_end(&bytes[at..]) else {
+                        at = bytes.len();
+                        break;
+                    };
+                    (at, waits) = (at + end, true);
+                }
+                _ => at = line(at),
+            }
+        }
+    }
+    if out.last().is_none_or(|(end, _)| *end < bytes.len()) && !bytes.is_empty() {
+        out.push((bytes.len(), bytes.len() + 1));
+    }
+    out
 }

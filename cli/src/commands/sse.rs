@@ -4,35 +4,54 @@ use crate::input::Input;
 use crate::opening::Opening;
 use crate::options;
 use crate::output::{complain, Output};
-use crate::report::{too_long_items, Failure, NO_STREAM, TRUNCATED};
+use crate::report::{pending, quirks, too_long_items, Failure, NO_STREAM, TRUNCATED};
 use deltawire::sse::{Decoder, Item, Lossy};
-use deltawire::Growing;
+use deltawire::stream::{Payload, Pending};
+use deltawire::{Config, Framing, Growing, Parser, Quirk};
 use serde_json::{json, Value as Json};
 use std::io::Write;
 
 /// What came.
-#[derive(Default)]
 struct Seen {
     opening: Opening,
     items: u64,
     too_long: u64,
     /// The last block was dropped.
     dropped: bool,
+    /// What the stream ended inside of was printed.
+    flushed: bool,
+    /// Reads the same bytes, for how they ended.
+    parser: Parser<Growing, 0, ()>,
 }
 
 pub fn run(options: &options::Sse) -> Result<u8, Failure> {
-    let mut seen = Seen::default();
+    let limits = options.reading.limits();
+    let config = Config { framing: Framing::Spec, payload: Payload::Opaque, limits, ..Config::default() };
+    let mut seen = Seen {
+        opening: Opening::default(),
+        items: 0,
+        too_long: 0,
+        dropped: false,
+        flushed: false,
+        parser: Parser::with_slots(Growing::new(), config, ()),
+    };
     match print(options, &mut seen) {
         Err(failure) if failure.is_broken_pipe() => return Ok(if seen.too_long > 0 { TRUNCATED } else { 0 }),
         printed => printed?,
     }
+    let end = seen.parser.end();
+    let is_cut = end.pending != Pending::Nothing && !seen.flushed;
     if seen.dropped {
         complain("the last block has no blank line after it, and was dropped (--flush prints it)");
+    } else if is_cut {
+        pending(&end);
     }
     too_long_items(seen.too_long);
+    quirks(|quirk| seen.parser.quirk_count(quirk).into());
     seen.opening.name_http();
+    let is_lost = seen.too_long > 0 || seen.parser.quirk_count(Quirk::LongId) > 0;
     Ok(match seen.items {
-        _ if seen.dropped || seen.too_long > 0 => TRUNCATED,
+        _ if is_cut || is_lost => TRUNCATED,
         0 => {
             complain("no event stream: nothing came that one has");
             seen.opening.name_foreign();
@@ -48,6 +67,8 @@ fn print(options: &options::Sse, seen: &mut Seen) -> Result<(), Failure> {
     let mut decoder = Decoder::with_limits(Growing::new(), options.reading.limits());
     while let Some(mut slice) = input.next()? {
         seen.opening.add(slice);
+        let mut same = slice;
+        while let Ok(Some(_)) = seen.parser.next(&mut same) {}
         while let Some(item) = decoder.next(&mut slice) {
             seen.items += 1;
             seen.too_long += u64::from(matches!(item, Item::TooLong { .. }));
@@ -56,10 +77,12 @@ fn print(options: &options::Sse, seen: &mut Seen) -> Result<(), Failure> {
         // What one slice brought is seen before the next is waited for.
         out.flush().map_err(Failure::Write)?;
     }
+    while let Ok(Some(_)) = seen.parser.finish() {}
     while let Some(item) = decoder.finish() {
         seen.too_long += u64::from(matches!(item, Item::TooLong { .. }));
         if options.flush {
             seen.items += 1;
+            seen.flushed = true;
             writeln!(out, "{}", line(&item)).map_err(Failure::Write)?;
         }
         seen.dropped |= !options.flush && matches!(item, Item::Event(_));

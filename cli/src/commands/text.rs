@@ -8,6 +8,7 @@ use deltawire::chat::ApiError;
 use deltawire::json::Text;
 use deltawire::stream::Malformed;
 use deltawire::{Flow, Handler, Update};
+use std::collections::BTreeMap;
 
 /// What was printed last.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,23 +23,24 @@ struct Printing<'o> {
     out: Checked,
     last: Option<Channel>,
     ends_line: bool,
-    answer: Answer,
+    /// By choice. The tracker bounds how many there are.
+    answers: BTreeMap<u32, Answer>,
 }
 
-/// What else the answer is than a text.
+/// What else a choice is than a text that was printed.
 #[derive(Default)]
 struct Answer {
+    /// It has a text, and is not the choice that is printed.
+    text: bool,
     calls: bool,
     refusal: bool,
     /// Why it was cut.
     cut: Option<&'static str>,
-    /// The first other choice that has a text.
-    other: Option<u32>,
 }
 
 pub fn run(options: &options::Text) -> Result<u8, Failure> {
-    let (out, answer) = (Checked::new(), Answer::default());
-    let mut printing = Printing { options, out, last: None, ends_line: true, answer };
+    let (out, answers) = (Checked::new(), BTreeMap::new());
+    let mut printing = Printing { options, out, last: None, ends_line: true, answers };
     let status = print(&options.reading, &options.meaning, &mut printing)?;
     printing.report();
     Ok(status)
@@ -79,9 +81,6 @@ impl Printing<'_> {
     }
 
     fn delta(&mut self, choice: u32, channel: Channel, text: Text<'_>) -> Flow {
-        if choice != self.options.choice && channel == Channel::Content {
-            self.answer.other = self.answer.other.or(Some(choice));
-        }
         if !self.wants(choice, channel) {
             return Flow::Continue(());
         }
@@ -90,32 +89,57 @@ impl Printing<'_> {
 }
 
 impl Printing<'_> {
-    /// Says what else there was, that an empty or a short output is no riddle.
+    /// Reports what else there was, so that an empty or a short output is no riddle: of the printed choice, and of the others,
+    /// each thing once.
     fn report(&self) {
-        let choice = self.options.choice;
-        if self.answer.calls {
-            complain(format_args!("choice {choice} calls tools (deltawire message prints the calls)"));
-        }
-        if self.answer.refusal {
-            complain(format_args!("choice {choice} is a refusal (deltawire message prints it)"));
-        }
-        if let Some(reason) = self.answer.cut {
-            complain(format_args!("choice {choice} was cut: its finish reason is {reason}"));
-        }
-        match self.answer.other {
-            Some(other) if self.last.is_none() => {
-                complain(format_args!("choice {choice} has no text; choice {other} has (--choice {other} prints it)"));
+        let printed = self.options.choice;
+        let is_printed = |choice: u32| choice == printed;
+        let is_other = |choice: u32| choice != printed;
+        self.report_of(is_printed);
+        let has_text = |answer: &Answer| answer.text;
+        if let Some((other, _, more)) = self.first(is_other, has_text) {
+            match self.last {
+                Some(_) => complain(format_args!("choice {other} has text, too (--choice {other} prints it){more}")),
+                None => complain(format_args!(
+                    "choice {printed} has no text; choice {other} has (--choice {other} prints it){more}"
+                )),
             }
-            _ => {}
         }
+        self.report_of(is_other);
+    }
+
+    /// Reports what these choices are that is no text.
+    fn report_of(&self, of: impl Fn(u32) -> bool + Copy) {
+        if let Some((choice, _, more)) = self.first(of, |answer| answer.calls) {
+            complain(format_args!("choice {choice} calls tools (deltawire message prints the calls){more}"));
+        }
+        if let Some((choice, _, more)) = self.first(of, |answer| answer.refusal) {
+            complain(format_args!("choice {choice} is a refusal (deltawire message prints it){more}"));
+        }
+        if let Some((choice, answer, more)) = self.first(of, |answer| answer.cut.is_some()) {
+            let reason = answer.cut.unwrap_or_default();
+            complain(format_args!("choice {choice} was cut: its finish reason is {reason}{more}"));
+        }
+    }
+
+    /// The first of these choices of which that holds, and in words how many more there are.
+    fn first(&self, of: impl Fn(u32) -> bool, holds: impl Fn(&Answer) -> bool) -> Option<(u32, &Answer, String)> {
+        let mut found = self.answers.iter().filter(|(choice, answer)| of(**choice) && holds(answer));
+        let (choice, answer) = found.next()?;
+        let more = match found.count() {
+            0 => String::new(),
+            1 => "; 1 more choice likewise".into(),
+            many => format!("; {many} more choices likewise"),
+        };
+        Some((*choice, answer, more))
     }
 }
 
 impl Handler for Printing<'_> {
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-        if choice == self.options.choice {
-            self.answer.note(&update);
-        }
+        let answer = self.answers.entry(choice).or_default();
+        answer.note(&update);
+        answer.text |= choice != self.options.choice && matches!(update, Update::Content(_));
         match update {
             Update::Content(text) => self.delta(choice, Channel::Content, text),
             Update::Reasoning(text) => self.delta(choice, Channel::Reasoning, text),

@@ -214,6 +214,13 @@ impl<'a> FinishReason<'a> {
     }
 }
 
+/// As it was sent, decoded.
+impl core::fmt::Display for FinishReason<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Display::fmt(&self.text, f)
+    }
+}
+
 impl core::fmt::Debug for FinishReason<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         core::fmt::Debug::fmt(&self.text, f)

@@ -60,6 +60,8 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         assert_eq!((hit.start, hit.len, hit.end), (self.head.len(), payload.len(), event.len()), "{payload}");
         let ended = if self.tail.ends_with("\r\n\r") {
             Ended::CrBehindCrLf
+        } else if self.tail == "\r\r" {
+            Ended::CrBehindCr
         } else if self.tail.ends_with('\r') {
             Ended::Cr
         } else {
