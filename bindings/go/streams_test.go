@@ -397,7 +397,7 @@ func TestReadMessage(t *testing.T) {
 		t.Errorf("weather: %+v", m)
 	}
 	m, err = ReadMessage(bytes.NewReader(sample(t, "openrouter.sse")))
-	if err != nil || m.ReasoningName != "reasoning" || m.Choices[0].Message.ReasoningContent != "Two plus two is four." {
+	if err != nil || m.Choices[0].Message.ReasoningName != "reasoning" || m.Choices[0].Message.ReasoningContent != "Two plus two is four." {
 		t.Errorf("openrouter: %+v, %v", m, err)
 	}
 	m, err = ReadMessage(bytes.NewReader(sample(t, "reasoning.sse")))

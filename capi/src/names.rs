@@ -141,9 +141,13 @@ const _: () = {
     assert!(DELTAWIRE_META_DELTA_MEMBER == Meta::DeltaMember as u32);
     assert!(DELTAWIRE_META_MESSAGE_MEMBER == Meta::MessageMember as u32);
     assert!(DELTAWIRE_META_REASONING_NAME == Meta::ReasoningName as u32);
+    assert!(DELTAWIRE_META_CALL_MEMBER == Meta::CallMember as u32);
+    assert!(DELTAWIRE_META_FUNCTION_MEMBER == Meta::FunctionMember as u32);
     assert!(DELTAWIRE_OWNER_CHUNK == Owner::Chunk as u32);
     assert!(DELTAWIRE_OWNER_CHOICE == Owner::Choice as u32);
     assert!(DELTAWIRE_OWNER_DELTA == Owner::Delta as u32);
+    assert!(DELTAWIRE_OWNER_CALL == Owner::Call as u32);
+    assert!(DELTAWIRE_OWNER_FUNCTION == Owner::Function as u32);
 };
 
 /// Checks numbers against the library's, and makes the function that names them.

@@ -401,12 +401,13 @@ fn written(write: impl Fn(&mut [u8]) -> usize) -> Result<Vec<u8>, AssembleError>
     Ok(bytes)
 }
 
-/// Whether the top level of a chunk has nothing to keep.
+/// Whether a chunk has nothing to keep but its deltas.
 fn is_empty(chunk: &Chunk<'_>) -> bool {
     let has_text = chunk.id().is_some() || chunk.model().is_some();
     !has_text
         && Meta::ONCE.into_iter().all(|meta| chunk.meta(meta).is_none())
         && chunk.created().is_none()
+        && !chunk.may_reason(|_| true)
         && !chunk.index().facts.others
 }
 

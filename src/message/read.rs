@@ -22,9 +22,6 @@ pub enum Field {
     ServiceTier,
     /// `provider` (OpenRouter).
     Provider,
-    /// The name of the member that the first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or `thought`. Reasoning
-    /// in `reasoning_details` or in parts of the content has none.
-    ReasoningName,
     /// `usage` as raw JSON: the last that said something.
     Usage,
     /// The first error that the API reported: raw JSON, or plain text.
@@ -44,6 +41,9 @@ pub enum Field {
     Refusal,
     /// Of a choice: its reasoning.
     Reasoning,
+    /// Of a choice: the name of the member that its first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or
+    /// `thought`. Reasoning in `reasoning_details` or in parts of the content has none.
+    ReasoningName,
     /// Of a choice: `reasoning_details`, an array. `text` and `summary` of consecutive entries of equal type and index are
     /// joined, other members of them are the last that are not null. An entry with `data` stays as it is, and so does one
     /// without an index.
@@ -227,6 +227,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             core::iter::successors(table.next_call(choice, None), |&last| table.next_call(choice, Some(last)));
         let (_, number) = calls.nth(usize::try_from(call).ok()?)?;
         Some(Key::new(kind, choice, number))
+    }
+
+    /// The number of a call, by its place in the list of the choice with this index.
+    pub(super) fn call_number(&self, choice: u32, call: u32) -> Option<u32> {
+        Some(self.call_key(0, self.slot(choice)?.0, call)?.call())
     }
 
     /// The records in use.

@@ -11,8 +11,8 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 
 /// The object of the API's reference, absent members left out, `message.content` null if there is none. `reasoning` is
-/// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape. What only
-/// gateways add is left out; [`Completion::extended`] has it.
+/// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape. A tool call has its
+/// other members too: who sends it back has to send them. What else only gateways add is left out; [`Completion::extended`] has it.
 ///
 /// Numbers in usage, errors, log probabilities and other raw JSON may change: serde has no way to give a number as text to any
 /// serializer. Those that `u64` and `i64` do not hold, and `-0`, are written as the nearest `f64`. To keep them as they came use
@@ -26,7 +26,7 @@ impl Serialize for Completion {
 impl Completion {
     /// The completion with what only gateways and providers add: `provider`, the `native_finish_reason` of a choice,
     /// `reasoning_details`, and members that no field of a completion has. The reasoning is under the name that it came by
-    /// ([`reasoning_name`](Self::reasoning_name)), and `data` of audio is an array of its pieces. Numbers are those of [`Serialize`](Self#impl-Serialize-for-Completion).
+    /// ([`Choice::reasoning_name`]), and `data` of audio is an array of its pieces. Numbers are those of [`Serialize`](Self#impl-Serialize-for-Completion).
     pub fn extended(&self) -> impl Serialize + '_ {
         Shape { completion: self, extended: true }
     }
@@ -48,7 +48,7 @@ impl Serialize for Shape<'_> {
         if extended {
             some(&mut map, "provider", &completion.provider)?;
         }
-        map.serialize_entry("choices", &Choices { completion, extended })?;
+        map.serialize_entry("choices", &Choices { choices: &completion.choices, extended })?;
         some(&mut map, "usage", &completion.usage)?;
         some(&mut map, "service_tier", &completion.service_tier)?;
         some(&mut map, "system_fingerprint", &completion.system_fingerprint)?;
@@ -62,32 +62,29 @@ impl Serialize for Shape<'_> {
 
 /// The choices.
 struct Choices<'m> {
-    completion: &'m Completion,
+    choices: &'m [Choice],
     extended: bool,
 }
 
 impl Serialize for Choices<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Choices { completion, extended } = *self;
-        let reasoning = completion.reasoning_name.as_deref().filter(|_| extended).unwrap_or("reasoning_content");
-        serializer.collect_seq(completion.choices.iter().map(|choice| One { choice, reasoning, extended }))
+        let Choices { choices, extended } = *self;
+        serializer.collect_seq(choices.iter().map(|choice| One { choice, extended }))
     }
 }
 
 /// One choice.
 struct One<'m> {
     choice: &'m Choice,
-    /// The name of its reasoning.
-    reasoning: &'m str,
     extended: bool,
 }
 
 impl Serialize for One<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let One { choice, reasoning, extended } = *self;
+        let One { choice, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("index", &choice.index)?;
-        map.serialize_entry("message", &Message { choice, reasoning, extended })?;
+        map.serialize_entry("message", &Message { choice, extended })?;
         map.serialize_entry("finish_reason", &choice.finish_reason)?;
         if extended {
             some(&mut map, "native_finish_reason", &choice.native_finish_reason)?;
@@ -117,13 +114,13 @@ fn members<M: SerializeMap>(map: &mut M, members: &[Member]) -> Result<(), M::Er
 /// The `message` of a choice.
 struct Message<'m> {
     choice: &'m Choice,
-    reasoning: &'m str,
     extended: bool,
 }
 
 impl Serialize for Message<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Message { choice, reasoning, extended } = *self;
+        let Message { choice, extended } = *self;
+        let reasoning = choice.reasoning_name.as_deref().filter(|_| extended).unwrap_or("reasoning_content");
         let mut map = serializer.serialize_map(None)?;
         some(&mut map, "role", &choice.role)?;
         map.serialize_entry("content", &choice.content)?;
@@ -154,14 +151,16 @@ impl Serialize for ToolCall {
         let known = if self.custom { "custom" } else { "function" };
         map.serialize_entry("type", self.kind.as_deref().unwrap_or(known))?;
         let input = if self.custom { "input" } else { "arguments" };
-        map.serialize_entry(known, &Called { name: &self.name, input, text: &self.arguments })?;
+        let (text, others) = (&self.arguments, &self.function_members);
+        map.serialize_entry(known, &Called { name: &self.name, input, text, others })?;
+        members(&mut map, &self.members)?;
         map.end()
     }
 }
 
 impl Serialize for FunctionCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Called { name: &self.name, input: "arguments", text: &self.arguments }.serialize(serializer)
+        Called { name: &self.name, input: "arguments", text: &self.arguments, others: &[] }.serialize(serializer)
     }
 }
 
@@ -170,13 +169,15 @@ struct Called<'m> {
     name: &'m Option<alloc::string::String>,
     input: &'static str,
     text: &'m Option<alloc::string::String>,
+    others: &'m [Member],
 }
 
 impl Serialize for Called<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
+        let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", self.name.as_deref().unwrap_or_default())?;
         map.serialize_entry(self.input, self.text.as_deref().unwrap_or_default())?;
+        members(&mut map, self.others)?;
         map.end()
     }
 }

@@ -3,7 +3,7 @@
 use super::{ApiError, Choices, Usage};
 use crate::chat::cursor::Cursor;
 use crate::chat::index::{top, Hint, Index};
-use crate::chat::page::Behind;
+use crate::chat::page::{Behind, Item};
 use crate::chat::read::{error_of, plain_text, read, usage_of, Read};
 use crate::chat::scalar::{ten_digits, text_of, whole_number};
 use crate::delta::{Kind as DeltaKind, Meta, Part};
@@ -189,38 +189,29 @@ impl<'a> Chunk<'a> {
             Meta::SystemFingerprint => self.system_fingerprint(),
             Meta::ServiceTier => self.service_tier(),
             Meta::Provider => self.provider(),
-            Meta::ReasoningName => self.reasoning_name(),
             _ => None,
         }
     }
 
-    /// The name of the member that the chunk's first reasoning is in. `None`: there is no reasoning, or it is in
-    /// `reasoning_details` or in parts of the content.
-    pub(crate) fn reasoning_name(&self) -> Option<Text<'a>> {
+    /// Whether [`reasoning_names`](Self::reasoning_names) may give the name of a choice that is `wanted`.
+    #[inline]
+    pub(crate) fn may_reason(&self, wanted: impl Fn(u32) -> bool) -> bool {
         let list = &self.index.list;
-        let is_any =
-            list.behind.has(Behind::CHOICES) || list.items().iter().any(|item| item.kind == DeltaKind::Reasoning);
-        if is_any {
-            self.find_reasoning_name()
-        } else {
-            None
-        }
+        let reasons = |item: &Item| item.kind == DeltaKind::Reasoning && wanted(item.choice);
+        list.behind.has(Behind::CHOICES) || list.items().iter().any(reasons)
     }
 
-    #[cold]
-    #[inline(never)]
-    fn find_reasoning_name(&self) -> Option<Text<'a>> {
+    /// Of each choice with reasoning the name of the member that it is in. There is none for reasoning in `reasoning_details`
+    /// or in parts of the content.
+    pub(crate) fn reasoning_names(&self) -> impl Iterator<Item = (u32, Text<'a>)> + use<'a> {
+        let Chunk { payload, index, .. } = *self;
         let mut cursor = Cursor::new();
-        let mut deltas = core::iter::from_fn(|| cursor.next(self.payload, self.index));
-        let first = deltas.find(|delta| delta.kind == DeltaKind::Reasoning)?.text.bytes(self.payload).as_ptr();
-        let objects = self.choices().flat_map(|choice| {
-            let delta = choice.delta().map(|delta| delta.value());
-            [delta, choice.message().map(|message| message.value())]
-        });
-        let mut members = objects.flatten().flat_map(|object| object.members().map_while(Result::ok));
-        let (name, _) = members.find(|(_, value)| value.raw().as_ptr_range().contains(&first))?;
-        let known = ["reasoning_content", "reasoning", "thinking", "thought"];
-        known.into_iter().any(|known| name == *known).then_some(name)
+        core::iter::from_fn(move || loop {
+            let delta = cursor.next(payload, index)?;
+            if delta.kind == DeltaKind::Reasoning && !cursor.is_inside() {
+                return Some((delta.choice, name_before(payload.get(..delta.text.start as usize)?)?));
+            }
+        })
     }
 
     /// The choices, in the order in which they stand.
@@ -284,6 +275,13 @@ impl<'a> Chunk<'a> {
     pub fn is_completion(&self) -> bool {
         self.index.facts.chat
     }
+}
+
+/// The name of the member whose text begins behind these bytes.
+fn name_before(payload: &[u8]) -> Option<Text<'_>> {
+    let before = payload.strip_suffix(b"\"")?.trim_ascii_end().strip_suffix(b":")?.trim_ascii_end();
+    let name = before.strip_suffix(b"\"")?.rsplit(|&byte| byte == b'"').next()?;
+    Some(Text::from_raw(name, TextFlags::UNKNOWN))
 }
 
 impl core::fmt::Debug for Chunk<'_> {
