@@ -85,7 +85,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
 /// Where the members of an owner are listed.
 fn members_of<'c>(completion: &'c mut Completion, entry: &Entry<'_>) -> Option<&'c mut Vec<Member>> {
-    let owner = entry.owner()?;
+    let owner = Owner::from_number(entry.owner.into())?;
     if owner == Owner::Chunk {
         return Some(&mut completion.members);
     }
@@ -105,17 +105,13 @@ fn member(completion: &mut Completion, record: &Record<'_>) -> Done {
         kind::SYSTEM_FINGERPRINT => &mut completion.system_fingerprint,
         kind::SERVICE_TIER => &mut completion.service_tier,
         kind::PROVIDER => &mut completion.provider,
-        kind::USAGE => {
-            completion.usage = Some(RawJson::of(record.body)?);
-            return Ok(());
-        }
-        kind::MEMBER => return Ok(()),
-        kind::ERROR_JSON => {
-            completion.error = Some(Failure::Json(RawJson::of(record.body)?));
-            return Ok(());
-        }
-        _ => {
-            completion.error = Some(Failure::Text(string(record.body)?));
+        other => {
+            match other {
+                kind::USAGE => completion.usage = Some(RawJson::of(record.body)?),
+                kind::ERROR_JSON => completion.error = Some(Failure::Json(RawJson::of(record.body)?)),
+                kind::ERROR_TEXT => completion.error = Some(Failure::Text(string(record.body)?)),
+                _ => {}
+            }
             return Ok(());
         }
     };

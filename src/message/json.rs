@@ -1,7 +1,8 @@
 //! A log as JSON, in the shape of a `chat.completion` that was not streamed.
 
 use super::log::MessageLogOf;
-use super::record::{kind, Key};
+use super::read::put_list;
+use super::record::{copy, kind, Key};
 use super::table::{flag, Rows, Slot};
 use crate::chat::{Owner, LISTS};
 use crate::json;
@@ -43,7 +44,7 @@ struct Out<'o> {
 impl Out<'_> {
     fn put(&mut self, bytes: &[u8]) {
         if let Some(room) = self.bytes.get_mut(self.len..) {
-            room.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            copy(room, bytes);
         }
         self.len = self.len.saturating_add(bytes.len());
     }
@@ -98,7 +99,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
         self.some("service_tier", kinds, key(kind::SERVICE_TIER));
         self.some("system_fingerprint", kinds, key(kind::SYSTEM_FINGERPRINT));
-        self.error(kind::ERROR_JSON, kind::ERROR_TEXT, 0);
+        self.error(kind::ERROR_JSON, 0);
         if extended {
             self.members(Owner::Chunk, 0, 0);
         }
@@ -134,7 +135,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             }
             self.close(b"}");
         }
-        self.error(kind::CHOICE_ERROR_JSON, kind::CHOICE_ERROR_TEXT, place);
+        self.error(kind::CHOICE_ERROR_JSON, place);
         if extended {
             self.members(Owner::Choice, index, 0);
         }
@@ -207,15 +208,15 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.close(b"}");
     }
 
-    /// The members of providers.
+    /// The members of an owner that no field has; a call is named by its number.
     fn members(&mut self, owner: Owner, choice: u32, call: u32) {
         let log = self.log;
-        for (name, value) in log.members_of(self.buffer, owner, choice, call) {
+        for entry in log.entries(self.buffer).filter(|entry| entry.is_of(owner, choice, call)) {
             self.element();
             self.out.put(b"\"");
-            json::escape(name.as_bytes(), |bytes| self.out.put(bytes));
+            json::escape(entry.name.as_bytes(), |bytes| self.out.put(bytes));
             self.out.put(b"\":");
-            json::rewrite(value.raw(), &mut |bytes| self.out.put(bytes));
+            json::rewrite(entry.value, &mut |bytes| self.out.put(bytes));
         }
     }
 
@@ -250,12 +251,12 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.string(text);
     }
 
-    fn error(&mut self, json: u8, text: u8, place: u16) {
-        let Some(error) = self.log.error(self.buffer, json, text, place) else { return };
+    fn error(&mut self, json: u8, place: u16) {
+        let Some(error) = self.log.error(self.buffer, json, place) else { return };
         self.name("error");
         match error {
             Ok(_) => self.raw(Key::new(json, place, 0)),
-            Err(_) => self.string(Key::new(text, place, 0)),
+            Err(_) => self.string(Key::new(kind::error_text(json), place, 0)),
         }
     }
 
@@ -338,12 +339,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     fn list(&mut self, key: Key) {
         let Json { log, buffer, out, .. } = self;
         out.put(b"[");
-        for (place, items) in log.pieces(buffer, key).enumerate() {
-            if place > 0 {
-                out.put(b",");
-            }
-            out.put(items);
-        }
+        put_list(log.pieces(buffer, key), &mut |items| out.put(items));
         out.put(b"]");
     }
 

@@ -363,12 +363,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ///
     /// Always, unless the error is no limit.
     pub fn limit(&mut self, error: &Error) -> Result<(), LogError> {
-        Err(self.leave_out(match error {
-            Error::TooManyChoices { .. } => LogError::TooManyChoices,
-            Error::TooManyCalls { .. } => LogError::TooManyCalls,
-            Error::BadIndex { .. } => LogError::BadIndex,
-            Error::Quirk { .. } => return Ok(()),
-        }))
+        LogError::of(error).map_or(Ok(()), |error| Err(self.leave_out(error)))
     }
 
     fn set_created(&mut self, created: Option<u64>) {

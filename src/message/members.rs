@@ -29,7 +29,8 @@ pub(super) struct Entry<'b> {
     rank: u32,
     /// Where the record of the next member begins, or [`NOWHERE`].
     next: u32,
-    owner: u8,
+    /// The number of the [`Owner`].
+    pub(super) owner: u8,
     /// The index of the choice.
     pub(super) choice: u32,
     /// The number of the call.
@@ -52,11 +53,7 @@ impl<'b> Entry<'b> {
         Some(Entry { at, rank: key.call(), next, owner, choice, call, name, value })
     }
 
-    pub(super) fn owner(&self) -> Option<Owner> {
-        Owner::from_number(self.owner.into())
-    }
-
-    fn is_of(&self, owner: Owner, choice: u32, call: u32) -> bool {
+    pub(super) fn is_of(&self, owner: Owner, choice: u32, call: u32) -> bool {
         (self.owner, self.choice, self.call) == (owner as u8, choice, call)
     }
 
@@ -114,20 +111,19 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if owner.is_call() && !self.state.table.has_call(choice, call) {
             return Ok(());
         }
-        let is_it = |entry: &Entry<'_>| entry.is_of(owner, choice, call) && name == *entry.name;
-        let (mut before, mut old) = (None, None);
+        // The member of its name, the one before that (or the last of all), and where its name stands among the others.
+        let (mut before, mut old, mut rank) = (None, None, 0);
         for entry in self.state.entries(buffer) {
-            if is_it(&entry) {
+            rank = entry.rank;
+            if entry.is_of(owner, choice, call) && name == *entry.name {
                 old = Some(entry);
                 break;
             }
-            before = Some((entry.at, entry.rank));
+            (before, rank) = (Some(entry.at), rank.saturating_add(1));
         }
         if old.as_ref().is_some_and(|old| old.value == value.raw()) {
             return Ok(());
         }
-        let rank = before.map_or(0, |(_, rank)| rank.saturating_add(1));
-        let rank = old.as_ref().map_or(rank, |old| old.rank);
         if rank as usize >= MAX_MEMBERS {
             return Err(self.leave_out(LogError::TooLong));
         }
@@ -141,7 +137,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         fill.begin(buffer, Key::new(kind::MEMBER, 0, rank));
         Entry::put(fill, buffer, old.map_or(NOWHERE, |(_, next)| next), member);
         match before {
-            Some((before, _)) => link(buffer, before, at),
+            Some(before) => link(buffer, before, at),
             None => table.top.members = at,
         }
         if let Some((old, _)) = old {
@@ -157,18 +153,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.state.entries(buffer)
     }
 
-    /// The members of an owner; a call is named by its number.
-    pub(super) fn members_of<'b>(
-        &self,
-        buffer: &'b [u8],
-        owner: Owner,
-        choice: u32,
-        call: u32,
-    ) -> impl Iterator<Item = (&'b str, Value<'b>)> + use<'b, T> {
-        let own = self.entries(buffer).filter(move |entry| entry.is_of(owner, choice, call));
-        own.map(|entry| (entry.name, Value::from_raw(entry.value)))
-    }
-
     /// The members of an owner that no other field has (those of providers): names, and values as they came. Of a name the
     /// last value that is not null counts. `choice` is the index of the choice, 0 for those of the chunk; `call` is the place of a
     /// call in the choice's list, and ignored where it does not matter.
@@ -180,7 +164,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         call: u32,
     ) -> impl Iterator<Item = (&'b str, Value<'b>)> + use<'b, T> {
         let number = if owner.is_call() { self.call_number(choice, call) } else { Some(0) };
-        self.members_of(buffer, owner, choice, number.unwrap_or(u32::MAX))
+        let own = self.entries(buffer).filter(move |entry| number.is_some_and(|call| entry.is_of(owner, choice, call)));
+        own.map(|entry| (entry.name, Value::from_raw(entry.value)))
     }
 
     /// The member with this name, as [`members`](Self::members) has it.

@@ -1,7 +1,7 @@
 //! Reads the texts of a log.
 
 use super::log::MessageLogOf;
-use super::record::{kind, Key, Records};
+use super::record::{copy, kind, Key, Records};
 use super::table::{flag, Rows, Slot};
 use crate::chat::ApiError;
 use crate::json::{TextFlags, Value};
@@ -82,48 +82,38 @@ pub enum Field {
     CallArguments,
 }
 
-/// Where a field is to be found.
-enum Place {
-    /// In the records of this kind.
-    Pieces(u8),
-    /// In an error of one of these kinds, raw JSON or plain text.
-    Error(u8, u8),
-}
-
 impl Field {
-    fn place(self) -> Place {
-        use Place::{Error, Pieces};
+    /// The kind of its records; of an error that of raw JSON.
+    fn kind(self) -> u8 {
         match self {
-            Field::Id => Pieces(kind::ID),
-            Field::Object => Pieces(kind::OBJECT),
-            Field::Model => Pieces(kind::MODEL),
-            Field::SystemFingerprint => Pieces(kind::SYSTEM_FINGERPRINT),
-            Field::ServiceTier => Pieces(kind::SERVICE_TIER),
-            Field::Provider => Pieces(kind::PROVIDER),
-            Field::ReasoningName => Pieces(kind::REASONING_NAME),
-            Field::Usage => Pieces(kind::USAGE),
-            Field::Error | Field::ErrorMessage | Field::ErrorCode | Field::ErrorType => {
-                Error(kind::ERROR_JSON, kind::ERROR_TEXT)
-            }
-            Field::Role => Pieces(kind::ROLE),
-            Field::Content => Pieces(kind::CONTENT),
-            Field::Refusal => Pieces(kind::REFUSAL),
-            Field::Reasoning => Pieces(kind::REASONING),
-            Field::ReasoningDetails => Pieces(kind::DETAILS),
-            Field::FinishReason => Pieces(kind::FINISH_REASON),
-            Field::NativeFinishReason => Pieces(kind::NATIVE_FINISH_REASON),
+            Field::Id => kind::ID,
+            Field::Object => kind::OBJECT,
+            Field::Model => kind::MODEL,
+            Field::SystemFingerprint => kind::SYSTEM_FINGERPRINT,
+            Field::ServiceTier => kind::SERVICE_TIER,
+            Field::Provider => kind::PROVIDER,
+            Field::ReasoningName => kind::REASONING_NAME,
+            Field::Usage => kind::USAGE,
+            Field::Error | Field::ErrorMessage | Field::ErrorCode | Field::ErrorType => kind::ERROR_JSON,
+            Field::Role => kind::ROLE,
+            Field::Content => kind::CONTENT,
+            Field::Refusal => kind::REFUSAL,
+            Field::Reasoning => kind::REASONING,
+            Field::ReasoningDetails => kind::DETAILS,
+            Field::FinishReason => kind::FINISH_REASON,
+            Field::NativeFinishReason => kind::NATIVE_FINISH_REASON,
             Field::ChoiceError | Field::ChoiceErrorMessage | Field::ChoiceErrorCode | Field::ChoiceErrorType => {
-                Error(kind::CHOICE_ERROR_JSON, kind::CHOICE_ERROR_TEXT)
+                kind::CHOICE_ERROR_JSON
             }
-            Field::FunctionName => Pieces(kind::FUNCTION_NAME),
-            Field::FunctionArguments => Pieces(kind::FUNCTION_ARGUMENTS),
-            Field::AudioId => Pieces(kind::AUDIO_ID),
-            Field::AudioData => Pieces(kind::AUDIO_DATA),
-            Field::AudioTranscript => Pieces(kind::AUDIO_TRANSCRIPT),
-            Field::CallId => Pieces(kind::CALL_ID),
-            Field::CallType => Pieces(kind::CALL_TYPE),
-            Field::CallName => Pieces(kind::CALL_NAME),
-            Field::CallArguments => Pieces(kind::CALL_ARGUMENTS),
+            Field::FunctionName => kind::FUNCTION_NAME,
+            Field::FunctionArguments => kind::FUNCTION_ARGUMENTS,
+            Field::AudioId => kind::AUDIO_ID,
+            Field::AudioData => kind::AUDIO_DATA,
+            Field::AudioTranscript => kind::AUDIO_TRANSCRIPT,
+            Field::CallId => kind::CALL_ID,
+            Field::CallType => kind::CALL_TYPE,
+            Field::CallName => kind::CALL_NAME,
+            Field::CallArguments => kind::CALL_ARGUMENTS,
         }
     }
 }
@@ -163,7 +153,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// Whether the error is raw JSON; if not, it is plain text. None: there is no error.
     pub fn error_is_json(&self, buffer: &[u8]) -> Option<bool> {
-        self.error(buffer, kind::ERROR_JSON, kind::ERROR_TEXT, 0).map(|error| error.is_ok())
+        self.error(buffer, kind::ERROR_JSON, 0).map(|error| error.is_ok())
     }
 
     /// How long a text is, in bytes of UTF-8 (or of the raw JSON as it came), and the text itself, if `out` has room for
@@ -175,13 +165,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// two calls have one index. Both are ignored where they do not matter. The log is read once to measure, and once
     /// more to write.
     pub fn text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, out: &mut [u8]) -> Option<usize> {
-        let (kind, plain) = match field.place() {
-            Place::Pieces(kind) => (kind, None),
-            Place::Error(json, plain) => (json, Some(plain)),
-        };
+        let kind = field.kind();
         let place = if kind < kind::ROLE { 0 } else { self.slot(choice)?.0 };
-        if let Some(plain) = plain {
-            return error_text(self.error(buffer, kind, plain, place)?, field, out);
+        if matches!(kind, kind::ERROR_JSON | kind::CHOICE_ERROR_JSON) {
+            return error_text(self.error(buffer, kind, place)?, field, out);
         }
         if kind == kind::DETAILS {
             let is_any = self.has_details(buffer, place);
@@ -190,24 +177,14 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if kind == kind::AUDIO_DATA {
             let items = || self.pieces(buffer, Key::new(kind, place, 0));
             items().next()?;
-            return Some(array(
-                |put| {
-                    items().enumerate().for_each(|(at, items)| {
-                        if at > 0 {
-                            put(b",");
-                        }
-                        put(items);
-                    })
-                },
-                out,
-            ));
+            return Some(array(|put| put_list(items(), put), out));
         }
         let key = if kind < kind::CALL_CUSTOM { Key::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
         let len = self.pieces(buffer, key).fold(0usize, |len, piece| len.saturating_add(piece.len()));
         if let Some(mut room) = out.get_mut(..len) {
             for piece in self.pieces(buffer, key) {
                 let Some((to, rest)) = room.split_at_mut_checked(piece.len()) else { break };
-                to.iter_mut().zip(piece).for_each(|(to, from)| *to = *from);
+                copy(to, piece);
                 room = rest;
             }
         }
@@ -246,13 +223,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// An error: raw JSON, or else plain text. None: there is no error.
-    pub(super) fn error<'b>(
-        &'b self,
-        buffer: &'b [u8],
-        json: u8,
-        text: u8,
-        place: u16,
-    ) -> Option<Result<&'b [u8], &'b [u8]>> {
+    pub(super) fn error<'b>(&'b self, buffer: &'b [u8], json: u8, place: u16) -> Option<Result<&'b [u8], &'b [u8]>> {
         let failed = match json {
             kind::ERROR_JSON => self.state.table.knows(json),
             _ => self.state.table.slot(place)?.has(flag::ERROR),
@@ -261,8 +232,18 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             return None;
         }
         let raw = self.pieces(buffer, Key::new(json, place, 0)).next();
-        let plain = || self.pieces(buffer, Key::new(text, place, 0)).next().unwrap_or_default();
-        Some(raw.ok_or_else(plain))
+        let plain = || self.pieces(buffer, Key::new(kind::error_text(json), place, 0)).next();
+        Some(raw.ok_or_else(|| plain().unwrap_or_default()))
+    }
+}
+
+/// Puts items that lie in several pieces, with commas between these.
+pub(super) fn put_list<'b>(pieces: impl Iterator<Item = &'b [u8]>, put: &mut dyn FnMut(&[u8])) {
+    for (place, items) in pieces.enumerate() {
+        if place > 0 {
+            put(b",");
+        }
+        put(items);
     }
 }
 
@@ -290,9 +271,7 @@ fn error_text(error: Result<&[u8], &[u8]>, field: Field, out: &mut [u8]) -> Opti
         Field::ErrorType | Field::ChoiceErrorType => api.kind()?,
         _ => {
             let bytes = error.unwrap_or_else(|text| text);
-            if let Some(room) = out.get_mut(..bytes.len()) {
-                room.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-            }
+            copy(out.get_mut(..bytes.len()).unwrap_or_default(), bytes);
             return Some(bytes.len());
         }
     };

@@ -56,6 +56,11 @@ pub(super) mod kind {
     pub(in crate::message) const CALL_TYPE: u8 = 35;
     pub(in crate::message) const CALL_NAME: u8 = 36;
     pub(in crate::message) const CALL_ARGUMENTS: u8 = 37;
+
+    /// Of an error that is raw JSON the kind that stands for it as plain text.
+    pub(in crate::message) const fn error_text(json: u8) -> u8 {
+        json.wrapping_add(1)
+    }
 }
 
 /// What a record holds, and of which choice or call. Records of one key are pieces of one text or list.

@@ -19,7 +19,7 @@ const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 /// [`Assembler::json`](super::Assembler::json).
 impl Serialize for Completion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Shape { completion: self, extended: false }.serialize(serializer)
+        Shape { of: self, extended: false }.serialize(serializer)
     }
 }
 
@@ -28,18 +28,19 @@ impl Completion {
     /// `reasoning_details`, and members that no field of a completion has. The reasoning is under the name that it came by
     /// ([`Choice::reasoning_name`]), and `data` of audio is an array of its pieces. Numbers are those of [`Serialize`](Self#impl-Serialize-for-Completion).
     pub fn extended(&self) -> impl Serialize + '_ {
-        Shape { completion: self, extended: true }
+        Shape { of: self, extended: true }
     }
 }
 
-struct Shape<'m> {
-    completion: &'m Completion,
+/// What is written with or without what only gateways and providers add.
+struct Shape<'m, T: ?Sized> {
+    of: &'m T,
     extended: bool,
 }
 
-impl Serialize for Shape<'_> {
+impl Serialize for Shape<'_, Completion> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Shape { completion, extended } = *self;
+        let Shape { of: completion, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         some(&mut map, "id", &completion.id)?;
         map.serialize_entry("object", "chat.completion")?;
@@ -48,7 +49,7 @@ impl Serialize for Shape<'_> {
         if extended {
             some(&mut map, "provider", &completion.provider)?;
         }
-        map.serialize_entry("choices", &Choices { choices: &completion.choices, extended })?;
+        map.serialize_entry("choices", &Shape { of: &completion.choices[..], extended })?;
         some(&mut map, "usage", &completion.usage)?;
         some(&mut map, "service_tier", &completion.service_tier)?;
         some(&mut map, "system_fingerprint", &completion.system_fingerprint)?;
@@ -60,31 +61,18 @@ impl Serialize for Shape<'_> {
     }
 }
 
-/// The choices.
-struct Choices<'m> {
-    choices: &'m [Choice],
-    extended: bool,
-}
-
-impl Serialize for Choices<'_> {
+impl Serialize for Shape<'_, [Choice]> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Choices { choices, extended } = *self;
-        serializer.collect_seq(choices.iter().map(|choice| One { choice, extended }))
+        serializer.collect_seq(self.of.iter().map(|of| Shape { of, extended: self.extended }))
     }
 }
 
-/// One choice.
-struct One<'m> {
-    choice: &'m Choice,
-    extended: bool,
-}
-
-impl Serialize for One<'_> {
+impl Serialize for Shape<'_, Choice> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let One { choice, extended } = *self;
+        let Shape { of: choice, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("index", &choice.index)?;
-        map.serialize_entry("message", &Message { choice, extended })?;
+        map.serialize_entry("message", &Shape { of: &Message(choice), extended })?;
         map.serialize_entry("finish_reason", &choice.finish_reason)?;
         if extended {
             some(&mut map, "native_finish_reason", &choice.native_finish_reason)?;
@@ -112,14 +100,11 @@ fn members<M: SerializeMap>(map: &mut M, members: &[Member]) -> Result<(), M::Er
 }
 
 /// The `message` of a choice.
-struct Message<'m> {
-    choice: &'m Choice,
-    extended: bool,
-}
+struct Message<'m>(&'m Choice);
 
-impl Serialize for Message<'_> {
+impl Serialize for Shape<'_, Message<'_>> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Message { choice, extended } = *self;
+        let Shape { of: Message(choice), extended } = *self;
         let reasoning = choice.reasoning_name.as_deref().filter(|_| extended).unwrap_or("reasoning_content");
         let mut map = serializer.serialize_map(None)?;
         some(&mut map, "role", &choice.role)?;
@@ -130,7 +115,7 @@ impl Serialize for Message<'_> {
             map.serialize_entry("tool_calls", &choice.tool_calls)?;
         }
         some(&mut map, "function_call", &choice.function_call)?;
-        some(&mut map, "audio", &choice.audio.as_ref().map(|audio| Sound { audio, extended }))?;
+        some(&mut map, "audio", &choice.audio.as_ref().map(|of| Shape { of, extended }))?;
         if !choice.annotations.is_empty() {
             map.serialize_entry("annotations", &choice.annotations)?;
         }
@@ -185,18 +170,13 @@ impl Serialize for Called<'_> {
 /// With `data` as one string, the pieces one behind the other. That is base64 if no piece but the last has padding.
 impl Serialize for Audio {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Sound { audio: self, extended: false }.serialize(serializer)
+        Shape { of: self, extended: false }.serialize(serializer)
     }
 }
 
-struct Sound<'m> {
-    audio: &'m Audio,
-    extended: bool,
-}
-
-impl Serialize for Sound<'_> {
+impl Serialize for Shape<'_, Audio> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Sound { audio, extended } = *self;
+        let Shape { of: audio, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         some(&mut map, "id", &audio.id)?;
         if extended && !audio.data.is_empty() {

@@ -263,7 +263,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             }
             Update::Error(error) => {
                 if !self.state.table.know(kind::ERROR_JSON) {
-                    self.failure(kind::ERROR_JSON, kind::ERROR_TEXT, 0, error);
+                    self.failure(kind::ERROR_JSON, 0, error);
                 }
             }
             // What it says comes as deltas, too.
@@ -281,10 +281,10 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    fn failure(&mut self, json: u8, text: u8, place: u16, error: &ApiError<'_>) {
+    fn failure(&mut self, json: u8, place: u16, error: &ApiError<'_>) {
         match (error.value(), error.message()) {
             (Some(value), _) => self.raw(Key::new(json, place, 0), value),
-            (None, Some(message)) => self.text(Key::new(text, place, 0), message),
+            (None, Some(message)) => self.text(Key::new(kind::error_text(json), place, 0), message),
             (None, None) => 0,
         };
     }
@@ -292,33 +292,27 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     fn choice(&mut self, place: u16, slot: &mut Slot, update: &Update<'_>) {
         let key = |kind: u8| Key::new(kind, place, 0);
         match update {
-            Update::Role(text) => return self.replace_text(&mut slot.role, key(kind::ROLE), *text),
+            Update::Role(text) => self.replace_text(&mut slot.role, key(kind::ROLE), *text),
             Update::Finish(reason) => {
-                return self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), reason.text());
+                self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), reason.text());
             }
             Update::Meta(Meta::NativeFinishReason, reason) => {
-                return self.replace_text(&mut slot.native_finish_reason, key(kind::NATIVE_FINISH_REASON), *reason);
+                self.replace_text(&mut slot.native_finish_reason, key(kind::NATIVE_FINISH_REASON), *reason);
             }
             Update::Meta(Meta::ReasoningName, name) => {
                 if !slot.set(flag::REASONING_NAME) {
                     self.untracked(key(kind::REASONING_NAME), *name);
                 }
-                return;
             }
             Update::ChoiceError(error) => {
                 if !slot.set(flag::ERROR) {
-                    self.failure(kind::CHOICE_ERROR_JSON, kind::CHOICE_ERROR_TEXT, place, error);
+                    self.failure(kind::CHOICE_ERROR_JSON, place, error);
                 }
-                return;
             }
-            Update::Logprobs(logprobs) => return self.logprobs(place, slot, logprobs),
+            Update::Logprobs(logprobs) => self.logprobs(place, slot, logprobs),
             Update::Annotations(items) => {
                 self.list(key(kind::ANNOTATIONS), *items, json::rewrite);
-                return;
             }
-            _ => {}
-        }
-        match update {
             Update::FunctionName { text, replaces } => {
                 slot.set(flag::FUNCTION);
                 self.name(&mut slot.function, key(kind::FUNCTION_NAME), *text, *replaces);
@@ -378,11 +372,8 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         if custom {
             self.state.fill.begin(self.buffer, Key::new(kind::CALL_CUSTOM, place, number));
         }
-        if let Some(id) = id {
-            self.text(Key::new(kind::CALL_ID, place, number), id);
-        }
-        if let Some(kind) = kind {
-            self.text(Key::new(kind::CALL_TYPE, place, number), kind);
+        for (of, text) in [(kind::CALL_ID, id), (kind::CALL_TYPE, kind)] {
+            text.map(|text| self.text(Key::new(of, place, number), text));
         }
     }
 
