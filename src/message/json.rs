@@ -1,8 +1,8 @@
 //! A log as JSON, in the shape of a `chat.completion` that was not streamed.
 
 use super::log::MessageLogOf;
-use super::read::put_list;
-use super::record::{copy, kind, Key};
+use super::read::{put_list, Out};
+use super::record::{kind, Key};
 use super::table::{flag, Rows, Slot};
 use crate::chat::{Owner, LISTS};
 use crate::json;
@@ -32,21 +32,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let mut json = Json { log: self, buffer, texts, out: Out { bytes: out, len: 0 }, comma: false };
         json.completion(extended);
         json.out.len
-    }
-}
-
-/// Where the bytes go: counted, and written as long as there is room.
-struct Out<'o> {
-    bytes: &'o mut [u8],
-    len: usize,
-}
-
-impl Out<'_> {
-    fn put(&mut self, bytes: &[u8]) {
-        if let Some(room) = self.bytes.get_mut(self.len..) {
-            copy(room, bytes);
-        }
-        self.len = self.len.saturating_add(bytes.len());
     }
 }
 

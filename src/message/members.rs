@@ -7,7 +7,7 @@
 use super::error::LogError;
 use super::log::MessageLogOf;
 use super::record::{copy, kind, Fill, Key, Record, Records, HEADER};
-use super::table::Rows;
+use super::table::{Rows, NOWHERE};
 use super::write::State;
 use crate::chat::{OtherMember, Owner};
 use crate::json::Value;
@@ -15,9 +15,6 @@ use crate::visits::visit;
 
 /// Members with names of their own that a message keeps.
 const MAX_MEMBERS: usize = 64;
-
-/// Where no record begins.
-pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// Bytes before the name: where the next member's record begins, the owner, the choice, the call, the length of the name.
 const HEAD: usize = 17;

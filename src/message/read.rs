@@ -181,12 +181,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
         let key = if kind < kind::CALL_CUSTOM { Key::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
         let len = self.pieces(buffer, key).fold(0usize, |len, piece| len.saturating_add(piece.len()));
-        if let Some(mut room) = out.get_mut(..len) {
-            for piece in self.pieces(buffer, key) {
-                let Some((to, rest)) = room.split_at_mut_checked(piece.len()) else { break };
-                copy(to, piece);
-                room = rest;
-            }
+        if let Some(bytes) = out.get_mut(..len) {
+            let mut out = Out { bytes, len: 0 };
+            self.pieces(buffer, key).for_each(|piece| out.put(piece));
         }
         (len > 0).then_some(len)
     }
@@ -237,6 +234,21 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 }
 
+/// Where the bytes go: counted, and written as long as there is room.
+pub(super) struct Out<'o> {
+    pub(super) bytes: &'o mut [u8],
+    pub(super) len: usize,
+}
+
+impl Out<'_> {
+    pub(super) fn put(&mut self, bytes: &[u8]) {
+        if let Some(room) = self.bytes.get_mut(self.len..) {
+            copy(room, bytes);
+        }
+        self.len = self.len.saturating_add(bytes.len());
+    }
+}
+
 /// Puts items that lie in several pieces, with commas between these.
 pub(super) fn put_list<'b>(pieces: impl Iterator<Item = &'b [u8]>, put: &mut dyn FnMut(&[u8])) {
     for (place, items) in pieces.enumerate() {
@@ -251,10 +263,10 @@ pub(super) fn put_list<'b>(pieces: impl Iterator<Item = &'b [u8]>, put: &mut dyn
 fn array(write: impl Fn(&mut dyn FnMut(&[u8])), out: &mut [u8]) -> usize {
     let mut len = 2usize;
     write(&mut |bytes| len = len.saturating_add(bytes.len()));
-    if let Some([open, room @ .., close]) = out.get_mut(..len) {
+    if let Some([open, bytes @ .., close]) = out.get_mut(..len) {
         (*open, *close) = (b'[', b']');
-        let mut to = room.iter_mut();
-        write(&mut |bytes| to.by_ref().zip(bytes).for_each(|(to, from)| *to = *from));
+        let mut out = Out { bytes, len: 0 };
+        write(&mut |bytes| out.put(bytes));
     }
     len
 }

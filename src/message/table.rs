@@ -1,6 +1,5 @@
 //! What is known of a log's choices and calls: no texts, but where their live records begin.
 
-use super::members::NOWHERE;
 use super::record::{kind, Key, Record};
 use crate::tables::{Arrays, Tables};
 use core::fmt;
@@ -103,6 +102,9 @@ impl CallSlot {
         self.choice == choice && self.number == number
     }
 }
+
+/// Where no record begins.
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// What belongs to no choice, and how much of the tables is in use.
 #[derive(Clone, Copy, Debug)]

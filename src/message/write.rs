@@ -363,12 +363,10 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 slot.set(flag::REUSED);
             }
         }
-        if self.state.table.call_mut(place, number).is_some() {
-            self.call_facts(place, number, custom, id, kind);
+        // Of a call that was left out nothing is kept.
+        if self.state.table.call_mut(place, number).is_none() {
+            return;
         }
-    }
-
-    fn call_facts(&mut self, place: u16, number: u32, custom: bool, id: Option<Text<'_>>, kind: Option<Text<'_>>) {
         if custom {
             self.state.fill.begin(self.buffer, Key::new(kind::CALL_CUSTOM, place, number));
         }
