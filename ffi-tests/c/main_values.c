@@ -1078,7 +1078,7 @@ static void messages(void)
     CHECK(deltawire_message_member(m, 0, 0, 0, "timings", 7, buf, 3, &need) == DELTAWIRE_E_SMALL && need > 3);
     CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_DETAILS, 3, 0, buf, sizeof buf, &need) == OK);
     CHECK(need == 25 && memcmp(buf, "[{\"index\":0,\"text\":\"ab\"}]", need) == 0);
-    CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_NAME, 0, 0, buf, sizeof buf, &need) == OK);
+    CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_NAME, 3, 0, buf, sizeof buf, &need) == OK);
     CHECK(need == 9 && memcmp(buf, "reasoning", need) == 0);
     CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_NAME + 1, 0, 0, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
     CHECK(deltawire_message_json(m, 2, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);

@@ -2,7 +2,6 @@
 
 use super::key::Key;
 use super::scalar::index_number;
-use super::views::Chunk;
 use crate::delta::{Delta, Kind as DeltaKind, Meta, Part};
 use crate::json::{Cursor, Kind, Text, Value};
 
@@ -125,22 +124,7 @@ impl Walked {
     }
 }
 
-impl<'a> Chunk<'a> {
-    /// The members of the chunk, of its choices and of their deltas that no [`Update`](crate::Update) is made of and that are
-    /// not null: `citations`, `timings`, `x_groq`, … and `reasoning_details`, of which there is more than text.
-    /// Those of tool calls are updates ([`Update::Member`](crate::Update::Member)). Padding (`obfuscation`) is left out. Walks
-    /// the payload, if there is one.
-    pub fn other_members(&self) -> OtherMembers<'a> {
-        let facts = self.index().facts;
-        let is_object = facts.others && !facts.text;
-        let payload = if is_object { self.payload().trim_ascii() } else { b"" };
-        let chunk = Walked { end: u32::try_from(payload.len()).unwrap_or(u32::MAX), ..Walked::NOTHING };
-        let (choices, choice, delta) = (Walked::NOTHING, Walked::NOTHING, Walked::NOTHING);
-        OtherMembers { payload, chunk, choices, choice, delta, number: 0, in_message: false }
-    }
-}
-
-/// Made by [`Chunk::other_members`]: containers that are being walked, the innermost first.
+/// Made by [`Chunk::other_members`](super::Chunk::other_members): containers that are being walked, the innermost first.
 #[derive(Clone, Debug)]
 pub struct OtherMembers<'a> {
     payload: &'a [u8],
@@ -151,6 +135,15 @@ pub struct OtherMembers<'a> {
     /// The index of the choice.
     number: u32,
     in_message: bool,
+}
+
+impl<'a> OtherMembers<'a> {
+    /// Of a chunk with this payload; none if that is empty.
+    pub(super) fn of(payload: &'a [u8]) -> Self {
+        let chunk = Walked { end: u32::try_from(payload.len()).unwrap_or(u32::MAX), ..Walked::NOTHING };
+        let (choices, choice, delta) = (Walked::NOTHING, Walked::NOTHING, Walked::NOTHING);
+        OtherMembers { payload, chunk, choices, choice, delta, number: 0, in_message: false }
+    }
 }
 
 impl<'a> Iterator for OtherMembers<'a> {

@@ -59,7 +59,11 @@ pub(super) mod kind {
 
     /// Of an error that is raw JSON the kind that stands for it as plain text.
     pub(in crate::message) const fn error_text(json: u8) -> u8 {
-        json.wrapping_add(1)
+        if json == ERROR_JSON {
+            ERROR_TEXT
+        } else {
+            CHOICE_ERROR_TEXT
+        }
     }
 }
 

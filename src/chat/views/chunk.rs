@@ -3,6 +3,7 @@
 use super::{ApiError, Choices, Usage};
 use crate::chat::cursor::Cursor;
 use crate::chat::index::{top, Hint, Index};
+use crate::chat::others::OtherMembers;
 use crate::chat::page::{Behind, Item};
 use crate::chat::read::{error_of, plain_text, read, usage_of, Read};
 use crate::chat::scalar::{ten_digits, text_of, whole_number};
@@ -268,6 +269,15 @@ impl<'a> Chunk<'a> {
     /// If it is there twice, the last one. Walks the payload.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         self.whole().get(name).ok()?
+    }
+
+    /// The members of the chunk, of its choices and of their deltas that no [`Update`](crate::Update) is made of and that are
+    /// not null: `citations`, `timings`, `x_groq`, … and `reasoning_details`, of which there is more than text.
+    /// Those of tool calls are updates ([`Update::Member`](crate::Update::Member)). Padding (`obfuscation`) is left out. Walks
+    /// the payload, if there is one.
+    pub fn other_members(&self) -> OtherMembers<'a> {
+        let is_object = self.index.facts.others && !self.index.facts.text;
+        OtherMembers::of(if is_object { self.payload.trim_ascii() } else { b"" })
     }
 
     /// Whether it looks like a chunk or a body of a chat or legacy completion: it has choices, usage or a telling
