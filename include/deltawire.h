@@ -396,9 +396,10 @@
 #define DELTAWIRE_EV_PAYLOAD 29
 
 // A member that describes the response. Text. `code`: `DELTAWIRE_META_*`. Emitted once for a
-// stream; `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, and unknown members
-// (`DELTAWIRE_META_MEMBER` and the next three) as often as they are sent. Off unless `events` or a
-// callback asks for it.
+// stream, `DELTAWIRE_META_REASONING_NAME` once for a choice;
+// `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, and unknown members
+// (`DELTAWIRE_META_*MEMBER`) as often as they are sent. Off unless `events` or a callback asks for
+// it.
 #define DELTAWIRE_EV_META 30
 
 // Annotations of the content, such as citations. Text: JSON, an array. Off unless `events` or a
@@ -451,9 +452,17 @@
 // `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
 #define DELTAWIRE_META_MESSAGE_MEMBER 9
 
-// `code` of a `DELTAWIRE_EV_META`: the name of the member that the first reasoning of the response
-// is in: `reasoning_content`, `reasoning`, `thinking` or `thought`.
+// `code` of a `DELTAWIRE_EV_META`: the name of the member that the first reasoning of a choice is
+// in: `reasoning_content`, `reasoning`, `thinking` or `thought`.
 #define DELTAWIRE_META_REASONING_NAME 10
+
+// `code` of a `DELTAWIRE_EV_META`: another member of the tool call `call`, such as `extra_content`,
+// each time, behind its arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`.
+#define DELTAWIRE_META_CALL_MEMBER 11
+
+// `code` of a `DELTAWIRE_EV_META`: another member of the `function` of the tool call `call`, or of
+// its `custom` tool, likewise.
+#define DELTAWIRE_META_FUNCTION_MEMBER 12
 
 // The text lies in the scratch, not in the input.
 #define DELTAWIRE_EVF_TEXT_SCRATCH 1
@@ -732,7 +741,7 @@
 // Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
 #define DELTAWIRE_M_REASONING_DETAILS 30
 
-// Field of a message: the name of the member that the first reasoning was in: `reasoning_content`,
+// Field of a choice: the name of the member that its first reasoning was in: `reasoning_content`,
 // `reasoning`, `thinking` or `thought`. Absent if reasoning came in `reasoning_details` or in parts
 // of the content alone.
 #define DELTAWIRE_M_REASONING_NAME 31
@@ -745,6 +754,13 @@
 
 // Owner for `deltawire_message_member`: the deltas of a choice, or its `message`.
 #define DELTAWIRE_OWNER_DELTA 2
+
+// Owner for `deltawire_message_member`: a tool call. Its members (`extra_content` with the
+// signature of a thought) have to be sent back with it.
+#define DELTAWIRE_OWNER_CALL 3
+
+// Owner for `deltawire_message_member`: the `function` of a tool call, or its `custom` tool.
+#define DELTAWIRE_OWNER_FUNCTION 4
 
 // Flag of `deltawire_message_json`: include the members that only gateways and providers send
 // (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known), and
@@ -1280,12 +1296,13 @@ deltawire_status deltawire_message_json(const deltawire_message *m,
 
 // A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON,
 // the last value that was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the
-// choice, 0 for a member of the chunks; `name` is UTF-8 of `name_len` bytes. As
-// `deltawire_message_text`. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
-// `name_len`), E_SMALL.
+// choice, 0 for a member of the chunks; `call` is the position of the call, as in
+// `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes. Answers OK, ABSENT,
+// E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
 deltawire_status deltawire_message_member(const deltawire_message *m,
                                           uint32_t owner,
                                           uint32_t choice,
+                                          uint32_t call,
                                           const char *name,
                                           size_t name_len,
                                           char *buf,

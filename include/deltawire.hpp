@@ -1869,11 +1869,11 @@ public:
         });
     }
     /// A member that no field has, those of providers, as raw JSON: the last value that was not null. `which`:
-    /// `DELTAWIRE_OWNER_*`.
+    /// `DELTAWIRE_OWNER_*`; `choice` and `call` as in `text`.
     std::optional<std::string> member(std::string_view name, std::uint32_t which = DELTAWIRE_OWNER_CHUNK,
-                                      std::uint32_t choice = 0) const {
+                                      std::uint32_t choice = 0, std::uint32_t call = 0) const {
         return detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
-            return deltawire_message_member(native(), which, choice, name.data(), name.size(), buf, cap, need);
+            return deltawire_message_member(native(), which, choice, call, name.data(), name.size(), buf, cap, need);
         });
     }
     /// The whole message as JSON: a `chat.completion`, as the API sends it without streaming. `extended` includes the

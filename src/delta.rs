@@ -148,28 +148,32 @@ pub enum Meta {
     DeltaMember = 8,
     /// The same of a `message`.
     MessageMember = 9,
-    /// The name of the member that the first reasoning of the response is in: `reasoning_content`, `reasoning`, `thinking` or
+    /// Of a choice, once: the name of the member that its first reasoning is in: `reasoning_content`, `reasoning`, `thinking` or
     /// `thought`. Reasoning in `reasoning_details` or in parts of the content has none.
     ReasoningName = 10,
+    /// The same as [`Member`](Meta::Member) of a tool call ([`Delta::call`]), behind its arguments: `extra_content`, …
+    CallMember = 11,
+    /// The same of a tool call's `function`, or of its `custom` tool.
+    FunctionMember = 12,
 }
 
 impl Meta {
     /// Those that are emitted once a stream.
-    pub(crate) const ONCE: [Meta; 5] =
-        [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider, Meta::ReasoningName];
+    pub(crate) const ONCE: [Meta; 4] = [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider];
 
     /// The member with this number.
     pub fn from_number(number: u32) -> Option<Meta> {
-        use Meta::{ChoiceMember, DeltaMember, Member, MessageMember};
+        use Meta::{CallMember, ChoiceMember, DeltaMember, FunctionMember, Member, MessageMember};
         use Meta::{NativeFinishReason, Object, Provider, ReasoningName, ServiceTier, SystemFingerprint};
         let texts = [Object, SystemFingerprint, ServiceTier, Provider, NativeFinishReason, ReasoningName];
-        let mut all = texts.into_iter().chain([Member, ChoiceMember, DeltaMember, MessageMember]);
-        all.find(|meta| *meta as u32 == number)
+        let members = [Member, ChoiceMember, DeltaMember, MessageMember, CallMember, FunctionMember];
+        texts.into_iter().chain(members).find(|meta| *meta as u32 == number)
     }
 
     /// Whether it is a member that no other delta is made of: raw JSON.
     pub fn is_member(self) -> bool {
-        matches!(self, Meta::Member | Meta::ChoiceMember | Meta::DeltaMember | Meta::MessageMember)
+        use Meta::{CallMember, ChoiceMember, DeltaMember, FunctionMember, Member, MessageMember};
+        matches!(self, Member | ChoiceMember | DeltaMember | MessageMember | CallMember | FunctionMember)
     }
 }
 
@@ -190,6 +194,10 @@ pub const FLAG_NUMBER: u16 = 512;
 /// Of a [`Kind::Message`]: what is new in it follows as deltas of the same choice. Those have the flag, too, until a tracker
 /// takes them.
 pub const FLAG_WHOLE: u16 = 1024;
+
+/// Of a pulled [`Kind::ToolCall`]: its element has no ID, name or arguments, but members that no other delta is made of. They
+/// belong to the call that it selects; it opens none.
+pub(crate) const FLAG_SELECTS: u16 = 2048;
 
 /// Bytes of a payload: a string's without its quotes and still escaped, or a raw JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -137,12 +137,12 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         Some(String::from_utf8_lossy(&text).into_owned())
     }
 
-    fn same_members(&self, owner: Owner, choice: u32, members: &[Member], what: &str) {
+    fn same_members(&self, owner: Owner, choice: u32, call: u32, members: &[Member], what: &str) {
         for member in members {
-            let got = self.log.member(&self.buffer, owner, choice, &member.name).map(|value| value.raw());
+            let got = self.log.member(&self.buffer, owner, choice, call, &member.name).map(|value| value.raw());
             assert_eq!(got, Some(member.value.as_bytes()), "{what}: {owner:?} {}", member.name);
         }
-        assert_eq!(self.log.members(&self.buffer, owner, choice).count(), members.len(), "{what}");
+        assert_eq!(self.log.members(&self.buffer, owner, choice, call).count(), members.len(), "{what}");
     }
 
     /// Compares all that there is to be asked for with the message, and gives how many texts that were.
@@ -169,7 +169,6 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         same(Field::SystemFingerprint, 0, 0, message.system_fingerprint.as_deref());
         same(Field::ServiceTier, 0, 0, message.service_tier.as_deref());
         same(Field::Provider, 0, 0, message.provider.as_deref());
-        same(Field::ReasoningName, 0, 0, message.reasoning_name.as_deref());
         same(Field::Usage, 0, 0, message.usage.as_ref().map(|raw| lossy(raw.as_bytes())).as_deref());
         let error = |error: &Option<Failure>| {
             error.as_ref().map(|error| match error {
@@ -190,7 +189,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
                 );
             }
         }
-        self.same_members(Owner::Chunk, 0, &message.members, what);
+        self.same_members(Owner::Chunk, 0, 0, &message.members, what);
         assert_eq!(self.log.created(), message.created);
         assert_eq!(self.log.choices(), message.choices.len());
         assert_eq!(self.log.choice_index(message.choices.len()), None);
@@ -201,11 +200,12 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
             same(Field::Content, index, 0, choice.content.as_deref());
             same(Field::Refusal, index, 0, choice.refusal.as_deref());
             same(Field::Reasoning, index, 0, choice.reasoning.as_deref());
+            same(Field::ReasoningName, index, 0, choice.reasoning_name.as_deref());
             same(Field::FinishReason, index, 0, choice.finish_reason.as_deref());
             let details = lossy(choice.reasoning_details.value().raw());
             same(Field::ReasoningDetails, index, 0, Some(&*details).filter(|details| *details != "[]"));
-            self.same_members(Owner::Choice, index, &choice.members, what);
-            self.same_members(Owner::Delta, index, &choice.message_members, what);
+            self.same_members(Owner::Choice, index, 0, &choice.members, what);
+            self.same_members(Owner::Delta, index, 0, &choice.message_members, what);
             same(Field::NativeFinishReason, index, 0, choice.native_finish_reason.as_deref());
             same(Field::ChoiceError, index, 0, error(&choice.error).map(|(_, text)| text).as_deref());
             let function = choice.function_call.as_ref();
@@ -224,6 +224,8 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
                 same(Field::CallName, index, nth, call.name.as_deref());
                 same(Field::CallArguments, index, nth, call.arguments.as_deref());
                 assert_eq!(self.log.is_custom(&self.buffer, index, nth), call.custom, "{what}");
+                self.same_members(Owner::Call, index, nth, &call.members, what);
+                self.same_members(Owner::Function, index, nth, &call.function_members, what);
             }
             same(Field::CallId, index, choice.tool_calls.len() as u32, None);
         }
@@ -400,7 +402,10 @@ impl Counts {
         assert_eq!((pushed.message(), pushed.error()), (Ok(message.clone()), assembler.error()), "{what}");
         assert_eq!(ample.grown, 0);
         // A member that a chunk has twice is written once more after a move.
-        let of_choice = |choice: &deltawire::message::Choice| choice.members.len() + choice.message_members.len();
+        let of_call = |call: &deltawire::message::ToolCall| call.members.len() + call.function_members.len();
+        let of_choice = |choice: &deltawire::message::Choice| {
+            choice.members.len() + choice.message_members.len() + choice.tool_calls.iter().map(of_call).sum::<usize>()
+        };
         if message.members.len() + message.choices.iter().map(of_choice).sum::<usize>() == 0 {
             assert_eq!(ample.buffer[..ample.log.len()], tiny.buffer[..tiny.log.len()], "{what}");
         }
@@ -946,6 +951,90 @@ fn reasoning_keeps_the_name_it_came_by() {
 }
 
 #[test]
+fn each_choice_has_its_own_name_of_reasoning() {
+    let stream = concat!(
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning\":\"a\"}},{\"index\":2,\"delta\":{\"content\":\"c\"}}]}\n\n",
+        "data: {\"choices\":[{\"index\":2,\"delta\":{\"reasoning_content\":\"b\"}}]}\n\n",
+        "data: {\"choices\":[{\"index\":1,\"delta\":{\"thinking\":\"d\"}},{\"index\":0,\"delta\":{\"thought\":\"e\"}}]}\n\n",
+    );
+    let mut counts = Counts::default();
+    counts.stream("names of reasoning", stream.as_bytes(), Config::default());
+    let names = pushed(stream.as_bytes(), Config::default()).message().unwrap();
+    let names: Vec<_> = names.choices.iter().map(|choice| choice.reasoning_name.as_deref().unwrap()).collect();
+    assert_eq!(names, ["reasoning", "thinking", "reasoning_content"]);
+    let json = batched(stream.as_bytes(), Config::default()).json(true);
+    for (place, name, text) in [(0, "reasoning", "ae"), (1, "thinking", "d"), (2, "reasoning_content", "b")] {
+        assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["choices"][place]["message"][name], text, "{json}");
+    }
+}
+
+/// The message of these tool calls of choice 1, each the array of a chunk, read in every way.
+fn message_of_calls(arrays: &[&str]) -> Completion {
+    let chunk = |calls: &&str| format!("data: {}\n\n", delta(1, &format!(r#""tool_calls":{calls}"#)));
+    let stream: String = arrays.iter().map(chunk).collect();
+    Counts::default().stream("members of calls", stream.as_bytes(), Config::default());
+    pushed(stream.as_bytes(), Config::default()).message().unwrap()
+}
+
+#[test]
+fn a_tool_call_keeps_its_members() {
+    let signature = r#"{"google": {"thought_signature":"c2ln"}}"#;
+    let first = format!(
+        r#"[{{"index":0,"id":"a","type":"function","extra_content":{signature},
+        "function":{{"name":"f","arguments":"{{","strict":null,"fields":[1]}}}},
+        {{"index":1,"id":"b","x":1,"custom":{{"name":"g","input":"i","y":"z"}},"obfuscation":"pad"}}]"#
+    )
+    .replace('\n', "");
+    let message = message_of_calls(&[
+        &first,
+        r#"[{"index":0,"function":{"arguments":"}","fields":[2]},"later":-0}]"#,
+        r#"[{"index":1,"x":null,"custom":{"input":"n"}},{"index":1,"x":18446744073709551616,"custom":{"input":"!"}}]"#,
+    ]);
+    let json = serde_json::to_value(&message).unwrap();
+    let calls = &json["choices"][0]["message"]["tool_calls"];
+    assert_eq!(calls[0]["extra_content"], serde_json::from_str::<Value>(signature).unwrap());
+    assert_eq!(calls[0]["function"], serde_json::json!({"name": "f", "arguments": "{}", "fields": [2]}));
+    assert_eq!(calls[1]["custom"], serde_json::json!({"name": "g", "input": "in!", "y": "z"}));
+    let raw = |members: &[Member]| -> Vec<(String, String)> {
+        let text = |member: &Member| String::from_utf8(member.value.as_bytes().to_vec()).unwrap();
+        members.iter().map(|member| (member.name.clone(), text(member))).collect()
+    };
+    let pair = |name: &str, value: &str| (name.to_string(), value.to_string());
+    let calls = &message.choices[0].tool_calls;
+    assert_eq!(raw(&calls[0].members), [pair("extra_content", signature), pair("later", "-0")]);
+    assert_eq!(raw(&calls[1].members), [pair("x", "18446744073709551616")]);
+}
+
+#[test]
+fn a_member_alone_belongs_to_the_call_that_it_selects() {
+    let members = |arrays: &[&str]| -> Vec<usize> {
+        message_of_calls(arrays).choices[0].tool_calls.iter().map(|call| call.members.len()).collect()
+    };
+    // It opens no call.
+    assert_eq!(members(&[r#"[{"index":0,"x":1}]"#, r#"[{"index":0,"id":"a"}]"#]), [0]);
+    let two = r#"[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}},{"index":1,"id":"b"}]"#;
+    assert_eq!(members(&[two, r#"[{"index":0,"function":{"arguments":""},"x":1}]"#]), [1, 0]);
+    assert_eq!(members(&[two, r#"[{"index":1,"x":1},{"index":0,"y":1,"z":2}]"#]), [2, 1]);
+    assert_eq!(members(&[two, r#"[{"index":2,"x":1}]"#]), [0, 0]);
+    // What was sent once more is in the place of what was.
+    assert_eq!(members(&[two, r#"[{"index":1,"x":1}]"#, r#"[{"index":1,"x":2,"x":3}]"#]), [0, 1]);
+}
+
+#[test]
+fn a_call_of_a_whole_message_keeps_its_members() {
+    let chunk = |content: &str, value: u32| {
+        format!(
+            "data: {{\"choices\":[{{\"index\":0,\"message\":{{\"content\":\"{content}\",\"tool_calls\":[{{\"id\":\"a\",\
+             \"extra_content\":{value},\"function\":{{\"name\":\"f\",\"arguments\":\"{{}}\"}}}}]}}}}]}}\n\n"
+        )
+    };
+    let stream = chunk("c", 1) + &chunk("cd", 2);
+    Counts::default().stream("members of messages", stream.as_bytes(), Config::default());
+    let message = pushed(stream.as_bytes(), Config::default()).message().unwrap();
+    assert_eq!(message.choices[0].tool_calls[0].members[0].value.as_bytes(), b"2");
+}
+
+#[test]
 fn audio_stays_in_pieces() {
     let payloads = [
         delta(0, r#""audio":{"id":"i","data":"QQ==","transcript":"a "}"#),
@@ -970,6 +1059,34 @@ fn audio_stays_in_pieces() {
     assert!(data.iter().map(|piece| piece.as_text().unwrap().to_cow().into_owned()).eq(["QQ==", "Q/B=", "\""]));
     // Without what is extended, in the shape of the API.
     assert_eq!(audio(&logged.json(false))["data"], "QQ==Q/B=\"");
+}
+
+#[test]
+fn a_character_in_two_entries_of_reasoning_details_is_joined() {
+    let details = |entries: &[&str]| -> Vec<String> {
+        let chunks = entries.iter().map(|entries| delta(0, &format!(r#""reasoning_details":[{entries}]"#)));
+        let stream: String = chunks.map(|chunk| format!("data: {chunk}\n\n")).collect();
+        Counts::default().stream("halves", stream.as_bytes(), Config::default());
+        let message = pushed(stream.as_bytes(), Config::default()).message().unwrap();
+        let texts = message.choices[0].reasoning_details.iter().map(|entry| entry.get("text").unwrap().unwrap());
+        texts.map(|text| text.as_text().unwrap().to_cow().into_owned()).collect()
+    };
+    let entry = |text: &str| format!(r#"{{"type":"reasoning.text","index":0,"text":"{text}"}}"#);
+    let all = |texts: &[&str]| texts.iter().map(|text| entry(text)).collect::<Vec<_>>();
+    let apart = |texts: &[&str]| details(&all(texts).iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(apart(&["a\\ud83d", "\\ude00b"]), ["a\u{1f600}b"]);
+    assert_eq!(apart(&["a\\ud83d", "", "\\uDE00b"]), ["a\u{1f600}b"]);
+    assert_eq!(details(&[&all(&["a\\ud83d", "\\ude00\\ud83d", "\\ude00"]).join(",")]), ["a\u{1f600}\u{1f600}"]);
+    // Where the other half does not come.
+    assert_eq!(apart(&["a\\ud83d", "b"]), ["a\u{fffd}b"]);
+    assert_eq!(apart(&["a\\ud83d"]), ["a\u{fffd}"]);
+    assert_eq!(apart(&["\\ude00a", "\\ude00\\ud83d"]), ["\u{fffd}a\u{fffd}\u{fffd}"]);
+    assert_eq!(apart(&["a\\\\ud83d", "\\ude0"]), ["a\\ud83d\\ude0"]);
+    // Entries that stay apart.
+    assert_eq!(
+        details(&[&entry("a\\ud83d"), r#"{"type":"reasoning.text","index":1,"text":"\ude00b"}"#]),
+        ["a\u{fffd}", "\u{fffd}b"]
+    );
 }
 
 #[test]
@@ -1016,11 +1133,11 @@ fn members_are_bounded() {
     each_chunk(&payloads, |chunk| errors.extend(logged.add(&mut tracker, chunk)));
     assert_eq!(errors, [LogError::TooLong; 2]);
     assert_eq!(logged.log.left_out(), Some(LogError::TooLong));
-    assert_eq!(logged.log.member(&logged.buffer, Owner::Chunk, 0, "m63").unwrap().raw(), b"63");
+    assert_eq!(logged.log.member(&logged.buffer, Owner::Chunk, 0, 0, "m63").unwrap().raw(), b"63");
     // What changes in each chunk makes room.
     let mut changing = Logged::<128, 256>::new(0);
     let payloads: Vec<String> = (0..10_000).map(|n| format!(r#"{{"choices":[],"timings":{{"n":{n}}}}}"#)).collect();
     each_chunk(&payloads, |chunk| assert_eq!(changing.add(&mut tracker, chunk), None));
     assert!(changing.log.len() < 4096, "{}", changing.log.len());
-    assert_eq!(changing.log.member(&changing.buffer, Owner::Chunk, 0, "timings").unwrap().raw(), br#"{"n":9999}"#);
+    assert_eq!(changing.log.member(&changing.buffer, Owner::Chunk, 0, 0, "timings").unwrap().raw(), br#"{"n":9999}"#);
 }

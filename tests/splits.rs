@@ -106,7 +106,7 @@ impl Hash {
     }
 
     fn update(&mut self, choice: u32, update: &Update<'_>) {
-        if matches!(update, Update::Annotations(_) | Update::Meta(..)) {
+        if matches!(update, Update::Annotations(_) | Update::Meta(..) | Update::Member(_)) {
             return;
         }
         self.word(u64::from(choice));

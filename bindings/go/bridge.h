@@ -47,9 +47,9 @@ static inline deltawire_status bridge_message_text(const void *m, uint32_t field
 static inline deltawire_status bridge_message_json(const void *m, uint32_t flags, char *buf, size_t cap, size_t *need) {
     return deltawire_message_json((const deltawire_message *)m, flags, buf, cap, need);
 }
-static inline deltawire_status bridge_message_member(const void *m, uint32_t owner, uint32_t choice, const char *name,
-                                                     size_t name_len, char *buf, size_t cap, size_t *need) {
-    return deltawire_message_member((const deltawire_message *)m, owner, choice, name, name_len, buf, cap, need);
+static inline deltawire_status bridge_message_member(const void *m, uint32_t owner, uint32_t choice, uint32_t call,
+                                                     const char *name, size_t name_len, char *buf, size_t cap, size_t *need) {
+    return deltawire_message_member((const deltawire_message *)m, owner, choice, call, name, name_len, buf, cap, need);
 }
 
 /* The last event ID into buf, with its whole length in need. E_SMALL if it does not fit. */

@@ -76,7 +76,8 @@ const (
 	// json.Unmarshal, or the plain text of an error event.
 	KindPayload Kind = C.DELTAWIRE_EV_PAYLOAD
 	// KindMeta is a member that describes the response; only [WithEvents] turns it on. It is emitted once for a stream,
-	// MetaNativeFinishReason as often as a choice has it. Text. Code: the member, such as MetaObject.
+	// MetaReasoningName once for a choice, MetaNativeFinishReason as often as a choice has it. Text. Code: the member, such as
+	// MetaObject.
 	KindMeta Kind = C.DELTAWIRE_EV_META
 	// KindAnnotation is annotations of the content, such as citations; only [WithEvents] turns it on. Text: JSON, an array.
 	KindAnnotation Kind = C.DELTAWIRE_EV_ANNOTATION
@@ -98,7 +99,7 @@ const (
 	MetaServiceTier        = C.DELTAWIRE_META_SERVICE_TIER
 	MetaProvider           = C.DELTAWIRE_META_PROVIDER
 	MetaNativeFinishReason = C.DELTAWIRE_META_NATIVE_FINISH_REASON
-	MetaReasoningName      = C.DELTAWIRE_META_REASONING_NAME // the member that the first reasoning is in, such as reasoning_content
+	MetaReasoningName      = C.DELTAWIRE_META_REASONING_NAME // the member that the first reasoning of a choice is in, such as reasoning_content
 )
 
 // Why a KindLimit left deltas out.

@@ -34,12 +34,12 @@ const (
 	FieldErrorMessage      Field = C.DELTAWIRE_M_ERROR_MESSAGE
 	FieldErrorCode         Field = C.DELTAWIRE_M_ERROR_CODE
 	FieldErrorType         Field = C.DELTAWIRE_M_ERROR_TYPE
-	FieldReasoningName     Field = C.DELTAWIRE_M_REASONING_NAME // the member that the first reasoning was in, such as reasoning_content
 
 	// Of a choice.
 	FieldRole               Field = C.DELTAWIRE_M_ROLE
 	FieldContent            Field = C.DELTAWIRE_M_CONTENT
 	FieldReasoning          Field = C.DELTAWIRE_M_REASONING
+	FieldReasoningName      Field = C.DELTAWIRE_M_REASONING_NAME // the member that its first reasoning was in, such as reasoning_content
 	FieldRefusal            Field = C.DELTAWIRE_M_REFUSAL
 	FieldFinish             Field = C.DELTAWIRE_M_FINISH        // the last finish reason
 	FieldNativeFinish       Field = C.DELTAWIRE_M_NATIVE_FINISH // the finish reason that the model's own provider gave
@@ -68,9 +68,11 @@ type Owner uint32
 
 // The owners of members.
 const (
-	OwnerChunk  Owner = C.DELTAWIRE_OWNER_CHUNK
-	OwnerChoice Owner = C.DELTAWIRE_OWNER_CHOICE
-	OwnerDelta  Owner = C.DELTAWIRE_OWNER_DELTA // the deltas of a choice, or its message
+	OwnerChunk    Owner = C.DELTAWIRE_OWNER_CHUNK
+	OwnerChoice   Owner = C.DELTAWIRE_OWNER_CHOICE
+	OwnerDelta    Owner = C.DELTAWIRE_OWNER_DELTA    // the deltas of a choice, or its message
+	OwnerCall     Owner = C.DELTAWIRE_OWNER_CALL     // a tool call: its members have to be sent back with it
+	OwnerFunction Owner = C.DELTAWIRE_OWNER_FUNCTION // the function of a tool call, or its custom tool
 )
 
 // Message is a response as the API sends it without streaming: a chat.completion. An absent member is "" or nil.
@@ -85,10 +87,6 @@ type Message struct {
 	Choices           []Choice        `json:"choices"`
 	Usage             json.RawMessage `json:"usage"`
 	Error             json.RawMessage `json:"error"`
-
-	// ReasoningName is the member that the first reasoning was in, such as reasoning_content or reasoning; "" if reasoning
-	// only came in other ways. JSON writes the reasoning under it if extended.
-	ReasoningName string `json:"-"`
 }
 
 // Choice is one answer of a [Message].
@@ -112,6 +110,10 @@ type ChoiceMessage struct {
 	Audio            json.RawMessage `json:"audio"` // data is an array of pieces, each base64 that may have padding of its own
 	Annotations      json.RawMessage `json:"annotations"`
 	ReasoningDetails json.RawMessage `json:"reasoning_details"` // entries that belong together are joined
+
+	// ReasoningName is the member that the first reasoning was in, such as reasoning_content or reasoning; "" if reasoning
+	// only came in other ways. JSON writes the reasoning under it if extended.
+	ReasoningName string `json:"-"`
 }
 
 // ToolCall is a call of a function or of a custom tool.
@@ -194,7 +196,8 @@ func (a *Assembler) grow() error {
 	return nil
 }
 
-// JSON returns the message so far, a chat.completion. If extended is true, it includes the members that only gateways and
+// JSON returns the message so far, a chat.completion. A tool call has the members that its provider wants back, such as
+// extra_content. If extended is true, it includes the members that only gateways and
 // providers send: provider, native_finish_reason, reasoning_details, and any member that is not known; and the reasoning is
 // under the name that it came by ([FieldReasoningName]), and data of audio is an array of its pieces.
 func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {
@@ -217,12 +220,12 @@ func (a *Assembler) Text(field Field, choice uint32, call int) string {
 }
 
 // Member returns a member that no field has, such as a provider's citations or timings: its last value that was not null, or
-// nil. The choice is its index; 0 for a member of the chunks.
-func (a *Assembler) Member(owner Owner, choice uint32, name string) json.RawMessage {
+// nil. The choice is its index, 0 for a member of the chunks; the call is as in [Assembler.Text].
+func (a *Assembler) Member(owner Owner, choice uint32, call int, name string) json.RawMessage {
 	bytes := []byte(name)
 	value, _ := sized(func(buf *C.char, size C.size_t, need *C.size_t) C.deltawire_status {
-		return C.bridge_message_member(a.p(), C.uint32_t(owner), C.uint32_t(choice), chars(bytes), C.size_t(len(bytes)), buf,
-			size, need)
+		return C.bridge_message_member(a.p(), C.uint32_t(owner), C.uint32_t(choice), C.uint32_t(call), chars(bytes),
+			C.size_t(len(bytes)), buf, size, need)
 	})
 	return value
 }
@@ -253,12 +256,12 @@ func (a *Assembler) Message() (*Message, error) {
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, err
 	}
-	m.ReasoningName = a.Text(FieldReasoningName, 0, 0)
 	dropNull(&m.Usage)
 	dropNull(&m.Error)
 	for i := range m.Choices {
 		c := &m.Choices[i]
 		c.Message.ReasoningContent = a.Text(FieldReasoning, c.Index, 0)
+		c.Message.ReasoningName = a.Text(FieldReasoningName, c.Index, 0)
 		dropNull(&c.Logprobs)
 		dropNull(&c.Error)
 		dropNull(&c.Message.Audio)

@@ -397,7 +397,7 @@ func TestReadMessage(t *testing.T) {
 		t.Errorf("weather: %+v", m)
 	}
 	m, err = ReadMessage(bytes.NewReader(sample(t, "openrouter.sse")))
-	if err != nil || m.ReasoningName != "reasoning" || m.Choices[0].Message.ReasoningContent != "Two plus two is four." {
+	if err != nil || m.Choices[0].Message.ReasoningName != "reasoning" || m.Choices[0].Message.ReasoningContent != "Two plus two is four." {
 		t.Errorf("openrouter: %+v, %v", m, err)
 	}
 	m, err = ReadMessage(bytes.NewReader(sample(t, "reasoning.sse")))
@@ -414,4 +414,32 @@ func sample(t testing.TB, name string) []byte {
 	}
 	t.Fatalf("no sample %s", name)
 	return nil
+}
+
+func TestMembersOfCalls(t *testing.T) {
+	const stream = `data: {"choices":[{"index":2,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}},` +
+		`{"index":1,"id":"b","extra_content":{"sig": "s"},"function":{"name":"g","arguments":"{}","strict":true}}]},` +
+		`"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"
+	var a Assembler
+	r := NewReader(strings.NewReader(stream), WithEvents(), WithAssembler(&a))
+	for r.Next() {
+	}
+	if err := r.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []struct {
+		owner Owner
+		call  int
+		name  string
+		want  string
+	}{
+		{OwnerCall, 1, "extra_content", `{"sig": "s"}`},
+		{OwnerFunction, 1, "strict", "true"},
+		{OwnerCall, 0, "extra_content", ""},
+		{OwnerCall, 2, "extra_content", ""},
+	} {
+		if got := a.Member(m.owner, 2, m.call, m.name); string(got) != m.want {
+			t.Errorf("%d %d %s: %q", m.owner, m.call, m.name, got)
+		}
+	}
 }

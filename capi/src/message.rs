@@ -664,15 +664,16 @@ pub unsafe extern "C" fn deltawire_message_json(
 
 /// A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON,
 /// the last value that was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the
-/// choice, 0 for a member of the chunks; `name` is UTF-8 of `name_len` bytes. As
-/// `deltawire_message_text`. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
-/// `name_len`), E_SMALL.
+/// choice, 0 for a member of the chunks; `call` is the position of the call, as in
+/// `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes. Answers OK, ABSENT,
+/// E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_member(
     m: *const deltawire_message,
     owner: u32,
     choice: u32,
+    call: u32,
     name: *const c_char,
     name_len: usize,
     buf: *mut c_char,
@@ -686,14 +687,11 @@ pub unsafe extern "C" fn deltawire_message_member(
             Err(status) => return status,
         };
         let Some(owner) = Owner::from_number(owner) else { return DELTAWIRE_E_RANGE };
-        if buf.is_null() && cap > 0 {
-            return DELTAWIRE_E_NULL;
-        }
         let name = match bytes(name.cast(), name_len) {
-            Ok(name) => name,
+            Ok(name) => core::str::from_utf8(name).ok(),
             Err(status) => return status,
         };
-        let member = core::str::from_utf8(name).ok().and_then(|name| state.log.member(buffer, owner, choice, name));
+        let member = name.and_then(|name| state.log.member(buffer, owner, choice, call, name));
         let Some(value) = member else { return DELTAWIRE_ABSENT };
         let raw = value.raw();
         copy_out(raw.len(), buf, cap, need, |out| {

@@ -151,9 +151,13 @@ const _: () = {
     assert!(DELTAWIRE_LIMIT_CHOICES == Error::TooManyChoices { choice: 0, offset: 0 }.number());
     assert!(DELTAWIRE_LIMIT_TOOL_CALLS == Error::TooManyCalls { choice: 0, offset: 0 }.number());
     assert!(DELTAWIRE_LIMIT_INDEX == Error::BadIndex { choice: 0, offset: 0 }.number());
+    assert!(DELTAWIRE_META_CALL_MEMBER == Meta::CallMember as u32);
+    assert!(DELTAWIRE_META_FUNCTION_MEMBER == Meta::FunctionMember as u32);
     assert!(DELTAWIRE_OWNER_CHUNK == Owner::Chunk as u32);
     assert!(DELTAWIRE_OWNER_CHOICE == Owner::Choice as u32);
     assert!(DELTAWIRE_OWNER_DELTA == Owner::Delta as u32);
+    assert!(DELTAWIRE_OWNER_CALL == Owner::Call as u32);
+    assert!(DELTAWIRE_OWNER_FUNCTION == Owner::Function as u32);
 };
 
 /// Checks numbers against the library's, and makes the function that names them.

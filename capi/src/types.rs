@@ -474,9 +474,10 @@ pub const DELTAWIRE_EV_DONE: u32 = 28;
 /// name makes the whole payload an error. Only a batch emits it: a callback has `at->chunk`.
 pub const DELTAWIRE_EV_PAYLOAD: u32 = 29;
 /// A member that describes the response. Text. `code`: `DELTAWIRE_META_*`. Emitted once for a
-/// stream; `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, and unknown members
-/// (`DELTAWIRE_META_MEMBER` and the next three) as often as they are sent. Off unless `events` or a
-/// callback asks for it.
+/// stream, `DELTAWIRE_META_REASONING_NAME` once for a choice;
+/// `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, and unknown members
+/// (`DELTAWIRE_META_*MEMBER`) as often as they are sent. Off unless `events` or a callback asks for
+/// it.
 pub const DELTAWIRE_EV_META: u32 = 30;
 /// Annotations of the content, such as citations. Text: JSON, an array. Off unless `events` or a
 /// callback asks for it.
@@ -516,9 +517,15 @@ pub const DELTAWIRE_META_CHOICE_MEMBER: u32 = 7;
 pub const DELTAWIRE_META_DELTA_MEMBER: u32 = 8;
 /// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
 pub const DELTAWIRE_META_MESSAGE_MEMBER: u32 = 9;
-/// `code` of a `DELTAWIRE_EV_META`: the name of the member that the first reasoning of the response
-/// is in: `reasoning_content`, `reasoning`, `thinking` or `thought`.
+/// `code` of a `DELTAWIRE_EV_META`: the name of the member that the first reasoning of a choice is
+/// in: `reasoning_content`, `reasoning`, `thinking` or `thought`.
 pub const DELTAWIRE_META_REASONING_NAME: u32 = 10;
+/// `code` of a `DELTAWIRE_EV_META`: another member of the tool call `call`, such as `extra_content`,
+/// each time, behind its arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`.
+pub const DELTAWIRE_META_CALL_MEMBER: u32 = 11;
+/// `code` of a `DELTAWIRE_EV_META`: another member of the `function` of the tool call `call`, or of
+/// its `custom` tool, likewise.
+pub const DELTAWIRE_META_FUNCTION_MEMBER: u32 = 12;
 
 /// The text lies in the scratch, not in the input.
 pub const DELTAWIRE_EVF_TEXT_SCRATCH: u32 = 1;
@@ -841,7 +848,7 @@ pub const DELTAWIRE_M_CALL_NAME: u32 = 28;
 pub const DELTAWIRE_M_CALL_ARGUMENTS: u32 = 29;
 /// Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
 pub const DELTAWIRE_M_REASONING_DETAILS: u32 = 30;
-/// Field of a message: the name of the member that the first reasoning was in: `reasoning_content`,
+/// Field of a choice: the name of the member that its first reasoning was in: `reasoning_content`,
 /// `reasoning`, `thinking` or `thought`. Absent if reasoning came in `reasoning_details` or in parts
 /// of the content alone.
 pub const DELTAWIRE_M_REASONING_NAME: u32 = 31;
@@ -852,6 +859,11 @@ pub const DELTAWIRE_OWNER_CHUNK: u32 = 0;
 pub const DELTAWIRE_OWNER_CHOICE: u32 = 1;
 /// Owner for `deltawire_message_member`: the deltas of a choice, or its `message`.
 pub const DELTAWIRE_OWNER_DELTA: u32 = 2;
+/// Owner for `deltawire_message_member`: a tool call. Its members (`extra_content` with the
+/// signature of a thought) have to be sent back with it.
+pub const DELTAWIRE_OWNER_CALL: u32 = 3;
+/// Owner for `deltawire_message_member`: the `function` of a tool call, or its `custom` tool.
+pub const DELTAWIRE_OWNER_FUNCTION: u32 = 4;
 
 /// Flag of `deltawire_message_json`: include the members that only gateways and providers send
 /// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known), and

@@ -293,6 +293,28 @@ fn events_are_a_line_each() {
 }
 
 #[test]
+fn events_have_numbers_as_they_came() {
+    let numbers = r#"{"a":-0,"b":[18446744073709551616,1e400],"c":{"d":1.50,"e":-1E-0,"f":null}}"#;
+    let spread = numbers.replace(',', ",\ndata: ");
+    let call = format!(r#"{{"index":0,"id":"t","extra":{numbers},"function":{{"strict":-0}}}}"#);
+    let stream = format!(
+        "data: {{\"choices\":[{{\"index\":0,\"logprobs\":{numbers},\"delta\":{{\"tool_calls\":[{call}]}}}}]}}\n\n\
+         data: {{\"choices\":[],\"usage\":{spread}}}\n\ndata: {{\"error\":{{\"code\":1e400}}}}\n\n"
+    );
+    let ran = run_with("events", &[], &stream);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    for expected in [
+        format!(r#"{{"choice":0,"logprobs":{numbers}}}"#),
+        format!(r#"{{"choice":0,"tool_call":{{"call":0,"member":{{"extra":{numbers}}}}}}}"#),
+        r#"{"choice":0,"tool_call":{"call":0,"function_member":{"strict":-0}}}"#.to_string(),
+        format!(r#"{{"usage":{numbers}}}"#),
+        r#"{"error":{"code":1e400}}"#.to_string(),
+    ] {
+        assert!(lines.contains(&&*expected), "{expected}: {}", ran.out);
+    }
+}
+
+#[test]
 fn events_of_a_sample_come_to_its_message() {
     for (name, expected) in samples() {
         let lines = lines("events", &[], &name);

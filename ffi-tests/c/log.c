@@ -380,8 +380,10 @@ static void put_line(logbook *log, const item *it)
 
 /* What the header promises of every event. */
 /* A member is raw JSON, whose pieces may end anywhere. */
-static int is_json(const item *it) { return it->kind == KIND(META) && it->code >= DELTAWIRE_META_MEMBER &&
-    it->code <= DELTAWIRE_META_MESSAGE_MEMBER; }
+static int is_json(const item *it)
+{
+    return it->kind == KIND(META) && it->code >= DELTAWIRE_META_MEMBER && it->code != DELTAWIRE_META_REASONING_NAME;
+}
 
 static void check_item(logbook *log, const item *it)
 {

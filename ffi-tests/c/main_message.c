@@ -190,13 +190,13 @@ static void print_getters(void)
         {DELTAWIRE_M_ERROR_MESSAGE, "error_message"},
         {DELTAWIRE_M_ERROR_CODE, "error_code"},
         {DELTAWIRE_M_ERROR_TYPE, "error_type"},
-        {DELTAWIRE_M_REASONING_NAME, "reasoning_name"},
     };
     static const field_name of_choice[] = {
         {DELTAWIRE_M_ROLE, "role"},
         {DELTAWIRE_M_CONTENT, "content"},
         {DELTAWIRE_M_REFUSAL, "refusal"},
         {DELTAWIRE_M_REASONING, "reasoning"},
+        {DELTAWIRE_M_REASONING_NAME, "reasoning_name"},
         {DELTAWIRE_M_FINISH, "finish_reason"},
         {DELTAWIRE_M_NATIVE_FINISH, "native_finish_reason"},
         {DELTAWIRE_M_CHOICE_ERROR, "choice_error"},

@@ -1023,18 +1023,22 @@ static void messages(void)
     static const char json[] =
         "{\"id\":\"i\",\"object\":\"chat.completion.chunk\",\"created\":0,\"model\":\"m\",\"provider\":\"P\",\"choices\":["
         "{\"index\":3,\"delta\":{\"role\":\"assistant\",\"content\":\"c\\u00e9\",\"tool_calls\":[{\"index\":0,\"id\":\"t\","
-        "\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}],"
+        "\"type\":\"function\",\"extra_content\":{\"google\":{\"thought_signature\":\"c2ln\"}},\"function\":{\"name\":\"f\","
+        "\"strict\":true,\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}],"
         "\"usage\":{\"total_tokens\":3},\"timings\":{\"n\": -0},\"none\":null}";
     static const char more[] =
         "{\"timings\":{\"n\": -0,\"m\":18446744073709551616},\"choices\":[{\"index\":3,\"delta\":{\"sig\":\"s\",\"reasoning\":\"r\",\"reasoning_details\":["
         "{\"index\":0,\"text\":\"a\"},{\"index\":0,\"text\":\"b\"}]},\"filter\":[]}]}";
     static const struct {
-        uint32_t owner, choice;
+        uint32_t owner, choice, call;
         const char *name, *want;
-    } members[] = {{DELTAWIRE_OWNER_CHUNK, 0, "timings", "{\"n\": -0,\"m\":18446744073709551616}"},
-                   {DELTAWIRE_OWNER_CHUNK, 0, "none", NULL},   {DELTAWIRE_OWNER_CHUNK, 0, "usage", NULL},
-                   {DELTAWIRE_OWNER_CHUNK, 3, "timings", NULL}, {DELTAWIRE_OWNER_CHOICE, 3, "filter", "[]"},
-                   {DELTAWIRE_OWNER_DELTA, 3, "sig", "\"s\""},  {DELTAWIRE_OWNER_DELTA, 0, "sig", NULL}};
+    } members[] = {{DELTAWIRE_OWNER_CHUNK, 0, 0, "timings", "{\"n\": -0,\"m\":18446744073709551616}"},
+                   {DELTAWIRE_OWNER_CHUNK, 0, 0, "none", NULL},    {DELTAWIRE_OWNER_CHUNK, 0, 0, "usage", NULL},
+                   {DELTAWIRE_OWNER_CHUNK, 3, 0, "timings", NULL}, {DELTAWIRE_OWNER_CHOICE, 3, 0, "filter", "[]"},
+                   {DELTAWIRE_OWNER_DELTA, 3, 9, "sig", "\"s\""},  {DELTAWIRE_OWNER_DELTA, 0, 0, "sig", NULL},
+                   {DELTAWIRE_OWNER_CALL, 3, 0, "extra_content", "{\"google\":{\"thought_signature\":\"c2ln\"}}"},
+                   {DELTAWIRE_OWNER_CALL, 3, 1, "extra_content", NULL}, {DELTAWIRE_OWNER_CALL, 0, 0, "extra_content", NULL},
+                   {DELTAWIRE_OWNER_FUNCTION, 3, 0, "strict", "true"},  {DELTAWIRE_OWNER_CALL, 3, 0, "strict", NULL}};
     static const struct {
         uint32_t field, choice, call;
         const char *want;
@@ -1069,17 +1073,17 @@ static void messages(void)
     CHECK(assemble(p, m, more) == OK);
     for (i = 0; i < sizeof members / sizeof members[0]; i++) {
         const char *name = members[i].name, *want = members[i].want;
-        deltawire_status status = deltawire_message_member(m, members[i].owner, members[i].choice, name, strlen(name), buf, sizeof buf, &need);
+        deltawire_status status = deltawire_message_member(m, members[i].owner, members[i].choice, members[i].call, name, strlen(name), buf, sizeof buf, &need);
         CHECK_OF(name, status == (want ? OK : ABSENT));
         if (want && status == OK) CHECK_OF(name, need == strlen(want) && memcmp(buf, want, need) == 0);
     }
-    CHECK(deltawire_message_member(m, 3, 0, "timings", 7, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
-    CHECK(deltawire_message_member(m, 0, 0, NULL, 7, buf, sizeof buf, &need) == DELTAWIRE_E_NULL);
-    CHECK(deltawire_message_member(NULL, 0, 0, "timings", 7, buf, sizeof buf, &need) == DELTAWIRE_E_NULL);
-    CHECK(deltawire_message_member(m, 0, 0, "timings", 7, buf, 3, &need) == DELTAWIRE_E_SMALL && need > 3);
+    CHECK(deltawire_message_member(m, 5, 0, 0, "timings", 7, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
+    CHECK(deltawire_message_member(m, 0, 0, 0, NULL, 7, buf, sizeof buf, &need) == DELTAWIRE_E_NULL);
+    CHECK(deltawire_message_member(NULL, 0, 0, 0, "timings", 7, buf, sizeof buf, &need) == DELTAWIRE_E_NULL);
+    CHECK(deltawire_message_member(m, 0, 0, 0, "timings", 7, buf, 3, &need) == DELTAWIRE_E_SMALL && need > 3);
     CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_DETAILS, 3, 0, buf, sizeof buf, &need) == OK);
     CHECK(need == 25 && memcmp(buf, "[{\"index\":0,\"text\":\"ab\"}]", need) == 0);
-    CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_NAME, 0, 0, buf, sizeof buf, &need) == OK);
+    CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_NAME, 3, 0, buf, sizeof buf, &need) == OK);
     CHECK(need == 9 && memcmp(buf, "reasoning", need) == 0);
     CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_NAME + 1, 0, 0, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
     CHECK(deltawire_message_json(m, 2, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);

@@ -112,7 +112,7 @@ def texts_of(message):
         for name in ("reasoning_content", "reasoning", "thinking", "thought"):
             put("reasoning", said.get(name), index)
             # JSON also has reasoning without a name under the first.
-            put("reasoning_name", name if said.get(name) and name != "reasoning_content" else None)
+            put("reasoning_name", name if said.get(name) and name != "reasoning_content" else None, index)
         put("refusal", said.get("refusal"), index)
         put("reasoning_details", said.get("reasoning_details"), index)
         put("role", said.get("role"), index)

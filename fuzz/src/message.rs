@@ -216,7 +216,6 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         ] {
             same(field, 0, 0, due.as_deref());
         }
-        same(Field::ReasoningName, 0, 0, message.reasoning_name.as_deref());
         same(Field::Usage, 0, 0, message.usage.as_ref().map(|raw| lossy(raw.as_bytes())).as_deref());
         same(Field::Error, 0, 0, error(&message.error).as_deref());
         assert_eq!(self.log.created(), message.created);
@@ -232,6 +231,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
                 (Field::Content, choice.content.as_deref()),
                 (Field::Refusal, choice.refusal.as_deref()),
                 (Field::Reasoning, choice.reasoning.as_deref()),
+                (Field::ReasoningName, choice.reasoning_name.as_deref()),
                 (Field::FinishReason, choice.finish_reason.as_deref()),
                 (Field::NativeFinishReason, choice.native_finish_reason.as_deref()),
                 (Field::ChoiceError, error(&choice.error).as_deref()),

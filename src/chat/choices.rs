@@ -6,7 +6,7 @@ use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Span
 use super::key::Key;
 use super::parts::part_type;
 use super::scalar::{index_number, text_of};
-use super::work::{next_key, Notes, Work, UNKNOWN};
+use super::work::{next_key, Notes, Place, Work, UNKNOWN};
 use crate::json::{Kinds, Steps};
 use crate::Quirk;
 
@@ -261,7 +261,9 @@ impl Work<'_, '_> {
         let index = value(call::INDEX).and_then(index_number);
         let says = |member| value(member).and_then(text_of).is_some();
         let is_bare = call.mask() & !PLAIN == 0
-            || !says(call::ID) && !says(call::TYPE) && !says(call::NAME) && !call.has(call::CUSTOM);
+            || ![call::ID, call::TYPE, call::NAME].into_iter().any(says)
+                && !call.has(call::CUSTOM)
+                && !call.has(call::OTHERS);
         let arguments = call.get(call::ARGUMENTS);
         let string = arguments.filter(|span| self.first_byte(*span) == Some(b'"'));
         let no_other = arguments.is_none_or(|span| matches!(self.first_byte(span), Some(b'"' | b'n')));
@@ -318,7 +320,7 @@ impl Work<'_, '_> {
                     }
                     (member, Expect::OBJECT)
                 }
-                _ => UNKNOWN,
+                _ => self.other_of_call(into),
             };
             let Some(read) = self.read() else {
                 if place == UNKNOWN || matches!(key, Key::Function | Key::Custom) {
@@ -332,6 +334,15 @@ impl Work<'_, '_> {
         let span = self.span_from(start);
         into.set(call::WHOLE, span);
         Some(())
+    }
+
+    /// The place of a member of a tool call that is not known: none, but it is noted unless it is null.
+    #[inline]
+    fn other_of_call(&mut self, into: &mut CallIndex) -> Place {
+        if self.steps.peek() != b'n' {
+            into.set(call::OTHERS, Span::default());
+        }
+        UNKNOWN
     }
 
     /// The `function` or `custom` object of a tool call: its name and what goes in.
@@ -349,7 +360,7 @@ impl Work<'_, '_> {
             } else if key == input {
                 (call::ARGUMENTS, Expect::ARGUMENTS)
             } else {
-                UNKNOWN
+                self.other_of_call(into)
             };
             more = self.member(into, place)?;
         }

@@ -112,6 +112,11 @@ impl Cursor {
         self.inside.as_ref().map_or(Called::NOTHING, Inside::called)
     }
 
+    /// Whether the last delta is one of several of its item.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.inside.is_some()
+    }
+
     #[inline(never)]
     fn next_of_any(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         loop {

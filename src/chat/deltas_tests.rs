@@ -27,6 +27,7 @@ fn shown(update: &Update<'_>) -> String {
             format!("message {:?}", message.deltas().map(|update| shown(&update)).collect::<Vec<_>>())
         }
         Update::Meta(meta, text) => format!("{meta:?} {text}"),
+        Update::Member(member) => format!("{:?} {} {} {:?}", member.owner, member.call, member.name, member.value),
         Update::Finish(reason) => format!("finish {}", reason.text()),
         Update::ChoiceError(_) => "choice error".to_string(),
         Update::Usage(_) => "usage".to_string(),

@@ -144,7 +144,9 @@ pub(crate) mod call {
     pub(crate) const NAME: usize = 5;
     pub(crate) const ARGUMENTS: usize = 6;
     pub(crate) const WHOLE: usize = 7;
-    pub(crate) const COUNT: usize = 8;
+    /// There are members that are none of these, of the call or of its function; no span.
+    pub(crate) const OTHERS: usize = 8;
+    pub(crate) const COUNT: usize = 9;
 }
 
 /// The spans of a tool call.

@@ -3,10 +3,11 @@
 use super::choices::Pass;
 use super::fields::own_value;
 use super::index::{call, CallIndex};
+use super::others::CallMembers;
 use super::page::{How, Item};
 use super::parts::{ContentPart, PartsCursor, ReasoningDetails};
 use super::scalar::{index_number, input_of, member_of, text_of};
-use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER};
+use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_SELECTS};
 use crate::json::{Kind as Json, Text};
 
 /// An item that has several deltas.
@@ -41,9 +42,24 @@ struct Calls {
     /// How many were given.
     given: u32,
     /// What is still to be emitted of the last one.
-    name: Part,
-    arguments: Part,
+    rest: Rest,
     flags: u16,
+}
+
+/// What is still to be emitted of a tool call.
+#[derive(Clone, Copy, Debug)]
+enum Rest {
+    /// Its name, its arguments, then the members of the call that begins at `others`, if that is not 0.
+    Texts {
+        name: Part,
+        arguments: Part,
+        others: u32,
+    },
+    Members(CallMembers),
+}
+
+impl Rest {
+    const NOTHING: Rest = Rest::Texts { name: Part::NONE, arguments: Part::NONE, others: 0 };
 }
 
 impl Inside {
@@ -63,7 +79,7 @@ impl Inside {
     #[inline]
     pub(super) fn called(&self) -> Called {
         match self.progress {
-            Progress::Calls(Calls { name, arguments, .. }) => Called { name, arguments },
+            Progress::Calls(Calls { rest: Rest::Texts { name, arguments, .. }, .. }) => Called { name, arguments },
             _ => Called::NOTHING,
         }
     }
@@ -115,22 +131,27 @@ pub(super) fn has_delta(item: &Item, payload: &[u8]) -> bool {
 }
 
 impl Calls {
-    const START: Calls = Calls { offset: 0, given: 0, name: Part::NONE, arguments: Part::NONE, flags: 0 };
+    const START: Calls = Calls { offset: 0, given: 0, rest: Rest::NOTHING, flags: 0 };
 
     /// What is left of the current call, or the next one.
     #[inline(never)]
     fn next(&mut self, choice: u32, array: Part, payload: &[u8]) -> Option<Delta> {
         let position = self.given.wrapping_sub(1);
         let more = |kind, text| Delta { flags: self.flags, choice, call: position, text, ..Delta::new(kind) };
-        if !self.name.is_empty() {
-            let delta = more(Kind::ToolName, self.name);
-            self.name = Part::NONE;
-            return Some(delta);
+        if let Rest::Texts { name, arguments, others } = &mut self.rest {
+            for (kind, text) in [(Kind::ToolName, name), (Kind::ToolArguments, arguments)] {
+                if !text.is_empty() {
+                    return Some(more(kind, core::mem::replace(text, Part::NONE)));
+                }
+            }
+            if *others > 0 {
+                self.rest = Rest::Members(CallMembers::of(payload, *others));
+            }
         }
-        if !self.arguments.is_empty() {
-            let delta = more(Kind::ToolArguments, self.arguments);
-            self.arguments = Part::NONE;
-            return Some(delta);
+        if let Rest::Members(members) = &mut self.rest {
+            if let Some(delta) = members.next(payload, choice, position) {
+                return Some(delta);
+            }
         }
         loop {
             let mut fields = CallIndex::EMPTY;
@@ -140,17 +161,20 @@ impl Calls {
             let index = value(call::INDEX).and_then(index_number);
             let is_custom = value(call::CUSTOM).is_some_and(|value| value.kind() == Json::Object);
             self.flags = if is_custom { FLAG_CUSTOM } else { 0 };
-            self.name = part(value(call::NAME).and_then(text_of));
-            self.arguments = part(value(call::ARGUMENTS).and_then(input_of));
+            let name = part(value(call::NAME).and_then(text_of));
+            let arguments = part(value(call::ARGUMENTS).and_then(input_of));
+            let others = fields.get(call::WHOLE).filter(|_| fields.has(call::OTHERS)).map_or(0, |span| span.start);
+            self.rest = Rest::Texts { name, arguments, others };
             let position = self.given;
             self.given = position.saturating_add(1);
             let id = part(value(call::ID).and_then(text_of));
-            // What has none of these is nothing.
-            if id.is_empty() && self.name.is_empty() && self.arguments.is_empty() {
+            let says_nothing = id.is_empty() && name.is_empty() && arguments.is_empty();
+            if says_nothing && others == 0 {
                 continue;
             }
+            let flag = |set: bool, flag: u16| if set { flag } else { 0 };
             return Some(Delta {
-                flags: self.flags | if index.is_some() { FLAG_NUMBER } else { 0 },
+                flags: self.flags | flag(index.is_some(), FLAG_NUMBER) | flag(says_nothing, FLAG_SELECTS),
                 choice,
                 call: position,
                 number: u64::from(index.unwrap_or(0)),

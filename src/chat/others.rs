@@ -1,8 +1,7 @@
-//! The members that no delta is made of: those of providers, as raw JSON.
+//! The members that no other delta is made of: those of providers, as raw JSON.
 
 use super::key::Key;
 use super::scalar::index_number;
-use super::views::Chunk;
 use crate::delta::{Delta, Kind as DeltaKind, Meta, Part};
 use crate::json::{Cursor, Kind, Text, Value};
 
@@ -16,22 +15,34 @@ pub enum Owner {
     Choice = 1,
     /// That of a choice's delta, or of its `message`.
     Delta = 2,
+    /// A tool call's.
+    Call = 3,
+    /// That of a tool call's `function`, or of its `custom` tool.
+    Function = 4,
 }
 
 impl Owner {
     /// The owner with this number.
     pub fn from_number(number: u32) -> Option<Owner> {
-        [Owner::Chunk, Owner::Choice, Owner::Delta].into_iter().find(|owner| *owner as u32 == number)
+        let all = [Owner::Chunk, Owner::Choice, Owner::Delta, Owner::Call, Owner::Function];
+        all.into_iter().find(|owner| *owner as u32 == number)
+    }
+
+    /// Whether it is a tool call, or a part of one.
+    pub(crate) fn is_call(self) -> bool {
+        matches!(self, Owner::Call | Owner::Function)
     }
 }
 
-/// A member that no delta is made of.
+/// A member that no other delta is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct OtherMember<'a> {
     /// Whose it is.
     pub owner: Owner,
     /// The index of the choice; 0 if it is the chunk's.
     pub choice: u32,
+    /// Of a tool call: from a tracker the number of the call, pulled its position in the chunk's array; else 0.
+    pub call: u32,
     /// It is in a `message`, not in a delta.
     pub in_message: bool,
     /// Its name.
@@ -41,19 +52,22 @@ pub struct OtherMember<'a> {
 }
 
 impl<'a> OtherMember<'a> {
-    /// Of what a delta of kind [`Meta`](crate::delta::Kind::Meta) has: `"name":value`.
-    pub(crate) fn of_meta(meta: Meta, choice: u32, raw: &'a [u8]) -> Option<Self> {
+    /// Of a delta of kind [`Meta`](crate::delta::Kind::Meta), whose text is `"name":value`.
+    pub(crate) fn of_delta(meta: Meta, delta: &Delta, payload: &'a [u8]) -> Option<Self> {
         let (owner, in_message) = match meta {
             Meta::Member => (Owner::Chunk, false),
             Meta::ChoiceMember => (Owner::Choice, false),
             Meta::DeltaMember => (Owner::Delta, false),
             Meta::MessageMember => (Owner::Delta, true),
+            Meta::CallMember => (Owner::Call, false),
+            Meta::FunctionMember => (Owner::Function, false),
             _ => return None,
         };
+        let raw = delta.text.bytes(payload);
         let name = Cursor::with_max_depth(raw, u32::MAX).value().ok()?;
         let (colon, value) = raw.get(name.raw().len()..)?.trim_ascii_start().split_first()?;
         let value = Cursor::with_max_depth(value.trim_ascii(), u32::MAX).value().ok().filter(|_| *colon == b':')?;
-        Some(OtherMember { owner, choice, in_message, name: name.as_text()?, value })
+        Some(OtherMember { owner, choice: delta.choice, call: delta.call, in_message, name: name.as_text()?, value })
     }
 
     /// The delta of a member that is borrowed from `payload`.
@@ -63,47 +77,72 @@ impl<'a> OtherMember<'a> {
             Owner::Choice => Meta::ChoiceMember,
             Owner::Delta if self.in_message => Meta::MessageMember,
             Owner::Delta => Meta::DeltaMember,
+            Owner::Call => Meta::CallMember,
+            Owner::Function => Meta::FunctionMember,
         };
         let (name, value) = (Part::of(payload, self.name), Part::raw(payload, self.value));
         let start = name.start.saturating_sub(1);
         let len = value.start.saturating_add(value.len).saturating_sub(start);
         let text = Part { start, len, ..Part::NONE };
-        Delta { code: meta as u32, choice: self.choice, text, ..Delta::new(DeltaKind::Meta) }
+        Delta { code: meta as u32, choice: self.choice, call: self.call, text, ..Delta::new(DeltaKind::Meta) }
     }
 }
 
-impl<'a> Chunk<'a> {
-    /// The members of the chunk, of its choices and of their deltas that no [`Update`](crate::Update) is made of and that are
-    /// not null: `citations`, `timings`, `x_groq`, … and `reasoning_details`, of which there is more than text.
-    /// Padding (`obfuscation`) is left out. Walks the payload, if there is one.
-    pub fn other_members(&self) -> OtherMembers<'a> {
-        let facts = self.index().facts;
-        let is_object = facts.others && !facts.text;
-        let chunk = Value::from_raw(if is_object { self.payload().trim_ascii() } else { b"null" });
-        OtherMembers { chunk: (chunk, 0), choices: None, choice: None, delta: None, number: 0, in_message: false }
+/// An object or array of a payload, and how far it was walked: offsets, plain data.
+#[derive(Clone, Copy, Debug)]
+struct Walked {
+    start: u32,
+    end: u32,
+    at: u32,
+}
+
+impl Walked {
+    /// Nothing to walk.
+    const NOTHING: Walked = Walked { start: 0, end: 0, at: 0 };
+
+    /// Of a value that is borrowed from `payload`.
+    fn of(payload: &[u8], value: Value<'_>) -> Self {
+        let Part { start, len, .. } = Part::raw(payload, value);
+        Walked { start, end: start.saturating_add(len), at: 0 }
+    }
+
+    fn step<'a, T>(&mut self, payload: &'a [u8], next: impl FnOnce(Value<'a>, &mut usize) -> Option<T>) -> Option<T> {
+        let raw = payload.get(self.start as usize..self.end as usize).filter(|raw| !raw.is_empty())?;
+        let mut at = self.at as usize;
+        let found = next(Value::from_raw(raw), &mut at);
+        *self = if found.is_some() { Walked { at: at as u32, ..*self } } else { Walked::NOTHING };
+        found
+    }
+
+    fn element<'a>(&mut self, payload: &'a [u8]) -> Option<Value<'a>> {
+        self.step(payload, |array, at| array.element_at(at))
+    }
+
+    fn member<'a>(&mut self, payload: &'a [u8]) -> Option<(Text<'a>, Key, Value<'a>)> {
+        let (name, value) = self.step(payload, |object, at| object.member_at(at))?;
+        Some((name, Key::of(name.raw(), name.parts().0), value))
     }
 }
 
-/// Made by [`Chunk::other_members`]: containers that are being walked, each with how far.
+/// Made by [`Chunk::other_members`](super::Chunk::other_members): containers that are being walked, the innermost first.
 #[derive(Clone, Debug)]
 pub struct OtherMembers<'a> {
-    chunk: (Value<'a>, usize),
-    choices: Option<(Value<'a>, usize)>,
-    choice: Option<(Value<'a>, usize)>,
-    delta: Option<(Value<'a>, usize)>,
+    payload: &'a [u8],
+    chunk: Walked,
+    choices: Walked,
+    choice: Walked,
+    delta: Walked,
     /// The index of the choice.
     number: u32,
     in_message: bool,
 }
 
-fn next<'a>(walked: &mut Option<(Value<'a>, usize)>) -> Option<(Text<'a>, Key, Value<'a>)> {
-    let (object, at) = walked.as_mut()?;
-    match object.member_at(at) {
-        Some((name, value)) => Some((name, Key::of(name.raw(), name.parts().0), value)),
-        None => {
-            *walked = None;
-            None
-        }
+impl<'a> OtherMembers<'a> {
+    /// Of a chunk with this payload; none if that is empty.
+    pub(super) fn of(payload: &'a [u8]) -> Self {
+        let chunk = Walked { end: u32::try_from(payload.len()).unwrap_or(u32::MAX), ..Walked::NOTHING };
+        let (choices, choice, delta) = (Walked::NOTHING, Walked::NOTHING, Walked::NOTHING);
+        OtherMembers { payload, chunk, choices, choice, delta, number: 0, in_message: false }
     }
 }
 
@@ -111,46 +150,73 @@ impl<'a> Iterator for OtherMembers<'a> {
     type Item = OtherMember<'a>;
 
     fn next(&mut self) -> Option<OtherMember<'a>> {
+        let payload = self.payload;
         loop {
-            let (owner, (name, key, value)) = if let Some(member) = next(&mut self.delta) {
+            let (owner, (name, key, value)) = if let Some(member) = self.delta.member(payload) {
                 (Owner::Delta, member)
-            } else if let Some(member) = next(&mut self.choice) {
+            } else if let Some(member) = self.choice.member(payload) {
                 (Owner::Choice, member)
-            } else if let Some((choices, at)) = &mut self.choices {
-                self.choice = choices.element_at(at).map(|choice| (choice, 0));
-                match &self.choice {
-                    Some((choice, _)) => {
-                        let index = choice.get("index").ok().flatten();
-                        self.number = index.and_then(index_number).unwrap_or(0);
-                    }
-                    None => self.choices = None,
-                }
+            } else if let Some(choice) = self.choices.element(payload) {
+                self.choice = Walked::of(payload, choice);
+                self.number = choice.get("index").ok().flatten().and_then(index_number).unwrap_or(0);
                 continue;
             } else {
-                let (chunk, at) = &mut self.chunk;
-                let (name, value) = chunk.member_at(at)?;
-                (Owner::Chunk, (name, Key::of(name.raw(), name.parts().0), value))
+                (Owner::Chunk, self.chunk.member(payload)?)
             };
             match (owner, key, value.kind()) {
-                (Owner::Chunk, Key::Choices, Kind::Array) => self.choices = Some((value, 0)),
+                (Owner::Chunk, Key::Choices, Kind::Array) => self.choices = Walked::of(payload, value),
                 (Owner::Choice, Key::Delta | Key::Message, Kind::Object) => {
-                    (self.delta, self.in_message) = (Some((value, 0)), key == Key::Message);
+                    (self.delta, self.in_message) = (Walked::of(payload, value), key == Key::Message);
                 }
-                (_, _, Kind::Null) => {}
-                _ if key == Key::Obfuscation || is_read(owner, key) => {}
+                _ if is_read(owner, key) || value.is_null() => {}
                 _ => {
                     let choice = if owner == Owner::Chunk { 0 } else { self.number };
                     let in_message = owner == Owner::Delta && self.in_message;
-                    return Some(OtherMember { owner, choice, in_message, name, value });
+                    return Some(OtherMember { owner, choice, call: 0, in_message, name, value });
                 }
             }
         }
     }
 }
 
-/// Whether an update, or a member of the message, is made of all that this member may say.
+/// The members of a tool call and of its function that no other delta is made of, while they are read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallMembers {
+    call: Walked,
+    function: Walked,
+}
+
+impl CallMembers {
+    /// Of the call that begins at `start`.
+    pub(super) fn of(payload: &[u8], start: u32) -> Self {
+        let rest = payload.get(start as usize..).unwrap_or_default();
+        let call = Cursor::with_max_depth(rest, u32::MAX).value();
+        CallMembers { call: call.map_or(Walked::NOTHING, |call| Walked::of(payload, call)), function: Walked::NOTHING }
+    }
+
+    /// The next one's delta. `choice` and `call` are the choice's index and the call's position.
+    pub(super) fn next(&mut self, payload: &[u8], choice: u32, call: u32) -> Option<Delta> {
+        loop {
+            let (owner, (name, key, value)) = match self.function.member(payload) {
+                Some(member) => (Owner::Function, member),
+                None => (Owner::Call, self.call.member(payload)?),
+            };
+            match (owner, key, value.kind()) {
+                (Owner::Call, Key::Function | Key::Custom, Kind::Object) => self.function = Walked::of(payload, value),
+                _ if is_read(owner, key) || value.is_null() => {}
+                _ => {
+                    let member = OtherMember { owner, choice, call, in_message: false, name, value };
+                    return Some(member.delta(payload));
+                }
+            }
+        }
+    }
+}
+
+/// Whether an update, or a member of the message, is made of all that this member may say, or it is padding.
 fn is_read(owner: Owner, key: Key) -> bool {
     match owner {
+        _ if key == Key::Obfuscation => true,
         Owner::Chunk => matches!(
             key,
             Key::Id
@@ -190,5 +256,7 @@ fn is_read(owner: Owner, key: Key) -> bool {
                 | Key::Audio
                 | Key::Annotations
         ),
+        Owner::Call => matches!(key, Key::Index | Key::Id | Key::Type | Key::Function | Key::Custom),
+        Owner::Function => matches!(key, Key::Name | Key::Arguments | Key::Input),
     }
 }

@@ -1,5 +1,6 @@
 //! What an event says, with its texts borrowed.
 
+use super::others::OtherMember;
 use super::views::{ApiError, Audio, FinishReason, Logprobs, Message, Usage};
 use crate::delta::{Delta, Kind, Meta, FLAG_CUSTOM, FLAG_OPENS, FLAG_PLAIN, FLAG_REPLACES, FLAG_REUSES};
 use crate::json::{Text, Value};
@@ -61,6 +62,10 @@ pub enum Update<'a> {
     /// A member that describes the response. Of them, chunks give
     /// [`NativeFinishReason`](Meta::NativeFinishReason) here; the others are at the [`Chunk`](super::Chunk).
     Meta(Meta, Text<'a>),
+    /// A member of a tool call, or of its function, that no other update is made of: `extra_content` with the signature of a
+    /// thought, … Such members of the chunk, of choices and of deltas are at the chunk
+    /// ([`Chunk::other_members`](super::Chunk::other_members)).
+    Member(OtherMember<'a>),
     /// The choice finished. It may do so twice; the last one counts.
     Finish(FinishReason<'a>),
     /// The choice failed.
@@ -137,7 +142,10 @@ impl<'a> Update<'a> {
             Kind::Annotation => Update::Annotations(value()),
             Kind::Logprobs => Update::Logprobs(Logprobs::of(value())),
             Kind::Message => Update::Message(Message::of(value())),
-            Kind::Meta => Update::Meta(Meta::from_number(delta.code)?, text),
+            Kind::Meta => match Meta::from_number(delta.code)? {
+                meta if meta.is_member() => Update::Member(OtherMember::of_delta(meta, delta, payload)?),
+                meta => Update::Meta(meta, text),
+            },
             Kind::Finish => Update::Finish(FinishReason::of(text)),
             Kind::ChoiceError => Update::ChoiceError(ApiError::of(value())),
             Kind::Usage => Update::Usage(Usage::of(value())?),

@@ -47,7 +47,7 @@ pub use fragments::{Copied, Fragment, Fragments, Unescape};
 pub use kind::Kind;
 pub use members::{Elements, Members};
 pub use number::Number;
-pub(crate) use rewrite::{element_at, escape, rewrite};
+pub(crate) use rewrite::{element_at, escape, escape_text, rewrite, rewrite_keeping_halves};
 pub(crate) use steps::{Kinds, Read, Steps};
 pub(crate) use strict::string_end as strict_string_end;
 pub use strict::validate;

@@ -1,6 +1,6 @@
 //! JSON written: texts escaped, and values that may be malformed made whole.
 
-use super::fragments::Fragment;
+use super::fragments::unit;
 use super::lexeme::{literal_end, significant};
 use super::number;
 use super::strict;
@@ -45,11 +45,22 @@ fn hex(digit: u8) -> u8 {
 /// Gives a value that a cursor read over as strict JSON: as it came if it is that and has no escape of half a surrogate
 /// pair (RFC 8259 lets it pass, many readers do not), else without its whitespace, each container up to its first fault,
 /// texts decoded and escaped anew. The result is no longer than six times the value.
-pub(crate) fn rewrite(raw: &[u8], mut put: impl FnMut(&[u8])) {
+pub(crate) fn rewrite(raw: &[u8], put: &mut dyn FnMut(&[u8])) {
+    rewritten(raw, false, put);
+}
+
+/// The same, but that half a surrogate pair at the beginning or the end of a text stays: the text beside it may have the
+/// other half. [`rewrite`] makes of the result what it makes of `raw`.
+pub(crate) fn rewrite_keeping_halves(raw: &[u8], put: &mut dyn FnMut(&[u8])) {
+    rewritten(raw, true, put);
+}
+
+fn rewritten(raw: &[u8], keeps_halves: bool, put: &mut dyn FnMut(&[u8])) {
     if !may_have_halves(raw) && super::validate(raw, MAX_DEPTH).is_ok() {
         return put(raw);
     }
-    Rewrite { raw, at: 0, levels: Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0 }, put }.run();
+    let levels = Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0 };
+    Rewrite { raw, at: 0, levels, keeps_halves, put }.run();
 }
 
 /// The element of `array` behind offset `at` of its bytes, and whether [`rewrite`] would give it as it came. `at` is 0 at
@@ -84,15 +95,23 @@ fn may_have_halves(raw: &[u8]) -> bool {
     false
 }
 
-struct Rewrite<'a, F> {
+/// Gives the bytes of a text as they stand in a JSON string, as [`escape`] does.
+pub(crate) fn escape_text(text: Text<'_>, mut put: impl FnMut(&[u8])) {
+    for fragment in text.fragments() {
+        escape(fragment.encode(&mut [0; 4]).as_bytes(), &mut put);
+    }
+}
+
+struct Rewrite<'a, 'p> {
     raw: &'a [u8],
     /// What comes next.
     at: usize,
     levels: Levels,
-    put: F,
+    keeps_halves: bool,
+    put: &'p mut dyn FnMut(&[u8]),
 }
 
-impl<'a, F: FnMut(&[u8])> Rewrite<'a, F> {
+impl<'a> Rewrite<'a, '_> {
     fn run(mut self) {
         let first = self.significant();
         if !self.value(first, None, false) {
@@ -194,13 +213,24 @@ impl<'a, F: FnMut(&[u8])> Rewrite<'a, F> {
     }
 
     fn text(&mut self, text: Text<'a>) {
+        let mut text = text;
+        let mut end = &b""[..];
         (self.put)(b"\"");
-        for fragment in text.fragments() {
-            match fragment {
-                Fragment::Str(run) => escape(run.as_bytes(), &mut self.put),
-                Fragment::Char(char) => escape(char.encode_utf8(&mut [0; 4]).as_bytes(), &mut self.put),
+        if self.keeps_halves {
+            if let [b'\\', b'u', a, b, c, d, rest @ ..] = text.raw() {
+                if unit(&[*a, *b, *c, *d]).is_some_and(|unit| (0xdc00..0xe000).contains(&unit)) {
+                    (self.put)(&[b'\\', b'u', *a, *b, *c, *d]);
+                    text = Text::from_raw(rest, TextFlags::UNKNOWN);
+                }
+            }
+            if text.trailing_half().is_some() {
+                let whole = text.without_trailing_half();
+                end = text.raw().get(whole.raw().len()..).unwrap_or_default();
+                text = whole;
             }
         }
+        escape_text(text, &mut self.put);
+        (self.put)(end);
         (self.put)(b"\"");
     }
 
@@ -270,7 +300,7 @@ mod tests {
 
     fn rewritten(json: &[u8]) -> String {
         let mut written = Vec::new();
-        super::rewrite(json, |bytes| written.extend_from_slice(bytes));
+        super::rewrite(json, &mut |bytes| written.extend_from_slice(bytes));
         assert!(written.len() <= 6 * json.len(), "{json:?}");
         String::from_utf8(written).unwrap()
     }

@@ -326,12 +326,7 @@ impl Handler for Assembler {
 
 /// A tracker left something out.
 fn limit(error: &Error) -> Result<(), AssembleError> {
-    Err(match error {
-        Error::TooManyChoices { .. } => AssembleError::TooManyChoices,
-        Error::TooManyCalls { .. } => AssembleError::TooManyCalls,
-        Error::BadIndex { .. } => AssembleError::BadIndex,
-        Error::Quirk { .. } => return Ok(()),
-    })
+    LogError::of(error).map_or(Ok(()), |error| Err(error.into()))
 }
 
 impl Growable {
@@ -358,20 +353,15 @@ impl Growable {
         }
         let Some(log) = self.log.first_mut() else { return Ok(()) };
         loop {
-            return Err(match write(log, &mut self.buffer) {
-                Ok(()) => return Ok(()),
-                Err(LogError::NeedStorage { need }) => {
-                    if grow(&mut self.buffer, need) {
-                        continue;
+            match write(log, &mut self.buffer) {
+                Err(LogError::NeedStorage { need }) if grow(&mut self.buffer, need) => {}
+                done => {
+                    if let Err(LogError::NeedStorage { .. }) = done {
+                        log.cut();
                     }
-                    log.cut();
-                    AssembleError::OutOfMemory
+                    return done.map_err(AssembleError::from);
                 }
-                Err(LogError::TooLong) => AssembleError::TooLong,
-                Err(LogError::TooManyChoices) => AssembleError::TooManyChoices,
-                Err(LogError::TooManyCalls) => AssembleError::TooManyCalls,
-                Err(LogError::BadIndex) => AssembleError::BadIndex,
-            });
+            }
         }
     }
 
@@ -401,12 +391,13 @@ fn written(write: impl Fn(&mut [u8]) -> usize) -> Result<Vec<u8>, AssembleError>
     Ok(bytes)
 }
 
-/// Whether the top level of a chunk has nothing to keep.
+/// Whether a chunk has nothing to keep but its deltas.
 fn is_empty(chunk: &Chunk<'_>) -> bool {
     let has_text = chunk.id().is_some() || chunk.model().is_some();
     !has_text
         && Meta::ONCE.into_iter().all(|meta| chunk.meta(meta).is_none())
         && chunk.created().is_none()
+        && !chunk.may_reason(|_| true)
         && !chunk.index().facts.others
 }
 

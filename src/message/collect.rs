@@ -3,6 +3,7 @@
 use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
 use super::error::AssembleError;
 use super::log::MessageLogOf;
+use super::members::Entry;
 use super::raw::{RawJson, RawList};
 use super::record::{kind, Record};
 use super::table::{flag, Rows, Slot};
@@ -22,8 +23,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         for (place, slot) in (0..).zip(table.slots()) {
             let mut choice = Choice { index: slot.index, ..Choice::default() };
             self.open(place, slot, &mut choice)?;
-            self.members_of(buffer, Owner::Choice, slot.index, &mut choice.members)?;
-            self.members_of(buffer, Owner::Delta, slot.index, &mut choice.message_members)?;
             if self.has_details(buffer, place) {
                 let (mut bytes, mut done) = (Vec::new(), Ok(()));
                 self.put_details(buffer, place, |piece| {
@@ -44,20 +43,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 member_of_choice(choice, &record)?;
             }
         }
-        self.members_of(buffer, Owner::Chunk, 0, &mut completion.members)?;
+        for entry in self.entries(buffer) {
+            if let Some(members) = members_of(&mut completion, &entry) {
+                reserve_more(members, 1)?;
+                members.push(Member { name: string(entry.name.as_bytes())?, value: RawJson::of(entry.value)? });
+            }
+        }
         if table.knows(kind::ERROR_JSON) {
             completion.error.get_or_insert_with(Failure::empty);
         }
         completion.choices.sort_unstable_by_key(|choice| choice.index);
         Ok(completion)
-    }
-
-    fn members_of(&self, buffer: &[u8], owner: Owner, choice: u32, to: &mut Vec<Member>) -> Done {
-        for (name, value) in self.members(buffer, owner, choice) {
-            reserve_more(to, 1)?;
-            to.push(Member { name: string(name.as_bytes())?, value: RawJson::of(value.raw())? });
-        }
-        Ok(())
     }
 
     /// What a choice has apart from texts, its calls in the order in which they are listed.
@@ -87,6 +83,20 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 }
 
+/// Where the members of an owner are listed.
+fn members_of<'c>(completion: &'c mut Completion, entry: &Entry<'_>) -> Option<&'c mut Vec<Member>> {
+    let owner = Owner::from_number(entry.owner.into())?;
+    if owner == Owner::Chunk {
+        return Some(&mut completion.members);
+    }
+    let choice = completion.choices.iter_mut().find(|choice| choice.index == entry.choice)?;
+    if owner.is_call() {
+        let call = choice.tool_calls.iter_mut().find(|call| call.number == entry.call)?;
+        return Some(if owner == Owner::Call { &mut call.members } else { &mut call.function_members });
+    }
+    Some(if owner == Owner::Choice { &mut choice.members } else { &mut choice.message_members })
+}
+
 fn member(completion: &mut Completion, record: &Record<'_>) -> Done {
     let text = match record.key.kind() {
         kind::ID => &mut completion.id,
@@ -95,18 +105,13 @@ fn member(completion: &mut Completion, record: &Record<'_>) -> Done {
         kind::SYSTEM_FINGERPRINT => &mut completion.system_fingerprint,
         kind::SERVICE_TIER => &mut completion.service_tier,
         kind::PROVIDER => &mut completion.provider,
-        kind::REASONING_NAME => &mut completion.reasoning_name,
-        kind::USAGE => {
-            completion.usage = Some(RawJson::of(record.body)?);
-            return Ok(());
-        }
-        kind::MEMBERS => return Ok(()),
-        kind::ERROR_JSON => {
-            completion.error = Some(Failure::Json(RawJson::of(record.body)?));
-            return Ok(());
-        }
-        _ => {
-            completion.error = Some(Failure::Text(string(record.body)?));
+        other => {
+            match other {
+                kind::USAGE => completion.usage = Some(RawJson::of(record.body)?),
+                kind::ERROR_JSON => completion.error = Some(Failure::Json(RawJson::of(record.body)?)),
+                kind::ERROR_TEXT => completion.error = Some(Failure::Text(string(record.body)?)),
+                _ => {}
+            }
             return Ok(());
         }
     };
@@ -140,6 +145,7 @@ fn member_of_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
         kind::CONTENT => append(&mut choice.content, record.body),
         kind::REFUSAL => append(&mut choice.refusal, record.body),
         kind::REASONING => append(&mut choice.reasoning, record.body),
+        kind::REASONING_NAME => append(&mut choice.reasoning_name, record.body),
         kind::FUNCTION_NAME => function(choice, |call| &mut call.name),
         kind::FUNCTION_ARGUMENTS => function(choice, |call| &mut call.arguments),
         kind::AUDIO_ID => audio(choice, |audio| &mut audio.id),

@@ -26,9 +26,6 @@ pub struct Completion {
     pub service_tier: Option<String>,
     /// `provider` (OpenRouter).
     pub provider: Option<String>,
-    /// The name of the member that the first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or `thought`; `None` if
-    /// reasoning only came in other ways. [`Completion::extended`] writes the reasoning under it.
-    pub reasoning_name: Option<String>,
     /// The choices, by ascending index.
     pub choices: Vec<Choice>,
     /// `usage`: the last that was not empty, never a sum.
@@ -71,6 +68,9 @@ pub struct Choice {
     pub refusal: Option<String>,
     /// Its reasoning.
     pub reasoning: Option<String>,
+    /// The name of the member that its first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or `thought`; `None`
+    /// if reasoning only came in other ways. [`Completion::extended`] writes the reasoning under it.
+    pub reasoning_name: Option<String>,
     /// The function that it calls (deprecated form).
     pub function_call: Option<FunctionCall>,
     /// The tools that it calls: by ascending index; in order of appearance if two calls
@@ -124,6 +124,10 @@ pub struct ToolCall {
     pub name: Option<String>,
     /// Its arguments: the text that was sent, JSON if the model was right.
     pub arguments: Option<String>,
+    /// Its members that no other field has, such as `extra_content` with the signature of a thought.
+    pub members: Vec<Member>,
+    /// Those of its `function`, or of its `custom` tool.
+    pub function_members: Vec<Member>,
     /// Its number in order of appearance.
     pub(super) number: u32,
 }

@@ -1,5 +1,6 @@
 //! Why something was not kept.
 
+use crate::Error;
 use core::fmt;
 
 /// What a log did not take in.
@@ -21,6 +22,18 @@ pub enum LogError {
     TooManyCalls,
     /// The index of a choice or a tool call is out of range. The update was left out.
     BadIndex,
+}
+
+impl LogError {
+    /// What a tracker left out. `None`: the error is no limit.
+    pub(super) fn of(error: &Error) -> Option<LogError> {
+        match error {
+            Error::TooManyChoices { .. } => Some(LogError::TooManyChoices),
+            Error::TooManyCalls { .. } => Some(LogError::TooManyCalls),
+            Error::BadIndex { .. } => Some(LogError::BadIndex),
+            Error::Quirk { .. } => None,
+        }
+    }
 }
 
 const TOO_LONG: &str = "the message is too long";
@@ -75,3 +88,17 @@ impl fmt::Display for AssembleError {
 
 #[cfg(feature = "alloc")]
 impl core::error::Error for AssembleError {}
+
+/// A buffer that is too small and does not grow is for want of memory.
+#[cfg(feature = "alloc")]
+impl From<LogError> for AssembleError {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::NeedStorage { .. } => AssembleError::OutOfMemory,
+            LogError::TooLong => AssembleError::TooLong,
+            LogError::TooManyChoices => AssembleError::TooManyChoices,
+            LogError::TooManyCalls => AssembleError::TooManyCalls,
+            LogError::BadIndex => AssembleError::BadIndex,
+        }
+    }
+}

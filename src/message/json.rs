@@ -1,6 +1,7 @@
 //! A log as JSON, in the shape of a `chat.completion` that was not streamed.
 
 use super::log::MessageLogOf;
+use super::read::{put_list, Out};
 use super::record::{kind, Key};
 use super::table::{flag, Rows, Slot};
 use crate::chat::{Owner, LISTS};
@@ -12,7 +13,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ///
     /// It is the object of the API's reference, as `Serialize` of a `Completion` writes it: absent members left out,
     /// `message.content` null if there is none, `reasoning_content` for the reasoning, and `object` `chat.completion`
-    /// whatever was streamed. `extended` adds what only gateways and providers have: `provider`, the `native_finish_reason` of a
+    /// whatever was streamed. A tool call has its other members too (`extra_content`): who sends it back has to send them. `extended` adds what only gateways and providers have: `provider`, the `native_finish_reason` of a
     /// choice, `reasoning_details`, and any other [member](Self::members) of the chunks, of a choice and of its deltas. The reasoning
     /// is then under the name that it came by ([`Field::ReasoningName`](super::Field::ReasoningName)), and `data` of audio is an
     /// array of its pieces; else that is one string, the pieces one behind the other.
@@ -31,21 +32,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let mut json = Json { log: self, buffer, texts, out: Out { bytes: out, len: 0 }, comma: false };
         json.completion(extended);
         json.out.len
-    }
-}
-
-/// Where the bytes go: counted, and written as long as there is room.
-struct Out<'o> {
-    bytes: &'o mut [u8],
-    len: usize,
-}
-
-impl Out<'_> {
-    fn put(&mut self, bytes: &[u8]) {
-        if let Some(room) = self.bytes.get_mut(self.len..) {
-            room.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        }
-        self.len = self.len.saturating_add(bytes.len());
     }
 }
 
@@ -98,9 +84,9 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
         self.some("service_tier", kinds, key(kind::SERVICE_TIER));
         self.some("system_fingerprint", kinds, key(kind::SYSTEM_FINGERPRINT));
-        self.error(kind::ERROR_JSON, kind::ERROR_TEXT, 0);
+        self.error(kind::ERROR_JSON, 0);
         if extended {
-            self.members(Owner::Chunk, 0);
+            self.members(Owner::Chunk, 0, 0);
         }
         self.close(b"}");
     }
@@ -134,9 +120,9 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             }
             self.close(b"}");
         }
-        self.error(kind::CHOICE_ERROR_JSON, kind::CHOICE_ERROR_TEXT, place);
+        self.error(kind::CHOICE_ERROR_JSON, place);
         if extended {
-            self.members(Owner::Choice, index);
+            self.members(Owner::Choice, index, 0);
         }
         self.close(b"}");
     }
@@ -149,7 +135,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.text_or_null(kinds, key(kind::CONTENT));
         self.some("refusal", kinds, key(kind::REFUSAL));
         let log = self.log;
-        let name = log.pieces(self.buffer, Key::new(kind::REASONING_NAME, 0, 0)).next().filter(|_| extended);
+        let name = log.pieces(self.buffer, key(kind::REASONING_NAME)).next().filter(|_| extended);
         let name = name.and_then(|name| core::str::from_utf8(name).ok());
         self.some(name.unwrap_or("reasoning_content"), kinds, key(kind::REASONING));
         if slot.calls > 0 {
@@ -157,7 +143,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             self.open(b"[");
             let mut next = self.log.state.table.next_call(place, None);
             while let Some((_, number)) = next {
-                self.call(place, number);
+                self.call(place, slot.index, number);
                 next = self.log.state.table.next_call(place, next);
             }
             self.close(b"]");
@@ -165,6 +151,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         if slot.has(flag::FUNCTION) {
             self.name("function_call");
             self.called(key(kind::FUNCTION_NAME), "arguments", key(kind::FUNCTION_ARGUMENTS));
+            self.close(b"}");
         }
         if slot.has(flag::AUDIO) {
             self.name("audio");
@@ -201,24 +188,25 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
                 log.put_details(buffer, place, |bytes| out.put(bytes));
                 out.put(b"]");
             }
-            self.members(Owner::Delta, slot.index);
+            self.members(Owner::Delta, slot.index, 0);
         }
         self.close(b"}");
     }
 
-    /// The members of providers.
-    fn members(&mut self, owner: Owner, choice: u32) {
+    /// The members of an owner that no field has; a call is named by its number.
+    fn members(&mut self, owner: Owner, choice: u32, call: u32) {
         let log = self.log;
-        for (name, value) in log.members(self.buffer, owner, choice) {
+        for entry in log.entries(self.buffer).filter(|entry| entry.is_of(owner, choice, call)) {
             self.element();
             self.out.put(b"\"");
-            json::escape(name.as_bytes(), |bytes| self.out.put(bytes));
+            json::escape(entry.name.as_bytes(), |bytes| self.out.put(bytes));
             self.out.put(b"\":");
-            json::rewrite(value.raw(), |bytes| self.out.put(bytes));
+            json::rewrite(entry.value, &mut |bytes| self.out.put(bytes));
         }
     }
 
-    fn call(&mut self, place: u16, number: u32) {
+    /// A call, by its number among the calls of the choice at `place`, whose index is `choice`.
+    fn call(&mut self, place: u16, choice: u32, number: u32) {
         let of_call = |key: Key| key.kind() >= kind::CALL_CUSTOM && key.choice() == place && key.call() == number;
         let kinds = self.kinds(of_call);
         let key = |kind: u8| Key::new(kind, place, number);
@@ -233,25 +221,27 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
         self.name(known);
         self.called(key(kind::CALL_NAME), input, key(kind::CALL_ARGUMENTS));
+        self.members(Owner::Function, choice, number);
+        self.close(b"}");
+        self.members(Owner::Call, choice, number);
         self.close(b"}");
     }
 
-    /// What is called, and with what. Both are always there.
+    /// Begins the object of what is called, and with what. Both are always there.
     fn called(&mut self, name: Key, input: &str, text: Key) {
         self.open(b"{");
         self.name("name");
         self.string(name);
         self.name(input);
         self.string(text);
-        self.close(b"}");
     }
 
-    fn error(&mut self, json: u8, text: u8, place: u16) {
-        let Some(error) = self.log.error(self.buffer, json, text, place) else { return };
+    fn error(&mut self, json: u8, place: u16) {
+        let Some(error) = self.log.error(self.buffer, json, place) else { return };
         self.name("error");
         match error {
             Ok(_) => self.raw(Key::new(json, place, 0)),
-            Err(_) => self.string(Key::new(text, place, 0)),
+            Err(_) => self.string(Key::new(kind::error_text(json), place, 0)),
         }
     }
 
@@ -326,7 +316,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     fn raw(&mut self, key: Key) {
         let Json { log, buffer, out, .. } = self;
         if let Some(raw) = log.pieces(buffer, key).next() {
-            json::rewrite(raw, |bytes| out.put(bytes));
+            json::rewrite(raw, &mut |bytes| out.put(bytes));
         }
     }
 
@@ -334,12 +324,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     fn list(&mut self, key: Key) {
         let Json { log, buffer, out, .. } = self;
         out.put(b"[");
-        for (place, items) in log.pieces(buffer, key).enumerate() {
-            if place > 0 {
-                out.put(b",");
-            }
-            out.put(items);
-        }
+        put_list(log.pieces(buffer, key), &mut |items| out.put(items));
         out.put(b"]");
     }
 

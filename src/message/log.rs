@@ -2,9 +2,10 @@
 
 use super::error::LogError;
 use super::record::kind;
-use super::table::{CallSlot, Rows, Slot, Table};
+use super::table::{flag, CallSlot, Rows, Slot, Table};
 use super::write::{appends, weight, Before, LogWriter, Piece, State};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update};
+use crate::delta::Meta;
 use crate::json::{Kind, Text};
 use crate::tables::Arrays;
 use crate::track::Tracker;
@@ -197,10 +198,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     #[inline(never)]
     fn put_any(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
-        if let Update::Meta(meta, text) = update {
-            if let Some(member) = OtherMember::of_meta(*meta, choice, text.raw()) {
-                return self.put_member(buffer, &member);
-            }
+        if let Update::Member(member) = update {
+            return self.put_member(buffer, member);
         }
         let bound = bound(weight(update));
         if self.has_room(buffer, bound) && !self.is_cut {
@@ -245,10 +244,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             Some(text) if !log.state.table.knows(kind) => log.put_first(buffer, kind, text),
             _ => Ok(()),
         };
-        let id = put(self, buffer, kind::ID, id);
-        if let Err(LogError::NeedStorage { .. }) = id {
-            return id;
-        }
+        let id = unless_full(put(self, buffer, kind::ID, id))?;
         id.and(put(self, buffer, kind::MODEL, model))
     }
 
@@ -270,27 +266,32 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             missing &= missing.wrapping_sub(1);
             let text = match kind {
                 kind::ID => chunk.id(),
-                kind::OBJECT => chunk.object(),
                 kind::MODEL => chunk.model(),
-                kind::SYSTEM_FINGERPRINT => chunk.system_fingerprint(),
-                kind::SERVICE_TIER => chunk.service_tier(),
-                kind::PROVIDER => chunk.provider(),
-                _ => chunk.reasoning_name(),
+                _ => Meta::from_number(kind.into()).and_then(|meta| chunk.meta(meta)),
             };
             if let Some(text) = text {
-                match self.put_first(buffer, kind, text) {
-                    need @ Err(LogError::NeedStorage { .. }) => return need,
-                    put => done = done.and(put),
+                done = done.and(unless_full(self.put_first(buffer, kind, text))?);
+            }
+        }
+        if chunk.may_reason(|choice| self.lacks_reasoning_name(choice)) {
+            for (choice, name) in chunk.reasoning_names() {
+                if self.lacks_reasoning_name(choice) {
+                    let name = Update::Meta(Meta::ReasoningName, name);
+                    done = done.and(unless_full(self.put(buffer, choice, &name))?);
                 }
             }
         }
         if chunk.index().facts.others {
-            match self.others(buffer, chunk) {
-                need @ Err(LogError::NeedStorage { .. }) => return need,
-                put => done = done.and(put),
-            }
+            done = done.and(unless_full(self.others(buffer, chunk))?);
         }
         done
+    }
+
+    /// Whether it is not known what the reasoning of this choice is called.
+    #[inline]
+    fn lacks_reasoning_name(&self, choice: u32) -> bool {
+        let slot = self.state.table.place(choice).and_then(|place| self.state.table.slot(place));
+        slot.is_none_or(|slot| !slot.has(flag::REASONING_NAME))
     }
 
     /// Takes in the members of providers, one by one, which does no harm if it is done twice; then `reasoning_details`.
@@ -299,22 +300,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     fn others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
         let mut done = Ok(());
         for member in chunk.other_members().filter(|member| !is_details(member)) {
-            match self.other(buffer, &member) {
-                need @ Err(LogError::NeedStorage { .. }) => return need,
-                put => done = done.and(put),
-            }
+            done = done.and(unless_full(self.other(buffer, &member))?);
         }
-        match self.details_of_all(buffer, chunk.other_members().filter(is_details)) {
-            need @ Err(LogError::NeedStorage { .. }) => need,
-            put => done.and(put),
-        }
-    }
-
-    /// Takes in a member of a provider.
-    fn other(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
-        let before = self.state.save(0, 0);
-        LogWriter { state: &mut self.state, buffer }.member(member);
-        self.conclude(buffer, before)
+        done.and(unless_full(self.details_of_all(buffer, chunk.other_members().filter(is_details)))?)
     }
 
     /// Takes in a member that came by itself.
@@ -369,9 +357,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ) -> Result<(), LogError> {
         // Half a character of each channel and call may come to light.
         let halves = TRACKED.saturating_mul(4).saturating_add(TRACKED_CALLS).saturating_mul(16);
-        let members = self.bound_of_members(buffer, chunk);
-        let need =
-            self.len().saturating_add(bound(chunk.payload().len())).saturating_add(halves).saturating_add(members);
+        let need = self.len().saturating_add(bound(chunk.payload().len())).saturating_add(halves);
         if need > buffer.len() && need <= MAX_LEN {
             return Err(need_storage(need, buffer, MAX_LEN));
         }
@@ -392,12 +378,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ///
     /// Always, unless the error is no limit.
     pub fn limit(&mut self, error: &Error) -> Result<(), LogError> {
-        Err(self.leave_out(match error {
-            Error::TooManyChoices { .. } => LogError::TooManyChoices,
-            Error::TooManyCalls { .. } => LogError::TooManyCalls,
-            Error::BadIndex { .. } => LogError::BadIndex,
-            Error::Quirk { .. } => return Ok(()),
-        }))
+        LogError::of(error).map_or(Ok(()), |error| Err(self.leave_out(error)))
     }
 
     fn set_created(&mut self, created: Option<u64>) {
@@ -422,15 +403,20 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// Keeps what was written if it fits, else undoes it.
     fn conclude(&mut self, buffer: &mut [u8], before: Before) -> Result<(), LogError> {
-        let need = self.state.fill.len;
-        let is_over = self.state.live > self.limit;
-        if !is_over && need <= buffer.len().min(MAX_LEN) {
-            let settled = self.state.settle(buffer);
-            return settled.map_err(|error| self.leave_out(error));
+        if let Err(error) = self.fits(buffer, self.len(), self.state.live) {
+            self.state.restore(before, buffer);
+            return Err(error);
         }
-        self.state.restore(before, buffer);
+        self.state.settle(buffer).map_err(|error| self.leave_out(error))
+    }
+
+    /// Whether the log may be `need` bytes long, of which so many are texts and raw JSON that were not replaced.
+    pub(super) fn fits(&mut self, buffer: &[u8], need: usize, live: usize) -> Result<(), LogError> {
+        if live <= self.limit && need <= buffer.len().min(MAX_LEN) {
+            return Ok(());
+        }
         let max_len = self.limit.saturating_mul(4).saturating_add(64 << 10).min(MAX_LEN);
-        if is_over || need > max_len {
+        if live > self.limit || need > max_len {
             return Err(self.leave_out(LogError::TooLong));
         }
         Err(need_storage(need, buffer, max_len))
@@ -441,6 +427,14 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     pub(super) fn leave_out(&mut self, error: LogError) -> LogError {
         self.left_out.get_or_insert(error);
         error
+    }
+}
+
+/// The outcome of a write. The error is that the buffer is full: then nothing more is written.
+fn unless_full(put: Result<(), LogError>) -> Result<Result<(), LogError>, LogError> {
+    match put {
+        Err(full @ LogError::NeedStorage { .. }) => Err(full),
+        put => Ok(put),
     }
 }
 

@@ -1,178 +1,172 @@
-//! The members of providers that a message keeps, and the entries of `reasoning_details`.
+//! The members that a message keeps and that no other field has: those of providers.
+//!
+//! Each is a record of its own, of whatever owner: a chunk, a choice, its deltas, a tool call, or the function of one. The
+//! records are linked in the order in which their names came first. A value that changes is appended, takes its place among
+//! the links, and leaves a dead record behind, which is thrown out with all else that was replaced.
 
-use super::entry::{Entries, HEAD, MAX_MEMBERS};
+use super::error::LogError;
 use super::log::MessageLogOf;
-use super::record::{kind, Key, Record, Records, HEADER};
-use super::table::{Rows, NO_MEMBERS};
-use crate::chat::{Chunk, OtherMember, Owner};
-use crate::json::{self, Kind, Text, Value};
+use super::record::{copy, kind, Fill, Key, Record, Records, HEADER};
+use super::table::{Rows, NOWHERE};
+use super::write::State;
+use crate::chat::{OtherMember, Owner};
+use crate::json::Value;
+use crate::visits::visit;
 
-impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// The entries of members, of any owner.
-    pub(super) fn entries<'b>(&self, buffer: &'b [u8]) -> Entries<'b> {
-        let begin = self.state.table.top.members;
-        let log = buffer.get(..self.state.fill.len).unwrap_or_default();
-        let record = if begin == NO_MEMBERS { None } else { Record::at(log, begin as usize) };
-        Entries::of(record.map_or(b"", |record| record.body))
+/// Members with names of their own that a message keeps.
+const MAX_MEMBERS: usize = 64;
+
+/// Bytes before the name: where the next member's record begins, the owner, the choice, the call, the length of the name.
+const HEAD: usize = 17;
+
+/// The record of a member.
+pub(super) struct Entry<'b> {
+    at: u32,
+    /// How many names came before its own.
+    rank: u32,
+    /// Where the record of the next member begins, or [`NOWHERE`].
+    next: u32,
+    /// The number of the [`Owner`].
+    pub(super) owner: u8,
+    /// The index of the choice.
+    pub(super) choice: u32,
+    /// The number of the call.
+    pub(super) call: u32,
+    pub(super) name: &'b str,
+    /// As it came.
+    pub(super) value: &'b [u8],
+}
+
+impl<'b> Entry<'b> {
+    fn at(log: &'b [u8], at: u32) -> Option<Self> {
+        let Record { key, body, .. } = Record::at(log, usize::try_from(at).ok()?)?;
+        let (head, rest) = body.split_first_chunk::<HEAD>()?;
+        let [n0, n1, n2, n3, owner, i0, i1, i2, i3, c0, c1, c2, c3, l0, l1, l2, l3] = *head;
+        let word = u32::from_le_bytes;
+        let (name, value) = rest.split_at_checked(word([l0, l1, l2, l3]) as usize)?;
+        visit!(HEAD.saturating_add(name.len()));
+        let (next, choice, call) = (word([n0, n1, n2, n3]), word([i0, i1, i2, i3]), word([c0, c1, c2, c3]));
+        let name = core::str::from_utf8(name).ok()?;
+        Some(Entry { at, rank: key.call(), next, owner, choice, call, name, value })
     }
 
-    /// Bytes that the members of a chunk add at most: each that has changed may have all of them written anew.
-    pub(super) fn bound_of_members(&self, buffer: &[u8], chunk: &Chunk<'_>) -> usize {
-        let is_kept = |member: &OtherMember<'_>| {
-            let mut entries = self.entries(buffer);
-            let entry = entries.find(|entry| entry.is(member.owner, member.choice, member.name));
-            entry.is_some_and(|entry| entry.value == member.value.raw())
-        };
-        let changed = chunk.other_members().filter(|member| !is_kept(member)).count().min(MAX_MEMBERS);
-        let all = self.entries(buffer).len().saturating_add(chunk.payload().len());
-        changed.saturating_mul(all.saturating_add((MAX_MEMBERS * HEAD) + HEADER))
+    pub(super) fn is_of(&self, owner: Owner, choice: u32, call: u32) -> bool {
+        (self.owner, self.choice, self.call) == (owner as u8, choice, call)
+    }
+
+    /// Bytes of its body.
+    fn len(&self) -> usize {
+        HEAD.saturating_add(self.name.len()).saturating_add(self.value.len())
+    }
+
+    fn put(fill: &mut Fill, buffer: &mut [u8], next: u32, member: &OtherMember<'_>) {
+        let OtherMember { owner, choice, call, name, value, .. } = *member;
+        let len = u32::try_from(name.decoded_len()).unwrap_or(u32::MAX);
+        fill.put(buffer, &next.to_le_bytes());
+        fill.put(buffer, &[owner as u8]);
+        [choice, call, len].into_iter().for_each(|word| fill.put(buffer, &word.to_le_bytes()));
+        fill.put_text(buffer, name);
+        fill.put(buffer, value.raw());
+    }
+}
+
+/// Makes `to` the next member behind the one at `at`.
+fn link(buffer: &mut [u8], at: u32, to: u32) {
+    let at = (at as usize).saturating_add(HEADER);
+    copy(buffer.get_mut(at..at.saturating_add(4)).unwrap_or_default(), &to.to_le_bytes());
+}
+
+impl<T: Rows + ?Sized> State<T> {
+    /// The members, by when their names came first.
+    fn entries<'b>(&self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'b, T> {
+        let log = buffer.get(..self.fill.len).unwrap_or_default();
+        let first = Entry::at(log, self.table.top.members);
+        core::iter::successors(first, |entry| Entry::at(log, entry.next)).take(MAX_MEMBERS)
+    }
+
+    /// Links the members anew, whose records were moved.
+    pub(super) fn link_members(&mut self, buffer: &mut [u8]) {
+        let mut places = [NOWHERE; MAX_MEMBERS];
+        let records = Records::of(buffer.get(..self.fill.len).unwrap_or_default());
+        for record in records.filter(|record| record.key.kind() == kind::MEMBER) {
+            if let Some(place) = places.get_mut(record.key.call() as usize) {
+                *place = record.at;
+            }
+        }
+        self.table.top.members = NOWHERE;
+        for at in places.into_iter().rev().filter(|at| *at != NOWHERE) {
+            link(buffer, at, self.table.top.members);
+            self.table.top.members = at;
+        }
+    }
+}
+
+impl<T: Rows + ?Sized> MessageLogOf<T> {
+    /// Takes in a member, in the place of the last of its name. Of a call that was left out nothing is kept.
+    pub(super) fn other(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
+        let OtherMember { owner, choice, call, name, value, .. } = *member;
+        if owner.is_call() && !self.state.table.has_call(choice, call) {
+            return Ok(());
+        }
+        // The member of its name, the one before that (or the last of all), and where its name stands among the others.
+        let (mut before, mut old, mut rank) = (None, None, 0);
+        for entry in self.state.entries(buffer) {
+            rank = entry.rank;
+            if entry.is_of(owner, choice, call) && name == *entry.name {
+                old = Some(entry);
+                break;
+            }
+            (before, rank) = (Some(entry.at), rank.saturating_add(1));
+        }
+        if old.as_ref().is_some_and(|old| old.value == value.raw()) {
+            return Ok(());
+        }
+        if rank as usize >= MAX_MEMBERS {
+            return Err(self.leave_out(LogError::TooLong));
+        }
+        let len = HEAD.saturating_add(name.decoded_len()).saturating_add(value.raw().len());
+        let replaced = old.as_ref().map_or(0, Entry::len);
+        let live = self.state.live.saturating_sub(replaced).saturating_add(len);
+        self.fits(buffer, self.len().saturating_add(HEADER).saturating_add(len), live)?;
+        let old = old.map(|old| (old.at, old.next));
+        let State { fill, table, .. } = &mut self.state;
+        let at = fill.seal(buffer);
+        fill.begin(buffer, Key::new(kind::MEMBER, 0, rank));
+        Entry::put(fill, buffer, old.map_or(NOWHERE, |(_, next)| next), member);
+        match before {
+            Some(before) => link(buffer, before, at),
+            None => table.top.members = at,
+        }
+        if let Some((old, _)) = old {
+            copy(buffer.get_mut(old as usize..).unwrap_or_default(), &[kind::DEAD]);
+        }
+        self.state.live = live;
+        self.state.stale |= old.is_some();
+        self.state.settle(buffer)
+    }
+
+    /// The members, of any owner.
+    pub(super) fn entries<'b>(&self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'b, T> {
+        self.state.entries(buffer)
     }
 
     /// The members of an owner that no other field has (those of providers): names, and values as they came. Of a name the
-    /// last value that is not null counts. `choice` is the index of the choice; 0 for those of the chunk.
+    /// last value that is not null counts. `choice` is the index of the choice, 0 for those of the chunk; `call` is the place of a
+    /// call in the choice's list, and ignored where it does not matter.
     pub fn members<'b>(
         &self,
         buffer: &'b [u8],
         owner: Owner,
         choice: u32,
+        call: u32,
     ) -> impl Iterator<Item = (&'b str, Value<'b>)> + use<'b, T> {
-        let entries = self.entries(buffer).filter(move |entry| entry.owner == owner as u8 && entry.choice == choice);
-        entries.filter_map(|entry| Some((core::str::from_utf8(entry.name).ok()?, Value::from_raw(entry.value))))
+        let number = if owner.is_call() { self.call_number(choice, call) } else { Some(0) };
+        let own = self.entries(buffer).filter(move |entry| number.is_some_and(|call| entry.is_of(owner, choice, call)));
+        own.map(|entry| (entry.name, Value::from_raw(entry.value)))
     }
 
     /// The member with this name, as [`members`](Self::members) has it.
-    pub fn member<'b>(&self, buffer: &'b [u8], owner: Owner, choice: u32, name: &str) -> Option<Value<'b>> {
-        self.members(buffer, owner, choice).find(|(own, _)| *own == name).map(|(_, value)| value)
-    }
-
-    /// Whether there are `reasoning_details` of the choice at this place.
-    pub(super) fn has_details(&self, buffer: &[u8], place: u16) -> bool {
-        self.listed(buffer, Key::new(kind::DETAILS, place, 0)).next().is_some()
-    }
-
-    /// The items of a list that is never replaced.
-    pub(super) fn listed<'b>(&self, buffer: &'b [u8], key: Key) -> Listed<'b> {
-        Listed { records: self.records(buffer), key, items: b"", at: 0 }
-    }
-
-    /// Gives the bytes of `reasoning_details` with commas between the entries, those that belong together joined.
-    pub(super) fn put_details(&self, buffer: &[u8], place: u16, mut put: impl FnMut(&[u8])) {
-        let mut details = self.listed(buffer, Key::new(kind::DETAILS, place, 0));
-        let mut group = Group::at(details.clone());
-        loop {
-            let before = details.clone();
-            let Some(entry) = details.next() else { break };
-            if !group.takes(entry) {
-                group.write(&mut put);
-                put(b",");
-                group = Group::at(before);
-                group.takes(entry);
-            }
-        }
-        group.write(&mut put);
-    }
-}
-
-/// The items of a list.
-#[derive(Clone)]
-pub(super) struct Listed<'b> {
-    records: Records<'b>,
-    key: Key,
-    /// A record's items, strict JSON with commas between them, and how far they were read.
-    items: &'b [u8],
-    at: usize,
-}
-
-impl<'b> Iterator for Listed<'b> {
-    type Item = Value<'b>;
-
-    fn next(&mut self) -> Option<Value<'b>> {
-        while self.at >= self.items.len() {
-            let key = self.key;
-            (self.items, self.at) = (self.records.find(|record| record.key == key)?.body, 0);
-        }
-        let rest = self.items.get(self.at..)?;
-        let comma = usize::from(rest.first() == Some(&b','));
-        let value = json::Cursor::with_max_depth(rest.get(comma..)?, u32::MAX).value().ok()?;
-        self.at = self.at.saturating_add(comma).saturating_add(value.raw().len());
-        Some(value)
-    }
-}
-
-/// Names of members that entries of one group may have in all; an entry with more begins another group.
-const NAMES: usize = 16;
-
-/// Consecutive entries of equal type and index, neither of which has `data`.
-struct Group<'b> {
-    /// Those entries, and others behind.
-    entries: Listed<'b>,
-    /// How many they are.
-    len: usize,
-    /// Their members: of each the last value that is not null, or else null.
-    members: [Option<(Text<'b>, Value<'b>)>; NAMES],
-}
-
-impl<'b> Group<'b> {
-    fn at(entries: Listed<'b>) -> Self {
-        Group { entries, len: 0, members: [None; NAMES] }
-    }
-
-    /// Takes in the next entry. `false`: it belongs to the next group.
-    fn takes(&mut self, entry: Value<'b>) -> bool {
-        let own = |name: &str| {
-            let known = self.members.iter().flatten().find(|(own, _)| own == name);
-            known.map(|(_, value)| value.raw()).filter(|raw| *raw != b"null")
-        };
-        let other = |name: &str| {
-            let value = entry.get(name).ok().flatten();
-            value.map(|value| value.raw()).filter(|raw| *raw != b"null")
-        };
-        let has_data = own("data").is_some() || other("data").is_some();
-        let goes_on =
-            !has_data && own("index").is_some() && own("index") == other("index") && own("type") == other("type");
-        if self.len > 0 && !goes_on {
-            return false;
-        }
-        let mut members = self.members;
-        for (name, value) in entry.members().map_while(Result::ok) {
-            let slot = members.iter_mut().find(|slot| slot.as_ref().is_none_or(|(own, _)| own.raw() == name.raw()));
-            match slot {
-                Some(Some((_, last))) if !value.is_null() => *last = value,
-                Some(Some(_)) => {}
-                Some(none) => *none = Some((name, value)),
-                None if self.len > 0 => return false,
-                None => {}
-            }
-        }
-        (self.members, self.len) = (members, self.len.saturating_add(1));
-        true
-    }
-
-    /// Writes the group as one object; an entry alone as it came.
-    fn write(&self, put: &mut impl FnMut(&[u8])) {
-        let all = || self.entries.clone().take(self.len);
-        if self.len == 1 {
-            return all().for_each(|entry| put(entry.raw()));
-        }
-        for (place, (name, value)) in self.members.iter().flatten().enumerate() {
-            put(if place == 0 { b"{\"" } else { b",\"" });
-            put(name.raw());
-            put(b"\":");
-            let is_joined = (*name == "text" || *name == "summary") && value.kind() == Kind::String;
-            if !is_joined {
-                put(value.raw());
-                continue;
-            }
-            put(b"\"");
-            for (own, text) in all().flat_map(|entry| entry.members().map_while(Result::ok)) {
-                if own.raw() == name.raw() {
-                    put(text.as_text().map_or(b"", |text| text.raw()));
-                }
-            }
-            put(b"\"");
-        }
-        if self.len > 0 {
-            put(b"}");
-        }
+    pub fn member<'b>(&self, buffer: &'b [u8], owner: Owner, choice: u32, call: u32, name: &str) -> Option<Value<'b>> {
+        self.members(buffer, owner, choice, call).find(|(own, _)| *own == name).map(|(_, value)| value)
     }
 }

@@ -11,7 +11,7 @@ mod assembler;
 mod collect;
 #[cfg(feature = "alloc")]
 mod completion;
-mod entry;
+mod details;
 mod error;
 mod json;
 mod log;

@@ -1,7 +1,7 @@
 //! Reads the texts of a log.
 
 use super::log::MessageLogOf;
-use super::record::{kind, Key, Records};
+use super::record::{copy, kind, Key, Records};
 use super::table::{flag, Rows, Slot};
 use crate::chat::ApiError;
 use crate::json::{TextFlags, Value};
@@ -22,9 +22,6 @@ pub enum Field {
     ServiceTier,
     /// `provider` (OpenRouter).
     Provider,
-    /// The name of the member that the first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or `thought`. Reasoning
-    /// in `reasoning_details` or in parts of the content has none.
-    ReasoningName,
     /// `usage` as raw JSON: the last that said something.
     Usage,
     /// The first error that the API reported: raw JSON, or plain text.
@@ -44,6 +41,9 @@ pub enum Field {
     Refusal,
     /// Of a choice: its reasoning.
     Reasoning,
+    /// Of a choice: the name of the member that its first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or
+    /// `thought`. Reasoning in `reasoning_details` or in parts of the content has none.
+    ReasoningName,
     /// Of a choice: `reasoning_details`, an array. `text` and `summary` of consecutive entries of equal type and index are
     /// joined, other members of them are the last that are not null. An entry with `data` stays as it is, and so does one
     /// without an index.
@@ -82,48 +82,38 @@ pub enum Field {
     CallArguments,
 }
 
-/// Where a field is to be found.
-enum Place {
-    /// In the records of this kind.
-    Pieces(u8),
-    /// In an error of one of these kinds, raw JSON or plain text.
-    Error(u8, u8),
-}
-
 impl Field {
-    fn place(self) -> Place {
-        use Place::{Error, Pieces};
+    /// The kind of its records; of an error that of raw JSON.
+    fn kind(self) -> u8 {
         match self {
-            Field::Id => Pieces(kind::ID),
-            Field::Object => Pieces(kind::OBJECT),
-            Field::Model => Pieces(kind::MODEL),
-            Field::SystemFingerprint => Pieces(kind::SYSTEM_FINGERPRINT),
-            Field::ServiceTier => Pieces(kind::SERVICE_TIER),
-            Field::Provider => Pieces(kind::PROVIDER),
-            Field::ReasoningName => Pieces(kind::REASONING_NAME),
-            Field::Usage => Pieces(kind::USAGE),
-            Field::Error | Field::ErrorMessage | Field::ErrorCode | Field::ErrorType => {
-                Error(kind::ERROR_JSON, kind::ERROR_TEXT)
-            }
-            Field::Role => Pieces(kind::ROLE),
-            Field::Content => Pieces(kind::CONTENT),
-            Field::Refusal => Pieces(kind::REFUSAL),
-            Field::Reasoning => Pieces(kind::REASONING),
-            Field::ReasoningDetails => Pieces(kind::DETAILS),
-            Field::FinishReason => Pieces(kind::FINISH_REASON),
-            Field::NativeFinishReason => Pieces(kind::NATIVE_FINISH_REASON),
+            Field::Id => kind::ID,
+            Field::Object => kind::OBJECT,
+            Field::Model => kind::MODEL,
+            Field::SystemFingerprint => kind::SYSTEM_FINGERPRINT,
+            Field::ServiceTier => kind::SERVICE_TIER,
+            Field::Provider => kind::PROVIDER,
+            Field::ReasoningName => kind::REASONING_NAME,
+            Field::Usage => kind::USAGE,
+            Field::Error | Field::ErrorMessage | Field::ErrorCode | Field::ErrorType => kind::ERROR_JSON,
+            Field::Role => kind::ROLE,
+            Field::Content => kind::CONTENT,
+            Field::Refusal => kind::REFUSAL,
+            Field::Reasoning => kind::REASONING,
+            Field::ReasoningDetails => kind::DETAILS,
+            Field::FinishReason => kind::FINISH_REASON,
+            Field::NativeFinishReason => kind::NATIVE_FINISH_REASON,
             Field::ChoiceError | Field::ChoiceErrorMessage | Field::ChoiceErrorCode | Field::ChoiceErrorType => {
-                Error(kind::CHOICE_ERROR_JSON, kind::CHOICE_ERROR_TEXT)
+                kind::CHOICE_ERROR_JSON
             }
-            Field::FunctionName => Pieces(kind::FUNCTION_NAME),
-            Field::FunctionArguments => Pieces(kind::FUNCTION_ARGUMENTS),
-            Field::AudioId => Pieces(kind::AUDIO_ID),
-            Field::AudioData => Pieces(kind::AUDIO_DATA),
-            Field::AudioTranscript => Pieces(kind::AUDIO_TRANSCRIPT),
-            Field::CallId => Pieces(kind::CALL_ID),
-            Field::CallType => Pieces(kind::CALL_TYPE),
-            Field::CallName => Pieces(kind::CALL_NAME),
-            Field::CallArguments => Pieces(kind::CALL_ARGUMENTS),
+            Field::FunctionName => kind::FUNCTION_NAME,
+            Field::FunctionArguments => kind::FUNCTION_ARGUMENTS,
+            Field::AudioId => kind::AUDIO_ID,
+            Field::AudioData => kind::AUDIO_DATA,
+            Field::AudioTranscript => kind::AUDIO_TRANSCRIPT,
+            Field::CallId => kind::CALL_ID,
+            Field::CallType => kind::CALL_TYPE,
+            Field::CallName => kind::CALL_NAME,
+            Field::CallArguments => kind::CALL_ARGUMENTS,
         }
     }
 }
@@ -163,7 +153,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// Whether the error is raw JSON; if not, it is plain text. None: there is no error.
     pub fn error_is_json(&self, buffer: &[u8]) -> Option<bool> {
-        self.error(buffer, kind::ERROR_JSON, kind::ERROR_TEXT, 0).map(|error| error.is_ok())
+        self.error(buffer, kind::ERROR_JSON, 0).map(|error| error.is_ok())
     }
 
     /// How long a text is, in bytes of UTF-8 (or of the raw JSON as it came), and the text itself, if `out` has room for
@@ -175,13 +165,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// two calls have one index. Both are ignored where they do not matter. The log is read once to measure, and once
     /// more to write.
     pub fn text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, out: &mut [u8]) -> Option<usize> {
-        let (kind, plain) = match field.place() {
-            Place::Pieces(kind) => (kind, None),
-            Place::Error(json, plain) => (json, Some(plain)),
-        };
+        let kind = field.kind();
         let place = if kind < kind::ROLE { 0 } else { self.slot(choice)?.0 };
-        if let Some(plain) = plain {
-            return error_text(self.error(buffer, kind, plain, place)?, field, out);
+        if matches!(kind, kind::ERROR_JSON | kind::CHOICE_ERROR_JSON) {
+            return error_text(self.error(buffer, kind, place)?, field, out);
         }
         if kind == kind::DETAILS {
             let is_any = self.has_details(buffer, place);
@@ -190,26 +177,13 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if kind == kind::AUDIO_DATA {
             let items = || self.pieces(buffer, Key::new(kind, place, 0));
             items().next()?;
-            return Some(array(
-                |put| {
-                    items().enumerate().for_each(|(at, items)| {
-                        if at > 0 {
-                            put(b",");
-                        }
-                        put(items);
-                    })
-                },
-                out,
-            ));
+            return Some(array(|put| put_list(items(), put), out));
         }
         let key = if kind < kind::CALL_CUSTOM { Key::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
         let len = self.pieces(buffer, key).fold(0usize, |len, piece| len.saturating_add(piece.len()));
-        if let Some(mut room) = out.get_mut(..len) {
-            for piece in self.pieces(buffer, key) {
-                let Some((to, rest)) = room.split_at_mut_checked(piece.len()) else { break };
-                to.iter_mut().zip(piece).for_each(|(to, from)| *to = *from);
-                room = rest;
-            }
+        if let Some(bytes) = out.get_mut(..len) {
+            let mut out = Out { bytes, len: 0 };
+            self.pieces(buffer, key).for_each(|piece| out.put(piece));
         }
         (len > 0).then_some(len)
     }
@@ -229,6 +203,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         Some(Key::new(kind, choice, number))
     }
 
+    /// The number of a call, by its place in the list of the choice with this index.
+    pub(super) fn call_number(&self, choice: u32, call: u32) -> Option<u32> {
+        Some(self.call_key(0, self.slot(choice)?.0, call)?.call())
+    }
+
     /// The records in use.
     pub(super) fn records<'b>(&self, buffer: &'b [u8]) -> Records<'b> {
         Records::of(buffer.get(..self.state.fill.len).unwrap_or_default())
@@ -241,13 +220,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// An error: raw JSON, or else plain text. None: there is no error.
-    pub(super) fn error<'b>(
-        &'b self,
-        buffer: &'b [u8],
-        json: u8,
-        text: u8,
-        place: u16,
-    ) -> Option<Result<&'b [u8], &'b [u8]>> {
+    pub(super) fn error<'b>(&'b self, buffer: &'b [u8], json: u8, place: u16) -> Option<Result<&'b [u8], &'b [u8]>> {
         let failed = match json {
             kind::ERROR_JSON => self.state.table.knows(json),
             _ => self.state.table.slot(place)?.has(flag::ERROR),
@@ -256,8 +229,33 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             return None;
         }
         let raw = self.pieces(buffer, Key::new(json, place, 0)).next();
-        let plain = || self.pieces(buffer, Key::new(text, place, 0)).next().unwrap_or_default();
-        Some(raw.ok_or_else(plain))
+        let plain = || self.pieces(buffer, Key::new(kind::error_text(json), place, 0)).next();
+        Some(raw.ok_or_else(|| plain().unwrap_or_default()))
+    }
+}
+
+/// Where the bytes go: counted, and written as long as there is room.
+pub(super) struct Out<'o> {
+    pub(super) bytes: &'o mut [u8],
+    pub(super) len: usize,
+}
+
+impl Out<'_> {
+    pub(super) fn put(&mut self, bytes: &[u8]) {
+        if let Some(room) = self.bytes.get_mut(self.len..) {
+            copy(room, bytes);
+        }
+        self.len = self.len.saturating_add(bytes.len());
+    }
+}
+
+/// Puts items that lie in several pieces, with commas between these.
+pub(super) fn put_list<'b>(pieces: impl Iterator<Item = &'b [u8]>, put: &mut dyn FnMut(&[u8])) {
+    for (place, items) in pieces.enumerate() {
+        if place > 0 {
+            put(b",");
+        }
+        put(items);
     }
 }
 
@@ -265,10 +263,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 fn array(write: impl Fn(&mut dyn FnMut(&[u8])), out: &mut [u8]) -> usize {
     let mut len = 2usize;
     write(&mut |bytes| len = len.saturating_add(bytes.len()));
-    if let Some([open, room @ .., close]) = out.get_mut(..len) {
+    if let Some([open, bytes @ .., close]) = out.get_mut(..len) {
         (*open, *close) = (b'[', b']');
-        let mut to = room.iter_mut();
-        write(&mut |bytes| to.by_ref().zip(bytes).for_each(|(to, from)| *to = *from));
+        let mut out = Out { bytes, len: 0 };
+        write(&mut |bytes| out.put(bytes));
     }
     len
 }
@@ -285,9 +283,7 @@ fn error_text(error: Result<&[u8], &[u8]>, field: Field, out: &mut [u8]) -> Opti
         Field::ErrorType | Field::ChoiceErrorType => api.kind()?,
         _ => {
             let bytes = error.unwrap_or_else(|text| text);
-            if let Some(room) = out.get_mut(..bytes.len()) {
-                room.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-            }
+            copy(out.get_mut(..bytes.len()).unwrap_or_default(), bytes);
             return Some(bytes.len());
         }
     };

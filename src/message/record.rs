@@ -1,25 +1,29 @@
 //! The records of a log: a header and a body, one behind the other.
 
 use crate::json::Text;
+use crate::visits::visit;
 
 /// What a record holds. Records from [`ROLE`](kind::ROLE) on belong to a choice; those from
 /// [`CALL_CUSTOM`](kind::CALL_CUSTOM) on belong to a call.
 pub(super) mod kind {
+    use crate::delta::Meta;
+
     pub(in crate::message) const ID: u8 = 0;
-    pub(in crate::message) const OBJECT: u8 = 1;
-    pub(in crate::message) const MODEL: u8 = 2;
-    pub(in crate::message) const SYSTEM_FINGERPRINT: u8 = 3;
-    pub(in crate::message) const SERVICE_TIER: u8 = 4;
-    pub(in crate::message) const PROVIDER: u8 = 5;
+    // A text of the top level that is a `Meta` has the number of that.
+    pub(in crate::message) const OBJECT: u8 = Meta::Object as u8;
+    pub(in crate::message) const SYSTEM_FINGERPRINT: u8 = Meta::SystemFingerprint as u8;
+    pub(in crate::message) const SERVICE_TIER: u8 = Meta::ServiceTier as u8;
+    pub(in crate::message) const PROVIDER: u8 = Meta::Provider as u8;
+    pub(in crate::message) const MODEL: u8 = 5;
     /// Raw JSON.
     pub(in crate::message) const USAGE: u8 = 6;
     /// Raw JSON.
     pub(in crate::message) const ERROR_JSON: u8 = 7;
     pub(in crate::message) const ERROR_TEXT: u8 = 8;
-    /// All members of providers, in one record ([`Entry`](super::super::entry::Entry)).
-    pub(in crate::message) const MEMBERS: u8 = 9;
-    /// What the member is called that the first reasoning is in.
-    pub(in crate::message) const REASONING_NAME: u8 = 10;
+    /// A member of a provider, of whatever owner ([`Entry`](super::super::members::Entry)).
+    pub(in crate::message) const MEMBER: u8 = 9;
+    /// A member that another value replaced.
+    pub(in crate::message) const DEAD: u8 = 10;
 
     pub(in crate::message) const ROLE: u8 = 11;
     pub(in crate::message) const FINISH_REASON: u8 = 12;
@@ -29,7 +33,7 @@ pub(super) mod kind {
     pub(in crate::message) const CHOICE_ERROR_TEXT: u8 = 15;
     /// Strict JSON with commas between the items, as the lists of log probabilities.
     pub(in crate::message) const ANNOTATIONS: u8 = 16;
-    /// The entries of `reasoning_details`, as such a list.
+    /// The entries of `reasoning_details`, as such a list, but that halves of surrogate pairs wait for the other half.
     pub(in crate::message) const DETAILS: u8 = 17;
     /// The pieces of audio, as such a list of strings.
     pub(in crate::message) const AUDIO_DATA: u8 = 18;
@@ -43,13 +47,24 @@ pub(super) mod kind {
     pub(in crate::message) const FUNCTION_ARGUMENTS: u8 = 29;
     pub(in crate::message) const AUDIO_ID: u8 = 30;
     pub(in crate::message) const AUDIO_TRANSCRIPT: u8 = 31;
+    /// What the member is called that the first reasoning is in.
+    pub(in crate::message) const REASONING_NAME: u8 = 32;
 
     /// Empty: the call is of a custom tool.
-    pub(in crate::message) const CALL_CUSTOM: u8 = 32;
-    pub(in crate::message) const CALL_ID: u8 = 33;
-    pub(in crate::message) const CALL_TYPE: u8 = 34;
-    pub(in crate::message) const CALL_NAME: u8 = 35;
-    pub(in crate::message) const CALL_ARGUMENTS: u8 = 36;
+    pub(in crate::message) const CALL_CUSTOM: u8 = 33;
+    pub(in crate::message) const CALL_ID: u8 = 34;
+    pub(in crate::message) const CALL_TYPE: u8 = 35;
+    pub(in crate::message) const CALL_NAME: u8 = 36;
+    pub(in crate::message) const CALL_ARGUMENTS: u8 = 37;
+
+    /// Of an error that is raw JSON the kind that stands for it as plain text.
+    pub(in crate::message) const fn error_text(json: u8) -> u8 {
+        if json == ERROR_JSON {
+            ERROR_TEXT
+        } else {
+            CHOICE_ERROR_TEXT
+        }
+    }
 }
 
 /// What a record holds, and of which choice or call. Records of one key are pieces of one text or list.
@@ -155,22 +170,12 @@ impl Fill {
     /// Appends bytes to the last record.
     #[inline]
     pub(super) fn put(&mut self, buffer: &mut [u8], bytes: &[u8]) {
+        visit!(bytes.len());
         let end = self.len.saturating_add(bytes.len());
         if let Some(room) = buffer.get_mut(self.len..end) {
             copy(room, bytes);
         }
         self.grow(bytes.len());
-    }
-
-    /// Appends bytes that stand earlier in the log to the last record.
-    pub(super) fn put_again(&mut self, buffer: &mut [u8], from: usize, len: usize) {
-        if let Some((before, room)) = buffer.split_at_mut_checked(self.len) {
-            let bytes = before.get(from..from.saturating_add(len)).unwrap_or_default();
-            if room.len() >= bytes.len() {
-                copy(room, bytes);
-            }
-        }
-        self.grow(len);
     }
 
     /// Appends a text, decoded, to the last record.
@@ -240,7 +245,7 @@ impl Fill {
 
 /// Copies as much as both have room for.
 #[inline]
-fn copy(to: &mut [u8], from: &[u8]) {
+pub(super) fn copy(to: &mut [u8], from: &[u8]) {
     let len = to.len().min(from.len());
     if let (Some(to), Some(from)) = (to.get_mut(..len), from.get(..len)) {
         to.copy_from_slice(from);
@@ -258,6 +263,7 @@ pub(super) struct Record<'b> {
 
 impl<'b> Record<'b> {
     pub(super) fn at(log: &'b [u8], at: usize) -> Option<Self> {
+        visit!(HEADER);
         let (key, rest) = log.get(at..)?.split_first_chunk::<8>()?;
         let (len, rest) = rest.split_first_chunk::<4>()?;
         let body = rest.get(..usize::try_from(u32::from_le_bytes(*len)).ok()?)?;

@@ -11,35 +11,36 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 
 /// The object of the API's reference, absent members left out, `message.content` null if there is none. `reasoning` is
-/// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape. What only
-/// gateways add is left out; [`Completion::extended`] has it.
+/// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape. A tool call has its
+/// other members too: who sends it back has to send them. What else only gateways add is left out; [`Completion::extended`] has it.
 ///
 /// Numbers in usage, errors, log probabilities and other raw JSON may change: serde has no way to give a number as text to any
 /// serializer. Those that `u64` and `i64` do not hold, and `-0`, are written as the nearest `f64`. To keep them as they came use
 /// [`Assembler::json`](super::Assembler::json).
 impl Serialize for Completion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Shape { completion: self, extended: false }.serialize(serializer)
+        Shape { of: self, extended: false }.serialize(serializer)
     }
 }
 
 impl Completion {
     /// The completion with what only gateways and providers add: `provider`, the `native_finish_reason` of a choice,
     /// `reasoning_details`, and members that no field of a completion has. The reasoning is under the name that it came by
-    /// ([`reasoning_name`](Self::reasoning_name)), and `data` of audio is an array of its pieces. Numbers are those of [`Serialize`](Self#impl-Serialize-for-Completion).
+    /// ([`Choice::reasoning_name`]), and `data` of audio is an array of its pieces. Numbers are those of [`Serialize`](Self#impl-Serialize-for-Completion).
     pub fn extended(&self) -> impl Serialize + '_ {
-        Shape { completion: self, extended: true }
+        Shape { of: self, extended: true }
     }
 }
 
-struct Shape<'m> {
-    completion: &'m Completion,
+/// What is written with or without what only gateways and providers add.
+struct Shape<'m, T: ?Sized> {
+    of: &'m T,
     extended: bool,
 }
 
-impl Serialize for Shape<'_> {
+impl Serialize for Shape<'_, Completion> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Shape { completion, extended } = *self;
+        let Shape { of: completion, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         some(&mut map, "id", &completion.id)?;
         map.serialize_entry("object", "chat.completion")?;
@@ -48,7 +49,7 @@ impl Serialize for Shape<'_> {
         if extended {
             some(&mut map, "provider", &completion.provider)?;
         }
-        map.serialize_entry("choices", &Choices { completion, extended })?;
+        map.serialize_entry("choices", &Shape { of: &completion.choices[..], extended })?;
         some(&mut map, "usage", &completion.usage)?;
         some(&mut map, "service_tier", &completion.service_tier)?;
         some(&mut map, "system_fingerprint", &completion.system_fingerprint)?;
@@ -60,34 +61,18 @@ impl Serialize for Shape<'_> {
     }
 }
 
-/// The choices.
-struct Choices<'m> {
-    completion: &'m Completion,
-    extended: bool,
-}
-
-impl Serialize for Choices<'_> {
+impl Serialize for Shape<'_, [Choice]> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Choices { completion, extended } = *self;
-        let reasoning = completion.reasoning_name.as_deref().filter(|_| extended).unwrap_or("reasoning_content");
-        serializer.collect_seq(completion.choices.iter().map(|choice| One { choice, reasoning, extended }))
+        serializer.collect_seq(self.of.iter().map(|of| Shape { of, extended: self.extended }))
     }
 }
 
-/// One choice.
-struct One<'m> {
-    choice: &'m Choice,
-    /// The name of its reasoning.
-    reasoning: &'m str,
-    extended: bool,
-}
-
-impl Serialize for One<'_> {
+impl Serialize for Shape<'_, Choice> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let One { choice, reasoning, extended } = *self;
+        let Shape { of: choice, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("index", &choice.index)?;
-        map.serialize_entry("message", &Message { choice, reasoning, extended })?;
+        map.serialize_entry("message", &Shape { of: &Message(choice), extended })?;
         map.serialize_entry("finish_reason", &choice.finish_reason)?;
         if extended {
             some(&mut map, "native_finish_reason", &choice.native_finish_reason)?;
@@ -115,15 +100,12 @@ fn members<M: SerializeMap>(map: &mut M, members: &[Member]) -> Result<(), M::Er
 }
 
 /// The `message` of a choice.
-struct Message<'m> {
-    choice: &'m Choice,
-    reasoning: &'m str,
-    extended: bool,
-}
+struct Message<'m>(&'m Choice);
 
-impl Serialize for Message<'_> {
+impl Serialize for Shape<'_, Message<'_>> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Message { choice, reasoning, extended } = *self;
+        let Shape { of: Message(choice), extended } = *self;
+        let reasoning = choice.reasoning_name.as_deref().filter(|_| extended).unwrap_or("reasoning_content");
         let mut map = serializer.serialize_map(None)?;
         some(&mut map, "role", &choice.role)?;
         map.serialize_entry("content", &choice.content)?;
@@ -133,7 +115,7 @@ impl Serialize for Message<'_> {
             map.serialize_entry("tool_calls", &choice.tool_calls)?;
         }
         some(&mut map, "function_call", &choice.function_call)?;
-        some(&mut map, "audio", &choice.audio.as_ref().map(|audio| Sound { audio, extended }))?;
+        some(&mut map, "audio", &choice.audio.as_ref().map(|of| Shape { of, extended }))?;
         if !choice.annotations.is_empty() {
             map.serialize_entry("annotations", &choice.annotations)?;
         }
@@ -154,14 +136,16 @@ impl Serialize for ToolCall {
         let known = if self.custom { "custom" } else { "function" };
         map.serialize_entry("type", self.kind.as_deref().unwrap_or(known))?;
         let input = if self.custom { "input" } else { "arguments" };
-        map.serialize_entry(known, &Called { name: &self.name, input, text: &self.arguments })?;
+        let (text, others) = (&self.arguments, &self.function_members);
+        map.serialize_entry(known, &Called { name: &self.name, input, text, others })?;
+        members(&mut map, &self.members)?;
         map.end()
     }
 }
 
 impl Serialize for FunctionCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Called { name: &self.name, input: "arguments", text: &self.arguments }.serialize(serializer)
+        Called { name: &self.name, input: "arguments", text: &self.arguments, others: &[] }.serialize(serializer)
     }
 }
 
@@ -170,13 +154,15 @@ struct Called<'m> {
     name: &'m Option<alloc::string::String>,
     input: &'static str,
     text: &'m Option<alloc::string::String>,
+    others: &'m [Member],
 }
 
 impl Serialize for Called<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
+        let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", self.name.as_deref().unwrap_or_default())?;
         map.serialize_entry(self.input, self.text.as_deref().unwrap_or_default())?;
+        members(&mut map, self.others)?;
         map.end()
     }
 }
@@ -184,18 +170,13 @@ impl Serialize for Called<'_> {
 /// With `data` as one string, the pieces one behind the other. That is base64 if no piece but the last has padding.
 impl Serialize for Audio {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Sound { audio: self, extended: false }.serialize(serializer)
+        Shape { of: self, extended: false }.serialize(serializer)
     }
 }
 
-struct Sound<'m> {
-    audio: &'m Audio,
-    extended: bool,
-}
-
-impl Serialize for Sound<'_> {
+impl Serialize for Shape<'_, Audio> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Sound { audio, extended } = *self;
+        let Shape { of: audio, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         some(&mut map, "id", &audio.id)?;
         if extended && !audio.data.is_empty() {

@@ -16,6 +16,7 @@ pub(super) mod flag {
     pub(in crate::message) const LOGPROBS: u16 = 64;
     /// The first of the six lists of log probabilities.
     pub(in crate::message) const LISTS: u16 = 128;
+    pub(in crate::message) const REASONING_NAME: u16 = 128 << 6;
 }
 
 /// The live records of something that may be replaced: those of its kind that stand before were.
@@ -102,8 +103,8 @@ impl CallSlot {
     }
 }
 
-/// No record of members.
-pub(super) const NO_MEMBERS: u32 = u32::MAX;
+/// Where no record begins.
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// What belongs to no choice, and how much of the tables is in use.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +115,7 @@ pub(super) struct Top {
     last_call: usize,
     /// Which members of the top level there are: one bit a kind, that of [`kind::ERROR_JSON`] for any error.
     known: u16,
-    /// Where the record of members begins; `NO_MEMBERS`: there is none.
+    /// Where the record of the first member begins, or [`NOWHERE`].
     pub(super) members: u32,
     pub(super) created: Option<u64>,
     pub(super) usage: Live,
@@ -126,7 +127,7 @@ impl Top {
         call_count: 0,
         last_call: 0,
         known: 0,
-        members: NO_MEMBERS,
+        members: NOWHERE,
         created: None,
         usage: Live::NONE,
     };
@@ -208,8 +209,7 @@ impl<T: Rows + ?Sized> Table<T> {
             | 1 << kind::MODEL
             | 1 << kind::SYSTEM_FINGERPRINT
             | 1 << kind::SERVICE_TIER
-            | 1 << kind::PROVIDER
-            | 1 << kind::REASONING_NAME;
+            | 1 << kind::PROVIDER;
         TEXTS & !self.top.known
     }
 
@@ -271,6 +271,11 @@ impl<T: Rows + ?Sized> Table<T> {
         Some(())
     }
 
+    /// Whether there is a call of this number, of the choice with this index.
+    pub(super) fn has_call(&self, index: u32, number: u32) -> bool {
+        self.place(index).is_some_and(|place| self.calls().iter().any(|call| call.is(place, number)))
+    }
+
     #[inline]
     pub(super) fn call_mut(&mut self, choice: u16, number: u32) -> Option<&mut CallSlot> {
         // Nearly always the one that was looked for last.
@@ -299,11 +304,7 @@ impl<T: Rows + ?Sized> Table<T> {
     /// Where the live records of a key begin.
     pub(super) fn begin(&self, key: Key) -> u32 {
         if key.kind() < kind::ROLE {
-            return match key.kind() {
-                kind::USAGE => self.top.usage.begin,
-                kind::MEMBERS => self.top.members,
-                _ => 0,
-            };
+            return if key.kind() == kind::USAGE { self.top.usage.begin } else { 0 };
         }
         let Some(slot) = self.slot(key.choice()) else { return 0 };
         match key.kind() {
@@ -321,7 +322,7 @@ impl<T: Rows + ?Sized> Table<T> {
 
     /// Whether a record was not replaced.
     pub(super) fn is_live(&self, record: &Record<'_>) -> bool {
-        record.at >= self.begin(record.key)
+        record.at >= self.begin(record.key) && record.key.kind() != kind::DEAD
     }
 
     /// Notes that all records are live.

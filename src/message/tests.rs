@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
+extern crate std;
 use super::{AssembleError, Assembler, Choice, Completion, Failure};
 use crate::{Growing, Limits, Parser, Quirk};
 use alloc::format;
@@ -441,11 +442,12 @@ fn kept(assembler: &Assembler) -> usize {
     let list = |list: &super::RawList| list.iter().map(|item| item.raw().len()).sum::<usize>();
     let texts = [&message.id, &message.object, &message.model, &message.system_fingerprint, &message.service_tier];
     let mut sum: usize = texts.into_iter().map(len).sum();
-    sum += len(&message.provider) + len(&message.reasoning_name) + failure(&message.error);
+    sum += len(&message.provider) + failure(&message.error);
     sum += message.usage.as_ref().map_or(0, |usage| usage.as_bytes().len());
     for choice in &message.choices {
         let texts = [&choice.role, &choice.content, &choice.refusal, &choice.reasoning, &choice.finish_reason];
         sum += texts.into_iter().map(len).sum::<usize>() + len(&choice.native_finish_reason) + failure(&choice.error);
+        sum += len(&choice.reasoning_name);
         sum += list(&choice.annotations);
         if let Some(call) = &choice.function_call {
             sum += len(&call.name) + len(&call.arguments);
@@ -571,4 +573,39 @@ fn a_reset_forgets_everything() {
     let (assembler, errors) = fed(assembler, &[r#"{"choices":[{"index":0,"delta":{"role":"r","content":"1234"}}]}"#]);
     assert_eq!(errors, []);
     assert_eq!(assembler.message().unwrap().choices[0].role.as_deref(), Some("r"));
+}
+
+/// The bytes of a stream of `chunks`, after one that has 60 members of `len` bytes, and how many bytes the message looks at
+/// for those that follow.
+fn work_of_members(len: usize, chunks: &[String]) -> (usize, u64, usize) {
+    let text = "x".repeat(len);
+    let members: Vec<String> = (0..60).map(|n| format!(r#""m{n}":"{text}""#)).collect();
+    let first = format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}],{}}}"#, members.join(","));
+    let (mut assembler, errors) = fed(Assembler::new(), &[&first]);
+    assert_eq!(errors, []);
+    let mut index = crate::chat::Index::new();
+    let mut visits = 0;
+    for payload in chunks {
+        let chunk = crate::chat::Chunk::read(payload.as_bytes(), &mut index).unwrap();
+        visits += crate::visits::during(|| assembler.add(&crate::Event::Chunk(chunk)).unwrap()).1;
+    }
+    (chunks.iter().map(String::len).sum(), visits, assembler.kept.log[0].len())
+}
+
+#[test]
+fn members_that_change_cost_their_own_bytes() {
+    let changed = |n: usize, m: usize| format!(r#""m{m}":"{n}{}""#, "y".repeat(n % 40));
+    let chunk = |members: &[String]| format!(r#"{{"choices":[],{}}}"#, members.join(","));
+    let one: Vec<String> = (0..3000).map(|n| chunk(&[changed(n, n % 60)])).collect();
+    let all: Vec<String> = (0..300).map(|n| chunk(&(0..60).map(|m| changed(n, m)).collect::<Vec<_>>())).collect();
+    for (name, chunks) in [("one", one), ("all", all)] {
+        for len in [10, 1000, 10_000] {
+            let (bytes, visits, kept) = work_of_members(len, &chunks);
+            let each = visits as f64 / bytes as f64;
+            std::println!("{name} of 60 members of {len} bytes change: {each:.1} visits a byte, {kept} bytes are kept");
+            // What is thrown out is read once more, at most as often as the log doubles.
+            assert!(visits <= 80 * bytes as u64 + 4 * 61 * len as u64, "{name}, {len}: {each:.1}");
+            assert!(kept <= 2 * (61 * len + 60 * 100) + 4096, "{name}, {len}: {kept} bytes");
+        }
+    }
 }

@@ -1,13 +1,15 @@
 //! What an update writes to a log.
 
-use super::entry::{Entries, Entry, MAX_MEMBERS};
 use super::error::LogError;
-use super::record::{kind, Fill, Key, Record, Records, HEADER};
-use super::table::{flag, Live, Rows, Saved, Slot, Table, NO_MEMBERS};
+use super::record::{kind, Fill, Key};
+use super::table::{flag, Live, Rows, Saved, Slot, Table};
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, OtherMember, Update};
 use crate::delta::{Kind, Meta};
 use crate::json::{self, Text, Value};
 use crate::{stream, QuirkSet};
+
+/// How an item of a list becomes strict JSON.
+type Rewrite = fn(&[u8], &mut dyn FnMut(&[u8]));
 
 /// Bytes that may be replaced before anything is thrown out.
 const SLACK: usize = 1024;
@@ -19,7 +21,7 @@ pub(super) struct State<T: Rows + ?Sized> {
     /// Bytes of texts and raw JSON that were not replaced.
     pub(super) live: usize,
     /// Something in the log was replaced.
-    stale: bool,
+    pub(super) stale: bool,
     /// How long the log was when it was packed last.
     packed: usize,
     /// What strict JSON forbids in the texts that no tracker read, since the caller took it.
@@ -99,11 +101,7 @@ impl<T: Rows + ?Sized> State<T> {
         let table = &self.table;
         self.fill.pack(buffer, |record| table.is_live(record));
         self.table.all_live();
-        if self.table.top.members != NO_MEMBERS {
-            let log = buffer.get(..self.fill.len).unwrap_or_default();
-            let members = Records::of(log).find(|record| record.key.kind() == kind::MEMBERS);
-            self.table.top.members = members.map_or(NO_MEMBERS, |record| record.at);
-        }
+        self.link_members(buffer);
         self.stale = false;
         self.packed = self.fill.len;
     }
@@ -166,6 +164,7 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
             len(id).saturating_add(len(kind))
         }
         Update::Finish(reason) => reason.text().raw().len(),
+        Update::Member(member) => member.name.raw().len().saturating_add(member.value.raw().len()),
         Update::Audio(audio) => audio.value().raw().len(),
         Update::Annotations(value) => value.raw().len(),
         Update::Logprobs(logprobs) => logprobs.value().raw().len(),
@@ -242,8 +241,8 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
-    /// The elements of `array`, behind the others.
-    fn list(&mut self, key: Key, array: Value<'_>) -> usize {
+    /// The elements of `array`, rewritten, behind the others.
+    fn list(&mut self, key: Key, array: Value<'_>, rewrite: Rewrite) -> usize {
         self.append(|fill, buffer| {
             let mut at = 0;
             while let Some((item, is_strict)) = json::element_at(array, &mut at) {
@@ -251,7 +250,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 if is_strict {
                     fill.put(buffer, item);
                 } else {
-                    json::rewrite(item, |bytes| fill.put(buffer, bytes));
+                    rewrite(item, &mut |bytes| fill.put(buffer, bytes));
                 }
             }
         })
@@ -277,46 +276,12 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    /// A member of a provider, in the place of the last of its name. All of them are in one record, which is written anew when
-    /// one has changed.
-    pub(super) fn member(&mut self, member: &OtherMember<'_>) {
-        let begin = self.state.table.top.members;
-        let log = self.buffer.get(..self.state.fill.len).unwrap_or_default();
-        let old = usize::try_from(begin).ok().filter(|_| begin != NO_MEMBERS).and_then(|at| Record::at(log, at));
-        let body = old.as_ref().map_or(&b""[..], |record| record.body);
-        // Without one of its name it stands behind the others.
-        let (mut from, mut to, mut count) = (body.len(), body.len(), 0usize);
-        for entry in Entries::of(body) {
-            if entry.is(member.owner, member.choice, member.name) {
-                if entry.value == member.value.raw() {
-                    return;
-                }
-                (from, to) = (entry.at, entry.end);
-            } else {
-                count = count.saturating_add(1);
-            }
-        }
-        if count >= MAX_MEMBERS {
-            return self.fail(LogError::TooLong);
-        }
-        let (start, len) = ((begin as usize).saturating_add(HEADER), body.len());
-        let live = Live { begin, len: u32::try_from(len).unwrap_or(u32::MAX) };
-        let new = self.replace(if old.is_some() { live } else { Live::NONE });
-        self.state.table.top.members = new.begin;
-        self.append(|fill, buffer| {
-            fill.begin(buffer, Key::new(kind::MEMBERS, 0, 0));
-            fill.put_again(buffer, start, from);
-            Entry::put(fill, buffer, member);
-            fill.put_again(buffer, start.saturating_add(to), len.saturating_sub(to));
-        });
-    }
-
     /// The entries of `reasoning_details`, behind the others.
     pub(super) fn details(&mut self, member: &OtherMember<'_>) {
         let Some(place) = self.state.table.place_or_new(member.choice) else {
             return self.fail(LogError::TooManyChoices);
         };
-        self.list(Key::new(kind::DETAILS, place, 0), member.value);
+        self.list(Key::new(kind::DETAILS, place, 0), member.value, json::rewrite_keeping_halves);
         // Whoever asks whether there are some reads the log.
         self.state.fill.settle(self.buffer);
     }
@@ -330,16 +295,12 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             }
             Update::Error(error) => {
                 if !self.state.table.know(kind::ERROR_JSON) {
-                    self.failure(kind::ERROR_JSON, kind::ERROR_TEXT, 0, error);
+                    self.failure(kind::ERROR_JSON, 0, error);
                 }
             }
             // What it says comes as deltas, too.
             Update::Message(_) => {}
-            Update::Meta(Meta::Object, text) => self.first(kind::OBJECT, *text),
-            Update::Meta(Meta::SystemFingerprint, text) => self.first(kind::SYSTEM_FINGERPRINT, *text),
-            Update::Meta(Meta::ServiceTier, text) => self.first(kind::SERVICE_TIER, *text),
-            Update::Meta(Meta::Provider, text) => self.first(kind::PROVIDER, *text),
-            Update::Meta(Meta::ReasoningName, text) => self.first(kind::REASONING_NAME, *text),
+            Update::Meta(meta, text) if Meta::ONCE.contains(meta) => self.first(*meta as u8, *text),
             _ => {
                 let place = self.state.table.place_or_new(choice);
                 let slot = place.and_then(|place| Some((place, *self.state.table.slot(place)?)));
@@ -352,10 +313,10 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    fn failure(&mut self, json: u8, text: u8, place: u16, error: &ApiError<'_>) {
+    fn failure(&mut self, json: u8, place: u16, error: &ApiError<'_>) {
         match (error.value(), error.message()) {
             (Some(value), _) => self.raw(Key::new(json, place, 0), value),
-            (None, Some(message)) => self.text(Key::new(text, place, 0), message),
+            (None, Some(message)) => self.text(Key::new(kind::error_text(json), place, 0), message),
             (None, None) => 0,
         };
     }
@@ -363,27 +324,27 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     fn choice(&mut self, place: u16, slot: &mut Slot, update: &Update<'_>) {
         let key = |kind: u8| Key::new(kind, place, 0);
         match update {
-            Update::Role(text) => return self.replace_text(&mut slot.role, key(kind::ROLE), *text),
+            Update::Role(text) => self.replace_text(&mut slot.role, key(kind::ROLE), *text),
             Update::Finish(reason) => {
-                return self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), reason.text());
+                self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), reason.text());
             }
             Update::Meta(Meta::NativeFinishReason, reason) => {
-                return self.replace_text(&mut slot.native_finish_reason, key(kind::NATIVE_FINISH_REASON), *reason);
+                self.replace_text(&mut slot.native_finish_reason, key(kind::NATIVE_FINISH_REASON), *reason);
+            }
+            Update::Meta(Meta::ReasoningName, name) => {
+                if !slot.set(flag::REASONING_NAME) {
+                    self.untracked(key(kind::REASONING_NAME), *name);
+                }
             }
             Update::ChoiceError(error) => {
                 if !slot.set(flag::ERROR) {
-                    self.failure(kind::CHOICE_ERROR_JSON, kind::CHOICE_ERROR_TEXT, place, error);
+                    self.failure(kind::CHOICE_ERROR_JSON, place, error);
                 }
-                return;
             }
-            Update::Logprobs(logprobs) => return self.logprobs(place, slot, logprobs),
+            Update::Logprobs(logprobs) => self.logprobs(place, slot, logprobs),
             Update::Annotations(items) => {
-                self.list(key(kind::ANNOTATIONS), *items);
-                return;
+                self.list(key(kind::ANNOTATIONS), *items, json::rewrite);
             }
-            _ => {}
-        }
-        match update {
             Update::FunctionName { text, replaces } => {
                 slot.set(flag::FUNCTION);
                 self.name(&mut slot.function, key(kind::FUNCTION_NAME), *text, *replaces);
@@ -434,20 +395,15 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 slot.set(flag::REUSED);
             }
         }
-        if self.state.table.call_mut(place, number).is_some() {
-            self.call_facts(place, number, custom, id, kind);
+        // Of a call that was left out nothing is kept.
+        if self.state.table.call_mut(place, number).is_none() {
+            return;
         }
-    }
-
-    fn call_facts(&mut self, place: u16, number: u32, custom: bool, id: Option<Text<'_>>, kind: Option<Text<'_>>) {
         if custom {
             self.state.fill.begin(self.buffer, Key::new(kind::CALL_CUSTOM, place, number));
         }
-        if let Some(id) = id {
-            self.text(Key::new(kind::CALL_ID, place, number), id);
-        }
-        if let Some(kind) = kind {
-            self.text(Key::new(kind::CALL_TYPE, place, number), kind);
+        for (of, text) in [(kind::CALL_ID, id), (kind::CALL_TYPE, kind)] {
+            text.map(|text| self.text(Key::new(of, place, number), text));
         }
     }
 
@@ -464,9 +420,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             self.append(|fill, buffer| {
                 fill.begin(buffer, Key::new(kind::AUDIO_DATA, place, 0));
                 fill.put(buffer, b"\"");
-                for fragment in text.fragments() {
-                    json::escape(fragment.encode(&mut [0; 4]).as_bytes(), |bytes| fill.put(buffer, bytes));
-                }
+                json::escape_text(text, |bytes| fill.put(buffer, bytes));
                 fill.put(buffer, b"\"");
             });
         }
@@ -487,7 +441,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         for (list, array) in (0u8..).zip(lists.known) {
             if let Some(array) = array {
                 slot.set(flag::LISTS.wrapping_shl(u32::from(list)));
-                self.list(Key::new(kind::LISTS.wrapping_add(list), place, 0), array);
+                self.list(Key::new(kind::LISTS.wrapping_add(list), place, 0), array, json::rewrite);
             }
         }
     }

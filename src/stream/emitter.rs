@@ -64,6 +64,10 @@ pub trait Track: sealed::Sealed {
     fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool;
     /// As [`TrackerOf::flush`].
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
+    /// As [`TrackerOf::lacks_reasoning_name`].
+    fn lacks_reasoning_name(&self, choice: u32) -> bool;
+    /// As [`TrackerOf::name_reasoning`].
+    fn name_reasoning(&mut self, choice: u32);
 }
 
 mod sealed {
@@ -82,6 +86,12 @@ impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {
     }
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
         TrackerOf::flush(self, of, quirks)
+    }
+    fn lacks_reasoning_name(&self, choice: u32) -> bool {
+        TrackerOf::lacks_reasoning_name(self, choice)
+    }
+    fn name_reasoning(&mut self, choice: u32) {
+        TrackerOf::name_reasoning(self, choice);
     }
 }
 
@@ -372,7 +382,7 @@ impl Emitter {
         let index = machine.index();
         let (mut frames, mut state) = (self.frames, Progress::START);
         let is_odd = !index.quirks.is_empty() || !sink.is_of_one_call() && frames.before(machine).is_some();
-        if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) && self.has_metas(payload, index) {
+        if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) && self.has_metas(payload, index, tracker) {
             return self.odd(span, state, self.frames, Break::Nothing, Stage::Before);
         }
         let context = Context::of_chunk(payload, base.saturating_add(span.start), index, machine.frame());
@@ -399,8 +409,9 @@ impl Emitter {
 
     /// Whether [`metas`](Self::metas) would emit anything.
     #[inline(never)]
-    fn has_metas(&self, payload: &[u8], index: &Index) -> bool {
-        index.facts.others || self.next_meta(&Chunk::from_parts(payload, index, &[])).is_some()
+    fn has_metas(&self, payload: &[u8], index: &Index, tracker: &dyn Track) -> bool {
+        let chunk = Chunk::from_parts(payload, index, &[]);
+        index.facts.others || self.next_meta(&chunk).is_some() || next_reasoning_name(&chunk, tracker).is_some()
     }
 
     /// Keeps how far a chunk was emitted that turned out not to be as usual. Gives the stage that comes next: `stage`, if
@@ -525,7 +536,7 @@ impl Emitter {
             }
         }
         if stage <= Stage::Meta && is_chunk && sink.wants(Kind::Meta) {
-            self.metas(&context, sink)?;
+            self.metas(&context, *tracker, sink)?;
         }
         if stage <= Stage::Deltas {
             self.deltas(&context, *tracker, sink)?;
@@ -596,15 +607,21 @@ impl Emitter {
     }
 
     /// Emits the members of the top level that describe the response, each once a stream: the first that is not empty. Then
-    /// all members that no other delta is made of.
+    /// what the reasoning of each choice is called, once, and all members that no other delta is made of.
     #[inline(never)]
-    fn metas(&mut self, context: &Context<'_>, sink: &mut dyn Sink) -> Result<(), Full> {
+    fn metas(&mut self, context: &Context<'_>, tracker: &mut dyn Track, sink: &mut dyn Sink) -> Result<(), Full> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
         while let Some((meta, text)) = self.next_meta(chunk) {
             let text = Part::of(context.payload(), text);
             let delta = Delta { code: meta as u32, text, ..Delta::new(Kind::Meta) };
             self.put(context, delta, Stage::Meta, sink)?;
             self.metas |= meta_bit(meta);
+        }
+        while let Some((choice, name)) = next_reasoning_name(chunk, tracker) {
+            let text = Part::of(context.payload(), name);
+            let delta = Delta { code: Meta::ReasoningName as u32, choice, text, ..Delta::new(Kind::Meta) };
+            self.put(context, delta, Stage::Meta, sink)?;
+            tracker.name_reasoning(choice);
         }
         for member in chunk.other_members().skip(self.members as usize) {
             self.put(context, member.delta(context.payload()), Stage::Meta, sink)?;
@@ -676,10 +693,15 @@ struct Env<'e, const SLOTS: usize> {
 
 /// The bit in [`Emitter::metas`] of one that is emitted once.
 fn meta_bit(meta: Meta) -> u8 {
-    1u8.wrapping_shl(match meta {
-        Meta::ReasoningName => 0,
-        meta => meta as u32,
-    })
+    1u8.wrapping_shl(meta as u32)
+}
+
+/// A choice of the chunk, and what its reasoning is called, if that was not emitted yet.
+fn next_reasoning_name<'a>(chunk: &Chunk<'a>, tracker: &dyn Track) -> Option<(u32, Text<'a>)> {
+    if !chunk.may_reason(|choice| tracker.lacks_reasoning_name(choice)) {
+        return None;
+    }
+    chunk.reasoning_names().find(|(choice, _)| tracker.lacks_reasoning_name(*choice))
 }
 
 /// The sink after a stop: the tracker still takes in the rest of the event, and nothing is emitted.

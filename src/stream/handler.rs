@@ -92,7 +92,7 @@ pub trait Handler {
             Update::ChoiceError(error) => self.choice_error(choice, error),
             Update::Usage(usage) => self.usage(usage),
             Update::Error(error) => self.error(error),
-            Update::Meta(..) => Flow::Continue(()),
+            Update::Meta(..) | Update::Member(_) => Flow::Continue(()),
         }
     }
     /// The role, once a choice.

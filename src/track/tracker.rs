@@ -5,7 +5,8 @@ use super::carry::Half;
 use super::whole::{cut, Reach, Reading};
 use crate::chat::ItemDeltas;
 use crate::delta::{
-    Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES, FLAG_WHOLE,
+    Called, Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES, FLAG_SELECTS,
+    FLAG_WHOLE,
 };
 use crate::json::{Text, TextFlags};
 use crate::tables::{Arrays, Tables};
@@ -16,6 +17,8 @@ use crate::{Error, Quirk, QuirkSet};
 pub struct Choice {
     index: u32,
     role: bool,
+    /// The name of its reasoning was emitted.
+    reasoning_named: bool,
     /// A delta was not empty.
     delta: bool,
     finished: bool,
@@ -263,8 +266,20 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                 *quirks |= delta.text.text(payload).quirks();
                 Taken::Keep
             }
+            Kind::Meta => self.meta(delta),
             _ => Taken::Keep,
         }
+    }
+
+    /// Takes in a member: one of a call is of the call at hand.
+    fn meta(&mut self, delta: &mut Delta) -> Taken {
+        delta.flags = 0;
+        if ![Meta::CallMember as u32, Meta::FunctionMember as u32].contains(&delta.code) {
+            return Taken::Keep;
+        }
+        let Some(call) = self.call_at_hand() else { return Taken::Drop };
+        delta.call = call.number;
+        Taken::Keep
     }
 
     /// Takes in a `message`, or a delta of the one that was taken in last: what earlier messages reported is cut off.
@@ -289,6 +304,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             Kind::ToolCall => self.tool_call(place, delta, Called::NOTHING, payload, offset, quirks),
             Kind::ToolName => self.tool_name(delta, payload, quirks),
             Kind::ToolArguments => self.whole_arguments(delta, payload, quirks),
+            Kind::Meta => self.meta(delta),
             Kind::Role if core::mem::replace(&mut choice.role, true) => Taken::Drop,
             kind if reported.has(kind) => Taken::Drop,
             kind => {
@@ -347,6 +363,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         for delta in ItemDeltas::of(message) {
             let text = delta.text.text(message);
             match delta.kind {
+                Kind::ToolCall if delta.has(FLAG_SELECTS) => reading.call(None, None),
                 Kind::ToolCall => {
                     let place = self.call_of_message(choice, delta.call).map(usize::from);
                     known = place.and_then(|place| self.tables.calls().get(place).copied().flatten());
@@ -425,6 +442,21 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         Delta { text: Part { lead, ..Part::NONE }, ..delta }
     }
 
+    /// Whether the name of this choice's reasoning is still to be emitted: not if there is no room for the choice.
+    pub(crate) fn lacks_reasoning_name(&self, choice: u32) -> bool {
+        let mut rows = self.tables.choices().iter();
+        rows.find(|row| row.is_none_or(|known| known.index == choice))
+            .is_some_and(|row| row.is_none_or(|known| !known.reasoning_named))
+    }
+
+    /// Notes that the name of this choice's reasoning was emitted.
+    pub(crate) fn name_reasoning(&mut self, choice: u32) {
+        let place = self.place(choice);
+        if let Some(Some(choice)) = place.and_then(|place| self.tables.choices_mut().get_mut(place)) {
+            choice.reasoning_named = true;
+        }
+    }
+
     /// The place of a choice in the table; a new choice gets one.
     #[inline]
     fn place(&mut self, index: u32) -> Option<usize> {
@@ -445,6 +477,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                     *slot = Some(Choice {
                         index,
                         role: false,
+                        reasoning_named: false,
                         delta: false,
                         finished: false,
                         calls: 0,
@@ -499,6 +532,16 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             name: text(called.name),
             arguments: called.arguments.text(payload),
         };
+        if delta.has(FLAG_SELECTS) {
+            self.state.at_hand = match delta.has(FLAG_WHOLE) {
+                true => self.call_of_message(choice.index, delta.call),
+                false => self.selected(&choice, &fragment).and_then(|(place, _)| u16::try_from(place).ok()),
+            };
+            if let Some(call) = self.call_at_hand() {
+                call.position = delta.call;
+            }
+            return Taken::Drop;
+        }
         let resolved = match delta.has(FLAG_WHOLE) {
             true => self.resolve_whole(&choice, &fragment),
             false => self.resolve(&choice, &fragment),
@@ -568,10 +611,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// Which call a fragment belongs to, by its place in the table, what the fragment does to it, and whether it opens it
     /// under an index in use. `None`: there is no room for another call.
     fn resolve(&mut self, choice: &Choice, fragment: &Element<'_>) -> Option<(u16, Fate, bool)> {
-        let open = choice
-            .open
-            .and_then(|slot| Some((usize::from(slot), self.tables.calls().get(usize::from(slot))?.as_ref()?)));
-        let selected = self.select(choice, fragment, open);
+        let selected = self.selected(choice, fragment);
         let fate = selected.map_or(Fate::Opens, |(_, call)| call.fate(fragment));
         if let Some((place, _)) = selected.filter(|_| fate != Fate::Opens) {
             return Some((u16::try_from(place).ok()?, fate, false));
@@ -583,12 +623,10 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
 
     /// The call that a fragment selects, and its place in the table: by index; without one by ID; else by its place in the
     /// array; else the open call. `None`: there is none.
-    fn select<'c>(
-        &'c self,
-        choice: &Choice,
-        fragment: &Element<'_>,
-        open: Option<(usize, &'c Call)>,
-    ) -> Option<(usize, &'c Call)> {
+    fn selected(&self, choice: &Choice, fragment: &Element<'_>) -> Option<(usize, &Call)> {
+        let open = choice
+            .open
+            .and_then(|slot| Some((usize::from(slot), self.tables.calls().get(usize::from(slot))?.as_ref()?)));
         let is_its_own = |call: &Call| fragment.id.is_none() || call.id() == fragment.id;
         let has_index = |call: &Call| fragment.index == Some(call.index);
         if open.is_some_and(|(_, call)| has_index(call) && is_its_own(call)) {

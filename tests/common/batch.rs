@@ -339,10 +339,10 @@ fn update<'a>(kind: Kind, record: &Record, text: &'a [u8], aux: &'a [u8]) -> Opt
         Kind::ToolArguments => Update::CallArguments { call, text: decoded },
         Kind::FunctionName => Update::FunctionName { text: decoded, replaces },
         Kind::FunctionArguments => Update::FunctionArguments(decoded),
-        Kind::Meta => Update::Meta(Meta::from_number(record.code)?, decoded),
+        Kind::Meta if !is_member(record) => Update::Meta(Meta::from_number(record.code)?, decoded),
         // Raw JSON, and what is looked up in it.
         _ => {
-            let mut delta = Delta { flags, choice, code: record.code, ..Delta::new(kind) };
+            let mut delta = Delta { flags, choice, call, code: record.code, ..Delta::new(kind) };
             delta.text.len = text.len() as u32;
             return Update::of(&delta, text);
         }
@@ -366,7 +366,10 @@ fn is_text(record: &Record) -> bool {
         Kind::Usage,
         Kind::Error,
     ];
-    let is_member =
-        record.kind == Kind::Meta as u16 && (Meta::Member as u32..=Meta::MessageMember as u32).contains(&record.code);
-    !is_member && !raw.iter().any(|kind| *kind as u16 == record.kind)
+    !is_member(record) && !raw.iter().any(|kind| *kind as u16 == record.kind)
+}
+
+/// Whether it is a member that no other kind is made of: raw JSON.
+fn is_member(record: &Record) -> bool {
+    record.kind == Kind::Meta as u16 && Meta::from_number(record.code).is_some_and(Meta::is_member)
 }

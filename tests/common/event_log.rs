@@ -3,7 +3,7 @@
 
 use super::log::{same, Log};
 use super::views;
-use deltawire::chat::{ApiError, CallUpdate, Chunk};
+use deltawire::chat::{ApiError, CallUpdate, Chunk, Owner};
 use deltawire::delta::Meta;
 use deltawire::json::Text;
 use deltawire::stream::Event;
@@ -288,6 +288,16 @@ impl Logs {
                 }
             }
             Update::Meta(..) => {}
+            Update::Member(member) if !matches!(member.owner, Owner::Call | Owner::Function) => {}
+            Update::Member(member) => {
+                if self.detail >= Detail::Views {
+                    log.line(" member");
+                    log.word(choice);
+                    log.word(member.call);
+                    log.text("", member.name);
+                }
+                self.raw(member.value.raw());
+            }
             _ => panic!("an update that is not known: {update:?}"),
         }
     }

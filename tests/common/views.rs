@@ -300,6 +300,11 @@ impl Views<'_> {
                 self.log.number("meta", *meta as u64);
                 self.text("text", Some(*text));
             }
+            Update::Member(member) => {
+                self.log.number("call", u64::from(member.call));
+                self.text("name", Some(member.name));
+                self.value("value", Some(member.value));
+            }
             Update::Finish(reason) => self.finish(Some(*reason)),
             Update::ChoiceError(error) => self.value("choice error", error.value()),
             Update::Usage(usage) => self.value("usage", Some(usage.value())),

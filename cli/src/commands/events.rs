@@ -3,11 +3,16 @@
 use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::report::Failure;
-use deltawire::chat::{ApiError, Audio, CallUpdate, Chunk};
-use deltawire::json::{Text, Value};
+use deltawire::chat::{ApiError, Audio, CallUpdate, Chunk, Owner};
+use deltawire::json::{Kind, Text, Value};
 use deltawire::sse::Lossy;
 use deltawire::{Event, Flow, Handler, Quirk, Update};
-use serde_json::{json, Map, Value as Json};
+use serde::{Serialize, Serializer};
+use serde_json::value::{to_raw_value, RawValue};
+use std::collections::BTreeMap;
+
+/// What is written, as it is written: numbers of a stream need not fit any type.
+type Json = Box<RawValue>;
 
 /// Prints a line for each event and each delta.
 struct Printing {
@@ -29,35 +34,61 @@ fn text(bytes: &[u8]) -> String {
     Lossy::new(bytes).to_string()
 }
 
+fn json(value: impl Serialize) -> Json {
+    // Only a map with keys that are no texts could fail.
+    to_raw_value(&value).unwrap_or_default()
+}
+
 fn decoded(text: Text<'_>) -> Json {
-    Json::String(text.to_cow().into_owned())
+    json(text)
 }
 
 fn raw(value: Value<'_>) -> Json {
-    // Only a map with keys that are no texts could fail.
-    serde_json::to_value(value).unwrap_or_default()
+    json(Exact(value))
+}
+
+/// A value on one line, its numbers as they came.
+struct Exact<'a>(Value<'a>);
+
+impl Serialize for Exact<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Exact(value) = *self;
+        match value.kind() {
+            Kind::Number => {
+                let number = value.as_number();
+                let exact = number.and_then(|number| serde_json::from_str::<&RawValue>(number.as_str()).ok());
+                exact.serialize(serializer)
+            }
+            Kind::Array => serializer.collect_seq(value.elements().map_while(Result::ok).map(Exact)),
+            Kind::Object => {
+                let members = value.members().map_while(Result::ok);
+                serializer.collect_map(members.map(|(name, value)| (name, Exact(value))))
+            }
+            _ => value.serialize(serializer),
+        }
+    }
 }
 
 fn failure(error: &ApiError<'_>) -> Json {
     match error.value() {
         Some(value) => raw(value),
-        None => error.message().map_or(Json::Null, decoded),
+        None => error.message().map_or_else(Json::default, decoded),
     }
 }
 
 /// An object of what is there.
 fn object<const N: usize>(members: [(&str, Option<Json>); N]) -> Json {
-    let there = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Json::Object(there.collect::<Map<_, _>>())
+    let there = members.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    json(there.collect::<BTreeMap<_, _>>())
 }
 
 fn chunk(chunk: &Chunk<'_>) -> Json {
     let range = chunk.wire_range();
     let is_chunk = chunk.is_completion() || chunk.error().is_some();
     object([
-        ("event", Some(json!(if is_chunk { "chunk" } else { "other" }))),
-        ("at", Some(json!([range.start, range.end]))),
-        ("name", Some(chunk.event_name()).filter(|name| !name.is_empty()).map(|name| json!(text(name)))),
+        ("event", Some(json(if is_chunk { "chunk" } else { "other" }))),
+        ("at", Some(json([range.start, range.end]))),
+        ("name", Some(chunk.event_name()).filter(|name| !name.is_empty()).map(|name| json(text(name)))),
         ("id", chunk.id().map(decoded)),
         ("object", chunk.object().map(decoded)),
         ("model", chunk.model().map(decoded)),
@@ -69,7 +100,7 @@ fn audio(audio: &Audio<'_>) -> Json {
         ("id", audio.id().map(decoded)),
         ("data", audio.data().map(decoded)),
         ("transcript", audio.transcript().map(decoded)),
-        ("expires_at", audio.expires_at().map(Json::from)),
+        ("expires_at", audio.expires_at().map(json)),
     ])
 }
 
@@ -91,20 +122,29 @@ fn update_member(update: &Update<'_>) -> Option<(&'static str, Json)> {
         Update::Refusal(text) => ("refusal", decoded(text)),
         Update::Call(CallUpdate { call, index, opens, id, kind, custom, .. }) => {
             let value = object([
-                ("call", Some(json!(call))),
-                ("index", index.filter(|_| opens).map(|index| json!(index))),
+                ("call", Some(json(call))),
+                ("index", index.filter(|_| opens).map(json)),
                 ("id", id.map(decoded)),
                 ("type", kind.map(decoded)),
-                ("custom", custom.then_some(Json::Bool(true))),
+                ("custom", custom.then(|| json(true))),
             ]);
             ("tool_call", value)
         }
         Update::CallName { call, text, replaces } => {
-            ("tool_call", json!({"call": call, name_member(replaces): decoded(text)}))
+            ("tool_call", object([("call", Some(json(call))), (name_member(replaces), Some(decoded(text)))]))
         }
-        Update::CallArguments { call, text } => ("tool_call", json!({"call": call, "arguments": decoded(text)})),
-        Update::FunctionName { text, replaces } => ("function_call", json!({name_member(replaces): decoded(text)})),
-        Update::FunctionArguments(text) => ("function_call", json!({"arguments": decoded(text)})),
+        Update::CallArguments { call, text } => {
+            ("tool_call", object([("call", Some(json(call))), ("arguments", Some(decoded(text)))]))
+        }
+        Update::Member(member) => {
+            let owner = if member.owner == Owner::Function { "function_member" } else { "member" };
+            let member_of_call = object([(&*member.name.to_cow(), Some(raw(member.value)))]);
+            ("tool_call", object([("call", Some(json(member.call))), (owner, Some(member_of_call))]))
+        }
+        Update::FunctionName { text, replaces } => {
+            ("function_call", object([(name_member(replaces), Some(decoded(text)))]))
+        }
+        Update::FunctionArguments(text) => ("function_call", object([("arguments", Some(decoded(text)))])),
         Update::Audio(fragment) => ("audio", audio(&fragment)),
         Update::Logprobs(logprobs) => ("logprobs", raw(logprobs.value())),
         Update::Finish(reason) => ("finish_reason", decoded(reason.text())),
@@ -119,23 +159,25 @@ impl Handler for Printing {
     fn event(&mut self, event: &Event<'_>) -> Flow {
         let line = match event {
             Event::Chunk(event) => chunk(event),
-            Event::Done => json!({"done": true}),
-            Event::Comment(comment) => json!({"comment": text(comment)}),
-            Event::KeepAlive(payload) => json!({"keep_alive": text(payload)}),
-            Event::Retry(ms) => json!({"retry": ms}),
-            Event::LastEventId(id) => json!({"last_event_id": text(id)}),
+            Event::Done => object([("done", Some(json(true)))]),
+            Event::Comment(comment) => object([("comment", Some(json(text(comment))))]),
+            Event::KeepAlive(payload) => object([("keep_alive", Some(json(text(payload))))]),
+            Event::Retry(ms) => object([("retry", Some(json(ms)))]),
+            Event::LastEventId(id) => object([("last_event_id", Some(json(text(id))))]),
             Event::Malformed(malformed) => {
                 let (fault, range) = (malformed.fault(), malformed.wire_range());
                 self.out.note(fault);
-                json!({
-                    "malformed": text(malformed.payload()),
-                    "at": [range.start, range.end],
-                    "fault": fault.kind.text(),
-                    "offset": fault.offset,
-                })
+                object([
+                    ("malformed", Some(json(text(malformed.payload())))),
+                    ("at", Some(json([range.start, range.end]))),
+                    ("fault", Some(json(fault.kind.text()))),
+                    ("offset", Some(json(fault.offset))),
+                ])
             }
-            Event::TooLong { offset } => json!({"too_long": "event", "at": offset}),
-            Event::CommentTooLong { offset } => json!({"too_long": "comment", "at": offset}),
+            Event::TooLong { offset } => object([("too_long", Some(json("event"))), ("at", Some(json(offset)))]),
+            Event::CommentTooLong { offset } => {
+                object([("too_long", Some(json("comment"))), ("at", Some(json(offset)))])
+            }
             _ => return Flow::Continue(()),
         };
         self.line(line)
@@ -145,13 +187,14 @@ impl Handler for Printing {
         let Some((name, value)) = update_member(&update) else { return Flow::Continue(()) };
         self.line(match update {
             // Of the response as a whole.
-            Update::Usage(_) | Update::Error(_) => json!({name: value}),
-            _ => json!({"choice": choice, name: value}),
+            Update::Usage(_) | Update::Error(_) => object([(name, Some(value))]),
+            _ => object([("choice", Some(json(choice))), (name, Some(value))]),
         })
     }
 
     fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
-        self.line(json!({"quirk": quirk.code(), "text": quirk.text(), "at": offset}))
+        let (code, text) = (json(quirk.code()), json(quirk.text()));
+        self.line(object([("quirk", Some(code)), ("text", Some(text)), ("at", Some(json(offset)))]))
     }
 }
 

@@ -232,8 +232,8 @@ unsafe extern "C" fn on_text(user: *mut c_void, at: *const deltawire_at, text: *
     unsafe {
         let bytes = seen(user).touch(text, len);
         // A member of a provider is raw JSON: the bytes that came, cut anywhere.
-        let member = DELTAWIRE_META_MEMBER..=DELTAWIRE_META_MESSAGE_MEMBER;
-        let is_raw = (*at).kind == DELTAWIRE_EV_META && member.contains(&(*at).code);
+        let is_member = (*at).code >= DELTAWIRE_META_MEMBER && (*at).code != DELTAWIRE_META_REASONING_NAME;
+        let is_raw = (*at).kind == DELTAWIRE_EV_META && is_member;
         assert!(!bytes.is_empty() && (is_raw || std::str::from_utf8(bytes).is_ok()), "a text: {}", escaped(bytes));
         seen(user).told(&*at, bytes, |callbacks, message| {
             let callback = match (*at).kind {

@@ -3,7 +3,8 @@
 use super::{ApiError, Choices, Usage};
 use crate::chat::cursor::Cursor;
 use crate::chat::index::{top, Hint, Index};
-use crate::chat::page::Behind;
+use crate::chat::others::OtherMembers;
+use crate::chat::page::{Behind, Item};
 use crate::chat::read::{error_of, plain_text, read, usage_of, Read};
 use crate::chat::scalar::{ten_digits, text_of, whole_number};
 use crate::delta::{Kind as DeltaKind, Meta, Part};
@@ -198,43 +199,29 @@ impl<'a> Chunk<'a> {
             Meta::SystemFingerprint => self.system_fingerprint(),
             Meta::ServiceTier => self.service_tier(),
             Meta::Provider => self.provider(),
-            Meta::ReasoningName => self.reasoning_name(),
             _ => None,
         }
     }
 
-    /// The name of the member that the chunk's first reasoning is in. `None`: there is no reasoning, or it is in
-    /// `reasoning_details` or in parts of the content.
-    pub(crate) fn reasoning_name(&self) -> Option<Text<'a>> {
+    /// Whether [`reasoning_names`](Self::reasoning_names) may give the name of a choice that is `wanted`.
+    #[inline]
+    pub(crate) fn may_reason(&self, wanted: impl Fn(u32) -> bool) -> bool {
         let list = &self.index.list;
-        let is_any =
-            list.behind.has(Behind::CHOICES) || list.items().iter().any(|item| item.kind == DeltaKind::Reasoning);
-        if is_any {
-            self.find_reasoning_name()
-        } else {
-            None
-        }
+        let reasons = |item: &Item| item.kind == DeltaKind::Reasoning && wanted(item.choice);
+        list.behind.has(Behind::CHOICES) || list.items().iter().any(reasons)
     }
 
-    #[cold]
-    #[inline(never)]
-    fn find_reasoning_name(&self) -> Option<Text<'a>> {
-        const KNOWN: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "thought"];
+    /// Of each choice with reasoning the name of the member that it is in. There is none for reasoning in `reasoning_details`
+    /// or in parts of the content.
+    pub(crate) fn reasoning_names(&self) -> impl Iterator<Item = (u32, Text<'a>)> + use<'a> {
+        let Chunk { payload, index, .. } = *self;
         let mut cursor = Cursor::new();
-        let mut deltas = core::iter::from_fn(|| cursor.next(self.payload, self.index));
-        let first = deltas.find(|delta| delta.kind == DeltaKind::Reasoning)?.text.bytes(self.payload).as_ptr();
-        for choice in self.choices() {
-            let delta = choice.delta().map(|delta| delta.value());
-            for object in [delta, choice.message().map(|message| message.value())].into_iter().flatten() {
-                let mut at = 0;
-                while let Some((name, value)) = object.member_at(&mut at) {
-                    if value.raw().as_ptr_range().contains(&first) {
-                        return KNOWN.into_iter().any(|known| name == *known).then_some(name);
-                    }
-                }
+        core::iter::from_fn(move || loop {
+            let delta = cursor.next(payload, index)?;
+            if delta.kind == DeltaKind::Reasoning && !cursor.is_inside() {
+                return Some((delta.choice, name_before(payload.get(..delta.text.start as usize)?)?));
             }
-        }
-        None
+        })
     }
 
     /// The choices, in the order in which they stand.
@@ -293,11 +280,27 @@ impl<'a> Chunk<'a> {
         self.whole().get(name).ok()?
     }
 
+    /// The members of the chunk, of its choices and of their deltas that no [`Update`](crate::Update) is made of and that are
+    /// not null: `citations`, `timings`, `x_groq`, … and `reasoning_details`, of which there is more than text.
+    /// Those of tool calls are updates ([`Update::Member`](crate::Update::Member)). Padding (`obfuscation`) is left out. Walks
+    /// the payload, if there is one.
+    pub fn other_members(&self) -> OtherMembers<'a> {
+        let is_object = self.index.facts.others && !self.index.facts.text;
+        OtherMembers::of(if is_object { self.payload.trim_ascii() } else { b"" })
+    }
+
     /// Whether it looks like a chunk or a body of a chat or legacy completion: it has choices, usage or a telling
     /// `object`.
     pub fn is_completion(&self) -> bool {
         self.index.facts.chat
     }
+}
+
+/// The name of the member whose text begins behind these bytes.
+fn name_before(payload: &[u8]) -> Option<Text<'_>> {
+    let before = payload.strip_suffix(b"\"")?.trim_ascii_end().strip_suffix(b":")?.trim_ascii_end();
+    let name = before.strip_suffix(b"\"")?.rsplit(|&byte| byte == b'"').next()?;
+    Some(Text::from_raw(name, TextFlags::UNKNOWN))
 }
 
 impl core::fmt::Debug for Chunk<'_> {

@@ -1,0 +1,145 @@
+//! `reasoning_details`: entries that belong together are joined when they are read.
+
+use super::log::MessageLogOf;
+use super::record::{kind, Key, Records};
+use super::table::Rows;
+use crate::json::{self, Kind, Text, Value};
+
+impl<T: Rows + ?Sized> MessageLogOf<T> {
+    /// Whether there are `reasoning_details` of the choice at this place.
+    pub(super) fn has_details(&self, buffer: &[u8], place: u16) -> bool {
+        self.listed(buffer, Key::new(kind::DETAILS, place, 0)).next().is_some()
+    }
+
+    /// The items of a list that is never replaced.
+    pub(super) fn listed<'b>(&self, buffer: &'b [u8], key: Key) -> Listed<'b> {
+        Listed { records: self.records(buffer), key, items: b"", at: 0 }
+    }
+
+    /// Gives the bytes of `reasoning_details` with commas between the entries, those that belong together joined.
+    pub(super) fn put_details(&self, buffer: &[u8], place: u16, mut put: impl FnMut(&[u8])) {
+        let mut details = self.listed(buffer, Key::new(kind::DETAILS, place, 0));
+        let mut group = Group::at(details.clone());
+        loop {
+            let before = details.clone();
+            let Some(entry) = details.next() else { break };
+            if !group.takes(entry) {
+                group.write(&mut put);
+                put(b",");
+                group = Group::at(before);
+                group.takes(entry);
+            }
+        }
+        group.write(&mut put);
+    }
+}
+
+/// The items of a list.
+#[derive(Clone)]
+pub(super) struct Listed<'b> {
+    records: Records<'b>,
+    key: Key,
+    /// A record's items, strict JSON with commas between them, and how far they were read.
+    items: &'b [u8],
+    at: usize,
+}
+
+impl<'b> Iterator for Listed<'b> {
+    type Item = Value<'b>;
+
+    fn next(&mut self) -> Option<Value<'b>> {
+        while self.at >= self.items.len() {
+            let key = self.key;
+            (self.items, self.at) = (self.records.find(|record| record.key == key)?.body, 0);
+        }
+        let rest = self.items.get(self.at..)?;
+        let comma = usize::from(rest.first() == Some(&b','));
+        let value = json::Cursor::with_max_depth(rest.get(comma..)?, u32::MAX).value().ok()?;
+        self.at = self.at.saturating_add(comma).saturating_add(value.raw().len());
+        Some(value)
+    }
+}
+
+/// Names of members that entries of one group may have in all; an entry with more begins another group.
+const NAMES: usize = 16;
+
+/// Consecutive entries of equal type and index, neither of which has `data`.
+struct Group<'b> {
+    /// Those entries, and others behind.
+    entries: Listed<'b>,
+    /// How many they are.
+    len: usize,
+    /// Their members: of each the last value that is not null, or else null.
+    members: [Option<(Text<'b>, Value<'b>)>; NAMES],
+}
+
+impl<'b> Group<'b> {
+    fn at(entries: Listed<'b>) -> Self {
+        Group { entries, len: 0, members: [None; NAMES] }
+    }
+
+    /// Takes in the next entry. `false`: it belongs to the next group.
+    fn takes(&mut self, entry: Value<'b>) -> bool {
+        let own = |name: &str| {
+            let known = self.members.iter().flatten().find(|(own, _)| own == name);
+            known.map(|(_, value)| value.raw()).filter(|raw| *raw != b"null")
+        };
+        let other = |name: &str| {
+            let value = entry.get(name).ok().flatten();
+            value.map(|value| value.raw()).filter(|raw| *raw != b"null")
+        };
+        let has_data = own("data").is_some() || other("data").is_some();
+        let goes_on =
+            !has_data && own("index").is_some() && own("index") == other("index") && own("type") == other("type");
+        if self.len > 0 && !goes_on {
+            return false;
+        }
+        let mut members = self.members;
+        for (name, value) in entry.members().map_while(Result::ok) {
+            let slot = members.iter_mut().find(|slot| slot.as_ref().is_none_or(|(own, _)| own.raw() == name.raw()));
+            match slot {
+                Some(Some((_, last))) if !value.is_null() => *last = value,
+                Some(Some(_)) => {}
+                Some(none) => *none = Some((name, value)),
+                None if self.len > 0 => return false,
+                None => {}
+            }
+        }
+        (self.members, self.len) = (members, self.len.saturating_add(1));
+        true
+    }
+
+    /// Writes the group as one object; an entry alone as it came.
+    fn write(&self, put: &mut impl FnMut(&[u8])) {
+        let all = || self.entries.clone().take(self.len);
+        if self.len == 1 {
+            return all().for_each(|entry| json::rewrite(entry.raw(), put));
+        }
+        for (place, (name, value)) in self.members.iter().flatten().enumerate() {
+            put(if place == 0 { b"{\"" } else { b",\"" });
+            put(name.raw());
+            put(b"\":");
+            let is_joined = (*name == "text" || *name == "summary") && value.kind() == Kind::String;
+            if !is_joined {
+                json::rewrite(value.raw(), put);
+                continue;
+            }
+            put(b"\"");
+            let members = all().flat_map(|entry| entry.members().map_while(Result::ok));
+            let texts = members.filter(|(own, _)| own.raw() == name.raw()).filter_map(|(_, text)| text.as_text());
+            let mut half = None;
+            for text in texts.filter(|text| !text.is_empty()) {
+                let text = half.take().map_or(text, |half| text.with_lead(half));
+                half = text.trailing_half();
+                json::escape_text(text.without_trailing_half(), &mut *put);
+            }
+            if half.is_some() {
+                put("\u{fffd}".as_bytes());
+            }
+            put(b"\"");
+        }
+        if self.len > 0 {
+            put(b"}");
+        }
+    }
+}
