@@ -1,8 +1,9 @@
 //! The parser: a machine and its storage.
 
 use super::calls::Calls;
-use super::emitter::{Emitter, Outcome, Track};
+use super::emitter::{Emitter, Outcome};
 use super::handler::{Fed, Handler, Stop};
+use super::sink::Track;
 use super::{Config, End, Event, Found, Machine};
 use crate::track::Tracker;
 use crate::{Error, Quirk, Storage};
