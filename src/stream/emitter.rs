@@ -3,10 +3,10 @@
 
 use super::checkpoint::NeedStorage;
 use super::context::Context;
-use super::found::{Found, Place, Span, Step};
+use super::found::{Found, Place, Recalled, Span, Step};
 use super::frames::{Frame, Frames};
 use super::handler::Stop;
-use super::head::{head, payload_delta};
+use super::head::{head, meta_bit, payload_delta};
 use super::progress::{Break, Progress};
 use super::sink::{Muted, Put, Sink, Track};
 use super::Machine;
@@ -154,10 +154,12 @@ impl Emitter {
                 }
             }
             // Nearly always.
-            let (consumed, stage) = if let Some((consumed, span)) = machine.recall(store, given) {
-                match self.emit_usual(machine, tracker, given, base, span, sink) {
+            let (consumed, stage) = if let Some(recalled) = machine.recall(store, given) {
+                let consumed = recalled.consumed;
+                match self.emit_usual(machine, tracker, (given, base), recalled, sink) {
                     Ok(None) => {
-                        spent = spent.saturating_add(consumed);
+                        // What is spent is no more than there is.
+                        spent = spent.wrapping_add(consumed);
                         continue;
                     }
                     Ok(Some(stage)) => (consumed, Ok(stage)),
@@ -292,37 +294,36 @@ impl Emitter {
         &mut self,
         machine: &Machine<SLOTS>,
         tracker: &mut T,
-        given: &[u8],
-        base: u32,
-        span: Span,
+        (given, base): (&[u8], u32),
+        Recalled { payload: span, frame, .. }: Recalled,
         sink: &mut S,
     ) -> Result<Option<Stage>, Full> {
         let (start, len) = (span.start as usize, span.len as usize);
         let payload = given.get(start..start.wrapping_add(len)).unwrap_or_default();
         let index = machine.index();
-        let (mut frames, mut state) = (self.frames, Progress::START);
-        let is_odd = !index.quirks.is_empty() || !sink.is_of_one_call() && frames.before(machine).is_some();
+        let mut state = Progress::start(self.frames);
+        let is_odd = !index.quirks.is_empty() || !sink.is_of_one_call() && state.frames.before(machine).is_some();
         if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) && self.has_metas(payload, index) {
-            return self.odd(span, state, self.frames, Break::Nothing, Stage::Before);
+            return self.odd(span, Progress::start(self.frames), Break::Nothing, Stage::Before);
         }
-        let context = Context::of_chunk(payload, base.saturating_add(span.start), index, machine.frame());
-        frames.add(Kind::Chunk);
+        let context = Context::of_chunk(payload, base.saturating_add(span.start), index, frame);
         let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
-        if let Some(put) = sink.put(&context, &head, &mut state.taken).unless_go() {
-            return self.odd(span, state, frames, Break::Put(put, head), Stage::Head);
+        if let Err(broke) = state.put(&context, head, sink) {
+            return self.odd(span, state, broke, Stage::Head);
         }
-        if let Err(broke) = state.deltas(&context, &mut frames, &mut self.usage, tracker, sink) {
-            return self.odd(span, state, frames, broke, Stage::Deltas);
+        if let Err(broke) = state.deltas((payload, index), &context, &mut self.usage, tracker, sink) {
+            return self.odd(span, state, broke, Stage::Deltas);
         }
         if !state.quirks.is_empty() {
-            return self.odd(span, state, frames, Break::Nothing, Stage::Limit);
+            return self.odd(span, state, Break::Nothing, Stage::Limit);
         }
         if sink.wants(Kind::Frame) {
-            return self.odd(span, state, frames, Break::Nothing, Stage::After);
+            return self.odd(span, state, Break::Nothing, Stage::After);
         }
         if !sink.is_of_one_call() {
-            frames.after(machine);
-            self.frames = frames;
+            // It is over, as whatever is recognised.
+            state.frames.close(machine, frame.1);
+            self.frames = state.frames;
         }
         Ok(None)
     }
@@ -337,16 +338,9 @@ impl Emitter {
     /// nothing interrupted it.
     #[cold]
     #[inline(never)]
-    fn odd(
-        &mut self,
-        span: Span,
-        state: Progress,
-        frames: Frames,
-        broke: Break,
-        stage: Stage,
-    ) -> Result<Option<Stage>, Full> {
+    fn odd(&mut self, span: Span, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
         self.begin(Found::Chunk(span));
-        (self.cursor, self.quirks, self.frames) = (state.cursor, state.quirks, frames);
+        (self.cursor, self.quirks, self.frames) = (state.cursor, state.quirks, state.frames);
         if let Break::Nothing = broke {
             return Ok(Some(stage));
         }
@@ -553,13 +547,13 @@ impl Emitter {
         if let Some(delta) = self.delta.take() {
             self.put_delta(context, delta, sink)?;
         }
-        if context.chunk().is_none() {
-            return self.waiting(context, tracker, sink);
-        }
-        let mut state = Progress { cursor: self.cursor, taken: self.taken, quirks: self.quirks };
+        let Some(chunk) = context.chunk() else { return self.waiting(context, tracker, sink) };
+        let Emitter { cursor, taken, quirks, frames, .. } = *self;
+        let mut state = Progress { cursor, taken, quirks, frames };
         let result = loop {
             let sink: &mut dyn Sink = if self.stop.is_none() { &mut *sink } else { &mut Muted };
-            let Err(broke) = state.deltas(context, &mut self.frames, &mut self.usage, tracker, sink) else {
+            let Err(broke) = state.deltas((chunk.payload(), chunk.index()), context, &mut self.usage, tracker, sink)
+            else {
                 break Ok(());
             };
             if let Err(Full) = self.interrupted(broke, Stage::Deltas) {
@@ -567,7 +561,7 @@ impl Emitter {
             }
             state.taken = 0;
         };
-        (self.cursor, self.taken, self.quirks) = (state.cursor, state.taken, state.quirks);
+        (self.cursor, self.taken, self.quirks, self.frames) = (state.cursor, state.taken, state.quirks, state.frames);
         result
     }
 
@@ -601,12 +595,4 @@ struct Env<'e, const SLOTS: usize> {
     given: &'e [u8],
     base: u32,
     sink: &'e mut dyn Sink,
-}
-
-/// The bit in [`Emitter::metas`] of one that is emitted once.
-fn meta_bit(meta: Meta) -> u8 {
-    1u8.wrapping_shl(match meta {
-        Meta::ReasoningName => 0,
-        meta => meta as u32,
-    })
 }

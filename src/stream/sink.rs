@@ -2,9 +2,10 @@
 
 use super::context::Context;
 use super::handler::Stop;
-use crate::delta::{Called, Delta, Kind, Part};
+use crate::chat::{Cursor, Index};
+use crate::delta::{Delta, Kind, Part};
 use crate::tables::Tables;
-use crate::track::{Call, Choice, Taken, TrackerOf};
+use crate::track::{Call, Choice, Next, TrackerOf};
 use crate::QuirkSet;
 
 /// A sink's answer to a delta.
@@ -62,30 +63,52 @@ impl Sink for Muted {
 }
 
 /// Per-choice state: a [`Tracker`](crate::track::Tracker) of any size.
-pub trait Track: sealed::Sealed {
-    /// As [`TrackerOf::take`].
-    fn take(&mut self, delta: &mut Delta, called: Called, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken;
-    /// Takes in a text that needs no change. `false`: it may need one, and nothing was taken in.
-    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool;
-    /// As [`TrackerOf::flush`].
-    fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
-}
+pub trait Track: sealed::Track {}
 
-mod sealed {
-    pub trait Sealed {}
-    impl<T> Sealed for super::TrackerOf<T> {}
-}
+impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {}
 
-impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {
-    #[inline(always)]
-    fn take(&mut self, delta: &mut Delta, called: Called, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
-        TrackerOf::take(self, delta, called, payload, offset, quirks)
+pub(super) mod sealed {
+    use super::{Call, Choice, Cursor, Delta, Index, Kind, Next, Part, QuirkSet, Tables, TrackerOf};
+
+    pub trait Track {
+        /// As [`TrackerOf::take_plain`].
+        fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool;
+        /// As [`TrackerOf::take_fragment`].
+        fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32>;
+        /// As [`TrackerOf::next`].
+        fn next(
+            &mut self,
+            plain: Option<Delta>,
+            cursor: &mut Cursor,
+            chunk: (&[u8], &Index),
+            offset: u64,
+            quirks: &mut QuirkSet,
+        ) -> Next;
+        /// As [`TrackerOf::flush`].
+        fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
     }
-    #[inline(always)]
-    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool {
-        TrackerOf::take_plain(self, kind, choice, text)
-    }
-    fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
-        TrackerOf::flush(self, of, quirks)
+
+    impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {
+        #[inline(always)]
+        fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
+            TrackerOf::take_plain(self, kind, choice, text, payload)
+        }
+        #[inline(always)]
+        fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32> {
+            TrackerOf::take_fragment(self, choice, index, arguments, payload)
+        }
+        fn next(
+            &mut self,
+            plain: Option<Delta>,
+            cursor: &mut Cursor,
+            chunk: (&[u8], &Index),
+            offset: u64,
+            quirks: &mut QuirkSet,
+        ) -> Next {
+            TrackerOf::next(self, plain, cursor, chunk, offset, quirks)
+        }
+        fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
+            TrackerOf::flush(self, of, quirks)
+        }
     }
 }

@@ -158,8 +158,9 @@ impl<'a> Chunk<'a> {
     /// `created`, in seconds since 1970, if it is a whole number (a number in a string counts).
     #[inline(always)]
     pub fn created(&self) -> Option<u64> {
-        let value = self.member(top::CREATED)?;
-        ten_digits(value.raw()).or_else(|| whole_number(value))
+        let (start, end, _) = self.index.place(self.index.top.get(top::CREATED)?);
+        let raw = self.payload.get(start as usize..end as usize)?;
+        ten_digits(raw).or_else(|| whole_number(self.member(top::CREATED)?))
     }
 
     /// `model`, if it is not empty.
@@ -211,7 +212,7 @@ impl<'a> Chunk<'a> {
     #[inline(never)]
     fn find_reasoning_name(&self) -> Option<Text<'a>> {
         let mut cursor = Cursor::new();
-        let mut deltas = core::iter::from_fn(|| cursor.next(self.payload, self.index));
+        let mut deltas = core::iter::from_fn(|| cursor.next_of_any(self.payload, self.index));
         let first = deltas.find(|delta| delta.kind == DeltaKind::Reasoning)?.text.bytes(self.payload).as_ptr();
         let objects = self.choices().flat_map(|choice| {
             let delta = choice.delta().map(|delta| delta.value());
