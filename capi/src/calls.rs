@@ -57,7 +57,8 @@ impl Sink for Calls<'_> {
             Kind::Content => self.text(calls.on_content, context, delta, taken),
             Kind::Reasoning => self.text(calls.on_reasoning, context, delta, taken),
             Kind::ToolArguments => self.text(calls.on_tool_arguments, context, delta, taken),
-            _ => self.other(context, delta, taken),
+            // A copy, so that nothing points to the delta: it need not be in memory.
+            _ => self.other(context, &{ *delta }, taken),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::json::{Text, Value};
 
 /// Which delta of a chunk is next: offsets, plain data that outlives the chunk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cursor {
+pub struct Cursor {
     /// The next item of the page, or of the choice at `choice`.
     at: u8,
     /// The next delta is not an item of the page.
@@ -24,6 +24,19 @@ pub(crate) struct Cursor {
     choice: u32,
     /// The current item, if it has several deltas.
     inside: Option<Inside>,
+}
+
+/// What is next of a chunk's deltas, if that is neither a text nor a raw value on the page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ahead {
+    /// A tool call that has no more than an index, and a fragment of its arguments: two deltas.
+    Fragment {
+        choice: u32,
+        index: u32,
+        arguments: Part,
+    },
+    Other,
+    End,
 }
 
 /// What follows the choices.
@@ -50,52 +63,58 @@ impl Cursor {
         (self.last, self.inside) = (None, None);
     }
 
-    /// The next delta, if that is a text or a raw value on the page: its kind, its choice, and where it lies.
+    /// The next delta, if that is a text or a raw value on the page: its kind, its choice, and where it lies; else the item that
+    /// is next on the page, if one is. The chunk must be the same at each call.
     #[inline(always)]
-    pub(crate) fn next_on_page(&mut self, index: &Index) -> Option<(Kind, u32, Part)> {
+    pub(crate) fn next_plain<'i>(&mut self, index: &'i Index) -> Result<(Kind, u32, Part), Option<&'i Item>> {
         while !self.is_off_page {
-            let item = index.list.get(self.at)?;
+            let Some(item) = index.list.get(self.at) else { break };
             if !matches!(item.how, How::Text | How::Raw) {
-                return None;
+                return Err(Some(item));
             }
             self.at = self.at.wrapping_add(1);
             let part = index.part(item);
             if part.len > 0 && !(item.is_fallback() && self.last == Some(item.kind)) {
                 self.last = Some(item.kind);
-                return Some((item.kind, item.choice, part));
+                return Ok((item.kind, item.choice, part));
             }
         }
-        None
+        Err(None)
     }
 
-    /// The next delta. The chunk must be the same at each call.
+    /// What is next, where [`next_plain`](Cursor::next_plain) gave this item.
     #[inline(always)]
-    pub(crate) fn next(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
-        if let Some((kind, choice, text)) = self.next_on_page(index) {
-            return Some(Delta { choice, text, ..Delta::new(kind) });
-        }
-        self.next_other(payload, index)
-    }
-
-    /// The next delta, where [`next_on_page`](Cursor::next_on_page) gave none.
-    #[inline(always)]
-    pub(crate) fn next_other(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
-        if !self.is_off_page {
-            match index.list.get(self.at) {
-                None if index.list.behind == Behind::NOTHING => return None,
-                Some(item) if item.how == How::Fragment && !is_void(index, self.at) => {
-                    self.at = self.at.wrapping_add(1);
-                    self.last = Some(Kind::ToolCall);
-                    return Some(whole(*item, index.part(item), payload));
+    pub(crate) fn ahead(&self, item: Option<&Item>, index: &Index) -> Ahead {
+        match item {
+            None if !self.is_off_page && index.list.behind == Behind::NOTHING => Ahead::End,
+            Some(item) if item.how == How::Fragment => {
+                let next = index.list.get(self.at.wrapping_add(1));
+                let arguments = next.filter(|next| next.kind == Kind::ToolArguments).map(|next| index.part(next));
+                match arguments.filter(|text| text.len > 0) {
+                    Some(text) => Ahead::Fragment { choice: item.choice, index: item.start, arguments: text },
+                    None => Ahead::Other,
                 }
-                _ => {}
             }
+            _ => Ahead::Other,
         }
-        // A copy, so that nothing points to the cursor: it need not be in memory.
-        let mut copy = *self;
-        let delta = copy.next_of_any(payload, index);
-        *self = copy;
-        delta
+    }
+
+    /// Passes over the first delta of an [`Ahead::Fragment`], the tool call.
+    #[inline(always)]
+    pub(crate) fn pass_call(&mut self) {
+        (self.at, self.last) = (self.at.wrapping_add(1), Some(Kind::ToolCall));
+    }
+
+    /// Passes over both deltas of an [`Ahead::Fragment`].
+    #[inline(always)]
+    pub(crate) fn pass_fragment(&mut self) {
+        (self.at, self.last) = (self.at.wrapping_add(2), Some(Kind::ToolArguments));
+    }
+
+    /// Whether the next delta is not an item of the page.
+    #[inline]
+    pub(crate) fn is_off_page(&self) -> bool {
+        self.is_off_page
     }
 
     /// Back to before the last delta, which must be the only one of its item.
@@ -117,8 +136,9 @@ impl Cursor {
         self.inside.is_some()
     }
 
+    /// The next delta, whatever it is.
     #[inline(never)]
-    fn next_of_any(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
+    pub(crate) fn next_of_any(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         loop {
             if let Some(inside) = &mut self.inside {
                 if let Some(delta) = inside.next(payload) {

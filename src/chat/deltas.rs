@@ -1,8 +1,8 @@
 //! Pull: a chunk's deltas as an iterator.
 
-use super::cursor::{Cursor, ItemDeltas};
+use super::cursor::{Ahead, Cursor, ItemDeltas};
 use super::index::Index;
-use super::update::Update;
+use super::update::{CallUpdate, Update};
 use super::views::{Chunk, Message};
 use crate::delta::{Delta, Kind, FLAG_WHOLE};
 
@@ -30,11 +30,24 @@ impl<'a> Iterator for Deltas<'a> {
         let Deltas { payload, index, cursor } = self;
         let index = (*index)?;
         loop {
-            let delta = match cursor.next_on_page(index) {
+            let delta = match cursor.next_plain(index) {
                 // Nearly always.
-                Some((Kind::Content, choice, part)) => return Some((choice, Update::Content(part.text(payload)))),
-                Some((kind, choice, text)) => Delta { choice, text, ..Delta::new(kind) },
-                None => cursor.next_other(payload, index)?,
+                Ok((Kind::Content, choice, part)) => return Some((choice, Update::Content(part.text(payload)))),
+                Ok((kind, choice, text)) => Delta { choice, text, ..Delta::new(kind) },
+                Err(item) => match cursor.ahead(item, index) {
+                    Ahead::Fragment { choice, index, .. } => {
+                        cursor.pass_call();
+                        return Some((choice, Update::Call(CallUpdate::fragment(index))));
+                    }
+                    Ahead::End => return None,
+                    Ahead::Other => {
+                        // A copy, so that nothing points to the cursor: it need not be in memory.
+                        let mut copy = *cursor;
+                        let delta = copy.next_of_any(payload, index);
+                        *cursor = copy;
+                        delta?
+                    }
+                },
             };
             if delta.has(FLAG_WHOLE) && delta.kind != Kind::Message && index.list.follows {
                 // Only a tracker knows what of it was reported.

@@ -33,7 +33,7 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cursor::{Cursor, ItemDeltas};
+pub(crate) use cursor::{Ahead, Cursor, ItemDeltas};
 pub use deltas::Deltas;
 pub use index::Index;
 pub use others::{OtherMember, OtherMembers, Owner};

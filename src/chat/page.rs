@@ -142,7 +142,9 @@ impl DeltaList {
         if at >= self.len {
             return None;
         }
-        self.items.get(usize::from(at))
+        // It is below `PAGE`, as `len` is at most that: so nothing has to be checked.
+        const { assert!(PAGE == 8) }
+        self.items.get(usize::from(at & 7))
     }
 
     /// Puts an item behind the others. `false`: the page is full.

@@ -98,6 +98,14 @@ pub struct CallUpdate<'a> {
     pub custom: bool,
 }
 
+impl CallUpdate<'_> {
+    /// A call that has no more than an index, the only one of its chunk's array, untracked.
+    #[inline(always)]
+    pub(super) fn fragment(index: u32) -> Self {
+        CallUpdate { call: 0, index: Some(index), opens: false, reuses: false, id: None, kind: None, custom: false }
+    }
+}
+
 impl<'a> Update<'a> {
     /// A delta of this payload as an update. `None`: deltas of its kind do not come from a chunk.
     #[inline(always)]

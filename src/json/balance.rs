@@ -28,6 +28,11 @@ impl Balance {
         self.closed
     }
 
+    /// Whether what follows decides nothing: the object ended, or there is none.
+    pub(crate) fn is_over(&self) -> bool {
+        self.closed || self.other
+    }
+
     /// Whether the object ended, and nothing but space came behind it, of what [`follow`](Self::follow) saw.
     pub(crate) fn is_whole(&self) -> bool {
         self.closed && !self.other
@@ -44,41 +49,48 @@ impl Balance {
 
     /// Follows `bytes`. Gives the offset one past the byte that closes the object.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
-        if self.other || self.closed {
+        if self.is_over() {
             return None;
         }
         for (at, &byte) in bytes.iter().enumerate() {
             visit!(1);
-            if self.in_string {
-                if self.escaped {
-                    self.escaped = false;
-                } else if byte == b'\\' {
-                    self.escaped = true;
-                } else if byte == b'"' {
-                    self.in_string = false;
-                }
-                continue;
-            }
-            match byte {
-                b'"' if self.depth > 0 => self.in_string = true,
-                b'{' => self.depth = self.depth.saturating_add(1),
-                b'[' if self.depth > 0 => self.depth = self.depth.saturating_add(1),
-                b'}' | b']' if self.depth > 0 => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
-                        self.closed = true;
-                        return Some(at.saturating_add(1));
-                    }
-                }
-                b' ' | b'\t' | b'\n' | b'\r' => {}
-                _ if self.depth == 0 => {
-                    self.other = true;
-                    return None;
-                }
-                _ => {}
+            if self.follow_byte(byte) {
+                return self.closed.then_some(at.saturating_add(1));
             }
         }
         None
+    }
+
+    /// Follows one byte, unless it [`is_over`](Self::is_over). Returns whether it is now.
+    #[inline(always)]
+    pub(crate) fn follow_byte(&mut self, byte: u8) -> bool {
+        if self.in_string {
+            if self.escaped {
+                self.escaped = false;
+            } else if byte == b'\\' {
+                self.escaped = true;
+            } else if byte == b'"' {
+                self.in_string = false;
+            }
+            return false;
+        }
+        match byte {
+            b'"' if self.depth > 0 => self.in_string = true,
+            b'{' => self.depth = self.depth.saturating_add(1),
+            b'[' if self.depth > 0 => self.depth = self.depth.saturating_add(1),
+            b'}' | b']' if self.depth > 0 => {
+                self.depth = self.depth.saturating_sub(1);
+                self.closed = self.depth == 0;
+                return self.closed;
+            }
+            b' ' | b'\t' | b'\n' | b'\r' => {}
+            _ if self.depth == 0 => {
+                self.other = true;
+                return true;
+            }
+            _ => {}
+        }
+        false
     }
 }
 

@@ -609,3 +609,20 @@ fn strict_faults() {
     assert_eq!(validate(b"[]", 0), Err(TooDeep.at(0)));
     assert_eq!(format!("{}", TooDeep.at(7)), "nested too deep at byte 7");
 }
+
+#[test]
+fn a_short_look_finds_what_is_sound() {
+    let both = TextFlags::ESCAPED.with(TextFlags::NON_ASCII);
+    let sound = |raw: &[u8], flags: TextFlags| Text::from_raw(raw, flags).is_sound(|_| ());
+    for raw in [&b""[..], b"a", br#"\n\"\\\/"#, br"\u00e9\u0000\uffff", "é日🙂".as_bytes(), &[b'a'; 48]] {
+        assert!(sound(raw, both), "{raw:x?}");
+    }
+    for raw in [&[b'a'; 49][..], br"\ud83d", br"\ud83d\ude42", br"\ude42", br"\x", br"\u00e", b"\\", b"\xC3", b"\xA9"] {
+        assert!(!sound(raw, both), "{raw:x?}");
+    }
+    assert!(!sound(b"a", both.with(TextFlags::CONTROL)) && !sound(b"a", both.with(TextFlags::VERBATIM)));
+    assert!(!Text::from_raw(b"a", both).with_lead(0xd83d).is_sound(|_| ()));
+    let mut seen = Vec::new();
+    assert!(Text::from_raw(br#"{\"\u0041\n\u00e9"#, both).is_sound(|byte| seen.push(byte)));
+    assert_eq!(seen, b"{\"A\n\x80");
+}

@@ -58,6 +58,9 @@ impl TextFlags {
     }
 }
 
+/// What a text of a stream is no longer than as a rule.
+const SHORT: usize = 48;
+
 /// The text of a JSON string, still escaped. It borrows its bytes and is decoded as it is read.
 ///
 /// Decoding any bytes gives valid UTF-8. What strict JSON forbids is read all the same and reported by
@@ -109,6 +112,35 @@ impl<'a> Text<'a> {
         // The backslash begins an escape unless one before it escapes it.
         let backslashes = before.iter().rev().take_while(|&&byte| byte == b'\\').count();
         (backslashes % 2 == 0).then_some(half)
+    }
+
+    /// Whether it is short, decodes without a quirk, and does not end in a half: found by a short look. `false`: all that may
+    /// be so all the same. `each` gets the decoded bytes; in the place of a `\\u` escape beyond ASCII, one that is no ASCII.
+    #[inline(always)]
+    pub(crate) fn is_sound(&self, mut each: impl FnMut(u8)) -> bool {
+        let unusual = TextFlags::CONTROL.with(TextFlags::VERBATIM).with(TextFlags::HELD);
+        if self.raw.len() > SHORT || self.lead != 0 || self.may(unusual) {
+            return false;
+        }
+        visit!(self.raw.len());
+        let mut rest = self.raw;
+        while let [byte, behind @ ..] = rest {
+            let (byte, behind) = match (*byte, behind) {
+                (b'\\', [b'u', a, b, c, d, behind @ ..]) => match super::fragments::unit(&[*a, *b, *c, *d]) {
+                    None | Some(0xd800..0xe000) => return false,
+                    Some(unit) => (unit.min(0x80) as u8, behind),
+                },
+                (b'\\', [kind, behind @ ..]) => match super::fragments::simple(*kind) {
+                    0 => return false,
+                    byte => (byte, behind),
+                },
+                (b'\\', []) => return false,
+                (byte, behind) => (byte, behind),
+            };
+            each(byte);
+            rest = behind;
+        }
+        !self.may(TextFlags::NON_ASCII) || utf8::to_str(self.raw).is_some()
     }
 
     /// The text without its [`trailing_half`](Text::trailing_half).

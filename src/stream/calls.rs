@@ -1,8 +1,8 @@
 //! A handler as a sink: each delta becomes a call of the method for it.
 
 use super::context::Context;
-use super::emitter::{Put, Sink};
 use super::handler::{Flow, Handler, Stop};
+use super::sink::{Put, Sink};
 use super::Event;
 use crate::chat::Update;
 use crate::delta::{Delta, Kind};

@@ -1,7 +1,7 @@
 //! Steps that can be undone: a step whose storage turns out to be too small has no effect.
 
 use super::end::Facts;
-use super::found::{Found, Span, Step};
+use super::found::{Found, Recalled, Span, Step};
 use super::machine::{After, Block, Ending, Line, Machine};
 use super::memo::Memo;
 use crate::json::Bare;
@@ -45,7 +45,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// [`NeedStorage`]: move to a larger storage ([`relocate`](Machine::relocate)), then step again on the same window.
     #[inline]
     pub fn try_step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
-        if let Some((consumed, payload)) = self.recall(store, window) {
+        if let Some(Recalled { consumed, payload, .. }) = self.recall(store, window) {
             return Ok(Step { consumed, found: Found::Chunk(payload) });
         }
         self.try_go_on(store, window)

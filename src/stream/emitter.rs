@@ -3,97 +3,17 @@
 
 use super::checkpoint::NeedStorage;
 use super::context::Context;
-use super::found::{Found, Place, Span, Step};
+use super::found::{Found, Place, Recalled, Span, Step};
 use super::frames::{Frame, Frames};
 use super::handler::Stop;
+use super::head::{head, meta_bit, payload_delta};
+use super::progress::{Break, Progress};
+use super::sink::{Muted, Put, Sink, Track};
 use super::Machine;
-use crate::chat::{Chunk, Cursor, Index, TokenCounts, Update};
-use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NUMBER};
+use crate::chat::{Chunk, Cursor, Index, TokenCounts};
+use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::Text;
-use crate::tables::Tables;
-use crate::track::{Call, Choice, Taken, TrackerOf};
 use crate::{Error, QuirkSet, Storage};
-
-/// A sink's answer to a delta.
-#[derive(Clone, Copy, Debug)]
-pub enum Put {
-    /// Go on.
-    Go,
-    /// The sink has no room: give it the same delta again, from `taken` on.
-    Full,
-    /// Pause after this event.
-    Pause,
-    /// Stop, and give the sink nothing more of this event.
-    Stop(Stop),
-}
-
-impl Put {
-    #[inline(always)]
-    fn unless_go(self) -> Option<Put> {
-        match self {
-            Put::Go => None,
-            put => Some(put),
-        }
-    }
-}
-
-/// Where deltas go: a handler, the records of a batch, the callbacks of C, a message log.
-pub trait Sink {
-    /// Whether the emitter is used for one call only: then it keeps neither frames nor the last token counts.
-    fn is_of_one_call(&self) -> bool {
-        false
-    }
-
-    /// Whether a full table stops the parser after the event.
-    fn stops_at_limit(&self) -> bool {
-        false
-    }
-
-    /// Whether the sink uses deltas of this kind. The emitter may leave out the others.
-    fn wants(&self, kind: Kind) -> bool;
-
-    /// Takes a delta. `taken` raw bytes of its text were taken before; a sink that takes a text in pieces adds to that.
-    fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put;
-}
-
-/// Per-choice state: a [`Tracker`](crate::track::Tracker) of any size.
-pub trait Track: sealed::Sealed {
-    /// As [`TrackerOf::take`].
-    fn take(&mut self, delta: &mut Delta, called: Called, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken;
-    /// Takes in a text that needs no change. `false`: it may need one, and nothing was taken in.
-    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool;
-    /// As [`TrackerOf::flush`].
-    fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
-    /// As [`TrackerOf::lacks_reasoning_name`].
-    fn lacks_reasoning_name(&self, choice: u32) -> bool;
-    /// As [`TrackerOf::name_reasoning`].
-    fn name_reasoning(&mut self, choice: u32);
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl<T> Sealed for super::TrackerOf<T> {}
-}
-
-impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {
-    #[inline(always)]
-    fn take(&mut self, delta: &mut Delta, called: Called, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
-        TrackerOf::take(self, delta, called, payload, offset, quirks)
-    }
-    #[inline(always)]
-    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool {
-        TrackerOf::take_plain(self, kind, choice, text)
-    }
-    fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
-        TrackerOf::flush(self, of, quirks)
-    }
-    fn lacks_reasoning_name(&self, choice: u32) -> bool {
-        TrackerOf::lacks_reasoning_name(self, choice)
-    }
-    fn name_reasoning(&mut self, choice: u32) {
-        TrackerOf::name_reasoning(self, choice);
-    }
-}
 
 /// Why [`Emitter::run`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,10 +154,12 @@ impl Emitter {
                 }
             }
             // Nearly always.
-            let (consumed, stage) = if let Some((consumed, span)) = machine.recall(store, given) {
-                match self.emit_usual(machine, tracker, given, base, span, sink) {
+            let (consumed, stage) = if let Some(recalled) = machine.recall(store, given) {
+                let consumed = recalled.consumed;
+                match self.emit_usual(machine, tracker, (given, base), recalled, sink) {
                     Ok(None) => {
-                        spent = spent.saturating_add(consumed);
+                        // What is spent is no more than there is.
+                        spent = spent.wrapping_add(consumed);
                         continue;
                     }
                     Ok(Some(stage)) => (consumed, Ok(stage)),
@@ -372,37 +294,36 @@ impl Emitter {
         &mut self,
         machine: &Machine<SLOTS>,
         tracker: &mut T,
-        given: &[u8],
-        base: u32,
-        span: Span,
+        (given, base): (&[u8], u32),
+        Recalled { payload: span, frame, .. }: Recalled,
         sink: &mut S,
     ) -> Result<Option<Stage>, Full> {
         let (start, len) = (span.start as usize, span.len as usize);
         let payload = given.get(start..start.wrapping_add(len)).unwrap_or_default();
         let index = machine.index();
-        let (mut frames, mut state) = (self.frames, Progress::START);
-        let is_odd = !index.quirks.is_empty() || !sink.is_of_one_call() && frames.before(machine).is_some();
+        let mut state = Progress::start(self.frames);
+        let is_odd = !index.quirks.is_empty() || !sink.is_of_one_call() && state.frames.before(machine).is_some();
         if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) && self.has_metas(payload, index, tracker) {
-            return self.odd(span, state, self.frames, Break::Nothing, Stage::Before);
+            return self.odd(span, Progress::start(self.frames), Break::Nothing, Stage::Before);
         }
-        let context = Context::of_chunk(payload, base.saturating_add(span.start), index, machine.frame());
-        frames.add(Kind::Chunk);
+        let context = Context::of_chunk(payload, base.saturating_add(span.start), index, frame);
         let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
-        if let Some(put) = sink.put(&context, &head, &mut state.taken).unless_go() {
-            return self.odd(span, state, frames, Break::Put(put, head), Stage::Head);
+        if let Err(broke) = state.put(&context, head, sink) {
+            return self.odd(span, state, broke, Stage::Head);
         }
-        if let Err(broke) = state.deltas(&context, &mut frames, &mut self.usage, tracker, sink) {
-            return self.odd(span, state, frames, broke, Stage::Deltas);
+        if let Err(broke) = state.deltas((payload, index), &context, &mut self.usage, tracker, sink) {
+            return self.odd(span, state, broke, Stage::Deltas);
         }
         if !state.quirks.is_empty() {
-            return self.odd(span, state, frames, Break::Nothing, Stage::Limit);
+            return self.odd(span, state, Break::Nothing, Stage::Limit);
         }
         if sink.wants(Kind::Frame) {
-            return self.odd(span, state, frames, Break::Nothing, Stage::After);
+            return self.odd(span, state, Break::Nothing, Stage::After);
         }
         if !sink.is_of_one_call() {
-            frames.after(machine);
-            self.frames = frames;
+            // It is over, as whatever is recognised.
+            state.frames.close(machine, frame.1);
+            self.frames = state.frames;
         }
         Ok(None)
     }
@@ -418,16 +339,9 @@ impl Emitter {
     /// nothing interrupted it.
     #[cold]
     #[inline(never)]
-    fn odd(
-        &mut self,
-        span: Span,
-        state: Progress,
-        frames: Frames,
-        broke: Break,
-        stage: Stage,
-    ) -> Result<Option<Stage>, Full> {
+    fn odd(&mut self, span: Span, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
         self.begin(Found::Chunk(span));
-        (self.cursor, self.quirks, self.frames) = (state.cursor, state.quirks, frames);
+        (self.cursor, self.quirks, self.frames) = (state.cursor, state.quirks, state.frames);
         if let Break::Nothing = broke {
             return Ok(Some(stage));
         }
@@ -641,13 +555,13 @@ impl Emitter {
         if let Some(delta) = self.delta.take() {
             self.put_delta(context, delta, sink)?;
         }
-        if context.chunk().is_none() {
-            return self.waiting(context, tracker, sink);
-        }
-        let mut state = Progress { cursor: self.cursor, taken: self.taken, quirks: self.quirks };
+        let Some(chunk) = context.chunk() else { return self.waiting(context, tracker, sink) };
+        let Emitter { cursor, taken, quirks, frames, .. } = *self;
+        let mut state = Progress { cursor, taken, quirks, frames };
         let result = loop {
             let sink: &mut dyn Sink = if self.stop.is_none() { &mut *sink } else { &mut Muted };
-            let Err(broke) = state.deltas(context, &mut self.frames, &mut self.usage, tracker, sink) else {
+            let Err(broke) = state.deltas((chunk.payload(), chunk.index()), context, &mut self.usage, tracker, sink)
+            else {
                 break Ok(());
             };
             if let Err(Full) = self.interrupted(broke, Stage::Deltas) {
@@ -655,7 +569,7 @@ impl Emitter {
             }
             state.taken = 0;
         };
-        (self.cursor, self.taken, self.quirks) = (state.cursor, state.taken, state.quirks);
+        (self.cursor, self.taken, self.quirks, self.frames) = (state.cursor, state.taken, state.quirks, state.frames);
         result
     }
 
@@ -691,145 +605,10 @@ struct Env<'e, const SLOTS: usize> {
     sink: &'e mut dyn Sink,
 }
 
-/// The bit in [`Emitter::metas`] of one that is emitted once.
-fn meta_bit(meta: Meta) -> u8 {
-    1u8.wrapping_shl(meta as u32)
-}
-
 /// A choice of the chunk, and what its reasoning is called, if that was not emitted yet.
 fn next_reasoning_name<'a>(chunk: &Chunk<'a>, tracker: &dyn Track) -> Option<(u32, Text<'a>)> {
     if !chunk.may_reason(|choice| tracker.lacks_reasoning_name(choice)) {
         return None;
     }
     chunk.reasoning_names().find(|(choice, _)| tracker.lacks_reasoning_name(*choice))
-}
-
-/// The sink after a stop: the tracker still takes in the rest of the event, and nothing is emitted.
-struct Muted;
-
-impl Sink for Muted {
-    fn wants(&self, _: Kind) -> bool {
-        false
-    }
-    fn put(&mut self, _: &Context<'_>, _: &Delta, _: &mut usize) -> Put {
-        Put::Go
-    }
-}
-
-/// How far the deltas of a chunk were emitted.
-#[derive(Clone, Copy)]
-struct Progress {
-    cursor: Cursor,
-    /// Raw bytes of the current text that were emitted.
-    taken: usize,
-    quirks: QuirkSet,
-}
-
-/// What interrupts a chunk's deltas.
-enum Break {
-    /// The sink's answer to a delta, unless it is [`Put::Go`].
-    Put(Put, Delta),
-    /// The tracker left a delta out.
-    LeftOut(Error),
-    /// Nothing: the stage after the deltas is next.
-    Nothing,
-}
-
-impl Progress {
-    const START: Progress = Progress { cursor: Cursor::new(), taken: 0, quirks: QuirkSet::EMPTY };
-
-    /// Gives the sink the next deltas of a chunk.
-    #[inline(always)]
-    fn deltas<T: Track + ?Sized, S: Sink + ?Sized>(
-        &mut self,
-        context: &Context<'_>,
-        frames: &mut Frames,
-        usage: &mut Option<TokenCounts>,
-        tracker: &mut T,
-        sink: &mut S,
-    ) -> Result<(), Break> {
-        let Some(chunk) = context.chunk() else { return Ok(()) };
-        let (payload, index) = (chunk.payload(), chunk.index());
-        loop {
-            let mut delta = match self.cursor.next_on_page(index) {
-                // Nearly always.
-                Some((kind, choice, text)) if tracker.take_plain(kind, choice, text) => {
-                    frames.add(kind);
-                    let delta = Delta { choice, text, ..Delta::new(kind) };
-                    if let Some(put) = sink.put(context, &delta, &mut self.taken).unless_go() {
-                        return Err(Break::Put(put, delta));
-                    }
-                    self.taken = 0;
-                    continue;
-                }
-                Some((kind, choice, text)) => Delta { choice, text, ..Delta::new(kind) },
-                None => match self.cursor.next_other(payload, index) {
-                    Some(delta) => delta,
-                    None => return Ok(()),
-                },
-            };
-            let called = self.cursor.called();
-            match tracker.take(&mut delta, called, payload, context.start, &mut self.quirks) {
-                Taken::Keep => {}
-                Taken::Drop => continue,
-                Taken::Before(waited) => {
-                    self.cursor.back();
-                    delta = waited;
-                }
-                Taken::LeftOut(error) => return Err(Break::LeftOut(error)),
-            }
-            frames.add(delta.kind);
-            if delta.kind == Kind::Usage && !sink.is_of_one_call() {
-                if let Some(Update::Usage(update)) = Update::of(&delta, payload) {
-                    *usage = Some(update.counts());
-                }
-            }
-            if let Some(put) = sink.put(context, &delta, &mut self.taken).unless_go() {
-                return Err(Break::Put(put, delta));
-            }
-            self.taken = 0;
-        }
-    }
-}
-
-/// The delta of a chunk's raw payload.
-#[inline(never)]
-fn payload_delta(context: &Context<'_>) -> Delta {
-    let (is_error, is_plain) =
-        context.chunk().map_or((false, false), |chunk| (chunk.is_whole_error(), chunk.is_plain_text()));
-    Delta {
-        code: u32::from(is_error),
-        flags: if is_plain { crate::delta::FLAG_PLAIN } else { 0 },
-        text: whole(context),
-        ..Delta::new(Kind::Payload)
-    }
-}
-
-/// All of a context's payload.
-fn whole(context: &Context<'_>) -> Part {
-    Part { len: context.payload().len() as u32, ..Part::NONE }
-}
-
-/// The delta of the event itself.
-fn head(context: &Context<'_>, found: Found) -> Option<Delta> {
-    let bytes = |kind| Delta { text: whole(context), ..Delta::new(kind) };
-    let number = |delta: Delta, number| Delta { number, flags: FLAG_NUMBER, ..delta };
-    Some(match found {
-        Found::NeedMore | Found::Error(_) => return None,
-        Found::Chunk(_) => {
-            let choices = context.chunk().map_or(0, |chunk| chunk.choice_count());
-            Delta { code: choices, ..Delta::new(Kind::Chunk) }
-        }
-        Found::Sse(_) => bytes(Kind::Sse),
-        Found::Done => Delta::new(Kind::Done),
-        Found::Comment(_) => bytes(Kind::Comment),
-        Found::KeepAlive(_) => bytes(Kind::KeepAlive),
-        Found::Retry(ms) => number(Delta::new(Kind::Retry), ms),
-        Found::LastEventId => Delta::new(Kind::LastEventId),
-        Found::Malformed(_, fault) => {
-            Delta { code: fault.kind.number(), ..number(bytes(Kind::Malformed), fault.offset as u64) }
-        }
-        Found::TooLong => Delta::new(Kind::TooLong),
-        Found::CommentTooLong => Delta::new(Kind::CommentTooLong),
-    })
 }

@@ -112,6 +112,15 @@ pub struct Step {
     pub found: Found,
 }
 
+/// A chunk that was recognised.
+pub(super) struct Recalled {
+    /// How many bytes of the window are spent.
+    pub(super) consumed: usize,
+    pub(super) payload: Span,
+    /// Where its event lies in the stream: as it was just stored, so that it need not be loaded from there.
+    pub(super) frame: (u64, u64),
+}
+
 /// Whether bytes of what was found, or of its name, lie in that place.
 pub(super) fn in_place(found: Found, name: Span, place: Place) -> bool {
     let there = |span: Span| span.place == place && span.len > 0;

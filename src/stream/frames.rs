@@ -102,7 +102,7 @@ impl Frames {
 
     /// The frame is over at this stream offset, or one byte later.
     #[inline(always)]
-    fn close<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, end: u64) -> Option<Frame> {
+    pub(super) fn close<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, end: u64) -> Option<Frame> {
         if machine.expects_lf(end) {
             self.kinds |= WAITS;
             return None;

@@ -10,7 +10,7 @@
 
 use super::config::{Config, Framing, Payload};
 use super::end::{self, End, Facts, Pending, Plain, DONE};
-use super::found::{in_place, Found, Place, Span, Step};
+use super::found::{in_place, Found, Place, Recalled, Span, Step};
 use super::memo::Memo;
 use crate::chat::Index;
 use crate::json::{Balance, Bare, JsonError, JsonErrorKind};
@@ -296,7 +296,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline]
     pub fn step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
         match self.recall(store, window) {
-            Some((consumed, payload)) => Step { consumed, found: Found::Chunk(payload) },
+            Some(Recalled { consumed, payload, .. }) => Step { consumed, found: Found::Chunk(payload) },
             None => self.go_on(store, window),
         }
     }

@@ -428,39 +428,47 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.find(index, |slot, index| slot.compare_payload(payload, framing, rules, index)).is_some()
     }
 
-    /// Tries the slot that was right last, then the others.
+    /// Tries the slot that was right last, then the others. One loop, so that `compare` is compiled into it once.
     #[inline(always)]
     fn find<T>(&mut self, index: &mut Index, compare: impl Fn(&Slot, &mut Index) -> Option<T>) -> Option<T> {
-        if self.shown == self.last {
-            if let Some(found) = self.slots.get(usize::from(self.last)).and_then(|slot| compare(slot, index)) {
+        let first = if self.shown == self.last { self.last } else { NONE };
+        let mut number = first;
+        loop {
+            if let Some(found) = self.slots.get(usize::from(number)).and_then(|slot| compare(slot, index)) {
+                if number != self.shown {
+                    self.show(number, index);
+                }
                 self.unknown = 0;
                 return Some(found);
             }
+            number = self.next_of(first, number)?;
         }
-        self.find_other(index, compare)
     }
 
-    /// Tries the slots that were not right last.
+    /// The slot to try after `number`, of which `first` was tried first.
     #[inline(never)]
-    fn find_other<T>(&mut self, index: &mut Index, compare: impl Fn(&Slot, &mut Index) -> Option<T>) -> Option<T> {
-        let Memo { slots, last, shown, penalty, unknown, idle, .. } = self;
-        let tried = if *shown == *last { usize::from(*last) } else { SLOTS };
+    fn next_of(&mut self, first: u8, number: u8) -> Option<u8> {
         // If another slot matches, it overwrites these segments.
-        *shown = NONE;
-        for (number, slot) in slots.iter_mut().enumerate() {
-            if number == tried || slot.len == 0 {
-                continue;
-            }
-            if let Some(found) = compare(slot, index) {
-                slot.shape.recall(index);
-                (slot.proved, *shown, *last, *penalty, *unknown) = (true, number as u8, number as u8, 0, 0);
-                return Some(found);
-            }
+        self.shown = NONE;
+        let from = if number == first { 0 } else { number.wrapping_add(1) };
+        let slots = self.slots.iter().zip(0..).skip(usize::from(from));
+        let next = slots.filter(|(slot, at)| *at != first && slot.len > 0).map(|(_, at)| at).next();
+        if next.is_none() {
+            // A stream whose events are not alike is not to pay for looking.
+            self.unknown = self.unknown.saturating_add(1);
+            self.idle = if self.unknown > PATIENCE { IDLE } else { 0 };
         }
-        // A stream whose events are not alike is not to pay for looking.
-        *unknown = unknown.saturating_add(1);
-        *idle = if *unknown > PATIENCE { IDLE } else { 0 };
-        None
+        next
+    }
+
+    /// Puts the shape of this slot, which matched, into the index.
+    #[inline(never)]
+    fn show(&mut self, number: u8, index: &mut Index) {
+        if let Some(slot) = self.slots.get_mut(usize::from(number)) {
+            slot.shape.recall(index);
+            slot.proved = true;
+        }
+        (self.shown, self.last, self.penalty) = (number, number, 0);
     }
 
     /// Notes how an event was framed.

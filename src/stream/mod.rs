@@ -20,12 +20,14 @@ mod flood_tests;
 mod found;
 mod frames;
 mod handler;
+mod head;
 #[cfg(test)]
 mod linear_tests;
 mod machine;
 mod media;
 mod memo;
 mod parser;
+mod progress;
 mod protocol;
 mod quick;
 #[cfg(test)]
@@ -35,13 +37,14 @@ mod raw_json;
 mod raw_json_tests;
 mod record;
 mod records;
+mod sink;
 #[cfg(test)]
 mod tests;
 
 pub use checkpoint::NeedStorage;
 pub use config::{Config, Framing, Payload, Validate};
 pub use context::Context;
-pub use emitter::{Emitter, Outcome, Put, Sink, Track};
+pub use emitter::{Emitter, Outcome};
 pub use end::{End, Pending, Verdict};
 pub use event::{Event, Malformed};
 pub use found::{Found, Place, Span, Step};
@@ -53,3 +56,4 @@ pub use parser::Parser;
 pub use protocol::Protocol;
 pub use record::{Record, FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
 pub use records::Records;
+pub use sink::{Put, Sink, Track};

@@ -1,8 +1,10 @@
 //! The parser: a machine and its storage.
 
 use super::calls::Calls;
-use super::emitter::{Emitter, Outcome, Track};
+use super::emitter::{Emitter, Outcome};
+use super::found::Recalled;
 use super::handler::{Fed, Handler, Stop};
+use super::sink::Track;
 use super::{Config, End, Event, Found, Machine};
 use crate::track::Tracker;
 use crate::{Error, Quirk, Storage};
@@ -103,7 +105,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     #[inline(always)]
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
         let given: &'i [u8] = input;
-        if let Some((consumed, payload)) = self.machine.recall(&mut self.storage, given) {
+        if let Some(Recalled { consumed, payload, .. }) = self.machine.recall(&mut self.storage, given) {
             *input = given.get(consumed..).unwrap_or(&[]);
             return Ok(Some(Event::Chunk(self.machine.chunk(payload.of(given, &self.storage), &[]))));
         }

@@ -3,7 +3,7 @@
 
 use super::config::Validate;
 use super::end::Lines;
-use super::found::{Found, Place, Span, Step};
+use super::found::{Found, Place, Recalled, Span, Step};
 use super::machine::{After, Ending, Line, Machine, Next};
 use super::memo::{Rules, HEAD};
 use crate::scan::find;
@@ -11,14 +11,19 @@ use crate::sse::{Ended, Field, Held, Piece};
 use crate::Storage;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Recognises the event at the front of the window, if it lies whole in it and matches a template. Returns its length,
-    /// and where the payload of the chunk lies that [`read`](Machine::read) would find.
+    /// Recognises the event at the front of the window, if it lies whole in it and matches a template: the chunk that
+    /// [`read`](Machine::read) would find.
     #[inline(always)]
-    pub(super) fn recall<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<(usize, Span)> {
-        if !self.memo.may_know(window.len()) || !(self.rested || self.is_rested()) {
+    pub(super) fn recall<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Recalled> {
+        if !self.memo.may_know(window.len()) {
             return None;
         }
-        self.rested = true;
+        if !self.rested {
+            if !self.is_rested() {
+                return None;
+            }
+            self.rested = true;
+        }
         // Spans are 32 bits wide.
         let bytes = window.get(..i32::MAX as usize).unwrap_or(window);
         let skipped = usize::from(self.lines.is_after_cr() && bytes.first() == Some(&b'\n'));
@@ -29,11 +34,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         };
         let quirks = self.index.quirks;
-        if hit.len > self.kept.room(store) || !quirks.and(self.config.errors).is_empty() {
+        if hit.len > self.kept.room(store) || !quirks.is_empty() && !quirks.and(self.config.errors).is_empty() {
             return None;
         }
         let start = self.offset.saturating_add(skipped as u64);
-        let consumed = skipped.saturating_add(hit.end);
+        // Sums of offsets in the window: they do not overflow.
+        let consumed = skipped.wrapping_add(hit.end);
         self.offset = self.offset.saturating_add(consumed as u64);
         self.index.frame = (start, self.offset);
         self.lines.start_line(hit.ended);
@@ -42,8 +48,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.count(quirks);
         self.after = After::Release;
         store.shrink(self.kept.lasting());
-        let start = skipped.saturating_add(hit.start) as u32;
-        Some((consumed, Span { place: Place::Input, start, len: hit.len as u32 }))
+        let at = skipped.wrapping_add(hit.start) as u32;
+        let payload = Span { place: Place::Input, start: at, len: hit.len as u32 };
+        Some(Recalled { consumed, payload, frame: (start, self.offset) })
     }
 
     /// Reads on where [`recall`](Machine::recall) recognised nothing.

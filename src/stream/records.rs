@@ -1,8 +1,8 @@
 //! The records of a batch as a sink: fixed-layout, without pointers, texts as offsets into the input or the scratch.
 
 use super::context::{Bytes, Context};
-use super::emitter::{Put, Sink};
 use super::record::{Record, FLAG_TEXT_SCRATCH};
+use super::sink::{Put, Sink};
 use super::Event;
 use crate::chat::{Chunk, Field};
 use crate::delta::{Delta, Kind, Meta, Part, FLAG_MORE, FLAG_NUMBER};

@@ -105,9 +105,6 @@ impl Name {
     }
 }
 
-/// Fragments of arguments are as a rule no longer.
-const SHORT: usize = 48;
-
 /// How far a call's arguments have come: they are an object as a rule, as text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arguments {
@@ -123,16 +120,17 @@ impl Arguments {
     }
 
     /// Follows a fragment that is short and has nothing odd about it. `false`: it may not be so, and nothing was done.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn add_short(&mut self, text: Text<'_>) -> bool {
-        let mut buffer = [0; SHORT];
-        let copied = text.copy_to(&mut buffer);
-        let bytes = buffer.get(..copied.written).unwrap_or_default();
-        if self.is_closed() || !copied.complete || !copied.quirks.is_empty() {
-            return false;
-        }
-        let mut balance = self.balance;
-        if balance.feed(bytes).is_some_and(|end| end < bytes.len()) {
+        let (mut balance, mut goes_on) = (self.balance, false);
+        let is_sound = text.is_sound(|byte| {
+            if balance.is_over() {
+                goes_on |= balance.is_closed();
+            } else {
+                balance.follow_byte(byte);
+            }
+        });
+        if !is_sound || goes_on {
             return false;
         }
         self.balance = balance;

@@ -14,5 +14,6 @@ mod whole;
 mod tests;
 
 pub use call::Call;
+pub(crate) use tracker::Next;
 pub use tracker::{Choice, Taken, Tracker, TrackerOf, TrackerState};
 pub use updates::Updates;

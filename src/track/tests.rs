@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::call::Hash;
+use super::call::{Arguments, Hash};
 use super::Tracker;
 use crate::chat::{Chunk, Index, Update};
 use crate::json::{Text, TextFlags};
@@ -305,4 +305,39 @@ fn halves_wait_in_every_channel_at_once() {
     let left: Vec<String> = tracker.finish().map(|(choice, update)| format!("{choice} {}", said(&update))).collect();
     assert_eq!((lost(&left), left.iter().all(|line| line.starts_with("1 "))), (6, true), "{left:?}");
     assert!(tracker.finish().next().is_none());
+}
+
+#[test]
+fn short_arguments_are_followed_like_all() {
+    let flags = TextFlags::ESCAPED.with(TextFlags::NON_ASCII);
+    for (raw, is_short) in [
+        (r#"{\"a\":[1,{\"b\":\"}\\\"\"}]}"#, true),
+        (r#"{\"é\":\"\u00e9\u007b\"}"#, true),
+        (r#" {\n\t}"#, true),
+        (r#"[1]{}"#, true),
+        (r#"{}{}"#, false),
+        (r#"{} "#, false),
+        (r#"{\"a\":\"\ud83d\ude42\"}"#, false),
+        (r#"{\"a\":\x}"#, false),
+        (r#"{\"a\":\"a text that is longer than what a token is as a rule\"}"#, false),
+    ] {
+        let whole = Text::from_raw(raw.as_bytes(), flags);
+        assert_eq!({ Arguments::EMPTY }.add_short(whole), is_short, "{raw}");
+        for cut in 0..=raw.len() {
+            let (mut quick, mut slow) = (Arguments::EMPTY, Arguments::EMPTY);
+            for piece in [&raw.as_bytes()[..cut], &raw.as_bytes()[cut..]] {
+                let text = Text::from_raw(piece, flags);
+                let before = format!("{quick:?}");
+                let is_quick = quick.add_short(text);
+                assert!(is_quick || format!("{quick:?}") == before, "nothing was done: {raw} at {cut}");
+                assert!(!is_quick || text.quirks().is_empty() && text.trailing_half().is_none(), "{raw} at {cut}");
+                let goes_on = slow.add(text, None);
+                assert!(!is_quick || !goes_on, "{raw} at {cut}");
+                if !is_quick {
+                    quick = slow;
+                }
+                assert_eq!(format!("{quick:?}"), format!("{slow:?}"), "{raw} at {cut}");
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::call::{Arguments, Call, Element, Fate, Hash, Identity, Name, NamePiece};
 use super::carry::Half;
 use super::whole::{cut, Reach, Reading};
-use crate::chat::ItemDeltas;
+use crate::chat::{Cursor, Index, ItemDeltas};
 use crate::delta::{
     Called, Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES, FLAG_SELECTS,
     FLAG_WHOLE,
@@ -84,6 +84,18 @@ impl<const CHOICES: usize, const CALLS: usize> Default for Tracker<CHOICES, CALL
     }
 }
 
+/// What is next of a chunk's deltas.
+pub enum Next {
+    /// A delta, to be emitted.
+    Delta(Delta),
+    /// One that was reported before.
+    Nothing,
+    /// One that was left out: a table is full, or an index is out of range.
+    LeftOut(Error),
+    /// None.
+    End,
+}
+
 /// What to do with a delta.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -124,84 +136,76 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         self.state = TrackerState::default();
     }
 
-    /// Takes in a delta of `payload`, and changes it to what it means after the deltas before it. `called` is what
-    /// the next deltas call, if this one is a tool call's; `offset` is the stream offset of the event, for the error. Quirks are
-    /// added to `quirks`.
-    #[inline(always)]
-    pub fn take(
+    /// The next delta of a chunk, whatever it is, taken in; `plain` is that delta if the cursor is behind it. `offset` is the
+    /// stream offset of the chunk, for errors; quirks are added to `quirks`.
+    pub(crate) fn next(
         &mut self,
-        delta: &mut Delta,
-        called: Called,
-        payload: &[u8],
+        plain: Option<Delta>,
+        cursor: &mut Cursor,
+        (payload, index): (&[u8], &Index),
         offset: u64,
         quirks: &mut QuirkSet,
-    ) -> Taken {
-        if !delta.has(FLAG_WHOLE) && self.take_plain(delta.kind, delta.choice, delta.text) {
-            return Taken::Keep;
+    ) -> Next {
+        let Some(mut delta) = plain.or_else(|| cursor.next_of_any(payload, index)) else { return Next::End };
+        match self.take(&mut delta, cursor.called(), payload, offset, quirks) {
+            Taken::Keep => Next::Delta(delta),
+            Taken::Drop => Next::Nothing,
+            Taken::Before(waited) => {
+                cursor.back();
+                Next::Delta(waited)
+            }
+            Taken::LeftOut(error) => Next::LeftOut(error),
         }
-        if let Some(taken) = self.take_fragment(delta, called.name, payload) {
-            return taken;
-        }
-        // A copy, so that nothing points to the delta: it need not be in memory.
-        let mut copy = *delta;
-        let taken = self.take_any(&mut copy, called, payload, offset, quirks);
-        *delta = copy;
-        taken
     }
 
-    /// Fast path: takes in a text of the first known choice that needs no change, as nearly all. `false`: it may need one,
+    /// Fast path: takes in a text or a raw value of a choice that needs no change, as nearly all. `false`: it may need one,
     /// and nothing was taken in.
     #[inline(always)]
-    pub(crate) fn take_plain(&mut self, kind: Kind, choice: u32, text: Part) -> bool {
-        let Some(Some(known)) = self.tables.choices_mut().first_mut() else { return false };
-        let is_plain = matches!(kind, Kind::Content | Kind::Reasoning) && text.flags == TextFlags::PLAIN;
-        if !is_plain || self.state.waiting != 0 || known.index != choice || known.finished {
+    pub(crate) fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
+        // Nearly always the place in the table is the index.
+        let Some(Some(known)) = self.tables.choices_mut().get_mut(choice as usize) else { return false };
+        if known.index != choice {
+            return false;
+        }
+        match kind {
+            Kind::Content | Kind::Reasoning => {}
+            // They change nothing that is known of a choice.
+            Kind::Logprobs => return true,
+            _ => return false,
+        }
+        let is_plain = text.flags == TextFlags::PLAIN || is_sound(text.bytes(payload), text.flags);
+        if self.state.waiting != 0 || known.finished || !is_plain {
             return false;
         }
         known.delta = true;
         true
     }
 
-    /// Fast path: takes in a fragment of the open call of the first known choice, its index or short arguments without
-    /// quirks. `None`: it may be something else, and nothing was taken in.
+    /// Fast path: takes in a fragment of the open call of a choice, whose arguments are short and without quirks.
+    /// Returns the number of the call. `None`: it may be something else, and nothing was taken in.
     #[inline(always)]
-    fn take_fragment(&mut self, delta: &mut Delta, name: Part, payload: &[u8]) -> Option<Taken> {
+    pub(crate) fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32> {
         let (choices, calls) = self.tables.both_mut();
-        let known = choices.first_mut()?.as_mut()?;
-        if known.index != delta.choice || known.finished || self.state.waiting != 0 {
-            return None;
-        }
+        let known = choices.get_mut(choice as usize)?.as_mut()?;
         let open = known.open?;
         let call = calls.get_mut(usize::from(open))?.as_mut()?;
-        match delta.kind {
-            Kind::ToolCall => {
-                let is_same =
-                    delta.number == u64::from(call.index) && delta.flags & (FLAG_NUMBER | FLAG_WHOLE) == FLAG_NUMBER;
-                if !is_same || !delta.text.is_empty() || !delta.aux.is_empty() || !name.is_empty() {
-                    return None;
-                }
-                (call.position, self.state.at_hand, known.delta) = (delta.call, Some(open), true);
-                Some(Taken::Drop)
-            }
-            Kind::ToolArguments => {
-                let text = delta.text.text(payload);
-                if self.state.at_hand != Some(open) || delta.flags != 0 || text.trailing_half().is_some() {
-                    return None;
-                }
-                // Without an ID its arguments are hashed.
-                call.id()?;
-                if !call.arguments.add_short(text) {
-                    return None;
-                }
-                delta.call = call.number;
-                Some(Taken::Keep)
-            }
-            _ => None,
+        let is_open = known.index == choice && !known.finished && call.index == index;
+        // Without an ID its arguments are hashed.
+        if !is_open || self.state.waiting != 0 || call.id().is_none() {
+            return None;
         }
+        if !call.arguments.add_short(arguments.text(payload)) {
+            return None;
+        }
+        (call.position, self.state.at_hand, known.delta) = (0, Some(open), true);
+        Some(call.number)
     }
 
+    /// Takes in a delta of `payload`, and changes it to what it means after the deltas before it. `called` is what
+    /// the next deltas call, if this one is a tool call's; `offset` is the stream offset of the event, for the error. Quirks are
+    /// added to `quirks`.
     #[inline(never)]
-    fn take_any(
+    pub fn take(
         &mut self,
         delta: &mut Delta,
         called: Called,
@@ -458,38 +462,27 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     }
 
     /// The place of a choice in the table; a new choice gets one.
-    #[inline]
     fn place(&mut self, index: u32) -> Option<usize> {
-        // Nearly always.
-        if self.tables.choices().first().is_some_and(|slot| slot.as_ref().is_some_and(|choice| choice.index == index)) {
-            return Some(0);
+        let is_it = |slot: &Option<Choice>| slot.as_ref().is_some_and(|choice| choice.index == index);
+        if self.tables.choices().get(index as usize).is_some_and(is_it) {
+            return Some(index as usize);
         }
-        self.further_place(index)
-    }
-
-    #[inline(never)]
-    fn further_place(&mut self, index: u32) -> Option<usize> {
-        for (place, slot) in self.tables.choices_mut().iter_mut().enumerate() {
-            match slot {
-                Some(choice) if choice.index == index => return Some(place),
-                Some(_) => {}
-                None => {
-                    *slot = Some(Choice {
-                        index,
-                        role: false,
-                        reasoning_named: false,
-                        delta: false,
-                        finished: false,
-                        calls: 0,
-                        open: None,
-                        source: Source::NOTHING,
-                        halves: [Half::NONE; 4],
-                    });
-                    return Some(place);
-                }
-            }
+        if let Some(place) = self.tables.choices().iter().position(is_it) {
+            return Some(place);
         }
-        None
+        let place = self.tables.choices().iter().position(Option::is_none)?;
+        *self.tables.choices_mut().get_mut(place)? = Some(Choice {
+            index,
+            role: false,
+            reasoning_named: false,
+            delta: false,
+            finished: false,
+            calls: 0,
+            open: None,
+            source: Source::NOTHING,
+            halves: [Half::NONE; 4],
+        });
+        Some(place)
     }
 
     /// Joins a text of a choice with the pending surrogate.
@@ -683,6 +676,12 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
         u16::try_from(place).ok()
     }
+}
+
+/// [`Text::is_sound`], which does not settle everything.
+#[inline(never)]
+fn is_sound(raw: &[u8], flags: TextFlags) -> bool {
+    Text::from_raw(raw, flags).is_sound(|_| ())
 }
 
 /// Takes in a name, or a piece of one.

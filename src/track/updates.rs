@@ -1,7 +1,8 @@
 //! The updates of one chunk, tracked.
 
-use super::tracker::{Taken, Tracker};
+use super::tracker::{Next, Tracker};
 use crate::chat::{Chunk, Cursor, Update};
+use crate::delta::Delta;
 use crate::{Error, QuirkSet};
 
 /// The updates of a chunk, each reported once, with the index of its choice: what [`Tracker::updates`] gives. All of the
@@ -71,19 +72,29 @@ impl<'a, const CHOICES: usize, const CALLS: usize> Iterator for Updates<'_, 'a, 
     fn next(&mut self) -> Option<(u32, Update<'a>)> {
         let (payload, offset) = (self.chunk.payload(), self.chunk.wire_range().start);
         loop {
-            let mut delta = self.cursor.next(payload, self.chunk.index())?;
-            let called = self.cursor.called();
-            let delta = match self.tracker.take(&mut delta, called, payload, offset, &mut self.quirks) {
-                Taken::Keep => delta,
-                Taken::Drop => continue,
-                Taken::Before(waited) => {
-                    self.cursor.back();
-                    waited
+            let index = self.chunk.index();
+            let plain = match self.cursor.next_plain(index) {
+                Ok((kind, choice, text)) => {
+                    let delta = Delta { choice, text, ..Delta::new(kind) };
+                    if self.tracker.take_plain(kind, choice, text, payload) {
+                        if let Some(update) = Update::of(&delta, payload) {
+                            return Some((choice, update));
+                        }
+                        continue;
+                    }
+                    Some(delta)
                 }
-                Taken::LeftOut(error) => {
+                Err(_) => None,
+            };
+            let next = self.tracker.next(plain, &mut self.cursor, (payload, index), offset, &mut self.quirks);
+            let delta = match next {
+                Next::Delta(delta) => delta,
+                Next::Nothing => continue,
+                Next::LeftOut(error) => {
                     self.error = self.error.or(Some(error));
                     continue;
                 }
+                Next::End => return None,
             };
             if let Some(update) = Update::of(&delta, payload) {
                 return Some((delta.choice, update));

@@ -5,7 +5,8 @@ extern crate std;
 
 use super::{Changing, Fill, Holes, Shape, HOLES};
 use crate::chat::index::{choice, delta, top, Hint, Index};
-use crate::chat::read;
+use crate::chat::{read, Ahead, Cursor};
+use crate::delta::{Delta, Kind, FLAG_NUMBER};
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -135,11 +136,34 @@ fn values(index: &Index, payload: &str) -> Vec<String> {
     (0..choice::COUNT).for_each(|member| add("choice", member, value(first.spans.get(member))));
     (0..delta::COUNT).for_each(|member| add("delta", member, value(first.delta.spans.get(member))));
     let Index { choices, quirks, facts, list, .. } = index;
-    let mut cursor = crate::chat::Cursor::new();
-    let items = core::iter::from_fn(|| cursor.next(bytes, index));
-    let items: Vec<_> = items.map(|delta| format!("{:?} {:?} {}", delta.kind, delta.text, delta.choice)).collect();
+    let mut cursor = Cursor::new();
+    let items = core::iter::from_fn(|| cursor.next_of_any(bytes, index));
+    let items: Vec<_> = items.map(|delta| format!("{delta:?}")).collect();
+    assert_eq!(quick_items(index, bytes), items, "{payload}");
     values.push(format!("{choices} {quirks:?} {facts:?} {items:?} {:?} {}", list.behind, list.rest));
     values
+}
+
+/// The deltas by the cursor's fast paths, where one applies.
+fn quick_items(index: &Index, payload: &[u8]) -> Vec<String> {
+    let mut cursor = Cursor::new();
+    let items = core::iter::from_fn(|| match cursor.next_plain(index) {
+        Ok((kind, choice, text)) => Some(Delta { choice, text, ..Delta::new(kind) }),
+        Err(item) => match cursor.ahead(item, index) {
+            Ahead::End => None,
+            Ahead::Other => cursor.next_of_any(payload, index),
+            Ahead::Fragment { choice, index: number, arguments } => {
+                let mut behind = cursor;
+                behind.pass_fragment();
+                cursor.pass_call();
+                let mut both = cursor;
+                assert_eq!(both.next_plain(index).ok(), Some((Kind::ToolArguments, choice, arguments)));
+                assert_eq!(format!("{both:?}"), format!("{behind:?}"));
+                Some(Delta { choice, flags: FLAG_NUMBER, number: u64::from(number), ..Delta::new(Kind::ToolCall) })
+            }
+        },
+    });
+    items.map(|delta| format!("{delta:?}")).collect()
 }
 
 #[test]

@@ -168,8 +168,9 @@ impl<'a> Chunk<'a> {
     /// `created`, in seconds since 1970, if it is a whole number (a number in a string counts).
     #[inline(always)]
     pub fn created(&self) -> Option<u64> {
-        let value = self.member(top::CREATED)?;
-        ten_digits(value.raw()).or_else(|| whole_number(value))
+        let (start, end, _) = self.index.place(self.index.top.get(top::CREATED)?);
+        let raw = self.payload.get(start as usize..end as usize)?;
+        ten_digits(raw).or_else(|| whole_number(self.member(top::CREATED)?))
     }
 
     /// `model`, if it is not empty.
@@ -217,7 +218,7 @@ impl<'a> Chunk<'a> {
         let Chunk { payload, index, .. } = *self;
         let mut cursor = Cursor::new();
         core::iter::from_fn(move || loop {
-            let delta = cursor.next(payload, index)?;
+            let delta = cursor.next_of_any(payload, index)?;
             if delta.kind == DeltaKind::Reasoning && !cursor.is_inside() {
                 return Some((delta.choice, name_before(payload.get(..delta.text.start as usize)?)?));
             }

@@ -1,0 +1,52 @@
+//! The deltas of an event as a whole, which stand before those of what it contains.
+
+use super::context::Context;
+use super::found::Found;
+use crate::delta::{Delta, Kind, Meta, Part, FLAG_NUMBER};
+
+/// The delta of a chunk's raw payload.
+#[inline(never)]
+pub(super) fn payload_delta(context: &Context<'_>) -> Delta {
+    let (is_error, is_plain) =
+        context.chunk().map_or((false, false), |chunk| (chunk.is_whole_error(), chunk.is_plain_text()));
+    Delta {
+        code: u32::from(is_error),
+        flags: if is_plain { crate::delta::FLAG_PLAIN } else { 0 },
+        text: whole(context),
+        ..Delta::new(Kind::Payload)
+    }
+}
+
+/// All of a context's payload.
+fn whole(context: &Context<'_>) -> Part {
+    Part { len: context.payload().len() as u32, ..Part::NONE }
+}
+
+/// The delta of the event itself.
+pub(super) fn head(context: &Context<'_>, found: Found) -> Option<Delta> {
+    let bytes = |kind| Delta { text: whole(context), ..Delta::new(kind) };
+    let number = |delta: Delta, number| Delta { number, flags: FLAG_NUMBER, ..delta };
+    Some(match found {
+        Found::NeedMore | Found::Error(_) => return None,
+        Found::Chunk(_) => {
+            let choices = context.chunk().map_or(0, |chunk| chunk.choice_count());
+            Delta { code: choices, ..Delta::new(Kind::Chunk) }
+        }
+        Found::Sse(_) => bytes(Kind::Sse),
+        Found::Done => Delta::new(Kind::Done),
+        Found::Comment(_) => bytes(Kind::Comment),
+        Found::KeepAlive(_) => bytes(Kind::KeepAlive),
+        Found::Retry(ms) => number(Delta::new(Kind::Retry), ms),
+        Found::LastEventId => Delta::new(Kind::LastEventId),
+        Found::Malformed(_, fault) => {
+            Delta { code: fault.kind.number(), ..number(bytes(Kind::Malformed), fault.offset as u64) }
+        }
+        Found::TooLong => Delta::new(Kind::TooLong),
+        Found::CommentTooLong => Delta::new(Kind::CommentTooLong),
+    })
+}
+
+/// A bit for each member of the top level that is emitted once.
+pub(super) fn meta_bit(meta: Meta) -> u8 {
+    1u8.wrapping_shl(meta as u32)
+}

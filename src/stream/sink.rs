@@ -1,0 +1,124 @@
+//! Where deltas go, and what they pass on the way: the traits that the emitter is used with.
+
+use super::context::Context;
+use super::handler::Stop;
+use crate::chat::{Cursor, Index};
+use crate::delta::{Delta, Kind, Part};
+use crate::tables::Tables;
+use crate::track::{Call, Choice, Next, TrackerOf};
+use crate::QuirkSet;
+
+/// A sink's answer to a delta.
+#[derive(Clone, Copy, Debug)]
+pub enum Put {
+    /// Go on.
+    Go,
+    /// The sink has no room: give it the same delta again, from `taken` on.
+    Full,
+    /// Pause after this event.
+    Pause,
+    /// Stop, and give the sink nothing more of this event.
+    Stop(Stop),
+}
+
+impl Put {
+    #[inline(always)]
+    pub(super) fn unless_go(self) -> Option<Put> {
+        match self {
+            Put::Go => None,
+            put => Some(put),
+        }
+    }
+}
+
+/// Where deltas go: a handler, the records of a batch, the callbacks of C, a message log.
+pub trait Sink {
+    /// Whether the emitter is used for one call only: then it keeps neither frames nor the last token counts.
+    fn is_of_one_call(&self) -> bool {
+        false
+    }
+
+    /// Whether a full table stops the parser after the event.
+    fn stops_at_limit(&self) -> bool {
+        false
+    }
+
+    /// Whether the sink uses deltas of this kind. The emitter may leave out the others.
+    fn wants(&self, kind: Kind) -> bool;
+
+    /// Takes a delta. `taken` raw bytes of its text were taken before; a sink that takes a text in pieces adds to that.
+    fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put;
+}
+
+/// The sink after a stop: the tracker still takes in the rest of the event, and nothing is emitted.
+pub(super) struct Muted;
+
+impl Sink for Muted {
+    fn wants(&self, _: Kind) -> bool {
+        false
+    }
+    fn put(&mut self, _: &Context<'_>, _: &Delta, _: &mut usize) -> Put {
+        Put::Go
+    }
+}
+
+/// Per-choice state: a [`Tracker`](crate::track::Tracker) of any size.
+pub trait Track: sealed::Track {}
+
+impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {}
+
+pub(super) mod sealed {
+    use super::{Call, Choice, Cursor, Delta, Index, Kind, Next, Part, QuirkSet, Tables, TrackerOf};
+
+    pub trait Track {
+        /// As [`TrackerOf::take_plain`].
+        fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool;
+        /// As [`TrackerOf::take_fragment`].
+        fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32>;
+        /// As [`TrackerOf::next`].
+        fn next(
+            &mut self,
+            plain: Option<Delta>,
+            cursor: &mut Cursor,
+            chunk: (&[u8], &Index),
+            offset: u64,
+            quirks: &mut QuirkSet,
+        ) -> Next;
+        /// As [`TrackerOf::flush`].
+        fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
+        /// As [`TrackerOf::lacks_reasoning_name`].
+        fn lacks_reasoning_name(&self, choice: u32) -> bool;
+        /// As [`TrackerOf::name_reasoning`].
+        fn name_reasoning(&mut self, choice: u32);
+    }
+
+    impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {
+        #[inline(always)]
+        fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
+            TrackerOf::take_plain(self, kind, choice, text, payload)
+        }
+        #[inline(always)]
+        fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32> {
+            TrackerOf::take_fragment(self, choice, index, arguments, payload)
+        }
+        fn next(
+            &mut self,
+            plain: Option<Delta>,
+            cursor: &mut Cursor,
+            chunk: (&[u8], &Index),
+            offset: u64,
+            quirks: &mut QuirkSet,
+        ) -> Next {
+            TrackerOf::next(self, plain, cursor, chunk, offset, quirks)
+        }
+        fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
+            TrackerOf::flush(self, of, quirks)
+        }
+        fn lacks_reasoning_name(&self, choice: u32) -> bool {
+            TrackerOf::lacks_reasoning_name(self, choice)
+        }
+        fn name_reasoning(&mut self, choice: u32) {
+            TrackerOf::name_reasoning(self, choice);
+        }
+    }
+}
