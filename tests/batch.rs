@@ -1,4 +1,4 @@
-//! A batch brings the same log as push and pull, however small its array and its scratch are.
+//! Batch produces the same log as push and pull, however small its array and its scratch are.
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 mod common;
@@ -12,7 +12,7 @@ use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
 use deltawire::{Config, Movable, QuirkSet};
 
-/// By batches, on so much storage, or on one that grows from next to nothing.
+/// Reads by batch, on a storage of the given size, or on one that grows from almost nothing.
 fn read(input: &[u8], cuts: &[usize], config: Config, store: Option<usize>, records: usize, scratch: usize) -> Logs {
     let can_move = store.is_none();
     let store = store.unwrap_or(24);
@@ -31,7 +31,7 @@ fn cases() {
         if len < 400 {
             cuts.extend((1..len).map(|at| vec![at]));
         }
-        // Without a size of its own a case runs on a storage that grows too.
+        // A case without a storage size also runs on a storage that grows.
         let stores = if case.storage.is_some() { vec![case.storage] } else { vec![None, Some(8192)] };
         for store in stores {
             let whole = read(&case.input, &[], case.config, store, 64, 4096);
@@ -61,7 +61,7 @@ fn cases() {
     assert!(runs > 50_000);
 }
 
-/// Frames are the same however a raw value that is too long, and what follows it, are cut.
+/// Frames do not depend on how a raw value that is too long, and the bytes after it, are cut.
 #[test]
 fn frames_of_what_is_too_long() {
     let limits = deltawire::Limits { max_event_len: 4, ..deltawire::Limits::DEFAULT };
@@ -83,7 +83,7 @@ fn frames_of_what_is_too_long() {
     }
 }
 
-/// Log and frames of streams put together at random, whole and cut, on storages of every kind.
+/// Log and frames of random streams, whole and cut, on storages of every kind.
 #[test]
 fn streams_at_random() {
     const TOKENS: [&str; 34] = [
@@ -113,7 +113,7 @@ fn streams_at_random() {
             ..deltawire::Limits::DEFAULT
         };
         let config = Config { limits, ..Config::default() };
-        // What a storage can hold bounds an event: a fixed one is compared with itself.
+        // The capacity of a storage limits an event, so a fixed storage is compared with itself.
         let store = [None, Some(8192), Some(24 + random(80))][random(3)];
         let whole = read(&input, &[], config, store, 64, 4096);
         let every: Vec<usize> = (1..input.len()).collect();
@@ -130,7 +130,7 @@ fn streams_at_random() {
     println!("{runs} runs of streams at random by batch");
 }
 
-/// What each record says, wherever its bytes lie, of a batch that is asked for the kinds in `mask`.
+/// Returns the contents of each record, wherever its bytes lie, for a batch with the kinds in `mask`.
 fn told(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8>; 3])> {
     let (mut machine, mut tracker, mut emitter) =
         (Machine::<2>::new(Config::default()), Tracker::<8, 32>::new(), Emitter::new());
@@ -173,7 +173,7 @@ fn told(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8
     told
 }
 
-/// Who does not ask for payloads is told of plain chunks by a shorter way: the same, and so with few kinds.
+/// Without the kind `Payload`, plain chunks take a fast path, which must emit the same; so must a batch with few kinds.
 #[test]
 fn what_is_not_asked_for_changes_nothing_else() {
     let wire: u64 = 1 << Kind::Payload as u16;
