@@ -63,7 +63,7 @@ fn cases() {
 
 /// Frames do not depend on how a raw value that is too long, and the bytes after it, are cut.
 #[test]
-fn frames_of_what_is_too_long() {
+fn frames_of_oversized_values() {
     let limits = deltawire::Limits { max_event_len: 4, ..deltawire::Limits::DEFAULT };
     let config = Config { limits, ..Config::default() };
     for input in [
@@ -131,12 +131,12 @@ fn streams_at_random() {
 }
 
 /// Returns the contents of each record, wherever its bytes lie, for a batch with the kinds in `mask`.
-fn told(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8>; 3])> {
+fn records(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8>; 3])> {
     let (mut machine, mut tracker, mut emitter) =
         (Machine::<2>::new(Config::default()), Tracker::<8, 32>::new(), Emitter::new());
     let (mut store, mut scratch) = (vec![0; 1 << 20], vec![0; 1 << 20]);
     let mut records = vec![Record::default(); cap];
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     let mut pieces: Vec<Option<&[u8]>> = bytes.chunks(cut).map(Some).collect();
     pieces.push(None);
     for mut piece in pieces {
@@ -160,7 +160,7 @@ fn told(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8
                 let extra = bytes(stream::FLAG_EXTRA_SCRATCH, record.extra_off, record.extra_len);
                 let places = stream::FLAG_TEXT_SCRATCH | stream::FLAG_AUX_SCRATCH | stream::FLAG_EXTRA_SCRATCH;
                 let flags = record.flags & !places;
-                told.push((Record { flags, text_off: 0, aux_off: 0, extra_off: 0, ..*record }, [text, aux, extra]));
+                found.push((Record { flags, text_off: 0, aux_off: 0, extra_off: 0, ..*record }, [text, aux, extra]));
             }
             piece = piece.map(|_| &given[spent..]);
             match outcome {
@@ -170,22 +170,22 @@ fn told(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8
             }
         }
     }
-    told
+    found
 }
 
 /// Without the kind `Payload`, plain chunks take a fast path, which must emit the same; so must a batch with few kinds.
 #[test]
-fn what_is_not_asked_for_changes_nothing_else() {
+fn kinds_that_are_off_change_no_others() {
     let wire: u64 = 1 << Kind::Payload as u16;
     let mut compared = 0;
     for stream in common::corpus::samples() {
-        let all = told(&stream.bytes, u64::MAX, 256, usize::MAX);
+        let all = records(&stream.bytes, u64::MAX, 256, usize::MAX);
         for mask in [!wire, 1 << Kind::Chunk as u16 | 1 << Kind::Content as u16, 1 << Kind::Frame as u16] {
-            let due: Vec<_> = all.iter().filter(|(record, _)| mask >> record.kind & 1 == 1).collect();
+            let expected: Vec<_> = all.iter().filter(|(record, _)| mask >> record.kind & 1 == 1).collect();
             for (cap, cut) in [(256, usize::MAX), (1, usize::MAX), (2, 700), (3, 61), (256, 1)] {
-                let got = told(&stream.bytes, mask, cap, cut);
+                let got = records(&stream.bytes, mask, cap, cut);
                 assert!(
-                    got.iter().eq(due.iter().copied()),
+                    got.iter().eq(expected.iter().copied()),
                     "{}: kinds {mask:x}, {cap} records, slices of {cut}",
                     stream.name
                 );

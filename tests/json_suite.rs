@@ -369,7 +369,7 @@ fn check_fault(bytes: &[u8], error: JsonError) {
 }
 
 #[test]
-fn depth_is_limited_alike() {
+fn all_readers_limit_depth_alike() {
     for depth in [1, 2, 63, 64, 65, 127, 128, 129, 500, 1023, 1024, 1025, 3000] {
         let mut bytes = Vec::new();
         (0..depth).for_each(|level| bytes.extend_from_slice(if level % 3 == 0 { b"{\"a\":" } else { b"[" }));
@@ -381,11 +381,11 @@ fn depth_is_limited_alike() {
         assert!(Cursor::with_max_depth(&bytes, limit).value().is_ok());
 
         // All three find the same bracket beyond the depth limit.
-        let due = Err(JsonErrorKind::TooDeep);
+        let expected = Err(JsonErrorKind::TooDeep);
         let strict = json::validate(&bytes, limit - 1);
         let lazy = walk(&bytes, limit - 1).map(drop);
         let skipped = Cursor::with_max_depth(&bytes, limit - 1).value().map(drop);
-        assert_eq!(lazy.map_err(|error| error.kind), due);
+        assert_eq!(lazy.map_err(|error| error.kind), expected);
         assert_eq!(skipped, lazy);
         if depth <= 1025 {
             assert_eq!(strict, lazy);

@@ -38,13 +38,13 @@ fn lines(input: &[u8], store: Store, config: Config, kinds: &[&str]) -> Vec<Stri
 }
 
 /// The kinds of log lines that show what was accepted and what was not.
-const TOLD: [&str; 9] =
+const OUTCOMES: [&str; 9] =
     ["content", "too-long", "comment-too-long", "comment", "malformed", "id", "stop", "call", "last-id"];
 
 /// Checks that the whole stream produces `wanted`, and the same in every interface, at every cut, and byte by byte.
 fn check(what: &str, input: &[u8], config: Config, stores: &[Store], wanted: &[String]) {
     for &store in stores {
-        assert_eq!(lines(input, store, config, &TOLD), wanted, "{what}: {store:?}");
+        assert_eq!(lines(input, store, config, &OUTCOMES), wanted, "{what}: {store:?}");
         let each: Vec<usize> = (1..input.len()).collect();
         let singles = (0..input.len()).step_by(thin()).map(|cut| vec![cut]);
         let mut first: Option<Logs> = None;
@@ -77,8 +77,8 @@ fn check(what: &str, input: &[u8], config: Config, stores: &[Store], wanted: &[S
             let [pulled, pushed] = ways;
             let context = || format!("{what}: {how:?}, cut at {cuts:?}: {}", escaped(input));
             let first = first.get_or_insert_with(|| pulled.clone());
-            for (way, told) in [("pull", &pulled), ("push", &pushed), ("batch", &batched)] {
-                first.across(told, way, context);
+            for (way, other) in [("pull", &pulled), ("push", &pushed), ("batch", &batched)] {
+                first.across(other, way, context);
             }
             same("ranges", &first.ranges, &pulled.ranges, context);
         }
@@ -120,13 +120,13 @@ fn event_length() {
             let stream = format!("{}{event_at_limit}{}", event("a"), event("b"));
             let start = event("a").len();
             let sound = len <= LIMIT;
-            let said = match name {
+            let outcome = match name {
                 "continued" | "two lines" | "cut by a line" => content(&x(len - 1 - FRAME)),
                 "a name" | "a name behind" => content(&x(len - 3 - FRAME)),
                 _ => content(&x(len - FRAME)),
             };
-            let said = if sound { said } else { format!("too-long {start}") };
-            let wanted = [content("a"), said, content("b")];
+            let outcome = if sound { outcome } else { format!("too-long {start}") };
+            let wanted = [content("a"), outcome, content("b")];
             let what = format!("{name}, {len} bytes");
             check(&what, stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
             // The capacity of a storage is a limit in the same way.
@@ -138,12 +138,12 @@ fn event_length() {
 
 /// Events that the memo recognises except for their length.
 #[test]
-fn length_of_events_that_are_known() {
+fn length_of_remembered_events() {
     const LIMIT: usize = FRAME + 20;
     for len in [19, 20, 21] {
         let stream = event("a").repeat(3) + &event(&x(len)) + &event("b");
-        let said = if len <= 20 { content(&x(len)) } else { format!("too-long {}", 3 * event("a").len()) };
-        let wanted = [content("a"), content("a"), content("a"), said, content("b")];
+        let outcome = if len <= 20 { content(&x(len)) } else { format!("too-long {}", 3 * event("a").len()) };
+        let wanted = [content("a"), content("a"), content("a"), outcome, content("b")];
         check("known", stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
         check("known", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Borrowed(LIMIT)], &wanted);
     }
@@ -161,8 +161,8 @@ fn length_of_raw_json() {
             ("an array", format!("[{short},\n{long},{short}]"), short.len() + 3),
             ("between events", format!("{}{long}\n{}", event("a"), event("a")), event("a").len()),
         ] {
-            let said = if len <= 10 { content(&x(len)) } else { format!("too-long {start}") };
-            let wanted = [content("a"), said, content("a")];
+            let outcome = if len <= 10 { content(&x(len)) } else { format!("too-long {start}") };
+            let wanted = [content("a"), outcome, content("a")];
             check(name, stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
             check(name, stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Fixed(LIMIT)], &wanted);
         }
@@ -175,18 +175,18 @@ fn comment_length() {
     let limits = config(LIMIT as u32, 100, 128);
     for len in [LIMIT - 1, LIMIT, LIMIT + 1] {
         // Alone, and inside an event, which leaves 9 bytes.
-        let said = |start: usize, at: usize, len: usize, most: usize| match len <= most {
+        let outcome = |start: usize, at: usize, len: usize, most: usize| match len <= most {
             true => format!("comment {start}..{} \"{}\"", at, x(len)),
             false => format!("comment-too-long {start}"),
         };
         let stream = format!(":{}\n{}", x(len), event("a"));
-        let wanted = [said(0, len + 2, len, LIMIT), content("a")];
+        let wanted = [outcome(0, len + 2, len, LIMIT), content("a")];
         check("a comment", stream.as_bytes(), limits, &AMPLE, &wanted);
         check("a comment", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Fixed(LIMIT)], &wanted);
         let len = len + 9 - LIMIT;
         let line = format!("data: {}\n", payload("a"));
         let stream = format!("{line}: {}\n\n{}", x(len), event("b"));
-        let wanted = [said(line.len(), line.len() + len + 3, len, 9), content("a"), content("b")];
+        let wanted = [outcome(line.len(), line.len() + len + 3, len, 9), content("a"), content("b")];
         check("in an event", stream.as_bytes(), limits, &AMPLE, &wanted);
         check("in an event", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Borrowed(LIMIT)], &wanted);
     }
@@ -276,7 +276,7 @@ fn depth() {
 
 /// A remembered shape whose hole nests deeper than allowed.
 #[test]
-fn depth_in_what_is_known() {
+fn depth_in_remembered_events() {
     const MAX: usize = 7;
     for depth in [MAX - 1, MAX, MAX + 1] {
         let of = |depth: usize| {
@@ -299,7 +299,7 @@ fn depth_in_what_is_known() {
 
 /// The default, and the maximum for any larger request.
 #[test]
-fn depth_by_default_and_at_most() {
+fn default_and_maximum_depth() {
     for (max, effective) in [(128, 128), (1024, 1024), (1025, 1024), (u32::MAX, 1024)] {
         for validate in [Validate::Lazy, Validate::Strict] {
             for depth in [effective - 1, effective, effective + 1] {
@@ -307,7 +307,7 @@ fn depth_by_default_and_at_most() {
                 let payload = format!("{{\"x\":{nested},\"choices\":[{{\"delta\":{{\"content\":\"a\"}}}}]}}");
                 let stream = format!("data: {payload}\n\n{}", event("b"));
                 let config = Config { validate, ..config(1 << 20, 100, max) };
-                let said = match depth <= effective {
+                let outcome = match depth <= effective {
                     true => content("a"),
                     false => {
                         let payload = quoted(payload.as_bytes());
@@ -318,17 +318,17 @@ fn depth_by_default_and_at_most() {
                         )
                     }
                 };
-                let wanted = [said, content("b")];
+                let wanted = [outcome, content("b")];
                 let each = (1..stream.len()).collect();
                 let singles = (0..stream.len()).step_by(thin()).map(|cut| vec![cut]);
                 for cuts in singles.chain([vec![3 + effective], each]) {
                     let how = How { cuts: &cuts, ..How::whole(Store::Growing, config) };
                     let all = common::read::pull(stream.as_bytes(), &how).lines();
-                    let told: Vec<_> = all
+                    let outcomes: Vec<_> = all
                         .into_iter()
                         .filter(|line| line.starts_with("content") || line.starts_with("malformed"))
                         .collect();
-                    assert_eq!(told, wanted, "{depth} of {max}, {validate:?}, cut at {cuts:?}");
+                    assert_eq!(outcomes, wanted, "{depth} of {max}, {validate:?}, cut at {cuts:?}");
                 }
             }
         }

@@ -48,25 +48,25 @@ impl Ask<'_> {
 
     /// Compares 1, 2 and 4 slots with none. Returns the logs without slots.
     fn all<S: Storage>(&self, name: &str, storage: impl Fn() -> S) -> Readings {
-        let due = self.read::<0, S>(&storage);
-        self.compare(name, 1, &due, &self.read::<1, S>(&storage));
-        self.compare(name, 2, &due, &self.read::<2, S>(&storage));
-        self.compare(name, 4, &due, &self.read::<4, S>(&storage));
+        let expected = self.read::<0, S>(&storage);
+        self.compare(name, 1, &expected, &self.read::<1, S>(&storage));
+        self.compare(name, 2, &expected, &self.read::<2, S>(&storage));
+        self.compare(name, 4, &expected, &self.read::<4, S>(&storage));
         // The three interfaces must agree too.
-        for (way, other) in [("push", &due.pushed), ("batch", &due.batched)] {
-            due.pulled.across(other, way, || self.context(name, 0));
+        for (way, other) in [("push", &expected.pushed), ("batch", &expected.batched)] {
+            expected.pulled.across(other, way, || self.context(name, 0));
         }
-        due
+        expected
     }
 
-    fn compare(&self, name: &str, slots: usize, due: &Readings, found: &Readings) {
+    fn compare(&self, name: &str, slots: usize, expected: &Readings, found: &Readings) {
         let ways = [
-            ("pull", &due.pulled, &found.pulled),
-            ("push", &due.pushed, &found.pushed),
-            ("batch", &due.batched, &found.batched),
+            ("pull", &expected.pulled, &found.pulled),
+            ("push", &expected.pushed, &found.pushed),
+            ("batch", &expected.batched, &found.batched),
         ];
-        for (way, due, found) in ways {
-            due.equal(found, way, || self.context(name, slots));
+        for (way, expected, found) in ways {
+            expected.equal(found, way, || self.context(name, slots));
         }
     }
 
@@ -82,7 +82,7 @@ const BATCH: How =
     How { store: 512, can_move: true, shake: false, records: 7, scratch: 256, base: 0, detail: Detail::Views };
 
 #[test]
-fn every_stream_tells_the_same() {
+fn every_stream_emits_the_same() {
     let mut streams: Vec<Stream> = samples();
     let own = streams.len();
     streams.extend(recorded("memo"));
@@ -218,7 +218,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn streams_made_up_tell_the_same(
+    fn generated_streams_emit_the_same(
         control in prop::collection::vec(any::<u8>(), 0..100),
         body in prop::collection::vec(any::<u8>(), 12..600),
     ) {

@@ -31,8 +31,8 @@ fn difference(one: &Value, other: &Value) -> Option<String> {
             ((a - b).abs() > a.abs() * 1e-15).then(|| format!("{a} {b}"))
         }
         _ => {
-            let told = format!("{one} {other}");
-            (one != other).then(|| told.chars().take(300).collect())
+            let difference = format!("{one} {other}");
+            (one != other).then(|| difference.chars().take(300).collect())
         }
     }
 }
@@ -115,7 +115,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         let len = self.log.json(&self.buffer, extended, &mut []);
         let mut json = vec![0x55; len + 1];
         assert_eq!(self.log.json(&self.buffer, extended, &mut json), len);
-        assert_eq!(json.pop(), Some(0x55), "it wrote more than it said");
+        assert_eq!(json.pop(), Some(0x55), "it wrote more than the length it returned");
         // Output that does not fit is truncated; what was written is the same.
         let mut half = vec![0; len / 2];
         assert_eq!(self.log.json(&self.buffer, extended, &mut half), len);
@@ -128,7 +128,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         let len = self.log.text(&self.buffer, field, choice, call, &mut none)?;
         let mut text = vec![0x55; len + 1];
         assert_eq!(self.log.text(&self.buffer, field, choice, call, &mut text), Some(len));
-        assert_eq!(text.pop(), Some(0x55), "it wrote more than it said");
+        assert_eq!(text.pop(), Some(0x55), "it wrote more than the length it returned");
         if len > 0 {
             let mut short = vec![0x55; len - 1];
             assert_eq!(self.log.text(&self.buffer, field, choice, call, &mut short), Some(len));
@@ -651,7 +651,7 @@ fn a_buffer_that_is_too_small_changes_nothing() {
 }
 
 #[test]
-fn a_chunk_is_taken_in_whole_or_not_at_all() {
+fn a_chunk_is_written_completely_or_not_at_all() {
     let payload =
         r#"{"id":"c","choices":[{"index":0,"delta":{"role":"r","content":"abc\ud83d"},"finish_reason":"s"}]}"#;
     each_chunk(&[payload.to_string()], |chunk| {
@@ -698,7 +698,7 @@ fn a_log_with_a_limit_has_no_gap() {
 }
 
 #[test]
-fn what_was_replaced_makes_room() {
+fn replaced_values_make_room() {
     let mut log: MessageLog = MessageLog::new();
     let mut buffer = vec![0; 1 << 20];
     let usage: Vec<String> = (0..5000)
@@ -878,7 +878,7 @@ fn a_whole_message_keeps_its_members() {
 }
 
 #[test]
-fn members_of_providers_are_kept_as_they_came() {
+fn provider_members_are_kept_unchanged() {
     let json = extended(&[
         r#"{"id":"c","citations":["a"],"timings":{"n":1},"x_groq":{"id":"q"},"obfuscation":"pad","choices":[{"index":0,"delta":{"content":"a","sig":"1"},"content_filter_results":{},"stop_reason":null}]}"#.to_string(),
         r#"{"citations":["a", "b"],"timings":{"n": -0,"m":18446744073709551616},"choices":[{"index":0,"delta":{"sig":null,"content":"b"},"stop_reason":7}]}"#.to_string(),

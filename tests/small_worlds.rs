@@ -210,7 +210,7 @@ fn fields_of_event_streams() {
 // JSON
 
 /// The parser's events as bytes, for comparison.
-fn told<const SLOTS: usize>(bytes: &[u8], cuts: Cuts, validate: Validate, out: &mut Vec<u8>) {
+fn events<const SLOTS: usize>(bytes: &[u8], cuts: Cuts, validate: Validate, out: &mut Vec<u8>) {
     out.clear();
     let config = Config { validate, ..Config::default() };
     let mut parser = Parser::<_, SLOTS, _>::with_slots([0xAA; 96], config, ());
@@ -262,16 +262,16 @@ fn told<const SLOTS: usize>(bytes: &[u8], cuts: Cuts, validate: Validate, out: &
 
 std::thread_local! {
     /// A stream, the events of the uncut stream, and the events of the cut stream.
-    static ROOM_TO_TELL: RefCell<[Vec<u8>; 3]> = const { RefCell::new([Vec::new(), Vec::new(), Vec::new()]) };
+    static BUFFERS: RefCell<[Vec<u8>; 3]> = const { RefCell::new([Vec::new(), Vec::new(), Vec::new()]) };
 }
 
 /// The parser must emit the same for `head`, the bytes and `tail` however they are cut. `judge` checks the events of
 /// the uncut stream.
 fn framed(parts: [&[u8]; 3], ways: Ways, validate: Validate, judge: impl Fn(&[u8])) -> u64 {
-    ROOM_TO_TELL.with_borrow_mut(|[stream, whole, cut]| {
+    BUFFERS.with_borrow_mut(|[stream, whole, cut]| {
         stream.clear();
         parts.iter().for_each(|part| stream.extend_from_slice(part));
-        told::<0>(stream, 0, validate, whole);
+        events::<0>(stream, 0, validate, whole);
         judge(whole);
         let mut runs = 1;
         cuttings(stream.len(), ways, |cuts| {
@@ -286,11 +286,11 @@ fn framed(parts: [&[u8]; 3], ways: Ways, validate: Validate, judge: impl Fn(&[u8
                 runs += 1;
             };
             if without {
-                told::<0>(stream, cuts, validate, cut);
+                events::<0>(stream, cuts, validate, cut);
                 check("without memo", cut);
             }
             if with {
-                told::<2>(stream, cuts, validate, cut);
+                events::<2>(stream, cuts, validate, cut);
                 check("with memo", cut);
             }
         });
@@ -338,15 +338,15 @@ fn payload(bytes: &[u8], ways: Option<Ways>) -> u64 {
 fn no_chunk(bytes: &[u8]) -> u64 {
     let parts = [&b"data: "[..], bytes, b"\n\n"];
     let Ways::One(place) = one(parts) else { panic!("one place") };
-    ROOM_TO_TELL.with_borrow_mut(|[stream, _, cut]| {
+    BUFFERS.with_borrow_mut(|[stream, _, cut]| {
         stream.clear();
         parts.iter().for_each(|part| stream.extend_from_slice(part));
-        told::<0>(stream, 1 << place, Validate::Lazy, cut);
+        events::<0>(stream, 1 << place, Validate::Lazy, cut);
         let kind = if bytes[0] == b':' { b'k' } else { b'm' };
-        let said = [&[kind], bytes, &[0; 4]].concat();
-        let end = said.len() + 4;
+        let expected = [&[kind], bytes, &[0; 4]].concat();
+        let end = expected.len() + 4;
         assert!(
-            cut.starts_with(&said) && cut[end..end + 2] == [0, stream.len() as u8],
+            cut.starts_with(&expected) && cut[end..end + 2] == [0, stream.len() as u8],
             "cut by {:b} of b\"{}\": {cut:?}",
             1 << place,
             show(stream)

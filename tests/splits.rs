@@ -424,7 +424,7 @@ fn every_single_cut() {
 }
 
 #[test]
-fn every_cut_of_what_is_over_a_limit() {
+fn every_cut_of_events_over_a_limit() {
     let mut streams = streams();
     streams.retain(|stream| stream.bytes.len() < 16 * 1024);
     let runs = spread(&streams, |stream| {
@@ -469,16 +469,16 @@ fn near_pairs(stream: &Stream, config: Config) -> Result<u64, String> {
     let (mut parser, mut hasher) = (fresh(), Hasher { hash: Hash::NEW, pause: false });
     feed(&mut parser, bytes, &mut hasher);
     let whole = finish(&mut parser, &mut hasher);
-    let (mut base, mut said, mut from) = (fresh(), Hash::NEW, 0);
+    let (mut base, mut emitted, mut from) = (fresh(), Hash::NEW, 0);
     let mut runs = 1;
     for first in (0..=bytes.len()).step_by(thin()) {
         let (parser, hash) = loop {
-            let (mut parser, mut next) = (base.clone(), Hasher { hash: said, pause: true });
+            let (mut parser, mut next) = (base.clone(), Hasher { hash: emitted, pause: true });
             let Fed { consumed, stop } = parser.feed(&bytes[from..first], &mut next);
             if stop.is_none() {
                 break (parser, next.hash);
             }
-            (base, said) = (parser, next.hash);
+            (base, emitted) = (parser, next.hash);
             from += consumed;
         };
         for second in (first..=bytes.len().min(first + NEAR)).step_by(thin()) {

@@ -316,7 +316,7 @@ fn long_streams_in_slices_of_every_size() {
 
 /// Names, comments and IDs of lengths that make a growing storage grow at each of them.
 #[test]
-fn what_is_kept_survives_growth() {
+fn stored_bytes_survive_growth() {
     let of = |byte: &str, len: usize| byte.repeat(len);
     for len in [1, 100, 255, 300, 500, 511, 512, 513, 1500] {
         let streams = [
@@ -445,7 +445,7 @@ fn a_cr_ends_the_event_at_once() {
 }
 
 #[test]
-fn finish_gives_all_that_is_pending() {
+fn finish_returns_everything_pending() {
     let mut decoder = Decoder::new([0; 64]);
     assert!(decoder.next(&mut &b"id: 4\ndata: a\n:half a com"[..]).is_none());
     assert_eq!(decoder.last_event_id(), b"");

@@ -62,14 +62,18 @@ fn table<const CHOICES: usize, const CALLS: usize>() {
         for cut in (0..=stream.len()).step_by(thin()) {
             let counted = counted::<CHOICES, CALLS>(&stream, cut);
             let offset = event("").len() as u64;
-            let mut due = vec![];
+            let mut expected = vec![];
             if number > CHOICES {
-                due.push(Error::TooManyChoices { offset });
+                expected.push(Error::TooManyChoices { offset });
             }
             if CHOICES == 0 {
-                due.push(Error::TooManyChoices { offset: (stream.len() - choices(0, 1).len()) as u64 });
+                expected.push(Error::TooManyChoices { offset: (stream.len() - choices(0, 1).len()) as u64 });
             }
-            assert_eq!((counted.limits, &counted.stops), (due.clone(), &due), "{number} choices in {CHOICES}");
+            assert_eq!(
+                (counted.limits, &counted.stops),
+                (expected.clone(), &expected),
+                "{number} choices in {CHOICES}"
+            );
             assert_eq!(counted.contents, number.min(CHOICES) + CHOICES.min(1));
         }
     }
@@ -78,8 +82,12 @@ fn table<const CHOICES: usize, const CALLS: usize>() {
         for cut in (0..=stream.len()).step_by(thin()) {
             let counted = counted::<CHOICES, CALLS>(&stream, cut);
             if CHOICES > 0 {
-                let due = if number > CALLS { vec![Error::TooManyCalls { offset: 0 }] } else { vec![] };
-                assert_eq!((counted.limits, &counted.stops), (due.clone(), &due), "{number} calls in {CALLS}");
+                let expected = if number > CALLS { vec![Error::TooManyCalls { offset: 0 }] } else { vec![] };
+                assert_eq!(
+                    (counted.limits, &counted.stops),
+                    (expected.clone(), &expected),
+                    "{number} calls in {CALLS}"
+                );
                 assert_eq!((counted.opened, counted.contents), (number.min(CALLS), 1));
             }
         }

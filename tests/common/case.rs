@@ -85,7 +85,7 @@ pub fn parse(row: &str, text: &str) -> Result<Vec<Case>, String> {
             });
             continue;
         }
-        let case = cases.last_mut().ok_or_else(|| fault("`case` is due"))?;
+        let case = cases.last_mut().ok_or_else(|| fault("`case` is expected"))?;
         match word {
             "option" => {
                 for option in rest.split(' ') {
