@@ -114,8 +114,8 @@ pub(super) fn end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
     Ok(at)
 }
 
-/// How long the number is that begins at `at`, if it is less than eight digits and another byte behind them: most are. 0: it may
-/// be another.
+/// Returns the length of the number at `at` if it consists of fewer than eight digits and another byte follows, as is
+/// usual. Returns 0 for any other: then use [`end`].
 #[inline(always)]
 pub(super) fn short_len(bytes: &[u8], at: usize) -> usize {
     let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) else { return 0 };
@@ -123,7 +123,7 @@ pub(super) fn short_len(bytes: &[u8], at: usize) -> usize {
     let word = u64::from_le_bytes(*eight);
     let others = no_digits(word);
     let len = others.trailing_zeros() >> 3;
-    // The byte behind the digits; the first if there are eight.
+    // The byte after the digits, or the first byte if there are eight digits.
     let behind = word.wrapping_shr(8 * len) as u8;
     let goes_on = matches!(behind, b'.' | b'e' | b'E') || word as u8 == b'0' && len > 1;
     if others == 0 || goes_on {

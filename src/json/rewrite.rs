@@ -53,11 +53,11 @@ pub(crate) fn rewrite(raw: &[u8], mut put: impl FnMut(&[u8])) {
     Rewrite { raw, at: 0, levels: Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0 }, put }.run();
 }
 
-/// The element of `array` behind offset `at` of its bytes, and whether [`rewrite`] would give it as it came. `at` is 0 at
-/// first, then where the element before ended. `None`: no other element can be read over.
+/// Returns the element of `array` after offset `at`, and whether [`rewrite`] would leave it unchanged. `at` is 0 at
+/// first, then the end of the previous element. Returns `None` if no further element can be skipped.
 pub(crate) fn element_at<'a>(array: Value<'a>, at: &mut usize) -> Option<(&'a [u8], bool)> {
     let raw = array.raw();
-    // The strict check finds where an element ends, as a cursor does: one of the two is enough.
+    // The strict check finds the end of an element, as a cursor does, so one of the two is enough.
     let due = if *at == 0 { b'[' } else { b',' };
     let (before, byte) = significant(raw, *at);
     if byte == Some(due) {
@@ -311,7 +311,7 @@ mod tests {
         }
     }
 
-    /// Each element is what a cursor reads, and is said to be strict only if writing it anew would leave it as it is.
+    /// Each element is the one that a cursor reads, and is strict only if `rewrite` leaves it unchanged.
     #[test]
     fn elements_are_those_of_a_cursor() {
         let mut state = 7u64;

@@ -32,7 +32,7 @@ pub fn validate(bytes: &[u8], max_depth: u32) -> Result<(), JsonError> {
     }
 }
 
-/// One past the value that begins at `at` with `first`, if [`validate`] accepts it.
+/// Returns the offset one past the value at `at`, whose first byte is `first`, if [`validate`] accepts it.
 pub(super) fn value_end(bytes: &[u8], at: usize, first: Option<u8>, max_depth: u32) -> Result<usize, JsonError> {
     let mut levels = Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0, max: max_depth.min(MAX_DEPTH) };
     let (mut at, mut next) = (at, first);

@@ -442,7 +442,7 @@ fn faults_of_the_cursor() {
     assert_eq!(elements(b"[1,]"), fault(UnexpectedByte, 3));
     assert_eq!(elements(b"[1 2]"), fault(UnexpectedByte, 3));
     assert_eq!(elements(b"[1}"), fault(UnexpectedByte, 2));
-    assert_eq!(elements(b"[[}]"), None, "brackets are not member_name apart where nothing is entered");
+    assert_eq!(elements(b"[[}]"), None, "brackets are not distinguished where nothing is entered");
     assert_eq!(elements(b"[1,"), fault(UnexpectedEnd, 3));
 
     // The cursor checks that a value can begin here before it reads one.

@@ -199,7 +199,7 @@ impl<'a> Text<'a> {
         Copied { written, complete: reader.is_done(), quirks: reader.quirks() }
     }
 
-    /// Copies what decodes to itself without a quirk, if all of it fits.
+    /// Copies a text that decodes to itself without a quirk. Returns `None` if it does not, or does not fit.
     #[inline]
     pub(crate) fn copy_plain(&self, buffer: &mut [u8]) -> Option<usize> {
         let len = self.raw.len();

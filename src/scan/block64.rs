@@ -58,7 +58,7 @@ pub(crate) trait Kernel {
     type Wide: Block<64>;
     /// Whether the UTF-8 check by masks is faster on this target than core's.
     const MASKED_UTF8: bool;
-    /// Whether a look at 16 bytes is a few instructions, so few that a short way that is common may have its own.
+    /// Whether a look at 16 bytes takes so few instructions that common fast paths may inline it.
     const IS_BRIEF: bool;
 
     /// See [`begins_with`](super::native::begins_with).

@@ -65,36 +65,37 @@ pub(super) fn measure_with<K: Kernel>(raw: &[u8]) -> Progress {
     decode::<K>(raw, Out { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, is_kept: false })
 }
 
-/// Where decoded bytes go.
+/// Destination of decoded bytes.
 struct Out<'b> {
     room: &'b mut [MaybeUninit<u8>],
-    /// How many bytes went there.
+    /// The number of bytes decoded so far.
     len: usize,
-    /// They are kept: the first `len` bytes of the room are written. Otherwise they are counted, and each page is the same.
+    /// Whether the bytes are stored: then the first `len` bytes of `room` are initialised. Otherwise they are only
+    /// counted, and every page is the same memory.
     is_kept: bool,
 }
 
 impl Out<'_> {
-    /// The next `N` bytes of the room, if there are as many. They may be written ahead, in any order: what is past the end
-    /// in the end counts for nothing.
+    /// Returns the next `N` bytes of the destination, or `None` if there are fewer. They may be written ahead and in any
+    /// order; those after the final end are ignored.
     #[inline(always)]
     fn page<const N: usize>(&mut self) -> Option<&mut [MaybeUninit<u8>; N]> {
         self.room.get_mut(if self.is_kept { self.len } else { 0 }..)?.first_chunk_mut()
     }
 
-    /// Takes in the first `len` bytes of the page, which are written.
+    /// Commits the first `len` bytes of the page, which must be written.
     #[inline(always)]
     fn pass(&mut self, len: usize) {
         self.len = self.len.wrapping_add(len);
     }
 
-    /// Takes `len` bytes off the end.
+    /// Removes `len` bytes from the end.
     #[inline(always)]
     fn back(&mut self, len: usize) {
         self.len = self.len.wrapping_sub(len);
     }
 
-    /// Puts bytes, 64 at most, if there is room.
+    /// Appends at most 64 bytes. Returns `false` if they do not fit.
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) -> bool {
         if self.is_kept {
@@ -107,7 +108,7 @@ impl Out<'_> {
     }
 }
 
-/// Writes bytes to offset `at` of a page.
+/// Writes `bytes` at offset `at` of a page.
 #[inline(always)]
 fn put<const SIZE: usize, const N: usize>(page: &mut [MaybeUninit<u8>; SIZE], at: usize, bytes: &[u8; N]) {
     if let Some(to) = page.get_mut(at..).and_then(|page| page.first_chunk_mut::<N>()) {

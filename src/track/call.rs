@@ -10,7 +10,7 @@ pub(crate) struct Hash(u64);
 impl Hash {
     pub(crate) const EMPTY: Hash = Hash(0xcbf2_9ce4_8422_2325);
 
-    /// Of `{}`.
+    /// The hash of `{}`.
     const NO_ARGUMENTS: Hash = Hash(0x08f4_4b07_b590_1a25);
 
     fn byte(&mut self, byte: u8) {
@@ -261,7 +261,7 @@ impl Call {
     }
 }
 
-/// Whether arguments begin as an object does.
+/// Whether arguments begin like an object, after whitespace.
 fn begins_object(text: Text<'_>) -> bool {
     let mut first = None;
     each_byte(text, |byte| first = first.or((!byte.is_ascii_whitespace()).then_some(byte)));
