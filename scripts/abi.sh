@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The binary interface is the one that capi/abi has on record: functions, types, layouts, numbers of constants.
+# Compares the binary interface with the record in capi/abi: functions, types, layouts, numbers of constants.
 #   abi.sh          compare
-#   abi.sh --write  put the header's interface on record (make abi-write)
+#   abi.sh --write  records the header's interface (make abi-write)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 have abidiff || packages abigail-tools
@@ -12,7 +12,7 @@ record=capi/abi/deltawire-${VERSION%.*}.abi
 out=$TARGET/capi/abi
 mkdir -p "$out"
 
-# dump HEADER FILE: the interface of this header.
+# dump HEADER FILE: writes the interface of this header.
 dump() {
   local work=$2.work
   rm -rf "$work"
@@ -22,7 +22,7 @@ dump() {
     /^[a-z]/ || open { sub(/ *\/\/.*/, ""); line = open ? line " " $0 : $0; open = 1 }
     open && /;$/ { sub(/;$/, "", line); gsub(/  +/, " ", line); print "FUNCTION(" line ")"; open = 0 }' "$1" >"$work/functions.def"
   grep -oE '^#define DELTAWIRE_[A-Z0-9_]+ +-?[0-9]+u?$' "$1" | sed -E 's/^#define ([A-Z0-9_]+).*/CONSTANT(\1)/' >"$work/constants.def"
-  # Every declared function must have been seen, or the record says less than it seems to.
+  # Every declared function must occur, or the record is incomplete.
   sed -n 's/^FUNCTION(.*\b\(deltawire_[a-z0-9_]*\)(.*/\1/p' "$work/functions.def" | sort | diff capi/exports.txt - ||
     fail "not every function was found in $1"
   mkdir "$work/include"
@@ -30,7 +30,7 @@ dump() {
   gcc -std=c11 -g -gdwarf-4 -fno-eliminate-unused-debug-types -fPIC -shared -Wno-unused-parameter -Wno-return-type \
     -I"$work/include" -I"$work" ffi-tests/abi/abi.c -o "$work/abi.so"
   abidw --no-comp-dir-path --no-corpus-path --no-show-locs --no-architecture --type-id-style hash "$work/abi.so" >"$2"
-  # Its own lines: which compiler it was, and the name of the source.
+  # Drop lines that depend on the compiler and on the name of the source.
   sed -i -E "s/ path='[^']*'//; s/ comp-dir-path='[^']*'//; s/ (version|producer)='GNU [^']*'//" "$2"
 }
 
@@ -44,7 +44,7 @@ fi
 
 [ -e "$record" ] || fail "there is no $record (make abi-write)"
 dump include/deltawire.h "$out/now.abi"
-# The controls first. control NAME SED WORD: a header that was changed so is noticed, and the report names it.
+# Controls first. control NAME SED WORD: a header changed by SED must be detected, and the report must contain WORD.
 control() {
   sed -E "$2" include/deltawire.h >"$out/$1.h"
   cmp -s include/deltawire.h "$out/$1.h" && fail "the control $1 changes nothing"

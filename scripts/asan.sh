@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# The tests of src/scan, where all `unsafe` of the library stands, under AddressSanitizer; all tests in `make test-full`. A read
-# past the end of a vector, built and run in the same way, must be found.
+# Runs the tests of src/scan, which has all `unsafe` of the library, under AddressSanitizer; in `make test-full` all
+# tests. A control that reads past the end of a vector, built and run in the same way, must be detected.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "set up for Linux on x86-64 only, so far"
 need_crates
 export DELTAWIRE_THIN=${DELTAWIRE_THIN:-13}
 export CARGO_TARGET_DIR=$TARGET/asan ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
-# The flag is unstable: so this Rust is told to take it. Without a target that is named, build scripts would get it too.
+# The flag is unstable, so allow it for this Rust. The target must be named, or build scripts would get the flag too.
 export RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address
-# The sanitizer is what is slow, and what is compiled is much: little of it is to be optimised.
+# The sanitizer takes most of the time, and much is compiled, so optimise little.
 export CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=line-tables-only
 target=x86_64-unknown-linux-gnu
 mkdir -p "$CARGO_TARGET_DIR"
 
-# Control: what must die.
+# Control: these must be detected.
 control=$CARGO_TARGET_DIR/control
 cat >"$control.rs" <<'R'
 #[test]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bench.sh [ARGUMENT...]: all contenders in turn, in one run; what it measures goes to docs/benchmarks.md and the pictures
-# beside it. With arguments (see benches/src/runner/main.rs) it prints tables instead: bench.sh --input content --slice 16384.
-# Contenders whose tools are missing are left out, and said.
+# bench.sh [ARGUMENT...]: runs all contenders in turn and writes the results to docs/benchmarks.md and the pictures
+# beside it. With arguments (see benches/src/runner/main.rs) prints tables instead: bench.sh --input content --slice
+# 16384. Contenders whose tools are missing are skipped and reported.
 . "$(dirname "$0")/lib.sh"
 need_crates
 out=$TARGET/bench
@@ -22,7 +22,7 @@ else
 fi
 cargo build --quiet --locked --release -p deltawire-benches
 
-# The library without its vector kernels: a copy that takes the way of a machine that has none.
+# The library without its vector kernels: a copy that behaves as on a machine without them.
 rm -rf "$out/portable"
 mkdir -p "$out/portable"
 cp -r Cargo.toml Cargo.lock README.md src benches cli "$out/portable/"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bench_ffi.sh [SHAPE [BYTES [ROUNDS]]]: what an event costs through each language's interface, on one stream, in one run.
-# The work is the same for all: the content of choice 0, unescaped, appended to a buffer. Prints a table for
-# docs/benchmarks.md. Rows whose tools or files are missing are left out, and said.
+# bench_ffi.sh [SHAPE [BYTES [ROUNDS]]]: measures the cost of an event through each language's interface, on one stream.
+# The task is the same for all: append the unescaped content of choice 0 to a buffer. Prints a table for
+# docs/benchmarks.md. Rows whose tools or files are missing are skipped and reported.
 . "$(dirname "$0")/lib.sh"
 shape=${1:-content} bytes=${2:-4000000} rounds=${3:-9} slices=16384,1448,128
 have gcc || skip "gcc is missing"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # Builds the C library into "$TARGET/capi": libdeltawire.a, the shared library with its links, and include/.
-# Says nothing where nothing is wrong, and does nothing where nothing changed.
+# Prints nothing if all is well, and does nothing if nothing changed.
 #   capi.sh            build and check
-#   capi.sh --exports  write capi/exports.txt anew, from the header
+#   capi.sh --exports  writes capi/exports.txt from the header
 #
-# What cargo makes is an archive of some hundred members, with Rust's runtime among them. Here the exports and what they
-# reach are linked into one relocatable object, and all names but the exports become local: two libraries made with
-# Rust can then be in one program.
+# cargo makes an archive of a few hundred members, including Rust's runtime. This script links the exports and what they
+# reach into one relocatable object and makes all other names local, so that a program may contain two libraries made
+# with Rust.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 
-# The functions that the header declares.
+# Lists the functions that the header declares.
 declared() {
   grep -E '^[a-z]' include/deltawire.h | grep -v '^typedef' | grep -oE '\bdeltawire_[a-z0-9_]+\(' | tr -d '(' | sort
 }
@@ -29,7 +29,7 @@ exec 9>"$out/lock"
 flock 9
 
 declared | diff capi/exports.txt - >&2 || fail "capi/exports.txt is not what the header declares (scripts/capi.sh --exports)"
-# As a staticlib alone: beside an rlib cargo would leave out the optimisation across crates.
+# Built as staticlib only: with an rlib beside it, cargo would omit the optimisation across crates.
 cargo rustc --quiet --locked --release --manifest-path capi/Cargo.toml --lib --crate-type staticlib
 rust=$CARGO_TARGET_DIR/release/libdeltawire_capi.a
 for header in "$out"/include/*; do
@@ -48,13 +48,13 @@ mkdir "$work"
 mapfile -t exports <capi/exports.txt
 
 ld -r --gc-sections "${exports[@]/#/--undefined=}" "$rust" -o "$work/partial.o"
-# Rust's bitcode goes first: nm gives it to whichever LLVM is installed, and one that is older finds no symbols.
+# Remove Rust's bitcode first: nm passes it to the installed LLVM, and an older one finds no symbols.
 objcopy --remove-section=.llvmbc --remove-section=.llvmcmd --remove-section=.comment \
   --keep-global-symbols=capi/exports.txt "$work/partial.o" "$work/deltawire.o"
 strip --strip-unneeded "$work/deltawire.o"
 ar rcsD "$work/libdeltawire.a" "$work/deltawire.o"
 
-# Who panics: the functions that refer to core's panics, if they can be reached.
+# Lists the functions that refer to core's panics, if any are reachable.
 panics() {
   objdump -drC --no-show-raw-insn "$work/partial.o" | awk '
     /^[0-9a-f]+ <.*>:$/ { from = $0; sub(/^[^<]*</, "", from); sub(/>:$/, "", from) }
@@ -62,7 +62,7 @@ panics() {
       sub(/.* R_[A-Z0-9_]+\t/, ""); sub(/[-+]0x[0-9a-f]+$/, ""); print from " refers to " $0 }' | sort -u
 }
 
-# check FILE [-D]: it defines the exports and nothing else for others to see, and lacks no more than is allowed.
+# check FILE [-D]: the file must define exactly the exports, and need nothing beyond the allowed symbols.
 check() {
   nm "${@:2}" --defined-only --extern-only -j "$1" | sed '/:$/d; /^$/d' | sort >"$work/exports.txt"
   diff capi/exports.txt "$work/exports.txt" >&2 || fail "${1##*/} exports something else than capi/exports.txt says"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# count.sh [--update]: how many instructions an event takes, in fixed scenarios, by callgrind. They may differ from
-# benches/instructions.txt by no more than 3 %, up or down; --update writes the table anew. A library that was made
-# slower on purpose must be caught. And the work is linear: an event twice as long takes twice as many.
+# count.sh [--update]: counts the instructions of an event in fixed scenarios, with callgrind. They must be within 3 %
+# of benches/instructions.txt, up or down; --update regenerates the table. A library made slower on purpose must be
+# detected. The work must be linear: an event twice as long takes twice as many instructions.
 . "$(dirname "$0")/lib.sh"
 table=benches/instructions.txt
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "the table is of x86-64 under Linux"
@@ -10,7 +10,7 @@ have valgrind || skip "valgrind is missing"
 need_crates
 need_capi
 grep -qw avx2 /proc/cpuinfo || skip "memchr takes another way on a processor without AVX2"
-# What the numbers hang on beside the library itself.
+# Versions, besides the library itself, that the numbers depend on.
 compiler=$(rustc -V) memchr=$(grep -A1 '^name = "memchr"$' Cargo.lock | sed -n 's/^version = "\(.*\)"$/\1/p')
 if [ "${1:-}" != --update ]; then
   [ -e $table ] || fail "$table is missing (count.sh --update)"
@@ -22,7 +22,7 @@ fi
 out=$TARGET/count
 mkdir -p "$out"
 
-# build FOLDER TARGET: the program that reads a scenario, of the sources in a folder.
+# build FOLDER TARGET: builds the program that reads a scenario, from the sources in FOLDER.
 build() {
   (cd "$1" && DELTAWIRE_BENCH_CAPI=$TARGET/capi DELTAWIRE_BENCH_SIMDJSON=0 CARGO_TARGET_DIR=$2 nice cargo build --quiet --locked --release \
     -p deltawire-benches --no-default-features --bin deltawire-benches-count)
@@ -30,7 +30,7 @@ build() {
 build . "$out/build"
 count=$out/build/release/deltawire-benches-count
 
-# instructions PROGRAM SCENARIO...: `EVENTS INSTRUCTIONS`.
+# instructions PROGRAM SCENARIO...: prints `EVENTS INSTRUCTIONS`.
 instructions() {
   local events log
   log=$(mktemp "$out/log.XXXXXX")
@@ -39,14 +39,14 @@ instructions() {
   echo "$events $(sed -n 's/^.*Collected : \([0-9]*\)$/\1/p' "$log")"
   rm -f "$log"
 }
-# each PROGRAM SCENARIO: instructions an event.
+# each PROGRAM SCENARIO: prints the instructions of one event.
 each() {
   local events all
   read -r events all < <(instructions "$@")
   [ "${all:-0}" -gt 0 ] && [ "$events" -gt 0 ] || fail "callgrind counted nothing for $2"
   echo $(((all + events / 2) / events))
 }
-# off GOT DUE: by how many hundredths of a percent it differs.
+# off GOT DUE: prints the difference in hundredths of a percent.
 off() { echo $((($1 - $2) * 10000 / $2)); }
 
 mapfile -t scenarios < <("$count" list)
@@ -85,7 +85,7 @@ done < <(grep -v '^#' "$new")
 [ $wrong = 0 ] || fail "the table does not hold"
 pass count-table
 
-# Control: a copy of the library that does a little more for every event.
+# Control: a copy of the library that does slightly more work for each event.
 rm -rf "$out/slow"
 mkdir -p "$out/slow"
 cp -r Cargo.toml Cargo.lock README.md src benches cli "$out/slow/"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# coverage.sh: which lines of src/ the library's tests run (tests left out), for each floor and in all. No check: what is
-# not run is listed in "$TARGET/coverage/uncovered.txt", with the line; the figures are in docs/testing.md.
+# Prints which lines of src/ (without tests) the library's tests run, by floor and in total. Not a check.
+# "$TARGET/coverage/uncovered.txt" lists the lines that do not run; docs/testing.md has the figures.
 . "$(dirname "$0")/lib.sh"
 need_crates
 have python3 || skip "python3 is missing"
-# The profile's format is that of the compiler's LLVM: the tools are to be of the same.
+# The profile has the format of the compiler's LLVM, so use tools of the same version.
 major=$(rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
 tools() { have "llvm-cov-$major" && have "llvm-profdata-$major"; }
 tools || packages "llvm-$major"
@@ -14,8 +14,8 @@ out=$TARGET/coverage
 mkdir -p "$out"
 rm -rf "$out/raw"
 export CARGO_TARGET_DIR=$out/build LLVM_PROFILE_FILE=$out/raw/%p-%m.profraw DELTAWIRE_THIN=${DELTAWIRE_THIN:-13}
-# Counters in all that is built would cost time and say nothing: this is a flag for the library and its tests alone, which
-# are what is built for a named target.
+# Only the library and its tests need counters; elsewhere they would cost time. Those are the crates built for a named
+# target.
 export RUSTFLAGS="-Cinstrument-coverage"
 host=$(rustc -vV | sed -n 's/^host: //p')
 tests=(cargo test --locked -p deltawire --all-features --lib --tests --target "$host")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The library without features needs `core` and nothing else: it builds where there is no alloc crate at all,
-# for a microcontroller, with the sources of the standard library that Debian packages.
+# The library without features needs only `core`: it must build for a microcontroller, without an alloc crate, with the
+# sources of the standard library packaged by Debian.
 . "$(dirname "$0")/lib.sh"
 need_crates
-# It is only built.
+# It is built but not run.
 export CARGO_TARGET_DIR=$TARGET/cross CARGO_PROFILE_DEV_OPT_LEVEL=0
 
 cargo build --locked -p deltawire --no-default-features
@@ -15,7 +15,7 @@ pass no-features-host
 
 need_debian_rust
 debian_cargo() { "${DEBIAN_CARGO[@]}" "$@" --locked; }
-# WebAssembly is built, and run, by scripts/wasm.sh.
+# scripts/wasm.sh builds and runs WebAssembly.
 targets=(thumbv7em-none-eabi)
 for target in "${targets[@]}"; do
   debian_cargo fetch --quiet -Zbuild-std=core,alloc --target "$target" ||
@@ -24,7 +24,7 @@ for target in "${targets[@]}"; do
   pass "core-only-$target"
 done
 
-# The same with the feature that does need alloc must fail, or the check above shows nothing.
+# Control: with the feature that needs alloc the build must fail.
 target=${targets[0]}
 if out=$(debian_cargo build -Zbuild-std=core --target "$target" -p deltawire --features alloc 2>&1); then
   fail "feature alloc was built without the alloc crate"
@@ -33,8 +33,8 @@ grep -q "find crate for .alloc." <<<"$out" || fail "the control failed for anoth
 debian_cargo build -Zbuild-std=core,alloc --target "$target" -p deltawire --features alloc
 pass "alloc-$target"
 
-# The C interface where pointers have 32 bits, and uint64_t is aligned to 8 or (i686) to 4: capi/src/layout.rs asserts there
-# what ffi-tests/layout/layout.c does.
+# The C interface with 32-bit pointers, and uint64_t aligned to 8 or (i686) to 4: there capi/src/layout.rs asserts what
+# ffi-tests/layout/layout.c asserts here.
 for target in "${targets[@]}" i686-unknown-linux-gnu; do
   debian_cargo fetch --quiet -Zbuild-std=core --target "$target" --manifest-path capi/Cargo.toml ||
     skip "the crates of the standard library are neither cached nor to be fetched"
@@ -42,7 +42,7 @@ for target in "${targets[@]}" i686-unknown-linux-gnu; do
   pass "capi-$target"
 done
 
-# The kernels that this machine does not compile: NEON and simd128. scripts/emulate.sh and scripts/wasm.sh run them.
+# The kernels for other machines: NEON and simd128. scripts/emulate.sh and scripts/wasm.sh run them.
 [ "$(full 1 0)" = 1 ] || exit 0
 debian_clippy() { [ -x /usr/bin/cargo-clippy ] && [ -x /usr/bin/clippy-driver ]; }
 debian_clippy || packages "$DEBIAN_CLIPPY_PACKAGE"
@@ -52,7 +52,7 @@ for target in aarch64-unknown-linux-gnu wasm32-unknown-unknown; do
   [ "${target%%-*}" != wasm32 ] || flags=-Ctarget-feature=+simd128
   "${DEBIAN_CARGO[@]}" fetch --quiet --locked -Zbuild-std=core,alloc --target "$target" ||
     skip "the crates of the standard library are neither cached nor to be fetched"
-  # Cargo looks for its commands by PATH. Where a usize has 32 bits, a bound of 2^32 - 1 is no bound: that is meant.
+  # Cargo finds its subcommands by PATH. On 32 bits, comparing a usize with 2^32 - 1 has no effect; that is intended.
   PATH=/usr/bin:$PATH RUSTFLAGS=$flags "${DEBIAN_CARGO[@]}" clippy --locked -Zbuild-std=core,alloc --target "$target" \
     -p deltawire --all-features -- -D warnings -A clippy::unnecessary_min_or_max
   pass "clippy-$target"

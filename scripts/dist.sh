@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# An archive for people without Rust, in "$TARGET/dist": what `make install` installs, the Go package, a README.
-# Made twice from the same commit and with the same tools it is the same, byte by byte.
+# Makes an archive for people without Rust, in "$TARGET/dist": the files of `make install`, the Go package, a README.
+# The same commit and the same tools make the same archive, byte for byte.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 for tool in gcc tar gzip; do have "$tool" || fail "$tool is missing"; done
@@ -19,7 +19,7 @@ sed "s|@VERSION@|$VERSION|g; s|@SERIES@|${VERSION%.*}|g; s|@SONAME@|$SONAME|g; s
   s|@MACHINE@|$machine|g" capi/pkg/README.md >"$dir/README.md"
 if [ -e bindings/go/go.mod ]; then
   mkdir "$dir/go"
-  # Without the tests, which need the rest of the project, and what other machines' builds may have left there.
+  # Without the tests, which need the rest of the project, and without leftovers of builds for other machines.
   tar -C bindings/go --exclude=./lib --exclude='*_test.go' -cf - . | tar -C "$dir/go" -xf -
   cp LICENSE-MIT LICENSE-APACHE "$dir/go"
   go_lib "$dir/go"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# emulate.sh [TARGET...]: the library's tests on other processors: 64-bit Arm (NEON) and s390x (big-endian) under QEMU. On each
-# the same tests must pass as there are on this machine. `make test-full` takes the integration tests too, and 32-bit x86,
-# which runs here as it is.
+# emulate.sh [TARGET...]: runs the library's tests on other processors: 64-bit Arm (NEON) and s390x (big-endian) under
+# QEMU. The same tests must pass there as here. `make test-full` adds the integration tests, and 32-bit x86, which runs
+# natively.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "it compares with x86-64"
 need_crates
@@ -9,15 +9,16 @@ logs=$TARGET/emulate/logs
 mkdir -p "$logs"
 targets=("$@")
 [ $# -gt 0 ] || read -ra targets <<<"aarch64-unknown-linux-gnu s390x-unknown-linux-gnu $(full i686-unknown-linux-gnu '')"
-# An emulated processor is thirty times slower. 13 has no divisor in common with lengths of blocks and words.
+# An emulated processor is thirty times slower. 13 has no common divisor with lengths of blocks and words.
 export DELTAWIRE_THIN=$(full 53 997) DELTAWIRE_EMULATED=$(full 1 13)
 read -ra kinds <<<"$(full '--lib --tests' --lib)"
-# Left out is what counts looks at bytes, or compares two ways that are as long on every processor; and the floors of JSON and
-# messages, and every cut of streams, which have no code of their own for a processor: what they call in src/scan is tested here.
+# Skips tests that count reads or compare two paths that do not depend on the processor, the floors of JSON and
+# messages, and the tests of every cut: they have no processor-specific code of their own, and what they call in
+# src/scan is tested here.
 skipped='--skip linear_tests --skip flood_tests --skip quick_tests --skip small_worlds --skip json:: --skip message:: --skip stream::tests --skip in_vain'
 read -ra chosen <<<"$(full '' "$skipped")"
 
-# names: `FILE TEST` of the tests that a log shows to have passed, or a list to be there.
+# names: reads a log, or a list of tests, and prints `FILE TEST` for each test that passed or is listed.
 names() {
   awk '/^     Running / { sub(/ \([^ ]*\)$/, ""); file = $NF } /^test .* \.\.\. ok$/ { print file, $2 } /: test$/ { print file, substr($1, 1, length($1) - 1) }' | sort
 }
@@ -28,7 +29,7 @@ due=$(wc -l <"$logs/here.txt")
 need_debian_rust
 export CARGO_TARGET_DIR=$TARGET/emulate CARGO_PROFILE_DEV_OPT_LEVEL=0
 std=(-Zbuild-std=std,test,panic_unwind)
-# The standard library takes longer to optimise than to run.
+# Optimising the standard library takes longer than running it.
 tests=(--locked -p deltawire --all-features "${kinds[@]}" "${std[@]}" --config profile.dev.package.deltawire.opt-level=1)
 able=()
 for target in "${targets[@]}"; do
@@ -38,7 +39,7 @@ for target in "${targets[@]}"; do
   case $arch in
     aarch64) runner="qemu-aarch64 -L $root" packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross) ;;
     s390x) runner="qemu-s390x -L $root" packages+=(gcc-s390x-linux-gnu libc6-dev-s390x-cross) ;;
-    # The processor runs it; only the libraries lie elsewhere.
+    # The processor runs it natively; only the libraries are elsewhere.
     i686) runner="$root/lib/ld-linux.so.2 --library-path $root/lib" packages=(gcc-i686-linux-gnu libc6-dev-i386-cross) ;;
     *) fail "unknown target $target" ;;
   esac
@@ -47,7 +48,7 @@ for target in "${targets[@]}"; do
     echo "SKIP $STEP-$arch: the packages ${packages[*]} are missing (apt-get install, as root)"
     continue
   fi
-  # Cargo's names for what links and what runs the programs of a target.
+  # Cargo's variables for the linker and the runner of a target.
   name=${target//-/_}
   export "CARGO_TARGET_${name^^}_LINKER=$cc" "CARGO_TARGET_${name^^}_RUNNER=$runner"
   "${DEBIAN_CARGO[@]}" fetch --quiet --locked "${std[@]}" --target "$target" ||

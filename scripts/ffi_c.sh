@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The C interface, used from C99 by its header alone: cases, streams, messages, values; with AddressSanitizer (the library
-# too) and with valgrind. Prints how many runs there were.
+# Uses the C interface from C99 by its header alone: cases, streams, messages, values; with AddressSanitizer (also in
+# the library) and with valgrind. Prints the number of runs.
 . "$(dirname "$0")/lib.sh"
 for tool in gcc python3; do have "$tool" || skip "$tool is missing"; done
 need_crates --manifest-path capi/Cargo.toml
@@ -31,7 +31,7 @@ build() {
   done
 }
 
-# The streams, and their logs and messages as the Rust library has them.
+# The streams, and their logs and messages from the Rust library.
 samples=(samples/*.sse samples/body.json samples/error-body.json)
 streams=()
 [ -z "${DELTAWIRE_CORPUS:-}" ] || streams=("$DELTAWIRE_CORPUS"/streams/*.sse)
@@ -81,8 +81,8 @@ python3 -B "$src/coverage.py" check "$lib/include/deltawire.h" "$DELTAWIRE_HITS"
 pass ffi-c-coverage
 unset DELTAWIRE_HITS
 
-# With a library that is instrumented too, and whose own assertions and overflow checks are on: what the link proof
-# says cannot be reached ends the program here.
+# With an instrumented library whose assertions and overflow checks are on: code that the link proof shows to be
+# unreachable aborts the program here.
 STEP=ffi-c-asan
 want_clang
 clang_sanitizes || skip "clang and its sanitizers are missing"

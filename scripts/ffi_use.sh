@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The C interface in programs that people would write: libcurl, a gateway, many streams at once, the code of
-# docs/gateway.md. What they say is compared with the command, on the samples and on recorded streams if there are any.
+# The C interface in realistic programs: libcurl, a gateway, many streams at once, the code of docs/gateway.md. Compares
+# their output with the command's, on the samples and on recorded streams if there are any.
 . "$(dirname "$0")/lib.sh"
 have gcc || skip "gcc is missing"
 have python3 || skip "python3 is missing"
@@ -21,7 +21,7 @@ if [ -n "${DELTAWIRE_CORPUS:-}" ]; then
 else
   echo "SKIP $STEP-corpus: no corpus (DELTAWIRE_CORPUS is not set, ../shared/corpus is not there)"
 fi
-# A second build that notices wrong use of memory, where the compiler can make one.
+# A second build with memory checks, where the compiler supports them.
 sane=('-fsanitize=address,undefined' -fno-sanitize-recover=all)
 sane_cc() { "${cc[@]}" "${sane[@]}" "$@"; }
 echo 'int main(void) { return 0; }' >"$out/empty.c"
@@ -41,7 +41,7 @@ cmp "$out/many.txt" "$out/many-sane.txt"
 pass ffi-many
 
 python3 -B scripts/fences.py docs/gateway.md c >"$out/gateway_md.c"
-# As it stands, as somebody who copies it would compile it.
+# Compiled unchanged, as a user who copies it would.
 "${cc[@]}" -D_POSIX_C_SOURCE=200809L -Wno-unused-function -c "$out/gateway_md.c" -o "$out/gateway_md.o"
 sane_cc -DDOCS="\"$out/gateway_md.c\"" "$use/docs_main.c" "$lib" -o "$out/docs"
 "$out/docs" samples/*.sse

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Fuzzes each target for a bounded time, and fails on any finding.
 #   fuzz.sh [SECONDS [TARGET...]]   5 seconds each, all targets; 0 seconds: the seeds and what was found before, once
-# What an earlier run has learnt is kept in "$TARGET/fuzz/corpus", an input that fails in "$TARGET/fuzz/artifacts".
+# Keeps what earlier runs learnt in "$TARGET/fuzz/corpus", and failing inputs in "$TARGET/fuzz/artifacts".
 . "$(dirname "$0")/lib.sh"
 seconds=${1:-$(full 60 5)}
-# A check that is run at each change is to say the same of the same: without arguments it draws the same numbers each time.
+# A check that runs on each change must be reproducible: without arguments it uses the same random numbers each time.
 seed=$(($# == 0))
 [[ $seconds =~ ^[0-9]+$ ]] || fail "fuzz.sh [SECONDS [TARGET...]]"
 shift $(($# > 0))
@@ -25,12 +25,12 @@ out=$TARGET/fuzz
 mkdir -p "$out"
 log=$out/build.log
 host=$(rustc -vV | sed -n 's/^host: //p')
-# What cargo-fuzz would say, but that comparisons are not traced: that takes half of the time, and the dictionary and the
-# generators know the words. The flags are unstable: so this Rust is told to take them.
+# The flags of cargo-fuzz, but without tracing comparisons, which takes half of the time; the dictionary and the
+# generators know the words. The flags are unstable, so allow them for this Rust.
 export RUSTC_BOOTSTRAP=1 RUSTFLAGS='--cfg=fuzzing -Zsanitizer=address -Cpasses=sancov-module
   -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
   -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-simplifycfg-branch-fold-threshold=0'
-# For some seconds it is the build that takes long.
+# In short runs the build takes most of the time.
 [ "$seconds" -gt 60 ] || export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_DEBUG=false
 began=$SECONDS
 CARGO_TARGET_DIR=$out cargo build --release --locked --manifest-path fuzz/Cargo.toml --target "$host" "${targets[@]/#/--bin=}" >"$log" 2>&1 || {
@@ -39,21 +39,21 @@ CARGO_TARGET_DIR=$out cargo build --release --locked --manifest-path fuzz/Cargo.
 }
 echo "NOTE built in $((SECONDS - began)) s"
 
-# fuzz NAME: runs it. Its log is "$out/NAME.log", its status "$out/NAME.status".
+# fuzz NAME: runs the target. Writes "$out/NAME.log" and "$out/NAME.status".
 fuzz() {
   local name=$1 corpus=$out/corpus/$1 artifacts=$out/artifacts/$1 bound=("-max_total_time=$seconds") status=0
   mkdir -p "$corpus" "$artifacts"
-  # What failed before is tried again with the seeds.
+  # Try earlier failures again, with the seeds.
   [ "$seconds" -gt 0 ] || bound=(-runs=0 "$artifacts")
-  # An input takes milliseconds; a minute of one is a finding on any machine. Executions count: weighing inputs by their
-  # rarest features (entropic) takes two thirds of the time, stack frames that outlive their call a third of the rest, and the
-  # latter are looked for by the steps asan and ffi_c.
+  # An input takes milliseconds, so a minute for one is a finding on any machine. To have more executions, omit weighing
+  # inputs by their rarest features (entropic), which takes two thirds of the time, and detecting stack use after
+  # return, which takes a third of the rest and which the steps asan and ffi_c do.
   ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0:${ASAN_OPTIONS:-} timeout $((seconds + 300)) "$out/$host/release/$name" "${bound[@]}" \
     "-seed=$seed" -max_len=4096 -timeout=60 -rss_limit_mb=2048 -dict=fuzz/dict -entropic=0 -print_final_stats=1 "-artifact_prefix=$artifacts/" \
     "$corpus" "fuzz/seeds/$name" >"$out/$name.log" 2>&1 || status=$?
   echo $status >"$out/$name.status"
 }
-# As many at a time as there are processors, two at most: what one does says nothing of another.
+# Run as many at a time as there are processors, at most two; targets are independent.
 rm -f "$out"/*.status
 at_once=$(nproc)
 [ "$at_once" -le 2 ] || at_once=2

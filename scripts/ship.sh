@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The C library as its users get it: installed, found by pkg-config and by CMake, linked in every manner, taken away
-# again, and unpacked from its archive.
+# The C library as its users get it: installed, found by pkg-config and by CMake, linked in every way, uninstalled, and
+# unpacked from its archive.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 need_capi
@@ -15,7 +15,7 @@ prefix=$out/prefix
 tests=ffi-tests/ship
 strict=(-Wall -Wextra -pedantic -Werror -O1)
 
-# says PROGRAM: it gives the right text, of a sample with escapes and of one cut inside code points.
+# says PROGRAM: the program must print the right text, for a sample with escapes and for one cut inside code points.
 says() {
   local got
   got=$("$1" <samples/content.sse) || fail "$1 fails on content.sse"
@@ -23,21 +23,21 @@ says() {
   got=$("$1" <samples/multibyte.sse) || fail "$1 fails on multibyte.sse"
   case $got in "漢字とかな 👩‍🚀 漢字 🚀 😀 "*) ;; *) fail "$1 says on multibyte.sse: $got" ;; esac
 }
-# with_cmake NAME OPTIONS...: the programs of the folder, built into "$out/NAME".
+# with_cmake NAME OPTIONS...: builds the programs of the folder in "$out/NAME".
 with_cmake() {
   local build=$out/$1
   if ! { cmake -S "$tests" -B "$build" "${@:2}" && cmake --build "$build"; } >"$build.log" 2>&1; then
     fail "$1: $(cat "$build.log")"
   fi
 }
-# links FILE yes|no: whether it asks for the shared library.
+# links FILE yes|no: checks whether the file needs the shared library.
 links() {
   local found=no
   readelf -d "$1" 2>/dev/null | grep -q "NEEDED.*\[$SONAME\]" && found=yes
   [ $found = "$2" ] || fail "${1##*/}: needs $SONAME: $found"
 }
 
-# What scripts/capi.sh checked of the names is checked; the rest of what a linker could mind:
+# scripts/capi.sh checks the names; these are the other properties that matter to a linker:
 lib=$TARGET/capi/$SHARED
 readelf -d "$lib" | grep -q "SONAME.*\[$SONAME\]" || fail "the soname is not $SONAME"
 needed=$(readelf -d "$lib" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v '^libc\.' || true)
@@ -50,7 +50,7 @@ for file in "$lib" "$TARGET/capi/libdeltawire.a"; do
   if readelf -SW "$file" | grep -qE '\.debug_|\.llvmbc|\.init_array|\.tbss|\.tdata'; then fail "${file##*/}: debug info, bitcode, thread-locals or start-up code"; fi
   if grep -aqE "$HOME/|/rustc/|\.cargo|$PWD" "$file"; then fail "${file##*/} has paths of the machine that made it"; fi
 done
-# No state of its own: nothing that can be written to, but what the loader sets once.
+# No mutable state: nothing writable, except what the loader sets once.
 writable=$(awk '$0 ~ / WA[LMSI]* / && !/ \.(data\.rel\.ro|got|dynamic)/ && !/ 000000 00 +WA/' < <(sed 's/^ *\[ *[0-9]*\]//' "$out/sections.txt"))
 [ -z "$writable" ] || fail "writable sections: $writable"
 pass ship-files
@@ -74,7 +74,7 @@ if have pkg-config; then
   escaped=${prefix// /\\ }
   want="-I$escaped/lib/pkgconfig/../../include -L$escaped/lib/pkgconfig/../../lib -ldeltawire"
   [ "$(line --cflags --libs)" = "$want" ] || fail "pkg-config says: $(line --cflags --libs)"
-  # Static asks for nothing more.
+  # --static adds nothing.
   [ "$(line --static --cflags --libs)" = "$want" ] || fail "pkg-config --static says: $(line --static --cflags --libs)"
   [ "$(line --modversion)" = "$VERSION" ] || fail "pkg-config: version"
   there=$(PKG_CONFIG_PATH=$out/dest/usr/lib/machine/pkgconfig pkg-config --variable=includedir deltawire)
@@ -122,7 +122,7 @@ if have clang; then
   clang -std=c99 "${strict[@]}" -I"$prefix/include" "$tests/text.c" "$archive" -o "$out/clang"
   says "$out/clang"
 fi
-# With --gc-sections only what is used stays.
+# With --gc-sections only used code remains.
 printf '#include <deltawire.h>\nint main(void) { return deltawire_abi() != DELTAWIRE_ABI; }\n' >"$out/little.c"
 gcc -I"$prefix/include" -Wl,--gc-sections "$out/little.c" "$archive" -o "$out/little"
 "$out/little"
@@ -137,7 +137,7 @@ both() { gcc -std=c99 "${strict[@]}" -I"$prefix/include" "$tests/two.c" "$@" "${
 both "$archive" "$out/libother.a" -o "$out/two"
 both "$out/libother.a" "$archive" -o "$out/two-turned"
 for program in two two-turned; do says "$out/$program"; done
-# And each of them whole, used or not: no name is there twice.
+# And each of them whole, used or not: no name occurs twice.
 both -Wl,--whole-archive "$archive" -Wl,--no-whole-archive "$out/libother.a" -o "$out/two-whole"
 says "$out/two-whole"
 pass ship-two-rusts
@@ -154,7 +154,7 @@ if have cmake; then
       for kind in '' _static _shared; do says "$build/deltawire$kind-$language"; done
     done
   done
-  # Which versions go: those of the same soname, not above.
+  # Compatible versions: those of the same soname, not later ones.
   asks() {
     cmake -S "$tests" -B "$out/cmake-ask" -DCMAKE_PREFIX_PATH="$1" -DASK="$2" >"$out/cmake-ask.log" 2>&1
     local status=$?
@@ -195,7 +195,7 @@ root=$(echo "$out"/elsewhere/*)
 if grep -rqF "$out" "$root" || grep -rqF "$PWD" "$root"; then fail "what is packed knows a path"; fi
 [ -e "$root/LICENSE-MIT" ] && [ -e "$root/LICENSE-APACHE" ] || fail "the licences are not packed"
 # shellcheck disable=SC2016  # backquotes of Markdown
-# Its README's words: the program, and the lines that compile it.
+# The instructions of its README: the program, and the commands that compile it.
 sed -n '/^```c$/,/^```$/{/^```/!p}' "$root/README.md" >"$root/program.c"
 (
   cd "$root"
@@ -218,7 +218,8 @@ if have cmake; then
 fi
 pass ship-dist
 
-# The packed Go package, from a module elsewhere, as docs/installing.md has it; by whichever Go scripts/ffi_go.sh uses.
+# The packed Go package, used by a separate module as docs/installing.md describes, with the same Go as
+# scripts/ffi_go.sh.
 if [ ! -d "$root/go" ]; then
   echo "NOTE there is no Go package"
 elif ! find_go; then
@@ -260,7 +261,7 @@ fi
 
 for file in libdeltawire.a "$SHARED"; do echo "NOTE size of $file $(stat -c %s "$TARGET/capi/$file")"; done
 size "$TARGET/capi/$SHARED" | awk 'NR == 2 { print "NOTE size of code and constants " $1; print "NOTE size of data " $2 + $3 }'
-# What stays of it with --gc-sections in a program that reads by callbacks, and in one that reads by batches.
+# Its size after --gc-sections in a program that reads by callbacks, and in one that reads by batch.
 for way in feed batch; do
   finish=finish
   [ $way = feed ] || finish=batch_finish

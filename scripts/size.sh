@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# size.sh [--update]: bytes of code and constants (text and data, as `size` has them) of what a user links: the program in C
-# of docs/languages.md, the shared library, and a program for a microcontroller that only pulls. They may differ from benches/sizes.txt by no
-# more than 3 %, up or down; --update writes the table anew.
+# size.sh [--update]: measures bytes of code and constants (text and data of `size`) in what a user links: the C program
+# of docs/languages.md, the shared library, and a program for a microcontroller that only pulls. They must be within 3 %
+# of benches/sizes.txt, up or down; --update regenerates the table.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 table=benches/sizes.txt
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "the table is of x86-64 under Linux"
 for tool in gcc ld size strip python3; do have "$tool" || skip "$tool is missing"; done
-# The linker that Rust brings along.
+# The linker that comes with Rust.
 ld=$(dirname "$(rustc --print target-libdir)")/bin/rust-lld
 [ -x "$ld" ] || ld=$(command -v ld.lld) || skip "neither rust-lld nor ld.lld is here"
 need_crates --manifest-path proof/Cargo.toml
 need_capi
 need_debian_rust
-# What the numbers hang on beside the library itself.
+# Versions, besides the library itself, that the numbers depend on.
 versions=("rustc:$(rustc -V)" "Debian's rustc:$(/usr/bin/rustc -V)" "gcc:$(gcc --version | head -n 1)" "ld:$(ld --version | head -n 1)")
 if [ "${1:-}" != --update ]; then
   [ -e $table ] || fail "$table is missing (size.sh --update)"
@@ -25,16 +25,16 @@ fi
 out=$TARGET/size
 mkdir -p "$out"
 
-# bytes FILE: text and data.
+# bytes FILE: prints text plus data.
 bytes() { size "$1" | awk 'NR == 2 { print $1 + $2 }'; }
-# link NAME [OPTION]...: the program in C, with the library where it is called.
+# link NAME [OPTION]...: links the C program with the library.
 link() {
   gcc -std=c99 -Os -I"$TARGET/capi/include" "$out/$1.c" "$TARGET/capi/libdeltawire.a" "${@:2}" -s -o "$out/$1"
 }
 
 python3 -B scripts/fences.py docs/languages.md c 1 >"$out/c-program.c" || fail "docs/languages.md has no program in C"
 echo 'int main(void) { return 0; }' >"$out/c-empty.c"
-# Control: all of the library, whether it is called or not. What is left out of it must be seen.
+# Control: a program with the whole library, used or not, must exceed the limit.
 link c-program -Wl,--no-gc-sections
 whole=$(bytes "$out/c-program")
 for program in c-program c-empty; do link $program -Wl,--gc-sections; done

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# test.sh [STEP...]: makes every step, or those, and counts. REQUIRE_ALL=1: what is skipped, by a step or by a single test,
-# has failed. What a step says is in "$TARGET/logs/STEP.log"; here are its PASS and SKIP lines and its figures (`NOTE `),
-# and of a step that fails the end of its log, at once and once more behind everything.
+# test.sh [STEP...]: runs all steps, or the given ones, and counts results. With REQUIRE_ALL=1 a skipped step or test is
+# a failure. The output of a step goes to "$TARGET/logs/STEP.log"; this script prints its PASS and SKIP lines and its
+# figures (`NOTE `), and for a failed step the end of its log, at once and again at the end.
 . "$(dirname "$0")/lib.sh"
 steps=(format clippy doc circles deny tests asan cross wasm emulate proof header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme ship count size fuzz)
 [ $# -eq 0 ] || steps=("$@")
 logs=$TARGET/logs
 mkdir -p "$logs"
-# What is built once needs no files for building it again.
+# Incremental files are useless in a single build.
 export CARGO_INCREMENTAL=0
 
-# end_of LOG LINES: its last lines, none of them long.
+# end_of LOG LINES: prints the last lines, shortened.
 end_of() { tail -n "$2" "$1" | cut -c1-200 | sed 's/^/    /'; }
 
 passed=0 failed=0 skips=() broken=() took=()

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The core as a WebAssembly module of its own, without and with simd128, run by Node: it imports nothing, so that neither a
-# panic nor an allocator is reached, and it computes what an ordinary program does (the test of proof/).
+# Runs the core as a WebAssembly module under Node, without and with simd128: it imports nothing, so it reaches neither
+# a panic nor an allocator, and it computes the same as an ordinary program (the test of proof/).
 . "$(dirname "$0")/lib.sh"
 need_crates --manifest-path proof/Cargo.toml
 have node || packages nodejs
 have node || skip "node is missing (apt-get install nodejs)"
-# The linker that Rust brings along.
+# The linker that comes with Rust.
 ld=$(dirname "$(rustc --print target-libdir)")/bin/rust-lld
 [ -x "$ld" ] || ld=$(command -v wasm-ld) || skip "neither rust-lld nor wasm-ld is here"
 need_debian_rust
@@ -17,7 +17,7 @@ target=wasm32-unknown-unknown
 
 mkdir -p "$CARGO_TARGET_DIR"
 CARGO_TARGET_DIR=$TARGET/proof cargo test --quiet --locked --manifest-path proof/Cargo.toml -- --nocapture | grep '^sum ' >"$CARGO_TARGET_DIR/hosted.txt"
-# Without the unit, then with it; in other directories, or one build would throw away the other.
+# Without simd128, then with it; in separate directories, because each build would delete the other.
 for with in without with; do
   if [ $with = with ]; then feature=+simd128; else feature=-simd128; fi
   dir=$CARGO_TARGET_DIR/$with
@@ -25,7 +25,7 @@ for with in without with; do
     --release -Zbuild-std=core --target "$target" --manifest-path proof/Cargo.toml --crate-type cdylib
   node proof/run.mjs "$dir/$target/release/deltawire_proof.wasm" samples/* >"$dir.txt"
   diff "$CARGO_TARGET_DIR/hosted.txt" "$dir.txt" || fail "$with simd128 it computes something else"
-  # Whether it uses the unit at all is seen by its code.
+  # Check the code for whether it uses simd128 at all.
   if [ $with = with ] && cmp -s "$CARGO_TARGET_DIR"/with{,out}/"$target"/release/deltawire_proof.wasm; then
     fail "simd128 changes nothing"
   fi

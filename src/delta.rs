@@ -1,15 +1,17 @@
-//! The one vocabulary: what an event says, as plain data.
+//! What an event contains, as plain data: the vocabulary of every interface.
 //!
-//! A reader of a dialect ([`chat`](crate::chat) is the first) writes deltas; every interface reads them: pull, a handler,
-//! the records of a batch, the callbacks of C, the message log. A delta is offsets into its event's payload, without
-//! pointers, so that it can be kept while the payload is not at hand. No name here belongs to one provider's protocol.
+//! The reader of a dialect (so far only [`chat`](crate::chat)) writes deltas. Every interface reads them: pull, a
+//! handler, the records of a batch, the callbacks of C, the message log. A delta holds offsets into its event's payload
+//! instead of pointers, so it can be stored while the payload is elsewhere. No name here is specific to one provider's
+//! protocol.
 
 use crate::json::{Text, TextFlags, Value};
 
-/// Makes [`Kind`] and its list from one table: the name, the number in the C interface, and what it is.
+/// Defines [`Kind`] and its list from one table of names, numbers in the C interface, and descriptions.
 macro_rules! kinds {
     ($($name:ident = $number:literal: $doc:literal,)*) => {
-        /// What a [`Delta`] or a [`Record`](crate::stream::Record) is. The numbers are those of the C interface, which uses 0 for no kind.
+        /// The kind of a [`Delta`] or a [`Record`](crate::stream::Record). The numbers are those of the C interface,
+        /// which uses 0 for no kind.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         #[non_exhaustive]
@@ -75,20 +77,20 @@ kinds! {
 }
 
 impl Kind {
-    /// Its bit in a mask of kinds.
+    /// Returns its bit in a mask of kinds.
     #[inline]
     pub const fn bit(self) -> u64 {
         1 << (self as u8)
     }
 
-    /// The kinds that a batch emits by default: all but [`Frame`](Kind::Frame),
-    /// [`Payload`](Kind::Payload), the two that only a message needs, [`Meta`](Kind::Meta) and
-    /// [`Annotation`](Kind::Annotation), and [`Message`](Kind::Message), which repeats what other deltas report.
+    /// The kinds that a batch emits by default: all except [`Frame`](Kind::Frame), [`Payload`](Kind::Payload),
+    /// [`Meta`](Kind::Meta) and [`Annotation`](Kind::Annotation), which only a message needs, and
+    /// [`Message`](Kind::Message), which repeats the contents of other deltas.
     pub const DEFAULT: u64 =
         !(Kind::Frame.bit() | Kind::Payload.bit() | Kind::Meta.bit() | Kind::Annotation.bit() | Kind::Message.bit());
 
-    /// The kinds that a whole message is put together from, and what says that something of it was left out. Not
-    /// [`Message`](Kind::Message): what it says comes as deltas, too.
+    /// The kinds needed to assemble a whole message and to know whether part of it was skipped. Excludes
+    /// [`Message`](Kind::Message), whose contents are also reported as deltas.
     pub const MESSAGE: u64 = Kind::Chunk.bit()
         | Kind::Role.bit()
         | Kind::Content.bit()
@@ -109,7 +111,7 @@ impl Kind {
         | Kind::Meta.bit()
         | Kind::Annotation.bit();
 
-    /// Whether a delta of this kind shows that a choice has deltas, not only a whole message.
+    /// Whether a delta of this kind shows that a choice has deltas, rather than only a whole message.
     pub(crate) const fn is_part_of_delta(self) -> bool {
         !matches!(
             self,
@@ -124,7 +126,7 @@ impl Kind {
     }
 }
 
-/// The member that a delta of kind [`Kind::Meta`] holds: [`Delta::code`] is its number.
+/// The member that a delta of kind [`Kind::Meta`] holds. [`Delta::code`] is its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -137,16 +139,16 @@ pub enum Meta {
     ServiceTier = 3,
     /// `provider` (OpenRouter).
     Provider = 4,
-    /// Of a choice: `native_finish_reason`, the reason that the model's own provider gave.
+    /// `native_finish_reason` of a choice: the finish reason of the model's own provider.
     NativeFinishReason = 5,
-    /// Any other member of the top level that is not null, in each chunk that has it: raw JSON, with its name before it as in
-    /// an object (`"name":value`).
+    /// Any other top-level member that is not null, reported for each chunk that has it: raw JSON preceded by its name
+    /// as in an object (`"name":value`).
     Member = 6,
-    /// The same of a choice.
+    /// Like `Member`, of a choice.
     ChoiceMember = 7,
-    /// The same of a delta, `reasoning_details` too.
+    /// Like `Member`, of a delta; includes `reasoning_details`.
     DeltaMember = 8,
-    /// The same of a `message`.
+    /// Like `Member`, of a `message`.
     MessageMember = 9,
     /// Of a choice, once: the name of the member that its first reasoning is in: `reasoning_content`, `reasoning`, `thinking` or
     /// `thought`. Reasoning in `reasoning_details` or in parts of the content has none.
@@ -158,10 +160,10 @@ pub enum Meta {
 }
 
 impl Meta {
-    /// Those that are emitted once a stream.
+    /// The members that are emitted once per stream.
     pub(crate) const ONCE: [Meta; 4] = [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider];
 
-    /// The member with this number.
+    /// Returns the member with this number.
     pub fn from_number(number: u32) -> Option<Meta> {
         use Meta::{CallMember, ChoiceMember, DeltaMember, FunctionMember, Member, MessageMember};
         use Meta::{NativeFinishReason, Object, Provider, ReasoningName, ServiceTier, SystemFingerprint};
@@ -170,86 +172,86 @@ impl Meta {
         texts.into_iter().chain(members).find(|meta| *meta as u32 == number)
     }
 
-    /// Whether it is a member that no other delta is made of: raw JSON.
+    /// Whether it is a member without a delta kind of its own, reported as raw JSON.
     pub fn is_member(self) -> bool {
         use Meta::{CallMember, ChoiceMember, DeltaMember, FunctionMember, Member, MessageMember};
         matches!(self, Member | ChoiceMember | DeltaMember | MessageMember | CallMember | FunctionMember)
     }
 }
 
-/// Another piece of the text follows.
+/// Another piece of the same text follows.
 pub const FLAG_MORE: u16 = 8;
-/// The tool call opens.
+/// The delta opens a tool call.
 pub const FLAG_OPENS: u16 = 16;
-/// It opens under an index that an earlier call has.
+/// The tool call opens under the index of an earlier call.
 pub const FLAG_REUSES: u16 = 32;
-/// It is a call of a custom tool.
+/// The tool call is of a custom tool.
 pub const FLAG_CUSTOM: u16 = 64;
-/// The name replaces what came before.
+/// The name replaces the name so far.
 pub const FLAG_REPLACES: u16 = 128;
-/// The error is plain text.
+/// The error is plain text, not JSON.
 pub const FLAG_PLAIN: u16 = 256;
 /// [`Delta::number`] holds a number.
 pub const FLAG_NUMBER: u16 = 512;
-/// Of a [`Kind::Message`]: what is new in it follows as deltas of the same choice. Those have the flag, too, until a tracker
-/// takes them.
+/// Of a [`Kind::Message`]: what is new in it follows as deltas of the same choice. Those have the flag too, until a
+/// tracker consumes them.
 pub const FLAG_WHOLE: u16 = 1024;
 
 /// Of a pulled [`Kind::ToolCall`]: its element has no ID, name or arguments, but members that no other delta is made of. They
 /// belong to the call that it selects; it opens none.
 pub(crate) const FLAG_SELECTS: u16 = 2048;
 
-/// Bytes of a payload: a string's without its quotes and still escaped, or a raw JSON value.
+/// A range of payload bytes: a string without its quotes and still escaped, or a raw JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Offset of the first byte in the payload.
     pub start: u32,
-    /// How many bytes.
+    /// Length in bytes.
     pub len: u32,
-    /// What is known of a string.
+    /// For a string, what its bytes may contain.
     pub(crate) flags: TextFlags,
-    /// A high surrogate that the text before ended with; 0 if there is none.
+    /// Pending high surrogate from the end of the previous text, or 0.
     pub(crate) lead: u16,
 }
 
 impl Part {
-    /// No bytes.
+    /// The empty range.
     pub const NONE: Part = Part { start: 0, len: 0, flags: TextFlags::PLAIN, lead: 0 };
 
-    /// Where a text that is borrowed from `payload` lies.
+    /// Returns the range of a text borrowed from `payload`.
     #[inline]
     pub(crate) fn of(payload: &[u8], text: Text<'_>) -> Part {
         let (flags, lead) = text.parts();
         Part { start: offset_in(payload, text.raw()), len: text.raw().len() as u32, flags, lead }
     }
 
-    /// Where a value that is borrowed from `payload` lies.
+    /// Returns the range of a value borrowed from `payload`.
     #[inline]
     pub(crate) fn raw(payload: &[u8], value: Value<'_>) -> Part {
         Part { start: offset_in(payload, value.raw()), len: value.raw().len() as u32, ..Part::NONE }
     }
 
-    /// Whether it decodes to nothing.
+    /// Whether the text decodes to nothing.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0 && self.lead == 0
     }
 
-    /// Its bytes, as they stand in the payload.
+    /// Returns the bytes of the range, still escaped.
     #[inline]
     pub fn bytes<'a>(&self, payload: &'a [u8]) -> &'a [u8] {
         let start = self.start as usize;
         payload.get(start..start.wrapping_add(self.len as usize)).unwrap_or_default()
     }
 
-    /// Whether it decodes to its bytes as they stand in the payload, which are valid UTF-8 then.
+    /// Whether the text needs no decoding: its bytes in the payload are valid UTF-8 and decode to themselves.
     #[inline(always)]
     pub fn stands(&self, payload: &[u8]) -> bool {
         let is_plain = self.lead == 0 && self.flags == TextFlags::PLAIN;
         is_plain || self.text(payload).as_str().is_some()
     }
 
-    /// What is left of a text behind its first `taken` bytes, as they stand in the payload.
+    /// Returns the rest of a text after its first `taken` raw bytes.
     #[inline]
     pub fn behind(self, taken: usize) -> Part {
         let taken = u32::try_from(taken).unwrap_or(u32::MAX).min(self.len);
@@ -257,70 +259,70 @@ impl Part {
         Part { start: self.start.saturating_add(taken), len: self.len.saturating_sub(taken), lead, ..self }
     }
 
-    /// Its text.
+    /// Returns the text.
     #[inline]
     pub fn text<'a>(&self, payload: &'a [u8]) -> Text<'a> {
         Text::from_parts(self.bytes(payload), (self.flags, self.lead))
     }
 
-    /// Its raw JSON value.
+    /// Returns the raw JSON value.
     #[inline]
     pub(crate) fn value<'a>(&self, payload: &'a [u8]) -> Value<'a> {
         Value::from_raw(self.bytes(payload))
     }
 }
 
-/// The offset in `payload` of bytes that are borrowed from it.
+/// Returns the offset in `payload` of bytes borrowed from it.
 #[inline]
 fn offset_in(payload: &[u8], bytes: &[u8]) -> u32 {
     (bytes.as_ptr() as usize).wrapping_sub(payload.as_ptr() as usize) as u32
 }
 
-/// One thing that an event says: offsets into its payload. Plain data, 48 bytes.
+/// One item of an event, as offsets into its payload. Plain data, 48 bytes.
 ///
-/// Which fields hold something depends on the kind. [`Update`](crate::Update) is the same with its texts borrowed.
+/// The kind decides which fields are used. [`Update`](crate::Update) is the same with borrowed texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Delta {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
-    /// `FLAG_*`.
+    /// A set of `FLAG_*`.
     pub flags: u16,
     /// The index of the choice; 0 for what belongs to the chunk as a whole; `u32::MAX` in a limit that is the choice's own index.
     pub choice: u32,
-    /// Of a tool call: from a tracker its number among the calls of its choice, in order of appearance; without one its
-    /// position in the chunk's array.
+    /// Of a tool call: with a tracker, its number among the calls of its choice in order of appearance; without one,
+    /// its position in the chunk's array.
     pub call: u32,
-    /// A finish reason, a quirk, a fault, a limit, a count of choices, a [`Meta`]: by the kind.
+    /// Depends on the kind: a finish reason, a quirk, an error kind, a limit, a number of choices, or a [`Meta`].
     pub code: u32,
-    /// A tool call's index, a time, an offset, a set of kinds: by the kind.
+    /// Depends on the kind: a tool call's index, a time, an offset, or a set of kinds.
     pub number: u64,
     /// The text or the raw JSON.
     pub text: Part,
-    /// Of a tool call: its type.
+    /// Of a tool call: the type.
     pub aux: Part,
 }
 
 impl Delta {
-    /// A delta of this kind with all else empty.
+    /// Creates a delta of this kind with every other field empty.
     #[inline]
     pub const fn new(kind: Kind) -> Self {
         Delta { kind, flags: 0, choice: 0, call: 0, code: 0, number: 0, text: Part::NONE, aux: Part::NONE }
     }
 
-    /// Whether a flag is set.
+    /// Whether `flag` is set.
     #[inline]
     pub const fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }
 
-    /// The tool call's index, the time or the like, if there is one.
+    /// Returns [`number`](Delta::number) if [`FLAG_NUMBER`] is set, such as a tool call's index or a time.
     #[inline]
     pub fn number(&self) -> Option<u64> {
         self.has(FLAG_NUMBER).then_some(self.number)
     }
 }
 
-/// What a tool call delta calls, which is in the deltas behind it: parts of the payload, empty if absent.
+/// The name and the arguments of a tool call delta, which are reported in the deltas after it. Empty if absent.
 #[derive(Clone, Copy, Debug)]
 pub struct Called {
     /// The name.
@@ -330,7 +332,7 @@ pub struct Called {
 }
 
 impl Called {
-    /// Neither a name nor arguments.
+    /// Neither name nor arguments.
     pub const NOTHING: Called = Called { name: Part::NONE, arguments: Part::NONE };
 }
 
@@ -341,7 +343,7 @@ mod tests {
     use super::Kind;
 
     #[test]
-    fn each_kind_has_a_number_of_its_own_and_a_bit() {
+    fn every_kind_has_its_own_number_and_bit() {
         let mut bits = 0;
         for &kind in Kind::ALL {
             assert_eq!(Kind::from_number(kind as u32), Some(kind));

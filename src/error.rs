@@ -1,44 +1,44 @@
-//! What a call can fail with. Faults in the data are events instead.
+//! Errors that a call can return. Errors in the data are events instead.
 
 use crate::Quirk;
 use core::fmt;
 
-/// Why the parser stopped. It can be used on: the event that the error is about is consumed.
+/// Why the parser stopped. The parser stays usable and has consumed the event that caused the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// A quirk that the configuration makes an error.
     Quirk {
-        /// Which.
+        /// The quirk.
         quirk: Quirk,
-        /// Stream offset, in bytes, where its event began.
+        /// Stream offset of its event, in bytes.
         offset: u64,
     },
-    /// More choices than the tracker has room for; the choice's deltas were left out.
+    /// The chunk had more choices than the tracker has room for; the deltas of the excess choice were skipped.
     TooManyChoices {
         /// The index of the choice.
         choice: u32,
-        /// Stream offset, in bytes, where the event began.
+        /// Stream offset of the event, in bytes.
         offset: u64,
     },
-    /// More tool calls than the tracker has room for; the call's deltas were left out.
+    /// The chunk had more tool calls than the tracker has room for; the deltas of the excess call were skipped.
     TooManyCalls {
         /// The index of the call's choice.
         choice: u32,
-        /// Stream offset, in bytes, where the event began.
+        /// Stream offset of the event, in bytes.
         offset: u64,
     },
-    /// The index of a choice or a tool call is no whole number of 32 bits; its deltas were left out.
+    /// The index of a choice or a tool call is not an unsigned 32-bit integer; its deltas were skipped.
     BadIndex {
         /// The index of the call's choice; `u32::MAX` if it is the index of a choice that is none.
         choice: u32,
-        /// Stream offset, in bytes, where the event began.
+        /// Stream offset of the event, in bytes.
         offset: u64,
     },
 }
 
 impl Error {
-    /// Its number in the C interface; 0 if it is a quirk.
+    /// Returns its number in the C interface, or 0 for a quirk.
     pub const fn number(&self) -> u32 {
         match self {
             Error::Quirk { .. } => 0,
@@ -48,7 +48,7 @@ impl Error {
         }
     }
 
-    /// The error about a limit with this number in the C interface.
+    /// Returns the error of a limit with this number in the C interface.
     pub(crate) const fn from_number(number: u32, choice: u32, offset: u64) -> Option<Error> {
         Some(match number {
             1 => Error::TooManyChoices { choice, offset },
@@ -68,7 +68,7 @@ impl Error {
         }
     }
 
-    /// Stream offset, in bytes, where the event began that the error is about.
+    /// Returns the stream offset, in bytes, of the event that caused the error.
     pub const fn offset(&self) -> u64 {
         match *self {
             Error::Quirk { offset, .. }
@@ -85,7 +85,7 @@ impl fmt::Display for Error {
             Error::Quirk { quirk, .. } => write!(f, "{} {quirk}", quirk.code())?,
             Error::TooManyChoices { .. } => f.write_str("more choices than the tracker has room for")?,
             Error::TooManyCalls { .. } => f.write_str("more tool calls than the tracker has room for")?,
-            Error::BadIndex { .. } => f.write_str("an index that is none")?,
+            Error::BadIndex { .. } => f.write_str("an index that is not an unsigned 32-bit integer")?,
         }
         if let Some(choice) = self.choice() {
             write!(f, ", at choice {choice}")?;
@@ -103,8 +103,8 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn errors_have_a_number_a_place_and_words() {
-        for (at, (error, due)) in (7..).zip([
+    fn errors_have_a_number_an_offset_and_a_text() {
+        for (at, (error, expected)) in (7..).zip([
             (
                 Error::Quirk { quirk: Quirk::LongId, offset: 7 },
                 "F11 an event ID over the limit was ignored, in the event at byte 7",
@@ -117,9 +117,12 @@ mod tests {
                 Error::TooManyCalls { choice: 0, offset: 9 },
                 "more tool calls than the tracker has room for, at choice 0, in the event at byte 9",
             ),
-            (Error::BadIndex { choice: u32::MAX, offset: 10 }, "an index that is none, in the event at byte 10"),
+            (
+                Error::BadIndex { choice: u32::MAX, offset: 10 },
+                "an index that is not an unsigned 32-bit integer, in the event at byte 10",
+            ),
         ]) {
-            assert_eq!((error.to_string().as_str(), error.offset()), (due, at));
+            assert_eq!((error.to_string().as_str(), error.offset()), (expected, at));
             assert_eq!(u64::from(error.number()), at - 7);
             let choice = error.choice().unwrap_or(u32::MAX);
             assert_eq!(Error::from_number(error.number(), choice, at), (at > 7).then_some(error));

@@ -1,7 +1,7 @@
-//! deltawire reads LLM token streams off the wire: bytes in, in slices of any size; deltas of `chat.completion.chunk`
-//! events out, borrowed from the bytes that came in. No allocation, no I/O, no async, `no_std`.
+//! deltawire reads the event streams of LLM APIs: slices of bytes go in, the deltas of `chat.completion.chunk` events
+//! come out, borrowed from those bytes. No allocation, no I/O, no async, `no_std`.
 //!
-//! [`Parser`] is what to use. Pull with [`Parser::next`]:
+//! Start with [`Parser`]. Pull events with [`Parser::next`]:
 //!
 //! ```
 //! use deltawire::{Parser, Update};
@@ -24,19 +24,20 @@
 //! # Ok::<(), deltawire::Error>(())
 //! ```
 //!
-//! or push with [`Parser::feed`] and a [`Handler`], which receives each thing once: a role that is repeated in each chunk,
-//! the call that a fragment belongs to, a character whose halves came in two chunks. The assembler in [`message`]
-//! (feature `alloc`) puts a whole message together; [`MessageLog`](message::MessageLog) does it without a heap.
+//! or push with [`Parser::feed`] and a [`Handler`]. A handler receives everything once: it does not see roles repeated
+//! in each chunk, it gets each fragment with its tool call, and it gets characters joined whose surrogates came in two
+//! chunks. The assembler in [`message`] (feature `alloc`) builds the whole message; [`MessageLog`](message::MessageLog)
+//! does so without a heap.
 //!
-//! Real streams deviate from their documents. A deviation that the parser understands is reported as a [`Quirk`]; one that
-//! it does not understand is an event ([`Event::Malformed`], [`Event::TooLong`]), and the stream goes on. [`Parser::end`]
-//! says how the stream ended, and [`End::is_complete`] whether all of it came.
+//! Real streams deviate from their documentation. The parser reports a deviation that it accepts as a [`Quirk`], and
+//! one that it does not accept as an event ([`Event::Malformed`], [`Event::TooLong`]); either way the stream continues.
+//! [`Parser::end`] reports how the stream ended, and [`End::is_complete`] whether all of it arrived.
 //!
-//! [`sse`] (event streams as WHATWG HTML 9.2 has them) and [`json`] (a lazy cursor) are useful alone.
+//! [`sse`] (event streams, WHATWG HTML 9.2) and [`json`] (a lazy cursor, RFC 8259) are usable alone.
 //!
 //! # Features
 //!
-//! None changes a limit or a meaning.
+//! No feature changes a limit or the meaning of a stream.
 //!
 //! - `alloc` (default): a storage that grows, the assembler, a few conveniences.
 //! - `serde`: `Serialize` for the assembled message.
@@ -74,7 +75,7 @@ pub use storage::{Movable, Storage};
 pub use stream::{Config, End, Event, Flow, Framing, Handler, Parser, Stop, Validate, Verdict};
 pub use tables::{Arrays, Lent, Tables};
 
-/// The examples of the README are to run.
+/// Runs the examples of the README as tests.
 #[cfg(all(doctest, feature = "alloc"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

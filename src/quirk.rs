@@ -1,13 +1,13 @@
-//! The deviations of real streams, by name.
+//! The named deviations of real event streams.
 //!
-//! A quirk is something that a strict reader would refuse and that this one understands and reports. `docs/quirks.md`
-//! has the table; the code of a quirk ([`Quirk::code`]) is its row there.
+//! A quirk is a deviation that a strict reader would reject and that this parser accepts and reports. `docs/quirks.md`
+//! describes each; the code of a quirk ([`Quirk::code`]) is its row there.
 
 use core::fmt;
 
 macro_rules! quirks {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $code:literal, $text:literal;)*) => {
-        /// A named deviation that was understood all the same. `docs/quirks.md` describes each.
+        /// A named deviation that the parser accepts. `docs/quirks.md` describes each.
         ///
         /// ```
         /// use deltawire::Quirk;
@@ -24,22 +24,22 @@ macro_rules! quirks {
             /// All quirks, in the order of their numbers.
             pub const ALL: &'static [Quirk] = &[$(Quirk::$name),*];
 
-            /// The row of the table in `docs/quirks.md`. A row may have several quirks.
+            /// Returns the code of its row in `docs/quirks.md`. Several quirks may share a row.
             pub const fn code(self) -> &'static str {
                 match self { $(Quirk::$name => $code,)* }
             }
 
-            /// One line in words.
+            /// Returns a description of one line.
             pub const fn text(self) -> &'static str {
                 match self { $(Quirk::$name => $text,)* }
             }
 
-            /// Its name, as it is written here.
+            /// Returns its name in this enumeration.
             pub const fn name(self) -> &'static str {
                 match self { $(Quirk::$name => stringify!($name),)* }
             }
 
-            /// Code, name and text, each followed by a NUL: for C.
+            /// Returns code, name and description, each NUL-terminated, for C.
             pub const fn c_strs(self) -> [&'static core::ffi::CStr; 3] {
                 match self { $(Quirk::$name => {
                     const STRS: [&core::ffi::CStr; 3] = [
@@ -54,7 +54,7 @@ macro_rules! quirks {
     };
 }
 
-/// Text that ends with its only NUL. Of constants alone: anything else does not compile.
+/// Returns text whose only NUL is its last byte. Evaluated at compile time; other text does not compile.
 const fn c_str(text: &str) -> &core::ffi::CStr {
     match core::ffi::CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(text) => text,
@@ -63,8 +63,8 @@ const fn c_str(text: &str) -> &core::ffi::CStr {
 }
 
 quirks! {
-    /// A payload went on in lines without `data:` (a pretty-printed JSON object).
-    ContinuedPayload = 0, "F6", "a payload went on in lines without `data:`";
+    /// A payload continued in lines without `data:` (a pretty-printed JSON object).
+    ContinuedPayload = 0, "F6", "a payload continued in lines without `data:`";
     /// A keep-alive was sent as data.
     KeepAliveData = 1, "F8", "a keep-alive was sent as data";
     /// An event ID over the limit was ignored.
@@ -75,32 +75,32 @@ quirks! {
     IllFormedUtf8 = 4, "F13", "ill-formed UTF-8 was replaced by U+FFFD";
     /// An error came as a field named `error`.
     ErrorField = 5, "F18", "an error came as a field named `error`";
-    /// A JSON body came where an event stream was due.
-    JsonBody = 6, "F20", "a JSON body came where an event stream was due";
-    /// Several JSON values came where an event stream was due.
-    Ndjson = 7, "F21", "several JSON values came where an event stream was due";
-    /// A JSON value without `data:` stood between events.
-    JsonBetweenEvents = 8, "F23", "a JSON value without `data:` stood between events";
-    /// Something came after `[DONE]`.
+    /// A JSON body came instead of an event stream.
+    JsonBody = 6, "F20", "a JSON body came instead of an event stream";
+    /// Several JSON values came instead of an event stream.
+    Ndjson = 7, "F21", "several JSON values came instead of an event stream";
+    /// A JSON value without `data:` came between events.
+    JsonBetweenEvents = 8, "F23", "a JSON value without `data:` came between events";
+    /// An event followed `[DONE]`.
     EventAfterDone = 9, "F25", "something came after [DONE]";
     /// `[DONE]` came without `data:`.
     BareDone = 10, "F26", "[DONE] came without `data:`";
-    /// `null` stood where a chunk or its choices were due.
-    NullChunk = 11, "C3", "null stood where a chunk or its choices were due";
-    /// A choice had no index; it was taken for choice 0.
+    /// A chunk or its choices were `null`.
+    NullChunk = 11, "C3", "a chunk or its choices were null";
+    /// A choice had no index; it counts as choice 0.
     MissingChoiceIndex = 12, "C4", "a choice had no index";
-    /// A content part of an unknown type was left out.
+    /// A content part of an unknown type was skipped.
     UnknownContentPart = 13, "C8", "a content part of an unknown type was left out";
-    /// An index was negative, a string, or another odd value.
+    /// An index was negative, a string, or another unusual value.
     OddIndex = 14, "C14", "an index was negative, a string or another odd value";
     /// Another tool call came under an index already in use, with an ID of its own or without one.
     ReusedCallIndex = 15, "C15", "another tool call came under an index already in use";
     /// Tool call arguments were JSON instead of text.
     ArgumentsNotText = 16, "C18", "tool call arguments were JSON instead of text";
-    /// Tool call arguments went on after they were complete.
-    ArgumentsAfterEnd = 17, "C19", "tool call arguments went on after they were complete";
-    /// A choice went on after its finish reason.
-    DeltaAfterFinish = 18, "C23", "a choice went on after its finish reason";
+    /// Tool call arguments continued after they were complete.
+    ArgumentsAfterEnd = 17, "C19", "tool call arguments continued after they were complete";
+    /// A choice continued after its finish reason.
+    DeltaAfterFinish = 18, "C23", "a choice continued after its finish reason";
     /// A choice had more than one finish reason.
     SecondFinish = 19, "C23", "a choice had more than one finish reason";
     /// A known member had a value of an unexpected type.
@@ -109,18 +109,18 @@ quirks! {
     LoneSurrogate = 21, "C31", "half a surrogate pair was replaced by U+FFFD";
     /// A known member came twice in one object; the last one counts.
     DuplicateMember = 22, "C32", "a known member came twice in one object";
-    /// The string `"None"` stood where null was meant.
-    NoneString = 23, "C32", "the string \"None\" stood where null was meant";
-    /// A raw control character stood in a string.
-    RawControl = 24, "C33", "a raw control character stood in a string";
-    /// An escape that JSON does not know was kept as it stood.
+    /// The string `"None"` came instead of null.
+    NoneString = 23, "C32", "the string \"None\" came instead of null";
+    /// A string contained a raw control character.
+    RawControl = 24, "C33", "a string contained a raw control character";
+    /// An escape that JSON does not define was kept unchanged.
     BadEscape = 25, "C33", "an escape that JSON does not know was kept as it stood";
-    /// A fragment of a tool call came with another ID; the call kept its first.
+    /// A fragment of a tool call had another ID; the call kept its first.
     ChangedCallId = 26, "C16", "a fragment of a tool call came with another ID";
-    /// A message so far did not begin with what was reported of the one before; nothing of it was reported.
+    /// A message so far did not begin with the text already reported; nothing of it was reported.
     ReplacedMessage = 27, "C35", "a message so far did not begin with the one before; nothing of it was reported";
-    /// Several JSON values stood in the `data` lines of one block: events that ended with a single line end.
-    SeveralValues = 28, "F28", "several JSON values stood in one block";
+    /// The `data` lines of one block held several JSON values: events that ended with a single line end.
+    SeveralValues = 28, "F28", "one block held several JSON values";
 }
 
 impl fmt::Display for Quirk {
@@ -141,9 +141,9 @@ impl fmt::Display for Quirk {
 pub struct QuirkSet(u64);
 
 impl QuirkSet {
-    /// No quirk.
+    /// The empty set.
     pub const EMPTY: QuirkSet = QuirkSet(0);
-    /// Every quirk, those of later versions too.
+    /// Every quirk, including those of later versions.
     pub const ALL: QuirkSet = QuirkSet(u64::MAX);
 
     /// Whether the set contains no quirk.
@@ -152,31 +152,31 @@ impl QuirkSet {
         self.0 == 0
     }
 
-    /// Whether `quirk` is one of them.
+    /// Whether the set contains `quirk`.
     #[inline]
     pub const fn contains(self, quirk: Quirk) -> bool {
         self.0 >> (quirk as u8) & 1 != 0
     }
 
-    /// Puts `quirk` in.
+    /// Adds `quirk`.
     #[inline]
     pub fn insert(&mut self, quirk: Quirk) {
         self.0 |= 1 << (quirk as u8);
     }
 
-    /// Takes `quirk` out.
+    /// Removes `quirk`.
     #[inline]
     pub fn remove(&mut self, quirk: Quirk) {
         self.0 &= !(1 << (quirk as u8));
     }
 
-    /// The quirks that are in both.
+    /// Returns the quirks in both sets.
     #[inline]
     pub const fn and(self, other: QuirkSet) -> QuirkSet {
         QuirkSet(self.0 & other.0)
     }
 
-    /// Each quirk, in the order of their numbers.
+    /// Iterates over the quirks, in the order of their numbers.
     pub fn iter(self) -> impl Iterator<Item = Quirk> {
         Quirk::ALL.iter().copied().filter(move |&quirk| self.contains(quirk))
     }
@@ -225,7 +225,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn a_set_has_what_was_put_in_and_not_taken_out() {
+    fn a_set_contains_what_was_inserted_and_not_removed() {
         let all: QuirkSet = Quirk::ALL.iter().copied().collect();
         for (number, &quirk) in Quirk::ALL.iter().enumerate() {
             assert_eq!(quirk as usize, number);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn quirks_are_shown_in_words() {
+    fn quirks_display_as_text() {
         assert_eq!(format!("{}", Quirk::LongId), "an event ID over the limit was ignored");
         let set = QuirkSet::from(Quirk::BareDone) | Quirk::LongId;
         assert_eq!(format!("{set:?}"), "{LongId, BareDone}");

@@ -1,10 +1,10 @@
-//! Where the parser keeps what one slice of input cannot: the last event ID, and an event that a slice cut.
+//! Memory for what the parser keeps between slices: the last event ID, and an event that a slice cut.
 
 #[cfg(feature = "alloc")]
 use crate::visits::visit;
 
 mod sealed {
-    /// Keeps the trait closed, so that it can grow.
+    /// Keeps the trait closed, so that methods can be added.
     pub trait Sealed {}
     impl<const N: usize> Sealed for [u8; N] {}
     impl Sealed for &mut [u8] {}
@@ -15,31 +15,33 @@ mod sealed {
 
 /// Memory for a cut event: an inline array, a borrowed slice, or (feature `alloc`) a [`Growing`] buffer.
 ///
-/// Once an ID came, two places as long as the longest so far stay taken, one for the last event ID and one for the next.
+/// Once the stream sent an ID, two slots as long as the longest ID so far stay reserved: for the last event ID and for
+/// the next.
 ///
-/// The trait is sealed. What a storage can hold bounds an event in the same way whether the event was cut or not.
+/// The trait is sealed. The capacity of a storage limits the length of every event, whether the event was cut or not.
 pub trait Storage: sealed::Sealed {
-    /// What can be used now.
+    /// Returns the bytes usable now.
     fn bytes(&self) -> &[u8];
-    /// The same, to write to.
+    /// Returns the bytes usable now, mutably.
     fn bytes_mut(&mut self) -> &mut [u8];
-    /// The most bytes that it can come to.
+    /// Returns the largest length that the storage can reach, in bytes.
     fn max_len(&self) -> usize {
         self.bytes().len()
     }
-    /// Makes at least `len` bytes usable, those there are kept in front. Says whether it could.
+    /// Makes at least `len` bytes usable and keeps the existing ones in front. Returns `false` if it cannot.
     fn grow(&mut self, len: usize) -> bool {
         len <= self.bytes().len()
     }
-    /// Says that only the first `len` bytes still matter: a large buffer may be given back.
+    /// Announces that only the first `len` bytes are still needed: the storage may release a large buffer.
     fn shrink(&mut self, len: usize) {
         let _ = len;
     }
-    /// Whether what is in it can be moved to a larger one: [`Movable`].
+    /// Whether the caller can move the contents to a larger storage: [`Movable`].
     fn can_move(&self) -> bool {
         false
     }
-    /// How many bytes [`grow`](Storage::grow) was asked for and did not have, if the storage can be moved.
+    /// Returns the largest length for which [`grow`](Storage::grow) failed since the last call, if the contents can be
+    /// moved.
     fn take_wanted(&mut self) -> Option<usize> {
         None
     }
@@ -67,11 +69,11 @@ impl Storage for &mut [u8] {
     }
 }
 
-/// A borrowed slice whose owner can move what is in it to a larger one, if it is asked to.
+/// A borrowed slice whose owner can move the contents to a larger one on request.
 ///
-/// With [`Machine::try_step`](crate::stream::Machine::try_step) an event that it cannot hold is not too long: the step is
-/// not taken, and says how much is wanted. Then only [`Limits::max_event_len`](crate::Limits::max_event_len) bounds an
-/// event.
+/// If an event does not fit, [`Machine::try_step`](crate::stream::Machine::try_step) does nothing and returns the
+/// length that it needs, instead of reporting the event as too long. So only
+/// [`Limits::max_event_len`](crate::Limits::max_event_len) limits an event.
 ///
 /// ```
 /// use deltawire::stream::{Found, Machine};
@@ -93,7 +95,7 @@ pub struct Movable<'a> {
 }
 
 impl<'a> Movable<'a> {
-    /// A slice that its owner can move if `can_move` is true; otherwise it behaves like `&mut [u8]`.
+    /// Wraps a slice. If `can_move` is false, it behaves like `&mut [u8]`.
     pub fn new(bytes: &'a mut [u8], can_move: bool) -> Self {
         Movable { bytes, can_move, wanted: None }
     }
@@ -132,15 +134,15 @@ impl Storage for Movable<'_> {
     }
 }
 
-/// Bytes that a [`Growing`] storage holds without the heap.
+/// Bytes that a [`Growing`] storage holds without allocating.
 #[cfg(feature = "alloc")]
 const INLINE: usize = 512;
 
-/// A storage that grows on the heap when an event needs it, and gives a large buffer back when that event is done.
+/// A storage that grows on the heap when an event needs it, and releases a large buffer after that event.
 ///
-/// It starts with 512 bytes of its own, so that ordinary events never allocate. It at least doubles when it grows: it comes
-/// to less than twice what an event and the IDs need, and while it grows the old buffer, at most half as long, may be
-/// there too. When memory cannot be had, the event is too long; nothing aborts.
+/// It starts with 512 bytes inline, so ordinary events never allocate. It at least doubles when it grows, so its buffer
+/// is less than twice as long as the event and the IDs need; while it grows, the old buffer, at most half as long,
+/// exists too. If an allocation fails, the event is too long; nothing aborts.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Debug, Default)]
 pub struct Growing {
@@ -149,7 +151,7 @@ pub struct Growing {
 
 #[cfg(feature = "alloc")]
 impl Growing {
-    /// An empty storage. [`Limits::max_event_len`](crate::Limits::max_event_len) bounds how far it grows.
+    /// Creates an empty storage. [`Limits::max_event_len`](crate::Limits::max_event_len) limits its growth.
     pub fn new() -> Self {
         let mut buffer = smallvec::SmallVec::new();
         buffer.resize(INLINE, 0);
@@ -176,7 +178,7 @@ impl Storage for Growing {
             return true;
         }
         visit!(have);
-        // Doubling keeps the copying linear in what is kept.
+        // Doubling keeps the total cost of copying linear.
         let want = len.max(have.saturating_mul(2)).max(INLINE);
         if self.buffer.try_reserve_exact(want - have).is_err() {
             return false;
@@ -205,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_grow_holds_what_it_has() {
+    fn fixed_storages_do_not_grow() {
         fn check(mut storage: impl Storage, can: usize) {
             assert_eq!((storage.bytes().len(), storage.max_len()), (can, can));
             for (len, fits) in [(0, true), (can - 1, true), (can, true), (can + 1, false)] {
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_movable_one_tells_the_most_that_was_wanted_in_vain() {
+    fn movable_reports_the_largest_failed_request() {
         for can_move in [false, true] {
             let mut memory = [0; 9];
             let mut storage = Movable::new(&mut memory, can_move);
@@ -239,7 +241,7 @@ mod tests {
 
     #[cfg(feature = "alloc")]
     #[test]
-    fn a_growing_one_at_least_doubles_and_keeps_what_is_there() {
+    fn growing_at_least_doubles_and_keeps_its_bytes() {
         let mut storage = Growing::new();
         assert_eq!(storage.bytes(), [0; INLINE]);
         storage.bytes_mut().fill(7);
@@ -247,7 +249,7 @@ mod tests {
             assert!(storage.grow(asked));
             assert_eq!(storage.bytes().len(), len);
             assert!(storage.bytes().iter().enumerate().all(|(at, &byte)| byte == if at < INLINE { 7 } else { 0 }));
-            // Exactly that was asked of the allocator, which may refuse it.
+            // `grow` asks the allocator for exactly this length; the allocator may refuse.
             assert_eq!(storage.buffer.capacity(), len);
         }
         assert!(!storage.grow(usize::MAX), "there is no such memory");
@@ -257,7 +259,7 @@ mod tests {
 
     #[cfg(feature = "alloc")]
     #[test]
-    fn only_a_large_buffer_that_is_hardly_needed_is_given_back() {
+    fn growing_releases_only_large_and_mostly_unused_buffers() {
         const LARGE: usize = 16 * 1024;
         for (len, needed, left) in [
             (LARGE, 0, LARGE),

@@ -1,26 +1,26 @@
-//! The memory of per-choice state: a table of choices and one of tool calls.
+//! The memory for state of choices and tool calls.
 
-/// A table of choices with rows `A` and one of tool calls with rows `B`: [`Arrays`], or slices that lie elsewhere.
+/// A table of choices with rows `A` and a table of tool calls with rows `B`: [`Arrays`], or borrowed slices ([`Lent`]).
 pub trait Tables<A: 'static, B: 'static> {
     /// The rows of choices.
     fn choices(&self) -> &[A];
     /// The rows of tool calls.
     fn calls(&self) -> &[B];
-    /// Both, to be changed.
+    /// Returns both tables, mutably.
     fn both_mut(&mut self) -> (&mut [A], &mut [B]);
-    /// The rows of choices, to be changed.
+    /// Returns the rows of choices, mutably.
     #[inline(always)]
     fn choices_mut(&mut self) -> &mut [A] {
         self.both_mut().0
     }
-    /// The rows of tool calls, to be changed.
+    /// Returns the rows of tool calls, mutably.
     #[inline(always)]
     fn calls_mut(&mut self) -> &mut [B] {
         self.both_mut().1
     }
 }
 
-/// Tables whose sizes are known when the program is compiled.
+/// Tables whose sizes are known at compile time.
 #[derive(Clone, Debug)]
 pub struct Arrays<A, B, const CHOICES: usize, const CALLS: usize> {
     /// The rows of choices.

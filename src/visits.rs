@@ -1,10 +1,9 @@
-//! How many bytes are looked at: counted in the unit tests alone, so that they can hold the work to the length of the
-//! input. Elsewhere `visit!` is nothing, its argument included.
+//! Counts the bytes that are read, in unit tests only, which check that the work is linear in the length of the input.
+//! Elsewhere `visit!` compiles to nothing and does not evaluate its argument.
 //!
-//! A byte counts each time that it is loaded to be looked at, or copied within the library. A kernel that loads a block
-//! has looked at all of it.
+//! A byte counts each time it is loaded or copied within the library. A kernel that loads a block reads all of it.
 
-/// Counts bytes that are looked at.
+/// Counts bytes that are read.
 macro_rules! visit {
     ($bytes:expr) => {{
         #[cfg(test)]
@@ -29,7 +28,7 @@ mod counted {
         VISITS.with(|visits| visits.set(visits.get().wrapping_add(bytes as u64)));
     }
 
-    /// How many bytes `f` looks at on this thread.
+    /// Returns how many bytes `f` reads on this thread.
     pub(crate) fn during<T>(f: impl FnOnce() -> T) -> (T, u64) {
         let before = VISITS.with(Cell::get);
         let result = f();

@@ -1,4 +1,4 @@
-//! No allocation while parsing with a storage that was given: counted, over every stream there is.
+//! Parsing with a given storage does not allocate: counts allocations over every test stream.
 #![allow(missing_docs, unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
@@ -23,7 +23,7 @@ thread_local! {
 }
 
 fn count() {
-    // At the end of a thread there may be nothing to count with.
+    // At the end of a thread the counter may already be gone.
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
 }
 
@@ -31,29 +31,29 @@ fn keep(bytes: i64) {
     let _ = LIVE.try_with(|live| live.set(live.get() + bytes));
 }
 
-// SAFETY: everything is handed to the system's allocator as it came.
+// SAFETY: every call is forwarded unchanged to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
         keep(layout.size() as i64);
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.alloc(layout) }
     }
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count();
         keep(layout.size() as i64);
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.alloc_zeroed(layout) }
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
         keep(size as i64 - layout.size() as i64);
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.realloc(pointer, layout, size) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         keep(-(layout.size() as i64));
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -61,14 +61,14 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static GLOBAL: Counting = Counting;
 
-/// How many allocations `f` makes on this thread.
+/// Returns how many allocations `f` makes on this thread.
 fn allocations(f: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.with(Cell::get);
     f();
     ALLOCATIONS.with(Cell::get) - before
 }
 
-/// Reads all that there is to read, so that no accessor is left out; the sum keeps it from being optimised away.
+/// Calls every accessor. The sum prevents the compiler from removing the calls.
 #[derive(Default)]
 struct Reader {
     sum: usize,
@@ -266,7 +266,7 @@ fn nothing_is_allocated() {
     );
 }
 
-/// The count counts: a growing storage allocates when an event is cut that it has no room for, and only then.
+/// A control for the counter: a growing storage allocates exactly when a cut event exceeds its room.
 #[cfg(feature = "alloc")]
 #[test]
 fn the_count_counts() {
@@ -280,7 +280,7 @@ fn the_count_counts() {
     assert!(sum > 0);
 }
 
-/// A large buffer is given back when the next event is read, and also when the memo knows that one.
+/// A growing storage releases a large buffer when the next event is read, also if the memo recognises that event.
 #[cfg(feature = "alloc")]
 #[test]
 fn a_large_buffer_is_given_back() {
@@ -290,7 +290,7 @@ fn a_large_buffer_is_given_back() {
         let (short, long) = (event("a"), event(&"b".repeat(600_000)));
         let mut parser = Parser::<_, SLOTS, _>::with_slots(deltawire::Growing::new(), Config::default(), ());
         let mut events = 0;
-        // Up to the event that ends a piece: the next call finds it in the storage.
+        // Feed up to the event that ends a piece: the next call finds it in the storage.
         let mut feed = |bytes: &str, size: usize| {
             for mut piece in bytes.as_bytes().chunks(size) {
                 while !piece.is_empty() {

@@ -1,4 +1,4 @@
-//! A batch brings the same log as push and pull, however small its array and its scratch are.
+//! Batch produces the same log as push and pull, however small its array and its scratch are.
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 mod common;
@@ -12,7 +12,7 @@ use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
 use deltawire::{Config, Movable, QuirkSet};
 
-/// By batches, on so much storage, or on one that grows from next to nothing.
+/// Reads by batch, on a storage of the given size, or on one that grows from almost nothing.
 fn read(input: &[u8], cuts: &[usize], config: Config, store: Option<usize>, records: usize, scratch: usize) -> Logs {
     let can_move = store.is_none();
     let store = store.unwrap_or(24);
@@ -31,7 +31,7 @@ fn cases() {
         if len < 400 {
             cuts.extend((1..len).map(|at| vec![at]));
         }
-        // Without a size of its own a case runs on a storage that grows too.
+        // A case without a storage size also runs on a storage that grows.
         let stores = if case.storage.is_some() { vec![case.storage] } else { vec![None, Some(8192)] };
         for store in stores {
             let whole = read(&case.input, &[], case.config, store, 64, 4096);
@@ -61,9 +61,9 @@ fn cases() {
     assert!(runs > 50_000);
 }
 
-/// Frames are the same however a raw value that is too long, and what follows it, are cut.
+/// Frames do not depend on how a raw value that is too long, and the bytes after it, are cut.
 #[test]
-fn frames_of_what_is_too_long() {
+fn frames_of_oversized_values() {
     let limits = deltawire::Limits { max_event_len: 4, ..deltawire::Limits::DEFAULT };
     let config = Config { limits, ..Config::default() };
     for input in [
@@ -122,7 +122,7 @@ fn frames_of_raw_json() {
     }
 }
 
-/// Log and frames of streams put together at random, whole and cut, on storages of every kind.
+/// Log and frames of random streams, whole and cut, on storages of every kind.
 #[test]
 fn streams_at_random() {
     const TOKENS: [&str; 34] = [
@@ -152,7 +152,7 @@ fn streams_at_random() {
             ..deltawire::Limits::DEFAULT
         };
         let config = Config { limits, ..Config::default() };
-        // What a storage can hold bounds an event: a fixed one is compared with itself.
+        // The capacity of a storage limits an event, so a fixed storage is compared with itself.
         let store = [None, Some(8192), Some(24 + random(80))][random(3)];
         let whole = read(&input, &[], config, store, 64, 4096);
         let every: Vec<usize> = (1..input.len()).collect();
@@ -169,13 +169,13 @@ fn streams_at_random() {
     println!("{runs} runs of streams at random by batch");
 }
 
-/// What each record says, wherever its bytes lie, of a batch that is asked for the kinds in `mask`.
-fn told(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8>; 3])> {
+/// Returns the contents of each record, wherever its bytes lie, for a batch with the kinds in `mask`.
+fn records(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8>; 3])> {
     let (mut machine, mut tracker, mut emitter) =
         (Machine::<2>::new(Config::default()), Tracker::<8, 32>::new(), Emitter::new());
     let (mut store, mut scratch) = (vec![0; 1 << 20], vec![0; 1 << 20]);
     let mut records = vec![Record::default(); cap];
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     let mut pieces: Vec<Option<&[u8]>> = bytes.chunks(cut).map(Some).collect();
     pieces.push(None);
     for mut piece in pieces {
@@ -199,7 +199,7 @@ fn told(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8
                 let extra = bytes(stream::FLAG_EXTRA_SCRATCH, record.extra_off, record.extra_len);
                 let places = stream::FLAG_TEXT_SCRATCH | stream::FLAG_AUX_SCRATCH | stream::FLAG_EXTRA_SCRATCH;
                 let flags = record.flags & !places;
-                told.push((Record { flags, text_off: 0, aux_off: 0, extra_off: 0, ..*record }, [text, aux, extra]));
+                found.push((Record { flags, text_off: 0, aux_off: 0, extra_off: 0, ..*record }, [text, aux, extra]));
             }
             piece = piece.map(|_| &given[spent..]);
             match outcome {
@@ -209,22 +209,22 @@ fn told(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8
             }
         }
     }
-    told
+    found
 }
 
-/// Who does not ask for payloads is told of plain chunks by a shorter way: the same, and so with few kinds.
+/// Without the kind `Payload`, plain chunks take a fast path, which must emit the same; so must a batch with few kinds.
 #[test]
-fn what_is_not_asked_for_changes_nothing_else() {
+fn kinds_that_are_off_change_no_others() {
     let wire: u64 = 1 << Kind::Payload as u16;
     let mut compared = 0;
     for stream in common::corpus::samples() {
-        let all = told(&stream.bytes, u64::MAX, 256, usize::MAX);
+        let all = records(&stream.bytes, u64::MAX, 256, usize::MAX);
         for mask in [!wire, 1 << Kind::Chunk as u16 | 1 << Kind::Content as u16, 1 << Kind::Frame as u16] {
-            let due: Vec<_> = all.iter().filter(|(record, _)| mask >> record.kind & 1 == 1).collect();
+            let expected: Vec<_> = all.iter().filter(|(record, _)| mask >> record.kind & 1 == 1).collect();
             for (cap, cut) in [(256, usize::MAX), (1, usize::MAX), (2, 700), (3, 61), (256, 1)] {
-                let got = told(&stream.bytes, mask, cap, cut);
+                let got = records(&stream.bytes, mask, cap, cut);
                 assert!(
-                    got.iter().eq(due.iter().copied()),
+                    got.iter().eq(expected.iter().copied()),
                     "{}: kinds {mask:x}, {cap} records, slices of {cut}",
                     stream.name
                 );

@@ -1,4 +1,4 @@
-//! The JSON reader against JSONTestSuite, and against serde_json on generated and damaged JSON.
+//! Tests the JSON reader with JSONTestSuite, and against serde_json on generated and damaged JSON.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
@@ -7,7 +7,7 @@ use deltawire::{Quirk, QuirkSet};
 use std::fs;
 use std::path::PathBuf;
 
-/// Xorshift: the same JSON at every run.
+/// Xorshift: the same JSON in every run.
 struct Random(u64);
 
 impl Random {
@@ -25,11 +25,11 @@ impl Random {
     }
 }
 
-/// Enters everything with one cursor, reads every text and number, and returns the quirks of the texts.
+/// Enters every container with one cursor, reads every text and number, and returns the quirks of the texts.
 fn walk(bytes: &[u8], max_depth: u32) -> Result<QuirkSet, JsonError> {
     let mut cursor = Cursor::with_max_depth(bytes, max_depth);
     let mut quirks = QuirkSet::EMPTY;
-    // Which of the open containers are objects.
+    // Whether each open container is an object.
     let mut open = Vec::new();
     loop {
         match cursor.peek()? {
@@ -71,7 +71,7 @@ fn walk(bytes: &[u8], max_depth: u32) -> Result<QuirkSet, JsonError> {
     }
 }
 
-/// Reads a text in all ways, which must agree.
+/// Reads a text in every way; all must agree.
 fn read(text: &Text<'_>) -> QuirkSet {
     let decoded = text.to_string();
     let quirks = text.quirks();
@@ -85,7 +85,7 @@ fn read(text: &Text<'_>) -> QuirkSet {
     quirks
 }
 
-/// Reads everything below a value by iterators. Returns how many values there are and how many faults were met.
+/// Reads everything below a value by iterators. Returns the number of values and the number of errors.
 fn walk_values(value: Value<'_>) -> (usize, usize) {
     let (mut values, mut faults) = (0, 0);
     let mut open = vec![value];
@@ -105,7 +105,7 @@ fn walk_values(value: Value<'_>) -> (usize, usize) {
     (values, faults)
 }
 
-/// What a text may be flagged for and still be strict JSON: the grammar does not pair surrogates.
+/// The quirks that a text of strict JSON may have: the grammar does not require surrogate pairs.
 fn is_strict(mut quirks: QuirkSet) -> bool {
     quirks.remove(Quirk::LoneSurrogate);
     quirks.is_empty()
@@ -122,7 +122,7 @@ fn json_test_suite() {
     let mut files: Vec<_> = fs::read_dir(&directory).expect("the suite").map(|file| file.expect("a file")).collect();
     files.sort_by_key(|file| file.file_name());
 
-    // Per group: files, accepted strictly, walked by the lazy cursor without a fault.
+    // For each group: files, files accepted strictly, files that the lazy cursor walks without an error.
     let mut counts = [(b'y', 0, 0, 0), (b'n', 0, 0, 0), (b'i', 0, 0, 0)];
     let mut wrong = Vec::new();
     for file in files {
@@ -133,7 +133,7 @@ fn json_test_suite() {
         if let Ok(value) = Cursor::with_max_depth(&bytes, 1024).value() {
             walk_values(value);
         }
-        // Entering everything finds what the strict check finds, or flags it.
+        // Entering every container finds the errors of the strict check, or flags them as quirks.
         assert_eq!(strict.is_ok(), lazy.is_ok_and(is_strict), "{name}: {strict:?}, {lazy:?}");
 
         let group = name.as_bytes()[0];
@@ -153,7 +153,7 @@ fn json_test_suite() {
     assert_eq!((y, n, i.0), ((95, 95), (188, 0), 35));
 }
 
-/// One JSON value, valid, with whitespace, escapes, text beyond ASCII and strings longer than a block.
+/// Generates a valid JSON value, with whitespace, escapes, non-ASCII text and strings longer than a block.
 fn generate(random: &mut Random, depth: usize, out: &mut String) {
     let space = |random: &mut Random, out: &mut String| {
         if random.below(4) == 0 {
@@ -221,7 +221,7 @@ fn generate_string(random: &mut Random, out: &mut String) {
     out.push('"');
 }
 
-/// Every value and member is there, and equal.
+/// Checks that both have the same values and members.
 fn compare(value: Value<'_>, other: &serde_json::Value, values: &mut usize) {
     let mut open = vec![(value, other)];
     while let Some((value, other)) = open.pop() {
@@ -256,7 +256,7 @@ fn compare(value: Value<'_>, other: &serde_json::Value, values: &mut usize) {
                     let (name, _) = member.expect("valid");
                     assert!(other.contains_key(&name.to_string()));
                 }
-                // The last of several members of one name counts, for both.
+                // Both readers use the last of several members with one name.
                 for (name, other) in other {
                     open.push((value.get(name).expect("valid").expect("the member"), other));
                 }
@@ -269,7 +269,7 @@ fn compare_numbers(number: Number<'_>, other: &serde_json::Number) {
     if number.is_integer() && number.as_str() != "-0" {
         assert_eq!((number.to_u64(), number.to_i64()), (other.as_u64(), other.as_i64()), "{number}");
     }
-    // serde_json is off by a little in its default configuration.
+    // serde_json's default configuration may be off in the last bit.
     let (double, other) = (number.to_f64(), other.as_f64().expect("a double"));
     assert!((double - other).abs() <= double.abs() * 1e-15, "{number}: {double:e}, {other:e}");
 }
@@ -330,7 +330,7 @@ fn strictly_refused_as_serde_json_refuses_it() {
         match (&strict, &other) {
             (Ok(()), Ok(_)) => accepted += 1,
             (Err(_), Err(_)) => refused += 1,
-            // It wants surrogates in pairs and numbers in the range of a double; RFC 8259 does not.
+            // serde_json rejects unpaired surrogates and numbers beyond a double; RFC 8259 does not.
             (Ok(()), Err(error)) => {
                 let text = error.to_string();
                 let known = ["surrogate", "unexpected end of hex escape", "number out of range"];
@@ -339,7 +339,7 @@ fn strictly_refused_as_serde_json_refuses_it() {
             (Err(error), Ok(_)) => panic!("{error}: {shown}"),
         }
 
-        // The strict check is the lazy walk that enters everything, with the quirks of the texts forbidden.
+        // The strict check must equal a lazy walk that enters every container and rejects quirks in texts.
         let lazy = walk(&bytes, 100);
         assert_eq!(strict.is_ok(), lazy.is_ok_and(is_strict), "{strict:?}, {lazy:?}: {shown}");
         if let Ok(value) = json::parse(&bytes) {
@@ -352,7 +352,7 @@ fn strictly_refused_as_serde_json_refuses_it() {
     assert!(accepted > 5_000 && refused > 20_000, "{accepted}, {refused}");
 }
 
-/// The offset is that of the first byte at which no JSON can go on.
+/// The offset of an error is that of the first byte that no JSON can continue with.
 fn check_fault(bytes: &[u8], error: JsonError) {
     let until = |len| json::validate(&bytes[..len], 100);
     let shown = String::from_utf8_lossy(bytes);
@@ -369,7 +369,7 @@ fn check_fault(bytes: &[u8], error: JsonError) {
 }
 
 #[test]
-fn depth_is_limited_alike() {
+fn all_readers_limit_depth_alike() {
     for depth in [1, 2, 63, 64, 65, 127, 128, 129, 500, 1023, 1024, 1025, 3000] {
         let mut bytes = Vec::new();
         (0..depth).for_each(|level| bytes.extend_from_slice(if level % 3 == 0 { b"{\"a\":" } else { b"[" }));
@@ -380,18 +380,18 @@ fn depth_is_limited_alike() {
         assert_eq!(walk(&bytes, limit), Ok(QuirkSet::EMPTY));
         assert!(Cursor::with_max_depth(&bytes, limit).value().is_ok());
 
-        // The bracket that is one too deep, found by all three at the same place.
-        let due = Err(JsonErrorKind::TooDeep);
+        // All three find the same bracket beyond the depth limit.
+        let expected = Err(JsonErrorKind::TooDeep);
         let strict = json::validate(&bytes, limit - 1);
         let lazy = walk(&bytes, limit - 1).map(drop);
         let skipped = Cursor::with_max_depth(&bytes, limit - 1).value().map(drop);
-        assert_eq!(lazy.map_err(|error| error.kind), due);
+        assert_eq!(lazy.map_err(|error| error.kind), expected);
         assert_eq!(skipped, lazy);
         if depth <= 1025 {
             assert_eq!(strict, lazy);
         }
     }
-    // 128 levels unless something else is said.
+    // The default is 128 levels.
     let nested = |depth| [b"[".repeat(depth), b"]".repeat(depth)].concat();
     assert!(json::parse(&nested(128)).is_ok());
     assert_eq!(json::parse(&nested(129)).map(drop), Err(JsonError { kind: JsonErrorKind::TooDeep, offset: 128 }));
@@ -399,7 +399,7 @@ fn depth_is_limited_alike() {
 
 #[test]
 fn long_inputs_take_linear_time() {
-    // Quadratic work on any of these would take minutes.
+    // Quadratic work on any of these inputs would take minutes.
     let many = 1 << 20;
     let strings = [
         b"\"".iter().chain([0xff].repeat(many).iter()).chain(b"\"").copied().collect::<Vec<_>>(),

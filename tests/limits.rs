@@ -1,5 +1,5 @@
-//! Every limit, one below it, at it and one above it, with the stream cut at each byte, on every kind of storage, by pull,
-//! push and batch: what is taken in, what is said of the rest, and that the stream goes on.
+//! Tests every limit one below, at, and one above it, with the stream cut at each byte, on every kind of storage, by
+//! pull, push and batch: what is accepted, what is reported about the rest, and that the stream continues.
 #![cfg(feature = "alloc")]
 #![allow(missing_docs, dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
@@ -19,7 +19,7 @@ fn config(max_event_len: u32, max_id_len: u32, max_depth: u32) -> Config {
     Config { limits: Limits { max_event_len, max_id_len, max_depth, ..Limits::DEFAULT }, ..Config::default() }
 }
 
-/// A storage that is no limit, of each kind.
+/// Storages large enough not to limit anything, one of each kind.
 const AMPLE: [Store; 3] = [Store::Fixed(32768), Store::Borrowed(40_000), Store::Growing];
 
 fn read_in_all_ways<S: Storage>(config: Config, input: &[u8], cuts: &[usize], storage: impl Fn() -> S) -> [Logs; 2] {
@@ -31,20 +31,20 @@ fn read_in_all_ways<S: Storage>(config: Config, input: &[u8], cuts: &[usize], st
     ]
 }
 
-/// What a stream brings of those kinds.
+/// Returns the log lines of those kinds.
 fn lines(input: &[u8], store: Store, config: Config, kinds: &[&str]) -> Vec<String> {
     let all = common::read::pull(input, &How::whole(store, config)).lines();
     all.into_iter().filter(|line| kinds.contains(&line.split(' ').next().unwrap())).collect()
 }
 
-/// What says what was taken in, and what was not.
-const TOLD: [&str; 9] =
+/// The kinds of log lines that show what was accepted and what was not.
+const OUTCOMES: [&str; 9] =
     ["content", "too-long", "comment-too-long", "comment", "malformed", "id", "stop", "call", "last-id"];
 
-/// The stream brings `wanted`, whole; and it tells the same in all ways and in every single cut, and byte by byte.
+/// Checks that the whole stream produces `wanted`, and the same in every interface, at every cut, and byte by byte.
 fn check(what: &str, input: &[u8], config: Config, stores: &[Store], wanted: &[String]) {
     for &store in stores {
-        assert_eq!(lines(input, store, config, &TOLD), wanted, "{what}: {store:?}");
+        assert_eq!(lines(input, store, config, &OUTCOMES), wanted, "{what}: {store:?}");
         let each: Vec<usize> = (1..input.len()).collect();
         let singles = (0..input.len()).step_by(thin()).map(|cut| vec![cut]);
         let mut first: Option<Logs> = None;
@@ -77,8 +77,8 @@ fn check(what: &str, input: &[u8], config: Config, stores: &[Store], wanted: &[S
             let [pulled, pushed] = ways;
             let context = || format!("{what}: {how:?}, cut at {cuts:?}: {}", escaped(input));
             let first = first.get_or_insert_with(|| pulled.clone());
-            for (way, told) in [("pull", &pulled), ("push", &pushed), ("batch", &batched)] {
-                first.across(told, way, context);
+            for (way, other) in [("pull", &pulled), ("push", &pushed), ("batch", &batched)] {
+                first.across(other, way, context);
             }
             same("ranges", &first.ranges, &pulled.ranges, context);
         }
@@ -102,7 +102,8 @@ fn event_length() {
     const LIMIT: usize = 48;
     for len in [LIMIT - 1, LIMIT, LIMIT + 1] {
         let of = |rest: usize| payload(&x(len - rest - FRAME));
-        // Each of `len` bytes: a line; one with a name; two lines, joined by LF; ends of lines of two bytes; what does not count.
+        // Each of `len` bytes: one line; a line and a name; two lines, joined by LF; CRLF line ends; with lines that do
+        // not count.
         let events = [
             ("one line", format!("data: {}\n\n", of(0))),
             ("no space", format!("data:{}\n\n", of(0))),
@@ -119,36 +120,36 @@ fn event_length() {
             let stream = format!("{}{event_at_limit}{}", event("a"), event("b"));
             let start = event("a").len();
             let sound = len <= LIMIT;
-            let said = match name {
+            let outcome = match name {
                 "continued" | "two lines" | "cut by a line" => content(&x(len - 1 - FRAME)),
                 "a name" | "a name behind" => content(&x(len - 3 - FRAME)),
                 _ => content(&x(len - FRAME)),
             };
-            let said = if sound { said } else { format!("too-long {start}") };
-            let wanted = [content("a"), said, content("b")];
+            let outcome = if sound { outcome } else { format!("too-long {start}") };
+            let wanted = [content("a"), outcome, content("b")];
             let what = format!("{name}, {len} bytes");
             check(&what, stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
-            // What a storage holds is a limit alike.
+            // The capacity of a storage is a limit in the same way.
             let by_storage = [Store::Fixed(LIMIT), Store::Borrowed(LIMIT)];
             check(&what, stream.as_bytes(), config(1 << 20, 100, 128), &by_storage, &wanted);
         }
     }
 }
 
-/// Events that the memo knows but for their length.
+/// Events that the memo recognises except for their length.
 #[test]
-fn length_of_events_that_are_known() {
+fn length_of_remembered_events() {
     const LIMIT: usize = FRAME + 20;
     for len in [19, 20, 21] {
         let stream = event("a").repeat(3) + &event(&x(len)) + &event("b");
-        let said = if len <= 20 { content(&x(len)) } else { format!("too-long {}", 3 * event("a").len()) };
-        let wanted = [content("a"), content("a"), content("a"), said, content("b")];
+        let outcome = if len <= 20 { content(&x(len)) } else { format!("too-long {}", 3 * event("a").len()) };
+        let wanted = [content("a"), content("a"), content("a"), outcome, content("b")];
         check("known", stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
         check("known", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Borrowed(LIMIT)], &wanted);
     }
 }
 
-/// JSON without `data:`, of which each value is bounded.
+/// JSON without `data:`: the limit applies to each value.
 #[test]
 fn length_of_raw_json() {
     const LIMIT: usize = FRAME + 10;
@@ -160,8 +161,8 @@ fn length_of_raw_json() {
             ("an array", format!("[{short},\n{long},{short}]"), short.len() + 3),
             ("between events", format!("{}{long}\n{}", event("a"), event("a")), event("a").len()),
         ] {
-            let said = if len <= 10 { content(&x(len)) } else { format!("too-long {start}") };
-            let wanted = [content("a"), said, content("a")];
+            let outcome = if len <= 10 { content(&x(len)) } else { format!("too-long {start}") };
+            let wanted = [content("a"), outcome, content("a")];
             check(name, stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
             check(name, stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Fixed(LIMIT)], &wanted);
         }
@@ -173,19 +174,19 @@ fn comment_length() {
     const LIMIT: usize = FRAME + 10;
     let limits = config(LIMIT as u32, 100, 128);
     for len in [LIMIT - 1, LIMIT, LIMIT + 1] {
-        // By itself, and beside an event, which leaves 9 bytes.
-        let said = |start: usize, at: usize, len: usize, most: usize| match len <= most {
+        // Alone, and inside an event, which leaves 9 bytes.
+        let outcome = |start: usize, at: usize, len: usize, most: usize| match len <= most {
             true => format!("comment {start}..{} \"{}\"", at, x(len)),
             false => format!("comment-too-long {start}"),
         };
         let stream = format!(":{}\n{}", x(len), event("a"));
-        let wanted = [said(0, len + 2, len, LIMIT), content("a")];
+        let wanted = [outcome(0, len + 2, len, LIMIT), content("a")];
         check("a comment", stream.as_bytes(), limits, &AMPLE, &wanted);
         check("a comment", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Fixed(LIMIT)], &wanted);
         let len = len + 9 - LIMIT;
         let line = format!("data: {}\n", payload("a"));
         let stream = format!("{line}: {}\n\n{}", x(len), event("b"));
-        let wanted = [said(line.len(), line.len() + len + 3, len, 9), content("a"), content("b")];
+        let wanted = [outcome(line.len(), line.len() + len + 3, len, 9), content("a"), content("b")];
         check("in an event", stream.as_bytes(), limits, &AMPLE, &wanted);
         check("in an event", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Borrowed(LIMIT)], &wanted);
     }
@@ -212,7 +213,7 @@ fn id_length() {
         while parser.next(&mut input).unwrap().is_some() {}
         assert_eq!(parser.quirk_count(Quirk::LongId), if len <= 8 { 0 } else { 2 });
     }
-    // The storage is to hold it three times: the last, the next, and the one that is read.
+    // The storage must hold it three times: the last ID, the next, and the one being read.
     for len in [15, 16, 17] {
         let id = "i".repeat(len);
         let stream = format!("id: {id}\n\n: c\n\n");
@@ -232,7 +233,7 @@ fn id_length() {
 
 #[test]
 fn depth() {
-    // Of each payload the depth is told, and where the bracket is that is too deep then.
+    // The depth of each payload, and the offset of the bracket that is too deep.
     let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
     for (max, lenient) in [(5, true), (5, false), (9, true)] {
         for depth in [max - 1, max, max + 1] {
@@ -252,7 +253,7 @@ fn depth() {
                 ("objects", &objects, objects.find("\"b\":").unwrap() + 4 + 5 * (max - 3)),
             ];
             for (name, payload, fault) in faults {
-                // Twice as many as are remembered, so that it is known, if it is sound.
+                // More repetitions than the memo needs, so that it recognises the payload if that is valid.
                 let stream = format!("data: {payload}\n\n").repeat(3) + &event("b");
                 let len = payload.len() + 8;
                 let mut wanted: Vec<String> = (0..3)
@@ -273,9 +274,9 @@ fn depth() {
     }
 }
 
-/// A known shape whose hole goes deeper than is allowed.
+/// A remembered shape whose hole nests deeper than allowed.
 #[test]
-fn depth_in_what_is_known() {
+fn depth_in_remembered_events() {
     const MAX: usize = 7;
     for depth in [MAX - 1, MAX, MAX + 1] {
         let of = |depth: usize| {
@@ -296,9 +297,9 @@ fn depth_in_what_is_known() {
     }
 }
 
-/// The default, and the most that there is, whatever is asked for.
+/// The default, and the maximum for any larger request.
 #[test]
-fn depth_by_default_and_at_most() {
+fn default_and_maximum_depth() {
     for (max, effective) in [(128, 128), (1024, 1024), (1025, 1024), (u32::MAX, 1024)] {
         for validate in [Validate::Lazy, Validate::Strict] {
             for depth in [effective - 1, effective, effective + 1] {
@@ -306,7 +307,7 @@ fn depth_by_default_and_at_most() {
                 let payload = format!("{{\"x\":{nested},\"choices\":[{{\"delta\":{{\"content\":\"a\"}}}}]}}");
                 let stream = format!("data: {payload}\n\n{}", event("b"));
                 let config = Config { validate, ..config(1 << 20, 100, max) };
-                let said = match depth <= effective {
+                let outcome = match depth <= effective {
                     true => content("a"),
                     false => {
                         let payload = quoted(payload.as_bytes());
@@ -317,17 +318,17 @@ fn depth_by_default_and_at_most() {
                         )
                     }
                 };
-                let wanted = [said, content("b")];
+                let wanted = [outcome, content("b")];
                 let each = (1..stream.len()).collect();
                 let singles = (0..stream.len()).step_by(thin()).map(|cut| vec![cut]);
                 for cuts in singles.chain([vec![3 + effective], each]) {
                     let how = How { cuts: &cuts, ..How::whole(Store::Growing, config) };
                     let all = common::read::pull(stream.as_bytes(), &how).lines();
-                    let told: Vec<_> = all
+                    let outcomes: Vec<_> = all
                         .into_iter()
                         .filter(|line| line.starts_with("content") || line.starts_with("malformed"))
                         .collect();
-                    assert_eq!(told, wanted, "{depth} of {max}, {validate:?}, cut at {cuts:?}");
+                    assert_eq!(outcomes, wanted, "{depth} of {max}, {validate:?}, cut at {cuts:?}");
                 }
             }
         }
@@ -337,7 +338,7 @@ fn depth_by_default_and_at_most() {
 // ---------------------------------------------------------------------------------------------------------------------
 // Choices and tool calls
 
-/// Eight of them by default: of a ninth nothing is said but that, and the others go on.
+/// Eight by default: a ninth is reported as a limit and skipped, and the others continue.
 #[test]
 fn number_of_choices() {
     for number in [7, 8, 9] {
@@ -358,7 +359,7 @@ fn number_of_choices() {
     }
 }
 
-/// 32 of them by default, in all choices together. Those that are open go on.
+/// 32 by default, in all choices together. Calls that are open continue.
 #[test]
 fn number_of_calls() {
     let opened = |choice, place, index| format!("call {choice} #{place} index={index} opens id=\"c{index}\"");
@@ -391,7 +392,7 @@ fn number_of_calls() {
     }
 }
 
-/// Indexes are below 2^32 - 1; the verdict knows the choices up to 126 apart, and all others together.
+/// Indexes are below 2^32 - 1. The verdict distinguishes choices up to 126 apart, and counts all others together.
 #[test]
 fn indexes() {
     for (index, sound) in [(u64::from(u32::MAX) - 1, true), (u64::from(u32::MAX), false), (1 << 32, false)] {

@@ -1,5 +1,5 @@
-//! The template memo never changes an answer: whatever number of shapes a parser remembers, it tells the same, event by
-//! event, by pull, push and batch.
+//! The template memo never changes an answer: a parser emits the same, event by event, by pull, push and batch,
+//! whatever number of shapes it remembers.
 #![cfg(feature = "alloc")]
 #![allow(missing_docs, dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
@@ -17,20 +17,20 @@ use deltawire::track::Tracker;
 use deltawire::{Config, Framing, Growing, Limits, Parser, Quirk, QuirkSet, Storage, Validate};
 use proptest::prelude::*;
 
-/// What one reading tells by pull, by push and by batch.
+/// The logs of one stream by pull, by push and by batch.
 struct Readings {
     pulled: Logs,
     pushed: Logs,
     batched: Logs,
 }
 
-/// How a stream is read.
+/// How to read a stream.
 struct Ask<'a> {
     config: Config,
     bytes: &'a [u8],
     cuts: &'a [usize],
     pause: usize,
-    /// By batch.
+    /// Options of the batch.
     how: How,
 }
 
@@ -46,27 +46,27 @@ impl Ask<'_> {
         }
     }
 
-    /// Compares 1, 2 and 4 slots with none. Gives what no slots tell.
+    /// Compares 1, 2 and 4 slots with none. Returns the logs without slots.
     fn all<S: Storage>(&self, name: &str, storage: impl Fn() -> S) -> Readings {
-        let due = self.read::<0, S>(&storage);
-        self.compare(name, 1, &due, &self.read::<1, S>(&storage));
-        self.compare(name, 2, &due, &self.read::<2, S>(&storage));
-        self.compare(name, 4, &due, &self.read::<4, S>(&storage));
-        // And the three ways with each other.
-        for (way, other) in [("push", &due.pushed), ("batch", &due.batched)] {
-            due.pulled.across(other, way, || self.context(name, 0));
+        let expected = self.read::<0, S>(&storage);
+        self.compare(name, 1, &expected, &self.read::<1, S>(&storage));
+        self.compare(name, 2, &expected, &self.read::<2, S>(&storage));
+        self.compare(name, 4, &expected, &self.read::<4, S>(&storage));
+        // The three interfaces must agree too.
+        for (way, other) in [("push", &expected.pushed), ("batch", &expected.batched)] {
+            expected.pulled.across(other, way, || self.context(name, 0));
         }
-        due
+        expected
     }
 
-    fn compare(&self, name: &str, slots: usize, due: &Readings, found: &Readings) {
+    fn compare(&self, name: &str, slots: usize, expected: &Readings, found: &Readings) {
         let ways = [
-            ("pull", &due.pulled, &found.pulled),
-            ("push", &due.pushed, &found.pushed),
-            ("batch", &due.batched, &found.batched),
+            ("pull", &expected.pulled, &found.pulled),
+            ("push", &expected.pushed, &found.pushed),
+            ("batch", &expected.batched, &found.batched),
         ];
-        for (way, due, found) in ways {
-            due.equal(found, way, || self.context(name, slots));
+        for (way, expected, found) in ways {
+            expected.equal(found, way, || self.context(name, slots));
         }
     }
 
@@ -82,7 +82,7 @@ const BATCH: How =
     How { store: 512, can_move: true, shake: false, records: 7, scratch: 256, base: 0, detail: Detail::Views };
 
 #[test]
-fn every_stream_tells_the_same() {
+fn every_stream_emits_the_same() {
     let mut streams: Vec<Stream> = samples();
     let own = streams.len();
     streams.extend(recorded("memo"));
@@ -118,7 +118,7 @@ fn every_stream_tells_the_same() {
     assert!(events > 100 / thin());
 }
 
-/// What was found by fuzzing, by name: a stream, what is put in the place of the `@`, and where else.
+/// Cases found by fuzzing: the name, a stream, what replaces the `@`, and a further replacement.
 const CASES: [(&str, &str, &str); 4] = [
     ("a line ends inside a text", "\r\r", "TIDE"),
     ("a line ends inside a text, and the next begins like the first", "x\ndata: y", "TIDE"),
@@ -163,7 +163,7 @@ fn a_payload_that_begins_with_a_space_after_one_without() {
     }
 }
 
-/// The case that the control bytes and the body make.
+/// Builds the case from the control bytes and the body.
 fn one(control: &[u8], body: &[u8]) {
     let (mut from, mut body) = (Source::new(control), Source::new(body));
     let mut bytes = stream::stream(&mut body);
@@ -175,7 +175,7 @@ fn one(control: &[u8], body: &[u8]) {
     let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: from.below(4), how };
     match from.below(6) {
         0..=2 => drop(ask.all("made", Growing::new)),
-        // Where no event may be longer, cut or not.
+        // With a storage that limits an event, cut or not.
         3 => drop(Ask { how: How { can_move: false, store: 96, ..how }, ..ask }.all("made", || [0x55; 96])),
         4 => drop(Ask { how: How { can_move: false, store: 256, ..how }, ..ask }.all("made", || [0x55; 256])),
         _ => drop(Ask { how: How { can_move: false, store: 8192, ..how }, ..ask }.all("made", || [0x55; 8192])),
@@ -206,7 +206,7 @@ fn config(from: &mut Source<'_>) -> Config {
     }
 }
 
-/// `PROPTEST_CASES` asks for more or fewer; the same streams in every run, unless `PROPTEST_RNG_SEED` asks for others.
+/// `PROPTEST_CASES` sets the number of streams. They are the same in every run, unless `PROPTEST_RNG_SEED` is set.
 fn cases() -> ProptestConfig {
     let number = |name| std::env::var(name).ok().and_then(|number: String| number.parse::<u64>().ok());
     let cases = number("PROPTEST_CASES").unwrap_or(2000) / thin() as u64;
@@ -218,7 +218,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn streams_made_up_tell_the_same(
+    fn generated_streams_emit_the_same(
         control in prop::collection::vec(any::<u8>(), 0..100),
         body in prop::collection::vec(any::<u8>(), 12..600),
     ) {

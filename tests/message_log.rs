@@ -1,5 +1,5 @@
-//! A message is the same whichever way its updates come to the log (pulled, pushed, from an emitter, from the records of
-//! a batch), whatever the buffers, and whichever way it is read.
+//! A message is the same however its updates reach the log (pulled, pushed, from an emitter, from the records of a
+//! batch), whatever the buffers, and however it is read.
 #![cfg(feature = "serde")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
@@ -16,7 +16,7 @@ use deltawire::track::Tracker;
 use deltawire::{Config, Event, Growing, Parser};
 use serde_json::Value;
 
-/// Where two values differ, if they do. Doubles may be read one bit apart.
+/// Returns where two values differ, if they do. Doubles may differ in the last bit.
 fn difference(one: &Value, other: &Value) -> Option<String> {
     match (one, other) {
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
@@ -31,13 +31,13 @@ fn difference(one: &Value, other: &Value) -> Option<String> {
             ((a - b).abs() > a.abs() * 1e-15).then(|| format!("{a} {b}"))
         }
         _ => {
-            let told = format!("{one} {other}");
-            (one != other).then(|| told.chars().take(300).collect())
+            let difference = format!("{one} {other}");
+            (one != other).then(|| difference.chars().take(300).collect())
         }
     }
 }
 
-/// A log and its buffer.
+/// A message log and its buffer.
 struct Logged<const CHOICES: usize, const CALLS: usize> {
     log: MessageLog<CHOICES, CALLS>,
     buffer: Vec<u8>,
@@ -49,7 +49,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         Logged { log: MessageLog::new(), buffer: vec![0xAA; room], grown: 0 }
     }
 
-    /// Takes in a chunk, update by update.
+    /// Adds a chunk, update by update.
     fn add<const TRACKED: usize, const TRACKED_CALLS: usize>(
         &mut self,
         tracker: &mut Tracker<TRACKED, TRACKED_CALLS>,
@@ -72,7 +72,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         }
     }
 
-    /// Writes an update, all of it or nothing.
+    /// Writes an update completely or not at all.
     fn with(
         &mut self,
         write: impl FnMut(&mut MessageLog<CHOICES, CALLS>, &mut [u8]) -> Result<(), LogError>,
@@ -80,8 +80,8 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         self.write(true, write)
     }
 
-    /// Writes, moving to another buffer as often as need be. What lay in the old one is destroyed. If `is_whole`, what
-    /// does not fit changes nothing.
+    /// Writes, moving to a larger buffer as often as necessary; the old one is overwritten. If `is_whole`, a write that
+    /// does not fit must change nothing.
     fn write(
         &mut self,
         is_whole: bool,
@@ -115,8 +115,8 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         let len = self.log.json(&self.buffer, extended, &mut []);
         let mut json = vec![0x55; len + 1];
         assert_eq!(self.log.json(&self.buffer, extended, &mut json), len);
-        assert_eq!(json.pop(), Some(0x55), "it wrote more than it said");
-        // What does not fit is left out, and what was written stays the same.
+        assert_eq!(json.pop(), Some(0x55), "it wrote more than the length it returned");
+        // Output that does not fit is truncated; what was written is the same.
         let mut half = vec![0; len / 2];
         assert_eq!(self.log.json(&self.buffer, extended, &mut half), len);
         assert_eq!(half, json[..len / 2]);
@@ -128,7 +128,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         let len = self.log.text(&self.buffer, field, choice, call, &mut none)?;
         let mut text = vec![0x55; len + 1];
         assert_eq!(self.log.text(&self.buffer, field, choice, call, &mut text), Some(len));
-        assert_eq!(text.pop(), Some(0x55), "it wrote more than it said");
+        assert_eq!(text.pop(), Some(0x55), "it wrote more than the length it returned");
         if len > 0 {
             let mut short = vec![0x55; len - 1];
             assert_eq!(self.log.text(&self.buffer, field, choice, call, &mut short), Some(len));
@@ -145,14 +145,14 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         assert_eq!(self.log.members(&self.buffer, owner, choice, call).count(), members.len(), "{what}");
     }
 
-    /// Compares all that there is to be asked for with the message, and gives how many texts that were.
+    /// Compares every accessor with the message. Returns the number of texts.
     fn compare(&self, message: &Completion, what: &str) -> u64 {
         for (extended, expected) in
             [(false, serde_json::to_value(message).unwrap()), (true, serde_json::to_value(message.extended()).unwrap())]
         {
             let json = self.json(extended);
             deltawire::json::validate(json.as_bytes(), 1024).unwrap();
-            // A number beyond all doubles is null there, and as it came here.
+            // A number beyond a double is null in serde_json's value, and as sent in ours.
             let got = serde_json::from_str(&json)
                 .or_else(|_| serde_json::to_value(deltawire::json::parse(json.as_bytes()).unwrap()));
             assert_eq!(difference(&got.unwrap(), &expected), None, "{what}");
@@ -253,7 +253,7 @@ struct Counts {
     small: u64,
 }
 
-/// The message of a stream by push.
+/// Builds the message of a stream by push.
 fn pushed(bytes: &[u8], config: Config) -> Assembler {
     let mut assembler = Assembler::new();
     let mut parser: Parser<Growing, 2, Wide> = Parser::with_slots(Growing::new(), config, Tracker::new());
@@ -271,7 +271,7 @@ fn pushed(bytes: &[u8], config: Config) -> Assembler {
 
 type Wide = Tracker<128, 256>;
 
-/// The message of a stream by an emitter, on a buffer no larger than it has to be.
+/// Builds the message of a stream with an emitter, in the smallest sufficient buffer.
 fn emitted(bytes: &[u8], config: Config) -> Logged<128, 256> {
     let mut logged: Logged<128, 256> = Logged::new(0);
     let (mut machine, mut emitter) = (Machine::<2>::with_slots(config), Emitter::new());
@@ -303,7 +303,7 @@ fn emitted(bytes: &[u8], config: Config) -> Logged<128, 256> {
     }
 }
 
-/// The message of a stream by the records of batches, with as little scratch as there may be.
+/// Builds the message of a stream from the records of batches, with the smallest possible scratch.
 fn batched(bytes: &[u8], config: Config) -> Logged<128, 256> {
     let mut logged: Logged<128, 256> = Logged::new(0);
     let (mut machine, mut emitter) = (Machine::<2>::with_slots(config), Emitter::new());
@@ -352,8 +352,8 @@ fn batched(bytes: &[u8], config: Config) -> Logged<128, 256> {
 }
 
 impl Counts {
-    /// One stream, in each way, on a buffer that is large, that is no larger than it has to be, and with the ordinary
-    /// number of choices and calls.
+    /// Builds the message in each way, in a large buffer, in the smallest sufficient one, and with the default number
+    /// of choices and calls.
     fn stream(&mut self, what: &str, bytes: &[u8], config: Config) {
         let mut assembler = Assembler::new();
         let mut ample: Logged<128, 256> = Logged::new(bytes.len() * 8 + (64 << 10));
@@ -361,7 +361,7 @@ impl Counts {
         let mut small: Logged<8, 32> = Logged::new(0);
         let (mut wide, mut wide_too, mut narrow) = (Wide::new(), Wide::new(), Tracker::<8, 32>::new());
         let mut fits = true;
-        // Short ones are compared after each chunk.
+        // Compare short streams after each chunk.
         let each = bytes.len() < 3000;
         let mut add = |chunk: &Chunk<'_>, counts: &mut Counts| {
             let expected = assembler.add(&Event::Chunk(*chunk)).err().map(as_log_error);
@@ -450,7 +450,7 @@ fn every_quirk() {
     counts.say("quirks");
 }
 
-/// Gives each payload to `see` as a chunk.
+/// Passes each payload to `see` as a chunk.
 fn each_chunk(payloads: &[String], mut see: impl FnMut(&Chunk<'_>)) {
     let mut index = Index::new();
     for payload in payloads {
@@ -462,7 +462,7 @@ fn delta(choice: u32, members: &str) -> String {
     format!(r#"{{"choices":[{{"index":{choice},"delta":{{{members}}}}}]}}"#)
 }
 
-/// A payload of random members. What is odd about them is what real streams are odd about, and worse.
+/// Generates a payload of random members, with the deviations of real streams and worse ones.
 fn random_payload(random: &mut impl FnMut(usize) -> usize) -> String {
     let texts = ["", "a", "bc", "\\ud83d", "\\ude00x", "\\n\\u0000\\\"", "\\q", "\u{e4}\u{1f600}", "{}", "\u{1}"];
     let indexes = ["0", "0", "0", "1", "1", "7", "-1", "\"2\"", "99999999999", "null"];
@@ -632,14 +632,14 @@ fn a_buffer_that_is_too_small_changes_nothing() {
             assert_eq!((format!("{log:?}"), &small[..len]), (state.clone(), &bytes[..len]));
             tried += 1;
         }
-        // Exactly so many do.
+        // Exactly that many bytes suffice.
         let mut exact = bytes[..ample.len()].to_vec();
         assert_eq!(write(&mut log, &mut exact), Ok(()));
         assert_eq!(exact, room[..ample.len()]);
         buffer[..exact.len()].copy_from_slice(&exact);
     };
     each_chunk(&payloads, |chunk| {
-        // Each by itself, for all of it is to be taken in, or nothing.
+        // Each write separately, since each must be complete or have no effect.
         step(&mut |log, buffer| log.head(buffer, chunk.id(), None, None));
         step(&mut |log, buffer| log.head(buffer, chunk.id(), chunk.model(), None));
         for (choice, update) in tracker.updates(chunk) {
@@ -656,7 +656,7 @@ fn a_buffer_that_is_too_small_changes_nothing() {
 }
 
 #[test]
-fn a_chunk_is_taken_in_whole_or_not_at_all() {
+fn a_chunk_is_written_completely_or_not_at_all() {
     let payload =
         r#"{"id":"c","choices":[{"index":0,"delta":{"role":"r","content":"abc\ud83d"},"finish_reason":"s"}]}"#;
     each_chunk(&[payload.to_string()], |chunk| {
@@ -668,7 +668,7 @@ fn a_chunk_is_taken_in_whole_or_not_at_all() {
             let LogError::NeedStorage { need } = error else { panic!("{error}") };
             assert!(need > buffer.len());
             assert_eq!(format!("{tracker:?} {log:?}"), fresh);
-            // One byte less does not do.
+            // One byte less does not suffice.
             buffer = vec![0; need - 1];
             let again = log.add_chunk(&mut buffer, &mut tracker, chunk);
             assert!(matches!(again, Err(LogError::NeedStorage { .. })), "{again:?}");
@@ -697,13 +697,13 @@ fn a_log_with_a_limit_has_no_gap() {
     assert_eq!(add(delta(0, r#""content":"12345""#)), (None, None, Some(5)));
     assert_eq!(add(delta(0, r#""content":"123456""#)), (too_long, too_long, Some(5)));
     assert_eq!(add(delta(0, r#""content":"6""#)), (too_long, too_long, Some(5)));
-    // What replaces or stands alone is still taken in.
+    // Members that replace others or stand alone are still accepted.
     assert_eq!(add(delta(0, r#""role":"roles""#)), (None, too_long, Some(5)));
     assert_eq!(add(delta(1, r#""role":"r""#)), (too_long, too_long, Some(5)));
 }
 
 #[test]
-fn what_was_replaced_makes_room() {
+fn replaced_values_make_room() {
     let mut log: MessageLog = MessageLog::new();
     let mut buffer = vec![0; 1 << 20];
     let usage: Vec<String> = (0..5000)
@@ -722,7 +722,7 @@ fn what_was_replaced_makes_room() {
     let mut text = vec![0; 25_000];
     assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(25_000));
     assert_eq!(text, b"word ".repeat(5000));
-    // Without the usage that was replaced it is little more than the text.
+    // The log drops replaced usage, so it is little longer than the text.
     assert!(longest < 3 * 25_000 + 4096, "{longest}");
 
     assert!(!log.is_empty());
@@ -810,7 +810,7 @@ fn choices_and_calls_are_bounded() {
     assert_eq!(log.text(&buffer, Field::NativeFinishReason, 3, 0, &mut text).map(|_| text), Some(*b"x"));
     assert_eq!(log.text(&buffer, Field::Content, 4, 0, &mut text), None);
 
-    // A message with more calls than there is room for: each of those is left out, and the rest is kept.
+    // A message with too many calls: the excess calls are skipped, and the rest is kept.
     let (mut log, mut tracker): (MessageLog<2, 2>, Tracker) = Default::default();
     let message = |content: &str, calls: &str| {
         format!(r#"{{"choices":[{{"message":{{"content":"{content}","tool_calls":[{calls}]}}}}]}}"#)
@@ -866,7 +866,7 @@ fn texts_of_errors() {
     assert_eq!(log.error_is_json(&buffer), Some(false));
 }
 
-/// The message of these payloads, extended.
+/// Returns the message of these payloads, as extended JSON.
 fn extended(payloads: &[String]) -> String {
     let (mut tracker, mut logged) = (Tracker::<128, 256>::new(), Logged::<128, 256>::new(0));
     each_chunk(payloads, |chunk| assert_eq!(logged.add(&mut tracker, chunk), None));
@@ -883,7 +883,7 @@ fn a_whole_message_keeps_its_members() {
 }
 
 #[test]
-fn members_of_providers_are_kept_as_they_came() {
+fn provider_members_are_kept_unchanged() {
     let json = extended(&[
         r#"{"id":"c","citations":["a"],"timings":{"n":1},"x_groq":{"id":"q"},"obfuscation":"pad","choices":[{"index":0,"delta":{"content":"a","sig":"1"},"content_filter_results":{},"stop_reason":null}]}"#.to_string(),
         r#"{"citations":["a", "b"],"timings":{"n": -0,"m":18446744073709551616},"choices":[{"index":0,"delta":{"sig":null,"content":"b"},"stop_reason":7}]}"#.to_string(),
@@ -923,7 +923,7 @@ fn reasoning_keeps_the_name_it_came_by() {
     for known in ["reasoning_content", "reasoning", "thinking", "thought"] {
         let (a, b) = (format!(r#""{known}":"a""#), format!(r#""{known}" : "b""#));
         assert_eq!(name(&deltas(&[&a, &b])).as_deref(), Some(known));
-        // What is empty or null is no reasoning.
+        // Empty or null reasoning does not count.
         let other = if known == "reasoning" { "reasoning_content" } else { "reasoning" };
         assert_eq!(
             name(&deltas(&[&format!(r#""{other}":"""#), &format!(r#"{a},"{other}":null"#), &b])).as_deref(),
@@ -933,15 +933,15 @@ fn reasoning_keeps_the_name_it_came_by() {
         assert_eq!(name(&[message]).as_deref(), Some(known));
     }
     assert_eq!(name(&deltas(&[r#""reasonin\u0067":"a""#, r#""reasoning_content":"b""#])).as_deref(), Some("reasoning"));
-    // Of two in a chunk the one that counts; of two chunks the first.
+    // Of two in one chunk the first in the order of precedence; of two chunks the earlier.
     assert_eq!(
         name(&deltas(&[r#""reasoning":"a","reasoning_content":"a""#, r#""reasoning":"b""#])).as_deref(),
         Some("reasoning_content")
     );
-    // Neither is a member of the delta.
+    // Neither of these names a member of the delta.
     assert_eq!(name(&deltas(&[r#""reasoning_details":[{"text":"ab"}]"#])), None);
     assert_eq!(name(&deltas(&[r#""content":[{"type":"thinking","thinking":"ab"}]"#])), None);
-    // Behind the choices that a page has room for.
+    // After more choices than fit a page.
     let choices = (0..12).rev().map(|index| {
         let reasoning = if index == 0 { r#""thinking":"ab""# } else { r#""content":"c""# };
         format!(r#"{{"index":{index},"delta":{{{reasoning}}}}}"#)
@@ -1057,7 +1057,7 @@ fn audio_stays_in_pieces() {
     assert_eq!(logged.text(Field::AudioData, 0, 0).as_deref(), Some(r#"["QQ==","Q/B=","\""]"#));
     let data = &message.choices[0].audio.as_ref().unwrap().data;
     assert!(data.iter().map(|piece| piece.as_text().unwrap().to_cow().into_owned()).eq(["QQ==", "Q/B=", "\""]));
-    // Without what is extended, in the shape of the API.
+    // Without extensions: in the shape of the API.
     assert_eq!(audio(&logged.json(false))["data"], "QQ==Q/B=\"");
 }
 
@@ -1098,7 +1098,7 @@ fn reasoning_details_are_joined_where_they_belong_together() {
         message["choices"][0]["message"]["reasoning_details"].clone()
     };
     let entries = |text: &str| serde_json::from_str::<Value>(&format!("[{text}]")).unwrap();
-    // Other members: the last that is not null.
+    // Of other members, the last that is not null.
     let joined = details(&[
         r#"{"type":"reasoning.text","text":"a\n","index":0,"format":"f","signature":null}"#,
         r#"{"type":"reasoning.text","text":"b","index":0},{"index":0,"type":"reasoning.text","text":"\u00e9","signature":"s"}"#,
@@ -1106,14 +1106,14 @@ fn reasoning_details_are_joined_where_they_belong_together() {
     ]);
     let whole = r#"{"type":"reasoning.text","text":"a\nb\u00e9","index":0,"format":"f","signature":"s"}"#;
     assert_eq!(joined, entries(whole));
-    // Another type or index: entries of their own, joined among themselves.
+    // Another type or index makes entries of their own, joined among themselves.
     let a = r#"{"type":"t","text":"a","index":0}"#;
     for other in [r#"{"type":"s","summary":"SUMMARY","index":0}"#, r#"{"type":"t","text":"SUMMARY","index":1}"#] {
         let b = other.replace("SUMMARY", "b");
         let joined = other.replace("SUMMARY", "bb");
         assert_eq!(details(&[a, &b, &b, a]), entries(&format!("{a},{joined},{a}")));
     }
-    // `data`, or no index: as they came.
+    // Entries with `data`, or without an index, stay as sent.
     for other in [
         r#"{"type":"t","text":"b"}"#,
         r#"{"type":"t","text":"b","index":null}"#,
@@ -1134,7 +1134,7 @@ fn members_are_bounded() {
     assert_eq!(errors, [LogError::TooLong; 2]);
     assert_eq!(logged.log.left_out(), Some(LogError::TooLong));
     assert_eq!(logged.log.member(&logged.buffer, Owner::Chunk, 0, 0, "m63").unwrap().raw(), b"63");
-    // What changes in each chunk makes room.
+    // A member that changes in each chunk frees its earlier value.
     let mut changing = Logged::<128, 256>::new(0);
     let payloads: Vec<String> = (0..10_000).map(|n| format!(r#"{{"choices":[],"timings":{{"n":{n}}}}}"#)).collect();
     each_chunk(&payloads, |chunk| assert_eq!(changing.add(&mut tracker, chunk), None));

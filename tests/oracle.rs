@@ -1,7 +1,8 @@
-//! A naive reader beside the parser: the whole buffer, lines by `str`, values by `serde_json`, strings that grow.
+//! A naive reader beside the parser: it takes the whole buffer, splits lines with `str`, reads values with
+//! `serde_json`, and appends to strings.
 //!
-//! It knows the meanings alone, so it is held against the samples, against recorded streams, and against streams made
-//! up at random: key orders, white space, escapes, line ends, odd types, choices and calls interleaved, any cuts.
+//! It implements only the meanings, so it checks the parser on samples, on recorded streams, and on random streams:
+//! orders of keys, whitespace, escapes, line ends, odd types, interleaved choices and calls, any cuts.
 #![cfg(feature = "alloc")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
@@ -19,7 +20,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What a stream came to
+// The result of a stream
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Call {
@@ -27,17 +28,17 @@ struct Call {
     kind: String,
     name: String,
     arguments: String,
-    /// Of the naive reader, until the stream ends.
+    /// State of the naive reader until the stream ends.
     place: Place,
 }
 
-/// Where a call stands among the others.
+/// The position of a call among the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Place {
     index: u64,
-    /// It came without an index.
+    /// Whether it came without an index.
     is_made_up: bool,
-    /// Where it stood last in the array.
+    /// Its latest position in the array.
     position: usize,
 }
 
@@ -49,7 +50,7 @@ struct Choice {
     refusal: String,
     function: Call,
     calls: Vec<Call>,
-    /// Of the naive reader, until the stream ends: the call that was spoken of last.
+    /// State of the naive reader until the stream ends: the call of the latest fragment.
     open: Option<usize>,
     tokens: Vec<Value>,
     finish: String,
@@ -65,7 +66,7 @@ struct Answer {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The parser's
+// The parser's result
 
 #[derive(Default)]
 struct Collector {
@@ -142,15 +143,15 @@ fn parsed(bytes: &[u8], cuts: &[usize]) -> (Answer, QuirkSet) {
     }
     assert_eq!(parser.finish_into(&mut collector), None);
     let mut answer = collector.answer;
-    // A role alone is an entry there and none here.
+    // The parser makes an entry for a role alone, the naive reader does not.
     answer.choices.retain(|_, choice| *choice != Choice::default());
     (answer, parser.quirks())
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The naive reader's
+// The naive reader's result
 
-/// Halves of surrogate pairs are no strings of Rust: each stands as a character of plane 15 until all is put together.
+/// Rust strings cannot hold unpaired surrogates: each becomes a character of plane 15 until the text is complete.
 const HALVES: u32 = 0xF0000;
 
 fn hide_halves(json: &str) -> String {
@@ -189,7 +190,7 @@ fn join_halves(text: &str) -> String {
     char::decode_utf16(units).map(|char| char.unwrap_or('\u{FFFD}')).collect()
 }
 
-/// In a value that is complete in itself.
+/// Whether the value is complete in itself.
 fn join_all(value: &mut Value) {
     match value {
         Value::String(text) => *text = join_halves(text),
@@ -202,9 +203,9 @@ fn join_all(value: &mut Value) {
 struct Naive {
     answer: Answer,
     deltas: BTreeMap<u32, bool>,
-    /// What messages so far reported, half a character at an end apart.
+    /// What messages so far reported, without a pending surrogate.
     messages: BTreeMap<u32, Choice>,
-    /// A message was another than the one before.
+    /// Whether a message did not begin with the one before.
     is_replaced: bool,
 }
 
@@ -213,7 +214,7 @@ impl Naive {
         Naive::read_all(bytes).0
     }
 
-    /// And whether a message was replaced.
+    /// Also returns whether a message was replaced.
     fn read_all(bytes: &[u8]) -> (Answer, bool) {
         let text = String::from_utf8_lossy(bytes).into_owned();
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
@@ -237,7 +238,7 @@ impl Naive {
             let value = value.strip_prefix(' ').unwrap_or(value);
             match field {
                 "data" => {
-                    // Servers that end an event with a single line end.
+                    // For servers that end an event with a single line end.
                     let is_whole =
                         |data: &String| serde_json::from_str(&hide_halves(data)).is_ok_and(|v: Value| v.is_object());
                     if (value.starts_with('{') || value == "[DONE]") && data.as_ref().is_some_and(is_whole) {
@@ -269,7 +270,7 @@ impl Naive {
             self.answer.done = true;
             return;
         }
-        // What is behind the first value is malformed.
+        // Bytes after the first value are malformed.
         let hidden = hide_halves(data);
         let Some(Ok(value)) = serde_json::Deserializer::from_str(&hidden).into_iter::<Value>().next() else { return };
         let Some(object) = value.as_object() else { return };
@@ -327,7 +328,7 @@ impl Naive {
         }
     }
 
-    /// A message by itself: each entry is a call.
+    /// Reads a message alone: each entry is a call.
     fn message(value: &Value) -> Choice {
         let mut texts = value.clone();
         texts["tool_calls"] = Value::Null;
@@ -341,7 +342,8 @@ impl Naive {
         message
     }
 
-    /// Adds to a choice what is new in a message, after the one before. `false`: it does not go on with that.
+    /// Adds to a choice what is new in a message since the one before. Returns `false` if the message does not continue
+    /// it.
     fn go_on(choice: &mut Choice, before: &Choice, message: &Choice) -> bool {
         let (mut before, mut message) = (before.clone(), message.clone());
         if choice.role.is_empty() {
@@ -420,7 +422,7 @@ impl Naive {
         }
     }
 
-    /// An element of `tool_calls`, by the table of C13 to C19.
+    /// Adds an element of `tool_calls`, by rows C13 to C19 of the table.
     fn call(choice: &mut Choice, position: usize, value: &Value) {
         let (id, index, function) = (filled(&value["id"]), value["index"].as_u64(), &value["function"]);
         let (name, arguments) = (filled(&function["name"]), filled(&function["arguments"]).unwrap_or(""));
@@ -508,7 +510,7 @@ impl Naive {
     }
 }
 
-/// The object that a text begins with, by its brackets alone.
+/// Returns the object that a text begins with, found by brackets only.
 fn object_of(text: &str) -> Option<&str> {
     let text = text.trim_start_matches([' ', '\t', '\n', '\r']);
     let (mut depth, mut in_string, mut escaped) = (0, false, false);
@@ -534,7 +536,7 @@ fn trimmed(text: &str) -> &str {
 }
 
 impl Choice {
-    /// The index of a call that comes without one.
+    /// Returns the index of a call that comes without one.
     fn free_index(&self, position: usize) -> u64 {
         let indexes = || self.calls.iter().map(|call| call.place.index);
         match indexes().any(|index| index == position as u64) {
@@ -543,7 +545,7 @@ impl Choice {
         }
     }
 
-    /// Its texts that grow.
+    /// Returns its growing texts.
     fn texts(&mut self) -> impl Iterator<Item = &mut String> {
         let Choice { content, reasoning, refusal, function, calls, .. } = self;
         [content, reasoning, refusal, &mut function.arguments]
@@ -552,7 +554,7 @@ impl Choice {
     }
 }
 
-/// Without the first half of a pair at its end.
+/// Removes a high surrogate at the end.
 fn without_half(text: &str) -> &str {
     let is_first = |char: char| (HALVES..HALVES + 0x400).contains(&u32::from(char));
     text.strip_suffix(is_first).unwrap_or(text)
@@ -571,9 +573,9 @@ fn message(error: &Value) -> String {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Streams there are
+// Existing streams
 
-/// Quirks that leave the meaning alone.
+/// Quirks that do not change the meaning.
 fn harmless() -> QuirkSet {
     [
         Quirk::UnterminatedEvent,
@@ -608,7 +610,7 @@ fn streams_there_are() {
             left.push(format!("{} {quirks:?}", stream.name));
             continue;
         }
-        // What another protocol says is not compared: it says nothing here.
+        // Other protocols are not compared: the parser emits nothing for them.
         let naive = Naive::read(&stream.bytes);
         let (got, wanted) = (format!("{answer:?}"), format!("{naive:?}"));
         let at = got.bytes().zip(wanted.bytes()).take_while(|(got, wanted)| got == wanted).count();
@@ -623,9 +625,9 @@ fn streams_there_are() {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Streams made up
+// Generated streams
 
-/// A JSON text with its own white space and order.
+/// A JSON text with random whitespace and order.
 #[derive(Clone, Debug)]
 enum Json {
     Raw(String),
@@ -639,7 +641,7 @@ enum Json {
 enum Char {
     Plain(char),
     Escaped(char),
-    /// Half a surrogate pair, if it has none beside it.
+    /// An unpaired surrogate, unless its neighbour completes it.
     Unit(u16),
 }
 
@@ -707,7 +709,7 @@ fn text() -> impl Strategy<Value = Json> {
     prop::collection::vec(char(), 0..12).prop_map(Json::Text)
 }
 
-/// A text that may begin or end with half a pair.
+/// A text that may begin or end with an unpaired surrogate.
 fn halved() -> impl Strategy<Value = Json> {
     let half = || prop_oneof![6 => Just(None), 1 => (0xD83C..0xD840u16).prop_map(Some), 1 => (0xDE00..0xDE20u16).prop_map(Some)];
     (half(), prop::collection::vec(char(), 0..6), half()).prop_map(|(first, mut chars, last)| {
@@ -721,7 +723,7 @@ fn raw(raw: &'static str) -> impl Strategy<Value = Json> {
     Just(Json::Raw(raw.to_string()))
 }
 
-/// What stands there now and then instead of a text: it says nothing.
+/// An occasional value instead of a text, which emits nothing.
 fn odd() -> impl Strategy<Value = Json> {
     prop_oneof![4 => raw("null"), 1 => raw("true"), 1 => raw("17"), 1 => raw("{\"a\":[1]}")]
 }
@@ -820,7 +822,7 @@ fn chunk() -> impl Strategy<Value = Json> {
     members.prop_flat_map(|(a, b, c, d, e, f, g)| object(vec![a, b, c, d, e, f, g]))
 }
 
-/// A message so far: of each text the first characters, one of them another now and then.
+/// A message so far: the first characters of each text, occasionally with one replaced.
 fn so_far() -> impl Strategy<Value = Json> {
     let chars = || {
         let text = "ab\u{e9}\u{4e16}{\"k\":1}\\n";
@@ -848,7 +850,7 @@ fn so_far() -> impl Strategy<Value = Json> {
     members.prop_flat_map(|(a, b, c, d, e)| object(vec![a, b, c, d, e]))
 }
 
-/// Chunks with messages so far of two choices, and a delta now and then.
+/// Chunks with messages so far of two choices, and an occasional delta.
 fn messages() -> impl Strategy<Value = Bytes> {
     let message = so_far().prop_map(|message| ("message", message));
     let delta = raw("{\"content\":\"d\"}").prop_map(|delta| ("delta", delta));
@@ -875,7 +877,7 @@ fn finishes() -> impl Strategy<Value = Json> {
     })
 }
 
-/// Bytes that can be read when a test fails.
+/// Bytes that are readable when a test fails.
 #[derive(Clone)]
 struct Bytes(Vec<u8>);
 
@@ -885,7 +887,7 @@ impl std::fmt::Debug for Bytes {
     }
 }
 
-/// A whole stream: chunks, things between them, white space and line ends.
+/// A whole stream: chunks, other items between them, whitespace and line ends.
 fn stream() -> impl Strategy<Value = Bytes> {
     let between = prop_oneof![
         6 => Just(""),
@@ -915,16 +917,16 @@ fn stream() -> impl Strategy<Value = Bytes> {
         for (between, chunk, spaced, is_alone) in events {
             out.extend_from_slice(between.replace('|', line_end).as_bytes());
             let mut json = String::new();
-            // A bar stands for a line end between tokens only: inside texts it is a bar.
+            // The bar stands for a line end between tokens; inside texts it is a bar.
             write_lines(&chunk, &mut space, &mut json);
             let data = if spaced { "data: " } else { "data:" };
-            // A line that begins with a space loses it, which is white space then.
+            // A line that begins with a space loses it, which is whitespace here.
             for line in json.split('\u{1}') {
                 out.extend_from_slice(data.as_bytes());
                 out.extend_from_slice(line.as_bytes());
                 out.extend_from_slice(line_end.as_bytes());
             }
-            // Or the next event stands in the same block.
+            // Or put the next event into the same block.
             if !is_alone {
                 out.extend_from_slice(line_end.as_bytes());
             }
@@ -942,10 +944,10 @@ fn write_lines(json: &Json, space: &mut impl FnMut() -> &'static str, out: &mut 
     json.write(&mut space, out);
 }
 
-/// `PROPTEST_CASES` asks for more or fewer.
+/// `PROPTEST_CASES` sets the number of streams.
 fn cases() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(3000);
-    // The same streams in every run; PROPTEST_RNG_SEED asks for others.
+    // The same streams in every run, unless PROPTEST_RNG_SEED is set.
     let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let rng_seed = proptest::test_runner::RngSeed::Fixed(seed);
     ProptestConfig { cases, failure_persistence: None, rng_seed, ..ProptestConfig::default() }
@@ -976,7 +978,7 @@ proptest! {
         }
     }
 
-    /// The same stream with a byte changed, left out or put in: the cut must not matter, and nothing may break.
+    /// The same streams with a byte changed, removed or inserted: cuts must not matter, and nothing may panic.
     #[test]
     fn streams_with_a_fault(
         Bytes(bytes) in stream(),

@@ -1,4 +1,4 @@
-//! Every row of the table of quirks: its cases, read in every way.
+//! Runs the cases of every row of the table of quirks in every way.
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 mod common;
@@ -10,7 +10,7 @@ use common::thin::thin;
 use deltawire::{Config, Quirk, QuirkSet};
 use std::collections::BTreeSet;
 
-/// Inputs under this length are cut at every pair of places.
+/// Inputs shorter than this are cut at every pair of positions.
 const PAIRS_UNDER: usize = 200;
 
 #[derive(Default)]
@@ -20,7 +20,7 @@ struct Runs {
 }
 
 impl Runs {
-    /// Runs a case one way, by push and by pull.
+    /// Runs a case by push and by pull.
     fn run(&mut self, case: &Case, how: &How<'_>, wanted: &[String]) -> (Logs, bool) {
         let pushed = push(&case.input, how);
         let pulled = pull(&case.input, how);
@@ -46,7 +46,7 @@ fn difference(got: &[String], wanted: &[String]) -> String {
     format!("line {}\n    got    {}\n    wanted {}", at + 1, line(got), line(wanted))
 }
 
-/// Every way to cut `len` bytes: whole, at each place, at each pair of places, everywhere.
+/// Calls `f` for every way to cut `len` bytes: whole, at each position, at each pair of positions, everywhere.
 fn each_cut(len: usize, pairs: bool, mut f: impl FnMut(&[usize]) -> bool) {
     let every: Vec<usize> = (1..len).collect();
     if !f(&[]) || !f(&every) {
@@ -64,14 +64,14 @@ fn each_cut(len: usize, pairs: bool, mut f: impl FnMut(&[usize]) -> bool) {
     }
 }
 
-/// Gives how often each quirk is met.
+/// Returns how often each quirk was reported.
 fn check(case: &Case, runs: &mut Runs) -> [u16; Quirk::ALL.len()] {
     let mut counts = [0; Quirk::ALL.len()];
     let strict = Config { errors: QuirkSet::ALL, ..case.config };
     let strict_log = match &case.strict {
         None => case.log.clone(),
         Some(stop) => {
-            // The log before the stop is a beginning of the whole one; how long it is the whole run tells.
+            // The log before the stop must be a prefix of the whole log; a run on the uncut input gives its length.
             let whole = pull(&case.input, &How::whole(case.stores()[0], strict)).lines();
             let before = whole.iter().position(|line| line.starts_with("stop F") || line.starts_with("stop C"));
             let mut log = case.log[..before.unwrap_or(0).min(case.log.len())].to_vec();
@@ -90,7 +90,7 @@ fn check(case: &Case, runs: &mut Runs) -> [u16; Quirk::ALL.len()] {
             let how = How { cuts, ..How::whole(store, strict) };
             runs.run(case, &how, &strict_log).1
         });
-        // After a pause the parser can be asked for the range, so that the whole log is compared.
+        // After a pause the parser can report the range, so the whole log is compared.
         each_cut(case.input.len(), false, |cuts| {
             let how = How { cuts, pause: true, ..How::whole(store, case.config) };
             let paused = push(&case.input, &how).lines();

@@ -1,4 +1,4 @@
-//! What a parser takes up while it waits for bytes: printed, and held to what `docs/memory.md` states.
+//! Prints the size of an idle parser and compares it with `docs/memory.md`.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -8,7 +8,7 @@ use deltawire::track::Tracker;
 use deltawire::{chat, sse, Parser};
 use std::mem::size_of;
 
-/// Bytes of storage that hold an ordinary event (nine of ten are at most 367 bytes long).
+/// Bytes of storage for an ordinary event (nine of ten are at most 367 bytes long).
 const ORDINARY: usize = 512;
 
 #[test]
@@ -64,7 +64,7 @@ fn an_idle_parser_is_small() {
     }
 }
 
-/// The rows of the table of sizes: what it is of, and the number.
+/// Returns the rows of the table of sizes: name and number of bytes.
 fn stated(page: &str) -> Vec<(String, usize)> {
     let table = page.lines().skip_while(|line| *line != "| | bytes |").skip(2).take_while(|line| line.starts_with('|'));
     let row = |line: &str| {

@@ -1,4 +1,5 @@
-//! Small worlds: every string over a few bytes or tokens, up to a length, against naive readings; and cut at every place.
+//! Small worlds: compares every string over a few bytes or tokens, up to a length and cut at every position, with naive
+//! readers.
 #![cfg(feature = "alloc")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
@@ -27,7 +28,7 @@ fn say(world: &str, tried: Tried, started: Instant) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Event streams
 
-/// Whether a decoder says that.
+/// Whether a decoder returns `wanted`.
 fn decodes<S: Storage>(storage: S, bytes: &[u8], cuts: Cuts, want: &Answer) -> bool {
     let mut decoder = Decoder::with_limits(storage, Limits::DEFAULT);
     let mut items = want.items.iter();
@@ -53,7 +54,7 @@ fn decodes<S: Storage>(storage: S, bytes: &[u8], cuts: Cuts, want: &Answer) -> b
     rest.next().is_none() && decoder.last_event_id() == want.rest_id
 }
 
-/// Whether a parser that does not look into payloads says that.
+/// Whether a parser with `Payload::Opaque` returns `wanted`.
 fn parses<S: Storage>(storage: S, framing: Framing, bytes: &[u8], cuts: Cuts, want: &Answer) -> bool {
     let config = Config { framing, payload: Payload::Opaque, ..Config::default() };
     let mut parser = Parser::<_, 0, _>::with_slots(storage, config, ());
@@ -83,20 +84,20 @@ fn parses<S: Storage>(storage: S, framing: Framing, bytes: &[u8], cuts: Cuts, wa
 /// Enough for three IDs as long as the longest line here.
 const ROOM: usize = 128;
 
-/// So little storage that events, comments and IDs of a few bytes do not fit.
+/// Too little storage for events, comments and IDs of a few bytes.
 const TIGHT: usize = 5;
 
-/// Which storages a string is read with, each time it is cut.
+/// The storages to read a string with, for each way to cut it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stores {
     All,
-    /// One that is ample and one that is tight: the kinds of ample ones and of framing take turns.
+    /// An ample one and a tight one; the kinds of ample ones and of framing take turns.
     Two,
-    /// One: all kinds and the tight one take turns.
+    /// A single one; all kinds and the tight one take turns.
     One,
 }
 
-/// One string, by decoder and parser.
+/// Reads one string with decoder and parser.
 fn event_stream(turn: usize, bytes: &[u8], ways: Ways, stores: Stores) -> u64 {
     let read = |reader, max_len| Naive::read(bytes, reader, Limits::DEFAULT, max_len);
     let [decoder, parser] = [Reader::Decoder, Reader::Parser].map(|reader| read(reader, ROOM));
@@ -139,7 +140,8 @@ fn event_stream(turn: usize, bytes: &[u8], ways: Ways, stores: Stores) -> u64 {
     runs
 }
 
-/// A world of event streams: strings of up to `len` tokens, cut in all ways up to `short` of them, else at every place.
+/// A world of event streams: strings of up to `len` tokens, those up to `short` cut in all ways, the others at every
+/// position.
 fn event_streams(world: &str, alphabet: &[&[u8]], len: u32, short: u32) {
     let started = Instant::now();
     let tried = each(alphabet, len, |turn, bytes, len| match len <= short && bytes.len() < 12 {
@@ -150,12 +152,11 @@ fn event_streams(world: &str, alphabet: &[&[u8]], len: u32, short: u32) {
     say(world, tried, started);
 }
 
-/// What stands behind the letters of a name: a value, should a name and a colon be the last of them, and an event in which
-/// it is seen.
+/// Follows the letters of a name: a value, in case a name and a colon come last, and an event that shows its effect.
 const VALUE: &[u8] = b"7\ndata:x\n\n";
 
-/// The letters of a field's name singly, and what else there is, before a value. Up to 5 bytes are cut at every place of the
-/// stream, more at every place up to the one behind the value.
+/// The letters of a field's name and other bytes, one by one, before a value. Up to 5 bytes are cut at every position
+/// of the stream, more at every position up to the one after the value.
 fn letters(name: &str, alphabet: &[&[u8]], len: u32) {
     let started = Instant::now();
     let tried = each(alphabet, len, |turn, bytes, len| {
@@ -208,8 +209,8 @@ fn fields_of_event_streams() {
 // ---------------------------------------------------------------------------------------------------------------------
 // JSON
 
-/// What a parser says, as bytes to compare.
-fn told<const SLOTS: usize>(bytes: &[u8], cuts: Cuts, validate: Validate, out: &mut Vec<u8>) {
+/// The parser's events as bytes, for comparison.
+fn events<const SLOTS: usize>(bytes: &[u8], cuts: Cuts, validate: Validate, out: &mut Vec<u8>) {
     out.clear();
     let config = Config { validate, ..Config::default() };
     let mut parser = Parser::<_, SLOTS, _>::with_slots([0xAA; 96], config, ());
@@ -260,20 +261,21 @@ fn told<const SLOTS: usize>(bytes: &[u8], cuts: Cuts, validate: Validate, out: &
 }
 
 std::thread_local! {
-    /// A stream, what was said of it uncut, and what was said of it now.
-    static ROOM_TO_TELL: RefCell<[Vec<u8>; 3]> = const { RefCell::new([Vec::new(), Vec::new(), Vec::new()]) };
+    /// A stream, the events of the uncut stream, and the events of the cut stream.
+    static BUFFERS: RefCell<[Vec<u8>; 3]> = const { RefCell::new([Vec::new(), Vec::new(), Vec::new()]) };
 }
 
-/// A parser says the same of `head`, the bytes and `tail` however they are cut. What it says first is judged.
+/// The parser must emit the same for `head`, the bytes and `tail` however they are cut. `judge` checks the events of
+/// the uncut stream.
 fn framed(parts: [&[u8]; 3], ways: Ways, validate: Validate, judge: impl Fn(&[u8])) -> u64 {
-    ROOM_TO_TELL.with_borrow_mut(|[stream, whole, cut]| {
+    BUFFERS.with_borrow_mut(|[stream, whole, cut]| {
         stream.clear();
         parts.iter().for_each(|part| stream.extend_from_slice(part));
-        told::<0>(stream, 0, validate, whole);
+        events::<0>(stream, 0, validate, whole);
         judge(whole);
         let mut runs = 1;
         cuttings(stream.len(), ways, |cuts| {
-            // At a single place the memo is tried where all ways are, and in every other string if it is the only one.
+            // With a single cut, the memo runs in every other string; otherwise in all of them.
             let (without, with) = match ways {
                 Ways::One(_) => (hash(parts[1]) & 1 == 0, hash(parts[1]) & 1 == 1),
                 Ways::All => (cuts > 0, true),
@@ -284,11 +286,11 @@ fn framed(parts: [&[u8]; 3], ways: Ways, validate: Validate, judge: impl Fn(&[u8
                 runs += 1;
             };
             if without {
-                told::<0>(stream, cuts, validate, cut);
+                events::<0>(stream, cuts, validate, cut);
                 check("without memo", cut);
             }
             if with {
-                told::<2>(stream, cuts, validate, cut);
+                events::<2>(stream, cuts, validate, cut);
                 check("with memo", cut);
             }
         });
@@ -296,15 +298,16 @@ fn framed(parts: [&[u8]; 3], ways: Ways, validate: Validate, judge: impl Fn(&[u8
     })
 }
 
-/// At one place, picked by the bytes in the middle: within them, or right before or behind them.
+/// Cuts at one position, selected by the bytes in the middle: within them, or right before or after them.
 fn one([head, bytes, tail]: [&[u8]; 3]) -> Ways {
     let from = head.len().saturating_sub(1);
     let to = (head.len() + bytes.len() + tail.len() - 1).min(head.len() + bytes.len());
     Ways::One(from + (hash(bytes) >> 1) as usize % (to - from))
 }
 
-/// As a payload: what it is, by serde_json, and the same however it is cut; and by the strict check, cut if it might be a
-/// chunk. Three times in a row, if the memo may know it then and 64 bytes hold that. Without `ways` each stream is cut at one place alone.
+/// As a payload: compares it with serde_json, and cut with uncut; with the strict check cut only if it might be a
+/// chunk. Repeats it three times if the memo may then recognise it and it fits 64 bytes. Without `ways` each stream is
+/// cut at only one position.
 fn payload(bytes: &[u8], ways: Option<Ways>) -> u64 {
     let object = |known: &Option<serde_json::Value>| known.as_ref().is_none_or(|value| value.is_object());
     let might = bytes.starts_with(b"{");
@@ -330,20 +333,20 @@ fn payload(bytes: &[u8], ways: Option<Ways>) -> u64 {
     runs
 }
 
-/// As a payload that begins neither as an object does nor as null: cut at one place, all of it is what is said to be
-/// malformed from its first byte on, or to keep alive.
+/// As a payload that begins neither like an object nor like null, cut at one position: all of it is reported as
+/// malformed from its first byte on, or as a keep-alive.
 fn no_chunk(bytes: &[u8]) -> u64 {
     let parts = [&b"data: "[..], bytes, b"\n\n"];
     let Ways::One(place) = one(parts) else { panic!("one place") };
-    ROOM_TO_TELL.with_borrow_mut(|[stream, _, cut]| {
+    BUFFERS.with_borrow_mut(|[stream, _, cut]| {
         stream.clear();
         parts.iter().for_each(|part| stream.extend_from_slice(part));
-        told::<0>(stream, 1 << place, Validate::Lazy, cut);
+        events::<0>(stream, 1 << place, Validate::Lazy, cut);
         let kind = if bytes[0] == b':' { b'k' } else { b'm' };
-        let said = [&[kind], bytes, &[0; 4]].concat();
-        let end = said.len() + 4;
+        let expected = [&[kind], bytes, &[0; 4]].concat();
+        let end = expected.len() + 4;
         assert!(
-            cut.starts_with(&said) && cut[end..end + 2] == [0, stream.len() as u8],
+            cut.starts_with(&expected) && cut[end..end + 2] == [0, stream.len() as u8],
             "cut by {:b} of b\"{}\": {cut:?}",
             1 << place,
             show(stream)
@@ -352,7 +355,7 @@ fn no_chunk(bytes: &[u8]) -> u64 {
     1
 }
 
-/// As it stands, and line by line if there is such a tail: the same however it is cut. Without `ways`, at one place.
+/// As it is, and line by line if there is such a tail: cuts must not matter. Without `ways`, at one position.
 fn raw(bytes: &[u8], tail: &[u8], ways: Option<Ways>) -> u64 {
     let parts = [b"", bytes, tail];
     framed(parts, ways.unwrap_or_else(|| one(parts)), Validate::Lazy, |_| {})
@@ -371,10 +374,11 @@ fn json_world(world: &str, alphabet: &[&[u8]], len: u32, f: impl Fn(&[u8], u32) 
     say(world, tried, started);
 }
 
-/// All are given whole to the strict check and to what walks. Up to 5 bytes are payloads and raw JSON as well, cut at every
-/// place (in all ways: payloads up to 2 bytes, raw JSON up to 4). 6 are payloads too, and raw JSON if they begin with a
-/// bracket (what begins with another byte is a line that is skipped), cut at one place each, which the bytes pick. Of the
-/// payloads those that begin with `{` or `n` are held to the uncut ones, the others to what is to be said of them.
+/// The strict check and the walks read every string whole. Up to 5 bytes it is also a payload and raw JSON, cut at
+/// every position (in all ways: payloads up to 2 bytes, raw JSON up to 4). With 6 bytes it is a payload too, and raw
+/// JSON if it begins with a bracket (any other first byte makes a line that is skipped), cut at one position, selected
+/// by the bytes. Payloads that begin with `{` or `n` are compared with the uncut ones, the others with the expected
+/// report.
 #[test]
 fn bytes_of_json() {
     let alphabet: [&[u8]; 16] =
@@ -394,8 +398,8 @@ fn bytes_of_json() {
     });
 }
 
-/// All are given whole to the strict check and to what walks, and are payloads and raw JSON: up to 6 tokens at every cut, 7
-/// at one, which the bytes pick.
+/// The strict check and the walks read every string whole. It is also a payload and raw JSON: up to 6 tokens at every
+/// cut, 7 at one, selected by the bytes.
 #[test]
 fn structures() {
     let alphabet: [&[u8]; 8] = [b"[", b"]", b"{", b"}", b",", b":", b"\"a\"", b"1"];
@@ -405,8 +409,8 @@ fn structures() {
     });
 }
 
-/// All are given whole to the strict check and to what walks, and are payloads, values of a member of a payload and of raw
-/// JSON, at every cut.
+/// The strict check and the walks read every string whole. It is also a payload, and the value of a member of a payload
+/// and of raw JSON, at every cut.
 #[test]
 fn literals() {
     let alphabet: [&[u8]; 8] = [b"null", b"true", b"false", b"n", b"ull", b",", b"[", b"]"];
@@ -415,9 +419,10 @@ fn literals() {
     });
 }
 
-/// All are given whole to the strict check and to what walks. Up to 6 bytes are values of a member of a payload as well,
-/// lazily and strictly, and of raw JSON, up to 5 at every cut, 6 at every cut right before, in and behind them (in raw JSON
-/// at one). 7 are values of a member of a payload under the strict check, at one cut, which the bytes pick.
+/// The strict check and the walks read every string whole. Up to 6 bytes it is also the value of a member of a payload,
+/// lazily and strictly, and of raw JSON: up to 5 at every cut, 6 at every cut right before, in and after it (in raw
+/// JSON at one). With 7 it is the value of a member of a payload with the strict check, at one cut, selected by the
+/// bytes.
 #[test]
 fn numbers() {
     let alphabet: [&[u8]; 8] = [b"0", b"1", b"9", b"-", b"+", b".", b"e", b"E"];
@@ -442,8 +447,8 @@ fn numbers() {
     });
 }
 
-/// All are given whole to the strict check and to what walks, and are values of a member of a payload, at every cut, and
-/// of raw JSON, up to 4 bytes or parts at every cut, more at one, which the bytes pick.
+/// The strict check and the walks read every string whole. It is also the value of a member of a payload, at every cut,
+/// and of raw JSON, up to 4 bytes or parts at every cut, more at one, selected by the bytes.
 #[test]
 fn strings() {
     let quoted = |bytes: &[u8], len| {
@@ -458,7 +463,7 @@ fn strings() {
     json_world("strings by their parts", &alphabet, 5, quoted);
 }
 
-/// Payloads of what is JSON or was taken for it.
+/// Payloads that are JSON or resemble it.
 fn payloads(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut parser = Parser::<_, 0, _>::with_slots([0xAA; 96], Config::default(), ());
     let mut out = Vec::new();
@@ -477,14 +482,14 @@ fn payloads(bytes: &[u8]) -> Vec<Vec<u8>> {
     out
 }
 
-/// All are raw JSON, at every cut, and whole what the naive reading says.
+/// All strings are raw JSON, at every cut; whole, they are compared with the naive reader.
 #[test]
 fn raw_json() {
     json_world("raw JSON", &[b"{", b"}", b"[", b"]", b",", b"\"", b"\\", b"\n"], 6, |bytes, _| {
         assert_eq!(payloads(bytes), naive_raw_json::payloads(bytes), "b\"{}\"", show(bytes));
         1 + raw(bytes, b"", Some(Ways::Each))
     });
-    // Among fields there is no naive reading: the cuts must not matter.
+    // There is no naive reader for raw JSON among fields: cuts must not matter.
     let alphabet: [&[u8]; 9] = [b"data:", b"{", b"}", b"[DONE]", b"\n", b"\r", b"error:", b",", b" "];
     json_world("raw JSON among fields", &alphabet, 5, |bytes, _| raw(bytes, b"", Some(Ways::Each)));
 }
@@ -502,7 +507,7 @@ fn frames_of_raw_json() {
     });
 }
 
-/// Content in two deltas: halves of a pair join across them, and nothing else does.
+/// Content in two deltas: surrogates join across them, and nothing else does.
 #[test]
 fn content_in_two_deltas() {
     struct Content(String);
@@ -518,7 +523,7 @@ fn content_in_two_deltas() {
         let mut runs = 0;
         for place in 0..=bytes.len() {
             let (front, back) = bytes.split_at(place);
-            // Between tokens alone.
+            // Only between tokens.
             if back.first().is_some_and(|byte| byte.is_ascii_alphanumeric() && front.ends_with(b"\\"))
                 || front
                     .rsplit(|byte| *byte == b'\\')

@@ -1,8 +1,9 @@
-//! Split invariance: the same bytes give the same events however they are cut, on every storage, limits included.
+//! Split invariance: the same bytes give the same events however they are cut, on every storage, including limits.
 //!
-//! Every single cut of every recorded stream under 64 KB, every pair of cuts of what is short. A run is compared by a
-//! hash of everything that it said. The first part of a cut stream is not parsed again for each cut: the parser as it
-//! stood behind the last event before the cut is cloned. What it is given then is what it would have been given.
+//! Tests every single cut of every recorded stream under 64 KB, and every pair of cuts of short streams. Runs are
+//! compared by a hash of everything that they emitted. The part of a stream before the cut is not parsed again for each
+//! cut: the test clones the parser as it was after the last event before the cut, then passes it the same bytes that a
+//! fresh parser would get.
 #![cfg(feature = "alloc")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
@@ -19,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// A hash of what was said
+// A hash of the output
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Hash(u64);
@@ -145,7 +146,7 @@ impl Hash {
         }
     }
 
-    /// The verdict, what was counted, and the last event ID.
+    /// Adds the verdict, the counters and the last event ID.
     fn end<S: Storage, T>(&mut self, parser: &Parser<S, 2, T>) {
         self.bytes(format!("{:?}", parser.end()).as_bytes());
         for quirk in Quirk::ALL {
@@ -208,11 +209,11 @@ fn finish<S: Storage>(parser: &mut Parser<S>, hasher: &mut Hasher) -> Hash {
 // ---------------------------------------------------------------------------------------------------------------------
 // Storages
 
-/// A storage that can be had anew, with what another one holds.
+/// A storage that can be created anew with the contents of another.
 trait Kind: Sync {
     type Storage: Storage;
     fn name(&self) -> String;
-    /// Runs `f` with a storage; `&mut [u8]` cannot be cloned, so such parsers are always made anew.
+    /// Runs `f` with a storage. `&mut [u8]` cannot be cloned, so parsers on it always start anew.
     fn with<R>(&self, f: impl FnOnce(Self::Storage) -> R) -> R;
 }
 
@@ -243,9 +244,9 @@ impl Kind for Grows {
 // ---------------------------------------------------------------------------------------------------------------------
 // Cuts
 
-/// One storage for the whole of a stream's cuts: every cut against the whole. Says how many runs there were.
+/// Compares every cut of a stream with the whole, on one storage. Returns the number of runs.
 ///
-/// Parsers that can be cloned go on from behind the last event before the cut.
+/// Parsers that can be cloned continue after the last event before the cut.
 fn singles<K: Kind>(kind: &K, stream: &Stream, config: Config, step: usize) -> Result<u64, String>
 where
     K::Storage: Clone,
@@ -257,12 +258,12 @@ where
         feed(&mut parser, bytes, &mut hasher);
         finish(&mut parser, &mut hasher)
     };
-    // With a pause at each event, so that its events are complete one by one.
+    // With a pause at each event, so that the events are complete one by one.
     let (mut base, mut hasher) = (fresh(), Hasher { hash: Hash::NEW, pause: true });
     let mut from = 0;
     let mut runs = 1;
     for cut in (0..=bytes.len()).step_by(step * thin()) {
-        // Take the base over what is complete before the cut.
+        // Move the base past everything that is complete before the cut.
         let ahead = loop {
             let mut parser = base.clone();
             let mut next = Hasher { hash: hasher.hash, pause: true };
@@ -342,7 +343,7 @@ fn sizes(len: usize, stream: &Stream, config: Config) -> Result<u64, String> {
     Ok(runs)
 }
 
-/// By pull, with a tracker of its own, at reads of one size: texts and events are those of one read.
+/// By pull, with a separate tracker, in reads of one size: texts and events equal those of one read.
 fn pulled(stream: &Stream, size: usize) -> Hash {
     let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
     let mut tracker: Tracker = Tracker::new();
@@ -372,7 +373,7 @@ fn pulled(stream: &Stream, size: usize) -> Hash {
     hash
 }
 
-/// Does the work on two threads. The largest pieces first.
+/// Runs the work on two threads, largest pieces first.
 fn spread<T: Sync>(work: &[T], f: impl Fn(&T) -> Result<u64, String> + Sync) -> u64 {
     let (next, runs) = (AtomicU64::new(0), AtomicU64::new(0));
     let wrong = Mutex::new(Vec::new());
@@ -412,7 +413,7 @@ fn every_single_cut() {
     let bytes: usize = streams.iter().map(|stream| stream.bytes.len()).filter(|len| *len < SMALL).sum();
     let config = Config::default();
     let runs = spread(&streams, |stream| {
-        // Of what is longer, a cut here and there.
+        // Of longer streams only some cuts.
         let step = if stream.bytes.len() < SMALL { 1 } else { (stream.bytes.len() / 211) | 1 };
         let fixed = singles(&Fixed::<32768>, stream, config, step)?;
         let grows = singles(&Grows, stream, config, step)?;
@@ -423,7 +424,7 @@ fn every_single_cut() {
 }
 
 #[test]
-fn every_cut_of_what_is_over_a_limit() {
+fn every_cut_of_events_over_a_limit() {
     let mut streams = streams();
     streams.retain(|stream| stream.bytes.len() < 16 * 1024);
     let runs = spread(&streams, |stream| {
@@ -458,26 +459,26 @@ fn reads_of_every_size_by_push_and_by_pull() {
     println!("splits: reads of 11 sizes of {} streams, {runs} runs", streams.len());
 }
 
-/// Cuts this far apart at most: two that are further apart do not meet in one event of a sample, or in its neighbour.
+/// Maximum distance of a pair of cuts: cuts further apart do not fall into one event of a sample or adjacent ones.
 const NEAR: usize = 160;
 
-/// Pairs of cuts that are near each other.
+/// Tests pairs of cuts that are near each other.
 fn near_pairs(stream: &Stream, config: Config) -> Result<u64, String> {
     let bytes = &stream.bytes[..];
     let fresh = || Parser::with_config([0xAA; 4096], config);
     let (mut parser, mut hasher) = (fresh(), Hasher { hash: Hash::NEW, pause: false });
     feed(&mut parser, bytes, &mut hasher);
     let whole = finish(&mut parser, &mut hasher);
-    let (mut base, mut said, mut from) = (fresh(), Hash::NEW, 0);
+    let (mut base, mut emitted, mut from) = (fresh(), Hash::NEW, 0);
     let mut runs = 1;
     for first in (0..=bytes.len()).step_by(thin()) {
         let (parser, hash) = loop {
-            let (mut parser, mut next) = (base.clone(), Hasher { hash: said, pause: true });
+            let (mut parser, mut next) = (base.clone(), Hasher { hash: emitted, pause: true });
             let Fed { consumed, stop } = parser.feed(&bytes[from..first], &mut next);
             if stop.is_none() {
                 break (parser, next.hash);
             }
-            (base, said) = (parser, next.hash);
+            (base, emitted) = (parser, next.hash);
             from += consumed;
         };
         for second in (first..=bytes.len().min(first + NEAR)).step_by(thin()) {
@@ -493,7 +494,7 @@ fn near_pairs(stream: &Stream, config: Config) -> Result<u64, String> {
     Ok(runs)
 }
 
-/// Of the cases, and of samples that are short, each pair; of longer samples those that are near each other.
+/// Tests each pair of cuts of cases and short samples, and near pairs of longer samples.
 #[test]
 fn every_pair_of_cuts() {
     let (mut short, long): (Vec<_>, Vec<_>) = samples().into_iter().partition(|stream| stream.bytes.len() < 1000);
@@ -519,7 +520,7 @@ fn every_pair_of_cuts() {
     println!("splits: pairs of cuts of {samples} samples and {cases} cases, {} runs", near + runs);
 }
 
-/// Ten mebibytes in one line, in pieces of 4 KiB: they arrive, or are too long, at the cost of reading them once.
+/// Ten mebibytes in one line, in pieces of 4 KiB: emitted or too long, after reading them once.
 #[test]
 fn a_line_of_ten_mebibytes() {
     let mut bytes = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"".to_vec();

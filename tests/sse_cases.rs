@@ -1,4 +1,4 @@
-//! The event-stream decoder against the conformance cases, and against a naive decoder of whole buffers.
+//! Tests the event-stream decoder with the conformance cases, and against a naive decoder of whole buffers.
 //!
 //! `DELTAWIRE_CORPUS` names the folder that holds `sse/cases.json`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
@@ -76,7 +76,7 @@ impl Kind {
     }
 }
 
-/// Every way of cutting that a test asks for.
+/// Every way of cutting that a test requests.
 fn cuttings<'a>(bytes: &'a [u8], pairs: bool, mut each: impl FnMut(&[&'a [u8]])) {
     each(&[bytes]);
     each(&bytes.chunks(1).collect::<Vec<_>>());
@@ -91,7 +91,7 @@ fn cuttings<'a>(bytes: &'a [u8], pairs: bool, mut each: impl FnMut(&[&'a [u8]]))
     }
 }
 
-/// Compares a decoder with the naive one, however the bytes are cut. The number of runs.
+/// Compares a decoder with the naive one, however the bytes are cut. Returns the number of runs.
 fn check<const N: usize>(bytes: &[u8], limits: Limits, kinds: &[Kind], pairs: bool) -> usize {
     let mut runs = 0;
     for kind in kinds {
@@ -122,7 +122,7 @@ fn limits(max_event_len: u32, max_id_len: u32) -> Limits {
 // ---------------------------------------------------------------------------------------------------------------------
 // The conformance cases
 
-/// What a case expects: type, data and ID of each event, and the last reconnection time.
+/// The expected result of a case: type, data and ID of each event, and the last reconnection time.
 type Expected = (Vec<[String; 3]>, Option<u64>);
 
 fn texts(items: &[Seen]) -> Expected {
@@ -171,7 +171,7 @@ fn conformance_cases() {
             events.map(|event| ["type", "data", "last_event_id"].map(|key| text(event, key))).collect(),
             case["retry"].as_u64(),
         );
-        // What the standard throws away at the end: the same bytes with the block ended.
+        // To test what the standard discards at the end: the same bytes with the block ended.
         let flushed = Naive::read(&[&bytes[..], b"\n\n"].concat(), Reader::Decoder, Limits::default(), usize::MAX);
         let ended = texts(&flushed.items);
         pending += usize::from(ended != want);
@@ -204,7 +204,7 @@ fn naive_decoder_knows_the_standards_own_examples() {
     assert_eq!(read(b"data\n\ndata\ndata\n\ndata:"), [event("", ""), event("\n", "")]);
 }
 
-/// Like `check`, for two cuttings only.
+/// Like `check`, with only two ways to cut.
 fn check_chunks<const N: usize>(bytes: &[u8], limits: Limits, kinds: &[Kind], size: usize) -> usize {
     for kind in kinds {
         let want = Naive::read(bytes, Reader::Decoder, limits, kind.max_len::<N>());
@@ -215,7 +215,7 @@ fn check_chunks<const N: usize>(bytes: &[u8], limits: Limits, kinds: &[Kind], si
     2 * kinds.len()
 }
 
-/// Numbers that look random and are the same each time.
+/// Pseudo-random numbers, the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -281,7 +281,7 @@ fn random_streams_within_random_limits() {
         runs += check::<4096>(&bytes, Limits::default(), KINDS, pairs);
         let small = limits(dice.roll(40) as u32, dice.roll(12) as u32);
         runs += check::<4096>(&bytes, small, KINDS, pairs);
-        // Storages so small that IDs and events get in each other's way.
+        // Storages so small that IDs and events compete for space.
         let loose = limits(1000, 1 + dice.roll(30) as u32);
         runs += match round % 6 {
             0 => check::<0>(&bytes, loose, KINDS, pairs),
@@ -314,9 +314,9 @@ fn long_streams_in_slices_of_every_size() {
     }
 }
 
-/// Names, comments and IDs of such lengths that a growing storage grows at each of them.
+/// Names, comments and IDs of lengths that make a growing storage grow at each of them.
 #[test]
-fn what_is_kept_survives_growth() {
+fn stored_bytes_survive_growth() {
     let of = |byte: &str, len: usize| byte.repeat(len);
     for len in [1, 100, 255, 300, 500, 511, 512, 513, 1500] {
         let streams = [
@@ -357,7 +357,7 @@ fn events_at_the_limit() {
             let stream = format!("data: a\n\n{event}data: b\n\n");
             let at_event = 9 + if event.starts_with(':') { LIMIT as u64 + 3 } else { 0 };
             for kind in KINDS {
-                // Bounded by the limit, and (what does not grow) by the storage.
+                // Limited by the configuration, and on a fixed storage also by its size.
                 let by_limit = kind.answer::<4096>(limits(LIMIT as u32, 100), &[stream.as_bytes()]);
                 let events = by_limit.items.iter().filter(|item| matches!(item, Seen::Event { .. })).count();
                 assert_eq!(events, if len <= LIMIT { 3 } else { 2 }, "{stream}");
@@ -395,7 +395,7 @@ fn ids_at_the_limit() {
         check::<4096>(stream.as_bytes(), limits(100, 20), KINDS, true);
         let got = answer([0; 4096], limits(100, 20), &[stream.as_bytes()]);
         assert_eq!(got.id, if len <= 20 { vec![b'i'; len] } else { b"old".to_vec() });
-        // Three times the ID and the event's byte so far.
+        // Three times the ID, and the event's byte so far.
         let stream = format!("data: a\nid: {}\n\n", "i".repeat(len));
         check::<61>(stream.as_bytes(), limits(100, 100), KINDS, true);
         let got = answer([0; 61], limits(100, 100), &[stream.as_bytes()]);
@@ -428,7 +428,7 @@ fn a_discarded_block_keeps_its_id_to_itself() {
 fn a_whole_event_is_borrowed() {
     let input = b"event: e\ndata: hello\n\n".to_vec();
     let mut slice = &input[..];
-    // No storage at all would do, but its length bounds the event.
+    // An empty storage would suffice, but its length limits the event.
     let mut decoder = Decoder::new([0; 6]);
     let Some(Item::Event(event)) = decoder.next(&mut slice) else { panic!() };
     assert_eq!((event.event_type(), event.data()), (&b"e"[..], &b"hello"[..]));
@@ -445,7 +445,7 @@ fn a_cr_ends_the_event_at_once() {
 }
 
 #[test]
-fn finish_gives_all_that_is_pending() {
+fn finish_returns_everything_pending() {
     let mut decoder = Decoder::new([0; 64]);
     assert!(decoder.next(&mut &b"id: 4\ndata: a\n:half a com"[..]).is_none());
     assert_eq!(decoder.last_event_id(), b"");

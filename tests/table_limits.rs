@@ -1,5 +1,5 @@
-//! The limits of tables and of messages, one below, at and one above, with the stream cut at each byte: trackers of any
-//! size, assembled messages, and logs of messages.
+//! Tests the limits of tables and of messages, one below, at, and one above, with the stream cut at each byte: trackers
+//! of any size, assembled messages, and message logs.
 #![cfg(feature = "alloc")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
@@ -13,7 +13,7 @@ use deltawire::stream::Event;
 use deltawire::track::Tracker;
 use deltawire::{Config, Error, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Verdict};
 
-/// What a handler is told of a stream.
+/// The events that a handler received.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Counted {
     contents: usize,
@@ -62,14 +62,18 @@ fn table<const CHOICES: usize, const CALLS: usize>() {
         for cut in (0..=stream.len()).step_by(thin()) {
             let counted = counted::<CHOICES, CALLS>(&stream, cut);
             let offset = event("").len() as u64;
-            let mut due = vec![];
+            let mut expected = vec![];
             if number > CHOICES {
-                due.push(Error::TooManyChoices { choice: CHOICES as u32, offset });
+                expected.push(Error::TooManyChoices { choice: CHOICES as u32, offset });
             }
             if CHOICES == 0 {
-                due.push(Error::TooManyChoices { choice: 0, offset: (stream.len() - choices(0, 1).len()) as u64 });
+                expected.push(Error::TooManyChoices { choice: 0, offset: (stream.len() - choices(0, 1).len()) as u64 });
             }
-            assert_eq!((counted.limits, &counted.stops), (due.clone(), &due), "{number} choices in {CHOICES}");
+            assert_eq!(
+                (counted.limits, &counted.stops),
+                (expected.clone(), &expected),
+                "{number} choices in {CHOICES}"
+            );
             assert_eq!(counted.contents, number.min(CHOICES) + CHOICES.min(1));
         }
     }
@@ -98,19 +102,19 @@ fn trackers_of_other_sizes() {
 // ---------------------------------------------------------------------------------------------------------------------
 // Messages
 
-/// A stream cut at each byte, and byte by byte.
+/// Tests a stream cut at each byte, and byte by byte.
 fn cuts(stream: &str) -> impl Iterator<Item = Vec<&[u8]>> {
     let stream = stream.as_bytes();
     let at = |cut| <[&[u8]; 2]>::from(stream.split_at(cut)).to_vec();
     (0..stream.len()).step_by(thin()).map(at).chain([stream.chunks(1).collect()])
 }
 
-/// A stream in reads of each size.
+/// Tests a stream in reads of each size.
 fn sizes(stream: &str) -> impl Iterator<Item = Vec<&[u8]>> {
     (2..=stream.len()).step_by(thin()).map(|size| stream.as_bytes().chunks(size).collect())
 }
 
-/// What an assembler makes of a stream in pieces, and what it could not take.
+/// Returns the message that an assembler builds from a stream in pieces, and the errors for what it could not store.
 fn assembled(assembler: Assembler, pieces: &[&[u8]]) -> (Assembler, Vec<AssembleError>) {
     let mut assembler = assembler;
     let mut errors = Vec::new();
@@ -126,7 +130,7 @@ fn assembled(assembler: Assembler, pieces: &[&[u8]]) -> (Assembler, Vec<Assemble
 
 #[test]
 fn message_bytes() {
-    // Two texts of 6 bytes in two choices, an escape among them, and two reasons of 4: 20 bytes.
+    // Two texts of 6 bytes in two choices, one with an escape, and two finish reasons of 4 bytes: 20 bytes.
     let stream = [
         r#"{"choices":[{"index":0,"delta":{"content":"abc"}},{"index":1,"delta":{"content":"ab"}}]}"#,
         r#"{"choices":[{"index":0,"delta":{"content":"\u00e9d"}}]}"#,
@@ -144,7 +148,7 @@ fn message_bytes() {
         ("one reason above it", 15, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
         ("the texts below it", 13, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
         ("the texts at it", 12, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
-        // No text is torn; what is short still fits.
+        // No text is split; short ones still fit.
         ("the texts above it", 11, ("abc\u{e9}d", "ab", None, None), vec![AssembleError::TooLong; 3]),
     ] {
         let limits = Limits { max_message_len, ..Limits::DEFAULT };
@@ -182,7 +186,7 @@ fn choices_and_calls_of_messages() {
     }
 }
 
-/// The same in a log, whose table is small and whose buffer is given.
+/// The same with a message log, with a small table and a given buffer.
 #[test]
 fn choices_and_calls_of_logs() {
     fn logged(pieces: &[&[u8]]) -> (MessageLog<3, 4>, Vec<u8>, Vec<LogError>) {
@@ -225,7 +229,7 @@ fn choices_and_calls_of_logs() {
 // ---------------------------------------------------------------------------------------------------------------------
 // Counts
 
-/// A quirk is counted up to 65,535, and what had it is given all the same.
+/// The count of a quirk stops at 65,535; its events are still emitted.
 #[test]
 fn counts_of_quirks() {
     for number in [65_534usize, 65_535, 65_536, 65_537] {

@@ -1,18 +1,18 @@
-/* The interface as debug information tells it: every function of the header, defined, with all of the types that it
- * takes, and every constant. scripts/abi.sh makes the two lists from the header. It is not meant to be called. */
+/* The interface for debug information: defines every function of the header, with all of their types, and every
+ * constant. scripts/abi.sh generates both lists from the header. Not meant to be called. */
 #include <deltawire.h>
 
-/* FUNCTION(prototype): a definition, which the compiler holds against the declaration. */
+/* FUNCTION(prototype): a definition, which the compiler compares with the declaration. */
 #define FUNCTION(...) __VA_ARGS__ { __builtin_trap(); }
 #include "functions.def"
 
-/* Types that only a block's user has. */
+/* Types that only the user of a block has. */
 extern const deltawire_event *abi_event;
 extern const deltawire_callbacks *abi_callbacks;
 const deltawire_event *abi_event;
 const deltawire_callbacks *abi_callbacks;
 
-/* The constants: a member each, named as the constant is, so that a number that changed is seen. */
+/* One member named like each constant, so that a changed number shows. */
 #define CONSTANT(name) abi_##name = name,
 enum abi_constants {
 #include "constants.def"

@@ -1,4 +1,4 @@
-/* The cases in tests/quirks/; their README tells the format. */
+/* Reads the cases in tests/quirks/. Their README describes the format. */
 #ifndef CASES_H
 #define CASES_H
 
@@ -8,10 +8,10 @@ typedef struct {
     char row[16];
     char *name;
     deltawire_config config;
-    size_t storage; /* SIZE_MAX: no word of it */
+    size_t storage; /* SIZE_MAX: not specified */
     text input;
     text log;
-    char *strict; /* `CODE at OFFSET`, NULL: passes */
+    char *strict; /* `CODE at OFFSET`, or NULL: passes */
 } quirk_case;
 
 typedef struct {
@@ -20,10 +20,10 @@ typedef struct {
     size_t files;
 } cases;
 
-/* All *.case files of a directory; ends the program if one is bad. */
+/* Reads all *.case files of a directory. Ends the program if one is invalid. */
 void cases_load(cases *all, const char *dir);
 void cases_free(cases *all);
-/* The files of a directory whose names end so, sorted; `n` of them. */
+/* The sorted names of the files in a directory with this suffix; `n` is their number. */
 char **files_of(const char *dir, const char *suffix, size_t *n);
 
 #endif

@@ -45,7 +45,7 @@ void count_status(deltawire_status status)
 }
 
 #ifdef ASSERTING
-/* What the library's panic handler calls, where its own assertions are compiled in. */
+/* Called by the library's panic handler if the library was built with its own assertions. */
 void deltawire_panic_reached(void);
 void deltawire_panic_reached(void)
 {
@@ -53,7 +53,7 @@ void deltawire_panic_reached(void)
     abort();
 }
 
-/* The core library of Rust was compiled to unwind, and refers to it; nothing here unwinds. */
+/* Rust's core library was compiled to unwind and refers to this; nothing here unwinds. */
 void rust_eh_personality(void);
 void rust_eh_personality(void) {}
 #endif

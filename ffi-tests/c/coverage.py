@@ -58,7 +58,7 @@ def check(path, counts):
     for name, number in flags.items():
         by = [seen[source, str(number)] for source in ("callback-flag", "batch-flag")]
         print(f"  {by[0]:>12} {by[1]:>12} {name}")
-        # A callback is told where a text is, not in which memory.
+        # A callback receives a text, but not which memory it is in.
         if not by[1] or not by[0] and "SCRATCH" not in name:
             missing.append(name)
     for name in missing:

@@ -79,7 +79,7 @@ typedef struct {
     int over;        /* a status below 0 */
 } run;
 
-/* The slices, the scratch: kept from run to run, for they are mapped. */
+/* Slices and scratch: kept between runs, because they are mapped. */
 static exact slice_mem, scratch_mem, events_mem;
 
 static unsigned char *new_block(run *r, size_t len, unsigned char **alloc)
@@ -144,11 +144,11 @@ static void shrink(run *r)
     else if (need < r->block_len) move_to(r, need);
 }
 
-/* After each call. 1: call again. */
+/* Handles the result of a call. Returns 1 to call again. */
 static int after(run *r, deltawire_status status, int moved_on)
 {
     count_status(status);
-    /* No byte brings so much: something is told again and again. */
+    /* No byte can produce this many: the same is emitted repeatedly. */
     if (r->log->events > 1000 + 64 * (unsigned long)r->len) {
         log_bad(r->log, "it never ends; events", r->log->events);
         r->over = 1;
@@ -174,7 +174,7 @@ static int after(run *r, deltawire_status status, int moved_on)
     return status > 0;
 }
 
-/* One call of deltawire_batch or, with `finish`, of deltawire_batch_finish. 1: call again. */
+/* One call of deltawire_batch or, with `finish`, of deltawire_batch_finish. Returns 1 to call again. */
 static int batch(run *r, const void *data, size_t len, int finish, size_t *consumed)
 {
     deltawire_batch_result result;
@@ -207,7 +207,7 @@ static int batch(run *r, const void *data, size_t len, int finish, size_t *consu
     return again;
 }
 
-/* One call of deltawire_feed. 1: call again. */
+/* One call of deltawire_feed. Returns 1 to call again. */
 static int feed(run *r, const void *data, size_t len, size_t *consumed)
 {
     unsigned long before = r->log->events;
@@ -243,7 +243,7 @@ static void give_slice(run *r, size_t end)
             if (r->pos != end) log_bad(r->log, "OK, and not all is consumed; position", r->pos);
             r->pos = end;
         } else if (end - r->pos < 4096 || r->h->extend) {
-            /* Again in other memory, perhaps with more behind it. */
+            /* Again in other memory, perhaps followed by more. */
             size_t more = r->len - end < r->h->extend ? r->len - end : r->h->extend;
             exact_drop(&slice_mem);
             end += more;
@@ -254,7 +254,7 @@ static void give_slice(run *r, size_t end)
     exact_drop(&slice_mem);
 }
 
-/* The same by direct reading. */
+/* The same with direct reading. */
 static void give_direct(run *r, size_t end)
 {
     while (r->pos < end && !r->over) {
@@ -280,7 +280,7 @@ static void give_direct(run *r, size_t end)
     }
 }
 
-/* Nothing comes any more. */
+/* Nothing may be emitted any more. */
 static void finished(run *r)
 {
     unsigned long before = r->log->events;
@@ -291,7 +291,7 @@ static void finished(run *r)
     if (r->log->events != before) log_bad(r->log, "events after the end:", r->log->events - before);
 }
 
-/* E_STRICT sticks. */
+/* E_STRICT persists. */
 static void stays_strict(run *r)
 {
     unsigned long before = r->log->events;

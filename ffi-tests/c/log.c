@@ -84,7 +84,7 @@ int value_bytes(const deltawire_value *v, text *out)
     if (deltawire_value_text(v, buf, need, &again) != DELTAWIRE_OK || again != need) die("deltawire_value_text: not what it said");
     text_put(out, buf, need);
     free(buf);
-    /* Without a copy it is the same, where that can be had. */
+    /* Without a copy, where available, it must be the same. */
     status = deltawire_value_str(v, &str);
     if (status == DELTAWIRE_OK && (str.len != need || (need && memcmp(str.ptr, out->ptr, need) != 0)))
         die("deltawire_value_str differs from deltawire_value_text");
@@ -125,7 +125,7 @@ static void put_number(text *out, const char *before, uint64_t number)
     text_u64(out, number);
 }
 
-/* Any bytes as UTF-8. */
+/* Writes any bytes as UTF-8. */
 static void put_lossy(text *out, const char *bytes, size_t len)
 {
     deltawire_value plain;
@@ -185,7 +185,7 @@ static void put_audio(logbook *log, const item *it)
         put_number(&log->lines, " expires_at=", time);
 }
 
-/* The payload must tell the same of the chunk as the event. */
+/* The payload must agree with the event about the chunk. */
 static void check_payload(logbook *log, const item *it)
 {
     static const uint32_t fields[2] = {DELTAWIRE_F_ID, DELTAWIRE_F_MODEL};
@@ -195,7 +195,7 @@ static void check_payload(logbook *log, const item *it)
     text decoded = TEXT_INIT;
     int i;
     if (deltawire_chunk_open(log->payload.ptr, log->payload.len, &mem, &chunk) != DELTAWIRE_OK) {
-        /* Of an error event it may be plain text. */
+        /* For an error event it may be plain text. */
         if (log->payload_code != 1) log_bad(log, "a payload does not open, of bytes", log->payload.len);
         return;
     }
@@ -362,7 +362,7 @@ static void put_line(logbook *log, const item *it)
         put_number(&log->more, " kinds=", it->number);
         text_str(&log->more, "\n");
         break;
-    /* Rust's log has no line of these. */
+    /* Rust's log has no line for these. */
     case KIND(META):
     case KIND(ANNOTATION):
         if (log->only == ALL_KINDS) out = &log->more;
@@ -414,7 +414,7 @@ static int same_but_text(const item *a, const logbook *log)
     uint32_t may_differ = DELTAWIRE_EVF_MORE | DELTAWIRE_EVF_TEXT_SCRATCH | DELTAWIRE_EVF_AUX_SCRATCH |
                           DELTAWIRE_EVF_EXTRA_SCRATCH;
     int i;
-    /* The first piece of a name replaces, the others are put behind. */
+    /* The first piece of a name replaces, the others append. */
     if (a->kind == KIND(TOOL_NAME) || a->kind == KIND(FUNCTION_NAME)) {
         if (a->flags & DELTAWIRE_EVF_REPLACES) return 0;
         may_differ |= DELTAWIRE_EVF_REPLACES;
@@ -487,7 +487,7 @@ static item item_at(logbook *log, const deltawire_at *at, uint32_t kind)
 
 static int32_t answer(const logbook *log) { return log->pause ? DELTAWIRE_PAUSE : DELTAWIRE_GO_ON; }
 
-/* Each thing is asked for again, if that is tried. */
+/* Asks to be called again for each item, if the test does that. */
 static int asks_again(logbook *log)
 {
     log->asked_again = log->again && !log->asked_again;
@@ -614,7 +614,7 @@ static int32_t on_tool_call(void *user, const deltawire_at *at, const deltawire_
     return answer(log);
 }
 
-/* In the order of the struct: C++ and old compilers would not take names. */
+/* In the order of the struct: C++ and old compilers do not accept member names. */
 const deltawire_callbacks log_callbacks = {
     sizeof(deltawire_callbacks),
     on_sse,

@@ -1,11 +1,11 @@
-/* The event log (tests/quirks/README.md), from callbacks and from batches. */
+/* The event log (tests/quirks/README.md), written from callbacks and from batches. */
 #ifndef LOG_H
 #define LOG_H
 
 #include "counted.h"
 #include "text.h"
 
-/* One event, from wherever it came. */
+/* One event, from any source. */
 typedef struct {
     uint32_t kind, flags, choice, call, code;
     uint64_t number, start, end;
@@ -16,9 +16,9 @@ typedef struct {
 
 typedef struct {
     text lines; /* the log */
-    text more;  /* frames, quirks and the like, of which the log says nothing */
-    text bad;   /* what breaks the header's promises; to be empty */
-    uint64_t only;      /* kinds of which lines are made, DELTAWIRE_MASK or-ed */
+    text more;  /* frames, quirks and other events without a line in the log */
+    text bad;   /* violations of the header's guarantees; must be empty */
+    uint64_t only;      /* kinds to write, DELTAWIRE_MASK combined */
     int pause;          /* each callback asks for a pause */
     int again;          /* each callback asks to be called again once */
     int asked_again;
@@ -31,7 +31,7 @@ typedef struct {
     text payload;
     int has_payload;
     uint32_t payload_code;
-    /* What came since the last frame. */
+    /* What was emitted since the last frame. */
     uint64_t frame_end, mask;
 } logbook;
 
@@ -39,22 +39,22 @@ typedef struct {
 
 void log_init(logbook *log);
 void log_free(logbook *log);
-/* For another stream; pause, again and only stay. */
+/* Resets the log for another stream; pause, again and only stay. */
 void log_clear(logbook *log);
 void log_bad(logbook *log, const char *what, uint64_t number);
 
-/* To be given to deltawire_feed; the user pointer is the logbook. */
+/* Pass this to deltawire_feed; the user pointer is the logbook. */
 extern const deltawire_callbacks log_callbacks;
 void log_item(logbook *log, const item *it);
-/* The events of a batch. `data_len`, `scratch_len`: how far texts may reach. */
+/* Logs the events of a batch. `data_len`, `scratch_len`: the limits for texts. */
 void log_batch(logbook *log, const deltawire_event *events, size_t n, const void *data, size_t data_len,
                const void *scratch, size_t scratch_len);
-/* The line of DELTAWIRE_E_STRICT, the end of a log. */
+/* Writes the line of DELTAWIRE_E_STRICT, which ends a log. */
 void log_strict(logbook *log, const deltawire_parser *p);
-/* The last lines. */
+/* Writes the last lines. */
 void log_close(logbook *log, const deltawire_parser *p);
 
-/* The text of a string, a number, a boolean or plain text. 0: it is none of these. */
+/* Returns the text of a string, a number, a boolean or plain text. 0: it is none of these. */
 int value_bytes(const deltawire_value *v, text *out);
 int is_utf8(const char *bytes, size_t len);
 

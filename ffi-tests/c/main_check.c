@@ -1,16 +1,16 @@
-/* Runs cases and streams in every way; the logs must be those that are known.
+/* Runs cases and streams in every way; the logs must be the expected ones.
  *
  * check cases DIR [--part N]            each case of tests/quirks
  * check streams LOGS [--part N] FILE... each stream; LOGS/NAME.log and others are its logs (examples/event_log.rs)
  *
- * --part N: only each Nth run, all told. --malloc: no guard pages, but memory of malloc. */
+ * --part N: only every Nth run in total. --malloc: memory of malloc, without guard pages. */
 #include "cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Inputs under this length are cut at every place. */
+/* Inputs shorter than this are cut at every position. */
 #define CUT_EVERYWHERE_UNDER 200
 /* Streams over this length are read byte by byte in few ways. */
 #define LONG 100000
@@ -43,7 +43,7 @@ static how how_of(const mode *m)
     return h;
 }
 
-/* What a run is to come to. `more`: what the log says nothing of; the first run tells it. */
+/* The expected result of a run. `more` is what the log does not contain; the first run sets it. */
 typedef struct {
     const char *title;
     const char *name;
@@ -53,7 +53,7 @@ typedef struct {
     int more_known;
     uint64_t only;
     int but_quirks; /* the last line is not compared */
-    int said;       /* differences so far; a few are told */
+    int said;       /* number of differences so far; only a few are printed */
 } wanted;
 
 static void say_line(const char *word, const text *t, size_t at)
@@ -111,7 +111,7 @@ static void run_one(const how *h, wanted *w)
     log_free(&log);
 }
 
-/* The first run: it tells the frames and the quirks. */
+/* The first run: it sets the expected frames and quirks. */
 static void run_first(const how *h, wanted *w)
 {
     logbook log;
@@ -127,7 +127,7 @@ static void run_first(const how *h, wanted *w)
 
 static deltawire_callbacks only_one(uint32_t kind)
 {
-    /* Where the callback of a kind stands in the struct. */
+    /* The offset of a kind's callback in the struct. */
 #define SLOT(KIND_NAME, member) \
     case DELTAWIRE_EV_##KIND_NAME: one.member = log_callbacks.member; break
     deltawire_callbacks one = DELTAWIRE_CALLBACKS_INIT;
@@ -175,7 +175,7 @@ static void each_kind_alone(const how *whole, wanted *w)
         how h = *whole;
         logbook log;
         deltawire_callbacks one = only_one(kind);
-        /* Quirks inside texts are met by who reads them. */
+        /* Quirks inside texts are reported to those who read them. */
         if (kind == DELTAWIRE_EV_QUIRK || kind == DELTAWIRE_EV_FRAME || *deltawire_event_name(kind) == '?') continue;
         if (turn++ % part) continue;
         log_init(&log);
@@ -217,7 +217,7 @@ static void every_cut(how *h, wanted *w)
     size_t i;
     for (i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         h->step = steps[i];
-        /* A growing block begins with any size: each leaves other gaps. */
+        /* A growing block may begin with any size: each leaves different gaps. */
         if (h->grow) h->event_bytes = (turn + i) % 9 * 8;
         if (h->step != 1 || w->input->len < LONG) run_one(h, w);
     }
@@ -230,7 +230,7 @@ static void every_cut(how *h, wanted *w)
     h->cut = 0;
 }
 
-/* Ways that are not a product of the others. */
+/* Ways to read that are not combinations of the others. */
 static void some_more(const how *whole, wanted *w)
 {
     how h = *whole;
@@ -259,7 +259,7 @@ static void some_more(const how *whole, wanted *w)
     }
 }
 
-/* The first `len` bytes of a log end with an event, and none of them begins behind `offset`. */
+/* Whether the first `len` bytes of a log end with an event, and none of their events begins after `offset`. */
 static int is_whole_events(const char *lines, size_t len, unsigned long offset)
 {
     static const char *const begin[] = {"chunk ", "done ",     "comment ",          "keep-alive ", "retry ", "id ",
@@ -274,7 +274,7 @@ static int is_whole_events(const char *lines, size_t len, unsigned long offset)
     return 0;
 }
 
-/* Strict runs end with the stop that is told, and what stands before it is a beginning of the log. */
+/* Strict runs end with the expected stop, and the lines before it are a prefix of the log. */
 static void strict_log(const quirk_case *c, const how *first, wanted *w)
 {
     logbook log;
@@ -355,7 +355,7 @@ static void read_log(text *into, const char *dir, const char *name, const char *
     free(path);
 }
 
-/* How a stream's parser is set up: each has a log of its own. */
+/* The configurations of a stream's parser; each has its own log. */
 typedef struct {
     const char *suffix;
     uint64_t errors;

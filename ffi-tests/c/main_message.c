@@ -1,10 +1,10 @@
-/* Puts a message together in a block that grows by need, and prints it as JSON.
+/* Builds a message in a block that grows as needed, and prints it as JSON.
  *
  * message [message] [--read N | --read-size N] [--batch] [--scratch N] [--plain] [--getters] FILE
  *
- * --batch: by batches, else by the callbacks of the assembler. --plain: without what only gateways add. --getters: not
- * as JSON, but a line for each text: FIELD CHOICE CALL "TEXT". The exit status is 0 for a whole message, 2 for an error
- * of the API, 3 for a stream that was cut, 4 for what is no stream of chunks. */
+ * --batch: by batch instead of the assembler's callbacks. --plain: without members that only gateways add.
+ * --getters: instead of JSON a line for each text: FIELD CHOICE CALL "TEXT". The exit status is 0 for a whole
+ * message, 2 for an error of the API, 3 for a stream that was cut, 4 for anything but a stream of chunks. */
 #include "drive.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define POISON 0xA5
 
-/* The parser and the assembler, each in a block of malloc. */
+/* The parser and the assembler, each in a block from malloc. */
 static deltawire_parser *parser;
 static size_t parser_len;
 static deltawire_message *message;
@@ -48,7 +48,7 @@ static void grow_message(void)
     message_len = need;
 }
 
-/* A copy is as good: no pointer is kept. */
+/* A copy must work as well: the block contains no pointers. */
 static void relocate(void)
 {
     void *p = need_memory(parser_len), *m = need_memory(message_len);
@@ -154,7 +154,7 @@ static void print_text(uint32_t field, const char *name, uint32_t choice, uint32
     buf = need_memory(need);
     check(deltawire_message_text(message, field, choice, call, buf, need, &again), "deltawire_message_text");
     if (again != need) die("a text has another length");
-    /* JSON is as it came. */
+    /* JSON is as sent. */
     if (field != DELTAWIRE_M_USAGE && field != DELTAWIRE_M_ERROR && field != DELTAWIRE_M_CHOICE_ERROR && !is_utf8(buf, need))
         die("a text is no UTF-8");
     text_escaped(&line, buf, need, 1);

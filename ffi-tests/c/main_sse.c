@@ -1,4 +1,5 @@
-/* Mode SSE: any event stream. Its own cases, and those of files as sse_cases.py writes them. sse [--malloc] [FILE...] */
+/* Mode SSE: any event stream. Runs its own cases, and those of files written by sse_cases.py. sse [--malloc]
+ * [FILE...] */
 #include "drive.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 
 static unsigned long runs, wrong, inputs;
 
-/* Every way; the lines of the kinds that `only` names must be `want`. */
+/* Reads in every way; the lines of the kinds in `only` must be `want`. */
 static void one(const how *h, const char *name, const text *input, const text *want, uint64_t only)
 {
     logbook log;
@@ -16,7 +17,7 @@ static void one(const how *h, const char *name, const text *input, const text *w
     log.only = only;
     drive(h, input->ptr, input->len, &log);
     runs++;
-    /* But for the last lines, which tell of the end. */
+    /* Except the last lines, which describe the end. */
     for (end = 0; end < log.lines.len; end += strcspn(log.lines.ptr + end, "\n") + 1)
         if (!strncmp(log.lines.ptr + end, "last-id ", 8) || !strncmp(log.lines.ptr + end, "end ", 4)) break;
     if (log.bad.len || end != want->len || (end && memcmp(log.lines.ptr, want->ptr, end) != 0)) {
@@ -60,7 +61,7 @@ static void each_way(const char *name, const text *input, const text *want, uint
     inputs++;
 }
 
-/* Frames are whole only where all is told. */
+/* Frames are complete only if all kinds are emitted. */
 #define BUT_FRAMES (ALL_KINDS & ~DELTAWIRE_MASK(DELTAWIRE_EV_FRAME) & ~DELTAWIRE_MASK(DELTAWIRE_EV_QUIRK))
 
 static void own(void)

@@ -1,4 +1,4 @@
-/* Chunks, values, numbers, errors, names, and what a call answers: one by one. */
+/* Tests chunks, values, numbers, errors, names, and the results of calls, one by one. */
 #include "drive.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static void check_at(int good, const char *what, int line)
     if (++wrong <= 40) printf("line %d: %s\n", line, what);
 }
 
-/* The name of what is checked in a table, for the message. */
+/* The name of the current table entry, for error messages. */
 static void check_named(int good, const char *name, const char *what, int line)
 {
     char both[400];
@@ -29,7 +29,7 @@ static void check_named(int good, const char *name, const char *what, int line)
 #define OK DELTAWIRE_OK
 #define ABSENT DELTAWIRE_ABSENT
 
-/* A copy in malloc, exactly as long, that is never freed while the program runs but at its end. */
+/* Copies to malloc memory of exactly that length, which is freed only at exit. */
 static void *kept[4096];
 static size_t kept_n;
 
@@ -295,7 +295,7 @@ static void walks(void)
     for (n = 0; deltawire_value_next(&v, &cursor, &key, &element) == OK; n++) {}
     CHECK(n == 1);
 
-    /* Walking must not begin at the beginning each time. */
+    /* A walk must not restart from the beginning for each step. */
     for (which = 0; which < 2; which++) {
         text_clear(&json);
         text_str(&json, "[");
@@ -521,7 +521,7 @@ static void decimals(void)
         sprintf(again, "%s%llue%ld", d.negative ? "-" : "", (unsigned long long)d.digits, (long)d.exp10);
         got = strtod(again, NULL);
         if (d.exact) {
-            /* All of the number: the same double, however it is converted. */
+            /* The whole number: the same double, whatever the conversion. */
             exact_seen++;
             CHECK_OF(json, got == want);
             if (d.digits < UINT64_C(1) << 53 && d.exp10 >= -22 && d.exp10 <= 22) {
@@ -715,7 +715,7 @@ static void reentrance(void)
     CHECK(u.calls == 2);
 }
 
-/* Statuses of blocks: too small, moved, in want. */
+/* Statuses of blocks: too small, moved, needing memory. */
 static void blocks(void)
 {
     size_t least = deltawire_block_size(NULL, 0), need;
@@ -757,7 +757,7 @@ static void blocks(void)
 /* -------------------------------------------------------------------------------------------------------------------
  * Work */
 
-/* A thousand things of one chunk, one at a time; a long text through a short scratch. */
+/* A thousand items of one chunk, one at a time; a long text through a short scratch. */
 static void work(void)
 {
     enum { MANY = 10000 };
@@ -786,7 +786,7 @@ static void work(void)
         text_str(&input, "]}\n\n");
         config.max_event_len = 64 << 20;
         config.events = DELTAWIRE_MASK(DELTAWIRE_EV_CONTENT);
-        /* Not cut: nothing has to be kept, but the limit counts what would be. */
+        /* Not cut: nothing must be stored, but the limit counts what would be. */
         free(mem);
         block_len = deltawire_block_size(NULL, input.len + 4096);
         mem = need_memory(block_len);
@@ -813,7 +813,7 @@ static void work(void)
 /* -------------------------------------------------------------------------------------------------------------------
  * Assemblers */
 
-/* Feeds an assembler with a payload, by a parser and the callbacks. */
+/* Passes a payload to an assembler, by a parser and the callbacks. */
 static deltawire_status assemble(deltawire_parser *p, deltawire_message *m, const char *json)
 {
     text event = TEXT_INIT;
@@ -827,7 +827,7 @@ static deltawire_status assemble(deltawire_parser *p, deltawire_message *m, cons
     return status;
 }
 
-/* What came through callbacks, or in batches. */
+/* What was emitted through callbacks, or in batches. */
 typedef struct {
     uint32_t contents, opened, names, limits[3], last_choice;
 } tally;
@@ -858,7 +858,7 @@ static int32_t count_call(void *user, const deltawire_at *at, const deltawire_va
     return count_at(user, at);
 }
 
-/* An event with a content of choice `n`, or with the nth tool call, of choice n % choices. */
+/* An event with content of choice `n`, or with the nth tool call, of choice n % choices. */
 static void nth(text *input, uint32_t n, int is_call, uint32_t choices)
 {
     char json[200];
@@ -879,7 +879,7 @@ static int message_text_is(deltawire_message *m, uint32_t field, uint32_t choice
            memcmp(got, want, len) == 0;
 }
 
-/* A message that holds each of so many choices and calls. */
+/* Checks that a message holds that many choices and calls. */
 static void holds_all(deltawire_message *m, uint32_t choices, uint32_t calls)
 {
     char want[32];
@@ -895,8 +895,8 @@ static void holds_all(deltawire_message *m, uint32_t choices, uint32_t calls)
     }
 }
 
-/* As many choices and tool calls as the config asks for, and one beyond: by callbacks, in batches, in both messages,
- * and in blocks that are copied on the way. */
+/* As many choices and tool calls as the config requests, and one more: by callbacks, in batches, in both messages,
+ * and in blocks that are copied in between. */
 static void room_for(uint32_t max_choices, uint32_t max_calls)
 {
     const uint32_t choices = max_choices ? max_choices : DELTAWIRE_DEFAULT_CHOICES;
@@ -946,7 +946,7 @@ static void room_for(uint32_t max_choices, uint32_t max_calls)
         CHECK(deltawire_reset(p) == OK);
     }
 
-    /* One beyond each, by callbacks and in the message. */
+    /* One more of each, by callbacks and in the message. */
     CHECK(deltawire_feed(p, input.ptr, input.len, deltawire_message_callbacks(), m, NULL) == OK);
     CHECK(deltawire_message_limit(m) == 0);
     holds_all(m, choices, calls);
@@ -993,7 +993,7 @@ static void room_for(uint32_t max_choices, uint32_t max_calls)
     free(mem), free(other), free(log), free(other_log);
 }
 
-/* Room beyond the most is refused everywhere, not less room given. */
+/* Room beyond the maximum is an error everywhere, not less room. */
 static void refused_room(uint32_t max_choices, uint32_t max_calls)
 {
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
@@ -1091,7 +1091,7 @@ static void messages(void)
     CHECK(deltawire_message_need(m) <= len && deltawire_message_need(m) > 0);
     free(mem);
 
-    /* Full: the event is pending, and nothing was taken in. */
+    /* Full: the event is pending, and nothing was stored. */
     len = deltawire_message_size(NULL, 0);
     mem = need_memory(len);
     CHECK(deltawire_reset(p) == OK && deltawire_message_init(mem, len, NULL, &m) == OK);

@@ -5,7 +5,7 @@ import os
 import random
 import sys
 
-# What a text is made of: plain runs of many lengths, characters of each length, escapes, halves of pairs, what is wrong.
+# The parts of a text: plain runs of many lengths, characters of each length, escapes, surrogates, invalid bytes.
 PARTS = [b"a", b"plain text ", b"x" * 63, b"y" * 1021, b"\\n", b"\\\"", b"\\\\", b"\\u00e9", b"\\u20ac", b"\\ud83d\\ude00",
          "é".encode(), "€".encode(), "😀".encode(), b"\\/", b"\\b\\f\\r\\t"]
 ODD = [b"\\ud83d", b"\\ude00", b"\xff", b"\xe2\x82", b"\\q", b"\t", b"\xf0\x9f\x98"]

@@ -36,7 +36,7 @@ def differ(title, got, want):
 
 
 def normal(value):
-    """Null members are absent ones."""
+    """Drops null members, which equal absent ones."""
     if isinstance(value, dict):
         return {k: normal(v) for k, v in value.items() if v is not None}
     return [normal(v) for v in value] if isinstance(value, list) else value
@@ -63,7 +63,7 @@ def unescape(text):
 
 
 def texts(out):
-    """The lines of --getters; what JSON does not say the same way, or at all, apart."""
+    """Returns the lines of --getters, without what JSON writes differently or not at all."""
     got = {}
     for line in out.splitlines():
         name, choice, call, text = line.split(" ", 3)
@@ -73,7 +73,7 @@ def texts(out):
 
 
 def raw(value):
-    """JSON as it came, or plain text. What Python does not read is not compared."""
+    """Returns JSON as sent, or plain text. JSON that Python cannot read is not compared."""
     if value[:1] not in ("{", "[", '"'):
         return value
     try:
@@ -130,7 +130,7 @@ def texts_of(message):
 
 
 def but_defaults(got, want):
-    """JSON has a role, a type and a name of reasoning for those that came without one."""
+    """Adds the role, type and name of reasoning that JSON writes even if none was sent."""
     got = {k: v for k, v in got.items() if (k[0], v) != ("reasoning_name", "reasoning_content")}
     return {k: v for k, v in got.items() if k[0] != "call_type" and (k[0] != "role" or k in want)}
 

@@ -1,4 +1,4 @@
-// The case files of tests/quirks/, whose README tells the format.
+// The case files of tests/quirks/, whose README describes the format.
 #pragma once
 
 #include <deltawire.hpp>

@@ -1,4 +1,4 @@
-// A check that says where it failed, and goes on.
+// A check that reports where it failed, and continues.
 #pragma once
 
 #include <iostream>

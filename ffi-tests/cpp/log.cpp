@@ -42,7 +42,7 @@ std::vector<std::size_t> every(std::size_t step, std::size_t len) {
     return cuts;
 }
 
-/// Whole, in slices of 1, 7 and 1448 bytes, and at each place if it is short.
+/// Whole, in slices of 1, 7 and 1448 bytes, and cut at each position if it is short.
 std::vector<std::vector<std::size_t>> ways_to_cut(std::size_t len, bool singles) {
     std::vector<std::vector<std::size_t>> cuts = {{}, every(1, len), every(7, len)};
     if (len > 1448) cuts.push_back(every(1448, len));
@@ -55,7 +55,7 @@ std::vector<how> ways(const deltawire::config &base, bool quick) {
     std::vector<how> all;
     how one;
     one.config = base;
-    // Everything, so that the frames are checked too.
+    // All kinds, so that the frames are checked too.
     one.config.events =
         ~std::uint64_t{0} >> (64 - DELTAWIRE_EV_COUNT) & ~deltawire::mask_of(deltawire::event_kind::payload);
     all.push_back(one);

@@ -1,4 +1,4 @@
-// What must not compile: each of the numbers given as CASE, but for 0.
+// Code that must not compile: each number given as CASE, except 0.
 #include <deltawire.hpp>
 
 struct handler {

@@ -1,5 +1,5 @@
-// throw FOLDER [--quick]: over all cases, an exception from each method of a handler comes out of feed or finish as it
-// was thrown; the parser says so until it is reset, and then reads as a new one does.
+// throw FOLDER [--quick]: over all cases, an exception from any method of a handler leaves feed or finish unchanged.
+// Until it is reset, the parser reports that; then it reads like a new one.
 #include "check.hpp"
 #include "log.hpp"
 
@@ -7,10 +7,10 @@ namespace {
 
 struct thrown {
     std::string method;
-    std::unique_ptr<int> baggage;  // A type that can only be moved, and that a leak checker sees.
+    std::unique_ptr<int> baggage;  // A move-only type whose leak a leak checker detects.
 };
 
-// on_##NAME throws when it is called for the `left`th time.
+// on_##NAME throws at its `left`th call.
 #define THROWS(NAME)                                                        \
     struct throws_##NAME {                                                  \
         int left;                                                           \
@@ -28,7 +28,7 @@ EACH(THROWS)
 
 test::outcome sum;
 
-/// Feeds in slices of `step` bytes. Whether something was thrown.
+/// Feeds in slices of `step` bytes. Returns whether something was thrown.
 template <class Handler>
 bool read(deltawire::parser &parser, std::string_view input, std::size_t step, Handler &handler, const char *method) {
     try {
@@ -54,12 +54,12 @@ unsigned long throws(const char *method, const test::quirk_case &c, const test::
         if (!read(parser, c.input, step, handler, method)) break;
         times++;
         CHECK(sum, parser.last_status() == deltawire::status::aborted);
-        // It stays so, and nothing is called or taken.
+        // The state persists: nothing is called or consumed.
         const deltawire::result again = parser.feed("data: {}\n\n", handler);
         CHECK(sum, again.status == deltawire::status::aborted && again.consumed == 0);
         CHECK(sum, parser.finish(handler) == deltawire::status::aborted);
         CHECK(sum, parser.last_status() == deltawire::status::aborted);
-        // A move takes that along.
+        // A move preserves that state.
         deltawire::parser moved = std::move(parser);
         CHECK(sum, moved.feed("", deltawire::discard{}).status == deltawire::status::aborted);
         moved.reset();
@@ -71,7 +71,7 @@ unsigned long throws(const char *method, const test::quirk_case &c, const test::
     return times;
 }
 
-/// Whatever is thrown comes out: an int, an exception of std, and from functions too.
+/// Exceptions of any type pass through: an int, one of std, and from functions too.
 void kinds_of_exceptions() {
     const std::string_view input = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
     deltawire::parser parser;
@@ -91,7 +91,7 @@ void kinds_of_exceptions() {
     }
     CHECK(sum, what == "told");
     parser.reset();
-    // Misuse from within: noticed, thrown inside the handler, and thrown again outside.
+    // Misuse inside a handler: detected, thrown inside the handler, and rethrown outside.
     auto code = deltawire::status::ok;
     try {
         parser.feed(input, deltawire::callbacks().on_chunk([&] { parser.feed("x", deltawire::discard{}); }));
@@ -101,7 +101,7 @@ void kinds_of_exceptions() {
     CHECK(sum, code == deltawire::status::reentrant);
     CHECK(sum, parser.last_status() == deltawire::status::aborted);
     parser.reset();
-    // Caught inside it is nothing.
+    // Caught inside the handler it has no effect.
     int caught = 0;
     const auto curious = deltawire::callbacks().on_content([&](std::string_view) {
         const auto must_throw = [&caught](auto call) {
@@ -136,7 +136,7 @@ void kinds_of_exceptions() {
     CHECK(sum, parser.feed(input, breaks_off).status == deltawire::status::aborted);
     CHECK(sum, calls == 0);
     parser.reset();
-    // What it may not answer.
+    // Invalid answers.
     const auto wrong = deltawire::callbacks().on_content([](std::string_view) { return static_cast<deltawire::flow>(3); });
     CHECK(sum, parser.feed(input, wrong).status == deltawire::status::callback);
 }
@@ -150,7 +150,7 @@ int main(int argc, char **argv) {
     for (auto &c : cases) {
         if (!c.storage) c.config.event_bytes = 8;
     }
-    // The other mode has no cases of its own there.
+    // The other mode has no cases there.
     for (std::size_t i = 0, n = cases.size(); i < n; i += 16) {
         cases.push_back(cases[i]);
         cases.back().config.mode = deltawire::mode::sse;

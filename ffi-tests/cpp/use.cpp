@@ -1,4 +1,4 @@
-// use SAMPLES: what deltawire.hpp promises beside the events: ownership, growth, pauses, values, the assembler.
+// use SAMPLES: tests deltawire.hpp besides the events: ownership, growth, pauses, values, the assembler.
 #include "check.hpp"
 #include "log.hpp"
 
@@ -17,7 +17,7 @@ using deltawire::status;
 using std::string_view;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What the compiler can tell
+// Compile-time checks
 
 static_assert(!std::is_copy_constructible_v<deltawire::parser> && !std::is_copy_assignable_v<deltawire::parser>);
 static_assert(std::is_nothrow_move_constructible_v<deltawire::parser>);
@@ -58,7 +58,7 @@ std::string content_chunk(string_view text) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// Methods that are not there are NULL.
+/// Callbacks of missing methods are NULL.
 void tables() {
     const deltawire_callbacks one = deltawire::detail::table<one_method>::value;
     CHECK(sum, one.size == sizeof one && one.on_content != nullptr);
@@ -83,7 +83,7 @@ void moves_and_clones() {
         deltawire::parser first(config);
         test::logger log;
         first.feed(head, log);
-        // The clone goes on where the first one stands, and neither knows of the other.
+        // The clone continues where the original is, and they are independent.
         deltawire::parser second = first.clone();
         test::logger copy = log;
         deltawire::parser moved(std::move(first));
@@ -97,7 +97,7 @@ void moves_and_clones() {
         first.feed(tail, copy);
         first.finish(copy);
         CHECK(sum, test::close(first, std::move(copy), false) == wanted);
-        // The first has been emptied into another; all that asks it is told so.
+        // The original was moved from; every method reports that.
         deltawire::parser &empty = second;
         CHECK(sum, empty.native() == nullptr);
         CHECK(sum, error_of([&] { empty.feed("x", deltawire::discard{}); }) == status::null);
@@ -149,7 +149,7 @@ void growth() {
         CHECK(sum, parser.block_size() <= least + 64);
         CHECK(sum, parser.feed(content_chunk("more"), take).ok());
         CHECK(sum, got == long_text + "endmore");
-        // Beyond the limit nothing grows: the event is too long, and the stream goes on.
+        // Nothing grows beyond the limit: the event is too long, and the stream continues.
         got.clear();
         int too_long = 0;
         parser.reset();
@@ -161,7 +161,7 @@ void growth() {
         CHECK(sum, too_long == 1 && got == "after");
         CHECK(sum, parser.block_size() <= 2 * deltawire_block_size(nullptr, 1 << 20));
     }
-    // Without growing what does not fit is too long.
+    // Without growth, an event that does not fit is too long.
     deltawire::config fixed;
     fixed.grow = false;
     fixed.event_bytes = 32;
@@ -170,7 +170,7 @@ void growth() {
     for (const char c : content_chunk("more than 32 bytes"))
         parser.feed({&c, 1}, deltawire::callbacks().on_too_long([&](deltawire::at) { too_long++; }));
     CHECK(sum, too_long == 1 && parser.block_size() == deltawire_block_size(nullptr, 32));
-    // IDs, names, roles and finish reasons are never cut: the scratch grows for them.
+    // IDs, names, roles and finish reasons are never split: the scratch grows for them.
     const std::string id(5000, 'i');
     const std::string name(5000, 'n');
     const std::string input = "data: {\"choices\":[{\"finish_reason\":\"\\u0066" + name +
@@ -202,7 +202,7 @@ void growth() {
     CHECK(sum, seen == 4);
 }
 
-/// A response is complete if nothing of it was lost.
+/// A response is complete if none of it was lost.
 void complete() {
     const std::string done = "data: [DONE]\n\n";
     const auto end_of = [](const std::string &input, const deltawire::config &how = {}) {
@@ -215,7 +215,7 @@ void complete() {
     CHECK(sum, sound.complete() && sound.how == deltawire::verdict::done && sound.left_out == 0);
     CHECK(sum, !end_of(content_chunk("a")).complete());
     const auto inside = end_of(content_chunk("a") + done + "data: {");
-    // What began behind [DONE] takes nothing from the response.
+    // An unfinished event after [DONE] does not make the response incomplete.
     CHECK(sum, inside.complete() && inside.how == deltawire::verdict::done && inside.pending == deltawire::pending::event);
     const auto broken = end_of(content_chunk("a") + "data: {\"choices\":[{]\n\n" + done);
     CHECK(sum, !broken.complete() && broken.how == deltawire::verdict::done && broken.malformed == 1);
@@ -270,12 +270,12 @@ void pauses() {
         if (r.ok()) break;
     }
     CHECK(sum, rest.empty());
-    // Twice given again, then a pause behind the second event, whose other methods are still called.
+    // Called again twice, then a pause after the second event, whose other methods are still called.
     CHECK(sum, h.seen == "{{{a}{b}{c}");
     const std::size_t one = content_chunk("a").size();
     CHECK(sum, returns.substr(0, 6) == "0p 0p ");
     CHECK(sum, returns == "0p 0p " + std::to_string(2 * one) + "p " + std::to_string(one) + ". ");
-    // A pause in finish: half a character comes late.
+    // A pause in finish: a pending surrogate is emitted late.
     deltawire::parser late;
     std::string got;
     const auto pausing = deltawire::callbacks().on_content([&](string_view text) {
@@ -289,7 +289,7 @@ void pauses() {
     CHECK(sum, rounds == 1 && got == "\xEF\xBF\xBD" && late.end().finished);
     CHECK(sum, late.finish(pausing) == status::ok && got.size() == 3);
     CHECK(sum, error_of([&] { late.feed("x", pausing); }) == status::state);
-    // Fewer bytes than are pending are misuse that changes nothing.
+    // Fewer bytes than are pending: misuse that changes nothing.
     deltawire::parser resumed;
     handler again;
     again.again = 1;
@@ -314,7 +314,7 @@ void batches() {
         if (e.text().data() >= input.data() && e.text().data() < input.data() + input.size()) in_place++;
     }
     CHECK(sum, got == wanted && in_place >= 130);
-    // A loop that was left goes on behind its last event.
+    // After leaving a loop, reading continues after its last event.
     parser.reset();
     got.clear();
     deltawire::batch_range range = parser.batch(input);
@@ -334,11 +334,11 @@ void batches() {
     }
     CHECK(sum, got == wanted && loops == 21 && range.consumed() == input.size());
     CHECK(sum, range.begin() == range.end());
-    // Nothing, and the end.
+    // No input, and the end.
     for (const auto &e : parser.batch("")) CHECK(sum, e.kind() == event_kind::frame);
     for (const auto &e : parser.batch_finish()) CHECK(sum, e.kind() == event_kind::frame);
     CHECK(sum, parser.end().finished && parser.end().how == deltawire::verdict::truncated);
-    // Quirks that are errors end the loop; the events before them come.
+    // Quirks that are errors end the loop, after the events before them.
     deltawire::config strict;
     strict.errors = deltawire::quirk_set::all();
     deltawire::parser stops(strict);
@@ -512,7 +512,7 @@ void values() {
     CHECK(sum, deltawire::value::plain("text").equals("text"));
 
     doubles();
-    // In a locale whose decimal point is none.
+    // In a locale whose decimal point is not a point.
     bool other = false;
     for (const char *name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"})
         other = other || std::setlocale(LC_ALL, name) != nullptr;
@@ -548,7 +548,7 @@ void chunks() {
     const deltawire::chunk_view none(nullptr);
     CHECK(sum, !none && !none.id() && !none.usage() && !none.api_error() && none.payload().empty());
 
-    // By a handler and by batches, and at the end.
+    // With a handler, in batches, and at the end.
     const std::string input = "event: e\ndata: " + payload + "\n\nid: 9\ndata: [DONE]\n\n";
     struct handler {
         int seen = 0;
@@ -588,7 +588,7 @@ void chunks() {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// Whether two values are the same; a member that is null is one that is not there.
+/// Whether two values are equal; a null member equals an absent one.
 bool alike(const deltawire::value &a, const deltawire::value &b) {
     if (a.is_number()) return b.is_number() && a.as_double() == b.as_double();
     if (a.is_array()) {
@@ -673,7 +673,7 @@ void assemblers(const std::filesystem::path &samples) {
     }
     CHECK(sum, seen >= 17);
 
-    // As much as the bound lets in, and no less.
+    // Exactly as much as the limit allows.
     deltawire::assembler bounded(deltawire_message_size(nullptr, 100000));
     deltawire::parser feeds;
     std::size_t kept = 0;
@@ -683,7 +683,7 @@ void assemblers(const std::filesystem::path &samples) {
     CHECK(sum, bound == status::need_storage && kept > 90 && kept < 101);
     CHECK(sum, bounded.text(deltawire::message_field::content) == std::string(1000 * kept, 'k'));
 
-    // Bounded, moved, emptied, used again.
+    // Limited, moved, emptied, used again.
     deltawire::assembler small(deltawire_message_size(nullptr, 4096));
     deltawire::parser parser;
     parser.feed(content_chunk("kept"), small);
@@ -722,7 +722,7 @@ void event_streams() {
     config.spec_framing = true;
     config.event_bytes = 0;
     for (std::size_t cut = 0; cut <= input.size(); cut++) {
-        // Each event is asked for twice.
+        // Each event is requested twice.
         handler h;
         int pauses = 0;
         deltawire::parser parser(config);
@@ -756,7 +756,7 @@ void event_streams() {
     }
 }
 
-/// As many choices and tool calls as the config asks for, and one beyond: with a handler, in a batch, in the message.
+/// As many choices and tool calls as the config requests, and one more: with a handler, in a batch, in the message.
 void room(std::uint32_t max_choices, std::uint32_t max_calls) {
     const std::uint32_t choices = max_choices == 0 ? DELTAWIRE_DEFAULT_CHOICES : max_choices;
     const std::uint32_t calls = max_calls == 0 ? DELTAWIRE_DEFAULT_TOOL_CALLS : max_calls;

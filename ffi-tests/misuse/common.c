@@ -81,7 +81,7 @@ void begin(const char *function, const char *what, int state) {
         setvbuf(stdout, NULL, _IOLBF, 0);
         for (i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], crashed);
     }
-    alarm(20); /* what takes so long hangs */
+    alarm(20); /* anything that takes this long hangs */
     for (i = 0; i < count; i++) {
         munmap(regions[i].base, regions[i].front + regions[i].len + (size_t)sysconf(_SC_PAGESIZE));
         free(regions[i].copy);
@@ -246,7 +246,7 @@ deltawire_message *message(int state, enum when when) {
     require(deltawire_message_init(region("message", size, when, 0), size, NULL, &m) == DELTAWIRE_OK && m != NULL,
             "deltawire_message_init");
     if (state == MESSAGE_FULL) expected = DELTAWIRE_NEED_STORAGE;
-    /* An ID, which fits, and content. */
+    /* An ID that fits, and content. */
     memset(events, 0, sizeof events);
     events[0].kind = DELTAWIRE_EV_CHUNK, events[0].text_len = 5;
     events[1].kind = DELTAWIRE_EV_CONTENT, events[1].text_len = sizeof PAYLOAD - 1;
@@ -273,7 +273,7 @@ const deltawire_value *value(int state) {
     if (state == VALUE_TEXT) {
         require(deltawire_value_plain(bytes("text", text), strlen(text), v) == DELTAWIRE_OK, "a plain value");
     } else if (state == VALUE_CUT) {
-        /* What a lazy reader may hand out of a payload whose end is damaged. */
+        /* What a lazy reader may emit of a payload whose end is damaged. */
         v->ptr = bytes("json", text), v->len = strlen(text), v->type = DELTAWIRE_T_ARRAY;
     } else {
         require(deltawire_value_open(bytes("json", text), strlen(text), v) == DELTAWIRE_OK, "a value");

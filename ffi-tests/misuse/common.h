@@ -1,4 +1,4 @@
-/* What the misuse tests share: memory whose every change is seen, and parsers and messages in every state. */
+/* Shared by the misuse tests: memory in which every change is detected, and parsers and messages in every state. */
 #ifndef MISUSE_COMMON_H
 #define MISUSE_COMMON_H
 
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When a region may be changed by the call under test. */
+/* When the call under test may change a region. */
 enum when {
-    NEVER,      /* what the library gets as const */
-    ON_SUCCESS, /* what is written only if there is something to write: neither by misuse nor with ABSENT */
-    NO_MISUSE,  /* by all but misuse: -1 to -99 changes nothing */
-    ON_SMALL,   /* a length asked for: also with E_SMALL */
-    ALWAYS      /* and must be written on every path */
+    NEVER,      /* what the library receives as const */
+    ON_SUCCESS, /* only if there is something to write: neither by misuse nor with ABSENT */
+    NO_MISUSE,  /* except by misuse: -1 to -99 changes nothing */
+    ON_SMALL,   /* a requested length: also with E_SMALL */
+    ALWAYS      /* must be written on every path */
 };
 
 enum { FRESH, HALF, PENDING, STUCK, STRICT, FINISHED, RESERVED, COMMITTED, ASKING_AGAIN, WANTING,
@@ -23,31 +23,31 @@ enum { MESSAGE_SOME, MESSAGE_EMPTY, MESSAGE_FULL, MESSAGE_STATES };
 enum { VALUE_OBJECT, VALUE_STRING, VALUE_NUMBER, VALUE_ARRAY, VALUE_NONE, VALUE_TEXT, VALUE_CUT, VALUE_STATES };
 #define STATES 10
 
-/* What is expected of a result, if it is not one status. */
+/* What is expected of a result, if not a single status. */
 enum { DOCUMENTED = 1000, NOT_E_NULL, NULL_OR_SMALL, MISUSE };
 
-/* EVERYTHING calls nearly every callback. */
+/* EVERYTHING triggers nearly every callback. */
 extern const char STREAM[], PAYLOAD[], EVERYTHING[];
 extern const char *const STATE_NAMES[STATES];
 
-/* The name of the case under test: a crash tells it. Everything of the case before is forgotten. */
+/* Sets the name of the case under test, which a crash prints. Discards the state of the previous case. */
 void begin(const char *function, const char *what, int state);
 void fault(const char *what, long long got, long long expected);
 int summary(const char *name);
-/* A fault in the setting up, not in what is tested. */
+/* Reports an error in the setup, not in the library. */
 void require(int holds, const char *what);
 
-/* `len` bytes that end where no memory is; what lies before them is watched. */
+/* Returns `len` bytes that end at unmapped memory; the memory before them is checked too. */
 void *region(const char *name, size_t len, enum when when, int fill);
-/* Now this region has to be written by the call. */
+/* The call must write to this region. */
 void always(void *at);
-/* Gives it back: what still points to it crashes. */
+/* Frees it: any remaining pointer to it crashes. */
 void release(void *at);
-/* All regions as they are now are what later is compared with. */
+/* Records the current contents of all regions for a later comparison. */
 void freeze(void);
-/* Compares all regions after a call that gave `status`. */
+/* Compares all regions after a call that returned `status`. */
 void compare(long long status);
-/* One status against what is documented (ended by 999) and what is expected. */
+/* Compares a status with the documented ones (ended by 999) and the expected one. */
 void judge(deltawire_status status, const deltawire_status *documented, int expected);
 
 deltawire_parser *parser(int state, enum when when);
@@ -55,17 +55,17 @@ deltawire_message *message(int state, enum when when);
 const deltawire_chunk *chunk(void);
 const deltawire_value *value(int state);
 const void *bytes(const char *name, const char *text);
-/* Callbacks that count, and what they saw. */
+/* Callbacks that count, and what they received. */
 extern size_t seen;
 
-/* What is compared, by hand. */
+/* Compares by hand. */
 void is(const char *what, long long got, long long expected);
 void is_one_of(const char *what, long long got, long long one, long long other);
-/* A call that must change nothing but what its region allows. */
+/* Checks a call that may change only what its region allows. */
 #define UNCHANGED(what, call, expected) \
     do { deltawire_status status_; freeze(); status_ = (call); compare(status_); is(what, status_, expected); } while (0)
 
-/* Three chunks, whose contents are `one`, `two` and `three`; callbacks that take contents, and answer as they are told. */
+/* Three chunks with contents `one`, `two` and `three`; callbacks that receive contents and return a given answer. */
 extern const char THREE[];
 enum { THREE_LEN = 179 };
 struct text {
@@ -74,9 +74,9 @@ struct text {
     int32_t answer;
 };
 deltawire_callbacks taking(void);
-/* A parser with room for so much of a cut event, and for direct reading as the config has it. */
+/* A parser with that much room for a cut event, and for direct reading as configured. */
 deltawire_parser *make(size_t event_bytes, const deltawire_config *config);
-/* The parser is fresh, whatever it was through: a stream comes out whole. */
+/* Checks that the parser works as new, whatever happened to it before. */
 void works(deltawire_parser *p);
 void after_reset(deltawire_parser *p);
 

@@ -1,4 +1,5 @@
-/* The control: three functions with a fault each, put before the library's own by the linker. Each must be found. */
+/* The control: three functions with one error each, which the linker substitutes for the library's. Each must be
+ * detected. */
 #include "deltawire.h"
 
 deltawire_status __real_deltawire_value_u64(const deltawire_value *v, uint64_t *out);
@@ -8,19 +9,19 @@ uint64_t __wrap_deltawire_quirk_count(const deltawire_parser *p, uint32_t quirk)
 deltawire_status __real_deltawire_reset(deltawire_parser *p);
 deltawire_status __wrap_deltawire_reset(deltawire_parser *p);
 
-/* Does not know that NULL is misuse. */
+/* Does not treat NULL as misuse. */
 deltawire_status __wrap_deltawire_value_u64(const deltawire_value *v, uint64_t *out) {
     return out == NULL ? DELTAWIRE_OK : __real_deltawire_value_u64(v, out);
 }
 
-/* Writes to what it has as const. */
+/* Writes to memory passed as const. */
 uint64_t __wrap_deltawire_quirk_count(const deltawire_parser *p, uint32_t quirk) {
     uint64_t count = __real_deltawire_quirk_count(p, quirk);
     if (p != NULL && quirk == 31) ((volatile unsigned char *)(uintptr_t)p)[1000] ^= 1;
     return count;
 }
 
-/* Answers what it does not say. */
+/* Returns an undocumented status. */
 deltawire_status __wrap_deltawire_reset(deltawire_parser *p) {
     deltawire_status status = __real_deltawire_reset(p);
     return status == DELTAWIRE_E_REENTRANT ? DELTAWIRE_ABSENT : status;

@@ -62,7 +62,7 @@ class Writer:
     def put(self, *lines):
         self.lines.extend(lines)
 
-    # ---- good arguments
+    # ---- valid arguments
 
     def buffer_of(self, function, number):
         """The name of the pointer that this size_t is the length of, if it is one."""
@@ -131,7 +131,7 @@ class Writer:
     # ---- the parts of the program
 
     def calls(self, function):
-        """The arguments as a struct, good ones, and the call itself."""
+        """Returns valid arguments as a struct, and the call itself."""
         name, answers = function.name, self.answers[function.name]
         self.put(f"struct {name}_args {{")
         for param in function.params:
@@ -157,7 +157,7 @@ class Writer:
         return [f"    always(a.{param.name});" for param in written]
 
     def case(self, function, what, change, expected, states="1"):
-        """One misuse: `change` is done to good arguments; `expected` is a status, or what else judge() knows."""
+        """One misuse: applies `change` to valid arguments; `expected` is a status, or another value that judge() accepts."""
         name, answers = function.name, self.answers[function.name]
         self.put(f"    for (state = 0; state < {states}; state++) {{")
         self.put(f'        begin("{name}", "{what}", state);', f"        a = {name}_good(state);")
@@ -187,7 +187,7 @@ class Writer:
             nothing = [f"memset((void *)(uintptr_t)a.{v.name}, 0, sizeof *a.{v.name});" for v in values]
             self.case(function, "a value of zeros", nothing, "DELTAWIRE_ABSENT")
         if objects:
-            # Twice, as a retry would: what the first call left must be sound.
+            # Twice, as a retry would: the first call must leave a valid state.
             self.case(function, "twice", [f"{function.name}_call(&a);"], "DOCUMENTED", states)
 
         pointers = [param for param in params if param.type.endswith("*") and param.name != "user"]
@@ -214,7 +214,7 @@ class Writer:
             return
         reads = kind in ("const void *", "const char *", "const deltawire_event *")
         if reads and size is None:
-            # Bytes that events point into: only those that are pointed to can be missed.
+            # Bytes that events point into: only those can be checked.
             return self.case(function, f"{name} is NULL", [f"a.{name} = NULL;"], "DOCUMENTED", states)
         legal = name in answers.nullable or name == "user"
         if size is None:
@@ -233,7 +233,7 @@ class Writer:
         else:
             expected = "NULL_OR_SMALL"
         if kind in ("const void *", "const char *", "void *", "char *"):
-            # What a failed read() gives when it is taken for a length.
+            # The result of a failed read(), used as a length.
             for text in ("SIZE_MAX", "SIZE_MAX / 2 + 1") if name != "scratch" else ():
                 self.case(function, f"{name} is of length {text}", [f"a.{size.name} = {text};"], "MISUSE")
         both = [f"a.{name} = NULL, a.{size.name} = 0;"]
@@ -246,7 +246,7 @@ class Writer:
         for length in "0 1 7 8 63 64 1000".split():
             if kind == "deltawire_event *" and length not in ("0", "1"):
                 continue
-            # Aligned, so that it is the length that is wrong.
+            # Aligned, so that only the length is wrong.
             room = (int(length) + 7) // 8 * 8 if name == "mem" else length
             small = [f'a.{name} = region("small", {room} * {unit}, ON_SUCCESS, 0xC3);', f"a.{size.name} = {length};"]
             if name == "mem":
@@ -299,7 +299,7 @@ class Writer:
             self.case(function, f"{name} is {text}", [f"a.{name} = ({kind})({text});"], expected, every)
 
     def reentrant(self, functions):
-        """Calls everything that takes a parser, from each callback, on the parser that runs."""
+        """From each callback, calls every function that takes a parser, on the running parser."""
         taking = [f for f in functions if any(p.type in PARSER for p in f.params)]
         for function in taking:
             name = function.name

@@ -3,7 +3,7 @@
 
 static char *stream;
 
-/* What comes of the stream in one piece. */
+/* The expected result: the stream in one piece. */
 static size_t whole_message(const char *stream, size_t len, char *json, size_t cap) {
     static deltawire_block(block, 4096);
     static union { uint64_t align_; unsigned char bytes[DELTAWIRE_MESSAGE_SIZE(65536)]; } log;
@@ -39,7 +39,7 @@ static deltawire_message *move_message(deltawire_message *m, size_t *size, int m
     return to;
 }
 
-/* It is fed by batches, grows, and is moved about; and what it comes to is what the whole stream does. */
+/* The assembler is fed by batch, grows, and moves; its result must be that of the whole stream. */
 static void assemble(uint64_t seed) {
     static char expected[65536], got[65536];
     deltawire_config config = DELTAWIRE_CONFIG_INIT;

@@ -1,4 +1,4 @@
-/* Calls in the wrong order, and what has to go on working after them. */
+/* Calls in the wrong order, and what must still work after them. */
 #include "common.h"
 
 static const char ONE_LONG[] = "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"one\","
@@ -65,7 +65,7 @@ static void nothing_came(void) {
     works(p);
 }
 
-/* No callbacks are legal: the stream is read for its end and its usage alone. */
+/* No callbacks are legal: then the stream is read only for its end and its usage. */
 static void no_callbacks(void) {
     deltawire_end end = DELTAWIRE_END_INIT;
     size_t consumed = 77;
@@ -112,7 +112,7 @@ static void after_the_end(void) {
     after_reset(p);
 }
 
-/* -100 and below stick: each call answers the same, and calls nothing, until the reset. */
+/* Statuses of -100 and below persist: until the reset each call returns the same and calls nothing. */
 static void sticky(void) {
     static const struct { int32_t answer; deltawire_status status; } answers[] = {
         {-1, DELTAWIRE_E_ABORTED},         {-2147483647 - 1, DELTAWIRE_E_ABORTED}, {DELTAWIRE_E_STRICT, DELTAWIRE_E_ABORTED},
@@ -211,7 +211,7 @@ static void direct(void) {
         is("reserve", deltawire_reserve(q, &off, &len), DELTAWIRE_OK);
         memcpy((unsigned char *)q + off, THREE, 20);
         is("commit", deltawire_commit(q, 20), DELTAWIRE_OK);
-        /* And what was committed moves, too. */
+        /* Committed bytes move, too. */
         is("move", deltawire_move(region("third", size, ON_SUCCESS, 0xC3), size, q, &p), DELTAWIRE_OK);
         memset(q, 0xFF, size);
         text.len = 0;
@@ -263,7 +263,7 @@ static void resume(void) {
             is("events", result.events, 0);
             UNCHANGED("few bytes", deltawire_batch(p, ONE_LONG + at, 1, &event, 1, scratch, sizeof scratch, &result),
                       DELTAWIRE_E_RESUME);
-            /* Half told in events: the other half cannot come by callbacks. */
+            /* Partly emitted as events: the rest cannot be emitted by callbacks. */
             UNCHANGED("feed", deltawire_feed(p, ONE_LONG + at, len - at, &callbacks, &text, &consumed),
                       DELTAWIRE_E_STATE);
             is("consumed", (long long)consumed, 0);
@@ -310,7 +310,7 @@ static void resume(void) {
     is_one_of("calls", (long long)n, 4, 3);
 }
 
-/* ---- batches, then callbacks: what did not fit into the array is not lost to the feed */
+/* ---- batches, then callbacks: feed emits what did not fit into the array */
 
 struct frames {
     uint64_t ends[16];
@@ -323,7 +323,7 @@ static int32_t on_frame(void *user, const deltawire_at *at) {
 }
 
 static void mixed(void) {
-    /* Blocks that say nothing are frames, too. */
+    /* Blocks without events are frames, too. */
     static const char stream[] = "data: [DONE]\n\nretry:\n\nretry\n\nretry: \n\n";
     static const uint64_t ends[] = {14, 22, 29, 38};
     const size_t len = sizeof stream - 1;

@@ -1,4 +1,4 @@
-/* Memory of all sizes: too little, just enough, bigger, smaller, and another place; for parsers and assemblers. */
+/* Memory of all sizes: too little, just enough, larger, smaller, and elsewhere; for parsers and assemblers. */
 #include "common.h"
 
 static void too_small(void) {
@@ -74,7 +74,7 @@ static void configs(void) {
     }
 }
 
-/* Room for choices and tool calls: a byte too few is refused, and so is more than there may be. */
+/* Room for choices and tool calls: a byte too few is an error, and so is more than the maximum. */
 static void rooms(void) {
     static const struct { uint32_t choices, calls; int good; } all[] = {
         {1, 1, 1}, {20, 40, 1}, {DELTAWIRE_MAX_CHOICES, DELTAWIRE_MAX_TOOL_CALLS, 1},
@@ -153,7 +153,7 @@ static void growth(void) {
     is("all came", (long long)text.len, 1000);
     is("all consumed", (long long)at, (long long)len);
 
-    /* And down again: exactly what is needed, and a little less. */
+    /* And down again: exactly the needed size, and slightly less. */
     need = deltawire_need(p);
     is("need of an idle parser", need > 0 && need % 8 == 0 && need <= deltawire_block_size(NULL, 64), 1);
     UNCHANGED("a byte too few", deltawire_move(region("less", need, ON_SUCCESS, 0xC3), need - 1, p, &q),
@@ -182,7 +182,7 @@ static void growth(void) {
     is("text", (long long)text.len, 11);
 }
 
-/* A call that ends in NEED_STORAGE has written nothing over what is retained, however far it came. */
+/* A call that returns NEED_STORAGE must not overwrite retained bytes, however far it got. */
 static int32_t take_id(void *user, const deltawire_at *at, const char *bytes_, size_t len) {
     struct text *text = user;
     (void)at;

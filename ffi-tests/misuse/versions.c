@@ -1,5 +1,5 @@
-/* Structs that begin with their size, from callers of other versions: shorter, longer, and of no size that makes sense.
- * Each struct ends where no memory is, so that nothing behind its size can be read or written. */
+/* Structs that begin with their size, from callers of other versions: shorter, longer, and with invalid sizes. Each
+ * struct ends at unmapped memory, so that nothing beyond its size can be read or written. */
 #include "common.h"
 
 static const char USED[] = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2,\"total_tokens\":3,"
@@ -7,7 +7,7 @@ static const char USED[] = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1
                            "\"accepted_prediction_tokens\":8,\"rejected_prediction_tokens\":9},"
                            "\"prompt_tokens_details\":{\"cached_tokens\":5,\"audio_tokens\":6}}}\n\n";
 
-/* Struct sizes that no version has or will have: the size itself does not fit, or there is no such memory. */
+/* Struct sizes that no version has or will have: too small for the size itself, or larger than any memory. */
 static const uint32_t NO_SIZES[] = {0, 1, 3, 0x7FFFFFFF, 0x80000000, 0xFFFFFFF8, 0xFFFFFFFF};
 enum { NO_SIZE_COUNT = sizeof NO_SIZES / sizeof *NO_SIZES };
 
@@ -18,7 +18,7 @@ static deltawire_parser *used(void) {
     return p;
 }
 
-/* A struct of `size` bytes, aligned: behind it are 7 bytes of rubbish at most, and then no memory. */
+/* An aligned struct of `size` bytes, followed by at most 7 bytes of garbage, then by unmapped memory. */
 static void *sized(const char *name, size_t size, enum when when, int fill) {
     unsigned char *bytes_ = region(name, (size + 7) / 8 * 8, when, 0xC3);
     memset(bytes_, fill, size);
@@ -46,7 +46,7 @@ static void configs(void) {
         status = deltawire_init(block, block_size, config, &p);
         compare(status);
         if (status == DELTAWIRE_OK && size < sizeof whole) {
-            /* Half a member is none: no room for direct reading. */
+            /* A partial member counts as absent: no room for direct reading. */
             is("read_len", deltawire_reserve(p, &off, &len),
                size < offsetof(deltawire_config, max_choices) ? DELTAWIRE_E_STATE : DELTAWIRE_OK);
         } else if (size == sizeof whole) {
@@ -56,7 +56,7 @@ static void configs(void) {
             is("init", status, DELTAWIRE_E_CONFIG);
         }
         if (size == sizeof whole - 8) is("8 bytes shorter", status, DELTAWIRE_OK);
-        /* Structs end where a member ends. */
+        /* Struct sizes end at the end of a member. */
         if (size % 4 != 0) is("a size that no version has", status, DELTAWIRE_E_CONFIG);
     }
     for (size = sizeof whole + 8; size <= sizeof whole + 40; size += 8) {
@@ -97,7 +97,7 @@ static int32_t count(void *user, const deltawire_at *at) {
     return DELTAWIRE_GO_ON;
 }
 
-/* Feeds, or finishes, with callbacks of `size` bytes, as many of which are memory; `tail` is what is behind the known. */
+/* Feeds, or finishes, with callbacks of `size` mapped bytes; `tail` follows the known members. */
 static deltawire_status feed_with(size_t size, size_t there, size_t tail_at, int finish, size_t *frames) {
     deltawire_callbacks whole = DELTAWIRE_CALLBACKS_INIT;
     deltawire_parser *p = parser(FRESH, NO_MISUSE);
@@ -177,11 +177,11 @@ static void filled(const char *name, deltawire_status (*call)(void *), const voi
         unsigned char *out, before;
         uint32_t told = (uint32_t)size;
         begin(name, size < known ? "a shorter struct" : "a longer struct", -1);
-        /* `size` itself has to be readable. */
+        /* `size` itself must be readable. */
         out = sized("out", size < 4 ? 4 : size, ON_SUCCESS, 0xC3);
         memcpy(out, &told, 4);
         before = out[0];
-        /* used() makes regions: out is compared by hand. */
+        /* used() makes regions, so compare out by hand. */
         status = call(out);
         for (i = size < 4 ? 4 : size; i % 8 != 0; i++) is("what is behind it", out[i], 0xC3);
         if (size % 4 != 0) is("a size that no version has", status, DELTAWIRE_E_CONFIG);
@@ -194,7 +194,7 @@ static void filled(const char *name, deltawire_status (*call)(void *), const voi
         }
         is("`size` stays", memcmp(out, &told, 4), 0);
         for (i = 4; i < size && i < known / 8 * 8; i++) {
-            /* Of a member of which a part has no room nothing may come. */
+            /* A member with only partial room must not be written. */
             if (size >= known || size % 8 == 0 || i < size / 8 * 8) is("a byte", out[i], ((const unsigned char *)whole)[i]);
         }
         for (i = known; i < size; i++) is("the tail is zero", out[i], 0);

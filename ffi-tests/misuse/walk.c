@@ -1,5 +1,5 @@
-/* Random walks: one parser, any calls in any order, with any sizes and any answers of the callbacks. What is given to a
- * call is gone after it, and the block is moved about by memcpy, so that a pointer that was kept is found. */
+/* Random walks: one parser, any calls in any order, with any sizes and any answers of the callbacks. Arguments are
+ * invalid after a call, and the block moves by memcpy, so that retained pointers are detected. */
 #include "chance.h"
 
 static struct {
@@ -9,12 +9,12 @@ static struct {
     size_t len, fed, reserved, off;
     uint64_t offset;
     int calls_left;
-    /* Nothing may be lost: no abort, no reset, no early end; what comes is compared. */
+    /* Nothing may be lost: no abort, no reset, no early end; the output is compared. */
     int lossless;
     deltawire_config config;
 } now;
 
-/* ---- what came, whether by callbacks or in batches, with the pieces of a text joined */
+/* ---- the output, from callbacks or from batches, with the pieces of a text joined */
 
 static struct {
     unsigned char *bytes;
@@ -44,7 +44,7 @@ static void note_event(uint32_t kind, uint32_t flags, uint32_t choice, uint32_t 
     note(text, len);
 }
 
-/* ---- callbacks of any answer */
+/* ---- callbacks that return anything */
 
 static int32_t some_answer(void) {
     if (now.calls_left-- > 0) return DELTAWIRE_GO_ON;
@@ -176,7 +176,7 @@ static const char *text_of(const deltawire_event *event, uint32_t flag, uint32_t
     return from + off;
 }
 
-/* Texts that a callback is not given, or not decoded. */
+/* Texts that a callback does not receive, or not decoded. */
 static int has_no_text(uint32_t kind) {
     return kind == DELTAWIRE_EV_CHUNK || kind == DELTAWIRE_EV_TOOL_CALL;
 }
@@ -196,7 +196,7 @@ static void batch(int end) {
     if (status == DELTAWIRE_OK && !end) holds(result->consumed == len, "all is consumed");
     holds(result->events <= cap && result->scratch_used <= scratch_len && result->reserved == 0, "the result");
     holds(status != DELTAWIRE_MORE || result->events > 0 || result->scratch_need > scratch_len, "MORE brings something");
-    /* What was committed lies in the block, and offsets count from its first byte. */
+    /* Committed bytes lie in the block, and offsets count from its first byte. */
     base = len > 0 ? data : (const char *)(const void *)now.p;
     data_len = len > 0 ? len : now.size;
     for (i = 0; i < result->events && i < cap; i++) {
@@ -243,7 +243,7 @@ static void move(void) {
     char *block;
     holds(need > 0 && need % 8 == 0, "deltawire_need");
     if (one_in(3)) {
-        /* A copy moves as well as the library does. */
+        /* A plain copy must work as well as the library's function. */
         block = region("parser", now.size, NO_MISUSE, 0);
         memcpy(block, now.p, now.size);
         release(now.p);
@@ -303,7 +303,7 @@ static void start(uint64_t seed, int lossless) {
             "deltawire_init");
 }
 
-/* The same stream in one piece: what should come. */
+/* The expected output: the same stream in one piece. */
 static void compare_with_whole(const char *stream, size_t len, deltawire_config config) {
     static deltawire_block(block, 65536);
     deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
@@ -353,7 +353,7 @@ static void walk_lossless(uint64_t seed) {
         if (one_in(12)) pull = !pull;
         step(1, pull);
     }
-    /* What is pending still, then the end, by whichever way is open. */
+    /* Whatever is still pending, then the end, by any permitted call. */
     for (; !end.finished && steps < 30000; steps++) {
         if (one_in(3)) pull = !pull;
         if (one_in(4)) move();

@@ -1,4 +1,4 @@
-/* The drives: each gives the input to one part of the interface, in slices of `cut` bytes, and hashes what that says.
+/* The drives: each passes the input to one part of the interface, in slices of `cut` bytes, and hashes the output.
  * Their own stack is small; all buffers are static. */
 #ifndef DRIVES_H
 #define DRIVES_H
@@ -11,7 +11,7 @@ typedef uint64_t u64;
 static u8 input[1 << 20];
 static size_t input_len;
 
-/* Why a drive gave up; what it hashed, and how many things. */
+/* Why a drive gave up; its hash, and the number of items in it. */
 static const char *failed;
 static u64 sum, steps;
 
@@ -31,7 +31,7 @@ static void note_name(const char *name) {
     note_bytes(name, len);
 }
 
-/* Memory: two blocks of each kind, so that what is full can move to the other one. */
+/* Memory: two blocks of each kind, so that a full one can move to the other. */
 #define ROOM (4u << 20)
 static u64 blocks[2][ROOM / 8], messages[2][ROOM / 8];
 static int block_at, message_at;
@@ -72,7 +72,7 @@ static int open_message(void) {
            fail("message_init");
 }
 
-/* What is known once the stream ended. */
+/* The results at the end of the stream. */
 static void note_end(void) {
     deltawire_end end = DELTAWIRE_END_INIT;
     deltawire_usage usage = DELTAWIRE_USAGE_INIT;
@@ -96,7 +96,7 @@ static void note_value(const deltawire_value *v) {
     note_bytes(v->ptr, v->len);
 }
 
-/* All that can be asked of one value. */
+/* Calls every accessor of a value. */
 static void ask(const deltawire_value *v) {
     deltawire_value key, next, from;
     deltawire_str str;
@@ -142,7 +142,7 @@ static void look(const deltawire_chunk *chunk) {
 
 /* ---- callbacks ---- */
 
-/* Every so many callbacks ask for a pause; 0 never. */
+/* Every `n`th callback requests a pause; 0: none. */
 static u64 pause_every, called;
 
 static int32_t answer(void) { return pause_every && ++called % pause_every == 0 ? DELTAWIRE_PAUSE : DELTAWIRE_GO_ON; }
@@ -188,7 +188,7 @@ static int32_t on_chunk(void *user, const deltawire_at *at) {
     deltawire_status status = deltawire_chunk_open(payload.ptr, payload.len, &storage, &again);
     note((u64)status);
     if (status == DELTAWIRE_OK) look(again);
-    /* Refused: this is the parser that runs. */
+    /* Must be rejected: this parser is running. */
     note((u64)deltawire_reset(parser));
     return answer();
 }
@@ -204,7 +204,7 @@ static const deltawire_callbacks callbacks = {
     .on_meta = on_text, .on_annotations = on_value,
 };
 
-/* All of the input by callbacks, to the end or to a status below 0. */
+/* Passes all of the input by callbacks, to the end or to a status below 0. */
 static deltawire_status feed(size_t cut, const deltawire_callbacks *cbs, void *user) {
     deltawire_status status = DELTAWIRE_OK;
     for (size_t at = 0, n; at < input_len && !failed; at += n) {
@@ -248,7 +248,7 @@ static void drive_pause(size_t cut) {
     note_end();
 }
 
-/* Each quirk an error, all JSON checked; and each error begins a new stream. */
+/* With each quirk an error, and all JSON checked; each error begins a new stream. */
 static void drive_strict(size_t cut) {
     deltawire_config cfg = DELTAWIRE_CONFIG_INIT;
     message = 0, pause_every = 0;
@@ -276,7 +276,7 @@ static void drive_sse(size_t cut) {
 static deltawire_event events[3];
 static size_t scratch_len;
 
-/* What is done with the events of a batch, if it is not to note them. */
+/* What to do with the events of a batch, other than noting them. */
 static void add_to_message(const deltawire_batch_result *result, const u8 *data) {
     size_t done = 0;
     while (!failed) {
@@ -348,7 +348,7 @@ static void drive_batch(size_t cut) {
     note_end();
 }
 
-/* The bytes are written into the block itself, which grows. */
+/* Writes the bytes directly into the block, which grows. */
 static void drive_direct(size_t cut) {
     deltawire_config cfg = DELTAWIRE_CONFIG_INIT;
     deltawire_status status;
@@ -424,7 +424,7 @@ static void drive_message_batch(size_t cut) {
     note_message();
 }
 
-/* ---- what needs no stream ---- */
+/* ---- functions that need no stream ---- */
 
 static void drive_tables(size_t cut) {
     for (int32_t status = -110; status < 20; status++)

@@ -1,6 +1,6 @@
-/* Reads a stream from standard input, runs it through every part of the library in slices of several sizes, and prints
- * the hashes of all that it said. Built twice from this source: as an ordinary program, and with FREESTANDING, with no
- * start files and no libc. That one runs on a painted stack and says on standard error how deep each drive went. */
+/* Reads a stream from standard input, passes it through every part of the library in slices of several sizes, and
+ * prints the hashes of the output. Built twice: as an ordinary program, and with FREESTANDING, without start files
+ * and libc. That one runs on a painted stack and prints the stack depth of each drive on standard error. */
 #include "drives.h"
 #ifndef FREESTANDING
 #include <unistd.h>
@@ -16,7 +16,7 @@ static const struct {
 };
 static const size_t cuts[] = {1, 7, 64, SIZE_MAX};
 
-/* Every export: what they reach is linked, whether a drive calls it or not. */
+/* Every export: links what they reach, whether a drive calls it or not. */
 #ifdef CONTROL
 u8 deltawire_control(const u8 *bytes, size_t len, size_t at);
 #endif
@@ -26,7 +26,7 @@ static void (*const volatile roots[])(void) = {
 };
 
 #ifdef FREESTANDING
-/* All that the library may ask for. */
+/* Everything that the library may need. */
 void *memcpy(void *restrict to, const void *restrict from, size_t n) {
     for (size_t i = 0; i < n; i++) ((u8 *)to)[i] = ((const u8 *)from)[i];
     return to;

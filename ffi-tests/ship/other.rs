@@ -1,6 +1,6 @@
 //! Another library made with Rust, with all of `std` in it.
 
-/// As many as the words of a text that it makes have letters.
+/// Returns how many letters the words of a generated text have.
 #[no_mangle]
 pub extern "C" fn other_letters(words: u32) -> u64 {
     let text: Vec<String> = (0..words).map(|n| format!("word{n}")).collect();

@@ -1,4 +1,4 @@
-/* The text of a stream on standard input, in slices of 7 bytes. C99 and C++11. */
+/* Prints the text of a stream on standard input, in slices of 7 bytes. C99 and C++11. */
 #include <deltawire.h>
 #include <stdio.h>
 

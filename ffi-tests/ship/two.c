@@ -1,4 +1,4 @@
-/* A program with two libraries made with Rust: the other one says what it is to say, then comes the text. */
+/* A program with two libraries made with Rust: prints the output of the other library, then the text. */
 #define main text_main
 #include "text.c"
 #undef main

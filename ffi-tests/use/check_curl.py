@@ -22,7 +22,7 @@ def main():
     for name, body in sorted(bodies.items()):
         text, status = command.text(body)
         ways = [f"flush={flush}" for flush in FLUSHES] + ["flush=random&frame=length", "flush=random&tcp=1"]
-        # All through one connection: the first opens it, nobody else does.
+        # All through one connection, which the first URL opens.
         ran = get(*[url(name, way) for way in ways])
         reports = [line for line in ran.stderr.decode().splitlines() if line.startswith("verdict ")]
         fresh = [line.split("new connections ")[1].split(",")[0] for line in reports]
@@ -41,7 +41,7 @@ def main():
             if text and not body.startswith(b"{"):
                 check(b"pauses 0" not in ran.stderr, f"{name} --pause: it never paused")
 
-    # A cut event moves the parser to a bigger block at least once, in all of this.
+    # A cut event must have moved the parser to a larger block at least once.
     big = max(bodies, key=lambda name: len(bodies[name]))
     ran = get(url("weather.sse", "flush=whole"), url("logprobs.sse", "flush=bytes"), url(big, "flush=random"))
     check(sum(int(part.split()[0].rstrip(b",")) for part in ran.stderr.split(b"moves ")[1:]) > 0, f"no move: {ran.stderr}")

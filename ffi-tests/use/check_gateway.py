@@ -10,14 +10,14 @@ import threading
 
 from common import FLUSHES, Command, check, conclude, cuts, server, status_of
 
-# A last event without its blank line is one too.
+# A last event without its blank line counts too.
 BLOCK = re.compile(rb".*?(?:\r\n\r\n|\n\n|\r\r)|.+\Z", re.DOTALL)
 LEADING = re.compile(rb"(?::[^\r\n]*(?:\r\n|\n|\r))*")
 HOLD = 32768  # more than the gateway holds, less than the long event below
 
 
 def without_usage(body):
-    """The stream without the events that are nothing but usage; how many those were."""
+    """Returns the stream without its usage chunks, and their number."""
     out, gone = [], 0
     for nth, block in enumerate(BLOCK.findall(body)):
         # Comments before an event are frames of their own; inside, they are part of it.
@@ -150,7 +150,7 @@ def main():
         dropped += gone
     check(dropped >= 20, f"only {dropped} usage chunks")
 
-    # What it knows at the end: by the expected messages that lie beside the samples.
+    # What the gateway knows at the end, according to the expected messages beside the samples.
     told = 0
     for path in files:
         try:
@@ -169,7 +169,7 @@ def main():
         told += 1
     check(told >= 15, f"only {told} messages")
 
-    # Broken connections: what came goes on, and the client is told that it was cut.
+    # Broken connections: forwards what arrived, and the client learns that it was cut.
     broken = 0
     for name in ("content.sse", "weather.sse", "crlf.sse"):
         body = bodies[name]
@@ -182,7 +182,7 @@ def main():
                     check(status_of(said) == command.text(body[:at])[1], f"{name} {cut} at {at}: {said}")
                     broken += 1
 
-    # An event that has come is on its way before the next one comes.
+    # An event must be forwarded before the next one arrives.
     stalls = [("weather.sse", None), ("lines-done.ndjson", 1), ("lines-crlf.ndjson", 1), ("lines-done.ndjson", 4)]
     for gateway in (plain, drop):
         for (name, lines), flush in itertools.product(stalls, ("lines", "bytes")):
@@ -241,7 +241,7 @@ def main():
     plain.end()
     drop.end()
 
-    # It fails open: after an error that sticks, and without memory; from the first byte, and in the middle.
+    # It fails open: after a persistent error, and without memory; from the first byte, and in the middle.
     opened = {}
     for options, why in (
         (["--strict"], "E_STRICT"),
@@ -259,7 +259,7 @@ def main():
                     due = without_usage(body)[0] if "--drop-usage" in options else body
                     check(got == due and whole, f"{name} {options}: {said}")
                 else:
-                    # Up to where it failed frames may be missing, from there on nothing is.
+                    # Frames may be missing up to the failure, but not after it.
                     missing = len(body) - int(said["dropped_bytes"])
                     check(said["open"] == why and len(got) == missing and whole, f"{name} {options}: {said}")
                     check("--drop-usage" in options or got == body, f"{name} {options}: bytes")
@@ -267,7 +267,7 @@ def main():
         gateway.end()
     check(len(opened) == 5, f"did not fail open: {opened}")
 
-    # It gives everything back: the sanitizers and valgrind look at the end of the process.
+    # It releases everything: the sanitizers and valgrind check at exit.
     gateway = Gateway(program, upstream, "--count", "2")
     gateway.get("content.sse")
     gateway.get("weather.sse?cut=chunk")

@@ -35,7 +35,7 @@ def conclude(said):
 
 
 class Command:
-    """The command `deltawire`, whose answers are what is due."""
+    """The command `deltawire`, whose output is the expected one."""
 
     def __init__(self, path):
         self.path = path

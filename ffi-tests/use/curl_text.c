@@ -1,11 +1,12 @@
-/* curl_text [--gzip | --raw] [--pause] URL...: prints the content of streams as it comes, by libcurl and deltawire.
+/* curl_text [--gzip | --raw] [--pause] URL...: prints the content of streams as it arrives, with libcurl and
+ * deltawire.
  *
- * All URLs go through one handle, and so through one connection that is kept. It asks for bodies that are not compressed,
- * with --gzip for compressed ones; libcurl decodes what comes. --raw says nothing of it and decodes nothing: a compressed
- * body then is no stream. --pause pauses the transfer after every text, from inside.
+ * All URLs use one handle, and so one persistent connection. By default it requests uncompressed bodies, with --gzip
+ * compressed ones that libcurl decodes. --raw requests neither and decodes nothing: a compressed body then is not a
+ * stream. --pause pauses the transfer after every text, from inside the callback.
  *
- * Exit status, of the worst: 0 complete, 1 wrong use, 2 the API reported an error, 3 cut or parts lost,
- * 4 no stream. */
+ * Exit status, the worst of all URLs: 0 complete, 1 wrong usage, 2 the API reported an error, 3 cut or parts lost, 4
+ * not a stream. */
 #include "deltawire.h"
 #include "safe.h"
 
@@ -18,17 +19,17 @@ struct stream {
     CURL *curl;
     deltawire_parser *parser;
     deltawire_callbacks callbacks;
-    size_t skip;            /* bytes of the next write that the parser has had already */
+    size_t skip;            /* bytes of the next write that the parser already consumed */
     size_t moves;           /* how often the parser moved to a bigger block */
     size_t pauses;
     int paused;
     int deltas;             /* content or reasoning came as deltas */
-    char *whole;            /* what the last whole message said, to be printed if no delta comes */
+    char *whole;            /* the last whole message, printed if there are no deltas */
     size_t whole_len;
     deltawire_status stuck; /* a status below 0 */
 };
 
-/* ---- What the stream says ---- */
+/* ---- Output ---- */
 
 static int32_t put(const char *text, size_t len) {
     return fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0 ? DELTAWIRE_GO_ON : -1;
@@ -53,7 +54,7 @@ static int32_t on_reasoning(void *user, const deltawire_at *at, const char *text
     return DELTAWIRE_GO_ON;
 }
 
-/* Appends a JSON string, decoded; what is none says nothing. */
+/* Appends a JSON string, decoded; ignores other values. */
 static int append(struct stream *s, const deltawire_value *text) {
     size_t need = 0;
     char *grown;
@@ -66,7 +67,7 @@ static int append(struct stream *s, const deltawire_value *text) {
     return 0;
 }
 
-/* A whole message replaces what was said before: kept until the end. Its content is a text, or parts with texts. */
+/* A whole message replaces earlier ones and is kept until the end. Its content is a text, or parts with texts. */
 static int32_t on_message(void *user, const deltawire_at *at, const deltawire_value *message) {
     struct stream *s = user;
     deltawire_value content, part, type, text;
@@ -119,9 +120,9 @@ static int grow(struct stream *s) {
     return 1;
 }
 
-/* libcurl's write callback takes all or nothing. So what the parser asks for on its way is given here, until it has
- * taken everything. A pause is the one way to leave: libcurl then keeps the bytes and gives them again from the first,
- * so those that were consumed are skipped. */
+/* libcurl's write callback must consume all or nothing. So this provides what the parser needs until it has consumed
+ * everything. The only exception is a pause: libcurl then keeps the bytes and passes them again from the first, so
+ * those already consumed are skipped. */
 static size_t on_write(char *data, size_t size, size_t count, void *user) {
     struct stream *s = user;
     size_t len = size * count, off = s->skip < len ? s->skip : len;
@@ -145,7 +146,7 @@ static size_t on_write(char *data, size_t size, size_t count, void *user) {
     }
 }
 
-/* libcurl calls this all the time: whoever paused goes on. */
+/* libcurl calls this regularly: resumes a paused transfer. */
 static int on_progress(void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d) {
     struct stream *s = user;
     (void)a, (void)b, (void)c, (void)d;
@@ -179,7 +180,7 @@ static int get(struct stream *s, const char *url) {
             deltawire_verdict_name(end.verdict), http, fresh, (unsigned long)s->moves, (unsigned long)s->pauses,
             curl_easy_strerror(code), s->stuck ? ", parser: " : "", s->stuck ? deltawire_status_text(s->stuck) : "");
     deltawire_reset(s->parser);
-    /* Without [DONE], a connection that was cut may have held more. */
+    /* Without [DONE], a connection that broke may have had more to send. */
     if (end.complete) return end.verdict == DELTAWIRE_VERDICT_FINISHED && code != CURLE_OK ? 3 : 0;
     switch (end.verdict) {
     case DELTAWIRE_VERDICT_DONE:
@@ -212,7 +213,7 @@ int main(int argc, char **argv) {
     curl_easy_setopt(s.curl, CURLOPT_WRITEFUNCTION, on_write);
     curl_easy_setopt(s.curl, CURLOPT_WRITEDATA, &s);
     curl_easy_setopt(s.curl, CURLOPT_NOSIGNAL, 1L);
-    /* Once this is set, to whatever, libcurl decodes a compressed body, even one that nobody asked for. */
+    /* If this is set, to any value, libcurl decodes compressed bodies, even if nobody asked for compression. */
     curl_easy_setopt(s.curl, CURLOPT_ACCEPT_ENCODING, "identity");
     for (nth = 1; nth < argc; nth++) {
         int status;

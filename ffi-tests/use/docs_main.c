@@ -1,5 +1,5 @@
 /* docs_main FILE...: runs the code of docs/gateway.md on streams, in slices of several sizes.
- * docs_main --left STREAM LEFT...: what the stream is without the frames of usage is just the file LEFT, whatever the slices. */
+ * docs_main --left STREAM LEFT...: the stream without usage frames must equal the file LEFT, whatever the slices. */
 #define _POSIX_C_SOURCE 200809L
 #include DOCS
 
@@ -32,7 +32,7 @@ static int fail(const char *what, const char *name, size_t slice) {
     exit(1);
 }
 
-/* Parsers of the heap, as the recipes for libcurl and for direct reading want them. */
+/* Heap-allocated parsers, for the recipes for libcurl and for direct reading. */
 static deltawire_parser *parser(uint32_t read_len) {
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     size_t size;
@@ -68,7 +68,7 @@ static size_t load(const char *name, char *bytes, size_t room) {
     return len;
 }
 
-/* Slices of 1 byte to 64 KiB, and those about the bytes that the recipe holds. */
+/* Slices of 1 byte to 64 KiB, and sizes around the length that the recipe holds. */
 static int left(int argc, char **argv) {
     static const size_t slices[] = {1,     2,     3,     5,     16,    61,    256,   1000,  1448, 4096,
                                     8192, 16383, 16384, 16385, 20000, 32768, 40000, 65535, 65536};
@@ -126,7 +126,7 @@ int main(int argc, char **argv) {
                 for (at = 0; at < len; at += n) {
                     n = len - at < slice ? len - at : slice;
                     if (stream_bytes(&s, bytes + at, n) != 0) fail("bytes", name, slice);
-                    /* The block may be a bigger one: how big, is asked by trying. */
+                    /* The block may be a larger one; trying shows its size. */
                     if (s.parser && stream_shrink(&s, (size_t)-1) != 0) fail("shrink", name, slice);
                 }
                 if (stream_end(&s) != 0 || s.why) fail(s.why ? s.why : "end", name, slice);
@@ -148,7 +148,7 @@ int main(int argc, char **argv) {
             p = parser(512);
             for (at = 0; at < len; at += n) {
                 n = len - at < slice ? len - at : slice;
-                if (n > 4096) n = 4096; /* what a pipe holds for sure */
+                if (n > 4096) n = 4096; /* fits a pipe */
                 if (pipe(pipe_of) != 0 || write(pipe_of[1], bytes + at, n) != (ssize_t)n) fail("pipe", name, slice);
                 close(pipe_of[1]);
                 while ((got = read_direct(&p, pipe_of[0], &callbacks, &direct)) > 0) {}

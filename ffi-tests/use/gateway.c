@@ -1,11 +1,11 @@
 /* gateway [--drop-usage] [--strict] [--max-memory BYTES] [--count N] PORT: forwards HTTP/1.1 to 127.0.0.1:PORT.
  *
- * Prints the port that it listens on. Bodies go on byte for byte as they come; with --drop-usage, chunks that have
- * nothing but usage are left out, and no more is held back than the frame that is being decided on. At the end of each
- * response a line on standard error tells its tokens, its finish reason and how it ended. What cannot be read is
- * forwarded all the same. --max-memory bounds each parser's block, --count ends the program after so many responses.
+ * Prints the port that it listens on. Forwards bodies unchanged as they arrive. With --drop-usage it drops chunks
+ * that contain only usage, and holds back at most the frame under decision. At the end of each response it prints
+ * usage, finish reason and verdict on standard error. It forwards unreadable bytes too. --max-memory limits each
+ * parser's block, --count ends the program after that many responses.
  *
- * One thread, poll, any number of clients up to CLIENTS; one request a connection. */
+ * One thread, poll, up to CLIENTS clients; one request for each connection. */
 #define _POSIX_C_SOURCE 200809L
 #include "relay.h"
 
@@ -22,17 +22,17 @@
 enum { CLIENTS = 64, READ = 8192, HEAD_MAX = 65536 };
 
 enum phase {
-    REQUEST_HEAD,   /* the client's head is coming */
-    RESPONSE_HEAD,  /* the request goes on; the server's head is coming */
+    REQUEST_HEAD,   /* receiving the client's head */
+    RESPONSE_HEAD,  /* forwarding the request; receiving the server's head */
     RESPONSE_BODY,
-    DRAINING        /* all has been said; the client takes the rest */
+    DRAINING        /* everything is written; the client reads the rest */
 };
 
 struct client {
     int fd, up;                     /* sockets; -1: none */
     enum phase phase;
     struct bytes from_client, from_up, to_client, to_up;
-    struct bytes run;               /* of the body, not in a chunk yet */
+    struct bytes run;               /* part of the body that is not in a chunk yet */
     struct body body;
     struct relay relay;
     int relaying, whole;
@@ -66,7 +66,7 @@ static int dial(uint16_t port) {
 
 static int to_run(void *user, const char *bytes, size_t len) { return bytes_put(&((struct client *)user)->run, bytes, len); }
 
-/* The body goes on in chunks of its own, so that it may be shorter than it was. One chunk for what one read brought. */
+/* Sends the body in new chunks, since it may be shorter than before: one for each read. */
 static int chunk(struct client *c) {
     char size[24];
     size_t len = bytes_len(&c->run);
@@ -93,7 +93,7 @@ static void hang_up(struct client *c) {
     done_count++;
 }
 
-/* ---- One step at a time; each answers 0 if the connection is lost. ---- */
+/* ---- One step at a time; each returns 0 if the connection is lost. ---- */
 
 static int request_head(struct client *c) {
     static const char *const without[] = {"Accept-Encoding", "Connection", "Keep-Alive", NULL};
@@ -133,7 +133,7 @@ static int response_head(struct client *c) {
     return 1;
 }
 
-/* The body is over, or the server has gone. */
+/* The body ended, or the server closed the connection. */
 static int response_end(struct client *c, int over) {
     c->whole = over != 2 && body_whole(&c->body);
     c->phase = DRAINING;
@@ -141,7 +141,7 @@ static int response_end(struct client *c, int over) {
     put_safe(stderr, c->path, strlen(c->path));
     fprintf(stderr, " %s ", c->whole ? "whole" : "cut");
     relay_report(&c->relay, stderr);
-    /* Without the last chunk the client knows as well that it was cut. */
+    /* The missing last chunk shows the client, too, that the body was cut. */
     return !c->whole || bytes_put(&c->to_client, "0\r\n\r\n", 5);
 }
 
@@ -165,7 +165,7 @@ static int flush(int fd, struct bytes *b) {
     return 1;
 }
 
-/* Reads once. *over: 1, all has come; 2, the connection broke. */
+/* Reads once. *over: 1 at the end, 2 if the connection broke. */
 static int fill(int fd, struct bytes *b, int *over) {
     char buffer[READ];
     ssize_t n = recv(fd, buffer, sizeof buffer, 0);
@@ -179,10 +179,10 @@ static int step(struct client *c, short client_ready, short up_ready) {
     int over = 0;
     if (client_ready & (POLLIN | POLLHUP | POLLERR)) {
         if (!fill(c->fd, &c->from_client, &over)) return 0;
-        if (over) return 0; /* the client has gone */
+        if (over) return 0; /* the client closed the connection */
         if (c->phase == REQUEST_HEAD && !request_head(c)) return 0;
     }
-    /* What follows the request's head is its body. */
+    /* The request's body follows its head. */
     if (c->phase != REQUEST_HEAD && bytes_len(&c->from_client)) {
         if (!bytes_put(&c->to_up, c->from_client.ptr + c->from_client.at, bytes_len(&c->from_client))) return 0;
         bytes_take(&c->from_client, bytes_len(&c->from_client));
@@ -255,7 +255,7 @@ int main(int argc, char **argv) {
             struct pollfd *p = &polled[1 + 2 * nth];
             p[0].fd = c->fd;
             p[0].events = (short)((bytes_len(&c->to_client) ? POLLOUT : 0) | (bytes_len(&c->to_up) ? 0 : POLLIN));
-            /* The server waits while the client does not take what is there. */
+            /* Do not read from the server while the client has bytes left to take. */
             p[1].fd = bytes_len(&c->to_client) ? -1 : c->up;
             p[1].events = (short)((bytes_len(&c->to_up) ? POLLOUT : 0) | POLLIN);
             p[0].revents = p[1].revents = 0;

@@ -1,4 +1,4 @@
-/* As much of HTTP/1.1 as the gateway needs: bytes that grow, heads, and the end of a body. */
+/* The part of HTTP/1.1 that the gateway needs: growing buffers, heads, and the end of a body. */
 #ifndef USE_HTTP_H
 #define USE_HTTP_H
 
@@ -7,11 +7,11 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- Bytes that are written at one end and taken at the other. ---- */
+/* ---- Buffers that are written at the end and consumed at the front. ---- */
 
 struct bytes {
     char *ptr;
-    size_t at, end, cap; /* what is in it: ptr[at..end] */
+    size_t at, end, cap; /* contents: ptr[at..end] */
 };
 
 static size_t bytes_len(const struct bytes *b) { return b->end - b->at; }
@@ -21,7 +21,7 @@ static void bytes_free(struct bytes *b) {
     memset(b, 0, sizeof *b);
 }
 
-/* Takes the first n away. What is empty keeps no memory beyond 4 KiB. */
+/* Consumes the first n bytes. An empty buffer keeps at most 4 KiB. */
 static void bytes_take(struct bytes *b, size_t n) {
     b->at += n;
     if (b->at < b->end) return;
@@ -29,7 +29,7 @@ static void bytes_take(struct bytes *b, size_t n) {
     if (b->cap > 4096) bytes_free(b);
 }
 
-/* 0: there is no memory. */
+/* Returns 0 if memory is out. */
 static int bytes_put(struct bytes *b, const void *from, size_t n) {
     if (n == 0) return 1;
     if (b->cap - b->end < n) {
@@ -54,7 +54,7 @@ static int bytes_put(struct bytes *b, const void *from, size_t n) {
 
 /* ---- Heads ---- */
 
-/* Bytes of the head, with its empty line; 0: it has not all come. */
+/* Returns the length of the head with its empty line, or 0 if it is incomplete. */
 static size_t head_len(const struct bytes *b) {
     size_t i;
     for (i = b->at; i + 3 < b->end; i++)
@@ -62,7 +62,7 @@ static size_t head_len(const struct bytes *b) {
     return 0;
 }
 
-/* The value of a field, trimmed; NULL: it is not there. `head` has `len` bytes. */
+/* Returns the value of a field, trimmed, or NULL if it is absent. `head` has `len` bytes. */
 static const char *head_field(const char *head, size_t len, const char *name, size_t *value_len) {
     const char *end = head + len, *line = head;
     size_t n = strlen(name);
@@ -87,7 +87,7 @@ static int head_field_is(const char *head, size_t len, const char *name, const c
     return is && n == strlen(value) && strncasecmp(is, value, n) == 0;
 }
 
-/* Copies a head without the fields named, then `more`, then the empty line. 0: no memory. */
+/* Copies a head without the named fields, then `more`, then the empty line. Returns 0 if memory is out. */
 static int head_copy(struct bytes *to, const char *head, size_t len, const char *const *without, const char *more) {
     const char *end = head + len - 2, *line = head;
     while (line < end) {
@@ -113,7 +113,7 @@ struct body {
     enum body_kind kind;
     enum body_state state;
     unsigned long long left;
-    size_t line; /* bytes of the line so far; of a size line, its digits */
+    size_t line; /* length of the line so far; of a size line, its digits */
     int extension;
 };
 
@@ -133,8 +133,8 @@ static void body_begin(struct body *b, const char *head, size_t len) {
     }
 }
 
-/* The next bytes of the body in `in`: takes what is before them, gives how many they are (perhaps 0) and where. The
- * caller takes them. */
+/* Finds the next bytes of the body in `in`: consumes what precedes them, and returns their length (possibly 0) and
+ * position. The caller consumes them. */
 static size_t body_next(struct body *b, struct bytes *in, const char **data) {
     while (bytes_len(in)) {
         size_t have = bytes_len(in);
@@ -174,7 +174,7 @@ static size_t body_next(struct body *b, struct bytes *in, const char **data) {
     return 0;
 }
 
-/* The connection has been closed: is the body whole? */
+/* After the connection closed: is the body complete? */
 static int body_whole(const struct body *b) { return b->state == BODY_OVER || b->kind == BODY_TO_CLOSE; }
 
 #endif

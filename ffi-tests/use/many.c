@@ -1,8 +1,8 @@
-/* many FILE...: a thousand streams in turn, in little memory.
+/* many FILE...: reads a thousand streams in turn, in little memory.
  *
- * Each stream has a block that is just big enough for an event that was not cut. When a slice cuts one, it moves to a
- * bigger block; when that event is over, back to a small one. Every tenth is copied by memcpy in mid-stream, and goes on
- * from the copy. All must come to what each file comes to when it is read alone. Prints the bytes per stream. */
+ * Each stream has a block just large enough for an uncut event. When a slice cuts one, the parser moves to a larger
+ * block; after that event it moves back to a small one. Every tenth is copied by memcpy in mid-stream and continues
+ * from the copy. Each result must equal that of the file read alone. Prints the bytes for each stream. */
 #include "deltawire.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static uint64_t fnv(uint64_t hash, const char *text, size_t len) {
 static int32_t on_text(void *user, const deltawire_at *at, const char *text, size_t len) {
     struct stream *s = user;
     char tag[8];
-    /* The same text in other pieces is the same: choice and kind stand before each byte. */
+    /* Texts must be equal however they are split, so choice and kind precede each byte. */
     while (len--) {
         sprintf(tag, "%u.%u", (unsigned)at->choice % 100, (unsigned)at->kind % 100);
         s->hash = fnv(fnv(s->hash, tag, strlen(tag)), text++, 1);
@@ -59,7 +59,7 @@ static void *take(size_t size) {
 }
 
 static void give(void *mem, size_t size) {
-    memset(mem, 0xdd, size); /* nobody may look at it again */
+    memset(mem, 0xdd, size); /* no longer valid */
     live -= size;
     free(mem);
 }
@@ -82,7 +82,7 @@ static void move(struct stream *s, size_t size) {
     moves++;
 }
 
-/* The next slice. 0: that was all. */
+/* Reads the next slice. Returns 0 at the end. */
 static int turn(struct stream *s, size_t small) {
     size_t len = s->file->len - s->at, off = 0, consumed;
     deltawire_status status;

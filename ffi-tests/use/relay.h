@@ -1,6 +1,5 @@
-/* One stream on its way through a gateway: every byte goes on, but for the frames that are to be left out; and at the
- * end it is known how the stream ended, why, and how many tokens it took. Whatever goes wrong with the reading, the
- * bytes go on: it fails open. */
+/* One stream through a gateway: forwards every byte, except frames to be dropped, and reports at the end how the
+ * stream ended, why, and its usage. It fails open: if reading fails, the bytes are forwarded anyway. */
 #ifndef USE_RELAY_H
 #define USE_RELAY_H
 
@@ -9,15 +8,15 @@
 #include "safe.h"
 
 struct relay_options {
-    int drop_usage;     /* leave out chunks that have usage and no choice */
+    int drop_usage;     /* drop chunks that have usage and no choice */
     int strict;         /* every quirk is an error */
-    size_t max_memory;  /* most bytes of a parser's block */
+    size_t max_memory;  /* largest block of a parser, in bytes */
 };
 
-/* Takes bytes that are to go on. 0: it cannot. */
+/* Takes bytes to forward. Returns 0 if it cannot. */
 typedef int (*relay_sink)(void *user, const char *bytes, size_t len);
 
-/* A frame of more bytes than this is no usage chunk, and is not waited for. */
+/* A longer frame is not a usage chunk and is not held. */
 #define RELAY_HOLD 16384
 
 struct relay {
@@ -25,8 +24,8 @@ struct relay {
     relay_sink sink;
     void *user;
     deltawire_parser *parser; /* NULL: failed open */
-    const char *why;          /* it failed open */
-    uint64_t seen, sent;      /* bytes of the stream; the ones between are held */
+    const char *why;          /* why it failed open */
+    uint64_t seen, sent;      /* bytes of the stream; those between are held */
     struct bytes held;
     uint64_t frames, dropped, dropped_bytes, usages, errors, events;
     uint32_t finish;          /* of choice 0 */
@@ -39,7 +38,7 @@ struct relay {
 
 static int relay_fail_open(struct relay *r, const char *why) {
     if (r->parser) {
-        /* What it knows up to here is still worth having. */
+        /* What is known so far is still useful. */
         deltawire_end_of(r->parser, &r->end);
         r->has_usage = deltawire_last_usage(r->parser, &r->usage) == DELTAWIRE_OK;
     }
@@ -73,7 +72,7 @@ static void relay_begin(struct relay *r, const struct relay_options *options, re
     r->block = r->parser ? size : 0;
 }
 
-/* The first `n` of the bytes that are held go on, or (`pass` 0) are left out. */
+/* Forwards the first `n` held bytes, or (`pass` 0) drops them. */
 static int relay_release(struct relay *r, uint64_t n, int pass) {
     size_t len = (size_t)n;
     if (len == 0) return 1;
@@ -108,7 +107,7 @@ static int relay_frame(struct relay *r, const deltawire_event *e) {
     return e->end <= r->sent || relay_release(r, e->end - r->sent, 1);
 }
 
-/* `data` and `scratch` are what the batch was given. 0: the sink failed. */
+/* `data` and `scratch` are those of the batch. Returns 0 if the sink failed. */
 static int relay_events(struct relay *r, const deltawire_event *e, size_t n, const char *data, const char *scratch) {
     for (; n; n--, e++) {
         const char *text = (e->flags & DELTAWIRE_EVF_TEXT_SCRATCH ? scratch : data);
@@ -135,7 +134,7 @@ static int relay_events(struct relay *r, const deltawire_event *e, size_t n, con
                 r->error[len] = 0;
             break;
         }
-        default: break; /* a kind that a later version has */
+        default: break; /* a kind of a later version */
         }
     }
     return 1;
@@ -154,7 +153,7 @@ static int relay_grow(struct relay *r) {
     return 1;
 }
 
-/* Reads `len` bytes, or (data NULL) what the end brings to light. 0: the sink failed. */
+/* Reads `len` bytes, or (data NULL) the end of the stream. Returns 0 if the sink failed. */
 static int relay_look(struct relay *r, const char *data, size_t len) {
     deltawire_event events[16];
     char scratch[2048];
@@ -175,9 +174,9 @@ static int relay_look(struct relay *r, const char *data, size_t len) {
     return 1;
 }
 
-/* Bytes came. 0: the sink failed. */
+/* Bytes arrived. Returns 0 if the sink failed. */
 static int relay_bytes(struct relay *r, const char *data, size_t len) {
-    /* Nothing to decide: they go on before they are looked at. */
+    /* Nothing to decide: forward them before reading them. */
     int hold = r->parser && r->options->drop_usage;
     r->seen += len;
     if (!hold) {
@@ -193,7 +192,7 @@ static int relay_bytes(struct relay *r, const char *data, size_t len) {
     return 1;
 }
 
-/* The stream ended, whole or cut. 0: the sink failed. */
+/* The stream ended, whole or cut. Returns 0 if the sink failed. */
 static int relay_end(struct relay *r) {
     int ok = relay_look(r, NULL, 0);
     ok = ok && relay_release(r, bytes_len(&r->held), 1);

@@ -1,10 +1,10 @@
-/* Text of a stranger for a log or a terminal. */
+/* Escapes untrusted text for a log or a terminal. */
 #ifndef USE_SAFE_H
 #define USE_SAFE_H
 
 #include <stdio.h>
 
-/* All but printable ASCII as \xHH, so that no line is forged and no escape code gets through. */
+/* Writes everything but printable ASCII as \xHH, so that no line can be forged and no escape sequence gets through. */
 static void put_safe(FILE *out, const char *text, size_t len) {
     for (; len; len--, text++) {
         if (*text >= ' ' && *text <= '~') fputc(*text, out);

@@ -155,7 +155,7 @@ class Server(ThreadingHTTPServer):
     released = threading.Event()
 
     def handle_error(self, request, client_address):
-        # A client that has gone is part of the tests.
+        # Clients that close the connection are part of the tests.
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 

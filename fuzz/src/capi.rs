@@ -1,9 +1,9 @@
-//! The C interface, called in any order, with any sizes and any answers of the callbacks.
+//! Calls the C interface in any order, with any sizes and any return values of callbacks.
 //!
-//! The control part lists the calls; when it is used up the stream is read to its end. What is given to a call is an
-//! allocation of just its size that is gone after the call, and the block is moved about, so that a pointer that was kept
-//! is found by the sanitizer. Calls that answer misuse (-1 to -99) must leave the block as it was. A walk that loses
-//! nothing must bring what one feed of the whole brings, and the same message.
+//! The control part lists the calls; after that the stream is read to its end. Every call gets its bytes in an
+//! allocation of exactly their size that is freed after the call, and the block moves, so that the sanitizer detects
+//! retained pointers. Calls that return a misuse status (-1 to -99) must leave the block unchanged. A walk that loses
+//! nothing must emit the same as one feed of the whole stream, and build the same message.
 
 mod abi;
 mod seen;
@@ -35,7 +35,7 @@ const STATUSES: &[i32] = &[
     DELTAWIRE_E_STRICT,
 ];
 
-/// The kinds whose text is what a model or a server wrote.
+/// The kinds whose text was written by a model or a server.
 const TEXTS: &[u32] = &[
     DELTAWIRE_EV_ROLE,
     DELTAWIRE_EV_CONTENT,
@@ -58,7 +58,7 @@ pub fn capi(data: &[u8]) {
     if !lossless {
         return;
     }
-    // The same stream in one piece: what should come.
+    // The expected result: the same stream in one piece.
     let whole = Walk::whole(config, &stream);
     same("what came", &whole.seen.came, &walk.seen.came, context);
     same("the end", &whole.end(), &walk.end(), context);
@@ -96,10 +96,10 @@ struct Walk<'s> {
     fed: usize,
     seen: Box<Seen>,
     finished: bool,
-    /// An end that was begun is to be gone on with.
+    /// Whether the end of the stream was begun and must be continued.
     ending: bool,
     stuck: bool,
-    /// Bytes lie in the block that are not spent.
+    /// Whether the block holds bytes that were not consumed.
     committed: bool,
 }
 
@@ -112,14 +112,14 @@ impl<'s> Walk<'s> {
 
     fn with(config: deltawire_config, stream: &'s [u8], len: usize, seen: Seen) -> Self {
         let mut block = Block::new(len);
-        // SAFETY: the block is as large as it says.
+        // SAFETY: `block` has the stated size.
         let status = unsafe { deltawire_init(block.at(), block.len(), &config, null_mut()) };
         assert_eq!(status, DELTAWIRE_OK, "deltawire_init");
         let seen = Box::new(seen);
         Walk { block, config, stream, fed: 0, seen, finished: false, ending: false, stuck: false, committed: false }
     }
 
-    /// One feed of everything, in a block with room for it.
+    /// Feeds everything at once, in a block with room for it.
     fn whole(config: deltawire_config, stream: &'s [u8]) -> Self {
         let config = deltawire_config { read_len: 0, ..config };
         let mut walk = Walk::with(
@@ -146,7 +146,7 @@ impl<'s> Walk<'s> {
             steps += 1;
             assert!(steps < 200_000, "a walk without end");
             let idle = ops.is_empty();
-            // Without a call to make: on, in large steps, and to the end.
+            // Without calls left: read on in large steps, to the end.
             let op = if idle { (steps % 3 * 16) as u8 } else { ops.u8() };
             let len = if idle { usize::MAX } else { ops.pick(&[usize::MAX, 0, 1, 2, 7, 30, 120, 400]) };
             let over = self.ending || self.fed == self.stream.len();
@@ -161,10 +161,10 @@ impl<'s> Walk<'s> {
                 42 if !lossless => self.feed(0, true),
                 43 if !lossless => self.batch(0, true, ops),
                 44 => {
-                    // SAFETY: a parser.
+                    // SAFETY: a valid parser.
                     assert_eq!(unsafe { deltawire_reset(self.p()) }, DELTAWIRE_OK);
                     (self.fed, self.ending, self.stuck, self.committed) = (0, false, false, false);
-                    // From here on it brings what a new one brings.
+                    // From here on it must emit the same as a new parser.
                     *self.seen = Seen::new(false, lossless, self.seen.state);
                 }
                 45 => self.misuse(),
@@ -176,7 +176,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// What a call that read something came to.
+    /// Handles the result of a call that reads.
     fn concluded(&mut self, status: i32, before: &[u64], consumed: usize, given: usize) {
         assert!(STATUSES.contains(&status), "a status that is not documented: {status}");
         assert!(consumed <= given, "more was consumed than given");
@@ -192,7 +192,7 @@ impl<'s> Walk<'s> {
     }
 
     fn grow(&mut self) {
-        // SAFETY: the blocks are as large as they say.
+        // SAFETY: the blocks have the stated sizes.
         unsafe {
             let need = deltawire_need(self.p());
             assert!(need > self.block.len() && need % 8 == 0, "a parser wants {need} of {}", self.block.len());
@@ -220,7 +220,7 @@ impl<'s> Walk<'s> {
         let user: *mut Seen = &mut *self.seen;
         let mut consumed = usize::MAX;
         let at = if data.is_empty() { null() } else { data.as_ptr() };
-        // SAFETY: a parser, bytes of that length, callbacks that keep to the rules, and their user.
+        // SAFETY: a valid parser, bytes of that length, callbacks that follow the rules, and their user pointer.
         let status = unsafe {
             if end {
                 consumed = 0;
@@ -242,7 +242,7 @@ impl<'s> Walk<'s> {
     fn batch(&mut self, len: usize, end: bool, ops: &mut Source<'_>) {
         let data = self.take(if end { 0 } else { len });
         let copy = data.clone();
-        // At the end so much that nothing which is never split is too long: a byte that is ill-formed becomes three.
+        // At the end use enough scratch for every unsplittable item: an ill-formed byte becomes three.
         let ample = ops.is_empty();
         let cap = if ample { 64 } else { 1 + ops.below(8) };
         let most = 4096 + 4 * self.stream.len();
@@ -253,7 +253,7 @@ impl<'s> Walk<'s> {
         let before = self.block.0.clone();
         let p = self.p();
         let at = if data.is_empty() { null() } else { data.as_ptr() };
-        // SAFETY: a parser, and memory of those lengths.
+        // SAFETY: a valid parser, and memory of those lengths.
         let status = unsafe {
             let (events, scratch) = (events.as_mut_ptr(), scratch.as_mut_ptr().cast());
             if end {
@@ -269,7 +269,7 @@ impl<'s> Walk<'s> {
             assert!(count > 0 || result.scratch_need as usize > room, "MORE brings nothing");
         }
         let near: &[u8] = if self.committed {
-            // SAFETY: the block, as bytes.
+            // SAFETY: the block's own bytes.
             unsafe { std::slice::from_raw_parts(self.block.0.as_ptr().cast(), self.block.len()) }
         } else {
             &data
@@ -319,7 +319,7 @@ impl<'s> Walk<'s> {
     fn direct(&mut self, ops: &mut Source<'_>) {
         let (mut off, mut len) = (usize::MAX, usize::MAX);
         let p = self.p();
-        // SAFETY: a parser; what is written lies in its block, where it says.
+        // SAFETY: a valid parser; writes only to its block, where it allows.
         unsafe {
             let status = deltawire_reserve(p, &mut off, &mut len);
             if status != DELTAWIRE_OK {
@@ -341,12 +341,12 @@ impl<'s> Walk<'s> {
     }
 
     fn relocate(&mut self, how: usize, ops: &mut Source<'_>) {
-        // SAFETY: the blocks are as large as they say, and do not overlap.
+        // SAFETY: the blocks have the stated sizes and do not overlap.
         unsafe {
             let need = deltawire_need(self.p());
             assert!(need > 0 && need % 8 == 0, "deltawire_need");
             let len = match how {
-                // A copy moves as well as the library does.
+                // A plain copy must work as well as the library's function.
                 0 => {
                     self.block = Block(self.block.0.clone());
                     return;
@@ -368,7 +368,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Calls that are to be refused, and change nothing.
+    /// Makes calls that must be rejected and change nothing.
     fn misuse(&mut self) {
         let p = self.p();
         let before = self.block.0.clone();
@@ -376,7 +376,7 @@ impl<'s> Walk<'s> {
         let mut event = deltawire_event::default();
         let mut scratch = [0u8; 64];
         let wrong = deltawire_callbacks { size: 12, ..callbacks() };
-        // SAFETY: what is wrong is refused before it is used.
+        // SAFETY: the library rejects the invalid arguments before it uses them.
         unsafe {
             let scratch = scratch.as_mut_ptr().cast::<c_void>();
             let odd = p.cast::<u8>().add(1).cast::<deltawire_parser>();
@@ -405,7 +405,7 @@ impl<'s> Walk<'s> {
     fn getters(&mut self) {
         let before = self.block.0.clone();
         let p = self.p();
-        // SAFETY: a parser, and places to write to.
+        // SAFETY: a valid parser, and places to write to.
         unsafe {
             let mut usage = deltawire_usage { size: size_of::<deltawire_usage>() as u32, ..Default::default() };
             assert!([DELTAWIRE_OK, DELTAWIRE_ABSENT].contains(&deltawire_last_usage(p, &mut usage)));
@@ -423,11 +423,11 @@ impl<'s> Walk<'s> {
         assert!(before == self.block.0, "a getter changed the block");
     }
 
-    /// What sticks answers the same, and calls nothing, until the reset.
+    /// A sticky status is returned again, without any callback, until the reset.
     fn sticks(&mut self) {
         let p = self.p();
         let mut consumed = 1;
-        // SAFETY: a parser.
+        // SAFETY: a valid parser.
         unsafe {
             let status = deltawire_feed(p, b"x".as_ptr().cast(), 1, null(), null_mut(), &mut consumed);
             assert!(status <= -100 && consumed == 0);
@@ -443,7 +443,7 @@ impl<'s> Walk<'s> {
 
     fn end(&self) -> Log {
         let mut end = deltawire_end { size: size_of::<deltawire_end>() as u32, ..Default::default() };
-        // SAFETY: a parser.
+        // SAFETY: a valid parser.
         let status = unsafe { deltawire_end_of(self.block.0.as_ptr().cast(), &mut end) };
         assert_eq!(status, DELTAWIRE_OK);
         assert!(end.offset <= self.stream.len() as u64);

@@ -1,13 +1,13 @@
-//! JSON: the strict check against serde_json, and the lazy views against its values.
+//! JSON: compares the strict check with serde_json, and the lazy views with its values.
 //!
-//! Where the two differ by intent:
-//! - Depth: serde_json bounds its recursion at 128; what only skips a value ([`IgnoredAny`]) has no bound. Ours is
-//!   counted here.
-//! - Half a surrogate pair: RFC 8259's grammar allows it, serde_json refuses it in a text but not in what it skips. Ours
-//!   is U+FFFD.
-//! - UTF-8: serde_json does not check what it skips; it is checked here, of all bytes at once.
-//! - Numbers: serde_json with `arbitrary_precision` keeps their text; without it those beyond a double are refused.
-//! - A name that comes twice: the last one counts in both.
+//! They differ on purpose:
+//! - Depth: serde_json limits its recursion to 128, but has no limit where it only skips a value ([`IgnoredAny`]). This
+//!   target counts our depth itself.
+//! - Unpaired surrogates: RFC 8259's grammar allows them; serde_json rejects them in a text but not in a skipped one.
+//!   Ours decode to U+FFFD.
+//! - UTF-8: serde_json does not check what it skips; this target checks all bytes at once.
+//! - Numbers: serde_json with `arbitrary_precision` keeps their text; without it those beyond a double are rejected.
+//! - Duplicate names: both use the last one.
 
 use crate::input;
 use crate::log::escaped;
@@ -39,33 +39,33 @@ pub fn strict(data: &[u8]) {
                 assert!(b"[{".contains(&bytes[fault.offset]), "no bracket there: {}", context());
             } else {
                 assert!(!sound, "refused JSON: {}", context());
-                // What comes before the fault could be gone on with: the first fault is no later.
+                // The bytes before the error must be a valid prefix: there is no earlier error.
                 prefix(bytes, fault.offset, fault.kind, max, &context);
             }
         }
     }
 }
 
-/// A fault is where it is said: bytes cut before it end too early, or are sound, and no more.
+/// Checks the offset of an error: shorter bytes end too early or are valid.
 fn prefix(bytes: &[u8], offset: usize, kind: JsonErrorKind, max: u32, context: &impl Fn() -> String) {
     match json::validate(&bytes[..offset], max) {
         Ok(()) => assert!(kind == JsonErrorKind::TrailingBytes || numeric(bytes, offset), "{kind:?}: {}", context()),
         Err(before) => {
             assert!(before.offset <= offset, "{}", context());
             let ends = before.offset == offset || before.kind == JsonErrorKind::UnexpectedEnd;
-            // A number or a literal is a fault from its first byte on; so is a character that is cut.
+            // The offset of a bad number, literal or cut character is its first byte.
             let whole = [JsonErrorKind::BadNumber, JsonErrorKind::BadLiteral, JsonErrorKind::IllFormedUtf8];
             assert!(ends || whole.contains(&before.kind), "an earlier fault, {before:?}: {}", context());
         }
     }
 }
 
-/// Whether the byte before is of a number: what goes on there is a fault of the number.
+/// Whether the previous byte belongs to a number: then the error is the number's.
 fn numeric(bytes: &[u8], offset: usize) -> bool {
     offset > 0 && bytes[offset - 1].is_ascii_digit()
 }
 
-/// How many brackets are open at most, outside of strings.
+/// Returns the largest number of open brackets outside strings.
 fn depth(bytes: &[u8]) -> u32 {
     let (mut depth, mut most, mut quoted, mut escaped) = (0u32, 0, false, false);
     for &byte in bytes {
@@ -95,7 +95,7 @@ pub static COMPARED: AtomicU64 = AtomicU64::new(0);
 
 pub fn lazy(data: &[u8]) {
     let (mut control, bytes) = input::split(data);
-    // Any bytes: what can be walked is walked, twice.
+    // Any bytes: walk as far as possible, twice.
     if let Ok(value) = json::parse(bytes) {
         walk(value, 0);
     }
@@ -108,18 +108,18 @@ pub fn lazy(data: &[u8]) {
     if input::which(&mut control, bytes.len(), 2) == 1 {
         return decoded(Text::verbatim(bytes), &String::from_utf8_lossy(bytes), room);
     }
-    // Any bytes as the inside of a string.
+    // Any bytes as the contents of a string.
     let inside: Vec<u8> = string_of(bytes);
     let quoted = [b"\"", inside.as_slice(), b"\""].concat();
     let value = json::parse(&quoted).unwrap_or_else(|fault| panic!("{fault:?} in b\"{}\"", escaped(&quoted)));
     assert_eq!(value.raw(), quoted);
     decoded(value.as_text().expect("a string"), &unescaped(&inside), room);
-    // And of any other string it says whether it is equal.
+    // Compare it with another string too.
     let other = unescaped(&bytes[bytes.len() / 2..]);
     assert_eq!(value.as_text().expect("a string") == *other, unescaped(&inside) == other);
 }
 
-/// The bytes up to what would end a string, without a backslash that would escape its quote.
+/// Returns the bytes up to one that would end a string, and without a backslash that would escape its quote.
 pub(crate) fn string_of(bytes: &[u8]) -> Vec<u8> {
     let (mut at, mut end) = (0, bytes.len());
     while at < bytes.len() {
@@ -139,7 +139,7 @@ pub(crate) fn string_of(bytes: &[u8]) -> Vec<u8> {
     bytes[..end].to_vec()
 }
 
-/// The text decodes to `wanted`, whichever way it is read.
+/// Checks that the text decodes to `wanted`, in every way of reading it.
 pub(crate) fn decoded(text: Text<'_>, wanted: &str, room: usize) {
     let mut pushed = String::new();
     let quirks = text.push_to(&mut pushed);
@@ -172,7 +172,7 @@ pub(crate) fn decoded(text: Text<'_>, wanted: &str, room: usize) {
             "as_str of what needs no decoding"
         );
     }
-    // A buffer at a time: 4 to 15 bytes, which always takes something.
+    // One buffer at a time: 4 to 15 bytes always make progress.
     let mut buffer = vec![0; room + 4];
     let mut read = Vec::new();
     let mut reader = text.unescape();
@@ -199,7 +199,7 @@ pub(crate) fn decoded(text: Text<'_>, wanted: &str, room: usize) {
     assert!(copied.complete || wanted.len() - copied.written > 0 && buffer.len() - copied.written < 4);
 }
 
-/// Walks what there is; iterators and cursors that are offsets must see the same.
+/// Walks a value; iterators and offset-based methods must agree.
 fn walk(value: Value<'_>, depth: u32) {
     if depth > 40 {
         return;
@@ -233,7 +233,7 @@ fn walk(value: Value<'_>, depth: u32) {
     }
 }
 
-/// The value is what serde_json made of the same bytes.
+/// Compares the value with serde_json's value of the same bytes.
 fn compare(value: Value<'_>, wanted: &Json) {
     match wanted {
         Json::Null => assert!(value.is_null()),

@@ -1,5 +1,5 @@
-//! What the fuzz targets share, among themselves and with the tests, and the targets themselves: each is a function of
-//! bytes that panics on a finding.
+//! The fuzz targets, and the code that they share with each other and with the tests. A target is a function of bytes
+//! that panics on a finding.
 
 #[path = "../../tests/common/batch.rs"]
 pub mod batch;

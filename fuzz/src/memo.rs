@@ -1,7 +1,7 @@
-//! The template memo never changes an answer: whatever number of shapes a parser remembers, it tells the same.
+//! The template memo never changes an answer: a parser emits the same whatever number of shapes it remembers.
 //!
-//! Control part: configuration, where the stream comes from (the body as it stands, or made from it), edits, storage,
-//! cuts, pauses, where the stream begins anew.
+//! Control part: configuration, source of the stream (the body itself, or generated from it), edits, storage, cuts,
+//! pauses, reset.
 
 use crate::batch::{self, How};
 use crate::drive;
@@ -13,21 +13,21 @@ use crate::stream::stream;
 use deltawire::track::Tracker;
 use deltawire::{Config, Growing, Parser, Storage};
 
-/// One input, decoded.
+/// A decoded input.
 struct Input {
     config: Config,
     bytes: Vec<u8>,
     cuts: Vec<usize>,
     pause: usize,
-    /// A part that is read first, by the same parser, which is then reset.
+    /// Length of a part that the same parser reads first, before it is reset.
     before: usize,
-    /// Of the other parser.
+    /// The number of slots of the other parser.
     slots: usize,
     /// 0: pull, 1: push, 2: batch.
     reading: usize,
 }
 
-/// The configuration and the stream that an input stands for, and the rest of its control part.
+/// Returns the configuration and the stream of an input, and the rest of its control part.
 pub fn decode(data: &[u8]) -> (Config, Vec<u8>, Source<'_>) {
     let (mut control, body) = input::split(data);
     let config = input::config(&mut control);

@@ -1,4 +1,4 @@
-//! A message by pull, by push and read from the log, all the same, and against a naive reading of serde_json's values.
+//! Compares a message by pull, by push and from the log, and with a naive reading of serde_json's values.
 
 use crate::input;
 use crate::log::escaped;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 pub fn message(data: &[u8]) {
     let (config, bytes, mut control) = decode(data);
-    // What is an error is left out whole: nothing is to be learnt here.
+    // An event with an error would be dropped whole, which shows nothing here.
     let config = Config { errors: QuirkSet::EMPTY, ..config };
     let cuts = input::cuts(&mut control, bytes.len());
     let each = control.below(2) == 1;
@@ -25,7 +25,7 @@ pub fn message(data: &[u8]) {
     }
 }
 
-/// The assembler's message, to a naive reading of serde_json's values.
+/// Compares the assembler's message with a naive reading of serde_json's values.
 fn against_values(config: Config, bytes: &[u8], context: &impl Fn() -> String) {
     let mut assembler = Assembler::new();
     let mut naive = Some(crate::naive::Naive::default());
@@ -40,7 +40,8 @@ fn against_values(config: Config, bytes: &[u8], context: &impl Fn() -> String) {
     }
 }
 
-/// A log, to the assembler's message: after each chunk, or at the end. A log with small tables, as far as it holds as much.
+/// Compares a log with the assembler's message, after each chunk or at the end; a log with small tables as far as it
+/// has room.
 fn against_log<const CHOICES: usize, const CALLS: usize>(
     config: Config,
     bytes: &[u8],
@@ -68,7 +69,7 @@ fn against_log<const CHOICES: usize, const CALLS: usize>(
     }
 }
 
-/// Cut, and with a limit: the same, and no more than the limit.
+/// With cuts and a limit: the same message, within the limit.
 fn limited(config: Config, bytes: &[u8], cuts: &[usize], limit: usize, context: &impl Fn() -> String) {
     let limits = Limits { max_message_len: limit, ..Limits::DEFAULT };
     let (mut whole, mut cut) = (Assembler::with_limits(limits), Assembler::with_limits(limits));
@@ -86,7 +87,7 @@ fn message_of(assembler: &Assembler) -> Completion {
     assembler.message().expect("there is memory")
 }
 
-/// Gives each chunk of a stream to `each`, and the quirks that the parser met.
+/// Passes each chunk of a stream, and the quirks of the parser, to `each`.
 fn chunks(config: Config, bytes: &[u8], cuts: &[usize], mut each: impl FnMut(&Chunk<'_>)) -> QuirkSet {
     let mut parser: Parser<Growing, 0, ()> = Parser::with_slots(Growing::new(), config, ());
     for mut piece in input::pieces(bytes, cuts) {
@@ -104,7 +105,7 @@ fn chunks(config: Config, bytes: &[u8], cuts: &[usize], mut each: impl FnMut(&Ch
     parser.quirks()
 }
 
-/// Bytes of the texts of a message.
+/// Returns the length of a message's texts in bytes.
 fn texts(message: &Completion) -> usize {
     let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let mut sum = len(&message.id) + len(&message.model) + len(&message.object);
@@ -127,7 +128,7 @@ fn as_log_error(error: AssembleError) -> LogError {
     }
 }
 
-/// A log and its buffer, no larger than it has to be.
+/// A message log and the smallest sufficient buffer.
 struct Logged<const CHOICES: usize, const CALLS: usize> {
     log: MessageLog<CHOICES, CALLS>,
     buffer: Vec<u8>,
@@ -138,7 +139,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         Logged { log: MessageLog::new(), buffer: vec![0xAA; room] }
     }
 
-    /// Writes, moving to another buffer as often as need be. What lay in the old one is destroyed.
+    /// Writes, moving to a larger buffer as often as necessary; the old one is overwritten.
     fn with(
         &mut self,
         mut write: impl FnMut(&mut MessageLog<CHOICES, CALLS>, &mut [u8]) -> Result<(), LogError>,
@@ -161,7 +162,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         }
     }
 
-    /// What waits in the tracker.
+    /// Flushes what is pending in the tracker.
     fn finish(&mut self, tracker: &mut Tracker<CHOICES, CALLS>) {
         for (choice, update) in tracker.finish() {
             assert_eq!(self.with(|log, buffer| log.put(buffer, choice, &update)), None);
@@ -184,7 +185,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         Some(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Compares all that there is to be asked for with the assembler's message.
+    /// Compares every accessor with the assembler's message.
     fn compare(&self, message: &Completion, context: &impl Fn() -> String) {
         for extended in [false, true] {
             let due = if extended { serde_json::to_value(message.extended()) } else { serde_json::to_value(message) };
@@ -256,8 +257,8 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
     }
 }
 
-/// Where two values differ, if they do. Doubles may be read one bit apart; one beyond all doubles is null in the one
-/// and as it came in the other.
+/// Returns where two values differ, if they do. Doubles may differ in the last bit; a number beyond a double is null in
+/// one and as sent in the other.
 fn difference(one: &Value, other: &Value) -> Option<String> {
     match (one, other) {
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {

@@ -1,7 +1,7 @@
-//! What a message comes to, by serde_json's values and strings that grow.
+//! Builds a message from serde_json's values by appending to strings.
 //!
-//! It knows the meanings of sound chunks alone. Where a value is odd, and the library still makes something of it, it
-//! says nothing ([`Naive::chunk`] gives `None`): the log, which was written apart from the assembler, is held to that.
+//! It implements only the meaning of valid chunks. For an odd value that the library accepts, [`Naive::chunk`] returns
+//! `None`; the log, which was written separately from the assembler, covers those.
 
 use deltawire::chat::Chunk;
 use deltawire::message::Completion;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// How many choices were compared with the assembler's.
 pub static COMPARED: AtomicU64 = AtomicU64::new(0);
 
-/// Quirks that leave the meaning alone, or that are of the framing, which is not read here.
+/// Quirks that do not change the meaning, or of framing, which this reader does not do.
 pub fn harmless(quirk: Quirk) -> bool {
     matches!(
         quirk,
@@ -38,7 +38,7 @@ pub fn harmless(quirk: Quirk) -> bool {
     )
 }
 
-/// Halves of surrogate pairs are no strings of Rust: each stands as a character of plane 15 until all is put together.
+/// Rust strings cannot hold unpaired surrogates: each becomes a character of plane 15 until the text is complete.
 const HALVES: u32 = 0xF0000;
 
 fn hide_halves(json: &str) -> Option<String> {
@@ -107,11 +107,11 @@ pub struct Naive {
     usage: Option<Value>,
     created: Option<u64>,
     choices: BTreeMap<u32, Choice>,
-    /// Choices of which a delta brought something.
+    /// Choices for which a delta had contents.
     begun: BTreeMap<u32, bool>,
 }
 
-/// A text that is missing, null, or a string without halves; `None`: anything else.
+/// Returns a text that is missing, null, or a string without surrogates; `None` for anything else.
 fn plain(value: &Value) -> Option<&str> {
     match value {
         Value::Null => Some(""),
@@ -120,13 +120,13 @@ fn plain(value: &Value) -> Option<&str> {
     }
 }
 
-/// A text that may be anything; what is none says nothing.
+/// Returns a text; any other value counts as absent.
 fn lax(value: &Value) -> &str {
     value.as_str().unwrap_or("")
 }
 
 impl Naive {
-    /// One chunk more; `None`: something is odd.
+    /// Adds a chunk. Returns `None` if something is odd.
     pub fn chunk(mut self, chunk: &Chunk<'_>) -> Option<Self> {
         if chunk.is_plain_text() || !chunk.event_name().is_empty() {
             return None;
@@ -171,10 +171,10 @@ impl Naive {
             choice.content += text;
             *begun |= !text.is_empty();
         } else if !text.is_empty() {
-            // Both: which one counts is said elsewhere.
+            // Both: other tests cover which one counts.
             return None;
         }
-        // A message beside deltas, or two of them: the assembler's own tests have that.
+        // A message beside deltas, or two of them: the assembler's own tests cover those.
         if value["message"].is_object() {
             return None;
         }
@@ -187,13 +187,13 @@ impl Naive {
         let reason = plain(&value["finish_reason"])?;
         if !reason.is_empty() {
             choice.finish = reason.to_string();
-            // No half waits any more.
+            // No surrogate is pending any more.
             choice.close();
         }
         Some(())
     }
 
-    /// It is what the assembler has.
+    /// Compares it with the assembler's message.
     pub fn compare(mut self, message: &Completion, context: &impl Fn() -> String) {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let top = [
@@ -248,7 +248,7 @@ impl Naive {
 }
 
 impl Choice {
-    /// Says whether it brought something.
+    /// Returns whether it had contents.
     fn delta(&mut self, delta: &Value) -> Option<bool> {
         let mut brings = false;
         let role = plain(&delta["role"])?;
@@ -275,7 +275,7 @@ impl Choice {
             match part["type"].as_str() {
                 Some("text" | "output_text") => add(&mut self.content, lax(&part["text"])),
                 None if part.is_string() => add(&mut self.content, lax(part)),
-                // Thoughts in parts: the order beside the other reasoning is said elsewhere.
+                // Thoughts in parts: other tests cover their order beside other reasoning.
                 Some("thinking" | "reasoning") if reasoning.is_none() && part["thinking"].is_string() => {
                     add(&mut self.reasoning, lax(&part["thinking"]));
                 }
@@ -298,7 +298,8 @@ impl Choice {
         Some(brings)
     }
 
-    /// A call is known by its index; what has none, comes with another ID, or with a name once an object came, is odd.
+    /// Identifies calls by their index. A call without one, with another ID, or with a name after a complete object is
+    /// odd.
     fn call(&mut self, value: &Value) -> Option<bool> {
         let index = value["index"].as_u64().filter(|index| *index < u64::from(u32::MAX))?;
         let (id, kind) = (plain(&value["id"])?, plain(&value["type"])?);

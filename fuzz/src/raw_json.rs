@@ -1,7 +1,9 @@
-//! JSON without `data:`: bodies, NDJSON, arrays, pretty-printed or not, against what was put together.
+//! JSON without `data:`: compares bodies, NDJSON, arrays, pretty-printed or not, with the values they were generated
+//! from.
 //!
-//! The body of the input makes values and the space round them, so what has to come out is known before the parser sees
-//! it. Line ends inside a value are said as LF, and blank lines are left out; they end a value once a field came.
+//! The body of the input generates values and the whitespace around them, so the expected output is known in advance.
+//! Line ends inside a value are reported as LF. Generated values contain no blank lines, which end a value after the
+//! first field.
 
 use crate::drive;
 use crate::event_log::Detail;
@@ -27,7 +29,7 @@ pub fn raw_json(data: &[u8]) {
         1 => made.by_the_standard(config, &cuts, &context),
         2 => made.cut_off(config, at, &context),
         _ => {
-            // Cut off, and in reads: the same as cut off.
+            // Truncated and cut: the same as truncated.
             let pull = |cuts: &[usize]| {
                 let mut parser = Parser::with_tracker(Growing::new(), config, ());
                 drive::pull(&mut parser, &made.bytes[..at], cuts, Detail::Views, |_| ())
@@ -38,23 +40,23 @@ pub fn raw_json(data: &[u8]) {
     }
 }
 
-/// A value that was put in.
+/// A generated value.
 struct Value {
     payload: Vec<u8>,
     /// From its first byte to one past its last.
     range: (usize, usize),
-    /// It came as a field `data`.
+    /// Whether it came as a field `data`.
     field: bool,
 }
 
-/// A stream, and what is in it.
+/// A stream and its values.
 struct Made {
     bytes: Vec<u8>,
     values: Vec<Value>,
     done: bool,
 }
 
-/// What came.
+/// What the parser emitted.
 struct Came {
     chunks: Vec<(Vec<u8>, (u64, u64))>,
     quirks: QuirkSet,
@@ -82,7 +84,7 @@ impl Made {
             }
             made.space(line_end, array || !fields, from);
             if shape >= 3 && from.once_in(3) {
-                // Between events: at the beginning of a line.
+                // Between events: at the start of a line.
                 if !made.bytes.is_empty() && !made.bytes.ends_with(line_end.as_bytes()) {
                     made.bytes.extend_from_slice(line_end.as_bytes());
                 }
@@ -91,7 +93,7 @@ impl Made {
                 object(from, &Pretty { line_end: None, blank: false }, 0, &mut payload);
                 let start = made.bytes.len() + 6;
                 made.bytes = [&made.bytes[..], b"data: ", &payload, line_end.as_bytes(), line_end.as_bytes()].concat();
-                // It is told with its blank line; the LF of a CRLF may come later.
+                // The event includes its blank line; the LF of a CRLF may come later.
                 let end = made.bytes.len() - usize::from(line_end == "\r\n");
                 made.values.push(Value { payload, range: (start, end), field: true });
                 continue;
@@ -122,7 +124,7 @@ impl Made {
     fn space(&mut self, line_end: &str, blank: bool, from: &mut Source<'_>) {
         for _ in 0..from.below(8).saturating_sub(4) {
             let space = from.pick(&[" ", "\t", line_end, line_end]);
-            // Without blank lines: a space before it.
+            // To avoid a blank line, put a space before it.
             let blanks = space == line_end && !blank && self.bytes.ends_with(line_end.as_bytes());
             if !blanks {
                 self.bytes.extend_from_slice(space.as_bytes());
@@ -151,7 +153,7 @@ impl Made {
         (Came { chunks, quirks: parser.quirks(), done: end.done }, end.malformed)
     }
 
-    /// The standard knows fields alone.
+    /// With the standard's framing, only fields count.
     fn by_the_standard(&self, config: Config, cuts: &[usize], context: &impl Fn() -> String) {
         let config = Config { framing: Framing::Spec, ..config };
         let mut parser = Parser::with_tracker(Growing::new(), config, ());
@@ -167,7 +169,7 @@ impl Made {
         assert_eq!(events, fields, "by the standard: {}", context());
     }
 
-    /// Cut off anywhere: the values that were whole are the same, and the rest is reported once.
+    /// Truncated anywhere: the complete values are the same, and the rest is reported once.
     fn cut_off(&self, config: Config, at: usize, context: &impl Fn() -> String) {
         let chunks = self.read(config, &[], at).0.chunks;
         let whole: Vec<&Value> = self.values.iter().filter(|value| value.range.1 <= at).collect();
@@ -204,16 +206,16 @@ impl Made {
     }
 }
 
-/// How values are laid out.
+/// How values are formatted.
 struct Pretty<'a> {
-    /// Line ends may stand between tokens.
+    /// Line ends allowed between tokens.
     line_end: Option<&'a str>,
-    /// And blank lines.
+    /// Whether blank lines are allowed too.
     blank: bool,
 }
 
 impl Pretty<'_> {
-    /// Space between two tokens. A line must not begin with a colon: that would be a comment.
+    /// Whitespace between two tokens. A line must not begin with a colon, which would make it a comment.
     fn space(&self, from: &mut Source<'_>, before_colon: bool, out: &mut Vec<u8>) {
         match (from.below(16), self.line_end) {
             (12, _) => out.push(b' '),
@@ -228,7 +230,7 @@ impl Pretty<'_> {
 }
 
 fn object(from: &mut Source<'_>, pretty: &Pretty<'_>, depth: usize, out: &mut Vec<u8>) {
-    // Names that make no error of it, and no choice.
+    // Names that make the value neither an error nor a chunk with choices.
     const NAMES: &[&str] = &["a", "usage", "model", "x{y", "}", "]", "\\\"", "data: ", "é", "[DONE]", "", "id"];
     out.push(b'{');
     for number in 0..from.below(4) {

@@ -1,5 +1,5 @@
-//! No answer depends on slicing: however a stream is cut, whatever it is kept in, and by whichever calls it is read, it
-//! tells the same.
+//! No answer depends on slicing: a parser emits the same however a stream is cut, whatever the storage, and by
+//! whichever calls.
 
 use crate::batch::{self, How};
 use crate::drive;
@@ -10,27 +10,27 @@ use crate::memo::decode;
 use deltawire::track::Tracker;
 use deltawire::{Config, Growing, Parser, Storage};
 
-/// What is asked for beside the stream.
+/// The options of a run besides the stream.
 struct Ask {
     config: Config,
     bytes: Vec<u8>,
     cuts: Vec<usize>,
     pause: usize,
-    /// At every so many calls the parser is cloned, spoilt, and put back; 0: never.
+    /// At every `clone`th call the parser is cloned, used on other bytes, and restored; 0: never.
     clone: usize,
-    /// A part that is read first, by the same parser, which is then reset.
+    /// Length of a part that the same parser reads first, before it is reset.
     before: usize,
     how: How,
     reading: Reading,
 }
 
-/// What is held to the whole stream, pulled.
+/// What is compared with the whole stream, pulled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     Pull,
     Push,
     Batch,
-    /// Batches, to one batch: frames and quirks too.
+    /// Batches, compared with one batch: frames and quirks too.
     OneBatch,
 }
 
@@ -69,7 +69,7 @@ pub fn split(data: &[u8]) {
     }
 }
 
-/// One reading of the cut stream, to one of the whole.
+/// Compares one run of the cut stream with one of the whole.
 fn hold<S: Storage + Clone>(ask: &Ask, storage: impl Fn() -> S, how: How) {
     let Ask { config, bytes, cuts, pause, clone, before, reading, .. } = ask;
     let context = || context(ask, &format!("{how:?}"));

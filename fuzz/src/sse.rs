@@ -1,4 +1,4 @@
-//! The event-stream floor against a reading of WHATWG HTML 9.2.5 and 9.2.6 that knows the whole stream.
+//! Compares event streams with a reader of WHATWG HTML 9.2.5 and 9.2.6 that has the whole stream.
 
 use crate::input;
 use crate::log::{escaped, same, Log};
@@ -30,7 +30,7 @@ pub fn sse(data: &[u8]) {
         }
         2 => same("lines", &lines_wanted(bytes), &lines(bytes, &cuts), context),
         3 => same("the parser's events", &events_of(bytes), &opaque(bytes, &cuts), context),
-        // With limits that bite there is no reference; the cuts must not matter.
+        // There is no reference for small limits; the cuts must not matter.
         4 => {
             let [whole, cut] = [&[][..], &cuts].map(|cuts| decode([0; 64], limits, bytes, cuts, true));
             same("64 bytes of storage", &whole, &cut, || format!("{limits:?}, {}", context()));
@@ -43,7 +43,7 @@ pub fn sse(data: &[u8]) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What there is
+// Actual output
 
 fn decode<S: Storage>(storage: S, limits: Limits, bytes: &[u8], cuts: &[usize], finish: bool) -> Log {
     let mut decoder = Decoder::with_limits(storage, limits);
@@ -105,7 +105,7 @@ fn put_event(log: &mut Log, kind: &[u8], data: &[u8], id: &[u8]) {
     log.put("id", id);
 }
 
-/// The events alone, by the parser that does not look into payloads.
+/// Returns the events of a parser with `Payload::Opaque`.
 fn opaque(bytes: &[u8], cuts: &[usize]) -> Log {
     let config = Config { limits: WIDE, framing: Framing::Spec, payload: Payload::Opaque, ..Config::default() };
     let mut parser = Parser::with_tracker(Growing::new(), config, ());
@@ -123,7 +123,7 @@ fn opaque(bytes: &[u8], cuts: &[usize]) -> Log {
     log
 }
 
-/// Lines, put together from their pieces.
+/// Returns lines joined from their pieces.
 fn lines(bytes: &[u8], cuts: &[usize]) -> Log {
     let mut lines = Lines::new();
     let mut log = Log::default();
@@ -161,9 +161,9 @@ fn put_line(log: &mut Log, field: Field, value: &[u8]) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What is due
+// Expected output
 
-/// The lines of a stream without its byte order mark, and whether the last one had its end.
+/// Returns the lines of a stream without its byte order mark, and whether the last one had its end.
 fn split_lines(bytes: &[u8]) -> (Vec<&[u8]>, bool) {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let (mut lines, mut start, mut at) = (Vec::new(), 0, 0);
@@ -186,7 +186,7 @@ fn split_lines(bytes: &[u8]) -> (Vec<&[u8]>, bool) {
     (lines, start == bytes.len())
 }
 
-/// The field of a line, and its value: that of a line without a colon is empty.
+/// Returns the field of a line and its value, which is empty for a line without a colon.
 fn field(line: &[u8]) -> (Field, &[u8]) {
     if line.is_empty() {
         return (Field::Blank, b"");
@@ -225,7 +225,7 @@ struct Reference {
 }
 
 impl Reference {
-    /// One line, as 9.2.6 has it. Comments and reconnection times are said at once.
+    /// Reads one line as 9.2.6 prescribes. Comments and reconnection times are reported at once.
     fn line(&mut self, line: &[u8]) {
         match field(line) {
             (Field::Blank, _) => self.dispatch(),
@@ -239,7 +239,7 @@ impl Reference {
                 self.data.push(b'\n');
             }
             (Field::Id, value) if !value.contains(&0) => self.id = value.to_vec(),
-            // That "only digits" means one at least is what browsers do.
+            // Browsers read "only digits" as at least one digit.
             (Field::Retry, value) if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => {
                 let ms =
                     value.iter().fold(0u64, |ms, digit| ms.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
@@ -267,7 +267,7 @@ impl Reference {
     }
 }
 
-/// What the standard gives, and what it would if the end of the stream ended line and block.
+/// Returns the standard's result, and the result if the end of the stream ended line and block.
 fn reference(bytes: &[u8]) -> (Log, Log) {
     let (mut lines, ended) = split_lines(bytes);
     let cut = if ended { None } else { lines.pop() };

@@ -1,8 +1,8 @@
-//! The event-stream floor beside the crate sse-stream, where that claims the same.
+//! Compares event streams with the crate sse-stream, where both claim the same.
 //!
-//! It keeps no last event ID, but gives the ID of each block: put together here. It gives blocks without data too: left
-//! out here. It stops at ill-formed UTF-8: compared up to there. It says nothing of a reconnection time or a comment by
-//! itself, and drops a block without its blank line, as the standard does.
+//! The crate does not keep the last event ID but returns the ID of each block: this target keeps it. It returns blocks
+//! without data: this target drops them. It stops at ill-formed UTF-8: the comparison ends there. It does not report a
+//! reconnection time or a comment alone, and drops a block without its blank line, as the standard does.
 
 use crate::input;
 use crate::log::{escaped, same, Log};
@@ -13,7 +13,7 @@ use sse_stream::SseByteStream;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Events that the peer gave too.
+/// Events that the peer returned too.
 pub static COMPARED: AtomicU64 = AtomicU64::new(0);
 
 pub fn sse_peer(data: &[u8]) {
@@ -35,7 +35,7 @@ fn put(log: &mut Log, kind: &[u8], data: &[u8], id: &[u8]) {
     log.put("id", id);
 }
 
-/// Its events, how many, and whether it came to the end.
+/// Returns its events, their number, and whether it reached the end.
 fn peer(bytes: &[u8], cuts: &[usize]) -> (Log, usize, bool) {
     let pieces: Vec<Result<Vec<u8>, Infallible>> =
         input::pieces(bytes, cuts).filter(|piece| !piece.is_empty()).map(|piece| Ok(piece.to_vec())).collect();

@@ -1,8 +1,8 @@
-//! Texts: long runs of one kind of bytes, cut characters and halves of pairs at every place of a block of 64 bytes, read
-//! through buffers of any size.
+//! Texts: long runs of one kind of bytes, with cut characters and unpaired surrogates at every position of a block of
+//! 64 bytes, read through buffers of any size.
 //!
-//! What a text decodes to is known by `String::from_utf8_lossy` and UTF-16 ([`unescaped`]); where the bytes are sound JSON
-//! by serde_json too.
+//! `String::from_utf8_lossy` and UTF-16 ([`unescaped`]) give the expected text, and serde_json too if the bytes are
+//! valid JSON.
 
 use crate::input;
 use crate::json::{decoded, string_of};
@@ -11,11 +11,11 @@ use crate::naive_json::unescaped;
 use deltawire::json::{self, Fragment, Text};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What is repeated.
+/// The bytes to repeat.
 const BITS: &[&[u8]] = &[
     b"a",
     b" plain ASCII, 23 bytes.",
-    // Continuation bytes without a lead, and leads without what follows.
+    // Continuation bytes without a lead byte, and lead bytes without continuation.
     b"\x80",
     b"\xbf",
     b"\xc3",
@@ -24,7 +24,7 @@ const BITS: &[&[u8]] = &[
     b"\xf0",
     b"\xf0\x9f",
     b"\xf0\x9f\x98",
-    // Leads that there are not, overlong forms, halves of pairs, beyond U+10FFFF; and their sound neighbours.
+    // Invalid lead bytes, overlong forms, surrogates, code points beyond U+10FFFF; and their valid neighbours.
     b"\xc0\x80",
     b"\xc1\xbf",
     b"\xe0\x9f\xbf",
@@ -42,7 +42,7 @@ const BITS: &[&[u8]] = &[
     b"\xc3\xa9",
     b"\xe2\x82\xac",
     b"\xf0\x9f\x98\x80",
-    // Escapes, halves of pairs among them, and what only looks like one.
+    // Escapes, including surrogates, and bytes that resemble escapes.
     b"\\n",
     b"\\\"",
     b"\\\\",
@@ -54,14 +54,14 @@ const BITS: &[&[u8]] = &[
     b"\\ude00",
     b"\\u12",
     b"\\x",
-    // Control characters stay.
+    // Control characters are kept.
     b"\x00",
     b"\n",
     b"\x1f",
     b"\x7f",
 ];
 
-/// How often, for the most part near the length of a block.
+/// How often; mostly near the length of a block.
 const TIMES: &[usize] = &[1, 1, 2, 3, 5, 15, 16, 17, 31, 32, 33, 63, 64, 65, 66, 127, 128, 129, 300];
 
 /// Texts that serde_json accepted too.
@@ -81,7 +81,7 @@ pub fn text(data: &[u8]) {
 
     let inside = string_of(&bytes);
     let wanted = unescaped(&inside);
-    // Among others, so that what stands beside it would be seen in it.
+    // Among other texts, so that reading beyond its ends would show.
     let document = [b"{\"", "é".repeat(before).as_bytes(), b"\":\"", &inside, b"\",\"\xff\":\"\xff\"}"].concat();
     let value = json::parse(&document).unwrap_or_else(|fault| panic!("{fault:?} in b\"{}\"", escaped(&document)));
     let (_, value) = value.member_at(&mut 0).expect("a member");
@@ -103,20 +103,20 @@ pub fn text(data: &[u8]) {
     }
 }
 
-/// The text decodes to `wanted`, through buffers of these sizes in turn too.
+/// Checks that the text decodes to `wanted`, also through buffers of these sizes in turn.
 fn check(text: Text<'_>, wanted: &str, sizes: &[usize]) {
     decoded(text, wanted, sizes[0] % 12);
-    // A byte that is ill-formed becomes three; nothing becomes more.
+    // An ill-formed byte becomes three; nothing grows more.
     assert!(wanted.len() <= 3 * text.raw().len());
     let mut buffer = [0xA5; 140];
-    // Sizes below 4 may take nothing, where a character is longer; one that always takes something comes round.
+    // A size below 4 may make no progress if a character is longer, so a sufficient size is part of the cycle.
     let sizes = || sizes.iter().copied().chain([4]).cycle();
     let (mut rest, mut at) = (text, 0);
     for (turn, size) in sizes().enumerate() {
         if rest.is_empty() {
             break;
         }
-        // Not each time: that would be quadratic.
+        // Not each time, which would be quadratic.
         if turn % 64 < 2 {
             assert_eq!(rest.decoded_len(), wanted.len() - at, "what is left");
         }
@@ -134,7 +134,7 @@ fn check(text: Text<'_>, wanted: &str, sizes: &[usize]) {
     }
     assert_eq!(at, wanted.len(), "unescape");
     assert_eq!(reader.quirks(), text.quirks());
-    // Both in turn: what one has left the other goes on with.
+    // Both in turn: each continues where the other stopped.
     let (mut rest, mut at) = (text, 0);
     for size in sizes() {
         if rest.is_empty() {
@@ -150,7 +150,8 @@ fn check(text: Text<'_>, wanted: &str, sizes: &[usize]) {
     assert_eq!(at, wanted.len(), "copy_to and take_to");
 }
 
-/// `len` bytes of a buffer of `size` are the next of what is wanted, whole characters, and as many as there is room for.
+/// Checks that the `len` bytes written to a buffer of `size` are the next of `wanted`: whole characters, as many as
+/// fit.
 fn piece(buffer: &mut [u8; 140], size: usize, len: usize, wanted: &str, at: &mut usize) {
     assert!(len <= size, "more than the buffer");
     assert!(buffer[size..].iter().all(|byte| *byte == 0xA5), "written behind the buffer");
@@ -161,7 +162,7 @@ fn piece(buffer: &mut [u8; 140], size: usize, len: usize, wanted: &str, at: &mut
     buffer.fill(0xA5);
 }
 
-/// Equal to the same in other words, and to nothing else.
+/// Checks that it equals the same text written differently, and nothing else.
 fn others(text: Text<'_>, wanted: &str) {
     let units: String = wanted.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
     let plain = serde_json::to_string(wanted).expect("a string");
@@ -173,7 +174,7 @@ fn others(text: Text<'_>, wanted: &str) {
         assert_eq!(format!("{other}"), wanted);
         assert_eq!(format!("{other:?}"), format!("{text:?}"));
     }
-    // One character more, less or other.
+    // With one character more, less or changed.
     let more = format!("{wanted}\u{fffd}");
     assert!(text != *more && text != Text::verbatim(more.as_bytes()));
     if let Some(last) = wanted.chars().next_back() {

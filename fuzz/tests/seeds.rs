@@ -1,4 +1,4 @@
-//! Each target on its seeds, and on some inputs made of them, without a fuzzer.
+//! Runs each target on its seeds, and on mutated seeds, without a fuzzer.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -23,7 +23,7 @@ fn seeds(name: &str, target: fn(&[u8])) -> usize {
         for _ in 0..20 {
             let mut input = seed.clone();
             for _ in 0..1 + random(6) {
-                // Of the control part now and then; its length stays.
+                // Occasionally change the control part, but not its length.
                 let control = usize::from(input[0]).min(input.len() - 1);
                 let at = if control > 0 && random(2) == 0 { random(control) } else { random(input.len() - 1) };
                 let at = at + 1;
@@ -56,7 +56,7 @@ targets! {
     capi: deltawire_fuzz::capi::capi,
 }
 
-// Where the other reading may refuse, that it does not refuse nearly everything.
+// Where the reference may reject an input, it must not reject nearly all of them.
 macro_rules! compared {
     ($($name:ident: $target:path, $compared:path, $least:literal;)*) => {
         $(#[test]

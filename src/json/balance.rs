@@ -1,24 +1,24 @@
-//! Finds where a JSON object ends, from bytes that come in slices.
+//! Finds the end of a JSON object in bytes that arrive in slices.
 
 use crate::visits::visit;
 
-/// How far a JSON object has come: incremental, a few bytes of state.
+/// Incremental state: how far a JSON object has been read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Balance {
     depth: u32,
     in_string: bool,
     escaped: bool,
-    /// The first significant byte was something else.
+    /// Whether the first significant byte was not an opening brace.
     other: bool,
     closed: bool,
 }
 
 impl Balance {
-    /// Before the first byte.
+    /// The state before the first byte.
     pub(crate) const NOTHING: Balance =
         Balance { depth: 0, in_string: false, escaped: false, other: false, closed: false };
 
-    /// Whether an object began and did not end.
+    /// Whether an object began and has not ended.
     pub(crate) fn is_open(&self) -> bool {
         self.depth > 0
     }
@@ -33,12 +33,12 @@ impl Balance {
         self.closed || self.other
     }
 
-    /// Whether the object ended, and nothing but space came behind it, of what [`follow`](Self::follow) saw.
+    /// Whether the object ended and only whitespace followed, in the bytes passed to [`follow`](Self::follow).
     pub(crate) fn is_whole(&self) -> bool {
         self.closed && !self.other
     }
 
-    /// Follows `bytes`, also behind the object.
+    /// Reads `bytes`, also those after the object.
     pub(crate) fn follow(&mut self, bytes: &[u8]) {
         let behind = if self.closed { Some(0) } else { self.feed(bytes) };
         let behind = behind.and_then(|at| bytes.get(at..)).filter(|_| !self.other).unwrap_or_default();
@@ -47,7 +47,7 @@ impl Balance {
         self.other |= other.is_some();
     }
 
-    /// Follows `bytes`. Gives the offset one past the byte that closes the object.
+    /// Reads `bytes` up to the end of the object. Returns the offset one past its closing byte.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
         if self.is_over() {
             return None;
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn ends_where_the_object_ends_however_it_is_cut() {
-        // Where the object begins and ends; a value of another kind never becomes one.
+        // Offsets of the start and end of the object; `NONE` for values of another kind.
         const NONE: usize = usize::MAX;
         for (json, begin, end) in [
             (&br#"{}x"#[..], 0, 2),

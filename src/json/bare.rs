@@ -1,4 +1,5 @@
-//! Follows a JSON value that is no object: a scalar, or an array of such values, from bytes that come in slices.
+//! Recognises a JSON value that contains no object (a scalar, or an array of such values), in bytes that arrive in
+//! slices.
 
 use crate::visits::visit;
 
@@ -6,15 +7,15 @@ use crate::visits::visit;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     Value,
-    /// Behind a `[`: a value, or the end of the array.
+    /// After a `[`: a value, or the end of the array.
     First,
-    /// Behind a value.
+    /// After a value.
     Behind,
-    /// In a literal, whose next letter is this one of [`LETTERS`].
+    /// In a literal; the next letter is the one at this position of [`LETTERS`].
     Letter(u8),
     String,
     Escape,
-    /// In a `\u` that lacks so many digits.
+    /// In a `\u` escape that lacks this many digits.
     Hex(u8),
     Minus,
     Zero,
@@ -24,43 +25,43 @@ enum At {
     Exponent,
     ExponentSign,
     ExponentDigits,
-    /// It is no such value.
+    /// The bytes are not such a value.
     Other,
-    /// It was a whole value, and more follows.
+    /// The value was complete, and more follows.
     Past,
 }
 
-/// The literals behind their first letters.
+/// The literals without their first letters.
 const LETTERS: &[u8] = b"rue alse ull ";
 
-/// How far such a value has come, by the grammar of RFC 8259. Text is soon known to be none.
+/// Incremental state: how far such a value has been read, by the grammar of RFC 8259. Plain text is soon rejected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bare {
     at: At,
-    /// How many arrays are open.
+    /// Number of open arrays.
     depth: u8,
 }
 
 impl Bare {
-    /// Before the first byte.
+    /// The state before the first byte.
     pub(crate) const NOTHING: Bare = Bare { at: At::Value, depth: 0 };
 
-    /// Whether it is known to be something else.
+    /// Whether the bytes are known to be something else.
     pub(crate) fn is_other(self) -> bool {
         matches!(self.at, At::Other | At::Past)
     }
 
-    /// Whether something follows a whole value.
+    /// Whether bytes other than blanks follow a complete value.
     pub(crate) fn is_past(self) -> bool {
         self.at == At::Past
     }
 
-    /// Whether the bytes so far are a whole value and blanks.
+    /// Whether the bytes so far are a complete value and blanks.
     pub(crate) fn is_whole(self) -> bool {
         self.depth == 0 && matches!(self.at, At::Behind | At::Zero | At::Digits | At::Fraction | At::ExponentDigits)
     }
 
-    /// Follows `bytes`. A line end is a blank.
+    /// Reads `bytes`. A line end counts as a blank.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             if self.is_other() {
@@ -150,7 +151,7 @@ mod tests {
     use std::string::String;
     use std::vec::Vec;
 
-    /// All strings of up to 6 tokens, cut once: a value that the strict check takes, unless there is an object in it.
+    /// Compares every string of up to 6 tokens, cut once, with the strict check. Values with an object are not accepted.
     #[test]
     fn a_value_is_whole_if_the_strict_check_says_so() {
         const TOKENS: [&str; 16] =

@@ -1,4 +1,4 @@
-//! The cursor: forward only, and lazy.
+//! The lazy, forward-only cursor.
 
 use super::error::{JsonError, JsonErrorKind};
 use super::kind::Kind;
@@ -8,14 +8,14 @@ use super::walk::Walk;
 use crate::Limits;
 use core::fmt;
 
-/// Walks through JSON bytes, forward only, and enters only the containers that its caller enters.
+/// Reads JSON bytes forward only, and enters only the containers that its caller enters.
 ///
-/// Enter a container with [`begin_object`](Cursor::begin_object) or [`begin_array`](Cursor::begin_array), go from
-/// member to member or element to element until the end of the container is reported, and after each member name or
-/// element either read the value over ([`value`](Cursor::value)) or enter it. Doing neither, or asking for a member
-/// inside an array, is reported as a fault of the bytes, or makes what follows meaningless; it cannot panic.
+/// Enter a container with [`begin_object`](Cursor::begin_object) or [`begin_array`](Cursor::begin_array), and call
+/// [`next_member`](Cursor::next_member) or [`next_element`](Cursor::next_element) until it reports the end. After each
+/// member name or element, either skip the value ([`value`](Cursor::value)) or enter it. A caller that does neither, or
+/// asks for a member inside an array, gets an error or meaningless values, but never a panic.
 ///
-/// After an error every step gives that error again.
+/// After an error every method returns that error again.
 ///
 /// ```
 /// use deltawire::json::{Cursor, Kind};
@@ -40,34 +40,33 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor before the first byte. Containers may nest 128 levels deep.
+    /// Creates a cursor before the first byte. Containers may nest 128 levels deep.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
         Cursor::with_max_depth(bytes, Limits::DEFAULT.max_depth)
     }
 
-    /// A cursor before the first byte. Containers may nest `max_depth` levels deep, those entered and those read over
-    /// alike.
+    /// Creates a cursor before the first byte. Containers may nest `max_depth` levels deep, whether entered or skipped.
     #[inline]
     pub fn with_max_depth(bytes: &'a [u8], max_depth: u32) -> Self {
         Cursor { walk: Walk::new(bytes, max_depth) }
     }
 
-    /// Where the cursor stands: right after what was read last; after [`peek`](Cursor::peek) at the first byte of the
-    /// value. An offset in the bytes given.
+    /// Returns the offset in the bytes right after what was read last; after [`peek`](Cursor::peek), the offset of the
+    /// value's first byte.
     #[inline]
     pub fn offset(&self) -> usize {
         self.walk.offset()
     }
 
-    /// The kind of the value that comes next, by its first byte. Whitespace before it is consumed, nothing else.
+    /// Returns the kind of the next value, judged by its first byte. Consumes only the whitespace before it.
     ///
     /// # Errors
-    /// `UnexpectedEnd`, or `UnexpectedByte` if no value can begin so.
+    /// `UnexpectedEnd`, or `UnexpectedByte` if no value can begin with this byte.
     #[inline]
     pub fn peek(&mut self) -> Result<Kind, JsonError> {
         let byte = self.walk.peek();
-        self.told(())?;
+        self.or_error(())?;
         Kind::of(byte).ok_or_else(|| {
             let at = self.walk.offset();
             let ended = at >= self.walk.bytes().len();
@@ -75,52 +74,52 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Enters the object that comes next.
+    /// Enters the next value, an object.
     ///
     /// # Errors
-    /// `UnexpectedEnd`, `UnexpectedByte` if something else comes, `TooDeep`.
+    /// `UnexpectedEnd`, `UnexpectedByte` if the next value is not an object, `TooDeep`.
     #[inline]
     pub fn begin_object(&mut self) -> Result<(), JsonError> {
         self.walk.begin(b'{');
-        self.told(())
+        self.or_error(())
     }
 
-    /// Enters the array that comes next.
+    /// Enters the next value, an array.
     ///
     /// # Errors
-    /// `UnexpectedEnd`, `UnexpectedByte` if something else comes, `TooDeep`.
+    /// `UnexpectedEnd`, `UnexpectedByte` if the next value is not an array, `TooDeep`.
     #[inline]
     pub fn begin_array(&mut self) -> Result<(), JsonError> {
         self.walk.begin(b'[');
-        self.told(())
+        self.or_error(())
     }
 
-    /// The name of the next member of the object entered last, whose value then has to be read or entered. `None`: the
-    /// object ended, and the cursor is behind it.
+    /// Returns the name of the next member of the innermost open object. The caller must then read or enter its value.
+    /// Returns `None` at the end of the object and moves behind it.
     ///
     /// # Errors
-    /// `UnexpectedEnd`; `UnexpectedByte` where a comma, a name, a colon or the right bracket is expected.
+    /// `UnexpectedEnd`; `UnexpectedByte` instead of a comma, a name, a colon or the closing brace.
     #[inline]
     pub fn next_member(&mut self) -> Result<Option<Text<'a>>, JsonError> {
         let name = self.walk.member();
         let flags = self.walk.flags();
-        self.told(name.map(|name| Text::from_raw(name, flags)))
+        self.or_error(name.map(|name| Text::from_raw(name, flags)))
     }
 
-    /// Whether the array entered last has another element, which then has to be read or entered. `false`: the array
-    /// ended, and the cursor is behind it.
+    /// Moves to the next element of the innermost open array and returns `true`. The caller must then read or enter it.
+    /// Returns `false` at the end of the array and moves behind it.
     ///
     /// # Errors
-    /// `UnexpectedEnd`; `UnexpectedByte` where a comma, a value or the right bracket is expected.
+    /// `UnexpectedEnd`; `UnexpectedByte` instead of a comma, a value or the closing bracket.
     #[inline]
     pub fn next_element(&mut self) -> Result<bool, JsonError> {
         let more = self.walk.element();
-        self.told(more)
+        self.or_error(more)
     }
 
-    /// Reads over the value that comes next and returns it, its bytes unread but for what it takes to find its end: a
-    /// container is checked for balance, a string for its closing quote, a number and a literal in full. The bytes of
-    /// the value are those before [`offset`](Cursor::offset).
+    /// Skips the next value and returns its bytes. Reads only what it takes to find the end: checks a container for
+    /// balance, a string for its closing quote, a number or literal in full. The value ends at
+    /// [`offset`](Cursor::offset).
     ///
     /// # Errors
     /// `UnexpectedEnd`, `UnexpectedByte`, `TooDeep`, `BadNumber`, `BadLiteral`.
@@ -128,17 +127,17 @@ impl<'a> Cursor<'a> {
     pub fn value(&mut self) -> Result<Value<'a>, JsonError> {
         let (start, end) = self.walk.value().unwrap_or_default();
         let raw = self.walk.bytes().get(start..end).unwrap_or_default();
-        self.told(Value::from_span(raw, self.walk.flags()))
+        self.or_error(Value::from_span(raw, self.walk.flags()))
     }
 
-    /// Makes sure that nothing but whitespace is left.
+    /// Checks that only whitespace is left.
     ///
     /// # Errors
     /// `TrailingBytes`; `UnexpectedEnd` if a container is still open.
     #[inline]
     pub fn end(&mut self) -> Result<(), JsonError> {
         self.walk.peek();
-        self.told(())?;
+        self.or_error(())?;
         let at = self.walk.offset();
         if at < self.walk.bytes().len() {
             Err(JsonErrorKind::TrailingBytes.at(at))
@@ -149,9 +148,9 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What was read, or what is wrong.
+    /// Returns `read`, or the error of the walk if there is one.
     #[inline]
-    fn told<T>(&self, read: T) -> Result<T, JsonError> {
+    fn or_error<T>(&self, read: T) -> Result<T, JsonError> {
         match self.walk.fault() {
             None => Ok(read),
             Some(fault) => Err(fault),
@@ -170,11 +169,11 @@ impl fmt::Debug for Cursor<'_> {
     }
 }
 
-/// The one value in `bytes`, with nothing but whitespace round it. It is checked as [`Cursor::value`] does: a container
-/// for balance (128 levels at most), anything else in full but for what is inside a string.
+/// Returns the only value in `bytes`; whitespace may surround it. Checks it as [`Cursor::value`] does: a container for
+/// balance (at most 128 levels), anything else in full, except the contents of a string.
 ///
 /// # Errors
-/// What [`Cursor::value`] and [`Cursor::end`] return.
+/// Those of [`Cursor::value`] and [`Cursor::end`].
 #[inline]
 pub fn parse(bytes: &[u8]) -> Result<Value<'_>, JsonError> {
     let mut cursor = Cursor::new(bytes);

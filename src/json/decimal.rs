@@ -1,9 +1,9 @@
-//! A number as a decimal: digits and a power of ten.
+//! Numbers as decimals: digits and a power of ten.
 
 use super::number::exponent_of;
 use super::number::Number;
 
-/// A number as `digits × 10^exp10`, below zero if `negative`.
+/// A number as `digits × 10^exp10`, negated if `negative`.
 ///
 /// ```
 /// use deltawire::json::Number;
@@ -12,23 +12,23 @@ use super::number::Number;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
-    /// The first 19 significant digits at most; 0 for zero. Zeros at the end stay as they are written.
+    /// The leading significant digits, at most 19; 0 for zero. Trailing zeros stay as written.
     pub digits: u64,
     /// The power of ten; 0 for zero.
     pub exp10: i32,
-    /// It has a minus sign; `-0` too.
+    /// Whether the number has a minus sign, including `-0`.
     pub negative: bool,
-    /// It is the number itself. If not, digits other than zero were cut off (nothing is rounded), or the power of ten is
-    /// the nearest that an `i32` holds.
+    /// Whether the decimal equals the number. If not, nonzero digits were cut off (nothing is rounded), or the power of
+    /// ten exceeds `i32` and is the nearest one.
     pub exact: bool,
 }
 
-/// Any number of so many digits fits a `u64`.
+/// Every number with this many digits fits a `u64`.
 const DIGITS: u32 = 19;
 
 impl Number<'_> {
-    /// The number as a decimal, without floating point: what a price or a log probability is to be kept as. The time is
-    /// linear in the length of the text and does not depend on the exponent.
+    /// Returns the number as a decimal, without floating point: for values to be stored exactly, such as a price or a
+    /// log probability. Takes time linear in the length of the text, whatever the exponent.
     pub fn to_decimal(&self) -> Decimal {
         let (negative, mut rest) = match self.raw() {
             [b'-', rest @ ..] => (true, rest),
@@ -79,7 +79,7 @@ mod tests {
         Number::new(text.as_bytes()).unwrap().to_decimal()
     }
 
-    /// Sign, digits without zeros at either end, and the power of ten of the last digit: by string arithmetic.
+    /// Returns sign, digits without zeros at either end, and the power of ten of the last digit, by string arithmetic.
     fn naive(text: &str) -> (bool, String, i64) {
         let (text, negative) = text.strip_prefix('-').map_or((text, false), |text| (text, true));
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -94,29 +94,29 @@ mod tests {
     }
 
     fn check(text: &str) -> bool {
-        let told = decimal(text);
-        let sign = if told.negative { "-" } else { "" };
+        let got = decimal(text);
+        let sign = if got.negative { "-" } else { "" };
         let (negative, digits, exponent) = naive(text);
-        let again = naive(&format!("{sign}{}e{}", told.digits, told.exp10));
-        assert!(told.digits < 10_000_000_000_000_000_000, "{text}");
-        assert_eq!(told.exact, digits.len() <= 19, "{text}");
-        if told.exact {
+        let again = naive(&format!("{sign}{}e{}", got.digits, got.exp10));
+        assert!(got.digits < 10_000_000_000_000_000_000, "{text}");
+        assert_eq!(got.exact, digits.len() <= 19, "{text}");
+        if got.exact {
             assert_eq!(again, (negative, digits, exponent), "{text}");
-            let written: f64 = format!("{sign}{}e{}", told.digits, told.exp10).parse().unwrap();
+            let written: f64 = format!("{sign}{}e{}", got.digits, got.exp10).parse().unwrap();
             assert_eq!(written.to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
         } else {
-            // What is kept is the beginning of what was written, in its place.
-            let kept = told.digits.to_string();
+            // The digits kept are the leading digits written, with the right power of ten.
+            let kept = got.digits.to_string();
             assert_eq!((again.0, kept.len()), (negative, 19), "{text}");
             assert!(digits.starts_with(&kept), "{text}");
             let cut = digits.len() as i64 - 19;
-            assert_eq!(i64::from(told.exp10), exponent + cut, "{text}");
+            assert_eq!(i64::from(got.exp10), exponent + cut, "{text}");
         }
-        told.exact
+        got.exact
     }
 
     #[test]
-    fn what_is_told_is_what_is_written() {
+    fn decimals_equal_the_text() {
         for text in [
             "0",
             "-0",
@@ -148,22 +148,22 @@ mod tests {
                 check(text);
             }
         }
-        let told = |digits, exp10, negative, exact| Decimal { digits, exp10, negative, exact };
-        assert_eq!(decimal("1.50"), told(150, -2, false, true));
-        assert_eq!(decimal("-0.0e5"), told(0, 0, true, true));
-        assert_eq!(decimal("0e99999999999999999999"), told(0, 0, false, true));
-        assert_eq!(decimal("99999999999999999999"), told(9_999_999_999_999_999_999, 1, false, false));
-        assert_eq!(decimal("20000000000000000000000"), told(2_000_000_000_000_000_000, 4, false, true));
-        assert_eq!(decimal("1e2147483647"), told(1, i32::MAX, false, true));
-        assert_eq!(decimal("1e2147483648"), told(1, i32::MAX, false, false));
-        assert_eq!(decimal("1.5e-2147483648"), told(15, i32::MIN, false, false));
-        assert_eq!(decimal("1e999999999999999999999999"), told(1, i32::MAX, false, false));
-        assert_eq!(decimal("1e-999999999999999999999999"), told(1, i32::MIN, false, false));
-        // The digits make up for the exponent.
+        let expected = |digits, exp10, negative, exact| Decimal { digits, exp10, negative, exact };
+        assert_eq!(decimal("1.50"), expected(150, -2, false, true));
+        assert_eq!(decimal("-0.0e5"), expected(0, 0, true, true));
+        assert_eq!(decimal("0e99999999999999999999"), expected(0, 0, false, true));
+        assert_eq!(decimal("99999999999999999999"), expected(9_999_999_999_999_999_999, 1, false, false));
+        assert_eq!(decimal("20000000000000000000000"), expected(2_000_000_000_000_000_000, 4, false, true));
+        assert_eq!(decimal("1e2147483647"), expected(1, i32::MAX, false, true));
+        assert_eq!(decimal("1e2147483648"), expected(1, i32::MAX, false, false));
+        assert_eq!(decimal("1.5e-2147483648"), expected(15, i32::MIN, false, false));
+        assert_eq!(decimal("1e999999999999999999999999"), expected(1, i32::MAX, false, false));
+        assert_eq!(decimal("1e-999999999999999999999999"), expected(1, i32::MIN, false, false));
+        // Many digits balance the exponent.
         let long = "0.".to_string() + &"0".repeat(100_000) + "5e100001";
-        assert_eq!(decimal(&long), told(5, 0, false, true));
+        assert_eq!(decimal(&long), expected(5, 0, false, true));
         let long = "1".to_string() + &"0".repeat(100_000) + "e-100000";
-        assert_eq!(decimal(&long), told(1_000_000_000_000_000_000, -18, false, true));
+        assert_eq!(decimal(&long), expected(1_000_000_000_000_000_000, -18, false, true));
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! What is wrong with a JSON text, and where.
+//! The errors of a JSON text.
 
 use core::fmt;
 
-/// A fault of a JSON text.
+/// An error in a JSON text.
 ///
 /// ```
 /// use deltawire::json::{self, JsonErrorKind};
@@ -11,44 +11,44 @@ use core::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonError {
-    /// What.
+    /// What is wrong.
     pub kind: JsonErrorKind,
-    /// Where: an offset in the bytes that were given, their length if they end too early.
+    /// Offset of the error in the given bytes; their length if they end too early.
     pub offset: usize,
 }
 
-/// The kinds of faults.
+/// The kinds of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JsonErrorKind {
     /// The bytes end inside a value.
     UnexpectedEnd,
-    /// A byte that cannot stand there.
+    /// A byte not allowed at this position.
     UnexpectedByte,
-    /// Something other than whitespace after the value.
+    /// Bytes other than whitespace after the value.
     TrailingBytes,
-    /// A bracket one level deeper than allowed.
+    /// A bracket beyond the depth limit.
     TooDeep,
-    /// Not a number as RFC 8259 has it.
+    /// Not a number in the grammar of RFC 8259, section 6.
     BadNumber,
-    /// Neither `true` nor `false` nor `null`.
+    /// None of `true`, `false` and `null`.
     BadLiteral,
-    /// An escape that JSON does not know. Only the strict check finds it.
+    /// An escape that JSON does not define. Only the strict check reports it.
     BadEscape,
-    /// A raw control character in a string. Only the strict check finds it.
+    /// A raw control character in a string. Only the strict check reports it.
     RawControl,
-    /// Ill-formed UTF-8 in a string. Only the strict check finds it.
+    /// Ill-formed UTF-8 in a string. Only the strict check reports it.
     IllFormedUtf8,
 }
 
 impl JsonErrorKind {
-    /// The error of this kind at `offset`.
+    /// Returns the error of this kind at `offset`.
     #[inline]
     pub(super) const fn at(self, offset: usize) -> JsonError {
         JsonError { kind: self, offset }
     }
 
-    /// Its number in the C interface.
+    /// Returns its number in the C interface.
     pub const fn number(self) -> u32 {
         match self {
             JsonErrorKind::UnexpectedEnd => 1,
@@ -63,7 +63,7 @@ impl JsonErrorKind {
         }
     }
 
-    /// In words.
+    /// Returns a description in English.
     pub const fn text(self) -> &'static str {
         match self {
             JsonErrorKind::UnexpectedEnd => "unexpected end",
@@ -100,7 +100,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn faults_have_a_number_and_words() {
+    fn errors_have_a_number_and_a_text() {
         for (number, (kind, text)) in (1..).zip([
             (UnexpectedEnd, "unexpected end"),
             (UnexpectedByte, "unexpected byte"),

@@ -1,4 +1,4 @@
-//! How a string is decoded: fragment by fragment, or into buffers.
+//! Decodes a string, fragment by fragment or into buffers.
 
 pub(super) use crate::scan::escape::{simple, unit};
 use crate::scan::unescape::{self, Progress};
@@ -10,14 +10,14 @@ use core::str::Utf8Chunks;
 /// A piece of decoded text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragment<'a> {
-    /// A run as it stands in the bytes. Never empty.
+    /// A run of unescaped bytes. Never empty.
     Str(&'a str),
-    /// What an escape stands for, or U+FFFD.
+    /// The character of an escape, or U+FFFD.
     Char(char),
 }
 
 impl<'a> Fragment<'a> {
-    /// It as `str`; a single character is written to `buffer`.
+    /// Returns the fragment as `str`; a single character is encoded into `buffer`.
     #[inline]
     pub fn encode<'b>(self, buffer: &'b mut [u8; 4]) -> &'b str
     where
@@ -29,9 +29,9 @@ impl<'a> Fragment<'a> {
         }
     }
 
-    /// Its length in bytes, never 0.
+    /// Returns the length in bytes, never 0.
     #[inline]
-    #[allow(clippy::len_without_is_empty)] // No fragment is.
+    #[allow(clippy::len_without_is_empty)] // A fragment is never empty.
     pub fn len(&self) -> usize {
         match self {
             Fragment::Str(run) => run.len(),
@@ -40,12 +40,12 @@ impl<'a> Fragment<'a> {
     }
 }
 
-/// The decoded text of a [`Text`](super::Text), piece by piece. Made by [`Text::fragments`](super::Text::fragments).
+/// Iterates over the decoded pieces of a [`Text`](super::Text). Created by [`Text::fragments`](super::Text::fragments).
 #[derive(Clone, Debug)]
 pub struct Fragments<'a> {
     rest: &'a [u8],
-    /// An ill-formed run that was taken off `rest`, and whether the part to be replaced of its last chunk is still due.
-    /// It is kept, so that no byte is looked at again however many faults the run has.
+    /// An ill-formed run taken off `rest`, and whether the replacement for its last chunk is pending. Kept so that no
+    /// byte is read twice, however many ill-formed sequences the run has.
     chunks: Utf8Chunks<'a>,
     replace: bool,
     verbatim: bool,
@@ -60,26 +60,26 @@ impl<'a> Fragments<'a> {
         Fragments { rest: raw, chunks, replace: false, verbatim, lead, quirks: QuirkSet::EMPTY }
     }
 
-    /// What was met so far that strict JSON forbids: in the fragments given and in the run of the last one.
+    /// Returns what strict JSON forbids in the fragments returned so far and in the run of the last one.
     #[inline]
     pub fn quirks(&self) -> QuirkSet {
         self.quirks
     }
 
-    /// How many bytes were not looked at yet.
+    /// Returns the number of bytes not read yet.
     #[inline]
     pub(super) fn left(&self) -> usize {
         self.rest.len()
     }
 
-    /// U+FFFD, with its quirk.
+    /// Returns U+FFFD and records its quirk.
     #[inline]
     fn replacement(&mut self, quirk: Quirk) -> Fragment<'a> {
         self.quirks.insert(quirk);
         Fragment::Char(char::REPLACEMENT_CHARACTER)
     }
 
-    /// The half that the text before ended with, joined or replaced.
+    /// Joins the pending high surrogate of the previous text, or replaces it.
     #[cold]
     fn lead(&mut self) -> Fragment<'a> {
         let high = core::mem::take(&mut self.lead);
@@ -92,7 +92,7 @@ impl<'a> Fragments<'a> {
         self.replacement(Quirk::LoneSurrogate)
     }
 
-    /// The next piece of an ill-formed run.
+    /// Returns the next piece of an ill-formed run.
     #[cold]
     fn chunk(&mut self) -> Option<Fragment<'a>> {
         if core::mem::take(&mut self.replace) {
@@ -106,7 +106,7 @@ impl<'a> Fragments<'a> {
         Some(Fragment::Str(chunk.valid()))
     }
 
-    /// What the escape at the front stands for. An unknown one is kept: its backslash now, the rest as a plain run.
+    /// Decodes the escape at the front. Of an unknown escape it returns the backslash; the rest follows as a plain run.
     #[inline]
     fn escape(&mut self) -> Fragment<'a> {
         let escape = escape::read(self.rest);
@@ -126,8 +126,8 @@ impl<'a> Fragments<'a> {
         self.replacement(fault)
     }
 
-    /// Decodes what it can at once with `decode`, which is shown the bytes that are left: how many bytes it wrote. Before
-    /// the first fragment, or behind the last one: no part of an ill-formed run is pending.
+    /// Passes the remaining bytes to `decode`, and returns how many bytes that wrote. Call it before the first fragment
+    /// or after the last: no part of an ill-formed run may be pending.
     #[inline]
     pub(super) fn bulk(&mut self, decode: impl FnOnce(&'a [u8]) -> Progress) -> usize {
         if self.lead != 0 || self.verbatim {
@@ -139,7 +139,7 @@ impl<'a> Fragments<'a> {
         progress.wrote
     }
 
-    /// The run of plain bytes at the front, which is not empty.
+    /// Returns the run of plain bytes at the front, which is not empty.
     #[inline]
     fn plain(&mut self) -> Option<Fragment<'a>> {
         let run = if self.verbatim {
@@ -186,18 +186,18 @@ impl<'a> Iterator for Fragments<'a> {
 
 impl FusedIterator for Fragments<'_> {}
 
-/// What [`Text::copy_to`](super::Text::copy_to) did.
+/// The result of [`Text::copy_to`](super::Text::copy_to).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
     /// Bytes written: whole code points.
     pub written: usize,
-    /// Whether that is all of the text.
+    /// Whether the whole text was written.
     pub complete: bool,
-    /// What was met that strict JSON forbids.
+    /// What strict JSON forbids in the text read so far.
     pub quirks: QuirkSet,
 }
 
-/// Decodes a [`Text`](super::Text) into buffers of any size. Made by [`Text::unescape`](super::Text::unescape).
+/// Decodes a [`Text`](super::Text) into buffers of any size. Created by [`Text::unescape`](super::Text::unescape).
 ///
 /// ```
 /// let value = deltawire::json::parse("\"a\\tbß\"".as_bytes())?;
@@ -212,7 +212,7 @@ pub struct Copied {
 #[derive(Clone, Debug)]
 pub struct Unescape<'a> {
     fragments: Fragments<'a>,
-    /// What of the last fragment did not fit.
+    /// The rest of the last fragment, which did not fit.
     held: Option<Fragment<'a>>,
 }
 
@@ -222,9 +222,9 @@ impl<'a> Unescape<'a> {
         Unescape { fragments, held: None }
     }
 
-    /// Decodes on into `buffer` and returns how many bytes were written. They end with a whole code point, so that less
-    /// than the buffer may be used; nothing at all is written only if the text is done or the next code point is longer
-    /// than the buffer.
+    /// Decodes into `buffer` and returns the number of bytes written. Only whole code points are written, so a few
+    /// bytes of the buffer may stay unused. Returns 0 if the text is done or the next code point is longer than the
+    /// buffer.
     pub fn read(&mut self, buffer: &mut [u8]) -> usize {
         let bulk = match self.held {
             None => self.fragments.bulk(|raw| unescape::copy(raw, buffer)),
@@ -259,7 +259,7 @@ impl<'a> Unescape<'a> {
         written
     }
 
-    /// Whether all was read.
+    /// Whether the whole text was read.
     #[inline]
     pub fn is_done(&mut self) -> bool {
         if self.held.is_none() {
@@ -268,14 +268,14 @@ impl<'a> Unescape<'a> {
         self.held.is_none()
     }
 
-    /// What was met so far that strict JSON forbids. It may run ahead of what was written by one run.
+    /// Returns what strict JSON forbids in the text read so far, which may be one run more than was written.
     #[inline]
     pub fn quirks(&self) -> QuirkSet {
         self.fragments.quirks()
     }
 }
 
-/// Cuts `text` after the last whole code point within `len` bytes.
+/// Splits `text` after the last whole code point within `len` bytes.
 #[inline]
 fn cut(text: &str, len: usize) -> (&str, &str) {
     let mut at = len.min(text.len());
@@ -283,12 +283,12 @@ fn cut(text: &str, len: usize) -> (&str, &str) {
         if let Some(parts) = text.split_at_checked(at) {
             return parts;
         }
-        // Thrice at most; 0 always is a boundary.
+        // At most three times; 0 is always a boundary.
         at = at.saturating_sub(1);
     }
 }
 
-/// Copies as much as fits and returns how much that is.
+/// Copies as much as fits. Returns how many bytes that is.
 #[inline]
 fn copy(from: &[u8], to: &mut [u8]) -> usize {
     let len = from.len().min(to.len());
@@ -302,7 +302,7 @@ fn copy(from: &[u8], to: &mut [u8]) -> usize {
 mod tests {
     use super::{unescape, Fragments};
 
-    /// All of a text but for a run that the bulk leaves to the fragments.
+    /// Bulk decoding takes the whole text, except a run that it leaves to the fragments.
     #[test]
     fn a_text_is_decoded_in_bulk() {
         let raw = br"some\ntext\tand more, \u00e9 and \ud83d\ude00 and so on";

@@ -1,6 +1,6 @@
-//! The kinds of values.
+//! The kinds of JSON values.
 
-/// The six kinds of a JSON value (RFC 8259, section 3).
+/// The six kinds of JSON values (RFC 8259, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `null`
@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of the value that begins with `byte`.
+    /// Returns the kind of a value whose first byte is `byte`.
     #[inline]
     pub(super) fn of(byte: u8) -> Option<Kind> {
         Some(match byte {

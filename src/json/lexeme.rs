@@ -1,9 +1,9 @@
-//! What is read alike wherever it stands: whitespace and literals.
+//! Whitespace and literals, shared by all readers.
 
 use super::error::{JsonError, JsonErrorKind};
 use crate::visits::visit;
 
-/// The offset of the first byte at or after `at` that is not whitespace (RFC 8259, section 2), and that byte.
+/// Returns the offset of the first byte at or after `at` that is not whitespace (RFC 8259, section 2), and that byte.
 #[inline]
 pub(super) fn significant(bytes: &[u8], mut at: usize) -> (usize, Option<u8>) {
     loop {
@@ -16,12 +16,12 @@ pub(super) fn significant(bytes: &[u8], mut at: usize) -> (usize, Option<u8>) {
     }
 }
 
-/// One past the literal that begins at `at` with `first`, which is `t`, `f` or `n`.
+/// Returns the offset one past the literal at `at`, whose first byte `first` is `t`, `f` or `n`.
 #[inline]
 pub(super) fn literal_end(bytes: &[u8], at: usize, first: u8) -> Result<usize, JsonError> {
     visit!(5);
     let rest = bytes.get(at..).unwrap_or_default();
-    // Compared with each as a constant: no call.
+    // Each comparison is with a constant, so the compiler needs no call.
     let word: &[u8] = match (first, rest) {
         (b'n', [b'n', b'u', b'l', b'l', ..]) | (b't', [b't', b'r', b'u', b'e', ..]) => return Ok(at + 4),
         (b'f', [b'f', b'a', b'l', b's', b'e', ..]) => return Ok(at + 5),
@@ -29,7 +29,7 @@ pub(super) fn literal_end(bytes: &[u8], at: usize, first: u8) -> Result<usize, J
         (b'f', _) => b"false",
         _ => b"null",
     };
-    let same = rest.iter().zip(word).take_while(|(byte, due)| byte == due).count();
+    let same = rest.iter().zip(word).take_while(|(byte, expected)| byte == expected).count();
     let kind = if same == rest.len() { JsonErrorKind::UnexpectedEnd } else { JsonErrorKind::BadLiteral };
     Err(kind.at(at + same))
 }

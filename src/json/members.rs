@@ -1,4 +1,4 @@
-//! What is inside a container, as iterators.
+//! Iterators over the contents of a container.
 
 use super::cursor::Cursor;
 use super::error::JsonError;
@@ -7,8 +7,8 @@ use super::value::Value;
 use core::iter::FusedIterator;
 
 impl<'a> Value<'a> {
-    /// The members, in order; none if it is no object. Offsets of errors count from the first byte of this value. The
-    /// iterator ends after an error.
+    /// Iterates over the members, in order; over nothing if this is not an object. Error offsets count from the first
+    /// byte of this value. The iterator ends after an error.
     #[inline]
     pub fn members(&self) -> Members<'a> {
         let mut cursor = self.inner();
@@ -16,8 +16,8 @@ impl<'a> Value<'a> {
         Members { cursor, open }
     }
 
-    /// The elements, in order; none if it is no array. Offsets of errors count from the first byte of this value. The
-    /// iterator ends after an error.
+    /// Iterates over the elements, in order; over nothing if this is not an array. Error offsets count from the first
+    /// byte of this value. The iterator ends after an error.
     #[inline]
     pub fn elements(&self) -> Elements<'a> {
         let mut cursor = self.inner();
@@ -25,11 +25,11 @@ impl<'a> Value<'a> {
         Elements { cursor, open }
     }
 
-    /// The value of the member with this name, `None` if there is none or this is no object. Of several the last one
-    /// counts, so all members are walked. Names are compared after unescaping.
+    /// Returns the value of the member named `name`, or `None` if there is no such member or this is not an object. The
+    /// last of several counts, so this reads all members. Names are unescaped before they are compared.
     ///
     /// # Errors
-    /// The first fault among the members, wherever it is.
+    /// The first error in any member.
     pub fn get(&self, name: &str) -> Result<Option<Value<'a>>, JsonError> {
         let mut found = None;
         for member in self.members() {
@@ -41,14 +41,14 @@ impl<'a> Value<'a> {
         Ok(found)
     }
 
-    /// Who made the value saw to its depth.
+    /// No depth limit: whoever created the value checked its depth.
     #[inline]
     fn inner(&self) -> Cursor<'a> {
         Cursor::with_max_depth(self.raw(), u32::MAX)
     }
 }
 
-/// The members of an object. Made by [`Value::members`].
+/// Iterates over the members of an object. Created by [`Value::members`].
 #[derive(Clone, Debug)]
 pub struct Members<'a> {
     cursor: Cursor<'a>,
@@ -78,7 +78,7 @@ impl<'a> Iterator for Members<'a> {
 
 impl FusedIterator for Members<'_> {}
 
-/// The elements of an array. Made by [`Value::elements`].
+/// Iterates over the elements of an array. Created by [`Value::elements`].
 #[derive(Clone, Debug)]
 pub struct Elements<'a> {
     cursor: Cursor<'a>,

@@ -1,11 +1,12 @@
-//! JSON read lazily: a forward-only cursor, values that stay bytes, strings that stay escaped.
+//! Lazy JSON (RFC 8259): a forward-only cursor, values that remain bytes, strings that remain escaped.
 //!
-//! [`Cursor`] enters only the containers that its caller enters and passes over the rest: a container that is not entered is checked
-//! for balance alone, a string for its end, a number and a literal in full. [`Text`] decodes when it is read, and what it
-//! meets there that strict JSON forbids is replaced or kept, and reported as a [`Quirk`](crate::Quirk). [`validate`] is the
-//! strict check: all of RFC 8259 and UTF-8.
+//! [`Cursor`] enters only the containers that its caller enters, and skips the others. It checks a skipped container
+//! for balance only, a string for its end only, and numbers and literals in full. [`Text`] decodes a string when it is
+//! read; it replaces or keeps what strict JSON forbids there and reports it as a [`Quirk`](crate::Quirk). [`validate`]
+//! is the strict check: RFC 8259 in full, and UTF-8.
 //!
-//! Nothing here allocates (but for the two conveniences of feature `alloc`), recurses or copies.
+//! Nothing here recurses, copies the input or allocates, except [`Text::push_to`] and [`Text::to_cow`] (feature
+//! `alloc`).
 //!
 //! ```
 //! use deltawire::json;

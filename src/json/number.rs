@@ -1,11 +1,11 @@
-//! Numbers: text, with exact integers on request.
+//! Numbers: text, and exact integers on request.
 
 use super::error::{JsonError, JsonErrorKind};
 use crate::scan::utf8;
 use crate::visits::visit;
 use core::fmt;
 
-/// A JSON number, as it stands. It borrows its bytes.
+/// A JSON number as written. Borrows its bytes.
 ///
 /// ```
 /// let number = |raw| deltawire::json::Number::new(raw).unwrap();
@@ -19,7 +19,7 @@ pub struct Number<'a> {
 }
 
 impl<'a> Number<'a> {
-    /// The number that these bytes are, `None` if they are anything else than one number of RFC 8259, section 6.
+    /// Returns the number, or `None` if `raw` is not exactly one number (RFC 8259, section 6).
     #[inline]
     pub fn new(raw: &'a [u8]) -> Option<Self> {
         match end(raw, 0) {
@@ -28,32 +28,32 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// The number with these bytes, whose grammar was checked.
+    /// Returns the number for bytes whose grammar is already checked.
     #[inline]
     pub(super) fn from_checked(raw: &'a [u8]) -> Option<Self> {
         utf8::to_str(raw).map(|text| Number { text })
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     #[inline]
     pub fn raw(&self) -> &'a [u8] {
         self.text.as_bytes()
     }
 
-    /// Its text.
+    /// Returns its text.
     #[inline]
     pub fn as_str(&self) -> &'a str {
         self.text
     }
 
-    /// Whether it is written as an integer: without fraction and exponent.
+    /// Whether the number is written as an integer: without fraction and exponent.
     #[inline]
     pub fn is_integer(&self) -> bool {
         self.raw().iter().all(|byte| matches!(byte, b'-' | b'0'..=b'9'))
     }
 
-    /// The value, if it is an integer from 0 to `u64::MAX`. However it is written: `10.0`, `1.7e9` and `-0` too. Exact;
-    /// the time is linear in the length of the text and does not depend on the exponent.
+    /// Returns the value if it is an integer from 0 to `u64::MAX`, in any notation: also `10.0`, `1.7e9` and `-0`.
+    /// Exact. Takes time linear in the length of the text, whatever the exponent.
     #[inline]
     pub fn to_u64(&self) -> Option<u64> {
         match magnitude(self.raw())? {
@@ -62,7 +62,7 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// The value, if it is an integer from `i64::MIN` to `i64::MAX`. Otherwise as [`to_u64`](Number::to_u64).
+    /// Returns the value if it is an integer from `i64::MIN` to `i64::MAX`. Otherwise like [`to_u64`](Number::to_u64).
     #[inline]
     pub fn to_i64(&self) -> Option<i64> {
         match magnitude(self.raw())? {
@@ -71,8 +71,8 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// The nearest double, infinite beyond the range. By core's parser, which is not free of panic paths: for Rust
-    /// only, and nothing in this library calls it.
+    /// Returns the nearest double, infinite if out of range. Uses core's parser, which has panic paths; nothing in this
+    /// library calls it.
     pub fn to_f64(&self) -> f64 {
         self.text.parse().unwrap_or(f64::NAN)
     }
@@ -90,7 +90,7 @@ impl fmt::Debug for Number<'_> {
     }
 }
 
-/// One past the number that begins at `from`: as far as the grammar matches. What follows is not checked.
+/// Returns the offset one past the number at `from`, as far as the grammar matches. Does not check what follows.
 #[inline]
 pub(super) fn end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
     let mut at = from;
@@ -114,8 +114,8 @@ pub(super) fn end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
     Ok(at)
 }
 
-/// How long the number is that begins at `at`, if it is less than eight digits and another byte behind them: most are. 0: it may
-/// be another.
+/// Returns the length of the number at `at` if it consists of fewer than eight digits and another byte follows, as is
+/// usual. Returns 0 for any other: then use [`end`].
 #[inline(always)]
 pub(super) fn short_len(bytes: &[u8], at: usize) -> usize {
     let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) else { return 0 };
@@ -123,7 +123,7 @@ pub(super) fn short_len(bytes: &[u8], at: usize) -> usize {
     let word = u64::from_le_bytes(*eight);
     let others = no_digits(word);
     let len = others.trailing_zeros() >> 3;
-    // The byte behind the digits; the first if there are eight.
+    // The byte after the digits, or the first byte if there are eight digits.
     let behind = word.wrapping_shr(8 * len) as u8;
     let goes_on = matches!(behind, b'.' | b'e' | b'E') || word as u8 == b'0' && len > 1;
     if others == 0 || goes_on {
@@ -132,7 +132,7 @@ pub(super) fn short_len(bytes: &[u8], at: usize) -> usize {
     len as usize
 }
 
-/// One past the digits at `from`, of which there must be one.
+/// Returns the offset one past the digits at `from`. An error if there is none.
 #[inline]
 fn digits(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
     let at = from + digits_len(bytes.get(from..).unwrap_or_default());
@@ -143,7 +143,7 @@ fn digits(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
     Err(kind.at(at))
 }
 
-/// How many digits the bytes begin with.
+/// Returns how many digits `bytes` begins with.
 #[inline(always)]
 pub(super) fn digits_len(bytes: &[u8]) -> usize {
     let mut rest = bytes;
@@ -161,23 +161,24 @@ pub(super) fn digits_len(bytes: &[u8]) -> usize {
     len + rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// The top bit of each byte that is no digit.
+/// Sets the top bit of each byte that is not a digit.
 #[inline(always)]
 const fn no_digits(word: u64) -> u64 {
     const LOW: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
-    // A digit is 0x30 to 0x39: that turned into 0 to 9, only what is beyond it carries into the top bit.
+    // The XOR maps digits (0x30 to 0x39) to 0 to 9; the addition carries any other byte into the top bit.
     let digits = word ^ (LOW * 0x30);
     (((digits & !HIGH) + LOW * 0x76) | digits) & HIGH
 }
 
-/// Sign and magnitude of an integer; `None` if the number has a fraction or its magnitude exceeds `u64::MAX`.
+/// Returns sign and magnitude of an integer, or `None` if the number has a fraction or its magnitude exceeds
+/// `u64::MAX`.
 fn magnitude(raw: &[u8]) -> Option<(bool, u64)> {
     let (negative, raw) = match raw {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, raw),
     };
-    // Up to 19 plain digits cannot overflow.
+    // Up to 19 digits cannot overflow.
     if raw.len() <= 19 {
         let mut value = 0u64;
         let mut plain = !raw.is_empty();
@@ -193,11 +194,12 @@ fn magnitude(raw: &[u8]) -> Option<(bool, u64)> {
     scaled(raw).map(|value| (negative, value))
 }
 
-/// The value of digits with fraction and exponent: `significand * 10^exponent`, where the significand has no zero at
-/// its end. So it is an integer only if the exponent is not negative, and it fits only if the significand does.
+/// Returns the value of digits with fraction and exponent, read as `significand * 10^exponent`. The significand has no
+/// trailing zero, so the value is an integer only if the exponent is not negative, and fits only if the significand
+/// fits.
 fn scaled(raw: &[u8]) -> Option<u64> {
     let mut significand = 0u64;
-    // Zeros seen since the last other digit.
+    // Zeros since the last nonzero digit.
     let mut zeros = 0i64;
     let mut places = 0i64;
     let mut fraction = false;
@@ -236,7 +238,7 @@ fn scaled(raw: &[u8]) -> Option<u64> {
     shift(significand, exponent)
 }
 
-/// `value * 10^places`, if it fits.
+/// Returns `value * 10^places`, if it fits.
 fn shift(value: u64, places: i64) -> Option<u64> {
     if value == 0 {
         return Some(0);
@@ -244,7 +246,7 @@ fn shift(value: u64, places: i64) -> Option<u64> {
     value.checked_mul(10u64.checked_pow(u32::try_from(places).ok()?)?)
 }
 
-/// The exponent after its `e`, held within what no text can make up for.
+/// Returns the exponent after its `e`, clamped to a range that no number of digits in memory can balance.
 pub(super) fn exponent_of(raw: &[u8]) -> Option<i64> {
     const BOUND: i64 = 1 << 56;
     let (negative, digits) = match raw {
@@ -324,7 +326,7 @@ mod tests {
         assert_eq!(number(&("1".repeat(100_000) + "e-99999")).to_u64(), None);
     }
 
-    /// The integer that a decimal text is, by moving its point.
+    /// Returns the integer that a decimal text denotes, by moving its point.
     fn naive(text: &str) -> Option<i128> {
         let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let (sign, digits) = digits.strip_prefix('-').map_or((1, digits), |digits| (-1, digits));
@@ -355,7 +357,7 @@ mod tests {
         for _ in 0..100_000 {
             let mut text = String::new();
             text += ["", "-"][random(2) as usize];
-            // Few digits, many zeros: so that many are integers.
+            // Few digits and many zeros, so that many texts are integers.
             let mut digits = |text: &mut String, count: u64| {
                 for _ in 0..count {
                     text.push(['0', '0', '0', '1', '5', '9'][random(6) as usize]);
@@ -376,10 +378,10 @@ mod tests {
                 text += ["e", "E", "e+", "e-"][random(4) as usize];
                 text += &random(25).to_string();
             }
-            let due = naive(&text);
-            integers += u32::from(due.is_some());
-            assert_eq!(number(&text).to_u64(), due.and_then(|value| value.try_into().ok()), "{text}");
-            assert_eq!(number(&text).to_i64(), due.and_then(|value| value.try_into().ok()), "{text}");
+            let expected = naive(&text);
+            integers += u32::from(expected.is_some());
+            assert_eq!(number(&text).to_u64(), expected.and_then(|value| value.try_into().ok()), "{text}");
+            assert_eq!(number(&text).to_i64(), expected.and_then(|value| value.try_into().ok()), "{text}");
         }
         assert!(integers > 20_000, "{integers}");
     }
@@ -403,9 +405,9 @@ mod tests {
             for place in 0..20 {
                 let mut bytes = [b'7'; 20];
                 bytes[place] = byte;
-                let due = bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(20);
-                assert_eq!(digits_len(&bytes), due);
-                assert_eq!(digits_len(&bytes[place..]), due - place.min(due));
+                let expected = bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(20);
+                assert_eq!(digits_len(&bytes), expected);
+                assert_eq!(digits_len(&bytes[place..]), expected - place.min(expected));
             }
         }
         assert_eq!(digits_len(b""), 0);

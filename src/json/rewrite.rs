@@ -1,4 +1,4 @@
-//! JSON written: texts escaped, and values that may be malformed made whole.
+//! Writes JSON: escapes texts, and repairs values that may be malformed.
 
 use super::fragments::unit;
 use super::lexeme::{literal_end, significant};
@@ -8,11 +8,11 @@ use super::text::{Text, TextFlags};
 use super::value::Value;
 use crate::scan::find;
 
-/// How deep a value is followed; what lies deeper is null. As deep as [`Limits::max_depth`](crate::Limits::max_depth)
-/// lets a payload nest.
+/// The deepest nesting that is written; a deeper container becomes null. Equal to the most that
+/// [`Limits::max_depth`](crate::Limits::max_depth) allows in a payload.
 const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 
-/// Gives the bytes of `text` as they stand in a JSON string, its quotes not included. Bytes of UTF-8 stay as they are.
+/// Passes `text` to `put` as the contents of a JSON string, without quotes. UTF-8 bytes stay unescaped.
 pub(crate) fn escape(text: &[u8], mut put: impl FnMut(&[u8])) {
     let mut rest = text;
     loop {
@@ -36,15 +36,16 @@ pub(crate) fn escape(text: &[u8], mut put: impl FnMut(&[u8])) {
     }
 }
 
-/// A number below 16 as a hex digit.
+/// Returns a number below 16 as a hex digit.
 fn hex(digit: u8) -> u8 {
     let base = if digit < 10 { b'0' } else { b'a'.wrapping_sub(10) };
     base.wrapping_add(digit)
 }
 
-/// Gives a value that a cursor read over as strict JSON: as it came if it is that and has no escape of half a surrogate
-/// pair (RFC 8259 lets it pass, many readers do not), else without its whitespace, each container up to its first fault,
-/// texts decoded and escaped anew. The result is no longer than six times the value.
+/// Passes a value that a cursor skipped to `put`, as strict JSON. The value is unchanged if it is strict JSON without
+/// `\u` escapes of surrogates: RFC 8259 allows a lone one, many readers reject it. Otherwise whitespace is dropped,
+/// each container ends at its first error, and texts are decoded and escaped again. The result is at most six times as
+/// long as the value.
 pub(crate) fn rewrite(raw: &[u8], put: &mut dyn FnMut(&[u8])) {
     rewritten(raw, false, put);
 }
@@ -63,11 +64,11 @@ fn rewritten(raw: &[u8], keeps_halves: bool, put: &mut dyn FnMut(&[u8])) {
     Rewrite { raw, at: 0, levels, keeps_halves, put }.run();
 }
 
-/// The element of `array` behind offset `at` of its bytes, and whether [`rewrite`] would give it as it came. `at` is 0 at
-/// first, then where the element before ended. `None`: no other element can be read over.
+/// Returns the element of `array` after offset `at`, and whether [`rewrite`] would leave it unchanged. `at` is 0 at
+/// first, then the end of the previous element. Returns `None` if no further element can be skipped.
 pub(crate) fn element_at<'a>(array: Value<'a>, at: &mut usize) -> Option<(&'a [u8], bool)> {
     let raw = array.raw();
-    // The strict check finds where an element ends, as a cursor does: one of the two is enough.
+    // The strict check finds the end of an element, as a cursor does, so one of the two is enough.
     let due = if *at == 0 { b'[' } else { b',' };
     let (before, byte) = significant(raw, *at);
     if byte == Some(due) {
@@ -104,7 +105,7 @@ pub(crate) fn escape_text(text: Text<'_>, mut put: impl FnMut(&[u8])) {
 
 struct Rewrite<'a, 'p> {
     raw: &'a [u8],
-    /// What comes next.
+    /// Offset of the next byte.
     at: usize,
     levels: Levels,
     keeps_halves: bool,
@@ -117,7 +118,7 @@ impl<'a> Rewrite<'a, '_> {
         if !self.value(first, None, false) {
             return (self.put)(b"null");
         }
-        // Nothing stands in the open container yet.
+        // No member or element of the open container was written yet.
         let mut fresh = true;
         while let Some(object) = self.levels.top() {
             let mut byte = self.significant();
@@ -150,7 +151,7 @@ impl<'a> Rewrite<'a, '_> {
         }
     }
 
-    /// Goes to the next byte that is not whitespace.
+    /// Moves to the next byte that is not whitespace.
     fn significant(&mut self) -> Option<u8> {
         let (at, byte) = significant(self.raw, self.at);
         self.at = at;
@@ -162,7 +163,7 @@ impl<'a> Rewrite<'a, '_> {
         (self.put)(&[bracket]);
     }
 
-    /// Goes over the name of a member, and its colon.
+    /// Skips a member name and its colon.
     fn name(&mut self, byte: Option<u8>) -> Option<Text<'a>> {
         if byte != Some(b'"') {
             return None;
@@ -177,8 +178,8 @@ impl<'a> Rewrite<'a, '_> {
         Some(Text::from_raw(self.raw.get(start..end)?, TextFlags::UNKNOWN))
     }
 
-    /// Passes the value that begins with `byte`, or enters it if it is a container, and emits it with the bytes before it.
-    /// `false`: no value begins there, and nothing was emitted.
+    /// Writes the value that begins with `byte` and the bytes that precede it, or enters it if it is a container.
+    /// Returns `false`, and writes nothing, if no value begins there.
     fn value(&mut self, byte: Option<u8>, name: Option<Text<'a>>, comma: bool) -> bool {
         let Some(byte) = byte else { return false };
         let start = self.at;
@@ -234,7 +235,7 @@ impl<'a> Rewrite<'a, '_> {
         (self.put)(b"\"");
     }
 
-    /// The closing quote of the string whose first byte is at `from`.
+    /// Returns the offset of the closing quote of the string whose first byte is at `from`.
     fn quote(&self, from: usize) -> Option<usize> {
         let mut escaped = false;
         let rest = self.raw.get(from..)?;
@@ -246,7 +247,8 @@ impl<'a> Rewrite<'a, '_> {
         from.checked_add(len)
     }
 
-    /// One past the bracket that closes the container in which `from` is, by balance alone: as a cursor reads over it.
+    /// Returns the offset one past the bracket that closes the container around `from`, by balance only, as a cursor
+    /// skips it.
     fn past_close(&self, from: usize) -> usize {
         let (mut depth, mut escaped, mut inside) = (1u32, false, false);
         let rest = self.raw.get(from..).unwrap_or_default();
@@ -264,14 +266,14 @@ impl<'a> Rewrite<'a, '_> {
     }
 }
 
-/// Which of the open containers are objects: one bit a level.
+/// Whether each open container is an object: one bit for each level.
 struct Levels {
     words: [u64; MAX_DEPTH as usize / 64],
     depth: u32,
 }
 
 impl Levels {
-    /// Opens a container. Says whether it is not too deep.
+    /// Opens a container. Returns `false` if it is too deep.
     fn push(&mut self, object: bool) -> bool {
         let Some(word) = self.words.get_mut(self.depth as usize / 64) else { return false };
         let bit = 1 << (self.depth % 64);
@@ -284,7 +286,7 @@ impl Levels {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Whether the innermost open container is an object; `None` if none is open.
+    /// Whether the innermost open container is an object, or `None` if none is open.
     fn top(&self) -> Option<bool> {
         let level = self.depth.checked_sub(1)?;
         self.words.get(level as usize / 64).map(|word| word >> (level % 64) & 1 != 0)
@@ -306,15 +308,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_whole_stays_as_it_came() {
+    fn valid_json_is_unchanged() {
         for json in ["null", " [1, {\"a\" : \"\\u00e9\"}] ", "-0", "1E5", "\"x\""] {
             assert_eq!(rewritten(json.as_bytes()), json);
         }
     }
 
     #[test]
-    fn what_is_not_ends_at_its_faults() {
-        for (json, due) in [
+    fn malformed_json_ends_at_its_errors() {
+        for (json, expected) in [
             (&b"[1,2,nope]"[..], "[1,2]"),
             (b"[1,2,]", "[1,2]"),
             (b"[,1]", "[]"),
@@ -335,11 +337,11 @@ mod tests {
             (b"[", "[]"),
             (b"{\"a\":[\"", "{\"a\":[]}"),
         ] {
-            assert_eq!(rewritten(json), due, "{}", String::from_utf8_lossy(json));
+            assert_eq!(rewritten(json), expected, "{}", String::from_utf8_lossy(json));
         }
     }
 
-    /// Each element is what a cursor reads, and is said to be strict only if writing it anew would leave it as it is.
+    /// Each element is the one that a cursor reads, and is strict only if `rewrite` leaves it unchanged.
     #[test]
     fn elements_are_those_of_a_cursor() {
         let mut state = 7u64;
@@ -417,16 +419,16 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_too_deep_is_null() {
+    fn containers_that_are_too_deep_become_null() {
         let json = ["[".repeat(3000), "]".repeat(3000)].concat();
-        let due = ["[".repeat(1024), "null".into(), "]".repeat(1024)].concat();
-        assert_eq!(rewritten(json.as_bytes()), due);
+        let expected = ["[".repeat(1024), "null".into(), "]".repeat(1024)].concat();
+        assert_eq!(rewritten(json.as_bytes()), expected);
     }
 
-    /// The way of `Serialize`, on random bytes that balance.
+    /// Writes random balanced bytes and compares them with the output of `Serialize`.
     #[cfg(feature = "serde")]
     #[test]
-    fn as_the_message_is_serialized() {
+    fn agrees_with_serialize() {
         let mut state = 5u64;
         let mut random = |bound: usize| {
             state ^= state << 13;

@@ -1,8 +1,8 @@
-//! The steps of a walk through JSON bytes, for those who know what they have entered.
+//! The steps of reading JSON, for callers that track which containers they entered.
 //!
-//! [`Steps`] is a slice that gets shorter. All that a step usually does is inline, and what is out of line gets the
-//! slice and not the steps: so steps that nobody points to are kept in registers. Strings and literals that come without
-//! whitespace round them, as nearly all do, take the short way.
+//! [`Steps`] is a slice that becomes shorter. Common paths are inline, and functions out of line take the slice instead
+//! of `&mut Steps`, so that the compiler can keep a `Steps` in registers. Strings and literals without whitespace
+//! around them, as nearly all are, take a fast path.
 
 use super::error::{JsonError, JsonErrorKind};
 use super::lexeme::{literal_end, significant};
@@ -17,13 +17,13 @@ use crate::scan::{
 #[derive(Clone, Copy)]
 pub(crate) struct Steps<'a> {
     bytes: &'a [u8],
-    /// What was not gone over yet: the end of `bytes`.
+    /// The bytes not read yet: the end of `bytes`.
     rest: &'a [u8],
-    /// How many levels more may be entered.
+    /// How many more levels may be entered.
     levels: u32,
 }
 
-/// The kind of a value, as a bit.
+/// A set of kinds of values, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kinds(u8);
 
@@ -33,22 +33,22 @@ impl Kinds {
     pub(crate) const STRING: Kinds = Kinds(2);
     pub(crate) const NUMBER: Kinds = Kinds(4);
     pub(crate) const OBJECT: Kinds = Kinds(8);
-    /// An array, `true` or `false`.
+    /// Arrays, `true` and `false`.
     pub(crate) const OTHER: Kinds = Kinds(16);
     pub(crate) const ANY: Kinds = Kinds(31);
 
-    /// The kinds of both.
+    /// Returns the union of both sets.
     pub(crate) const fn or(self, other: Kinds) -> Kinds {
         Kinds(self.0 | other.0)
     }
 
-    /// Whether one of them is among the others.
+    /// Whether both sets have a kind in common.
     #[inline(always)]
     pub(crate) const fn any(self, others: Kinds) -> bool {
         self.0 & others.0 != 0
     }
 
-    /// Of the value that begins with `byte`.
+    /// Returns the kind of a value whose first byte is `byte`.
     #[inline(always)]
     fn of(byte: u8) -> Kinds {
         match byte {
@@ -61,20 +61,20 @@ impl Kinds {
     }
 }
 
-/// A value that was gone over.
+/// A value that was skipped.
 #[derive(Clone, Copy)]
 pub(crate) struct Read {
-    /// Where it begins.
+    /// Offset of its first byte.
     pub(crate) start: usize,
-    /// Where it ends.
+    /// Offset one past its last byte.
     pub(crate) end: usize,
     pub(crate) kind: Kinds,
-    /// What is known of a string.
+    /// For a string, what its bytes may contain.
     pub(crate) flags: TextFlags,
 }
 
 impl<'a> Steps<'a> {
-    /// Steps that begin at `offset`, with so many levels to enter.
+    /// Starts at `offset`; containers may nest `levels` deep.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8], offset: usize, levels: u32) -> Self {
         Steps { bytes, rest: bytes.get(offset..).unwrap_or_default(), levels }
@@ -95,19 +95,19 @@ impl<'a> Steps<'a> {
         self.levels
     }
 
-    /// Goes to the end, where no step leads anywhere.
+    /// Moves to the end, so that every further step fails.
     #[inline(always)]
     pub(crate) fn stop(&mut self) {
         self.rest = &[];
     }
 
-    /// Takes the place of others on the same bytes and the same level.
+    /// Moves to the position of `other`, which reads the same bytes at the same level.
     #[inline(always)]
     pub(crate) fn go_to(&mut self, other: Steps<'a>) {
         self.rest = other.rest;
     }
 
-    /// The first byte of what comes next, whitespace apart; 0 at the end.
+    /// Skips whitespace and returns the next byte, or 0 at the end.
     #[inline(always)]
     pub(crate) fn peek(&mut self) -> u8 {
         match self.rest {
@@ -135,14 +135,14 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Right behind the opening bracket: goes over the closing one, if it comes; then `false`.
+    /// After an opening bracket: returns whether the container has contents. Consumes the closing bracket if not.
     #[inline(always)]
     pub(crate) fn first(&mut self, close: u8) -> bool {
         self.peek();
         !self.close(close)
     }
 
-    /// Behind a value: goes over the comma, or over the closing bracket; then `false`.
+    /// After a value: consumes the comma and returns `true`, or consumes the closing bracket and returns `false`.
     #[inline(always)]
     pub(crate) fn more(&mut self, close: u8) -> Result<bool, JsonError> {
         if let [b',', rest @ ..] = self.rest {
@@ -174,7 +174,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Makes sure that a value comes.
+    /// Checks that a value can begin at the next byte.
     #[inline(always)]
     pub(crate) fn expect_value(&mut self) -> Result<(), JsonError> {
         match self.peek() {
@@ -183,8 +183,9 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The first four bytes of the name that comes, its closing quote and the colon among them if it is so short. 0 says
-    /// nothing.
+    /// Returns the first four bytes after the opening quote of the next name, which include the closing quote and the
+    /// colon of a short name. Returns 0 if there is no name here, or if the end is too near: then use
+    /// [`name`](Steps::name).
     #[inline(always)]
     pub(crate) fn tag(&self) -> u32 {
         let Some(eight) = self.rest.first_chunk() else { return 0 };
@@ -196,8 +197,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Goes over the name whose [`tag`](Steps::tag) was asked for, and over its colon, if `end` is what stands behind the four
-    /// bytes of the tag: the rest of the name, its quote and the colon.
+    /// Skips the name whose [`tag`](Steps::tag) matched, and its colon, if `end` follows the four bytes of the tag: the
+    /// rest of the name, its quote and the colon. Returns whether it did.
     #[inline(always)]
     pub(crate) fn took(&mut self, end: &[u8]) -> bool {
         let after = self.rest.get(5..).and_then(|rest| rest.strip_prefix(end));
@@ -207,7 +208,7 @@ impl<'a> Steps<'a> {
         after.is_some()
     }
 
-    /// The next name, still escaped, and what its bytes are like. Its value comes next.
+    /// Returns the next name, still escaped, and what its bytes may contain. Its value follows.
     #[inline(always)]
     pub(crate) fn name(&mut self) -> Result<(&'a [u8], TextFlags), JsonError> {
         self.peek();
@@ -219,7 +220,7 @@ impl<'a> Steps<'a> {
         Ok((inner.get(..len).unwrap_or_default(), flags))
     }
 
-    /// Goes over the value that comes.
+    /// Skips the next value.
     #[inline(always)]
     pub(crate) fn value(&mut self) -> Result<Read, JsonError> {
         let start = self.offset();
@@ -236,13 +237,13 @@ impl<'a> Steps<'a> {
         Ok(read)
     }
 
-    /// Goes over a number that is digits alone, with a comma or a bracket right behind it. `None`: nothing was gone over,
-    /// and what comes is for [`value`](Steps::value).
+    /// Skips a number of digits only, directly followed by a comma or bracket. Returns `None`, with no effect, for
+    /// anything else: then use [`value`](Steps::value).
     #[inline(always)]
     pub(crate) fn plain_integer(&mut self) -> Option<Read> {
         let len = match self.rest {
             [b'0'..=b'9', b',' | b'}', ..] => 1,
-            // Zero cannot be the first of several.
+            // A leading zero may not be followed by digits.
             [b'1'..=b'9', ..] => number::digits_len(self.rest),
             _ => return None,
         };
@@ -255,7 +256,8 @@ impl<'a> Steps<'a> {
         Some(Read { start, end: start.wrapping_add(len), kind: Kinds::NUMBER, flags: TextFlags::PLAIN })
     }
 
-    /// Goes over the string that has `inner` behind its opening quote. Tells how long it is and what is in it.
+    /// Skips the string whose bytes after the opening quote are `inner`. Returns its length and what its bytes may
+    /// contain.
     #[inline(always)]
     fn string(&mut self, inner: &'a [u8]) -> Result<(usize, TextFlags), JsonError> {
         if let Some((len, rest)) = string::plain(self.bytes, inner) {
@@ -267,26 +269,26 @@ impl<'a> Steps<'a> {
         Ok((end.at, TextFlags::of(&end)))
     }
 
-    /// The next byte is not one that the grammar expects.
+    /// Returns the error for a byte that the grammar does not allow here.
     #[inline(always)]
     pub(crate) fn unexpected(&self) -> JsonError {
         unexpected(self.bytes, self.offset())
     }
 }
 
-/// The bytes from the first one on that is no whitespace.
+/// Returns the bytes from the first one that is not whitespace.
 #[inline(never)]
 fn skip_space(rest: &[u8]) -> &[u8] {
     rest.get(significant(rest, 0).0..).unwrap_or_default()
 }
 
-/// The end of a string that is long, or not plain, or has no end.
+/// Finds the end of a string that is long, not plain, or unterminated.
 #[inline(never)]
 fn string_end(inner: &[u8]) -> Option<StringEnd> {
     string::end(inner, 0)
 }
 
-/// The value at `from`, of any type. It may nest `levels` deep.
+/// Reads the value of any kind at `from`. Containers may nest `levels` deep.
 #[inline(never)]
 fn any_value(bytes: &[u8], from: usize, levels: u32) -> Result<Read, JsonError> {
     let (start, first) = significant(bytes, from);
@@ -327,14 +329,14 @@ mod tests {
     }
 
     #[test]
-    fn an_integer_is_gone_over_the_short_way() {
+    fn plain_integers_take_the_fast_path() {
         for (bytes, len) in [
             ("0,", Some(1)),
             ("7}", Some(1)),
             ("7]", Some(1)),
             ("10,", Some(2)),
             ("18446744073709551616}", Some(20)),
-            // For these there is the long way.
+            // These take the general path.
             ("0]", None),
             ("01,", None),
             ("7 ,", None),
@@ -354,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_known_by_its_tag() {
+    fn tags_identify_names() {
         for (bytes, end, taken) in [
             ("\"content\":1", "ent\":", Some(10)),
             ("\"content\" :1", "ent\":", None),
@@ -365,12 +367,12 @@ mod tests {
             assert_eq!(steps.tag().to_le_bytes(), *bytes.as_bytes().get(1..5).unwrap().first_chunk().unwrap());
             assert_eq!(steps.took(end.as_bytes()).then(|| steps.offset()), taken, "{bytes}");
         }
-        // Nothing is said of what is no name, and of what is too near to the end.
+        // The tag is 0 for anything but a name, and near the end.
         assert_eq!([" \"id\":1234", "12345678", "\"id\":12"].map(|bytes| steps(bytes).tag()), [0; 3]);
     }
 
     #[test]
-    fn kinds_are_put_together() {
+    fn kinds_combine() {
         let both = Kinds::STRING.or(Kinds::NULL);
         assert_eq!((both.or(Kinds::STRING), Kinds::NONE.or(Kinds::NONE)), (both, Kinds::NONE));
         assert!(both.any(Kinds::NULL) && both.any(Kinds::ANY) && !both.any(Kinds::NUMBER));

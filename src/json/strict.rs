@@ -6,17 +6,17 @@ use super::lexeme::{literal_end, significant};
 use super::number;
 use crate::scan::{string, utf8};
 
-/// The deepest nesting that can be checked: one bit a level.
+/// The deepest nesting that can be checked: one bit for each level.
 const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 
-/// Checks that `bytes` are one JSON value as RFC 8259 has it, in UTF-8, with nothing but whitespace round it.
+/// Checks that `bytes` is exactly one JSON value (RFC 8259) in UTF-8; whitespace may surround it.
 ///
-/// Escaped surrogates need not come in pairs: the grammar of section 7 allows that (see section 8.2). A byte
-/// order mark is refused. Containers may nest `max_depth` levels deep, 1024 at most. There is no recursion.
+/// Escaped surrogates need not form pairs: the grammar of section 7 allows that (see section 8.2). A byte order mark is
+/// an error. Containers may nest `max_depth` levels deep, at most 1024. The check does not recurse.
 ///
 /// # Errors
-/// The first fault and its offset; the offset of `IllFormedUtf8` is where the ill-formed sequence begins, that of
-/// `BadEscape` its backslash.
+/// The first error and its offset. The offset of `IllFormedUtf8` is where the ill-formed sequence begins, that of
+/// `BadEscape` is its backslash.
 ///
 /// ```
 /// use deltawire::json::{validate, JsonErrorKind};
@@ -32,14 +32,14 @@ pub fn validate(bytes: &[u8], max_depth: u32) -> Result<(), JsonError> {
     }
 }
 
-/// One past the value that begins at `at` with `first`, if [`validate`] accepts it.
+/// Returns the offset one past the value at `at`, whose first byte is `first`, if [`validate`] accepts it.
 pub(super) fn value_end(bytes: &[u8], at: usize, first: Option<u8>, max_depth: u32) -> Result<usize, JsonError> {
     let mut levels = Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0, max: max_depth.min(MAX_DEPTH) };
     let (mut at, mut next) = (at, first);
     // Whether the innermost open container is an object; `None` if none is open.
     let mut open = None;
     loop {
-        // A value is expected.
+        // A value is expected here.
         let first = next.ok_or(JsonErrorKind::UnexpectedEnd.at(at))?;
         match first {
             b'{' | b'[' => {
@@ -64,7 +64,7 @@ pub(super) fn value_end(bytes: &[u8], at: usize, first: Option<u8>, max_depth: u
             b't' | b'f' | b'n' => at = literal_end(bytes, at, first)?,
             _ => return Err(JsonErrorKind::UnexpectedByte.at(at)),
         }
-        // A value ended: close what ends with it, until a comma asks for the next.
+        // After a value: close containers until a comma requires another value.
         loop {
             let Some(object) = open else { return Ok(at) };
             (at, next) = significant(bytes, at);
@@ -88,7 +88,7 @@ pub(super) fn value_end(bytes: &[u8], at: usize, first: Option<u8>, max_depth: u
     }
 }
 
-/// Which of the open containers are objects.
+/// Whether each open container is an object.
 struct Levels {
     words: [u64; MAX_DEPTH as usize / 64],
     depth: u32,
@@ -96,7 +96,7 @@ struct Levels {
 }
 
 impl Levels {
-    /// Opens a container. Says whether it is not too deep.
+    /// Opens a container. Returns `false` if it is too deep.
     #[inline]
     fn push(&mut self, object: bool) -> bool {
         if self.depth >= self.max {
@@ -115,7 +115,7 @@ impl Levels {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Whether the innermost open container is an object; `None` if none is open.
+    /// Whether the innermost open container is an object, or `None` if none is open.
     #[inline]
     fn top(&self) -> Option<bool> {
         let level = self.depth.checked_sub(1)?;
@@ -123,7 +123,7 @@ impl Levels {
     }
 }
 
-/// Checks the member name whose quote is expected at `at`, and its colon. Returns where its value begins, and its first byte.
+/// Checks the member name expected at `at`, and its colon. Returns the offset of its value, and the value's first byte.
 #[inline]
 fn member_name(bytes: &[u8], at: usize, first: Option<u8>) -> Result<(usize, Option<u8>), JsonError> {
     expect(b'"', at, first)?;
@@ -133,15 +133,15 @@ fn member_name(bytes: &[u8], at: usize, first: Option<u8>) -> Result<(usize, Opt
 }
 
 #[inline]
-fn expect(due: u8, at: usize, byte: Option<u8>) -> Result<(), JsonError> {
+fn expect(expected: u8, at: usize, byte: Option<u8>) -> Result<(), JsonError> {
     match byte {
-        Some(byte) if byte == due => Ok(()),
+        Some(byte) if byte == expected => Ok(()),
         Some(_) => Err(JsonErrorKind::UnexpectedByte.at(at)),
         None => Err(JsonErrorKind::UnexpectedEnd.at(at)),
     }
 }
 
-/// One past the closing quote of the string whose first byte is at `from`.
+/// Returns the offset one past the closing quote of the string whose first byte is at `from`.
 pub(crate) fn string_end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
     let mut at = from;
     loop {
@@ -162,7 +162,7 @@ pub(crate) fn string_end(bytes: &[u8], from: usize) -> Result<usize, JsonError> 
     }
 }
 
-/// One past the escape whose backslash is at `at`.
+/// Returns the offset one past the escape whose backslash is at `at`.
 #[inline]
 fn escape_end(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     let bad = JsonErrorKind::BadEscape.at(at);

@@ -1,4 +1,4 @@
-//! A text taken off piece by piece.
+//! Takes a text piece by piece, into small buffers.
 
 use super::fragments::Fragments;
 use super::text::Text;
@@ -9,15 +9,15 @@ use crate::scan::{find, unescape};
 const LEAST: usize = 16;
 
 impl Text<'_> {
-    /// Takes off its front what, decoded, fits into `buffer`, in whole code points: how many bytes were written. What is
-    /// left is the rest; a buffer of four bytes or more always takes something. Linear however small the buffers are.
+    /// Removes from the front of the text as many code points as fit into `buffer` when decoded, writes them there, and
+    /// returns the number of bytes written. What remains is the rest of the text. A buffer of at least four bytes
+    /// always makes progress. Linear in the length of the text, however small the buffers are.
     pub fn take_to(&mut self, buffer: &mut [u8]) -> usize {
         take(self, buffer)
     }
 }
 
-/// See [`Text::take_to`]. Looks at no more of the text than what may fit, so that many small buffers cost no more than
-/// one.
+/// See [`Text::take_to`]. Reads no more of the text than may fit, so that many small buffers cost no more than one.
 pub(super) fn take(text: &mut Text<'_>, buffer: &mut [u8]) -> usize {
     if let Some(written) = text.copy_plain(buffer) {
         *text = text.behind(written);
@@ -40,7 +40,7 @@ pub(super) fn take(text: &mut Text<'_>, buffer: &mut [u8]) -> usize {
     written
 }
 
-/// One piece: how many bytes it wrote. None, if there is no room: then it took nothing.
+/// Writes one piece and returns its length in bytes, or returns 0 and takes nothing if it does not fit.
 fn piece(text: &mut Text<'_>, room: &mut [u8]) -> usize {
     let raw = text.raw();
     let verbatim = text.is_verbatim();
@@ -52,7 +52,7 @@ fn piece(text: &mut Text<'_>, room: &mut [u8]) -> usize {
         if !put(room, fragment.encode(&mut bytes)) {
             return 0;
         }
-        // A half that found no other takes no bytes.
+        // Replacing an unpaired surrogate consumes no bytes.
         let took = near.len().saturating_sub(fragments.left());
         *text = text.behind(took);
         return fragment.len();
@@ -67,7 +67,7 @@ fn piece(text: &mut Text<'_>, room: &mut [u8]) -> usize {
         *text = text.behind(took);
         return took;
     }
-    // Ill-formed bytes, or a character that does not fit: four bytes decide which.
+    // Either ill-formed bytes or a character that does not fit: four bytes decide which.
     let near = raw.get(..4).unwrap_or(raw);
     let end = if verbatim { None } else { find::byte(b'\\', near) };
     let near = near.get(..end.unwrap_or(near.len())).unwrap_or(near);
@@ -101,9 +101,9 @@ mod tests {
     use std::string::ToString;
     use std::vec::Vec;
 
-    /// Every buffer size gives the same text as the fragments do.
+    /// Every buffer size yields the same text as the fragments.
     #[test]
-    fn pieces_are_the_whole() {
+    fn pieces_join_to_the_whole_text() {
         let parts: [&[u8]; 12] = [
             b"abc",
             b"\\n",

@@ -1,4 +1,4 @@
-//! The cursor's grammar, and text against a naive twin.
+//! Tests the cursor's grammar, and compares texts with a naive decoder.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 extern crate std;
@@ -20,7 +20,7 @@ impl Random {
     }
 }
 
-/// Decodes byte by byte; UTF-8 and surrogates by the standard library.
+/// Decodes byte by byte. UTF-8 and surrogates are left to the standard library.
 fn naive(raw: &[u8], lead: u16, verbatim: bool) -> (String, QuirkSet) {
     let (mut text, mut quirks) = (String::new(), QuirkSet::EMPTY);
     let mut units = if lead == 0 { vec![] } else { vec![lead] };
@@ -78,7 +78,7 @@ fn naive(raw: &[u8], lead: u16, verbatim: bool) -> (String, QuirkSet) {
     (text, quirks)
 }
 
-/// What a search would have said of the bytes.
+/// The flags that a search would return for these bytes.
 fn flags(raw: &[u8]) -> TextFlags {
     let flag = |set, flag| if set { flag } else { TextFlags::PLAIN };
     flag(raw.contains(&b'\\'), TextFlags::ESCAPED)
@@ -86,8 +86,8 @@ fn flags(raw: &[u8]) -> TextFlags {
         .with(flag(raw.iter().any(|byte| *byte < 0x20), TextFlags::CONTROL))
 }
 
-/// Reads the text in every way.
-fn check(text: Text<'_>, due: &str, quirks: QuirkSet) {
+/// Reads the text in every way that there is.
+fn check(text: Text<'_>, expected: &str, quirks: QuirkSet) {
     let raw = text.raw();
     let mut decoded = String::new();
     let mut fragments = text.fragments();
@@ -95,31 +95,33 @@ fn check(text: Text<'_>, due: &str, quirks: QuirkSet) {
         assert!(fragment.len() > 0 && fragment != Fragment::Str(""));
         decoded.push_str(fragment.encode(&mut [0; 4]));
     }
-    assert_eq!(decoded, due, "{raw:x?}");
+    assert_eq!(decoded, expected, "{raw:x?}");
     assert_eq!(fragments.quirks(), quirks, "{raw:x?}");
     assert_eq!(fragments.next(), None);
     assert_eq!(text.quirks(), quirks);
-    assert_eq!(text.decoded_len(), due.len());
-    assert_eq!(text.is_empty(), due.is_empty());
-    assert_eq!(text.to_string(), due);
+    assert_eq!(text.decoded_len(), expected.len());
+    assert_eq!(text.is_empty(), expected.is_empty());
+    assert_eq!(text.to_string(), expected);
     let debug = format!("{text:?}");
-    assert_eq!(debug.replace('\'', ""), format!("{:?}", due).replace('\'', ""));
+    assert_eq!(debug.replace('\'', ""), format!("{:?}", expected).replace('\'', ""));
 
-    assert!(text == *due && text == due && text == Text::clone(&text));
-    assert!(text != *format!("{due}x") && text != *format!("x{due}"));
-    if let Some((at, char)) = due.char_indices().next_back() {
-        assert!(text != due[..at] && text != *format!("{}{}", &due[..at], if char == 'q' { 'p' } else { 'q' }));
+    assert!(text == *expected && text == expected && text == Text::clone(&text));
+    assert!(text != *format!("{expected}x") && text != *format!("x{expected}"));
+    if let Some((at, char)) = expected.char_indices().next_back() {
+        assert!(
+            text != expected[..at] && text != *format!("{}{}", &expected[..at], if char == 'q' { 'p' } else { 'q' })
+        );
     }
 
-    for len in (0..due.len() + 2).chain([due.len() + 300]) {
+    for len in (0..expected.len() + 2).chain([expected.len() + 300]) {
         let mut buffer = vec![0; len];
         let copied = text.copy_to(&mut buffer);
-        let fits = (0..=len.min(due.len())).rev().find(|&at| due.is_char_boundary(at)).unwrap();
-        assert_eq!((copied.written, copied.complete), (fits, fits == due.len()), "{raw:x?} into {len}");
-        assert_eq!(&buffer[..fits], &due.as_bytes()[..fits]);
+        let fits = (0..=len.min(expected.len())).rev().find(|&at| expected.is_char_boundary(at)).unwrap();
+        assert_eq!((copied.written, copied.complete), (fits, fits == expected.len()), "{raw:x?} into {len}");
+        assert_eq!(&buffer[..fits], &expected.as_bytes()[..fits]);
         assert!(!copied.complete || copied.quirks == quirks);
     }
-    for len in (4..9).chain([due.len() + 300]) {
+    for len in (4..9).chain([expected.len() + 300]) {
         let mut reader = text.unescape();
         let (mut whole, mut buffer) = (Vec::new(), vec![0; len]);
         while !reader.is_done() {
@@ -127,10 +129,10 @@ fn check(text: Text<'_>, due: &str, quirks: QuirkSet) {
             assert!(written > 0 && core::str::from_utf8(&buffer[..written]).is_ok());
             whole.extend_from_slice(&buffer[..written]);
         }
-        assert_eq!((whole, reader.read(&mut buffer), reader.quirks()), (due.as_bytes().to_vec(), 0, quirks));
+        assert_eq!((whole, reader.read(&mut buffer), reader.quirks()), (expected.as_bytes().to_vec(), 0, quirks));
     }
-    // Into a buffer that has room for much at once.
-    for len in [150, due.len() + 300] {
+    // Into a buffer with room for many characters at once.
+    for len in [150, expected.len() + 300] {
         let mut reader = text.unescape();
         let (mut whole, mut buffer) = (Vec::new(), vec![0; len]);
         loop {
@@ -140,10 +142,10 @@ fn check(text: Text<'_>, due: &str, quirks: QuirkSet) {
                 break;
             }
         }
-        assert_eq!((whole, reader.is_done(), reader.quirks()), (due.as_bytes().to_vec(), true, quirks));
+        assert_eq!((whole, reader.is_done(), reader.quirks()), (expected.as_bytes().to_vec(), true, quirks));
     }
     if let Some(text) = text.as_str() {
-        assert_eq!((text, text.as_bytes()), (due, raw));
+        assert_eq!((text, text.as_bytes()), (expected, raw));
     }
     #[cfg(feature = "alloc")]
     {
@@ -151,27 +153,27 @@ fn check(text: Text<'_>, due: &str, quirks: QuirkSet) {
             let mut pushed = String::with_capacity(capacity);
             pushed.push('=');
             assert_eq!(text.push_to(&mut pushed), quirks);
-            assert_eq!(pushed, format!("={due}"));
+            assert_eq!(pushed, format!("={expected}"));
         }
         let cow = text.to_cow();
-        assert_eq!(cow, due);
+        assert_eq!(cow, expected);
         assert_eq!(matches!(cow, std::borrow::Cow::Borrowed(_)), text.as_str().is_some());
     }
 }
 
 fn check_raw(raw: &[u8]) {
-    let (due, quirks) = naive(raw, 0, false);
+    let (expected, quirks) = naive(raw, 0, false);
     for known in [flags(raw), TextFlags::UNKNOWN] {
         let text = Text::from_raw(raw, known);
-        check(text, &due, quirks);
+        check(text, &expected, quirks);
         let plain = !raw.contains(&b'\\') && core::str::from_utf8(raw).is_ok();
         assert_eq!(text.as_str().is_some(), plain);
-        let (due, quirks) = naive(raw, 0xd83d, false);
-        check(text.with_lead(0xd83d), &due, quirks);
+        let (expected, quirks) = naive(raw, 0xd83d, false);
+        check(text.with_lead(0xd83d), &expected, quirks);
         assert!(text.with_lead(0xd83d).as_str().is_none());
     }
-    let (due, quirks) = naive(raw, 0, true);
-    check(Text::verbatim(raw), &due, quirks);
+    let (expected, quirks) = naive(raw, 0, true);
+    check(Text::verbatim(raw), &expected, quirks);
     assert_eq!(Text::verbatim(raw).trailing_half(), None);
 }
 
@@ -209,11 +211,11 @@ fn escapes_and_surrogates() {
         (b"\xe2\x82\\n\xac", "\u{fffd}\n\u{fffd}", one(Quirk::IllFormedUtf8)),
         ("\u{7f}\u{85}\u{2028}\u{2029}é日😀".as_bytes(), "\u{7f}\u{85}\u{2028}\u{2029}é日😀", QuirkSet::EMPTY),
     ];
-    for (raw, due, quirks) in table {
-        assert_eq!((naive(raw, 0, false)), (due.to_string(), *quirks), "the twin, {raw:x?}");
+    for (raw, expected, quirks) in table {
+        assert_eq!((naive(raw, 0, false)), (expected.to_string(), *quirks), "the twin, {raw:x?}");
         check_raw(raw);
     }
-    // Every byte after a backslash, every code unit.
+    // Every byte after a backslash, and every code unit.
     for byte in 0..=255 {
         check_raw(&[b'\\', byte]);
         check_raw(&[b'\\', byte, b'n', byte]);
@@ -221,8 +223,8 @@ fn escapes_and_surrogates() {
     for unit in 0..=0xffffu16 {
         let raw = format!("\\u{unit:04x}");
         let text = Text::from_raw(raw.as_bytes(), TextFlags::ESCAPED);
-        let due = char::from_u32(u32::from(unit));
-        assert!(text.fragments().eq([Fragment::Char(due.unwrap_or('\u{fffd}'))]));
+        let expected = char::from_u32(u32::from(unit));
+        assert!(text.fragments().eq([Fragment::Char(expected.unwrap_or('\u{fffd}'))]));
         assert_eq!(text.trailing_half(), Some(unit).filter(|unit| (0xd800..0xdc00).contains(unit)));
     }
 }
@@ -263,7 +265,7 @@ fn text_against_the_naive_twin() {
         for _ in 0..random.below(if round % 10 == 0 { 30 } else { 6 }) {
             raw.extend_from_slice(TOKENS[random.below(TOKENS.len())]);
         }
-        // Cut anywhere, so that it may begin and end in the middle of a token.
+        // Cut the text anywhere, so that it may begin and end inside a token.
         let from = random.below(raw.len() + 1);
         check_raw(&raw);
         check_raw(&raw[from..]);
@@ -278,10 +280,10 @@ fn every_length_with_one_odd_byte_anywhere() {
             for place in (0..=len).filter(|place| len < 80 || place % 7 == 0 || place + 3 > len) {
                 let mut raw = vec![b'a'; len];
                 raw.splice(place..place, odd.iter().copied());
-                let (due, quirks) = naive(&raw, 0, false);
+                let (expected, quirks) = naive(&raw, 0, false);
                 let text = Text::from_raw(&raw, flags(&raw));
-                assert!(text == *due, "{raw:x?}");
-                assert_eq!((text.to_string(), text.quirks()), (due, quirks));
+                assert!(text == *expected, "{raw:x?}");
+                assert_eq!((text.to_string(), text.quirks()), (expected, quirks));
             }
         }
     }
@@ -302,7 +304,7 @@ fn halves_join_across_texts() {
             joined += u32::from(right.starts_with(b"\\ude00"));
         }
         let (whole, quirks) = naive(&tokens.concat(), 0, false);
-        // A cut that tears `\u` from its digits makes two other texts.
+        // A cut between `\u` and its digits changes the meaning of both parts.
         if naive(&left, 0, false).1.contains(Quirk::BadEscape) {
             continue;
         }
@@ -331,7 +333,7 @@ fn trailing_halves() {
     assert_eq!(text.trailing_half(), Some(0xd83d));
     assert_eq!(text.without_trailing_half(), "\u{fffd}");
     assert!(Text::from_raw(br"\ud83d", TextFlags::ESCAPED).without_trailing_half().is_empty());
-    // Something that is no half before it is replaced, and does not join.
+    // A pending value that is no high surrogate is replaced and does not join.
     assert_eq!(Text::from_raw(br"\ude00", TextFlags::ESCAPED).with_lead(0xde00), "\u{fffd}\u{fffd}");
 }
 
@@ -407,7 +409,7 @@ fn faults_of_the_cursor() {
     }
     assert_eq!(value(b" [ 1 , ] "), Ok(&b"[ 1 , ]"[..]), "only balance is checked");
 
-    // Inside, where the grammar is.
+    // Inside a container, where the grammar matters.
     let members = |bytes: &'static [u8]| {
         let value = Value::from_span(bytes, TextFlags::PLAIN);
         let mut members = value.members().chain(core::iter::empty());
@@ -440,10 +442,10 @@ fn faults_of_the_cursor() {
     assert_eq!(elements(b"[1,]"), fault(UnexpectedByte, 3));
     assert_eq!(elements(b"[1 2]"), fault(UnexpectedByte, 3));
     assert_eq!(elements(b"[1}"), fault(UnexpectedByte, 2));
-    assert_eq!(elements(b"[[}]"), None, "brackets are not told apart where nothing is entered");
+    assert_eq!(elements(b"[[}]"), None, "brackets are not distinguished where nothing is entered");
     assert_eq!(elements(b"[1,"), fault(UnexpectedEnd, 3));
 
-    // That a value is due is seen before it is read.
+    // The cursor checks that a value can begin here before it reads one.
     for (bytes, at) in [(&b"[,1]"[..], 1), (b"[ x]", 2)] {
         let mut cursor = Cursor::new(bytes);
         cursor.begin_array().unwrap();
@@ -473,7 +475,7 @@ fn offsets_of_the_cursor() {
     assert!(cursor.next_member().unwrap().is_none());
     assert_eq!((cursor.offset(), cursor.end()), (bytes.len(), Ok(())));
     assert!(format!("{cursor:?}").contains("offset: 31"));
-    // A look ahead tells what is wrong as a step does.
+    // `peek` reports the same error as a step.
     assert_eq!(Cursor::new(b"  ").peek(), Err(JsonErrorKind::UnexpectedEnd.at(2)));
     assert_eq!(Cursor::new(b"  x").peek(), Err(JsonErrorKind::UnexpectedByte.at(2)));
 }
@@ -491,7 +493,7 @@ fn a_walk_ends_with_its_first_fault() {
         while walk.element() && walk.value().is_some() {}
         for _ in 0..2 {
             assert_eq!(walk.fault(), Some(fault));
-            // Nothing of what is left, although some of it is sound.
+            // Nothing is returned after the error, although some of the rest is valid.
             assert_eq!((walk.peek(), walk.value(), walk.member(), walk.element()), (0, None, None, false));
             assert!(!walk.begin(b'['));
         }
@@ -499,7 +501,7 @@ fn a_walk_ends_with_its_first_fault() {
 }
 
 #[test]
-fn a_tag_is_of_a_name_alone() {
+fn only_names_have_a_tag() {
     let tag = |bytes: &'static [u8]| Steps::new(bytes, 0, 1).tag();
     assert_eq!(tag(b"\"content\":1"), u32::from_le_bytes(*b"cont"));
     assert_eq!((tag(b"xcontent\":1"), tag(b"\"id\":1")), (0, 0));
@@ -515,7 +517,7 @@ fn members_and_elements_by_offset() {
         b"{}",
         b"7",
         b"\"[1]\"",
-        // What only shows where it is entered: as far as it goes.
+        // Malformed contents appear only where the container is entered, up to the error.
         b"[1, 2 3]",
         b"[1, 2,]",
         b"[,1]",
@@ -532,13 +534,13 @@ fn members_and_elements_by_offset() {
             assert!(value.element_at(&mut at).is_none() && value.element_at(&mut at).is_none());
             let mut at = 0;
             for (name, element) in value.members().map_while(Result::ok) {
-                let (told, value) = value.member_at(&mut at).unwrap();
-                assert_eq!((told, value.raw()), (name, element.raw()));
+                let (member_name, value) = value.member_at(&mut at).unwrap();
+                assert_eq!((member_name, value.raw()), (name, element.raw()));
             }
             assert!(value.member_at(&mut at).is_none() && value.member_at(&mut at).is_none());
         }
     }
-    // An offset says nothing of the kind.
+    // An offset does not depend on the kind of container.
     assert!(parse(b"[1,2]").unwrap().member_at(&mut 2).is_none());
     assert!(parse(br#"{"a":1,"b":2}"#).unwrap().element_at(&mut 6).is_none());
 }
@@ -557,7 +559,7 @@ fn values() {
     assert!(text.as_number().is_none() && text.as_bool().is_none() && !text.is_null());
     let again = Value::from_span(text.raw(), TextFlags::from_bits(text.flags().bits()));
     assert_eq!(again.as_text(), text.as_text());
-    // What a span can be only by mistake.
+    // Bytes that are no value, as a caller might pass by mistake.
     for raw in [&b""[..], b"\"", b"-", b"x"] {
         let value = Value::from_span(raw, TextFlags::UNKNOWN);
         assert!(value.as_text().is_none() && value.as_bool().is_none() && value.members().count() == 0);
@@ -573,7 +575,7 @@ fn flags_of_strings() {
     assert_eq!(flags(b"\"\xc3\xa9\""), TextFlags::NON_ASCII);
     assert_eq!(flags(b"\"\t\""), TextFlags::CONTROL);
     assert_eq!(flags(b"\"\t\\\\\xff\""), TextFlags::UNKNOWN);
-    // What follows the string is none of its business.
+    // Bytes after the string do not matter.
     assert_eq!(parse(b"\"a\" \n\t").unwrap().flags(), TextFlags::PLAIN);
     assert_eq!(parse(b"[\"a\",\"\\n\xff\"]").unwrap().elements().next().unwrap().unwrap().flags(), TextFlags::PLAIN);
 }

@@ -1,4 +1,4 @@
-//! Text: a JSON string that is still escaped.
+//! The text of a JSON string that is still escaped.
 
 use super::fragments::Copied;
 use super::fragments::{Fragment, Fragments, Unescape};
@@ -7,51 +7,51 @@ use crate::visits::visit;
 use crate::QuirkSet;
 use core::fmt::{self, Write};
 
-/// What is known of a string's bytes. A bit that is set says "may be there", one that is not "is not there".
+/// What a string's bytes may contain. A set bit means "may contain it", a clear bit "does not contain it".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextFlags(u16);
 
 impl TextFlags {
-    /// Printable ASCII without a backslash: what decodes to itself.
+    /// Printable ASCII without a backslash, which decodes to itself.
     pub(crate) const PLAIN: TextFlags = TextFlags(0);
-    /// A backslash.
+    /// May contain a backslash.
     pub(crate) const ESCAPED: TextFlags = TextFlags(1);
-    /// A byte of 0x80 or more.
+    /// May contain a byte of at least 0x80.
     pub(crate) const NON_ASCII: TextFlags = TextFlags(2);
-    /// A raw control character.
+    /// May contain a raw control character.
     pub(crate) const CONTROL: TextFlags = TextFlags(4);
-    /// No JSON string at all: backslashes and controls stand for themselves.
+    /// Not a JSON string: backslashes and control characters stand for themselves.
     pub(crate) const VERBATIM: TextFlags = TextFlags(8);
-    /// A half of a surrogate pair was taken off its end; what is left keeps what it ends with.
+    /// A high surrogate was removed from its end, so a further one at the new end is not pending.
     const HELD: TextFlags = TextFlags(16);
-    /// Nothing is known of the string.
+    /// Nothing is known about the string.
     pub(crate) const UNKNOWN: TextFlags = TextFlags(7);
 
-    /// What the search for the closing quote saw.
+    /// Returns the flags found by a search for the closing quote.
     #[inline]
     pub(crate) fn of(end: &StringEnd) -> Self {
         TextFlags(u16::from(end.escaped) | u16::from(!end.ascii) << 1 | u16::from(end.control) << 2)
     }
 
-    /// Whether any of `other` is set.
+    /// Whether any flag of `other` is set.
     #[inline]
     pub(crate) const fn any(self, other: TextFlags) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// The bits of both.
+    /// Returns the flags of both.
     #[inline]
     pub(crate) const fn with(self, other: TextFlags) -> Self {
         TextFlags(self.0 | other.0)
     }
 
-    /// As a number, to be kept beside a span.
+    /// Returns the flags as a number.
     #[inline]
     pub(crate) const fn bits(self) -> u16 {
         self.0
     }
 
-    /// From the number that [`bits`](TextFlags::bits) gave.
+    /// Returns the flags of a number from [`bits`](TextFlags::bits).
     #[inline]
     pub(crate) const fn from_bits(bits: u16) -> Self {
         TextFlags(bits & 31)
@@ -61,12 +61,11 @@ impl TextFlags {
 /// What a text of a stream is no longer than as a rule.
 const SHORT: usize = 48;
 
-/// The text of a JSON string, still escaped. It borrows its bytes and is decoded as it is read.
+/// The text of a JSON string, still escaped. Borrows its bytes and decodes them when it is read.
 ///
-/// Decoding any bytes gives valid UTF-8. What strict JSON forbids is read all the same and reported by
-/// a quirk: ill-formed UTF-8 becomes U+FFFD as in the Encoding standard (`IllFormedUtf8`), half a surrogate pair becomes
-/// U+FFFD (`LoneSurrogate`), raw control characters stay (`RawControl`), and so does an escape that JSON does not know,
-/// with its backslash (`BadEscape`).
+/// Any bytes decode to valid UTF-8. What strict JSON forbids is reported as a quirk: ill-formed UTF-8 becomes U+FFFD as
+/// in the Encoding standard (`IllFormedUtf8`), an unpaired surrogate becomes U+FFFD (`LoneSurrogate`), raw control
+/// characters are kept (`RawControl`), and so is an unknown escape with its backslash (`BadEscape`).
 ///
 /// ```
 /// use deltawire::json::{self, Fragment};
@@ -83,25 +82,26 @@ const SHORT: usize = 48;
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
     raw: &'a [u8],
-    /// A high surrogate that the text before ended with; 0 if there is none.
+    /// Pending high surrogate from the end of the previous text, or 0.
     lead: u16,
     flags: TextFlags,
 }
 
 impl<'a> Text<'a> {
-    /// The text between the quotes of a JSON string. Every property that the bytes have must be set in `flags`.
+    /// Wraps the bytes between the quotes of a JSON string. `flags` must have every flag that applies to the bytes.
     #[inline]
     pub(crate) fn from_raw(raw: &'a [u8], flags: TextFlags) -> Self {
         Text { raw, lead: 0, flags }
     }
 
-    /// Bytes that are no JSON string but are handed on as text: nothing is unescaped, only ill-formed UTF-8 replaced.
+    /// Wraps bytes that are not a JSON string: nothing is unescaped, and only ill-formed UTF-8 is replaced.
     #[inline]
     pub fn verbatim(raw: &'a [u8]) -> Self {
         Text { raw, lead: 0, flags: TextFlags::NON_ASCII.with(TextFlags::VERBATIM) }
     }
 
-    /// The high surrogate that the text ends with as an escape, if it does: its other half may begin the next text.
+    /// Returns the escaped high surrogate that ends the text, if there is one: the next text may begin with its low
+    /// surrogate.
     #[inline]
     pub(crate) fn trailing_half(&self) -> Option<u16> {
         if !self.may(TextFlags::ESCAPED) || self.may(TextFlags::VERBATIM.with(TextFlags::HELD)) {
@@ -109,7 +109,7 @@ impl<'a> Text<'a> {
         }
         let [before @ .., b'\\', b'u', a, b, c, d] = self.raw else { return None };
         let half = super::fragments::unit(&[*a, *b, *c, *d]).filter(|half| (0xd800..0xdc00).contains(half))?;
-        // The backslash begins an escape unless one before it escapes it.
+        // The backslash begins an escape unless the backslash before it escapes it.
         let backslashes = before.iter().rev().take_while(|&&byte| byte == b'\\').count();
         (backslashes % 2 == 0).then_some(half)
     }
@@ -143,45 +143,45 @@ impl<'a> Text<'a> {
         !self.may(TextFlags::NON_ASCII) || utf8::to_str(self.raw).is_some()
     }
 
-    /// The text without its [`trailing_half`](Text::trailing_half).
+    /// Returns the text without its [`trailing_half`](Text::trailing_half).
     #[inline]
     pub(crate) fn without_trailing_half(self) -> Self {
         let Some(kept) = self.trailing_half().and_then(|_| self.raw.len().checked_sub(6)) else { return self };
         Text { raw: self.raw.get(..kept).unwrap_or_default(), flags: self.flags.with(TextFlags::HELD), ..self }
     }
 
-    /// The text with a high surrogate (0xD800 to 0xDBFF) before it that the text before ended with. If this one begins
-    /// with the escape of a low surrogate they join, else U+FFFD comes first.
+    /// Returns the text preceded by a high surrogate (0xD800 to 0xDBFF) that ended the previous text. If the text
+    /// begins with an escaped low surrogate the two join; otherwise U+FFFD precedes the text.
     #[inline]
     pub(crate) fn with_lead(self, half: u16) -> Self {
         Text { lead: half, ..self }
     }
 
-    /// Whether the bytes may have one of these.
+    /// Whether the bytes may have any of these properties.
     #[inline]
     fn may(&self, flags: TextFlags) -> bool {
         self.flags.any(flags)
     }
 
-    /// Whether it decodes to exactly its bytes if they are valid UTF-8.
+    /// Whether the text decodes to exactly its bytes, provided they are valid UTF-8.
     #[inline]
     fn is_literal(&self) -> bool {
         self.lead == 0 && (!self.may(TextFlags::ESCAPED) || self.may(TextFlags::VERBATIM))
     }
 
-    /// Its bytes as they stand between the quotes, escapes and all.
+    /// Returns the bytes between the quotes, still escaped.
     #[inline]
     pub fn raw(&self) -> &'a [u8] {
         self.raw
     }
 
-    /// Whether it decodes to nothing.
+    /// Whether the text decodes to nothing.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.raw.is_empty() && self.lead == 0
     }
 
-    /// The text as it stands, borrowed from the bytes: if it has no escape and is valid UTF-8.
+    /// Returns the text borrowed from the bytes, or `None` if it has an escape or ill-formed UTF-8.
     #[inline]
     pub fn as_str(&self) -> Option<&'a str> {
         if !self.is_literal() && (self.lead != 0 || find::byte(b'\\', self.raw).is_some()) {
@@ -190,19 +190,21 @@ impl<'a> Text<'a> {
         utf8::to_str(self.raw)
     }
 
-    /// The decoded text in pieces: runs borrowed from the bytes, and single characters for escapes and replacements.
+    /// Iterates over the decoded text: runs borrowed from the bytes, and single characters for escapes and
+    /// replacements.
     #[inline]
     pub fn fragments(&self) -> Fragments<'a> {
         Fragments::new(self.raw, self.lead, self.may(TextFlags::VERBATIM))
     }
 
-    /// A reader that decodes into buffers, one after the other.
+    /// Returns a reader that decodes into buffers, one after another.
     #[inline]
     pub fn unescape(&self) -> Unescape<'a> {
         Unescape::new(self.fragments())
     }
 
-    /// Decodes into `buffer`, as many whole code points as fit. [`unescape`](Text::unescape) can go on where it is full.
+    /// Decodes as many whole code points as fit into `buffer`. To continue when the buffer is full, use
+    /// [`unescape`](Text::unescape).
     pub fn copy_to(&self, buffer: &mut [u8]) -> Copied {
         if let Some(written) = self.copy_plain(buffer) {
             return Copied { written, complete: true, quirks: QuirkSet::EMPTY };
@@ -229,7 +231,7 @@ impl<'a> Text<'a> {
         Copied { written, complete: reader.is_done(), quirks: reader.quirks() }
     }
 
-    /// Copies what decodes to itself without a quirk, if all of it fits.
+    /// Copies a text that decodes to itself without a quirk. Returns `None` if it does not, or does not fit.
     #[inline]
     pub(crate) fn copy_plain(&self, buffer: &mut [u8]) -> Option<usize> {
         let len = self.raw.len();
@@ -242,13 +244,13 @@ impl<'a> Text<'a> {
         Some(len)
     }
 
-    /// What is left of it behind its first `len` bytes as they stand, and a half that waited joined.
+    /// Returns the text after its first `len` raw bytes; a pending high surrogate counts as consumed.
     #[inline]
     pub(crate) fn behind(self, len: usize) -> Self {
         Text { raw: self.raw.get(len..).unwrap_or_default(), lead: 0, ..self }
     }
 
-    /// The pending high surrogate before it; 0 if there is none.
+    /// Returns the pending high surrogate, or 0.
     #[inline]
     pub(super) fn half(&self) -> u16 {
         self.lead
@@ -260,19 +262,19 @@ impl<'a> Text<'a> {
         self.may(TextFlags::VERBATIM)
     }
 
-    /// What is known of it, and the half before it: to be kept beside its place.
+    /// Returns the flags and the pending high surrogate, to be stored beside the offset of the text.
     #[inline]
     pub(crate) fn parts(&self) -> (TextFlags, u16) {
         (self.flags, self.lead)
     }
 
-    /// The text that [`parts`](Text::parts) are of.
+    /// Returns the text with these [`parts`](Text::parts).
     #[inline]
     pub(crate) fn from_parts(raw: &'a [u8], (flags, lead): (TextFlags, u16)) -> Self {
         Text { raw, lead, flags }
     }
 
-    /// How many bytes it decodes to. Reads all of it.
+    /// Returns the length of the decoded text in bytes. Reads all of it.
     pub fn decoded_len(&self) -> usize {
         if self.is_plain() {
             return self.raw.len();
@@ -280,7 +282,7 @@ impl<'a> Text<'a> {
         self.measure().0
     }
 
-    /// What strict JSON forbids in it. Reads all of it.
+    /// Returns what strict JSON forbids in the text. Reads all of it.
     pub fn quirks(&self) -> QuirkSet {
         if self.is_plain() {
             return QuirkSet::EMPTY;
@@ -288,7 +290,7 @@ impl<'a> Text<'a> {
         self.measure().1
     }
 
-    /// How many bytes it decodes to, and what strict JSON forbids in it.
+    /// Returns the length of the decoded text in bytes, and what strict JSON forbids in it.
     fn measure(&self) -> (usize, QuirkSet) {
         if self.lead == 0 && !self.is_verbatim() {
             let progress = unescape::measure(self.raw);
@@ -308,13 +310,13 @@ impl<'a> Text<'a> {
         (len, fragments.quirks())
     }
 
-    /// Whether it is known to decode to itself, without a quirk.
+    /// Whether the text is known to decode to itself, without a quirk.
     #[inline]
     fn is_plain(&self) -> bool {
         self.lead == 0 && self.flags == TextFlags::PLAIN
     }
 
-    /// Appends the decoded text and returns what strict JSON forbids in it.
+    /// Appends the decoded text to `text`, and returns what strict JSON forbids in it.
     #[cfg(feature = "alloc")]
     #[inline]
     pub fn push_to(&self, text: &mut alloc::string::String) -> QuirkSet {
@@ -324,7 +326,7 @@ impl<'a> Text<'a> {
         self.decode_to(text)
     }
 
-    /// [`push_to`](Text::push_to) for what may have more than plain bytes.
+    /// [`push_to`](Text::push_to) for texts that may need decoding.
     #[cfg(feature = "alloc")]
     #[inline(never)]
     fn decode_to(&self, text: &mut alloc::string::String) -> QuirkSet {
@@ -338,12 +340,13 @@ impl<'a> Text<'a> {
         self.fragments_to(text)
     }
 
-    /// [`push_to`](Text::push_to) for what must be read fragment by fragment.
+    /// [`push_to`](Text::push_to), fragment by fragment.
     #[cfg(feature = "alloc")]
     #[cold]
     fn fragments_to(&self, text: &mut alloc::string::String) -> QuirkSet {
         let mut fragments = self.fragments();
-        // Nearly always right: an escape is longer than what it stands for.
+        // Nearly always enough: an escape is longer than its character, only a replacement can be longer than its
+        // bytes.
         text.reserve(self.raw.len());
         for fragment in fragments.by_ref() {
             match fragment {
@@ -354,7 +357,7 @@ impl<'a> Text<'a> {
         fragments.quirks()
     }
 
-    /// The decoded text, borrowed if it can be.
+    /// Returns the decoded text, borrowed if the bytes need no decoding.
     #[cfg(feature = "alloc")]
     pub fn to_cow(&self) -> alloc::borrow::Cow<'a, str> {
         match self.as_str() {
@@ -384,7 +387,7 @@ impl PartialEq<str> for Text<'_> {
     #[inline]
     fn eq(&self, other: &str) -> bool {
         if self.is_literal() {
-            // If the bytes differ only ill-formed ones can still decode to the same.
+            // If the bytes differ, only ill-formed ones can still decode to the same text.
             return self.raw == other.as_bytes() || self.may(TextFlags::NON_ASCII) && self.eq_decoded(other);
         }
         self.eq_decoded(other)
@@ -404,7 +407,7 @@ impl PartialEq<Text<'_>> for Text<'_> {
     fn eq(&self, other: &Text<'_>) -> bool {
         let replaced = self.may(TextFlags::NON_ASCII) && other.may(TextFlags::NON_ASCII);
         if self.is_literal() && other.is_literal() && !replaced {
-            // ASCII never equals what has a byte to be replaced.
+            // A text with replaced bytes never equals ASCII.
             return self.raw == other.raw;
         }
         Chars::of(self).eq(Chars::of(other))
@@ -413,7 +416,7 @@ impl PartialEq<Text<'_>> for Text<'_> {
 
 impl Eq for Text<'_> {}
 
-/// The decoded characters.
+/// Iterates over the decoded characters.
 struct Chars<'a> {
     run: core::str::Chars<'a>,
     fragments: Fragments<'a>,
@@ -442,7 +445,7 @@ impl Iterator for Chars<'_> {
     }
 }
 
-/// The decoded text.
+/// Writes the decoded text.
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.fragments().try_for_each(|fragment| match fragment {
@@ -452,7 +455,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// The decoded text, quoted and escaped as Rust does it.
+/// Writes the decoded text, quoted and escaped as a Rust string.
 impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('"')?;
@@ -469,7 +472,7 @@ mod tests {
     use super::{Text, TextFlags};
 
     #[test]
-    fn plain_text_is_copied_as_it_stands() {
+    fn plain_text_is_copied_unchanged() {
         let (plain, escaped) = (TextFlags::PLAIN, TextFlags::ESCAPED);
         let mut buffer = [0; 4];
         for (raw, flags, room, copied) in [
@@ -508,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_put_together() {
+    fn flags_combine() {
         let both = TextFlags::ESCAPED.with(TextFlags::NON_ASCII);
         assert_eq!(both.with(TextFlags::ESCAPED), both);
         assert!(both.any(TextFlags::ESCAPED) && both.any(TextFlags::NON_ASCII) && !both.any(TextFlags::VERBATIM));

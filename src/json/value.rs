@@ -1,4 +1,4 @@
-//! A value that is still bytes.
+//! A JSON value that is still bytes.
 
 use super::kind::Kind;
 use super::number::Number;
@@ -6,9 +6,10 @@ use super::text::{Text, TextFlags};
 use super::walk::Walk;
 use core::fmt;
 
-/// A JSON value: its bytes, not read yet. It borrows them.
+/// A JSON value, not parsed yet. Borrows its bytes.
 ///
-/// What [`Cursor::value`](super::Cursor::value) leaves unchecked is still unchecked here, and shows when it is read.
+/// Contents that [`Cursor::value`](super::Cursor::value) did not check are still unchecked; their errors appear when
+/// they are read.
 ///
 /// ```
 /// let value = deltawire::json::parse(br#"{"a": [1, "two", null]}"#)?;
@@ -28,37 +29,37 @@ pub struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The value with these bytes, without looking at them: they and the flags are what a cursor gave.
+    /// Wraps the bytes and flags that a cursor returned, without checking them.
     #[inline]
     pub(crate) fn from_span(raw: &'a [u8], flags: TextFlags) -> Self {
         Value { raw, flags }
     }
 
-    /// What the search for the string's end found out about its bytes.
+    /// Returns what the search for the string's end found in its bytes.
     #[cfg(test)]
     pub(crate) fn flags(&self) -> TextFlags {
         self.flags
     }
 
-    /// Its bytes as they stand, a string with its quotes.
+    /// Returns its bytes, including the quotes of a string.
     #[inline]
     pub fn raw(&self) -> &'a [u8] {
         self.raw
     }
 
-    /// Its kind, by the first byte.
+    /// Returns its kind, judged by the first byte.
     #[inline]
     pub fn kind(&self) -> Kind {
         self.raw.first().and_then(|&byte| Kind::of(byte)).unwrap_or(Kind::Null)
     }
 
-    /// Whether it is `null`.
+    /// Whether the value is `null`.
     #[inline]
     pub fn is_null(&self) -> bool {
         self.kind() == Kind::Null
     }
 
-    /// The truth value, if it is one.
+    /// Returns the value of a boolean.
     #[inline]
     pub fn as_bool(&self) -> Option<bool> {
         match self.raw.first() {
@@ -68,7 +69,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The text, if it is a string.
+    /// Returns the text of a string.
     #[inline]
     pub fn as_text(&self) -> Option<Text<'a>> {
         match self.raw {
@@ -77,7 +78,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number, if it is one.
+    /// Returns the number.
     #[inline]
     pub fn as_number(&self) -> Option<Number<'a>> {
         if self.kind() != Kind::Number {
@@ -86,15 +87,16 @@ impl<'a> Value<'a> {
         Number::from_checked(self.raw)
     }
 
-    /// The value with these bytes, which a cursor or a view gave before: what lets a value be kept as an offset and a
-    /// length. Only the part that is asked for is read, and any bytes are allowed.
+    /// Wraps bytes that a cursor or a view returned before, so that a value can be stored as offset and length. Any
+    /// bytes are allowed; only those that the caller asks for are read.
     #[inline]
     pub fn from_raw(raw: &'a [u8]) -> Self {
         Value::from_span(raw, TextFlags::UNKNOWN)
     }
 
-    /// The next element of an array. `at` is 0 at first, and then where the search goes on: an offset, plain data, that
-    /// can be kept where an iterator cannot. `None`: the end, also where the bytes are malformed, or no array.
+    /// Returns the next element of an array. `at` must be 0 for the first call and is updated to the offset of the next
+    /// element. Being plain data, it can be stored where an iterator cannot. Returns `None` at the end, at malformed
+    /// bytes, and if this is not an array.
     #[inline]
     pub fn element_at(&self, at: &mut usize) -> Option<Value<'a>> {
         let mut walk = self.walk_at(b'[', at)?;
@@ -106,7 +108,7 @@ impl<'a> Value<'a> {
         Some(value)
     }
 
-    /// The next member of an object: its name and its value. As [`element_at`](Value::element_at).
+    /// Returns the next member of an object, as name and value. `at` is used as in [`element_at`](Value::element_at).
     #[inline]
     pub fn member_at(&self, at: &mut usize) -> Option<(Text<'a>, Value<'a>)> {
         let mut walk = self.walk_at(b'{', at)?;
@@ -117,7 +119,8 @@ impl<'a> Value<'a> {
         Some((name, value))
     }
 
-    /// A walk inside this container. `at` says that it is over, unless the caller puts it right.
+    /// Starts a walk inside this container. Sets `at` to the end; the caller corrects it if there is another member or
+    /// element.
     fn walk_at(&self, bracket: u8, at: &mut usize) -> Option<Walk<'a>> {
         let offset = core::mem::replace(at, usize::MAX);
         if offset > 0 {
@@ -134,7 +137,7 @@ impl<'a> Value<'a> {
 }
 
 impl fmt::Debug for Value<'_> {
-    /// The bytes as they stand, ill-formed UTF-8 replaced.
+    /// Writes the bytes, with ill-formed UTF-8 replaced.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&Text::verbatim(self.raw), f)
     }

@@ -1,7 +1,7 @@
-//! The walk behind the cursor: its steps, and what it has to remember between them.
+//! The walk behind the cursor: [`Steps`], and the state between them.
 //!
-//! A fault is kept, and from then on everything ends: a member, an element or a value is `None`. Who walks looks at the
-//! fault once, at the end.
+//! The first error is kept and ends the walk: from then on every member, element and value is `None`. Callers check for
+//! the error once, at the end.
 
 use super::error::JsonError;
 use super::steps::Steps;
@@ -12,10 +12,10 @@ use super::text::TextFlags;
 pub(crate) struct Walk<'a> {
     steps: Steps<'a>,
     max_depth: u32,
-    /// A container was just entered: its first member or element has no comma before it. Nothing else needs a stack,
-    /// because the caller knows what it entered.
+    /// Whether a container was just entered, so that no comma precedes its first member or element. There is no stack,
+    /// because the caller knows which containers it entered.
     fresh: bool,
-    /// What is known of the string read last.
+    /// What the string read last may contain.
     flags: TextFlags,
     fault: Option<JsonError>,
 }
@@ -27,8 +27,7 @@ impl<'a> Walk<'a> {
         Walk { steps, max_depth, fresh: false, flags: TextFlags::PLAIN, fault: None }
     }
 
-    /// A walk that begins at `offset`, of bytes that were walked before, right after a member or an element of the
-    /// container in which it is.
+    /// Continues a walk of the same bytes at `offset`, right after a member or element of the same container.
     #[inline]
     pub(crate) fn again(bytes: &'a [u8], offset: usize) -> Self {
         Walk { steps: Steps::new(bytes, offset, u32::MAX), ..Walk::new(bytes, u32::MAX) }
@@ -44,82 +43,82 @@ impl<'a> Walk<'a> {
         self.steps.offset()
     }
 
-    /// How many containers are open.
+    /// Returns the number of open containers.
     #[inline]
     pub(crate) fn depth(&self) -> u32 {
         self.max_depth.saturating_sub(self.steps.levels())
     }
 
-    /// What is known of the string that was read last, as a value or as a name.
+    /// Returns what the bytes of the string read last, a value or a name, may contain.
     #[inline]
     pub(crate) fn flags(&self) -> TextFlags {
         self.flags
     }
 
-    /// What is wrong, if something is.
+    /// Returns the error, if there was one.
     #[inline]
     pub(crate) fn fault(&self) -> Option<JsonError> {
         self.fault
     }
 
-    /// The first byte of what comes next, whitespace apart; 0 at the end.
+    /// Skips whitespace and returns the next byte, or 0 at the end.
     #[inline]
     pub(crate) fn peek(&mut self) -> u8 {
         self.steps.peek()
     }
 
-    /// Enters the container that begins with `bracket`.
+    /// Enters the container that begins with `bracket`. Returns `false` on an error.
     #[inline]
     pub(crate) fn begin(&mut self, bracket: u8) -> bool {
         let entered = self.steps.enter(bracket);
-        self.fresh = self.told(entered).is_some();
+        self.fresh = self.keep_error(entered).is_some();
         self.fresh
     }
 
-    /// Passes the comma, if one is expected, or the closing bracket: then `false`.
+    /// Consumes a comma, if one is expected, and returns `true`, or consumes the closing bracket and returns `false`.
     #[inline(always)]
     fn next(&mut self, close: u8) -> bool {
         if core::mem::take(&mut self.fresh) {
             return self.steps.first(close);
         }
         let more = self.steps.more(close);
-        self.told(more) == Some(true)
+        self.keep_error(more) == Some(true)
     }
 
-    /// The name of the next member, still escaped. Its value comes next. `None`: the object closed.
+    /// Returns the name of the next member, still escaped; its value follows. Returns `None` at the end of the object.
     #[inline(never)]
     pub(crate) fn member(&mut self) -> Option<&'a [u8]> {
         if !self.next(b'}') {
             return None;
         }
         let name = self.steps.name();
-        let (name, flags) = self.told(name)?;
+        let (name, flags) = self.keep_error(name)?;
         self.flags = flags;
         Some(name)
     }
 
-    /// Whether another element comes. `false`: the array closed.
+    /// Whether another element follows. Consumes the closing bracket if not.
     #[inline(never)]
     pub(crate) fn element(&mut self) -> bool {
         if !self.next(b']') {
             return false;
         }
         let comes = self.steps.expect_value();
-        self.told(comes).is_some()
+        self.keep_error(comes).is_some()
     }
 
-    /// Reads over the value that comes next: where it begins and ends.
+    /// Skips the next value. Returns its start and end.
     #[inline(never)]
     pub(crate) fn value(&mut self) -> Option<(usize, usize)> {
         let read = self.steps.value();
-        let read = self.told(read)?;
+        let read = self.keep_error(read)?;
         self.flags = read.flags;
         Some((read.start, read.end))
     }
 
-    /// What was read, or nothing from now on.
+    /// Returns the result of a step, or keeps its error and ends the walk.
     #[inline(always)]
-    fn told<T>(&mut self, read: Result<T, JsonError>) -> Option<T> {
+    fn keep_error<T>(&mut self, read: Result<T, JsonError>) -> Option<T> {
         match read {
             Ok(read) => Some(read),
             Err(fault) => {

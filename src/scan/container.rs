@@ -1,20 +1,20 @@
-//! The end of a JSON object or array, found by balance alone.
+//! Finds the end of a JSON object or array by counting brackets.
 
 use super::block64::{prefix_xor, walk, Block, Escapes, Kernel, Look};
 use super::native::Native;
 
-/// Why a container has no end.
+/// Why no end was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unbalanced {
-    /// The bracket at this offset is one level too deep.
+    /// The bracket at this offset exceeds the depth limit.
     TooDeep(usize),
-    /// The bytes end before.
+    /// The bytes end inside the container.
     UnexpectedEnd,
 }
 
-/// One past the bracket that closes the one at offset `from`. Strings are skipped; the two kinds of brackets are not
-/// told apart, and nothing else is checked (a backslash outside strings, where JSON has none, hides a quote after it). The
-/// bracket at `from` is at depth 1.
+/// Returns the offset one past the bracket that closes the container at offset `from`, which has depth 1. Skips
+/// strings. Counts both kinds of brackets alike and checks nothing else: a backslash outside strings, invalid in JSON,
+/// hides a quote after it.
 #[inline]
 pub(crate) fn end(bytes: &[u8], from: usize, max_depth: u32) -> Result<usize, Unbalanced> {
     end_with::<Native>(bytes, from, max_depth)
@@ -29,7 +29,7 @@ pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize, max_depth: u32) -> 
 /// Counts brackets outside strings.
 struct Balance {
     escapes: Escapes,
-    /// All ones if the block before ended inside a string.
+    /// All ones if the previous block ended inside a string.
     inside: u64,
     depth: u32,
     max_depth: u32,
@@ -46,7 +46,7 @@ impl<K: Kernel> Look<K> for Balance {
         let open = block.open() >> shift & !inside;
         let close = block.close() >> shift & !inside;
 
-        // With fewer closing brackets than levels, and room for all opening ones, order does not matter.
+        // With fewer closing brackets than open levels, and room for all opening ones, their order does not matter.
         let deepest = self.depth.saturating_add(open.count_ones());
         if close.count_ones() < self.depth && deepest <= self.max_depth {
             self.depth = deepest - close.count_ones();

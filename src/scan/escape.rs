@@ -1,22 +1,23 @@
-//! What the escapes of a JSON string stand for.
+//! Decodes the escapes of a JSON string (RFC 8259, section 7).
 
 use crate::Quirk;
 
-/// An escape that was read.
+/// A decoded escape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Escape {
-    /// What it stands for.
+    /// The character that the escape stands for.
     pub(crate) char: char,
-    /// How many bytes it takes, never 0.
+    /// Length of the escape in bytes, never 0.
     pub(crate) len: usize,
-    /// What strict JSON forbids in it. `BadEscape`: only its backslash was taken, which stands for itself.
+    /// The quirk, if strict JSON forbids the escape. For `BadEscape` only the backslash is consumed, and stands for
+    /// itself.
     pub(crate) fault: Option<Quirk>,
 }
 
-/// The longest escape: two of a surrogate pair.
+/// Length in bytes of the longest escape, a surrogate pair.
 pub(crate) const LONGEST: usize = 12;
 
-/// Reads the escape at the front of `bytes`, whose first byte is its backslash.
+/// Decodes the escape at the front of `bytes`. Its backslash is the first byte.
 #[inline]
 pub(crate) fn read(bytes: &[u8]) -> Escape {
     let Some(&kind) = bytes.get(1) else { return BAD };
@@ -29,7 +30,7 @@ pub(crate) fn read(bytes: &[u8]) -> Escape {
 
 const BAD: Escape = Escape { char: '\\', len: 1, fault: Some(Quirk::BadEscape) };
 
-/// Reads a `\u` escape, or two that make a pair; `digits` is what follows the `u`.
+/// Decodes a `\u` escape, or two that form a surrogate pair. `digits` are the bytes after the `u`.
 #[inline(never)]
 fn unicode(digits: &[u8]) -> Escape {
     let Some((digits, after)) = digits.split_first_chunk::<4>() else { return BAD };
@@ -43,7 +44,8 @@ fn unicode(digits: &[u8]) -> Escape {
     }
 }
 
-/// What the simple escape `\` + `kind` stands for (RFC 8259, section 7), 0 if there is none. It is ASCII.
+/// Returns the character of the simple escape `\` + `kind` (RFC 8259, section 7), which is ASCII, or 0 if there is no
+/// such escape.
 #[inline(always)]
 pub(crate) fn simple(kind: u8) -> u8 {
     SIMPLE.get(usize::from(kind)).copied().unwrap_or(0)
@@ -51,11 +53,11 @@ pub(crate) fn simple(kind: u8) -> u8 {
 
 static SIMPLE: [u8; 256] = table(0, b"\"\"\\\\//b\x08f\x0cn\nr\rt\t");
 
-/// A table of pairs of a byte and what stands in its place; `default` everywhere else.
+/// Builds a table from pairs of an index and its value; `default` everywhere else.
 const fn table(default: u8, mut pairs: &[u8]) -> [u8; 256] {
     let mut table = [default; 256];
     while let [kind, byte, rest @ ..] = pairs {
-        // In a constant: out of bounds would not compile.
+        // Evaluated at compile time, where an index out of bounds is an error.
         #[allow(clippy::indexing_slicing)]
         {
             table[*kind as usize] = *byte;
@@ -65,7 +67,7 @@ const fn table(default: u8, mut pairs: &[u8]) -> [u8; 256] {
     table
 }
 
-/// The code unit of four hex digits.
+/// Returns the code unit of four hex digits.
 #[inline]
 pub(crate) fn unit(digits: &[u8; 4]) -> Option<u16> {
     let [a, b, c, d] = digits.map(|digit| HEX.get(usize::from(digit)).copied().unwrap_or(NO_DIGIT));
@@ -81,14 +83,14 @@ static HEX: [u8; 256] = table(
       a\x0ab\x0bc\x0cd\x0de\x0ef\x0fA\x0aB\x0bC\x0cD\x0dE\x0eF\x0f",
 );
 
-/// The low surrogate escaped at the front.
+/// Returns the low surrogate whose escape is at the front of `bytes`.
 #[inline]
 pub(crate) fn low_half(bytes: &[u8]) -> Option<u16> {
     let [b'\\', b'u', digits @ ..] = bytes else { return None };
     unit(digits.first_chunk::<4>()?).filter(|low| (0xdc00..0xe000).contains(low))
 }
 
-/// The character of a surrogate pair; `None` if `high` is no high surrogate.
+/// Returns the character of a surrogate pair, or `None` if `high` is not a high surrogate.
 #[inline]
 pub(crate) fn join(high: u16, low: u16) -> Option<char> {
     let high = high.checked_sub(0xd800).filter(|high| *high < 0x400)?;

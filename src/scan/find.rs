@@ -1,7 +1,7 @@
-//! The first of one or two bytes, by memchr's vector searchers.
+//! Finds the first of one or two byte values, with memchr's vector searchers.
 //!
-//! They are taken by their platform: the function that picks at run time keeps a writable pointer in the data segment,
-//! and what the target is known to have is enough.
+//! The searcher is chosen at compile time. memchr's own functions choose at run time, which needs a writable pointer in
+//! the data segment; the features that the target guarantees are enough.
 
 use crate::visits::visit;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
@@ -11,7 +11,7 @@ use memchr::arch::wasm32::simd128::memchr as vector;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use memchr::arch::x86_64::sse2::memchr as vector;
 
-/// Word by word. Its constructors cannot fail; these give them the shape of the others.
+/// The portable searcher. Its constructors cannot fail; these wrappers give them the signature of the others.
 #[cfg(not(any(
     all(target_arch = "aarch64", target_feature = "neon"),
     all(target_arch = "wasm32", target_feature = "simd128"),
@@ -37,10 +37,10 @@ mod vector {
     }
 }
 
-/// For fewer bytes no searcher is set up.
+/// Below this length setting up a searcher does not pay.
 const SHORT: usize = 8;
 
-/// The offset of the first CR or LF.
+/// Returns the offset of the first CR or LF.
 #[inline]
 pub(crate) fn line_end(bytes: &[u8]) -> Option<usize> {
     let found = search_line_end(bytes);
@@ -55,12 +55,12 @@ fn search_line_end(bytes: &[u8]) -> Option<usize> {
     }
     match vector::Two::new(b'\r', b'\n') {
         Some(searcher) => searcher.find(bytes),
-        // Not reached: the target has the unit, or the module would not be here.
+        // Not reached: this module is compiled only if the target has the vector unit.
         None => bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n'),
     }
 }
 
-/// The offset of the first `needle`.
+/// Returns the offset of the first `needle`.
 #[inline]
 pub(crate) fn byte(needle: u8, bytes: &[u8]) -> Option<usize> {
     let found = match vector::One::new(needle) {
@@ -71,7 +71,7 @@ pub(crate) fn byte(needle: u8, bytes: &[u8]) -> Option<usize> {
     found
 }
 
-/// How many bytes a search loads: 16 first, then 64 at a time.
+/// Number of bytes that a search loads: 16 first, then 64 at a time.
 #[cfg(test)]
 fn looked_at(bytes: &[u8], found: Option<usize>) -> usize {
     let ahead = |at: usize| at + if at < 16 { 16 } else { 64 };

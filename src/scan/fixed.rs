@@ -1,8 +1,8 @@
-//! The fixed parts of events that are alike: bytes in rows of 16, which a kernel compares whole.
+//! Compares the fixed parts of similar events: bytes stored in rows of 16, which a kernel compares row by row.
 
 use crate::visits::visit;
 
-/// 16 bytes of a part; bytes behind the part's end are ignored.
+/// 16 bytes of a part. Bytes after the end of the part are ignored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row(pub(super) [u8; 16]);
 
@@ -11,12 +11,13 @@ impl Row {
     pub(crate) const LEN: usize = 16;
     pub(crate) const ZERO: Row = Row([0; Row::LEN]);
 
-    /// So many rows hold `len` bytes.
+    /// Returns the number of rows that hold `len` bytes.
     pub(crate) const fn count(len: usize) -> usize {
         len.div_ceil(16)
     }
 
-    /// Fills rows with bytes, from an offset on. Says where they end; `None`: there is no room.
+    /// Stores bytes in the rows, starting at offset `from`. Returns the offset of their end, or `None` if they do not
+    /// fit.
     pub(crate) fn put(rows: &mut [Row], from: usize, bytes: &[u8]) -> Option<usize> {
         let end = from.checked_add(bytes.len())?;
         let first = rows.get_mut(from / Row::LEN..end.div_ceil(Row::LEN))?;
@@ -32,7 +33,7 @@ impl Row {
         Some(end)
     }
 
-    /// Whether the bytes of the rows, without the first `skip`, begin with these.
+    /// Whether the bytes of the rows, after the first `skip`, begin with `bytes`.
     pub(crate) fn are(rows: &[Row], skip: usize, bytes: &[u8]) -> bool {
         visit!(bytes.len());
         let (mut bytes, mut skip) = (bytes, skip);
@@ -48,8 +49,8 @@ impl Row {
     }
 }
 
-/// Whether `bytes` begin with the `len` bytes that `rows` hold, of which there are just as many as that takes: by words,
-/// 16 bytes at a time.
+/// Whether `bytes` begins with the `len` bytes in `rows`, compared by words, 16 bytes at a time. `rows` has exactly as
+/// many rows as `len` needs.
 #[inline(always)]
 pub(super) fn begins_by_words(rows: &[Row], bytes: &[u8], len: usize) -> bool {
     let Some((Row(last), front)) = rows.split_last() else { return len == 0 };
@@ -67,7 +68,8 @@ pub(super) fn begins_by_words(rows: &[Row], bytes: &[u8], len: usize) -> bool {
     }
 }
 
-/// Whether these are the same bytes, 16 at most: two words from the front and from the end, which may overlap.
+/// Whether both slices, of at most 16 bytes, are equal: compares a word from the front and a word from the end, which
+/// may overlap.
 #[inline(always)]
 fn same(a: &[u8], b: &[u8]) -> bool {
     macro_rules! ends {

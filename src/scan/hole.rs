@@ -1,21 +1,22 @@
-//! The end of a text whose place is known: where events that are alike differ.
+//! Finds the end of a string whose start is known, in a hole of a remembered template: the places where similar events
+//! differ.
 
 use super::block64::{below_lowest, Block, Kernel};
 use super::native::Native;
 use super::string;
 use crate::visits::visit;
 
-/// Where a text ends.
+/// The end of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextEnd {
-    /// Offset of its closing quote; `usize::MAX` if there is none.
+    /// Offset of the closing quote, or `usize::MAX` if there is none.
     pub(crate) at: usize,
-    /// What is in it: bit 0 a backslash, bit 1 a byte from 0x80 on, bit 2 a control character.
+    /// Bits for what the string contains: bit 0 a backslash, bit 1 a byte of at least 0x80, bit 2 a control character.
     pub(crate) flags: u8,
 }
 
-/// The end of the text at the front of `bytes`, which begin inside a string. The texts of a stream are mostly a token
-/// long: one look at 16 bytes settles those.
+/// Returns the end of the string that `bytes` begins in. Most strings of a stream are one token long, so one look at 16
+/// bytes decides.
 #[inline(always)]
 pub(crate) fn text_end(bytes: &[u8]) -> TextEnd {
     text_end_with::<Native>(bytes)
@@ -28,7 +29,7 @@ pub(super) fn text_end_with<K: Kernel>(bytes: &[u8]) -> TextEnd {
         visit!(16);
         let block = K::Narrow::load(first);
         let quote = block.quote();
-        // An odd byte in front of the first quote is left to the exact search.
+        // An odd byte before the first quote needs the full search.
         if quote != 0 && (block.backslash() | block.odd()) & below_lowest(quote) == 0 {
             return TextEnd { at: quote.trailing_zeros() as usize, flags: 0 };
         }
@@ -36,7 +37,7 @@ pub(super) fn text_end_with<K: Kernel>(bytes: &[u8]) -> TextEnd {
     odd_end::<K>(bytes)
 }
 
-/// The same of a text that is long, or more than printable ASCII.
+/// [`text_end`] for strings that are long or contain more than printable ASCII.
 #[inline(never)]
 fn odd_end<K: Kernel>(bytes: &[u8]) -> TextEnd {
     match string::end_with::<K>(bytes, 0) {

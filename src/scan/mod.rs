@@ -1,9 +1,9 @@
-//! Byte searches. The only `unsafe` of the library is here.
+//! Byte searches. All `unsafe` code of the library is here.
 //!
-//! Every search is written once over [`block64::Block`], a block of bytes that answers with one bit a byte. A kernel
-//! gives the blocks: SSE2 on x86-64, NEON on 64-bit Arm, `simd128` on WebAssembly where the target has it, and 64-bit
-//! words elsewhere ([`portable`]). Tests run each search with the target's kernel, with the portable one and with a
-//! naive twin.
+//! Each search is written once, over [`block64::Block`]: a block of bytes that answers with one bit for each byte. A
+//! kernel provides the blocks: SSE2 on x86-64, NEON on 64-bit Arm, `simd128` on WebAssembly where the target has it,
+//! and 64-bit words elsewhere ([`portable`]). Tests compare each search with the target's kernel, with the portable
+//! kernel, and with a naive implementation.
 
 pub(crate) mod block64;
 pub(crate) mod container;

@@ -1,4 +1,4 @@
-//! The kernel of the target, which the searches use.
+//! Selects the kernel of the target.
 
 use super::block64::Kernel;
 use super::fixed::Row;
@@ -17,7 +17,7 @@ pub(crate) use super::sse2::Sse2 as Native;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) use super::wasm::Wasm as Native;
 
-/// Whether `bytes` begin with the `len` bytes that `rows` hold; `rows` are just as many as that takes.
+/// Whether `bytes` begins with the `len` bytes in `rows`. `rows` has exactly as many rows as `len` needs.
 #[inline(always)]
 pub(crate) fn begins_with(bytes: &[u8], rows: &[Row], len: usize) -> bool {
     visit!(len.min(bytes.len()));

@@ -1,5 +1,5 @@
-//! The kernel of 64-bit Arm: NEON, which every such target with hardware floats has. As with SSE2, no feature is looked up
-//! at run time, and none is enabled by attribute.
+//! The kernel for 64-bit Arm: NEON, which every such target with hardware floats has. As with SSE2, nothing is detected
+//! at run time, and no function needs a target feature attribute.
 #![allow(unsafe_code)]
 
 use super::block64::Kernel;
@@ -19,8 +19,8 @@ impl Kernel for Neon {
     const IS_BRIEF: bool = true;
 }
 
-/// One bit a byte, of bytes that are all ones or all zeros. NEON has no instruction for it: each byte keeps the bit of its
-/// place in a group of eight, and sums of neighbours, three times over, bring a group into a byte.
+/// Returns one bit for each byte; each byte is all ones or all zeros. NEON has no instruction for that: each byte keeps
+/// the bit of its position in a group of eight, and three rounds of pairwise sums gather a group into one byte.
 #[inline(always)]
 fn gather(parts: [uint8x16_t; 4]) -> u64 {
     const PLACES: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
@@ -71,7 +71,7 @@ impl Vector for uint8x16_t {
     fn high(self) -> Self {
         self.at_least(0x80)
     }
-    /// Below 0x20 as signed bytes: controls, and all from 0x80 on.
+    /// Below 0x20 as signed bytes: control characters, and bytes of at least 0x80.
     #[inline(always)]
     fn odd(self) -> Self {
         // SAFETY: NEON as in `gather`.

@@ -1,5 +1,5 @@
-//! The kernel for targets without a vector unit of their own here: eight bytes at a time in a 64-bit word. It is the
-//! twin of every other kernel.
+//! The kernel for targets without a vector unit supported here: eight bytes at a time, in a 64-bit word. Tests compare
+//! every other kernel with it.
 
 use super::block64::{Block, Kernel};
 
@@ -16,26 +16,26 @@ impl Kernel for Portable {
 const LOW: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// `8 * N` bytes, the first one in the low byte of the first word.
+/// `8 * N` bytes, the first in the low byte of the first word.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<const N: usize>([u64; N]);
 
-/// The byte in all eight places.
+/// Returns a word with `byte` in all eight positions.
 #[inline(always)]
 const fn splat(byte: u8) -> u64 {
     LOW * byte as u64
 }
 
-/// The top bit of each byte that is zero. Exact: no borrow leaves a byte.
+/// Sets the top bit of each zero byte. Exact: no borrow crosses a byte.
 #[inline(always)]
 const fn zero(word: u64) -> u64 {
     !(((word & !HIGH) + !HIGH) | word) & HIGH
 }
 
-/// The top bits of the eight bytes, gathered.
+/// Gathers the top bits of the eight bytes.
 #[inline(always)]
 const fn gather(tops: u64) -> u64 {
-    // Bit 8i of the word lands at bit 56 + i; no two products meet, so nothing carries.
+    // Bit 8i of the word moves to bit 56 + i. No two products overlap, so nothing carries.
     (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
@@ -75,7 +75,7 @@ impl<const N: usize> Words<N> {
     #[inline(always)]
     fn at_least(self, bound: u8) -> u64 {
         self.masks(|word| {
-            // The low seven bits first; the top bits then decide.
+            // Compare the low seven bits; then the top bits decide.
             let low = (word | HIGH).wrapping_sub(splat(bound & 0x7f));
             HIGH & if bound >= 0x80 { word & low } else { word | low }
         })

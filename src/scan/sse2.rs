@@ -1,5 +1,5 @@
-//! The kernel of x86-64: SSE2, which every such target with hardware floats has. No feature is looked up at run time,
-//! and none is enabled by attribute, so that all of it inlines.
+//! The kernel for x86-64: SSE2, which every such target with hardware floats has. Nothing is detected at run time, and
+//! no function needs a target feature attribute, so that everything inlines.
 #![allow(unsafe_code)]
 
 use super::block64::Kernel;
@@ -25,8 +25,8 @@ impl Kernel for Sse2 {
             return begins_near_end(rows, bytes, len);
         };
         let (rows, bytes) = (rows.as_ptr(), bytes.as_ptr());
-        // SAFETY: `at` is at most `last`, so row `at` is one of the rows, 16 bytes each, and its bytes are among those given; no
-        // load needs an alignment. SSE2 as in `splat`.
+        // SAFETY: `at` is at most `last`, so row `at` is one of `rows`, each 16 bytes, and its bytes are within
+        // `bytes`. Unaligned loads are allowed. SSE2 as in `splat`.
         let row = |at: usize| unsafe {
             _mm_cmpeq_epi8(_mm_loadu_si128(rows.add(at).cast()), _mm_loadu_si128(bytes.add(at * Row::LEN).cast()))
         };
@@ -36,7 +36,7 @@ impl Kernel for Sse2 {
             all = and(all, and(and(row(at), row(at + 1)), and(row(at + 2), row(at + 3))));
             at += 4;
         }
-        // Those that are left, some of them once more.
+        // The last row, which may overlap rows already compared.
         if at < last {
             all = and(all, and(row(at), row(last - 1)));
             all = and(all, row(at + (last - at) / 2));
@@ -46,7 +46,7 @@ impl Kernel for Sse2 {
     }
 }
 
-/// [`Kernel::begins`] where fewer bytes are left than the rows have.
+/// [`Kernel::begins`] for `bytes` shorter than the rows.
 #[inline(never)]
 fn begins_near_end(rows: &[Row], bytes: &[u8], len: usize) -> bool {
     fixed::begins_by_words(rows, bytes, len)
@@ -89,12 +89,12 @@ impl Vector for __m128i {
         // SAFETY: as in `splat`.
         unsafe { _mm_cmpeq_epi8(_mm_min_epu8(self, splat(0x1f)), self) }
     }
-    /// [`mask`](Vector::mask) looks at the top bits alone.
+    /// [`mask`](Vector::mask) reads only the top bits.
     #[inline(always)]
     fn high(self) -> Self {
         self
     }
-    /// Below 0x20 as signed bytes: controls, and all from 0x80 on.
+    /// Below 0x20 as signed bytes: control characters, and bytes of at least 0x80.
     #[inline(always)]
     fn odd(self) -> Self {
         // SAFETY: as in `splat`.

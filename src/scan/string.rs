@@ -1,24 +1,25 @@
-//! The end of a JSON string, and of a run in one.
+//! Finds the end of a JSON string, and of a run of plain bytes in a string.
 
 use super::block64::{below_lowest, walk, Block, Escapes, Kernel, Look};
 use super::native::Native;
 use crate::visits::visit;
 
-/// Where a string ends and what is in it.
+/// The end of a string and what the string contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StringEnd {
     /// Offset of the closing quote.
     pub(crate) at: usize,
-    /// Whether a backslash stands before it.
+    /// Whether the string contains a backslash.
     pub(crate) escaped: bool,
-    /// Whether all bytes before it are below 0x80.
+    /// Whether all bytes of the string are below 0x80.
     pub(crate) ascii: bool,
-    /// Whether a raw control character (below 0x20) stands before it.
+    /// Whether the string contains a raw control character (below 0x20).
     pub(crate) control: bool,
 }
 
-/// How long the string is that `inner` begins in, up to the first quote, and what stands behind that quote; if it is not
-/// far and only printable ASCII without a backslash stands before it. `None` says nothing. `inner` is the end of `bytes`.
+/// Fast path for short plain strings: returns the length of the string that `inner` begins in and the bytes after its
+/// closing quote. `None` decides nothing: the first quote is far, or the bytes before it are not all printable ASCII
+/// without a backslash. `inner` is the end of `bytes`.
 #[inline(always)]
 pub(crate) fn plain<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
     if Native::IS_BRIEF {
@@ -36,7 +37,7 @@ fn plain_aside<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
 /// [`plain`] with a given kernel.
 #[inline(always)]
 pub(super) fn plain_with<'a, K: Kernel>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
-    /// From here on blocks of 64 bytes are worth it.
+    /// From this distance on, blocks of 64 bytes are faster.
     const FAR: usize = 48;
     let mut rest = inner;
     let mut len = 0;
@@ -52,7 +53,7 @@ pub(super) fn plain_with<'a, K: Kernel>(bytes: &[u8], inner: &'a [u8]) -> Option
         rest = after;
         len += 16;
     }
-    // The last 16 bytes hold the tail at their end.
+    // Load the tail with the bytes before it.
     visit!(rest.len());
     let stops = K::Narrow::load(bytes.last_chunk::<16>()?).stops() >> (16 - rest.len() as u32);
     if stops == 0 {
@@ -61,7 +62,7 @@ pub(super) fn plain_with<'a, K: Kernel>(bytes: &[u8], inner: &'a [u8]) -> Option
     quote_at(inner, len + stops.trailing_zeros() as usize)
 }
 
-/// What stands behind the quote at `at`, if one is there.
+/// Returns `at` and the bytes after the quote at `at`, if there is one.
 #[inline(always)]
 fn quote_at(bytes: &[u8], at: usize) -> Option<(usize, &[u8])> {
     match bytes.get(at..) {
@@ -70,7 +71,8 @@ fn quote_at(bytes: &[u8], at: usize) -> Option<(usize, &[u8])> {
     }
 }
 
-/// The first unescaped quote at or after offset `from`, which is inside a string. `None`: the bytes end before.
+/// Returns the first unescaped quote at or after offset `from`, which is inside a string. `None` if the bytes end
+/// before.
 #[inline]
 pub(crate) fn end(bytes: &[u8], from: usize) -> Option<StringEnd> {
     end_with::<Native>(bytes, from)
@@ -79,7 +81,7 @@ pub(crate) fn end(bytes: &[u8], from: usize) -> Option<StringEnd> {
 /// [`end`] with a given kernel.
 #[inline(always)]
 pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd> {
-    // Most strings of a stream are short: one 16-byte look settles them.
+    // Most strings of a stream are short: one look at 16 bytes finds their end.
     if let Some(first) = bytes.get(from..)?.first_chunk::<16>() {
         visit!(16);
         let block = K::Narrow::load(first);
@@ -98,13 +100,13 @@ pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd
     end_wide::<K>(bytes, from)
 }
 
-/// The rest of [`end_with`]: what is long, or near the end of the bytes. Kept out of line, so that the short way is small.
+/// [`end_with`] for strings that are long or near the end of the bytes. Out of line, to keep the fast path small.
 #[inline(never)]
 fn end_wide<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd> {
     walk::<K, _>(bytes, from, &mut Quote::default())
 }
 
-/// Looks for the closing quote.
+/// Searches for the closing quote.
 #[derive(Default)]
 struct Quote {
     escapes: Escapes,
@@ -136,24 +138,24 @@ impl<K: Kernel> Look<K> for Quote {
     }
 }
 
-/// Where a run of plain bytes ends.
+/// The end of a run of plain bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunEnd {
-    /// Offset of the byte that ends it; the length of the bytes if none does.
+    /// Offset of the byte that ends the run, or the length of the bytes if none does.
     pub(crate) at: usize,
     /// Whether all bytes of the run are below 0x80.
     pub(crate) ascii: bool,
-    /// Whether a control character is in the run.
+    /// Whether the run contains a control character.
     pub(crate) control: bool,
 }
 
-/// The run from offset `from` to the first backslash.
+/// Returns the run from offset `from` to the first backslash.
 #[inline]
 pub(crate) fn run(bytes: &[u8], from: usize) -> RunEnd {
     run_with::<Native, false>(bytes, from)
 }
 
-/// The run from offset `from` to the first backslash, quote or control character.
+/// Returns the run from offset `from` to the first backslash, quote or control character.
 #[inline]
 pub(crate) fn strict_run(bytes: &[u8], from: usize) -> RunEnd {
     run_with::<Native, true>(bytes, from)
@@ -182,13 +184,13 @@ pub(super) fn run_with<K: Kernel, const STRICT: bool>(bytes: &[u8], from: usize)
     run_wide::<K, STRICT>(bytes, from)
 }
 
-/// Most texts of a stream are a token, a few bytes long.
+/// [`run_with`] for less than 16 bytes: most strings of a stream are a token, a few bytes long.
 #[inline(always)]
 fn run_short<K: Kernel, const STRICT: bool>(rest: &[u8], from: usize) -> RunEnd {
     visit!(rest.len());
     let block = K::Narrow::load(&short(rest));
     let (stop, control) = stops::<16, STRICT>(block);
-    // The zeros behind the bytes are not part of them: a stop there means that the run goes to the end.
+    // The zeros after the bytes are not part of them: a stop there means that the run extends to the end.
     let stop = stop | 1u64.wrapping_shl(rest.len() as u32);
     let before = below_lowest(stop);
     RunEnd {
@@ -198,7 +200,7 @@ fn run_short<K: Kernel, const STRICT: bool>(rest: &[u8], from: usize) -> RunEnd 
     }
 }
 
-/// Less than 16 bytes with zeros behind them: overlapping words, put together.
+/// Returns less than 16 bytes followed by zeros, assembled from overlapping words.
 #[inline(always)]
 pub(super) fn short(bytes: &[u8]) -> [u8; 16] {
     let len = bytes.len() as u32;
@@ -225,7 +227,7 @@ fn run_wide<K: Kernel, const STRICT: bool>(bytes: &[u8], from: usize) -> RunEnd 
     RunEnd { at, ascii: run.high == 0, control: run.control != 0 }
 }
 
-/// The bytes of a block that end a run, and its control characters.
+/// Returns the bytes of a block that end a run, and its control characters.
 #[inline(always)]
 fn stops<const N: usize, const STRICT: bool>(block: impl Block<N>) -> (u64, u64) {
     let control = block.control();
@@ -236,7 +238,7 @@ fn stops<const N: usize, const STRICT: bool>(block: impl Block<N>) -> (u64, u64)
     }
 }
 
-/// Looks for the end of a run.
+/// Searches for the end of a run.
 #[derive(Default)]
 struct Run<const STRICT: bool> {
     high: u64,

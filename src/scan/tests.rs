@@ -1,4 +1,4 @@
-//! Every search with every kernel, against a naive twin.
+//! Compares every search, with every kernel, with a naive implementation.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel};
@@ -12,13 +12,14 @@ use std::string::String;
 use std::vec::Vec;
 extern crate std;
 
-/// Of what is tried one by one, every `n`th with `DELTAWIRE_EMULATED=n`, because an emulated processor is slow; else all.
+/// Returns the step of exhaustive loops: `n` if `DELTAWIRE_EMULATED=n`, because an emulated processor is slow;
+/// otherwise 1.
 pub(super) fn every() -> usize {
     let given = std::env::var("DELTAWIRE_EMULATED").map(|given| given.parse().expect("DELTAWIRE_EMULATED is a number"));
     given.unwrap_or(1)
 }
 
-/// Xorshift: the same bytes at every run.
+/// Xorshift: the same bytes in every run.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -31,7 +32,7 @@ impl Random {
     pub(super) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
-    /// Bytes of an alphabet.
+    /// Returns `len` random bytes of an alphabet.
     fn bytes(&mut self, alphabet: &[u8], len: usize) -> Vec<u8> {
         (0..len).map(|_| alphabet[self.below(alphabet.len())]).collect()
     }
@@ -45,7 +46,7 @@ fn naive_string(bytes: &[u8], from: usize) -> Option<StringEnd> {
             b'\\' => {
                 end.escaped = true;
                 end.at += 1;
-                // The escaped byte counts too.
+                // The escaped byte is part of the string.
                 let &byte = bytes.get(end.at)?;
                 end.ascii &= byte < 0x80;
                 end.control |= byte < 0x20;
@@ -72,7 +73,7 @@ fn naive_container(bytes: &[u8], from: usize, max_depth: u32) -> Result<usize, U
     let (mut depth, mut inside, mut at) = (0u32, false, from);
     while at < bytes.len() {
         match bytes[at] {
-            // Outside strings, where JSON has no backslash, it hides a quote but no bracket.
+            // A backslash outside strings, invalid in JSON, hides a quote but no bracket.
             b'\\' if inside || matches!(bytes.get(at + 1), Some(b'"' | b'\\')) => at += 1,
             b'"' => inside = !inside,
             b'[' | b'{' if !inside => {
@@ -95,36 +96,36 @@ fn naive_container(bytes: &[u8], from: usize, max_depth: u32) -> Result<usize, U
 }
 
 fn check_string(bytes: &[u8], from: usize) {
-    let due = naive_string(bytes, from);
-    assert_eq!(string::end_with::<Native>(bytes, from), due, "native, {bytes:?} from {from}");
-    assert_eq!(string::end_with::<Portable>(bytes, from), due, "portable, {bytes:?} from {from}");
-    let due = naive_run(bytes, from, false);
-    assert_eq!(string::run_with::<Native, false>(bytes, from), due, "native, {bytes:?} from {from}");
-    assert_eq!(string::run_with::<Portable, false>(bytes, from), due, "portable, {bytes:?} from {from}");
-    let due = naive_run(bytes, from, true);
-    assert_eq!(string::run_with::<Native, true>(bytes, from), due, "native, {bytes:?} from {from}");
-    assert_eq!(string::run_with::<Portable, true>(bytes, from), due, "portable, {bytes:?} from {from}");
+    let expected = naive_string(bytes, from);
+    assert_eq!(string::end_with::<Native>(bytes, from), expected, "native, {bytes:?} from {from}");
+    assert_eq!(string::end_with::<Portable>(bytes, from), expected, "portable, {bytes:?} from {from}");
+    let expected = naive_run(bytes, from, false);
+    assert_eq!(string::run_with::<Native, false>(bytes, from), expected, "native, {bytes:?} from {from}");
+    assert_eq!(string::run_with::<Portable, false>(bytes, from), expected, "portable, {bytes:?} from {from}");
+    let expected = naive_run(bytes, from, true);
+    assert_eq!(string::run_with::<Native, true>(bytes, from), expected, "native, {bytes:?} from {from}");
+    assert_eq!(string::run_with::<Portable, true>(bytes, from), expected, "portable, {bytes:?} from {from}");
 }
 
 fn check_container(bytes: &[u8], from: usize, max_depth: u32) {
-    let due = naive_container(bytes, from, max_depth);
-    assert_eq!(container::end_with::<Native>(bytes, from, max_depth), due, "native, {bytes:?}, {max_depth}");
-    assert_eq!(container::end_with::<Portable>(bytes, from, max_depth), due, "portable, {bytes:?}, {max_depth}");
+    let expected = naive_container(bytes, from, max_depth);
+    assert_eq!(container::end_with::<Native>(bytes, from, max_depth), expected, "native, {bytes:?}, {max_depth}");
+    assert_eq!(container::end_with::<Portable>(bytes, from, max_depth), expected, "portable, {bytes:?}, {max_depth}");
 }
 
 fn check_utf8(bytes: &[u8]) -> bool {
-    let due = core::str::from_utf8(bytes);
-    assert_eq!(utf8::to_str(bytes), due.ok(), "{bytes:x?}");
-    assert_eq!(utf8::is_valid::<Native>(bytes), due.is_ok(), "native, {bytes:x?}");
-    assert_eq!(utf8::is_valid::<Portable>(bytes), due.is_ok(), "portable, {bytes:x?}");
+    let expected = core::str::from_utf8(bytes);
+    assert_eq!(utf8::to_str(bytes), expected.ok(), "{bytes:x?}");
+    assert_eq!(utf8::is_valid::<Native>(bytes), expected.is_ok(), "native, {bytes:x?}");
+    assert_eq!(utf8::is_valid::<Portable>(bytes), expected.is_ok(), "portable, {bytes:x?}");
     if bytes.len() < 16 {
-        assert_eq!(utf8::is_valid_short::<Native>(bytes), due.is_ok(), "native, {bytes:x?}");
-        assert_eq!(utf8::is_valid_short::<Portable>(bytes), due.is_ok(), "portable, {bytes:x?}");
+        assert_eq!(utf8::is_valid_short::<Native>(bytes), expected.is_ok(), "native, {bytes:x?}");
+        assert_eq!(utf8::is_valid_short::<Portable>(bytes), expected.is_ok(), "portable, {bytes:x?}");
     }
-    due.is_ok()
+    expected.is_ok()
 }
 
-/// All masks of a block, byte by byte.
+/// Compares all masks of a block with the answer for each byte.
 fn check_block<const N: usize>(block: impl Block<N>, bytes: &[u8; N]) {
     let mask = |of: &dyn Fn(u8) -> bool| (0..N).fold(0u64, |mask, i| mask | u64::from(of(bytes[i])) << i);
     assert_eq!(block.quote(), mask(&|byte| byte == b'"'));
@@ -146,7 +147,7 @@ fn check_kernel<K: Kernel>() {
     for round in 0..2000 {
         let mut bytes = [0u8; 64];
         for (i, byte) in bytes.iter_mut().enumerate() {
-            // Every byte value at every place, then anything.
+            // Every byte value at every position, then random bytes.
             *byte = if round < 256 { (round + i) as u8 } else { random.next() as u8 };
         }
         check_block(K::Wide::load(&bytes), &bytes);
@@ -172,17 +173,17 @@ fn escapes_prefix_and_lowest() {
         let (mut escapes, mut escaped) = (Escapes::default(), false);
         for _ in 0..4 {
             let backslash = random.next() | random.next() & random.next();
-            let mut due = 0;
+            let mut expected = 0;
             for i in 0..64 {
-                due |= u64::from(escaped) << i;
+                expected |= u64::from(escaped) << i;
                 escaped = !escaped && backslash >> i & 1 != 0;
             }
-            // Other bytes are escaped too, not only backslashes.
-            assert_eq!(escapes.escaped(backslash), due, "{backslash:b}");
+            // Any byte can be escaped, not only backslashes.
+            assert_eq!(escapes.escaped(backslash), expected, "{backslash:b}");
         }
         let bits = random.next();
-        let due = (0..64).fold(0, |all, i| all | u64::from((bits << (63 - i)).count_ones() & 1) << i);
-        assert_eq!(prefix_xor(bits), due);
+        let expected = (0..64).fold(0, |all, i| all | u64::from((bits << (63 - i)).count_ones() & 1) << i);
+        assert_eq!(prefix_xor(bits), expected);
     }
     assert_eq!((below_lowest(0), below_lowest(1), below_lowest(0b1000)), (u64::MAX, 0, 0b111));
 }
@@ -356,15 +357,16 @@ fn plain_runs() {
     assert_eq!((run.run, run.control, run.rest), (Ok(""), false, &b"\\"[..]));
 }
 
-/// A short cut that says something says what the search does, and it does say something of what is plain and near.
+/// If the fast path returns a result, the full search returns the same. Returns whether it did; it must for plain
+/// strings with a near end.
 fn check_plain<K: Kernel>(bytes: &[u8], from: usize) -> bool {
     let inner = &bytes[from..];
     let plain = naive_string(bytes, from).filter(|end| end.ascii && !end.control && !end.escaped);
-    let due = plain.map(|end| (end.at - from, &bytes[end.at + 1..]));
+    let expected = plain.map(|end| (end.at - from, &bytes[end.at + 1..]));
     let shown = string::plain_with::<K>(bytes, inner);
     if shown.is_some() {
-        assert_eq!(shown, due, "{bytes:?} from {from}");
-    } else if let Some((len, _)) = due {
+        assert_eq!(shown, expected, "{bytes:?} from {from}");
+    } else if let Some((len, _)) = expected {
         assert!(len >= 48 || bytes.len() < 16, "{bytes:?} from {from}");
     }
     shown.is_some()
@@ -414,7 +416,7 @@ fn ascii_is_appended() {
             let bytes: Vec<u8> = (0..len).map(|i| b'a' + i % 26).collect();
             assert!(utf8::append_ascii(&bytes, &mut text));
             assert_eq!(text.as_bytes(), [b"=", &bytes[..]].concat());
-            // One byte that is none, or two.
+            // With one byte of at least 0x80, or two.
             for (place, other) in
                 (0..bytes.len()).flat_map(|place| (place..bytes.len()).map(move |other| (place, other)))
             {

@@ -1,4 +1,5 @@
-//! The target's kernel against the portable one: every length, alignment and place of a byte up to 256 bytes.
+//! Compares the target's kernel with the portable one, for every length, alignment and position of a byte up to 256
+//! bytes.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 use super::block64::Kernel;
@@ -12,11 +13,11 @@ extern crate std;
 const LONGEST: usize = 256;
 const ALIGNMENTS: usize = 16;
 
-/// Seven, which has no divisor with [`ALIGNMENTS`] in common: as lengths and places go on, each comes to each alignment.
+/// Seven values, because 7 and [`ALIGNMENTS`] have no common divisor: each value occurs at each alignment.
 const BYTES: [u8; 7] = [b'"', b'\\', b'[', b'}', 0x1f, 0x80, b'\n'];
 
-/// Shows `check` the bytes of each length at each alignment, with an odd byte at each place. Whatever stands round them
-/// would be found by any search that looked there.
+/// Calls `check` with bytes of each length at each alignment, with an odd byte at each position. The bytes around them
+/// would change the result of a search that reads too far.
 fn everywhere(lengths: core::ops::RangeInclusive<usize>, mut check: impl FnMut(&[u8], usize)) {
     let mut memory = Vec::new();
     let (mut count, every) = (0, every());
@@ -76,7 +77,7 @@ fn containers() {
                 "{bytes:?}, {max_depth}"
             );
         }
-        // The odd byte in a container that is closed, so that there is an end to find.
+        // Put the odd byte into a closed container, so that there is an end to find.
         if place % ALIGNMENTS == 0 {
             closed.clear();
             closed.push(b'{');
@@ -94,10 +95,10 @@ fn containers() {
 #[test]
 fn utf8_validity() {
     everywhere(0..=LONGEST, |bytes, _| {
-        let due = core::str::from_utf8(bytes);
-        assert_eq!(utf8::is_valid::<Native>(bytes), due.is_ok(), "{bytes:?}");
-        assert_eq!(utf8::is_valid::<Portable>(bytes), due.is_ok(), "{bytes:?}");
-        assert_eq!(utf8::to_str(bytes), due.ok(), "{bytes:?}");
+        let expected = core::str::from_utf8(bytes);
+        assert_eq!(utf8::is_valid::<Native>(bytes), expected.is_ok(), "{bytes:?}");
+        assert_eq!(utf8::is_valid::<Portable>(bytes), expected.is_ok(), "{bytes:?}");
+        assert_eq!(utf8::to_str(bytes), expected.ok(), "{bytes:?}");
     });
 }
 
@@ -111,8 +112,8 @@ fn lines_and_bytes() {
                 "{needle} in {bytes:?}"
             );
         }
-        let due = bytes.iter().position(|byte| b"\r\n".contains(byte));
-        assert_eq!(find::line_end(bytes), due, "{bytes:?}");
+        let expected = bytes.iter().position(|byte| b"\r\n".contains(byte));
+        assert_eq!(find::line_end(bytes), expected, "{bytes:?}");
     });
 }
 
@@ -121,14 +122,14 @@ fn texts_in_holes() {
     everywhere(0..=LONGEST, |bytes, place| {
         let from = &bytes[place.min(bytes.len())..];
         for bytes in [bytes, from] {
-            let told = hole::text_end_with::<Native>(bytes);
-            assert_eq!(told, hole::text_end_with::<Portable>(bytes), "{bytes:?}");
+            let found = hole::text_end_with::<Native>(bytes);
+            assert_eq!(found, hole::text_end_with::<Portable>(bytes), "{bytes:?}");
             match string::end_with::<Portable>(bytes, 0) {
                 Some(end) => {
                     let flags = u8::from(end.escaped) | u8::from(!end.ascii) << 1 | u8::from(end.control) << 2;
-                    assert_eq!((told.at, told.flags), (end.at, flags), "{bytes:?}");
+                    assert_eq!((found.at, found.flags), (end.at, flags), "{bytes:?}");
                 }
-                None => assert_eq!(told.at, usize::MAX, "{bytes:?}"),
+                None => assert_eq!(found.at, usize::MAX, "{bytes:?}"),
             }
         }
     });
@@ -144,7 +145,7 @@ fn fixed_parts() {
         assert_eq!(Row::put(&mut rows[..count], half, &bytes[half..]), Some(bytes.len()));
         assert_eq!(Row::put(&mut rows[..count], bytes.len(), &[0; Row::LEN]), None);
         let rows = &rows[..count];
-        // What is behind the part, if there is something, is not looked at.
+        // Bytes after the part must not matter.
         let mut longer = bytes.to_vec();
         longer.resize(bytes.len() + place, b'?');
         let mut other = longer.clone();
@@ -157,7 +158,7 @@ fn fixed_parts() {
             assert_eq!(Portable::begins(rows, given, bytes.len()), same, "{given:?}");
         }
         if let Some(shorter) = bytes.len().checked_sub(1) {
-            // What stands behind the bytes that are given would do; it is not to be read.
+            // The bytes after the slice would match, but must not be read.
             for len in [0, half.min(shorter), shorter] {
                 assert!(!Native::begins(rows, &bytes[..len], bytes.len()));
                 assert!(!Portable::begins(rows, &bytes[..len], bytes.len()));

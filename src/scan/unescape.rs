@@ -1,5 +1,5 @@
-//! A string's bytes decoded into room that is given: blocks are copied whole, and what their escapes stand for is written
-//! over them.
+//! Decodes the bytes of a JSON string into a given buffer: copies whole blocks, then overwrites their escapes with the
+//! characters they stand for.
 #![allow(unsafe_code)]
 
 use super::block64::{Block, Kernel};
@@ -11,29 +11,30 @@ use crate::visits::visit;
 use crate::{Quirk, QuirkSet};
 use core::mem::MaybeUninit;
 
-/// How far the decoding came. It ends before the first ill-formed sequence, and before what may find no room.
+/// How far the decoding got. It stops before the first ill-formed sequence, and before a character or escape that may
+/// not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// How many bytes of the string are decoded: whole characters and whole escapes.
+    /// Bytes of the string that are decoded: whole characters and whole escapes.
     pub(crate) took: usize,
-    /// How many bytes that gave.
+    /// Bytes written.
     pub(crate) wrote: usize,
-    /// What strict JSON forbids in those that are decoded.
+    /// What strict JSON forbids in the decoded bytes.
     pub(crate) quirks: QuirkSet,
 }
 
-/// Decodes to the end of `text`. There is room for all: it takes less only if the bytes are ill-formed.
+/// Appends the decoded bytes to `text`, which has room for all of them. Stops early only at ill-formed bytes.
 #[cfg(feature = "alloc")]
 #[inline]
 pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Progress {
-    // An escape is longer than what it stands for.
+    // An escape is longer than its character.
     text.reserve(raw.len());
-    // SAFETY: what is appended to the bytes below is UTF-8.
+    // SAFETY: only UTF-8 is appended to the bytes.
     let bytes = unsafe { text.as_mut_vec() };
     let progress = decode::<Native>(raw, Out { room: bytes.spare_capacity_mut(), len: 0, is_kept: true });
     let len = bytes.len().saturating_add(progress.wrote).min(bytes.capacity());
-    // SAFETY: `len` is within the capacity. The first `wrote` bytes of what was spare are written, and they are UTF-8: runs
-    // that were checked, cut between characters, and characters.
+    // SAFETY: `len` is within the capacity. The first `wrote` bytes of the spare capacity are initialised and UTF-8:
+    // checked runs, cut between characters, and encoded characters.
     unsafe { bytes.set_len(len) };
     progress
 }
@@ -47,13 +48,13 @@ pub(crate) fn copy(raw: &[u8], buffer: &mut [u8]) -> Progress {
 #[inline(always)]
 pub(super) fn copy_with<K: Kernel>(raw: &[u8], buffer: &mut [u8]) -> Progress {
     let room: *mut [u8] = buffer;
-    // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, the borrow is exclusive and ends with this function, and nothing
-    // uninitialised is written.
+    // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, the borrow is exclusive and ends with this function, and only
+    // initialised bytes are written.
     let room = unsafe { &mut *(room as *mut [MaybeUninit<u8>]) };
     decode::<K>(raw, Out { room, len: 0, is_kept: true })
 }
 
-/// Decodes into nothing: how long it would be.
+/// Measures the decoded bytes without writing them.
 pub(crate) fn measure(raw: &[u8]) -> Progress {
     measure_with::<Native>(raw)
 }
@@ -64,36 +65,37 @@ pub(super) fn measure_with<K: Kernel>(raw: &[u8]) -> Progress {
     decode::<K>(raw, Out { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, is_kept: false })
 }
 
-/// Where decoded bytes go.
+/// Destination of decoded bytes.
 struct Out<'b> {
     room: &'b mut [MaybeUninit<u8>],
-    /// How many bytes went there.
+    /// The number of bytes decoded so far.
     len: usize,
-    /// They are kept: the first `len` bytes of the room are written. Otherwise they are counted, and each page is the same.
+    /// Whether the bytes are stored: then the first `len` bytes of `room` are initialised. Otherwise they are only
+    /// counted, and every page is the same memory.
     is_kept: bool,
 }
 
 impl Out<'_> {
-    /// The next `N` bytes of the room, if there are as many. They may be written ahead, in any order: what is past the end
-    /// in the end counts for nothing.
+    /// Returns the next `N` bytes of the destination, or `None` if there are fewer. They may be written ahead and in any
+    /// order; those after the final end are ignored.
     #[inline(always)]
     fn page<const N: usize>(&mut self) -> Option<&mut [MaybeUninit<u8>; N]> {
         self.room.get_mut(if self.is_kept { self.len } else { 0 }..)?.first_chunk_mut()
     }
 
-    /// Takes in the first `len` bytes of the page, which are written.
+    /// Commits the first `len` bytes of the page, which must be written.
     #[inline(always)]
     fn pass(&mut self, len: usize) {
         self.len = self.len.wrapping_add(len);
     }
 
-    /// Takes `len` bytes off the end.
+    /// Removes `len` bytes from the end.
     #[inline(always)]
     fn back(&mut self, len: usize) {
         self.len = self.len.wrapping_sub(len);
     }
 
-    /// Puts bytes, 64 at most, if there is room.
+    /// Appends at most 64 bytes. Returns `false` if they do not fit.
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) -> bool {
         if self.is_kept {
@@ -106,7 +108,7 @@ impl Out<'_> {
     }
 }
 
-/// Writes bytes to offset `at` of a page.
+/// Writes `bytes` at offset `at` of a page.
 #[inline(always)]
 fn put<const SIZE: usize, const N: usize>(page: &mut [MaybeUninit<u8>; SIZE], at: usize, bytes: &[u8; N]) {
     if let Some(to) = page.get_mut(at..).and_then(|page| page.first_chunk_mut::<N>()) {
@@ -114,20 +116,20 @@ fn put<const SIZE: usize, const N: usize>(page: &mut [MaybeUninit<u8>; SIZE], at
     }
 }
 
-/// Copies without a detour: `map(MaybeUninit::new)` keeps a copy on the stack.
+/// Copies directly: `map(MaybeUninit::new)` would copy by way of the stack.
 #[inline(always)]
 fn write<const N: usize>(bytes: &[u8; N], to: &mut [MaybeUninit<u8>; N]) {
-    // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, so that `to` is `N` bytes that may be written.
+    // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, so `to` is `N` writable bytes.
     unsafe { to.as_mut_ptr().cast::<[u8; N]>().write(*bytes) };
 }
 
-/// A block, and as much behind it: what may be read and written ahead.
+/// A block and as many bytes after it, which may be read and written ahead.
 const WINDOW: usize = 128;
 
-/// Decodes a text, and returns how far it came.
+/// Decodes `raw`. Returns how far the decoding got.
 #[inline(always)]
 fn decode<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
-    // Most texts of a stream are a token.
+    // Most strings of a stream are one token.
     if raw.len() < 16 {
         if let Some(progress) = tiny::<K>(raw, &mut out) {
             return progress;
@@ -140,7 +142,7 @@ fn decode<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
 fn decode_long<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
     let mut quirks = QuirkSet::EMPTY;
     let mut took = blocks::<K>(raw, &mut out, &mut quirks);
-    // What is left has little room, or is ill-formed.
+    // The remaining bytes are ill-formed, or the destination is nearly full.
     while let Some(rest) = raw.get(took..).filter(|rest| !rest.is_empty()) {
         let (len, complete) = careful::<K>(rest, &mut out, &mut quirks);
         took = took.wrapping_add(len);
@@ -151,7 +153,7 @@ fn decode_long<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
     Progress { took, wrote: out.len, quirks }
 }
 
-/// Decodes less than 16 bytes, if they are well-formed and there is room.
+/// Decodes less than 16 bytes. Returns `None` if they are ill-formed or do not fit.
 #[inline(always)]
 fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
     let page = out.page::<32>()?;
@@ -161,7 +163,7 @@ fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
     visit!(len);
     let block = K::Narrow::load(&bytes);
     if block.high() != 0 {
-        // A character that is cut has a zero behind it.
+        // A cut character has a zero after it.
         let ill_formed =
             if K::MASKED_UTF8 { Check::default().see(block, 0) } else { core::str::from_utf8(raw).is_err() };
         if ill_formed {
@@ -190,7 +192,8 @@ fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
     Some(Progress { took: len, wrote: out.len, quirks })
 }
 
-/// Decodes block after block, as long as there is room for a window and nothing is ill-formed: how many bytes that took.
+/// Decodes block after block while the destination has room for a window and nothing is ill-formed. Returns the number
+/// of bytes decoded.
 #[inline(always)]
 fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> usize {
     let (mut rest, mut check) = (raw, Check::default());
@@ -211,8 +214,8 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> us
         visit!(64);
         let block = K::Wide::load(bytes);
         if block.odd() != 0 || !check.is_complete() {
-            // Between two blocks there may be the rest of an escape. Then the first one ends with ASCII, and nothing is
-            // carried over.
+            // The end of an escape may lie between two blocks. Then the first block ends with ASCII, and carries
+            // nothing into the next.
             if K::MASKED_UTF8 {
                 if check.see(block, 0) {
                     break;
@@ -229,12 +232,12 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> us
             }
         }
         put(page, 0, bytes);
-        // No block begins with what an escape before it has escaped, and each escape takes off the backslashes in it.
+        // No block begins inside an escape, and each escape clears its own backslashes from `starts`.
         let mut starts = block.backslash();
         if len < 64 {
             starts &= !from(len);
         }
-        // What is before `at` stands in the page up to `wrote`, and the run from there on is written ahead.
+        // The input before `at` is decoded into the page up to `wrote`, and the run from `at` on is written ahead.
         let (mut at, mut wrote) = (0usize, 0usize);
         while starts != 0 {
             let start = starts.trailing_zeros() as usize;
@@ -244,7 +247,7 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> us
                 break;
             }
             starts &= u64::MAX << at;
-            // The run behind it. Both offsets are below 64.
+            // Copy the run after the escape. Both offsets are below 64.
             let (from, to) = (at & 63, wrote & 63);
             if let Some((first, more)) = window.get(from..).and_then(|run| run.split_first_chunk::<16>()) {
                 visit!(16);
@@ -265,7 +268,8 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> us
     took.wrapping_sub(begun)
 }
 
-/// Writes what the escape that begins at `start` stands for to the place `wrote`, both below 64: how long it is.
+/// Writes the character of the escape at `start` to position `wrote`; both are below 64. Returns the length of the
+/// escape.
 #[inline(always)]
 fn escape<const SIZE: usize>(
     bytes: &[u8],
@@ -291,7 +295,7 @@ fn escape<const SIZE: usize>(
     escape.len
 }
 
-/// How many bytes at the end of well-formed ones begin a character that goes on behind them.
+/// Returns how many bytes at the end of well-formed bytes begin a character that continues after them.
 #[inline]
 fn begun(bytes: &[u8]) -> usize {
     if bytes.last().is_some_and(u8::is_ascii) {
@@ -307,7 +311,7 @@ fn begun(bytes: &[u8]) -> usize {
     }
 }
 
-/// The bits from bit `at` on.
+/// Returns a mask of the bits from bit `at` on.
 #[inline(always)]
 fn from(at: usize) -> u64 {
     if at < 64 {
@@ -317,8 +321,8 @@ fn from(at: usize) -> u64 {
     }
 }
 
-/// Decodes up to 64 bytes, and neither reads nor writes past their end: how many bytes it took, and whether that is all
-/// it looked at. `rest` is not empty.
+/// Decodes up to 64 bytes, and neither reads nor writes beyond them. Returns the number of bytes decoded, and whether
+/// those are all the bytes it looked at. `rest` is not empty.
 #[inline(always)]
 fn careful<K: Kernel>(rest: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> (usize, bool) {
     let mut bytes = rest.get(..64).unwrap_or(rest);
@@ -360,7 +364,7 @@ fn careful<K: Kernel>(rest: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> 
     (at, complete)
 }
 
-/// Cuts `bytes`, the first bytes of `rest`, so that they end with a whole character if they are well-formed.
+/// Shortens `bytes`, a prefix of `rest`, to end with a whole character if they are well-formed.
 #[inline]
 fn whole<'a>(rest: &[u8], bytes: &'a [u8]) -> &'a [u8] {
     let cut =
@@ -368,7 +372,7 @@ fn whole<'a>(rest: &[u8], bytes: &'a [u8]) -> &'a [u8] {
     bytes.get(..bytes.len().wrapping_sub(cut.min(3))).unwrap_or(bytes)
 }
 
-/// What is in 64 bytes or less.
+/// Masks of at most 64 bytes.
 struct Masks {
     backslash: u64,
     high: u64,
@@ -376,7 +380,7 @@ struct Masks {
 }
 
 impl Masks {
-    /// The masks of up to 64 bytes. Bits past their end mean nothing.
+    /// Returns the masks of at most 64 bytes. Bits beyond their end are undefined.
     #[inline(always)]
     fn of<K: Kernel>(bytes: &[u8]) -> Masks {
         let Some(last) = bytes.last_chunk::<16>() else {
@@ -408,7 +412,7 @@ impl Masks {
     }
 }
 
-/// Copies 64 bytes at most, as many as `to` has, by overlapping chunks.
+/// Copies at most 64 bytes, as many as `to` has, by overlapping chunks.
 #[inline(always)]
 fn copy_short(bytes: &[u8], to: &mut [MaybeUninit<u8>]) {
     if bytes.len() >= 16 {
@@ -424,7 +428,7 @@ fn copy_short(bytes: &[u8], to: &mut [MaybeUninit<u8>]) {
     }
 }
 
-/// Copies chunk by chunk, the last one over the end of the one before it.
+/// Copies chunk by chunk; the last chunk overlaps the one before it.
 #[inline(always)]
 fn chunks<const N: usize>(bytes: &[u8], to: &mut [MaybeUninit<u8>]) {
     if let (Some(last), Some(to)) = (bytes.last_chunk::<N>(), to.last_chunk_mut::<N>()) {

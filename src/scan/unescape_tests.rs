@@ -1,4 +1,4 @@
-//! Decoding with every kernel, against a naive twin.
+//! Compares decoding with every kernel with a naive decoder.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 use super::block64::Kernel;
@@ -12,7 +12,7 @@ use std::string::String;
 use std::vec::Vec;
 extern crate std;
 
-/// Decodes one unit after the other. The bytes are UTF-8.
+/// Decodes one character or escape after the other. The bytes are UTF-8.
 fn naive_unescape(raw: &str) -> (String, QuirkSet) {
     let (mut text, mut quirks) = (String::new(), QuirkSet::EMPTY);
     let unit = |at: usize| {
@@ -60,12 +60,12 @@ fn naive_unescape(raw: &str) -> (String, QuirkSet) {
     (text, quirks)
 }
 
-/// Decodes with a kernel into `room` bytes, and holds what comes to the naive twin.
+/// Decodes with a kernel into `room` bytes, and compares the result with the naive decoder.
 fn check_unescape<K: Kernel>(raw: &[u8], room: usize) -> Progress {
     let mut bytes = std::vec![0xaa; room];
     let progress = unescape::copy_with::<K>(raw, &mut bytes);
     let written = &bytes[..progress.wrote];
-    // It ends between characters, and what was taken gives what was written whatever follows.
+    // The decoding ends between characters, and the decoded bytes do not depend on the bytes after them.
     let taken = core::str::from_utf8(&raw[..progress.took]).unwrap();
     let (text, quirks) = naive_unescape(taken);
     assert_eq!((core::str::from_utf8(written), progress.quirks), (Ok(&*text), quirks), "{raw:x?} into {room}");
@@ -105,7 +105,7 @@ fn texts_are_unescaped_as_the_naive_twin_does() {
     let mut random = Random(31);
     let (mut whole, mut faults) = (0, 0);
     for round in 0..60_000 / every() {
-        // Now with what is ill-formed, now without; now mostly plain, now mostly escapes.
+        // Alternate between well-formed and ill-formed tokens, and between mostly plain and mostly escaped ones.
         let most = if round % 4 == 0 { tokens.len() } else { tokens.len() - 2 };
         let (skip, count) = [(0, 6), (0, 40), (3, 50), (6, 12)][round / 4 % 4];
         let mut raw = Vec::new();
@@ -133,7 +133,7 @@ fn texts_are_unescaped_as_the_naive_twin_does() {
     assert!(whole > 30_000 / every() as u32 && faults > 5000 / every() as u32, "{whole} {faults}");
 }
 
-/// An escape at each place of a block, behind each other and over its end.
+/// Escapes at each position of a block, adjacent, and across its end.
 #[test]
 fn escapes_over_block_ends() {
     for lead in (0..140).step_by(every()) {
@@ -162,9 +162,9 @@ fn escapes_over_block_ends() {
     }
 }
 
-/// A character that is cut, or that is whole and lies over the end of a block, and what is ill-formed behind it.
+/// Characters cut short or lying across the end of a block, with ill-formed bytes after them.
 #[test]
-fn decoding_ends_before_what_is_ill_formed() {
+fn decoding_ends_before_ill_formed_bytes() {
     for lead in 50..140 {
         for (odd, valid) in [
             (&b"\xc3"[..], 0),
@@ -181,7 +181,7 @@ fn decoding_ends_before_what_is_ill_formed() {
                 let end = if valid > 0 { plain.len() } else { lead };
                 for room in [raw.len() + 200, raw.len()] {
                     for progress in [check_unescape::<Native>(&raw, room), check_unescape::<Portable>(&raw, room)] {
-                        // It may leave what is in the same block.
+                        // The decoder may also leave earlier bytes of the same block.
                         assert!(progress.took <= end && progress.took + 128 > end, "{raw:x?}: {progress:?}");
                     }
                 }
@@ -192,7 +192,7 @@ fn decoding_ends_before_what_is_ill_formed() {
     }
 }
 
-/// The short ways are taken: most bytes of a text are looked at once.
+/// The fast paths apply: most bytes of a string are read once.
 #[test]
 fn decoding_looks_at_few_bytes_twice() {
     let looks = |raw: &[u8]| {
@@ -210,7 +210,7 @@ fn decoding_looks_at_few_bytes_twice() {
     }
     for len in [16, 63, 64, 65, 1000, 4096] {
         assert_eq!(looks(&b"a".repeat(len)), len.next_multiple_of(64), "blocks");
-        // What follows an escape is loaded once more: 16 bytes, and 48 more only if there are more.
+        // Bytes after an escape are loaded again: 16 bytes, and 48 more if there are more.
         let escapes = [b"\\n", &b"a".repeat(16)[..]].concat().repeat(len);
         assert!(looks(&escapes) <= 2 * escapes.len() + 64, "{}", looks(&escapes));
     }

@@ -1,4 +1,4 @@
-//! UTF-8: checked, then taken as `str`.
+//! Checks UTF-8 and converts checked bytes to `str`.
 #![allow(unsafe_code)]
 
 use super::block64::{walk, Block, Kernel, Look};
@@ -6,10 +6,10 @@ use super::native::Native;
 use super::string;
 use crate::visits::visit;
 
-/// From this length on the check by masks is quicker than core's.
+/// From this length on, the check by masks is faster than core's.
 const LONG: usize = 64;
 
-/// The bytes as text, or `None` if they are not valid UTF-8.
+/// Returns the bytes as text, or `None` if they are not valid UTF-8.
 #[inline(never)]
 pub(crate) fn to_str(bytes: &[u8]) -> Option<&str> {
     if bytes.len() < LONG {
@@ -21,14 +21,14 @@ pub(crate) fn to_str(bytes: &[u8]) -> Option<&str> {
         if bytes.len() >= 16 || !<Native as Kernel>::MASKED_UTF8 {
             return core::str::from_utf8(bytes).ok();
         }
-        // SAFETY: `is_valid_short` accepts the same as `is_valid` below.
+        // SAFETY: `is_valid_short` accepts the same bytes as `is_valid` below.
         return is_valid_short::<Native>(bytes).then(|| unsafe { core::str::from_utf8_unchecked(bytes) });
     }
     to_str_long::<Native>(bytes)
 }
 
-/// Appends the bytes if they are valid UTF-8, and says whether they are. Short ones it takes for ill-formed if they are
-/// not ASCII: for what is known to be.
+/// Appends the bytes if they are valid UTF-8, and returns whether they are. For up to 16 bytes it accepts only ASCII;
+/// the caller decodes others in another way.
 #[cfg(feature = "alloc")]
 #[inline]
 pub(crate) fn append_ascii(bytes: &[u8], text: &mut alloc::string::String) -> bool {
@@ -38,15 +38,15 @@ pub(crate) fn append_ascii(bytes: &[u8], text: &mut alloc::string::String) -> bo
     }
     visit!(len);
     text.reserve(len);
-    // SAFETY: what is appended to the bytes below is ASCII.
+    // SAFETY: only ASCII is appended to the bytes.
     let all = unsafe { text.as_mut_vec() };
     let (from, to) = (bytes.as_ptr(), all.spare_capacity_mut().as_mut_ptr().cast::<u8>());
     let seen = if len >= 4 {
-        // Four words that overlap: two from the front, and two up to the end.
+        // Four overlapping words: two from the front, two up to the end.
         let step = len / 8 * 4;
         let places = [0, step, len - 4 - step, len - 4];
-        // SAFETY: `len` is 4 to 16, so that each place is at most `len - 4`; the bytes are `len`, and as many are reserved.
-        // A new reservation is no part of the bytes.
+        // SAFETY: `len` is 4 to 16, so each offset is at most `len - 4`. `bytes` has `len` bytes, and as many are
+        // reserved. The reserved memory does not overlap `bytes`.
         unsafe {
             let words = places.map(|place| from.add(place).cast::<u32>().read_unaligned());
             for (place, word) in places.into_iter().zip(words) {
@@ -56,7 +56,7 @@ pub(crate) fn append_ascii(bytes: &[u8], text: &mut alloc::string::String) -> bo
         }
     } else if len > 0 {
         let places = [0, len / 2, len - 1];
-        // SAFETY: as above; `len` is 1 to 3 and each place below it.
+        // SAFETY: as above; `len` is 1 to 3, and each offset is below it.
         unsafe {
             let words = places.map(|place| from.add(place).read());
             for (place, word) in places.into_iter().zip(words) {
@@ -69,8 +69,8 @@ pub(crate) fn append_ascii(bytes: &[u8], text: &mut alloc::string::String) -> bo
     };
     let ascii = seen & 0x8080_8080 == 0;
     if ascii {
-        // SAFETY: `len` bytes were reserved behind those there were. The places cover them all, so all are written and
-        // were seen to be below 0x80, and ASCII is UTF-8.
+        // SAFETY: `len` bytes are reserved after the existing ones. The words cover all of them, so all are written and
+        // were checked to be below 0x80, and ASCII is UTF-8.
         unsafe { all.set_len(all.len() + len) };
     }
     ascii
@@ -95,23 +95,23 @@ fn to_str_long<K: Kernel>(bytes: &[u8]) -> Option<&str> {
     is_valid::<K>(bytes).then(|| unsafe { core::str::from_utf8_unchecked(bytes) })
 }
 
-/// A run of a string's bytes up to the first backslash, looked at once.
+/// A run of string bytes up to the first backslash, from one search.
 pub(crate) struct Plain<'a> {
-    /// The run: text, or the bytes if they are ill-formed.
+    /// The run as text, or as bytes if they are ill-formed.
     pub(crate) run: Result<&'a str, &'a [u8]>,
-    /// Whether a control character is in it.
+    /// Whether the run contains a control character.
     pub(crate) control: bool,
-    /// What follows: nothing, or a backslash and more.
+    /// The bytes after the run: empty, or starting with a backslash.
     pub(crate) rest: &'a [u8],
 }
 
-/// Takes the run of plain bytes at the front.
+/// Returns the run of plain bytes at the front of `bytes`.
 #[inline]
 pub(crate) fn plain(bytes: &[u8]) -> Plain<'_> {
     let end = string::run(bytes, 0);
     let (run, rest) = bytes.split_at_checked(end.at).unwrap_or((bytes, &[]));
     let text = if end.ascii {
-        // SAFETY: the search saw that all bytes of the run are below 0x80, and ASCII is UTF-8.
+        // SAFETY: the search checked that all bytes of the run are below 0x80, and ASCII is UTF-8.
         Ok(unsafe { core::str::from_utf8_unchecked(run) })
     } else {
         to_str(run).ok_or(run)
@@ -119,7 +119,7 @@ pub(crate) fn plain(bytes: &[u8]) -> Plain<'_> {
     Plain { run: text, control: end.control, rest }
 }
 
-/// Whether all bytes are below 0x80, by overlapping words: for short runs.
+/// Whether all bytes are below 0x80. Reads overlapping words; meant for short runs.
 #[inline]
 fn is_ascii(bytes: &[u8]) -> bool {
     let mut all = 0;
@@ -140,8 +140,8 @@ fn is_ascii(bytes: &[u8]) -> bool {
     all & 0x8080_8080_8080_8080 == 0
 }
 
-/// Whether the bytes are well-formed UTF-8, by masks of 64 bytes: where a sequence must go on must be exactly where
-/// the continuation bytes are, and four lead bytes narrow the byte after them.
+/// Whether the bytes are well-formed UTF-8, checked by masks of 64 bytes: continuation bytes must be exactly where lead
+/// bytes require them, and four lead bytes restrict the byte after them.
 #[inline]
 pub(super) fn is_valid<K: Kernel>(bytes: &[u8]) -> bool {
     let mut check = Check::default();
@@ -152,53 +152,54 @@ pub(super) fn is_valid<K: Kernel>(bytes: &[u8]) -> bool {
 /// [`is_valid`] for less than 16 bytes.
 #[inline]
 pub(super) fn is_valid_short<K: Kernel>(bytes: &[u8]) -> bool {
-    // A character that is cut has a zero behind it.
+    // A cut character has a zero after it.
     !Check::default().see(K::Narrow::load(&string::short(bytes)), 0)
 }
 
-/// Looks for ill-formed UTF-8. What it keeps reaches over into the next block.
+/// Searches for ill-formed UTF-8. Its state spans block borders.
 #[derive(Default)]
 pub(super) struct Check {
-    /// The first bytes of the next block that must be continuation bytes.
-    due: u64,
-    /// Bit 0: the last byte was 0xE0, which must be followed by 0xA0 or more.
+    /// Mask of the first bytes of the next block that must be continuation bytes.
+    continuations: u64,
+    /// Bit 0: the last byte was 0xE0, which requires 0xA0 or more next.
     e0: u64,
-    /// Likewise 0xED: less than 0xA0.
+    /// The same for 0xED: less than 0xA0.
     ed: u64,
-    /// Likewise 0xF0: 0x90 or more.
+    /// The same for 0xF0: 0x90 or more.
     f0: u64,
-    /// Likewise 0xF4: less than 0x90.
+    /// The same for 0xF4: less than 0x90.
     f4: u64,
 }
 
-/// A fault was found.
+/// Ill-formed bytes were found.
 pub(super) struct IllFormed;
 
 impl Check {
-    /// Whether the last sequence is whole. (The block of a tail has a byte of no sequence behind it.)
+    /// Whether the last sequence is complete. The block of a tail has a byte after it that belongs to no sequence.
     #[inline(always)]
     pub(super) fn is_complete(&self) -> bool {
-        self.due == 0
+        self.continuations == 0
     }
 }
 
 impl Check {
-    /// Looks at the next `N` bytes, without those past the end if `shift` is not 0: whether they are ill-formed.
+    /// Checks the next `N` bytes, without those beyond the end if `shift` is not 0. Returns whether they are
+    /// ill-formed.
     #[inline(always)]
     pub(super) fn see<const N: usize>(&mut self, block: impl Block<N>, shift: u32) -> bool {
         let high = block.high() >> shift;
         if high == 0 {
-            let due = self.due != 0;
+            let expected = self.continuations != 0;
             *self = Check::default();
-            return due;
+            return expected;
         }
         let carried = |bits: u64, by: u32| bits.wrapping_shr((N as u32).wrapping_sub(by));
         let before = core::mem::take(self);
         let lead2 = block.at_least(0xc0) >> shift;
         let lead3 = block.at_least(0xe0) >> shift;
         let continuation = high & !lead2;
-        let mut due = before.due | lead2 << 1 | lead3 << 2;
-        self.due = carried(lead2, 1) | carried(lead3, 2);
+        let mut expected = before.continuations | lead2 << 1 | lead3 << 2;
+        self.continuations = carried(lead2, 1) | carried(lead3, 2);
         // 0xC0 and 0xC1 would be overlong.
         let mut faults = lead2 & !(block.at_least(0xc2) >> shift);
         if lead3 | before.e0 | before.ed != 0 {
@@ -207,15 +208,15 @@ impl Check {
             let ed = block.eq(0xed) >> shift;
             let from_a0 = block.at_least(0xa0) >> shift;
             faults |= (e0 << 1 | before.e0) & !from_a0 | (ed << 1 | before.ed) & from_a0;
-            due |= lead4 << 3;
-            self.due |= carried(lead4, 3);
+            expected |= lead4 << 3;
+            self.continuations |= carried(lead4, 3);
             self.e0 = carried(e0, 1);
             self.ed = carried(ed, 1);
             if lead4 != 0 {
                 let f0 = block.eq(0xf0) >> shift;
                 let f4 = block.eq(0xf4) >> shift;
                 let from_90 = block.at_least(0x90) >> shift;
-                // 0xF5 and more would pass U+10FFFF.
+                // 0xF5 and above would exceed U+10FFFF.
                 faults |= block.at_least(0xf5) >> shift;
                 faults |= (f0 << 1) & !from_90 | (f4 << 1) & from_90;
                 self.f0 = carried(f0, 1);
@@ -227,7 +228,7 @@ impl Check {
             faults |= before.f0 & !from_90 | before.f4 & from_90;
         }
         let inside = u64::MAX.wrapping_shr(64u32.wrapping_sub(N as u32));
-        faults | (due ^ continuation) & inside != 0
+        faults | (expected ^ continuation) & inside != 0
     }
 }
 
@@ -261,10 +262,10 @@ mod tests {
         }
     }
 
-    /// To sixteen bytes only ASCII, the others being left to the decoder; more as UTF-8.
+    /// `append_ascii` accepts only ASCII up to 16 bytes and any UTF-8 above.
     #[cfg(feature = "alloc")]
     #[test]
-    fn what_is_known_to_be_ascii_is_appended() {
+    fn append_ascii_accepts_short_ascii_and_long_utf8() {
         for len in 0..40 {
             let mut text = std::string::String::from("<");
             let ascii = std::string::String::from("a").repeat(len);

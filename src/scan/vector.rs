@@ -1,8 +1,8 @@
-//! Blocks out of vectors of 16 bytes: what the kernels of processors with such vectors have in common.
+//! Blocks built from vectors of 16 bytes, shared by the kernels of processors that have such vectors.
 
 use super::block64::Block;
 
-/// A vector of 16 bytes. What is asked of each byte is answered in it, by all ones or all zeros.
+/// A vector of 16 bytes. Comparisons set each byte to all ones or all zeros.
 pub(crate) trait Vector: Copy {
     /// Loads the bytes.
     fn load(bytes: &[u8; 16]) -> Self;
@@ -18,12 +18,12 @@ pub(crate) trait Vector: Copy {
     fn high(self) -> Self;
     /// As [`Block::odd`].
     fn odd(self) -> Self;
-    /// What is set in either.
+    /// Bitwise OR.
     fn or(self, other: Self) -> Self;
-    /// One bit a byte.
+    /// Returns one bit for each byte.
     fn mask(self) -> u64;
 
-    /// The same of four vectors.
+    /// Returns the masks of four vectors as one.
     #[inline(always)]
     fn masks([a, b, c, d]: [Self; 4]) -> u64 {
         a.mask() | b.mask() << 16 | c.mask() << 32 | d.mask() << 48
@@ -88,7 +88,7 @@ impl<V: Vector> Block<16> for Narrow<V> {
 impl<V: Vector> Block<64> for Wide<V> {
     #[inline(always)]
     fn load(bytes: &[u8; 64]) -> Self {
-        // There are always 16 bytes: no zeros are left in what is compiled.
+        // The slice always has 16 bytes; the compiler removes the zeros.
         let vector = |at| V::load(bytes.get(at..).and_then(|rest| rest.first_chunk()).unwrap_or(&[0; 16]));
         Wide([vector(0), vector(16), vector(32), vector(48)])
     }

@@ -1,4 +1,4 @@
-//! The kernel of WebAssembly with `simd128`. The feature is a matter of the whole module: a target that has it has it
+//! The kernel for WebAssembly with `simd128`. The feature applies to a whole module, so a target that has it has it
 //! everywhere.
 #![allow(unsafe_code)]
 
@@ -40,12 +40,12 @@ impl Vector for v128 {
     fn control(self) -> Self {
         u8x16_lt(self, u8x16_splat(0x20))
     }
-    /// [`mask`](Vector::mask) looks at the top bits alone.
+    /// [`mask`](Vector::mask) reads only the top bits.
     #[inline(always)]
     fn high(self) -> Self {
         self
     }
-    /// Below 0x20 as signed bytes: controls, and all from 0x80 on.
+    /// Below 0x20 as signed bytes: control characters, and bytes of at least 0x80.
     #[inline(always)]
     fn odd(self) -> Self {
         i8x16_lt(self, i8x16_splat(0x20))

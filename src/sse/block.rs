@@ -1,25 +1,26 @@
-//! What is kept of the block being read, and where in the storage.
+//! State of the block being read, and the layout of its bytes in the storage.
 //!
 //! ```text
 //! | ID slot | ID slot | data, grows → | staged value → |   free   | event name |
 //! ```
 //!
-//! One slot holds the committed ID, the other the one that the block's blank line will commit. Slots only grow, and at
-//! least to the double, so data is seldom moved. An event name is parked at the far end, where data does not run into
-//! it. A cut event name, ID or comment is staged behind the data: while its line lasts, the data does not grow.
+//! One slot holds the committed ID, the other slot holds the ID that the block's blank line will commit. Slots only
+//! grow, and at least double, so the data behind them rarely moves. A stored event name lies at the far end, where
+//! growing data does not run into it. An event name, ID or comment that a slice cut is staged behind the data; data
+//! cannot grow while that line lasts.
 //!
-//! Data and name may also lie in the input. What bounds them is counted in any case as if they were kept: the verdict
-//! must not depend on where the input was cut.
+//! Data and name may also lie in the input. The limits count them as if they were stored, because the verdict must not
+//! depend on where the input was cut.
 
 use super::Piece;
 use crate::visits::visit;
 use crate::{Limits, Storage};
 use core::cell::Cell;
 
-/// Where a span lies.
+/// Which buffer a span refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In the slice given to the call.
+    /// The slice passed to this call.
     Input,
     /// In the storage.
     Store,
@@ -44,7 +45,7 @@ impl Span {
         Span { place: Place::Store, start, len }
     }
 
-    /// Its bytes.
+    /// Returns the span's bytes.
     pub(crate) fn of<'a>(self, input: &'a [u8], store: &'a [u8]) -> &'a [u8] {
         let bytes = match self.place {
             Place::Input => input,
@@ -61,27 +62,27 @@ impl Span {
     }
 }
 
-/// There is no room: the event, or the comment, is too long.
+/// The event or comment is too long: it exceeds the limit or the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoRoom;
 
-/// The block being read: what is kept of it. The bytes themselves are in the storage that every call gets.
+/// State of the block being read. Its bytes are in the storage, which the caller passes to each call.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     max_event: u32,
     max_id: u32,
-    /// Bytes of one ID slot.
+    /// Length of one ID slot in bytes.
     slot: usize,
-    /// The committed ID is in the second slot.
+    /// Whether the committed ID is in the second slot.
     second: bool,
     id_len: usize,
     /// Length of the ID that the blank line will commit.
     pending: Option<usize>,
-    /// The ID line being read is sound so far.
+    /// Whether the ID line being read can still become an ID: no NUL so far, and it fits.
     id_sound: bool,
     data: Option<Span>,
     name: Span,
-    /// Bytes staged behind the data.
+    /// Length in bytes of the part of a cut line that is staged behind the data.
     staged: usize,
 }
 
@@ -101,7 +102,7 @@ impl Block {
         }
     }
 
-    /// Forgets the block, but not the committed ID.
+    /// Drops the block. The committed ID stays.
     pub(crate) fn clear(&mut self) {
         self.pending = None;
         self.data = None;
@@ -109,55 +110,55 @@ impl Block {
         self.staged = 0;
     }
 
-    /// Forgets all.
+    /// Drops the block and both IDs.
     pub(crate) fn reset(&mut self) {
         self.clear();
         self.slot = 0;
         self.id_len = 0;
     }
 
-    /// Nothing but IDs is kept.
+    /// Whether nothing is kept but IDs.
     pub(crate) fn is_empty(&self) -> bool {
         self.data.is_none() && self.name.len == 0 && self.staged == 0
     }
 
-    /// There is data, be it empty.
+    /// Whether the block has a data line, even an empty one.
     pub(crate) fn has_data(&self) -> bool {
         self.data.is_some()
     }
 
-    /// The data so far.
+    /// Returns the data so far.
     pub(crate) fn data_span(&self) -> Span {
         self.data.unwrap_or(Span::EMPTY)
     }
 
-    /// The event name so far.
+    /// Returns the event name so far.
     pub(crate) fn name_span(&self) -> Span {
         self.name
     }
 
-    /// An ID waits for its blank line.
+    /// Whether an ID is pending until the blank line.
     pub(crate) fn has_id(&self) -> bool {
         self.pending.is_some()
     }
 
-    /// Nothing is staged any more.
+    /// Drops the staged part of a line.
     pub(crate) fn unstage(&mut self) {
         self.staged = 0;
     }
 
-    /// The committed ID.
+    /// Returns the committed ID.
     pub(crate) fn id<'a>(&self, store: &'a [u8]) -> &'a [u8] {
         let start = if self.second { self.slot } else { 0 };
         store.get(start..start.saturating_add(self.id_len)).unwrap_or(&[])
     }
 
-    /// Bytes at the front of the storage that outlive the block.
+    /// Returns the length of the ID slots: bytes at the front of the storage that outlive the block.
     pub(crate) fn lasting(&self) -> usize {
         self.slot.saturating_mul(2)
     }
 
-    /// The blank line: commits the ID and gives data and name, if there is data.
+    /// Ends the block at its blank line: commits the pending ID, and returns data and name if the block has data.
     pub(crate) fn end(&mut self) -> Option<(Span, Span)> {
         if let Some(len) = self.pending {
             self.second = !self.second;
@@ -168,7 +169,8 @@ impl Block {
         event
     }
 
-    /// Copies data and name that [`end`](Block::end) gave, and that lie in the input, to the storage, for a while longer.
+    /// Copies data and name returned by [`end`](Block::end) from the input to the storage, so that they outlive the
+    /// input.
     pub(crate) fn hold<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -183,12 +185,12 @@ impl Block {
         saved.map(|()| held)
     }
 
-    /// A part of a line that was cut is staged.
+    /// Whether part of a cut line is staged.
     pub(crate) fn is_staged(&self) -> bool {
         self.staged > 0
     }
 
-    /// Bytes of the storage that are in use: in front, and the parked name.
+    /// Returns the number of bytes of storage in use: at the front, and the stored name at the far end.
     pub(crate) fn retained(&self) -> usize {
         self.front().saturating_add(self.name.stored_len())
     }
@@ -197,7 +199,7 @@ impl Block {
         self.lasting().saturating_add(self.behind_ids())
     }
 
-    /// Bytes behind the IDs that are in use: data, and what is staged behind it.
+    /// Bytes in use behind the ID slots: stored data and the staged part of a line.
     fn behind_ids(&self) -> usize {
         if self.staged > 0 {
             self.data_len().saturating_add(self.staged)
@@ -206,7 +208,7 @@ impl Block {
         }
     }
 
-    /// Moves what is kept to another storage. `false`: it does not fit, and nothing was done.
+    /// Moves the stored bytes to another storage. Returns `false`, with no effect, if they do not fit.
     pub(crate) fn relocate(&mut self, from: &[u8], to: &mut [u8]) -> bool {
         let front = self.front();
         let name = self.name.stored_len();
@@ -222,7 +224,7 @@ impl Block {
         true
     }
 
-    /// Puts the storage back to where an earlier state of this block has things: IDs may have got longer slots since.
+    /// Restores the layout of `earlier`, a previous state of this block: the ID slots may have grown since.
     pub(crate) fn undo(&self, earlier: &Block, store: &mut [u8]) {
         if self.slot > earlier.slot {
             shift(store, self.slot, earlier.slot, earlier.slot);
@@ -230,7 +232,7 @@ impl Block {
         }
     }
 
-    /// A piece of a data line; `start` is where its value begins in the input.
+    /// Adds a piece of a data line. `start` is the offset of the piece's value in the input.
     pub(crate) fn data<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -252,11 +254,12 @@ impl Block {
         self.append(store, piece.value)
     }
 
-    /// More of a data line whose value so far is kept. `false`: it is not, or there is no room, and nothing was done.
+    /// Appends to a data line whose value is already in the storage. Returns `false`, with no effect, if it is not or
+    /// if `bytes` do not fit.
     #[inline]
     pub(crate) fn append_payload<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> bool {
         let limit = self.room(store);
-        // With a name beside it, or something staged, there is more to be counted.
+        // A name or a staged line also counts towards the limit: leave those to the general path.
         let alone = self.staged == 0 && self.name.len == 0;
         let Some(Span { place: Place::Store, start, len }) = &mut self.data else { return false };
         let longer = len.saturating_add(bytes.len());
@@ -266,7 +269,7 @@ impl Block {
             return false;
         };
         match (room, bytes) {
-            // For one byte no copying is set up.
+            // A single byte is not worth a call to memcpy.
             ([to], [from]) => *to = *from,
             (room, bytes) => room.copy_from_slice(bytes),
         }
@@ -274,7 +277,8 @@ impl Block {
         true
     }
 
-    /// A piece of an event line. The name so far is void with the first one: the line will end in any case.
+    /// Adds a piece of an event line. The first piece discards the previous name: this line replaces it however it
+    /// ends.
     pub(crate) fn name<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -300,7 +304,7 @@ impl Block {
         Ok(())
     }
 
-    /// A piece of a comment; the whole comment with its last one.
+    /// Adds a piece of a comment. Returns the whole comment at its last piece.
     pub(crate) fn comment<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -318,16 +322,16 @@ impl Block {
         Ok(piece.last.then(|| Span::store(self.stage_start(), self.staged)))
     }
 
-    /// A piece of an ID line. An ID with a NUL, or one that there is no room for, leaves things as they were; the latter
-    /// is reported, once.
+    /// Adds a piece of an ID line. An ID that contains a NUL or does not fit is ignored, and the previous ID stays. The
+    /// first piece that does not fit returns `NoRoom`; a NUL is no error.
     pub(crate) fn identify<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
         if piece.first {
             self.staged = 0;
             self.id_sound = true;
         }
-        let mut told = Ok(());
+        let mut result = Ok(());
         if self.id_sound {
-            // Whichever comes first, the NUL or the byte too many.
+            // Look for a NUL only in what fits: the first of NUL and excess byte decides.
             let beside = self.lasting().saturating_add(self.event_len());
             let room = (self.max_id as usize).min(store.max_len().saturating_sub(beside)).saturating_sub(self.staged);
             let inside = piece.value.get(..room).unwrap_or(piece.value);
@@ -335,14 +339,14 @@ impl Block {
             if inside.iter().any(|byte| matches!(byte, 0)) {
                 self.id_sound = false;
             } else {
-                told = self.take_id(store, piece);
-                self.id_sound = told.is_ok();
+                result = self.take_id(store, piece);
+                self.id_sound = result.is_ok();
             }
         }
         if piece.last || !self.id_sound {
             self.staged = 0;
         }
-        told
+        result
     }
 
     fn take_id<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
@@ -350,7 +354,7 @@ impl Block {
         if len > self.max_id as usize {
             return Err(NoRoom);
         }
-        // The rule counts the staged value also if it is not staged because the line lies whole in the input.
+        // Count the value as staged even if the line lies whole in the input: the verdict must not depend on cuts.
         let beside = self.event_len().saturating_add(len);
         if self.lasting().saturating_add(beside) > store.max_len() {
             return Err(NoRoom);
@@ -379,7 +383,7 @@ impl Block {
         Ok(())
     }
 
-    /// Keeps what still lies in the input, which the caller takes away.
+    /// Copies to the storage what still lies in the input, which will not be there at the next call.
     #[inline]
     pub(crate) fn save<S: Storage + ?Sized>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
         if self.data.is_some() {
@@ -416,13 +420,13 @@ impl Block {
         Ok(())
     }
 
-    /// How long an event may be.
+    /// Returns the longest event allowed now, in bytes.
     #[inline]
     pub(crate) fn room<S: Storage + ?Sized>(&self, store: &S) -> usize {
         (self.max_event as usize).min(store.max_len().saturating_sub(self.lasting()))
     }
 
-    /// Whether the event, or a comment beside it, may grow by `more`.
+    /// Checks that the event, or a comment inside it, may grow by `more` bytes.
     #[inline]
     fn check<S: Storage + ?Sized>(&self, store: &S, more: usize) -> Result<(), NoRoom> {
         let len = self.event_len().saturating_add(self.staged).saturating_add(more);
@@ -445,7 +449,7 @@ impl Block {
         self.lasting().saturating_add(self.data_len())
     }
 
-    /// Adds to data that is kept.
+    /// Appends to stored data.
     fn append<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
         let at = self.stage_start();
         self.reserve(store, at.saturating_add(bytes.len()))?;
@@ -464,7 +468,7 @@ impl Block {
         Ok(())
     }
 
-    /// Makes the first `front` bytes usable beside the parked name, which goes to the new far end.
+    /// Makes the first `front` bytes usable, and moves the stored name to the new far end.
     #[inline]
     fn reserve<S: Storage + ?Sized>(&mut self, store: &mut S, front: usize) -> Result<(), NoRoom> {
         let name = self.name.stored_len();
@@ -497,7 +501,6 @@ impl Block {
     }
 }
 
-/// Copies `bytes` to `at`.
 fn copy(store: &mut [u8], at: usize, bytes: &[u8]) {
     visit!(bytes.len());
     if let Some(to) = store.get_mut(at..at.saturating_add(bytes.len())) {
@@ -507,7 +510,7 @@ fn copy(store: &mut [u8], at: usize, bytes: &[u8]) {
     }
 }
 
-/// Moves `len` bytes; the ranges may overlap. Cells, because `copy_within` can panic.
+/// Moves `len` bytes within `store`; the ranges may overlap. Uses cells, because `copy_within` can panic.
 fn shift(store: &mut [u8], from: usize, to: usize, len: usize) {
     visit!(len);
     let cells = Cell::from_mut(store).as_slice_of_cells();

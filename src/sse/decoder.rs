@@ -1,10 +1,10 @@
-//! The reading of event-stream lines that WHATWG HTML 9.2.6 prescribes.
+//! Interprets the lines of an event stream (WHATWG HTML 9.2.6).
 
 use super::block::{Block, NoRoom, Span};
 use super::{Field, Lines, Lossy, Piece};
 use crate::{Limits, Storage};
 
-/// An event, borrowed from the input or, if a slice cut it, from the decoder's storage.
+/// An event, borrowed from the input, or from the decoder's storage if a slice cut it.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
     name: &'a [u8],
@@ -17,12 +17,12 @@ impl<'a> Event<'a> {
         Event { name, data, id }
     }
 
-    /// The value of the block's last `event` line. Empty: there was none, or it was empty.
+    /// Returns the value of the block's last `event` line, or an empty slice if it is empty or absent.
     pub fn name(&self) -> &'a [u8] {
         self.name
     }
 
-    /// The event's type: its name, or `message` if that is empty.
+    /// Returns the event's type: its name, or `message` if the name is empty.
     pub fn event_type(&self) -> &'a [u8] {
         if self.name.is_empty() {
             b"message"
@@ -31,72 +31,74 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The values of the block's `data` lines, joined by LF.
+    /// Returns the values of the block's `data` lines, joined by LF.
     pub fn data(&self) -> &'a [u8] {
         self.data
     }
 
-    /// The last event ID: of this block, or of one before. Empty: none.
+    /// Returns the last event ID, set by this block or an earlier one, or an empty slice if there is none.
     pub fn last_event_id(&self) -> &'a [u8] {
         self.id
     }
 
-    /// [`event_type`](Event::event_type) as text.
+    /// Returns [`event_type`](Event::event_type) as text.
     pub fn event_type_text(&self) -> Lossy<'a> {
         Lossy::new(self.event_type())
     }
 
-    /// [`data`](Event::data) as text.
+    /// Returns [`data`](Event::data) as text.
     pub fn data_text(&self) -> Lossy<'a> {
         Lossy::new(self.data)
     }
 
-    /// [`last_event_id`](Event::last_event_id) as text.
+    /// Returns [`last_event_id`](Event::last_event_id) as text.
     pub fn last_event_id_text(&self) -> Lossy<'a> {
         Lossy::new(self.id)
     }
 }
 
-/// What a stream holds.
+/// An item of an event stream.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Item<'a> {
-    /// An event: a block with data.
+    /// A block that has data.
     Event(Event<'a>),
-    /// A comment without its colon and at most one space. It comes at once, even in the middle of a block.
+    /// A comment, without its colon and at most one space. Reported when its line ends, even inside a block.
     Comment(&'a [u8]),
-    /// The reconnection time that the server asks for, in milliseconds; `u64::MAX` if it is longer than that. It comes
-    /// at once, even in the middle of a block.
+    /// The reconnection time in milliseconds that the server asks for, at most `u64::MAX`. Reported when its line ends,
+    /// even inside a block.
     Retry(u64),
-    /// An event or a comment that is longer than the limit, and is left out.
+    /// An event or a comment was longer than the limit and is skipped.
     TooLong {
-        /// Stream offset, in bytes, where it began: at the block's first line that is no comment, or at the comment.
+        /// Stream offset, in bytes, of its beginning: of the block's first line that is not a comment, or of the
+        /// comment.
         offset: u64,
     },
 }
 
-/// Reads an event stream: bytes in, in slices of any size; events out, as WHATWG HTML 9.2.6 has them.
+/// Reads an event stream as WHATWG HTML 9.2.6 prescribes. Takes slices of any size.
 ///
-/// Bytes are not checked to be UTF-8; [`Lossy`] reads them as the standard does. A byte order mark is dropped.
+/// The decoder does not check for UTF-8; [`Lossy`] decodes bytes as the standard does. A leading byte order mark is
+/// dropped.
 ///
 /// # What is borrowed
 ///
-/// An event that lies whole in the slice and has one data line is borrowed from it. Any other is copied, once, into the
-/// storage, which also holds the last event ID.
+/// An event is borrowed from the slice if the slice contains it whole and it has one data line. Any other event is
+/// copied once into the storage, which also holds the last event ID.
 ///
 /// # Limits
 ///
-/// They depend on the bytes of the stream alone, never on where it was cut.
+/// The limits depend only on the bytes of the stream, not on where the stream was cut.
 ///
-/// - *An event* is bounded by the lesser of [`Limits::max_event_len`] and what the storage can hold beside the IDs (see
-///   below). Its data values count, the LFs that join them, and its name. With the first byte over, [`Item::TooLong`]
-///   comes, once; the rest of the block is discarded up to its blank line, and its ID with it. Comments and
-///   reconnection times in it are still reported.
-/// - *A comment* is bounded by what is left beside the event that it stands in. If it is longer, [`Item::TooLong`] comes
-///   for the comment alone, and the event goes on.
-/// - *An ID* longer than [`Limits::max_id_len`] is ignored, and so is one that the storage cannot hold as often as it may
-///   have to: the one in force, the next one, and the one being read, beside the event so far. Two IDs as long as the
-///   longest so far (rounded up to twice what was reserved before) stay reserved.
+/// - *An event* may be as long as [`Limits::max_event_len`], or as the storage allows beside the IDs (see below) if
+///   that is less. Its length counts data values, the LFs that join them, and the event name. The first byte beyond the
+///   limit makes the decoder return [`Item::TooLong`], once, and skip the rest of the block, including its ID. Comments
+///   and reconnection times in that block are still reported.
+/// - *A comment* may be as long as the bytes that the event around it leaves. [`Item::TooLong`] reports a longer one;
+///   the event continues.
+/// - *An ID* longer than [`Limits::max_id_len`] is ignored. So is one for which the storage has no room: it may have to
+///   hold the ID in force, the next ID and the ID being read, beside the event so far. Two slots as long as the longest
+///   ID so far stay reserved; a slot that grows at least doubles.
 ///
 /// # Examples
 ///
@@ -125,46 +127,46 @@ pub struct Decoder<S> {
 }
 
 impl<S: Storage> Decoder<S> {
-    /// A decoder with the limits that hold if nothing else is said.
+    /// Creates a decoder with the default limits.
     pub const fn new(storage: S) -> Self {
         Decoder::with_limits(storage, Limits::DEFAULT)
     }
 
-    /// A decoder with its own limits: [`Limits::max_event_len`] and [`Limits::max_id_len`] matter to it.
+    /// Creates a decoder with the given limits. Only [`Limits::max_event_len`] and [`Limits::max_id_len`] apply.
     pub const fn with_limits(storage: S, limits: Limits) -> Self {
         Decoder { reader: Reader::new(limits), storage }
     }
 
-    /// Takes the next item off the front of `input`. `None`: the input is used up; give the next slice.
+    /// Removes the next item from the front of `input`. Returns `None` when the input is used up: pass the next slice.
     ///
-    /// The item borrows from the input or from the decoder, so it is gone with the next call.
+    /// The item borrows from the input or from the decoder; it lives until the next call.
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Option<Item<'a>> {
         let given: &'i [u8] = input;
         let found = self.reader.read(&mut self.storage, input)?;
         Some(self.view(found, given))
     }
 
-    /// Says that the stream ended. `None`: nothing is left; until then, call again.
+    /// Ends the stream. Call it until it returns `None`.
     ///
-    /// The standard discards a block without its blank line. This call offers it: a line that the end cut counts as
-    /// ended, and the block as if its blank line had come, which commits its ID too. Who wants the standard's answer
-    /// does not call it.
+    /// The standard discards a block without a blank line. This method returns it: a line cut by the end of the stream
+    /// counts as ended, and the block as if its blank line had come, which also commits its ID. For the standard's
+    /// behaviour, do not call this method.
     pub fn finish(&mut self) -> Option<Item<'_>> {
         let found = self.reader.finish(&mut self.storage)?;
         Some(self.view(found, &[]))
     }
 
-    /// The last event ID in force: what a blank line committed last. Empty: none.
+    /// Returns the last event ID in force, committed by the latest blank line, or an empty slice if there is none.
     pub fn last_event_id(&self) -> &[u8] {
         self.reader.block.id(self.storage.bytes())
     }
 
-    /// Bytes taken so far.
+    /// Returns the number of bytes consumed so far.
     pub fn offset(&self) -> u64 {
         self.reader.offset
     }
 
-    /// Forgets the stream, the last event ID included. The storage and the limits stay.
+    /// Returns to the start of a stream and drops the last event ID. Storage and limits stay.
     pub fn reset(&mut self) {
         self.storage.shrink(0);
         self.reader.reset();
@@ -185,7 +187,7 @@ impl<S: Storage> Decoder<S> {
     }
 }
 
-/// An item, by offsets.
+/// An item, as offsets.
 #[derive(Clone, Copy, Debug)]
 enum Found {
     Event { data: Span, name: Span },
@@ -194,27 +196,28 @@ enum Found {
     TooLong { offset: u64 },
 }
 
-/// The decoder without its storage: plain data.
+/// The decoder without its storage. Contains no pointers.
 #[derive(Clone, Debug)]
 struct Reader {
     lines: Lines,
     block: Block,
-    /// Bytes taken.
+    /// Bytes consumed.
     offset: u64,
-    /// Where the line began.
+    /// Stream offset of the current line.
     line_start: u64,
-    /// Where the block began, if it did: at its first line that is no comment.
+    /// Stream offset of the block's first line that is not a comment, if there was one.
     block_start: Option<u64>,
-    /// The block was too long; it is skipped up to its blank line.
+    /// Whether the block was too long and is skipped up to its blank line.
     discard: bool,
-    /// The comment being read was too long.
-    mute: bool,
-    /// The digits of the `retry` line being read. `None`: there was something else.
+    /// Whether the comment being read was too long.
+    skip_comment: bool,
+    /// Value of the `retry` line being read. `None`: it contains something other than digits.
     retry: Option<u64>,
-    /// The `retry` line has a digit.
+    /// Whether the `retry` line has a digit.
     digits: bool,
-    /// The storage could not be had for the block while something else was given out: to be reported.
-    owed: Option<u64>,
+    /// Offset of a block that the storage could not hold, noticed while another item was returned: `TooLong` is
+    /// pending.
+    unreported: Option<u64>,
 }
 
 impl Reader {
@@ -226,10 +229,10 @@ impl Reader {
             line_start: 0,
             block_start: None,
             discard: false,
-            mute: false,
+            skip_comment: false,
             retry: None,
             digits: false,
-            owed: None,
+            unreported: None,
         }
     }
 
@@ -243,7 +246,7 @@ impl Reader {
         self.settle(store);
         let given = *input;
         let base = self.offset;
-        let mut found = self.owed.take().map(|offset| Found::TooLong { offset });
+        let mut found = self.unreported.take().map(|offset| Found::TooLong { offset });
         while found.is_none() {
             self.lines.skip_between(input);
             let taken = given.len().saturating_sub(input.len());
@@ -254,19 +257,19 @@ impl Reader {
                 break;
             };
             let taken = given.len().saturating_sub(input.len());
-            // A piece ends where the input was taken to, but for the one byte that ended its line.
+            // The input is consumed up to the end of the piece, and past the byte that ended its line, if one did.
             let start = taken.saturating_sub(piece.value.len()).saturating_sub(usize::from(piece.last));
             found = self.take(store, given, &piece, start);
         }
         let taken = given.len().saturating_sub(input.len());
         self.offset = base.saturating_add(taken as u64);
         self.keep(store, given);
-        found.or_else(|| self.owed.take().map(|offset| Found::TooLong { offset }))
+        found.or_else(|| self.unreported.take().map(|offset| Found::TooLong { offset }))
     }
 
     fn finish<S: Storage>(&mut self, store: &mut S) -> Option<Found> {
         self.settle(store);
-        if let Some(offset) = self.owed.take() {
+        if let Some(offset) = self.unreported.take() {
             return Some(Found::TooLong { offset });
         }
         if let Some(piece) = self.lines.finish() {
@@ -278,7 +281,7 @@ impl Reader {
         self.blank()
     }
 
-    /// What the last item needed can go.
+    /// Releases the storage that the last item needed.
     #[inline]
     fn settle<S: Storage>(&mut self, store: &mut S) {
         if !self.lines.in_line() {
@@ -289,11 +292,11 @@ impl Reader {
         }
     }
 
-    /// Copies what lies in the input, if the block goes on after this call.
+    /// Copies the block from the input to the storage, if the block continues after this call.
     #[inline]
     fn keep<S: Storage>(&mut self, store: &mut S, given: &[u8]) {
         if self.block.save(store, given).is_err() {
-            self.owed = Some(self.give_up());
+            self.unreported = Some(self.give_up());
         }
     }
 
@@ -325,7 +328,7 @@ impl Reader {
         }
     }
 
-    /// Drops the block. Where it began.
+    /// Drops the block. Returns its offset.
     fn give_up(&mut self) -> u64 {
         self.block.clear();
         self.discard = true;
@@ -341,15 +344,15 @@ impl Reader {
 
     fn comment<S: Storage>(&mut self, store: &mut S, piece: &Piece<'_>, start: usize) -> Option<Found> {
         if piece.first {
-            self.mute = false;
+            self.skip_comment = false;
         }
-        if self.mute {
+        if self.skip_comment {
             return None;
         }
         match self.block.comment(store, piece, start) {
             Ok(text) => text.map(Found::Comment),
             Err(NoRoom) => {
-                self.mute = true;
+                self.skip_comment = true;
                 self.block.unstage();
                 Some(Found::TooLong { offset: self.line_start })
             }
@@ -381,9 +384,9 @@ mod tests {
     use super::*;
     use crate::Growing;
 
-    /// A large event's memory is given back with the call after it.
+    /// The call after a large event releases its memory.
     #[test]
-    fn what_the_last_item_needed_can_go() {
+    fn a_large_event_releases_its_memory() {
         let mut decoder = Decoder::new(Growing::new());
         let small = decoder.storage.bytes().len();
         let value = [b'x'; 40_000];

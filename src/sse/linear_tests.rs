@@ -1,5 +1,5 @@
-//! The decoder's work is linear: however the bytes come, each is looked at so many times at most. Counted, not timed
-//! ([`visits`](crate::visits)).
+//! The decoder's work is linear: it reads each byte a bounded number of times, however the stream is cut. Reads are
+//! counted ([`visits`](crate::visits)), not timed.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 extern crate std;
@@ -12,10 +12,10 @@ use std::println;
 use std::string::String;
 use std::vec;
 
-/// What a byte may cost: lines of a few bytes are looked for in blocks of 16.
+/// Most reads per byte. The search for short lines loads blocks of 16 bytes, which counts.
 const BOUND: f64 = 12.0;
 
-/// How many items a decoder gives for `bytes` in slices of `size`, and how many bytes it looks at.
+/// Returns how many items a decoder reports for `bytes` in slices of `size`, and how many bytes it reads.
 fn work<S: Storage>(storage: S, bytes: &[u8], size: usize) -> (usize, u64) {
     let limits = Limits { max_event_len: 64 << 20, max_id_len: 1 << 20, ..Limits::DEFAULT };
     let mut decoder = Decoder::with_limits(storage, limits);
@@ -33,7 +33,7 @@ fn work<S: Storage>(storage: S, bytes: &[u8], size: usize) -> (usize, u64) {
     })
 }
 
-/// Whoever looks at every byte again for every slice or line is far above the bound in these.
+/// A decoder that reads earlier bytes again for every slice or line exceeds the bound by far on these inputs.
 #[test]
 fn work_is_linear() {
     let total = 1 << 20;

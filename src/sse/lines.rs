@@ -1,17 +1,17 @@
-//! The lines of an event stream (WHATWG HTML 9.2.5 and 9.2.6): bytes in, pieces of lines out.
+//! Splits an event stream into pieces of lines (WHATWG HTML 9.2.5 and 9.2.6).
 //!
-//! The machine holds at most eight bytes, so a line may be cut anywhere, and as often as one likes. What it gives back
-//! is borrowed from the input. Line searches run over new input only.
+//! A line may be cut anywhere and any number of times, since the machine itself holds at most eight bytes. Pieces are
+//! borrowed from the input. The search for a line end reads each byte of input once.
 
 use crate::scan::find::line_end;
 use crate::visits::visit;
 
 const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// Bytes that are held of a line whose field is not known yet. The longest name that means something is five long.
+/// How many bytes are held of a line whose field is not known yet. The longest known name has five.
 const HEAD: usize = 8;
 
-/// What a line is. Names are compared byte for byte: `Data` is no `data`.
+/// The field of a line. Names are compared byte for byte: `Data` is not `data`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// `data`
@@ -24,14 +24,14 @@ pub enum Field {
     Retry,
     /// A line that starts with a colon.
     Comment,
-    /// Any other line with something in it. The standard ignores it.
+    /// Any other line that is not empty. The standard ignores it.
     Unknown,
-    /// An empty line: the end of a block.
+    /// An empty line, which ends a block.
     Blank,
 }
 
 impl Field {
-    /// The field with this name.
+    /// Returns the field with this name.
     fn named(name: &[u8]) -> Field {
         match name {
             b"data" => Field::Data,
@@ -42,12 +42,13 @@ impl Field {
         }
     }
 
-    /// Whether a known name begins with `name`.
+    /// Whether `name` is a prefix of a known name.
     fn begins(name: &[u8]) -> bool {
         [&b"data"[..], b"event", b"id", b"retry"].iter().any(|known| known.starts_with(name))
     }
 
-    /// The field that `line` starts with, and what follows the colon. `None`: no such field, or not yet.
+    /// Returns the field whose name and colon `line` starts with, and the bytes after the colon. `None` if there is no
+    /// such field, or not yet.
     #[inline]
     fn of(line: &[u8]) -> Option<(Field, &[u8])> {
         match line {
@@ -61,20 +62,20 @@ impl Field {
     }
 }
 
-/// A line, or a part of one. Its bytes are borrowed from the input.
+/// A line or a part of one, borrowed from the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
-    /// What line it is from.
+    /// The field of its line.
     pub field: Field,
-    /// It is the first piece of its line.
+    /// Whether it is the first piece of its line.
     pub first: bool,
-    /// The line ends with it.
+    /// Whether it is the last piece of its line.
     pub last: bool,
-    /// Bytes of the value: what follows the colon and at most one space. For [`Field::Comment`] the same. For
-    /// [`Field::Unknown`] the bytes of the whole line, name and colon included. Any bytes but CR and LF.
+    /// Bytes of the value: after the colon and at most one space. For [`Field::Unknown`], bytes of the whole line,
+    /// including name and colon. Never contains CR or LF.
     pub value: &'a [u8],
-    /// For the first piece of an [`Field::Unknown`] line: its bytes from earlier slices, to be put before `value`.
-    /// Empty otherwise.
+    /// Bytes from earlier slices that precede `value`, in the first piece of an [`Field::Unknown`] line. Empty in any
+    /// other piece.
     pub held: Held,
 }
 
@@ -88,13 +89,13 @@ pub struct Held {
 impl Held {
     pub(crate) const EMPTY: Held = Held { bytes: [0; HEAD], len: 0 };
 
-    /// The bytes.
+    /// Returns the bytes.
     #[inline]
     pub fn as_slice(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.len)).unwrap_or(&[])
     }
 
-    /// Adds what there is room for.
+    /// Appends as many of `bytes` as fit.
     fn extend(&mut self, bytes: &[u8]) {
         let room = self.bytes.get_mut(usize::from(self.len)..).unwrap_or(&mut []);
         for (to, from) in room.iter_mut().zip(bytes) {
@@ -104,22 +105,22 @@ impl Held {
     }
 }
 
-/// Where in the stream the machine stands.
+/// Position of the machine in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
-    /// At the very start, perhaps with the first bytes of a byte order mark in `head`.
+    /// At the start of the stream. `head` may hold the first bytes of a byte order mark.
     Mark,
     /// At the start of a line.
     Start,
-    /// In a line whose bytes so far, the beginning of a known name, are in `head`.
+    /// In a line of which `head` holds all bytes so far: a prefix of a known name.
     Name,
-    /// After the colon of `field`, where one space may come.
+    /// After the colon of `field`, where one space may follow.
     Colon,
     /// In the value of `field`.
     Value,
 }
 
-/// How the line before ended, as far as that is known: a LF may follow a CR.
+/// How the previous line ended, as far as that is known: an LF may follow a CR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// By a LF alone; or no line ended yet.
@@ -128,7 +129,7 @@ pub(crate) enum Ended {
     CrLf,
     /// By a CR alone.
     LoneCr,
-    /// By a CR, to which a LF that comes next belongs.
+    /// By CR. If the next byte is an LF, it belongs to this line end.
     Cr,
     /// The same, and the line before that one ended in a CR alone: no LF is expected.
     CrBehindCr,
@@ -137,7 +138,7 @@ pub(crate) enum Ended {
 }
 
 impl Ended {
-    /// After one more line, which ended in a CR or did not.
+    /// The state after one more line; `cr` is whether the line ended in CR.
     #[inline]
     fn by(self, cr: bool) -> Ended {
         match (cr, self) {
@@ -148,7 +149,7 @@ impl Ended {
         }
     }
 
-    /// With the next byte, which is a LF or is not.
+    /// The state after the next byte; `lf` is whether that byte is an LF.
     #[inline]
     fn before(self, lf: bool) -> Ended {
         match (self, lf) {
@@ -159,14 +160,14 @@ impl Ended {
     }
 }
 
-/// The resumable line machine of an event stream: plain data, no pointers.
+/// Resumable line splitter for event streams. Contains no pointers.
 ///
-/// LF, CR and CRLF end a line, a CR at once: the LF that may follow it is taken by a later call. One leading byte order
-/// mark is dropped. A line that lies whole in the input is one piece, found with one search; otherwise its pieces come
-/// as the input does. A line without a colon is a name with an empty value.
+/// LF, CR and CRLF end a line. A CR ends it at once; a later call consumes the LF that may follow. One leading byte
+/// order mark is dropped. A line that the input contains whole is one piece, found with one search; a cut line is one
+/// piece for each slice. A line without a colon is a field name with an empty value.
 ///
-/// A line is [`Field::Unknown`] as soon as its name cannot become a known one: `held` is never more than the beginning
-/// of a known name, or of a byte order mark.
+/// A line becomes [`Field::Unknown`] as soon as its name is no prefix of a known name, so `held` is at most a prefix of
+/// a known name or of a byte order mark.
 ///
 /// ```
 /// use deltawire::sse::{Field, Lines};
@@ -187,9 +188,9 @@ impl Ended {
 #[derive(Clone, Debug)]
 pub struct Lines {
     at: At,
-    /// What the line is, in `Colon` and `Value`.
+    /// The field of the line. Valid in `Colon` and `Value`.
     field: Field,
-    /// No piece of the line was given out yet, in `Colon` and `Value`.
+    /// Whether no piece of the line was returned yet. Valid in `Colon` and `Value`.
     fresh: bool,
     ended: Ended,
     head: Held,
@@ -201,7 +202,7 @@ impl Default for Lines {
     }
 }
 
-/// The first line of `bytes` without its end, what follows, and whether the end was a CR.
+/// Returns the first line of `bytes` without its end, the bytes after it, and whether it ended in CR.
 #[inline]
 fn cut(bytes: &[u8]) -> Option<(&[u8], &[u8], bool)> {
     let (line, rest) = bytes.split_at_checked(line_end(bytes)?)?;
@@ -210,15 +211,15 @@ fn cut(bytes: &[u8]) -> Option<(&[u8], &[u8], bool)> {
 }
 
 impl Lines {
-    /// A machine at the start of a stream.
+    /// Creates a machine at the start of a stream.
     pub const fn new() -> Self {
         Lines { at: At::Mark, field: Field::Blank, fresh: false, ended: Ended::Alone, head: Held::EMPTY }
     }
 
-    /// Takes the next piece off the front of `input`. `None`: the input is used up.
+    /// Removes the next piece from the front of `input`. Returns `None` when the input is used up.
     ///
-    /// What was consumed is what is missing from the front; it does not depend on what follows, so an offset counted
-    /// from it is the same however the stream is cut.
+    /// How many bytes a call consumes does not depend on the bytes after them, so offsets counted from the consumed
+    /// bytes are the same however the stream is cut.
     #[inline]
     pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
         self.skip_between(input);
@@ -232,7 +233,7 @@ impl Lines {
         };
         let value = match value {
             [b' ', value @ ..] => value,
-            // Nothing after the colon: a space may follow in the next slice.
+            // The slice ends after the colon; a space may follow in the next slice.
             [] => {
                 self.begin(field, At::Colon);
                 *input = &[];
@@ -250,9 +251,9 @@ impl Lines {
         Some(Piece { field, first: true, last: true, value, held: Held::EMPTY })
     }
 
-    /// Takes off the front of `input` what belongs to no line: the LF of a CRLF whose CR ended the line before, and the
-    /// byte order mark. [`next`](Lines::next) does it too; call it first to learn where exactly a line begins: there, if
-    /// input is left and [`in_line`](Lines::in_line) is false.
+    /// Consumes bytes between lines: the LF of a CRLF whose CR ended the previous line, and the byte order mark.
+    /// [`next`](Lines::next) does so too; call this first to find the offset of a line. The next line begins at the
+    /// front of `input` if input is left and [`in_line`](Lines::in_line) is false.
     #[inline]
     pub fn skip_between(&mut self, input: &mut &[u8]) {
         if self.is_after_cr() {
@@ -268,8 +269,8 @@ impl Lines {
         }
     }
 
-    /// The stream ended. If it did in the middle of a line: the rest of that line, as if it had ended. The machine then
-    /// stands at the start of a line.
+    /// Ends the stream. Returns the rest of an unfinished line as if its line end had come, and moves to the start of a
+    /// line.
     pub fn finish(&mut self) -> Option<Piece<'static>> {
         let at = self.at;
         let head = core::mem::replace(&mut self.head, Held::EMPTY);
@@ -311,7 +312,7 @@ impl Lines {
         }
     }
 
-    /// Bytes of a line that has not ended were taken.
+    /// Whether the machine is inside a line: bytes of it were consumed, but not its end.
     #[inline]
     pub fn in_line(&self) -> bool {
         match self.at {
@@ -321,27 +322,27 @@ impl Lines {
         }
     }
 
-    /// It stands at the start of a line, perhaps before the LF of a CRLF.
+    /// Whether the machine is at the start of a line, perhaps before the LF of a CRLF.
     #[inline]
     pub(crate) fn is_at_start(&self) -> bool {
         self.at == At::Start
     }
 
-    /// It stands in the middle of the value of a `data` line, of which something was given out. `after_lf`: the LF of a CRLF
-    /// was taken before that line.
+    /// Moves into the value of a `data` line, after a first piece. `after_lf`: the LF of a CRLF was consumed before
+    /// that line.
     #[inline]
     pub(crate) fn start_data(&mut self, after_lf: bool) {
         self.begin(Field::Data, At::Value);
         (self.fresh, self.ended) = (false, self.ended.before(after_lf));
     }
 
-    /// It stands in the middle of the value of a `data` line of which something was given out.
+    /// Whether the machine is in the value of a `data` line, after a first piece.
     #[inline]
     pub(crate) fn is_in_data(&self) -> bool {
         self.at == At::Value && self.field == Field::Data && !self.fresh
     }
 
-    /// A CR ended the line before.
+    /// Whether a CR ended the previous line.
     #[inline]
     pub(crate) fn is_after_cr(&self) -> bool {
         matches!(self.ended, Ended::Cr | Ended::CrBehindCr | Ended::CrBehindCrLf)
@@ -353,7 +354,7 @@ impl Lines {
         self.ended == Ended::CrBehindCrLf
     }
 
-    /// It stands at the start of a line.
+    /// Moves to the start of a line.
     #[inline]
     pub(crate) fn start_line(&mut self, ended: Ended) {
         (self.at, self.ended) = (At::Start, ended);
@@ -366,7 +367,7 @@ impl Lines {
         self.fresh = true;
     }
 
-    /// Drops the byte order mark. Bytes that only began like one become the head of the first line.
+    /// Consumes the byte order mark. The bytes of an incomplete one become the head of the first line.
     fn skip_mark(&mut self, input: &mut &[u8]) {
         while let Some((byte, rest)) = input.split_first() {
             if BOM.get(usize::from(self.head.len)) != Some(byte) {
@@ -383,7 +384,8 @@ impl Lines {
         }
     }
 
-    /// A line that starts with no known name and colon: blank, unknown, a bare name, or too short to decide.
+    /// Reads a line that does not start with a known name and colon: blank, unknown, a bare name, or too short to
+    /// decide.
     fn start<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
         let given: &'a [u8] = input;
         if let Some((line, rest, cr)) = cut(given) {
@@ -406,7 +408,7 @@ impl Lines {
         self.part(given)
     }
 
-    /// Goes on in the middle of a line.
+    /// Continues a cut line.
     fn resume<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
         match self.at {
             At::Mark | At::Start => None,
@@ -416,7 +418,7 @@ impl Lines {
         }
     }
 
-    /// Goes on with a line of which `head` is all that there was.
+    /// Continues a line of which `head` holds all bytes so far.
     fn name<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
         let given: &'a [u8] = input;
         let before = self.head;
@@ -431,7 +433,7 @@ impl Lines {
         }
         let field = if stop.is_some() { Field::named(self.head.as_slice()) } else { Field::Unknown };
         if field == Field::Unknown {
-            // Its bytes in this slice are borrowed, name included.
+            // The bytes in this slice are borrowed, including the name.
             self.head = before;
             self.begin(field, At::Value);
             return self.value(input);
@@ -449,7 +451,7 @@ impl Lines {
         }
     }
 
-    /// Goes on after a colon.
+    /// Continues after a colon.
     fn colon<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
         if let Some((first, rest)) = input.split_first() {
             visit!(1);
@@ -461,7 +463,7 @@ impl Lines {
         self.value(input)
     }
 
-    /// Goes on in a value.
+    /// Continues in a value.
     fn value<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
         let given: &'a [u8] = input;
         let Some((value, rest, cr)) = cut(given) else {
@@ -475,7 +477,7 @@ impl Lines {
         Some(Piece { field: self.field, first: self.fresh, last: true, value, held })
     }
 
-    /// A piece that does not end its line, unless there is nothing to say.
+    /// Returns a piece that does not end its line, or `None` if the piece is empty.
     fn part<'a>(&mut self, value: &'a [u8]) -> Option<Piece<'a>> {
         if value.is_empty() {
             return None;

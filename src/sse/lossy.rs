@@ -1,10 +1,10 @@
-//! Bytes as text.
+//! Decodes bytes as UTF-8 text with replacement characters.
 
 use core::fmt::{self, Write as _};
 use core::str::Utf8Chunks;
 
-/// Bytes read as UTF-8, ill-formed ones replaced by U+FFFD as the Encoding standard's decoder does: one for each
-/// maximal part of an ill-formed sequence. Nothing is copied.
+/// Bytes decoded as UTF-8 without copying. Each maximal part of an ill-formed sequence becomes one U+FFFD, as in the
+/// Encoding standard's decoder.
 ///
 /// ```
 /// let text = deltawire::sse::Lossy::new(b"a\xF0\x9Fb");
@@ -15,22 +15,22 @@ use core::str::Utf8Chunks;
 pub struct Lossy<'a>(&'a [u8]);
 
 impl<'a> Lossy<'a> {
-    /// Reads `bytes` as text.
+    /// Wraps `bytes`.
     pub const fn new(bytes: &'a [u8]) -> Self {
         Lossy(bytes)
     }
 
-    /// The bytes as they came.
+    /// Returns the bytes unchanged.
     pub const fn as_bytes(&self) -> &'a [u8] {
         self.0
     }
 
-    /// The text, borrowed, if there is nothing to replace.
+    /// Returns the text, or `None` if it needs replacements.
     pub fn as_str(&self) -> Option<&'a str> {
         core::str::from_utf8(self.0).ok()
     }
 
-    /// The text in parts, none of them empty.
+    /// Returns the text in non-empty parts, borrowed from the bytes.
     pub fn chunks(&self) -> LossyChunks<'a> {
         LossyChunks { chunks: self.0.utf8_chunks(), replace: false }
     }
@@ -50,11 +50,11 @@ impl fmt::Debug for Lossy<'_> {
     }
 }
 
-/// The parts of a [`Lossy`] text: well-formed runs, and one `"\u{FFFD}"` for each ill-formed one.
+/// The parts of a [`Lossy`] text: each well-formed run, and `"\u{FFFD}"` for each ill-formed sequence.
 #[derive(Clone, Debug)]
 pub struct LossyChunks<'a> {
     chunks: Utf8Chunks<'a>,
-    /// A replacement character follows the run emitted last.
+    /// Whether a replacement character follows the run returned last.
     replace: bool,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Iterator for LossyChunks<'a> {
                 return Some(chunk.valid());
             }
         }
-        // The last chunk may be well-formed to its end, but is never empty: with no valid part there is an invalid one.
+        // A chunk is never empty, so a chunk without a valid part has an invalid one.
         self.replace = false;
         Some("\u{FFFD}")
     }

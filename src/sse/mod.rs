@@ -1,6 +1,8 @@
-//! Event streams as WHATWG HTML 9.2 has them, and nothing else: useful alone for any protocol that sends them.
+//! Event streams (WHATWG HTML 9.2), without any knowledge of the payloads. Usable alone, for any protocol that sends
+//! event streams.
 //!
-//! [`Lines`] turns bytes into pieces of lines. [`Decoder`] reads those as the standard says, and gives events.
+//! [`Lines`] splits bytes into pieces of lines. [`Decoder`] interprets the lines as the standard prescribes and returns
+//! events.
 
 pub(crate) mod block;
 mod decoder;

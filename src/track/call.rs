@@ -1,16 +1,16 @@
-//! What is known of a tool call: a few words of state, no text.
+//! The state of a tool call: a few words, no text.
 
 use super::carry::Half;
 use crate::json::{Balance, Fragment, Text};
 
-/// FNV-1a, 64 bits: compares an ID or a name with another without storing it.
+/// FNV-1a hash of 64 bits. Compares an ID or a name with a later one without storing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hash(u64);
 
 impl Hash {
     pub(crate) const EMPTY: Hash = Hash(0xcbf2_9ce4_8422_2325);
 
-    /// Of `{}`.
+    /// The hash of `{}`.
     const NO_ARGUMENTS: Hash = Hash(0x08f4_4b07_b590_1a25);
 
     fn byte(&mut self, byte: u8) {
@@ -27,14 +27,14 @@ impl Hash {
         hash
     }
 
-    /// A number of its own for each place.
+    /// Returns a hash that differs for each position.
     pub(crate) fn at(mut self, place: u32) -> u64 {
         self.bytes(&place.to_le_bytes());
         self.0
     }
 }
 
-/// The decoded bytes of a text.
+/// Passes the decoded bytes of a text to `f`.
 fn each_byte(text: Text<'_>, mut f: impl FnMut(u8)) {
     let mut buffer = [0; 4];
     for fragment in text.fragments() {
@@ -45,18 +45,18 @@ fn each_byte(text: Text<'_>, mut f: impl FnMut(u8)) {
     }
 }
 
-/// What a piece of a name does to the name so far.
+/// The effect of a name fragment on the name so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NamePiece {
-    /// It is the name so far: nothing.
+    /// The fragment equals the name so far: no effect.
     Repeats,
-    /// It begins with the name so far, as the first piece does: it is the name now.
+    /// The fragment begins with the name so far (as the first fragment does) and replaces it.
     Replaces,
-    /// It goes on with it.
+    /// The fragment continues the name.
     Appends,
 }
 
-/// A name so far.
+/// The name so far, as a hash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name {
     hash: Hash,
@@ -70,7 +70,7 @@ impl Name {
         self.len == 0
     }
 
-    /// Whether `text` is the name so far.
+    /// Whether `text` equals the name so far.
     pub(crate) fn is(&self, text: Text<'_>) -> bool {
         Hash::of(text) == self.hash
     }
@@ -105,7 +105,7 @@ impl Name {
     }
 }
 
-/// How far a call's arguments have come: they are an object as a rule, as text.
+/// How far the arguments of a call have been read. They are usually the text of a JSON object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arguments {
     balance: Balance,
@@ -114,12 +114,13 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) const EMPTY: Arguments = Arguments { balance: Balance::NOTHING };
 
-    /// The object is complete.
+    /// Whether the object is complete.
     pub(crate) fn is_closed(&self) -> bool {
         self.balance.is_closed()
     }
 
-    /// Follows a fragment that is short and has nothing odd about it. `false`: it may not be so, and nothing was done.
+    /// Reads a fragment that is short, has no quirk, and does not continue after the end of the object. Returns
+    /// `false`, with no effect, for any other fragment.
     #[inline(never)]
     pub(crate) fn add_short(&mut self, text: Text<'_>) -> bool {
         let (mut balance, mut goes_on) = (self.balance, false);
@@ -137,7 +138,8 @@ impl Arguments {
         true
     }
 
-    /// Follows a fragment, and adds what it has of the object to `hash`. Returns whether the fragment goes on after the end.
+    /// Reads a fragment, and adds the part that belongs to the object to `hash`. Returns whether the fragment continues
+    /// after the end of the object.
     pub(crate) fn add(&mut self, text: Text<'_>, mut hash: Option<&mut Hash>) -> bool {
         let mut buffer = [0; 4];
         let mut after_end = false;
@@ -162,11 +164,11 @@ impl Arguments {
     }
 }
 
-/// What tells a call from the next under its index: its ID or, until one comes, its arguments.
+/// What distinguishes a call from the next one under the same index: its ID or, until an ID comes, its arguments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Identity {
     Id(Hash),
-    /// As far as they have come.
+    /// A hash of the arguments so far.
     Arguments(Hash),
 }
 
@@ -174,40 +176,40 @@ pub(crate) enum Identity {
 pub(crate) struct Element<'a> {
     pub(crate) index: Option<u32>,
     pub(crate) id: Option<Hash>,
-    /// Where it stands in the array of its chunk.
+    /// Its position in the array of its chunk.
     pub(crate) position: u32,
     pub(crate) name: Option<Text<'a>>,
     pub(crate) arguments: Text<'a>,
 }
 
-/// What a fragment does to the call that it selects.
+/// The effect of a fragment on the call that it selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Continues,
-    /// It continues the call, though it has another ID.
+    /// It continues the call although its ID differs.
     ContinuesUnderAnotherId,
-    /// It belongs to the next call.
+    /// It opens the next call.
     Opens,
 }
 
-/// A tool call that was opened: a row of a tracker's table.
+/// The state of an open tool call: a row of a tracker's table.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
     pub(crate) choice: u32,
     /// Its number among the calls of its choice, in order of appearance.
     pub(crate) number: u32,
     pub(crate) index: u32,
-    /// It had no index: `index` is its place, or the next that was free.
+    /// Whether it came without an index; then `index` is its position, or the next free one.
     pub(crate) by_place: bool,
-    /// Where its fragment stood last in the array of its delta.
+    /// Position of its latest fragment in the array of its delta.
     pub(crate) position: u32,
     pub(crate) identity: Identity,
     pub(crate) kind_known: bool,
     pub(crate) name: Name,
     pub(crate) arguments: Arguments,
-    /// How much of its arguments messages so far reported, decoded.
+    /// Length of the decoded arguments already reported from messages so far.
     pub(crate) reach: u32,
-    /// What waits at the end of its arguments.
+    /// Pending high surrogate at the end of its arguments.
     pub(crate) half: Half,
 }
 
@@ -219,7 +221,7 @@ impl Call {
         }
     }
 
-    /// Follows a fragment of its arguments. Returns whether that goes on after the end.
+    /// Reads a fragment of its arguments. Returns whether the fragment continues after the end of the object.
     pub(crate) fn add(&mut self, text: Text<'_>) -> bool {
         let Call { arguments, identity, .. } = self;
         match identity {
@@ -228,7 +230,7 @@ impl Call {
         }
     }
 
-    /// What a fragment does that selects this call. The names of `docs/quirks.md`: C15 to C17, C19.
+    /// Returns the effect of a fragment that selects this call. See C15 to C17 and C19 in `docs/quirks.md`.
     pub(crate) fn fate(&self, fragment: &Element<'_>) -> Fate {
         let is_closed = self.arguments.is_closed();
         if fragment.id.is_some() && fragment.id != self.id() {
@@ -241,7 +243,7 @@ impl Call {
                 Identity::Arguments(_) => Fate::Continues,
             };
         }
-        // The same ID, a late name, or a piece of the name.
+        // The same ID, a late name, or a fragment of the name.
         let Some(name) = fragment.name.filter(|_| fragment.id.is_none() && is_closed && !self.name.is_empty()) else {
             return Fate::Continues;
         };
@@ -257,14 +259,14 @@ impl Call {
     }
 }
 
-/// Whether arguments begin as an object does.
+/// Whether arguments begin like an object, after whitespace.
 fn begins_object(text: Text<'_>) -> bool {
     let mut first = None;
     each_byte(text, |byte| first = first.or((!byte.is_ascii_whitespace()).then_some(byte)));
     first == Some(b'{')
 }
 
-/// Whether arguments are blank, or the whole object with this hash and nothing else.
+/// Whether arguments are blank, or repeat exactly the object with this hash.
 fn is_repeated(text: Text<'_>, hash: Hash) -> bool {
     let (mut arguments, mut again) = (Arguments::EMPTY, Hash::EMPTY);
     let goes_on = arguments.add(text, Some(&mut again));

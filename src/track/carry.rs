@@ -1,24 +1,24 @@
-//! A high surrogate at the end of a text is pending until the next text of its choice and kind.
+//! A high surrogate at the end of a text is pending until the next text of the same choice and kind.
 
 use crate::delta::{Kind, Part};
 
-/// A pending high surrogate; 0 if there is none.
+/// A pending high surrogate, or 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Half(u16);
 
 impl Half {
     pub(crate) const NONE: Half = Half(0);
 
-    /// The kinds of text of which a choice has one.
+    /// The kinds of text of which a choice has at most one, so that a choice has one pending surrogate for each.
     pub(crate) const OF_CHOICE: [Kind; 4] = [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::FunctionArguments];
 
-    /// Takes it out. `None`: nothing is pending.
+    /// Removes and returns the pending surrogate, if there is one.
     pub(crate) fn take(&mut self) -> Option<u16> {
         Some(core::mem::take(&mut self.0)).filter(|half| *half != 0)
     }
 
-    /// Puts the pending surrogate in front of a text, and takes off one at its end, which is pending now. Returns by how much
-    /// the count of pending surrogates changed.
+    /// Prepends the pending surrogate to a text, and makes a high surrogate at the end of the text the pending one.
+    /// Returns the change in the number of pending surrogates.
     pub(crate) fn join(&mut self, part: &mut Part, payload: &[u8]) -> i32 {
         let mut more = 0;
         let mut text = part.text(payload);

@@ -1,4 +1,4 @@
-//! Batches: records, put together to the logs that pull and push make.
+//! Reads streams by batch, and converts the records to the logs that pull and push produce.
 
 use super::drive::most_events;
 use super::event_log::{Detail, Logs, Seen};
@@ -10,20 +10,21 @@ use deltawire::stream::{self, Emitter, Event, Machine, Outcome, Record, Records}
 use deltawire::track::Tracker;
 use deltawire::{Config, Delta, Error, Movable, Quirk, Stop, Update};
 
-/// How to read by batches.
+/// How to read by batch.
 #[derive(Clone, Copy, Debug)]
 pub struct How {
-    /// Bytes of storage to begin with.
+    /// Bytes of storage at the start.
     pub store: usize,
-    /// The storage can be moved to a larger one.
+    /// Whether the storage can be moved to a larger one.
     pub can_move: bool,
-    /// Before each call it is moved to the smallest that will do, and the call is made once on other bytes and taken back.
+    /// Before each call, moves to the smallest sufficient storage, then makes the call on other bytes and restores the
+    /// previous state.
     pub shake: bool,
     pub records: usize,
     pub scratch: usize,
-    /// What the caller says lies before the bytes given.
+    /// The offset that the caller gives to the first byte.
     pub base: u32,
-    /// How much is noted.
+    /// How much to log.
     pub detail: Detail,
 }
 
@@ -33,21 +34,21 @@ struct Reader<const SLOTS: usize> {
     emitter: Emitter,
     how: How,
     store: Vec<u8>,
-    /// It was just moved to a larger storage.
+    /// Whether it was just moved to a larger storage.
     moved: bool,
     scratch: Vec<u8>,
     records: Vec<Record>,
     logs: Logs,
-    /// A record whose text came in pieces so far, and the text.
+    /// A record whose text is incomplete, and the text so far.
     open: Option<(Record, Vec<u8>)>,
     payload: Vec<u8>,
-    /// Whether that is an error as a whole, and whether it is plain text.
+    /// Whether the chunk is an error as a whole, and whether that error is plain text.
     chunk_is: (bool, bool),
-    /// Where the last frame ended.
+    /// The end of the last frame.
     framed: u64,
 }
 
-/// Reads all of `input` by batches, and the end.
+/// Reads all of `input` by batch, and the end of the stream.
 pub fn batch(config: Config, input: &[u8], cuts: &[usize], how: How) -> Logs {
     batch_with::<2>(config, input, cuts, how)
 }
@@ -82,7 +83,7 @@ pub fn frames(input: &[u8], slice: usize) -> Vec<(usize, usize)> {
     out
 }
 
-/// The same with a machine that remembers so many shapes.
+/// Like [`batch`], with a machine that remembers `SLOTS` shapes.
 pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usize], how: How) -> Logs {
     let mut reader: Reader<SLOTS> = Reader {
         machine: Machine::with_slots(config),
@@ -99,8 +100,8 @@ pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usiz
         chunk_is: (false, false),
         framed: 0,
     };
-    // Each call brings a record, consumes a byte, or enlarges something; an event has a record for each of its bytes
-    // at most, and some for itself.
+    // Each call returns a record, consumes a byte, or enlarges something. An event has at most one record for each
+    // byte, and a few of its own.
     let most = 16 * most_events(input, cuts);
     let mut calls = 0;
     for mut piece in pieces(input, cuts) {
@@ -122,7 +123,7 @@ pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usiz
 }
 
 impl<const SLOTS: usize> Reader<SLOTS> {
-    /// Goes on otherwise, and back to a copy of what was: that is all there is.
+    /// Makes a call on other bytes, then restores a copy of the state: that must undo everything.
     fn astray(&mut self, given: &[u8], finish: bool) {
         let saved = (self.machine.clone(), self.tracker.clone(), self.emitter.clone(), self.store.clone());
         let (mut records, mut scratch) = ([Record::default(); 3], [0; 64]);
@@ -139,7 +140,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         (self.machine, self.tracker, self.emitter, self.store) = saved;
     }
 
-    /// One call; `data` is taken off as it is spent. Says whether all is done.
+    /// Makes one call and removes the consumed bytes from `data`. Returns whether all is done.
     fn call(&mut self, data: Option<&mut &[u8]>) -> bool {
         let given = data.as_deref().copied().unwrap_or_default();
         let finish = data.is_none();
@@ -296,7 +297,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         self.logs.place(Seen { word: seen, bytes: 0 }, start..end);
     }
 
-    /// The payload read anew, as the C interface does.
+    /// Reads the payload again, as the C interface does.
     fn chunk(&mut self, record: &Record, id: &[u8], model: &[u8], name: &[u8]) {
         let payload = std::mem::take(&mut self.payload);
         let mut index = Index::new();
@@ -316,7 +317,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
     }
 }
 
-/// The update that a record is.
+/// Returns the update that a record holds.
 fn update<'a>(kind: Kind, record: &Record, text: &'a [u8], aux: &'a [u8]) -> Option<Update<'a>> {
     let Record { flags, choice, call, number, .. } = *record;
     let some = |bytes| Some(Text::verbatim(bytes)).filter(|text| !text.is_empty());
@@ -340,7 +341,7 @@ fn update<'a>(kind: Kind, record: &Record, text: &'a [u8], aux: &'a [u8]) -> Opt
         Kind::FunctionName => Update::FunctionName { text: decoded, replaces },
         Kind::FunctionArguments => Update::FunctionArguments(decoded),
         Kind::Meta if !is_member(record) => Update::Meta(Meta::from_number(record.code)?, decoded),
-        // Raw JSON, and what is looked up in it.
+        // Raw JSON, and values found in it.
         _ => {
             let mut delta = Delta { flags, choice, call, code: record.code, ..Delta::new(kind) };
             delta.text.len = text.len() as u32;
@@ -349,7 +350,7 @@ fn update<'a>(kind: Kind, record: &Record, text: &'a [u8], aux: &'a [u8]) -> Opt
     })
 }
 
-/// Whether what a record contains is text: no bytes of the wire, no JSON.
+/// Whether a record contains text, not bytes of the wire or JSON.
 fn is_text(record: &Record) -> bool {
     let raw = [
         Kind::Payload,

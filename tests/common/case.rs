@@ -1,4 +1,4 @@
-//! The case files in `tests/quirks/`: their README tells the format.
+//! Reads the case files in `tests/quirks/`. Their README describes the format.
 
 use super::log::escaped;
 use super::read::Store;
@@ -8,21 +8,21 @@ use std::path::{Path, PathBuf};
 /// One case.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The row of the table: the name of the file.
+    /// The row of the table, which is the name of the file.
     pub row: String,
     pub name: String,
     pub config: Config,
-    /// The size that the storage is to have.
+    /// The size of the storage.
     pub storage: Option<usize>,
     pub input: Vec<u8>,
-    /// The log.
+    /// The expected log.
     pub log: Vec<String>,
-    /// Where strict mode stops; None: it does not.
+    /// Where strict mode stops, or `None` if it does not.
     pub strict: Option<String>,
 }
 
 impl Case {
-    /// The storages to run it on.
+    /// Returns the storages to run the case on.
     pub fn stores(&self) -> Vec<Store> {
         match self.storage {
             Some(len) => vec![Store::Fixed(len), Store::Borrowed(len)],
@@ -44,7 +44,7 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quirks")
 }
 
-/// All cases of all files, by row.
+/// Returns all cases of all files, by row.
 pub fn all() -> Vec<Case> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "case"));
@@ -85,7 +85,7 @@ pub fn parse(row: &str, text: &str) -> Result<Vec<Case>, String> {
             });
             continue;
         }
-        let case = cases.last_mut().ok_or_else(|| fault("`case` is due"))?;
+        let case = cases.last_mut().ok_or_else(|| fault("`case` is expected"))?;
         match word {
             "option" => {
                 for option in rest.split(' ') {
@@ -127,7 +127,7 @@ fn set(case: &mut Case, option: &str) -> Option<()> {
     Some(())
 }
 
-/// `\n \r \t \0 \\ \" \xHH`; everything else stands for itself.
+/// Decodes `\n \r \t \0 \\ \" \xHH`; everything else stands for itself.
 pub fn unescape(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();

@@ -1,4 +1,4 @@
-//! The streams to test with: `samples/`, and the recorded ones that `DELTAWIRE_CORPUS` names.
+//! The streams for tests: `samples/`, and the recorded ones in the folder `DELTAWIRE_CORPUS`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,12 @@ pub struct Stream {
     pub bytes: Vec<u8>,
 }
 
-/// The project's own samples.
+/// Returns the project's own samples.
 pub fn samples() -> Vec<Stream> {
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("samples"))
 }
 
-/// The recorded streams. Without them says so; fails if `REQUIRE_ALL` is 1.
+/// Returns the recorded streams. If there are none, prints that the test is skipped, or fails if `REQUIRE_ALL` is 1.
 pub fn recorded(test: &str) -> Vec<Stream> {
     match std::env::var_os("DELTAWIRE_CORPUS") {
         Some(folder) => read(&PathBuf::from(folder).join("streams")),

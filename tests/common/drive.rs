@@ -1,4 +1,4 @@
-//! Pull and push.
+//! Reads streams by pull and push.
 
 use super::event_log::{Detail, Logs, Seen};
 use super::input::pieces;
@@ -6,12 +6,12 @@ use deltawire::stream::{Event, Fed, Track};
 use deltawire::track::Tracker;
 use deltawire::{Error, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Storage, Update};
 
-/// More events than any input can bring: each takes a byte of it, or an end.
+/// Returns more events than any input can produce: each takes a byte of it, or an end.
 pub fn most_events(input: &[u8], cuts: &[usize]) -> usize {
     8 * input.len() + cuts.len() + 64
 }
 
-/// Reads something, perhaps in the middle of it, and is reset.
+/// Reads some bytes, possibly ending inside an event, and resets the parser.
 pub fn begin_anew<S: Storage, const SLOTS: usize, T: Default>(parser: &mut Parser<S, SLOTS, T>, mut bytes: &[u8]) {
     if !bytes.is_empty() {
         while !matches!(parser.next(&mut bytes), Ok(None)) {}
@@ -25,17 +25,17 @@ pub fn begin_anew<S: Storage, const SLOTS: usize, T: Default>(parser: &mut Parse
 struct Pull {
     logs: Logs,
     tracker: Tracker,
-    /// Quirks that the tracker met, each as often.
+    /// The quirks that the tracker reported, with repetitions.
     met: Vec<Quirk>,
     events: usize,
-    /// Events with deltas that the tracker left out.
+    /// The number of events with deltas that the tracker skipped.
     left_out: u32,
 }
 
-/// What an event came to, when it is gone.
+/// The facts about an event after it is gone.
 type Taken = (Seen, QuirkSet, Option<Error>);
 
-/// Pulls all of `input`, and the end; `between` is called between calls.
+/// Pulls all of `input`, and the end. Calls `between` between calls.
 pub fn pull<S: Storage, const SLOTS: usize>(
     parser: &mut Parser<S, SLOTS, ()>,
     input: &[u8],
@@ -83,7 +83,7 @@ pub fn pull<S: Storage, const SLOTS: usize>(
 }
 
 impl Pull {
-    /// Notes the event and its updates, while they can be looked at.
+    /// Logs the event and its updates while they are borrowed.
     fn take(&mut self, event: &Event<'_>) -> Taken {
         let Pull { logs, tracker, met, left_out, .. } = self;
         let seen = logs.event(event);
@@ -92,7 +92,7 @@ impl Pull {
         for (choice, update) in &mut updates {
             logs.update(choice, &update);
         }
-        // By pull alone: the others report them together with the tracker's.
+        // Only with pull: the others report them together with the tracker's.
         logs.states.line("chunk");
         logs.states.word(format_args!("{:?}", chunk.quirks()));
         met.extend(updates.quirks().iter());
@@ -100,7 +100,7 @@ impl Pull {
         (seen, updates.quirks(), updates.error())
     }
 
-    /// Notes what is known after a call. Says whether there may be more.
+    /// Logs the parser's state after a call. Returns whether more may follow.
     fn settle<S: Storage, const SLOTS: usize>(
         &mut self,
         event: Result<Option<Taken>, Error>,
@@ -127,7 +127,7 @@ impl Pull {
     }
 }
 
-/// Does with a tracker's quirks what `feed` does.
+/// Handles a tracker's quirks as `feed` does.
 fn stop(logs: &mut Logs, quirks: QuirkSet, errors: QuirkSet, offset: u64) {
     if let Some(quirk) = quirks.and(errors).iter().next() {
         logs.error(&Error::Quirk { quirk, offset });
@@ -139,11 +139,11 @@ fn stop(logs: &mut Logs, quirks: QuirkSet, errors: QuirkSet, offset: u64) {
 
 struct Logger {
     logs: Logs,
-    /// The event of the call at hand.
+    /// The event of the current call.
     seen: Option<Seen>,
     /// How often each quirk was reported.
     reported: [u16; Quirk::ALL.len()],
-    /// A pause is asked for at every so many calls; 0: never.
+    /// Requests a pause at every `pause`th call; 0: never.
     pause: usize,
     calls: usize,
 }
@@ -199,7 +199,7 @@ pub fn push<S: Storage, const SLOTS: usize, T: Track>(
         match stop {
             Stop::Pause => assert!(pause > 0, "a pause that nobody asked for"),
             Stop::Error(error @ Error::Quirk { .. }) => logger.logs.error(&error),
-            // The handler has it.
+            // The handler already received it.
             Stop::Error(_) => {}
             stop => panic!("{stop:?}"),
         }
@@ -231,7 +231,7 @@ pub fn push<S: Storage, const SLOTS: usize, T: Track>(
     logs
 }
 
-/// Notes where an event lay: if the parser stops at each, it can be asked.
+/// Logs the range of an event. The parser knows it if it stops at each event.
 fn place<S: Storage, const SLOTS: usize, T>(logger: &mut Logger, parser: &Parser<S, SLOTS, T>) {
     if let (Some(seen), 1) = (logger.seen.take(), logger.pause) {
         logger.logs.place(seen, parser.wire_range());

@@ -1,10 +1,10 @@
-//! Edits of a stream: what a fault on the way, or a server's bug, makes of it.
+//! Edits of a stream, such as errors of transmission or bugs of servers cause.
 
 use super::input::Source;
 use memchr::memmem;
 use std::ops::Range;
 
-/// What is put in: what JSON and event streams are made of.
+/// Bytes to insert: the parts of JSON and event streams.
 const BITS: &[&[u8]] = &[
     b"\"",
     b"\\",
@@ -64,7 +64,7 @@ const BITS: &[&[u8]] = &[
     b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 ];
 
-/// Keys that are changed into each other.
+/// Keys that replace each other.
 const KEYS: &[&[u8]] = &[
     b"content",
     b"index",
@@ -94,7 +94,7 @@ const KEYS: &[&[u8]] = &[
     b"",
 ];
 
-/// Does the edits that `from` lists.
+/// Makes the edits that `from` lists.
 pub fn edit(stream: &mut Vec<u8>, from: &mut Source<'_>) {
     for _ in 0..from.below(8) {
         one(stream, from);
@@ -124,20 +124,20 @@ fn one(stream: &mut Vec<u8>, from: &mut Source<'_>) {
         6 => drop(stream.splice(at..at, stream[at..end].to_vec())),
         7 if end > at => stream.swap(at, end - 1),
         8 => {
-            // An event twice.
+            // Repeat an event.
             let event = event_at(stream, at);
             drop(stream.splice(event.start..event.start, stream[event.clone()].to_vec()));
         }
         9 => drop(stream.drain(event_at(stream, at))),
         10 => {
-            // An event changes places with the one after it.
+            // Swap an event with the one after it.
             let first = event_at(stream, at);
             let second = event_at(stream, first.end);
             let len = second.len();
             stream[first.start..second.end].rotate_right(len);
         }
         11 => {
-            // A key becomes another.
+            // Replace a key with another.
             let (old, new) = (from.pick(KEYS), from.pick(KEYS));
             let found = memmem::find(&stream[at..], old);
             if let Some(found) = found {
@@ -149,7 +149,7 @@ fn one(stream: &mut Vec<u8>, from: &mut Source<'_>) {
     }
 }
 
-/// The event that `at` lies in, with its blank line.
+/// Returns the range of the event at `at`, with its blank line.
 fn event_at(stream: &[u8], at: usize) -> Range<usize> {
     let at = at.min(stream.len());
     let ends = |from: usize| {

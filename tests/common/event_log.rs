@@ -1,5 +1,5 @@
-//! What a stream contains, as lines of text: the same by every way of reading it. `tests/quirks/README.md` has the lines;
-//! a line that begins with a space is a detail, and not among them.
+//! The contents of a stream as lines of text, the same through every interface. `tests/quirks/README.md` lists the
+//! lines. A line that begins with a space is a detail and not listed there.
 
 use super::log::{same, Log};
 use super::views;
@@ -10,38 +10,38 @@ use deltawire::stream::Event;
 use deltawire::{End, Error, Parser, Quirk, QuirkSet, Storage, Update, Verdict};
 use std::ops::Range;
 
-/// How much is noted.
+/// How much to log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// The lines alone.
+    /// Only the lines.
     Lines,
-    /// And what all accessors give.
+    /// Also the results of all accessors.
     Views,
-    /// And what the parser reports of itself after each call.
+    /// Also the parser's state after each call.
     States,
 }
 
-/// The logs of one reading.
+/// The logs of one run.
 #[derive(Clone)]
 pub struct Logs {
     pub detail: Detail,
     /// Events, their updates, and the errors: the same by pull, push and batch.
     pub events: Log,
-    /// Where each event lay: by pull and batch, and by push if it pauses at each call.
+    /// The range of each event: by pull and batch, and by push if it pauses at each call.
     pub ranges: Log,
     /// The quirks of each event: by push and batch.
     pub quirks: Log,
-    /// How the stream ended, and how often each quirk was met.
+    /// How the stream ended, and how often each quirk was reported.
     pub end: Log,
-    /// By batch alone.
+    /// Only by batch.
     pub frames: Log,
-    /// What the parser reports of itself after each call: the same for the same calls.
+    /// The parser's state after each call: the same for the same calls.
     pub states: Log,
-    /// How often each quirk was met in all.
+    /// How often each quirk was reported in total.
     pub counts: [u16; Quirk::ALL.len()],
 }
 
-/// The first words of the lines of events, and whether a range is put behind them.
+/// The first words of the lines of events, and whether a range follows.
 const EVENTS: [(&str, bool); 10] = [
     ("chunk", false),
     ("sse", true),
@@ -55,7 +55,7 @@ const EVENTS: [(&str, bool); 10] = [
     ("comment-too-long", false),
 ];
 
-/// The names of the kinds of faults, by number.
+/// The names of the kinds of errors, by number.
 const FAULTS: [&str; 10] = [
     "",
     "UnexpectedEnd",
@@ -69,11 +69,11 @@ const FAULTS: [&str; 10] = [
     "IllFormedUtf8",
 ];
 
-/// What of an event is still known when it is gone.
+/// The facts about an event after it is gone.
 #[derive(Clone, Copy)]
 pub struct Seen {
     pub word: &'static str,
-    /// How long it is, without the name: that of a JSON value without `data:` may stand before it.
+    /// Its length without the name, which may precede a JSON value without `data:`.
     pub bytes: usize,
 }
 
@@ -184,7 +184,7 @@ impl Logs {
         }
     }
 
-    /// Notes where an event lay, as the parser says after it.
+    /// Logs the range of an event, as the parser reports it afterwards.
     pub fn place(&mut self, seen: Seen, range: Range<u64>) {
         assert!(range.start <= range.end, "a range runs backwards");
         assert!(seen.bytes as u64 <= range.end - range.start, "{} of {} bytes in {range:?}", seen.word, seen.bytes);
@@ -192,7 +192,8 @@ impl Logs {
         self.ranges.word(format_args!("{}..{}", range.start, range.end));
     }
 
-    /// A tracked update. Annotations and native reasons are details: not every interface is asked for them.
+    /// Logs a tracked update. Annotations and native finish reasons are details, because not every interface requests
+    /// them.
     pub fn update(&mut self, choice: u32, update: &Update<'_>) {
         let log = &mut self.events;
         let place = |replaces: bool| if replaces { "replaces" } else { "appends" };
@@ -279,7 +280,7 @@ impl Logs {
                 }
                 self.raw(value.raw());
             }
-            // Of a chunk's choice; the others are in no update that is pulled.
+            // Only of a choice: pull has no update for the others.
             Update::Meta(Meta::NativeFinishReason, text) => {
                 if self.detail >= Detail::Views {
                     log.line(" native-finish");
@@ -325,7 +326,7 @@ impl Logs {
         self.raw(error.value().map_or(b"", |value| value.raw()));
     }
 
-    /// Raw JSON of which the line has a part.
+    /// Logs raw JSON of which the line contains a part.
     fn raw(&mut self, raw: &[u8]) {
         if self.detail >= Detail::Views {
             self.events.line(" raw");
@@ -334,7 +335,7 @@ impl Logs {
         }
     }
 
-    /// A full table, an index out of range, or a quirk that is to be an error.
+    /// Logs a full table, an index out of range, or a quirk that is an error.
     pub fn error(&mut self, error: &Error) {
         self.events.line("stop");
         let of = error.choice().map_or(String::new(), |choice| format!(" of {choice}"));
@@ -347,7 +348,7 @@ impl Logs {
         }
     }
 
-    /// What the parser reports of itself.
+    /// Logs the parser's state.
     pub fn state<S: Storage, const SLOTS: usize, T>(&mut self, parser: &Parser<S, SLOTS, T>) {
         if self.detail < Detail::States {
             return;
@@ -363,7 +364,7 @@ impl Logs {
         end(log, &parser.end(), |quirk| parser.quirk_count(quirk));
     }
 
-    /// What is left to say when the stream is over.
+    /// Logs what is known at the end of the stream.
     pub fn close(&mut self, id: &[u8], of: End, count: impl Fn(Quirk) -> u16) {
         if !id.is_empty() {
             self.end.line("last-id");
@@ -373,7 +374,7 @@ impl Logs {
         Quirk::ALL.iter().for_each(|quirk| self.counts[*quirk as usize] = count(*quirk));
     }
 
-    /// Panics unless this reading and another by the same calls are equal in everything.
+    /// Panics unless this run and another with the same calls have equal logs.
     #[track_caller]
     pub fn equal(&self, other: &Logs, what: &str, context: impl Fn() -> String) {
         self.across(other, what, &context);
@@ -383,15 +384,15 @@ impl Logs {
         same(&format!("states by {what}"), &self.states, &other.states, &context);
     }
 
-    /// Panics unless this reading and another by different calls are equal in what both have.
+    /// Panics unless this run and another with different calls are equal in the logs that both have.
     #[track_caller]
     pub fn across(&self, other: &Logs, what: &str, context: impl Fn() -> String) {
         same(&format!("events by {what}"), &self.events, &other.events, &context);
         same(&format!("end by {what}"), &self.end, &other.end, &context);
     }
 
-    /// The log as `tests/quirks/README.md` has it, up to the first quirk that is an error. Where the ranges are not known
-    /// they are left out.
+    /// Returns the log in the format of `tests/quirks/README.md`, up to the first quirk that is an error, without
+    /// ranges if they are unknown.
     pub fn lines(&self) -> Vec<String> {
         let mut ranges = self.ranges.lines();
         let mut lines = Vec::new();
@@ -450,7 +451,7 @@ fn end(log: &mut Log, end: &End, count: impl Fn(Quirk) -> u16) {
     }
     log.word(format_args!("choices={choices_finished}/{choices_seen}"));
     log.word(format_args!("pending={pending:?} error={api_error} offset={offset}"));
-    // Those of one row of the table are added up.
+    // Add up the quirks of one row of the table.
     let mut rows: Vec<(&str, u16)> = Vec::new();
     let mut each = Log::default();
     for quirk in Quirk::ALL.iter().filter(|quirk| count(**quirk) > 0) {

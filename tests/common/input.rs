@@ -1,17 +1,17 @@
-//! What a fuzz input says: a control part of its own length in front, the rest is the body.
+//! The format of a fuzz input: a control part preceded by its length, then the body.
 //!
-//! A byte that is missing reads as 0, and 0 always asks for the plain thing. So `\0` and a stream is a good seed: the
-//! stream as it stands, the default configuration, no cuts.
+//! A missing byte reads as 0, and 0 always selects the plain case. So `\0` followed by a stream is a good seed: that
+//! stream, the default configuration, no cuts.
 
 use arbitrary::Unstructured;
 use deltawire::stream::Payload;
 use deltawire::{Config, Framing, Limits, Quirk, QuirkSet, Validate};
 
-/// Bytes that are taken one after the other.
+/// Reads bytes one after another.
 #[derive(Debug)]
 pub struct Source<'a> {
     rest: Unstructured<'a>,
-    /// What is made of them is to be sound.
+    /// Whether only valid values are generated.
     pub sound: bool,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Source<'a> {
         self.rest.arbitrary().unwrap_or(0)
     }
 
-    /// A number below `bound`, 65536 at most.
+    /// Returns a number below `bound`, which is at most 65536.
     pub fn below(&mut self, bound: usize) -> usize {
         if bound <= 1 {
             return 0;
@@ -45,7 +45,7 @@ impl<'a> Source<'a> {
         number % bound
     }
 
-    /// Once in `times`; never if the bytes are used up.
+    /// Returns `true` once in `times`, never if the bytes are used up.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == times - 1
     }
@@ -59,8 +59,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Which of `count` things an input is to hold. Inputs without a control part draw by their length, so that the seeds hold
-/// all of them.
+/// Selects one of `count` comparisons for an input. Inputs without a control part select by their length, so that the
+/// seeds cover all comparisons.
 pub fn which(control: &mut Source<'_>, len: usize, count: usize) -> usize {
     if control.is_empty() {
         len % count
@@ -69,14 +69,14 @@ pub fn which(control: &mut Source<'_>, len: usize, count: usize) -> usize {
     }
 }
 
-/// Control and body of an input.
+/// Splits an input into control part and body.
 pub fn split(data: &[u8]) -> (Source<'_>, &[u8]) {
     let Some((len, rest)) = data.split_first() else { return (Source::new(&[]), &[]) };
     let (control, body) = rest.split_at(usize::from(*len).min(rest.len()));
     (Source::new(control), body)
 }
 
-/// A configuration, the default for the most part.
+/// Generates a configuration, usually the default.
 pub fn config(from: &mut Source<'_>) -> Config {
     let how = from.u8();
     let limits = Limits {
@@ -105,7 +105,7 @@ pub fn config(from: &mut Source<'_>) -> Config {
     }
 }
 
-/// Where to cut `len` bytes, in order.
+/// Generates the positions at which to cut `len` bytes, in order.
 pub fn cuts(from: &mut Source<'_>, len: usize) -> Vec<usize> {
     let mut cuts: Vec<usize> = match from.below(6) {
         0 => Vec::new(),
@@ -126,7 +126,7 @@ pub fn cuts(from: &mut Source<'_>, len: usize) -> Vec<usize> {
                 at += (state % most) as usize;
                 (at < len).then_some(at)
             })
-            // Empty pieces too, but not without end.
+            // Empty pieces too, but not forever.
             .take(4 * len + 16)
             .collect()
         }
@@ -136,7 +136,7 @@ pub fn cuts(from: &mut Source<'_>, len: usize) -> Vec<usize> {
     cuts
 }
 
-/// The pieces of `input`.
+/// Returns the pieces of `input`.
 pub fn pieces<'a>(input: &'a [u8], cuts: &'a [usize]) -> impl Iterator<Item = &'a [u8]> + 'a {
     let starts = std::iter::once(0).chain(cuts.iter().copied());
     let ends = cuts.iter().copied().chain(std::iter::once(input.len()));

@@ -1,4 +1,4 @@
-//! Whole JSON by all that reads it without a parser, against the naive readings.
+//! Reads whole JSON by everything that reads it without a parser, and compares it with the naive readers.
 
 use super::naive_json;
 use deltawire::json::{self, Fragment, Kind, Text, Value};
@@ -8,7 +8,7 @@ fn show(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string()
 }
 
-/// The strict check, the values of what it accepts, and that what it refuses can be walked all the same.
+/// Compares the strict check and the values that it accepts with serde_json; also walks what it rejects.
 pub fn json(bytes: &[u8]) -> u64 {
     let strict = json::validate(bytes, Limits::MAX_DEPTH);
     match (strict, naive_json::is_json(bytes)) {
@@ -36,7 +36,7 @@ fn is_same(value: Value<'_>, other: &serde_json::Value) -> bool {
         serde_json::Value::Null => value.is_null(),
         serde_json::Value::Bool(other) => value.as_bool() == Some(*other),
         serde_json::Value::Number(other) => value.as_number().is_some_and(|number| {
-            // serde_json is off by a little in its default configuration.
+            // serde_json's default configuration may be off in the last bit.
             let (double, other) = (number.to_f64(), other.as_f64().unwrap());
             (double - other).abs() <= double.abs() * 1e-15
         }),
@@ -53,7 +53,7 @@ fn is_same(value: Value<'_>, other: &serde_json::Value) -> bool {
     }
 }
 
-/// Reads whatever there is, sound or not: texts and whole numbers are what the naive readings say.
+/// Reads everything there is, valid or not, and compares texts and integers with the naive readers.
 fn walk(value: Value<'_>) {
     match value.kind() {
         Kind::Object => {
@@ -82,7 +82,7 @@ fn walk(value: Value<'_>) {
     }
 }
 
-/// A text in every way in which it can be read.
+/// Reads a text in every possible way.
 fn text(text: Text<'_>) {
     let wanted = naive_json::unescaped(text.raw());
     let shown = || show(text.raw());

@@ -1,9 +1,9 @@
-//! Lines of text, made to be compared: readable when they differ.
+//! Lines of text for comparison, readable when they differ.
 
 use deltawire::json::{Fragment, Text};
 use std::fmt::{self, Write as _};
 
-/// Lines, each of which begins with its line end.
+/// Lines; each begins with its line end.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Log {
     bytes: Vec<u8>,
@@ -80,13 +80,13 @@ impl Log {
         self.bytes.extend_from_slice(&other.bytes);
     }
 
-    /// The lines that are no details, of a log whose bytes are all escaped.
+    /// Returns the lines that are not details. All bytes of the log must be escaped.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         let lines = std::str::from_utf8(&self.bytes).expect("escaped").split('\n').skip(1);
         lines.filter(|line| !line.starts_with(' '))
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.bytes.iter().filter(|byte| **byte == b'\n').count()
     }
@@ -114,14 +114,14 @@ pub fn same(what: &str, left: &Log, right: &Log, context: impl FnOnce() -> Strin
     panic!("{what}\n left  {}\n right {}\n at byte {at} of the logs\n {}", near(left), near(right), context());
 }
 
-/// Bytes as printable ASCII: what is not, and the backslash, is escaped.
+/// Returns bytes as printable ASCII, with other bytes and the backslash escaped.
 pub fn escaped(bytes: &[u8]) -> String {
     let mut out = Vec::new();
     escape(bytes, false, &mut out);
     String::from_utf8(out).unwrap()
 }
 
-/// The same between quotes.
+/// Like [`escaped`], in quotes.
 pub fn quoted(bytes: &[u8]) -> String {
     let mut log = Log::default();
     log.quoted("", bytes);
@@ -145,7 +145,7 @@ fn escape(bytes: &[u8], quotes: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// What a text decodes to. No text is empty.
+/// Returns the decoded text.
 fn decoded(text: Text<'_>) -> Vec<u8> {
     let mut bytes = Vec::new();
     for fragment in text.fragments() {

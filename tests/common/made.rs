@@ -1,6 +1,6 @@
-//! Events of tests, made.
+//! Generates events for tests.
 
-/// An event with that content.
+/// Returns an event with this content.
 pub fn event(text: &str) -> String {
     format!("data: {}\n\n", payload(text))
 }
@@ -9,7 +9,7 @@ pub fn payload(text: &str) -> String {
     format!("{{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}")
 }
 
-/// Bytes of a payload beside its content.
+/// Bytes of a payload besides its content.
 pub const FRAME: usize = 38;
 
 pub fn choices(from: usize, to: usize) -> String {

@@ -1,4 +1,4 @@
-//! What the tests of whole streams share, among themselves and with the fuzz targets.
+//! Helpers of the tests of whole streams, shared with the fuzz targets.
 #![allow(dead_code, missing_docs, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 

@@ -1,8 +1,8 @@
-//! Naive readings of JSON strings and numbers, and of what serde_json refuses by intent.
+//! Naive readers of JSON strings and numbers, and of JSON that serde_json rejects on purpose.
 
-/// A string's inside as RFC 8259 has it, and what is no such string as `Text` says: bytes that are no UTF-8 are replaced
-/// as `String::from_utf8_lossy` does, halves of surrogate pairs as `String::from_utf16_lossy` does, and an escape that
-/// is none stands for itself.
+/// Decodes the contents of a string as RFC 8259 defines it, and invalid contents as `Text` documents it: ill-formed
+/// UTF-8 is replaced as by `String::from_utf8_lossy`, unpaired surrogates as by `String::from_utf16_lossy`, and an
+/// unknown escape stands for itself.
 pub fn unescaped(inside: &[u8]) -> String {
     let mut out = String::new();
     let (mut run, mut units) = (Vec::new(), Vec::new());
@@ -32,7 +32,7 @@ pub fn unescaped(inside: &[u8]) -> String {
     out + &String::from_utf16_lossy(&units)
 }
 
-/// The unit of UTF-16 that an escape at `at` stands for.
+/// Returns the UTF-16 code unit of an escape at `at`.
 fn unit(inside: &[u8], at: usize) -> Option<u16> {
     let digits = inside[at..].strip_prefix(b"\\u")?.get(..4)?;
     let digits = digits.iter().all(u8::is_ascii_hexdigit).then_some(digits)?;
@@ -51,12 +51,12 @@ fn simple(kind: u8) -> Option<u8> {
     })
 }
 
-/// The bytes are no JSON.
+/// The bytes are not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotJson;
 
-/// Whether bytes are JSON, by serde_json, which refuses two things that RFC 8259 does not: half a surrogate pair in a
-/// string, and a number beyond a double. Both are written otherwise, and it is asked again.
+/// Whether bytes are JSON, according to serde_json. It rejects two things that RFC 8259 allows: unpaired surrogates in
+/// a string, and numbers beyond a double. Those are replaced and the bytes checked again.
 pub fn is_json(bytes: &[u8]) -> Result<Option<serde_json::Value>, NotJson> {
     let fault = match serde_json::from_slice(bytes) {
         Ok(value) => return Ok(Some(value)),
@@ -65,7 +65,7 @@ pub fn is_json(bytes: &[u8]) -> Result<Option<serde_json::Value>, NotJson> {
     let marks = bytes.windows(2).any(|pair| pair == b"\\u") || bytes.iter().any(|byte| matches!(byte, b'e' | b'E'));
     let text = if marks { fault.to_string() } else { return Err(NotJson) };
     if text.contains("number out of range") {
-        // What is left of it without its exponent's sign is no shorter in grammar: a small exponent instead.
+        // Replacing the exponent keeps the grammar and makes the number small.
         let tamed: Vec<u8> = tame_exponents(bytes);
         return serde_json::from_slice::<serde_json::Value>(&tamed).map(|_| None).map_err(|_| NotJson);
     }
@@ -75,7 +75,7 @@ pub fn is_json(bytes: &[u8]) -> Result<Option<serde_json::Value>, NotJson> {
     Err(NotJson)
 }
 
-/// Digits of exponents as zeros.
+/// Replaces the digits of exponents with zeros.
 fn tame_exponents(bytes: &[u8]) -> Vec<u8> {
     let mut exponent = false;
     bytes
@@ -91,7 +91,7 @@ fn tame_exponents(bytes: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// Escapes of halves of surrogate pairs as `\u0020`.
+/// Replaces escapes of surrogates with `\u0020`.
 fn hide_halves(bytes: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     let mut at = 0;
@@ -108,7 +108,7 @@ fn hide_halves(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The whole number that a number is, if it is one of at most 38 digits.
+/// Returns the integer that a number denotes, if it has at most 38 digits.
 pub fn integer(text: &str) -> Option<i128> {
     let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -119,7 +119,7 @@ pub fn integer(text: &str) -> Option<i128> {
         return Some(0);
     }
     let zeros = digits.len() - digits.trim_end_matches('0').len();
-    // An exponent that long is beyond any number of digits here.
+    // An exponent that long exceeds any number of digits here.
     let (sign, size) = match exponent.strip_prefix('-') {
         Some(size) => (-1, size),
         None => (1, exponent.strip_prefix('+').unwrap_or(exponent)),

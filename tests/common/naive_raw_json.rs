@@ -1,11 +1,11 @@
-//! A naive reading of JSON without `data:`, of whole buffers in which there are no fields, comments and spaces.
+//! A naive reader of JSON without `data:`, for whole buffers without fields, comments and spaces.
 
-/// Payloads, in order: values, and what stands behind one on its line.
+/// Returns the payloads in order: values, and bytes after a value on its line.
 pub fn payloads(bytes: &[u8]) -> Vec<Vec<u8>> {
     let (mut out, mut at, mut in_array) = (Vec::new(), 0, false);
     while at < bytes.len() {
         let line_end = |at: usize| at + bytes[at..].iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len() - at);
-        // At the beginning of a line.
+        // At the start of a line.
         match bytes[at] {
             b'{' => {}
             b',' | b']' if in_array => {}

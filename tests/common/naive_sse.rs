@@ -1,10 +1,10 @@
-//! A naive reading of event streams: of whole buffers, line by line.
+//! A naive reader of event streams, for whole buffers, line by line.
 
 use deltawire::sse::Item;
 use deltawire::stream::Event;
 use deltawire::Limits;
 
-/// What came, kept.
+/// An item or event, owned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
     Event { name: Vec<u8>, data: Vec<u8>, id: Vec<u8> },
@@ -29,7 +29,7 @@ impl Seen {
         }
     }
 
-    /// Whether a decoder's item is that.
+    /// Whether a decoder's item equals this.
     pub fn is_item(&self, item: &Item<'_>) -> bool {
         match (self, item) {
             (Seen::Event { name, data, id }, Item::Event(event)) => {
@@ -42,7 +42,7 @@ impl Seen {
         }
     }
 
-    /// Whether an event of a parser that does not look into payloads is that.
+    /// Whether an event of a parser with `Payload::Opaque` equals this.
     pub fn is_event(&self, event: &Event<'_>) -> bool {
         match (self, event) {
             (_, Event::Sse(event)) => self.is_item(&Item::Event(*event)),
@@ -55,7 +55,7 @@ impl Seen {
     }
 }
 
-/// What a reader said: before the end with the ID in force then, and at the end with the ID then.
+/// What a reader returned, each with the ID in force: before the end of the stream, and at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     pub items: Vec<Seen>,
@@ -64,17 +64,17 @@ pub struct Answer {
     pub rest_id: Vec<u8>,
 }
 
-/// Whose answer is wanted.
+/// The reader whose answer is expected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reader {
-    /// That of `sse::Decoder`, which offers at the end whatever is pending.
+    /// `sse::Decoder`, which returns everything pending at the end.
     #[default]
     Decoder,
-    /// That of a parser with `Payload::Opaque`: it offers nothing at the end, and reports an ID that comes without an event.
+    /// A parser with `Payload::Opaque`, which returns nothing at the end and reports an ID that comes without an event.
     Parser,
 }
 
-/// The rules over a whole buffer, as the standard and the documentation of `Decoder` and `Event` state them.
+/// The rules for a whole buffer, as the standard and the documentation of `Decoder` and `Event` state them.
 #[derive(Default)]
 pub struct Naive {
     reader: Reader,
@@ -122,7 +122,7 @@ impl Naive {
         Answer { items, id, rest: naive.seen, rest_id: naive.id }
     }
 
-    /// A line; not `ended`: its part so far, which can only be found too long.
+    /// Reads a line. If not `ended`, it is the part so far, which can only turn out too long.
     fn line(&mut self, at: usize, line: &[u8], ended: bool) {
         if line.is_empty() {
             let identified = self.pending.is_some();

@@ -1,10 +1,10 @@
-//! A stream read in one call: its log as `tests/quirks/README.md` has it.
+//! Reads a stream in one call. Returns its log in the format of `tests/quirks/README.md`.
 
 use super::drive;
 use super::event_log::{Detail, Logs};
 use deltawire::{Config, Parser};
 
-/// Where a cut event is kept.
+/// The storage for a cut event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Store {
     /// `[u8; N]`, for the sizes that `with_store` knows.
@@ -15,14 +15,14 @@ pub enum Store {
     Growing,
 }
 
-/// How a stream is to be read.
+/// How to read a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct How<'a> {
     /// Offsets of the cuts, in order.
     pub cuts: &'a [usize],
     pub store: Store,
     pub config: Config,
-    /// The handler asks for a pause at every call.
+    /// Whether the handler requests a pause at every call.
     pub pause: bool,
     pub detail: Detail,
 }
@@ -60,7 +60,7 @@ macro_rules! with_store {
     };
 }
 
-/// By [`Parser::feed`].
+/// Reads with [`Parser::feed`].
 pub fn push(input: &[u8], how: &How<'_>) -> Logs {
     let pause = usize::from(how.pause);
     with_store!(how, storage => {
@@ -68,7 +68,7 @@ pub fn push(input: &[u8], how: &How<'_>) -> Logs {
     })
 }
 
-/// By [`Parser::next`] and a tracker of the caller's.
+/// Reads with [`Parser::next`] and a separate tracker.
 pub fn pull(input: &[u8], how: &How<'_>) -> Logs {
     with_store!(how, storage => {
         let mut parser = Parser::<_, 2, ()>::with_tracker(storage, how.config, ());

@@ -1,22 +1,22 @@
-//! Streams made up: many chunks of a few shapes, as one server sends them.
+//! Generates streams: many chunks of a few shapes, as one server sends them.
 
 use super::input::Source;
 
-/// What stays the same in a stream.
+/// The constant properties of a stream.
 struct Style {
     line_end: &'static str,
     data: &'static str,
     spaced: bool,
     choices: usize,
-    /// A bit for each thing that a server may or may not send.
+    /// A bit for each thing that only some servers send.
     has: u32,
     created: u64,
     id: Changes,
-    /// Its length: of more than some hundred bytes the shape is not remembered.
+    /// Its length. The memo does not remember a shape of more than a few hundred bytes.
     fingerprint: usize,
-    /// A member comes twice.
+    /// Whether a member comes twice.
     twice: bool,
-    /// Numbers of all kinds where a time is expected.
+    /// Whether numbers of all kinds replace times.
     odd_times: bool,
 }
 
@@ -44,7 +44,7 @@ const REFUSAL_NULL: u32 = 8192;
 const NO_ID: u32 = 16384;
 const EXTRA: u32 = 32768;
 
-/// The stream that these bytes ask for.
+/// Generates the stream that the bytes of `from` describe.
 pub fn stream(from: &mut Source<'_>) -> Vec<u8> {
     let mut style = Style {
         line_end: from.pick(&["\n", "\n", "\n", "\r\n", "\r"]),
@@ -72,14 +72,14 @@ pub fn stream(from: &mut Source<'_>) -> Vec<u8> {
     while !from.is_empty() && out.len() < 5 * 1024 && number < 20 {
         number += 1;
         between(&style, from, &mut out);
-        // Runs of one shape, now and then another, and those in turn.
+        // Runs of one shape, with other shapes in between, repeated.
         match from.below(16) {
             0..=9 => {}
             10..=12 => shape ^= 1,
             _ => shape = from.below(24),
         }
         if from.sound && matches!(shape, 16 | 17) {
-            // What a text or a message beside deltas means is another question.
+            // Valid streams have no text or message beside deltas, because their meaning is tested elsewhere.
             shape = 0;
         }
         let mut json = Vec::new();
@@ -125,7 +125,7 @@ fn event(style: &Style, number: u64, data: &[u8], from: &mut Source<'_>, out: &m
         line(&[b"id: ", number.to_string().as_bytes()]);
     }
     match from.below(64) {
-        // In two lines, where a space may stand.
+        // In two lines, split where whitespace is allowed.
         63 => {
             let at = data.iter().position(|byte| *byte == b',').map_or(0, |at| at + 1);
             line(&[style.data.as_bytes(), &data[..at]]);
@@ -135,7 +135,7 @@ fn event(style: &Style, number: u64, data: &[u8], from: &mut Source<'_>, out: &m
             line(&[b": in the middle"]);
             line(&[style.data.as_bytes(), data]);
         }
-        // Without its field.
+        // Without its field name.
         61 => line(&[data]),
         60 => {
             line(&[style.data.as_bytes(), data]);
@@ -148,7 +148,7 @@ fn event(style: &Style, number: u64, data: &[u8], from: &mut Source<'_>, out: &m
     }
 }
 
-/// A space after each colon and comma outside of strings.
+/// Puts a space after each colon and comma outside strings.
 fn spaced(json: &[u8]) -> Vec<u8> {
     let (mut out, mut quoted, mut escaped) = (Vec::new(), false, false);
     for &byte in json {
@@ -166,7 +166,7 @@ fn spaced(json: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Members of an object, in any number, with commas between.
+/// Writes the members of an object, with commas between them.
 struct Object<'o> {
     out: &'o mut Vec<u8>,
     begun: bool,
@@ -314,7 +314,7 @@ fn delta(style: &Style, shape: usize, number: u64, from: &mut Source<'_>, mut de
     match shape {
         1 => text(from, delta.key("reasoning_content")),
         2 | 3 => {
-            // Arguments of a call; its beginning now and then.
+            // Arguments of a call, or occasionally its beginning.
             let opens = from.once_in(6);
             delta.raw("content", "null");
             let calls = delta.key("tool_calls");
@@ -413,7 +413,7 @@ fn token(from: &mut Source<'_>, out: &mut Vec<u8>, outer: bool) {
     token.end();
 }
 
-/// A JSON string, with what may stand in one.
+/// Writes a JSON string with any valid contents.
 fn text(from: &mut Source<'_>, out: &mut Vec<u8>) {
     const WORDS: &[&str] = &[
         " the",

@@ -1,12 +1,12 @@
-//! How thorough the tests that try everything are.
+//! How thorough the exhaustive tests are.
 
 extern crate std;
 
-/// Of what is tried one by one where nothing is said: a minute for all tests.
+/// The default step: about a minute for all tests.
 const THIN: usize = 13;
 
-/// `DELTAWIRE_THIN=n`: of what is tried one by one (cuts, made-up streams), every `n`th; every test still runs. 1 is all of
-/// it (`make test-full`), more is for processors that are emulated.
+/// Returns the step of exhaustive tests: `DELTAWIRE_THIN=n` tries every `n`th cut or generated stream; every test still
+/// runs. 1 tries all of them (`make test-full`); larger steps are for emulated processors.
 pub fn thin() -> usize {
     let Some(given) = std::env::var_os("DELTAWIRE_THIN") else { return THIN };
     let thin = given.to_str().and_then(|given| given.parse().ok()).filter(|thin| *thin > 0);

@@ -1,4 +1,4 @@
-//! Everything that the accessors of a chunk can tell.
+//! Logs the results of all accessors of a chunk.
 
 use super::log::Log;
 use deltawire::chat::{
@@ -8,14 +8,14 @@ use deltawire::chat::{
 use deltawire::json::{Fragment, Kind, Text, Value};
 use deltawire::Update;
 
-/// Where the raw bytes of views lie, so that it is compared too.
+/// The raw bytes that views point into, to compare their positions too.
 struct Views<'l> {
     log: &'l mut Log,
     payload: *const u8,
     len: usize,
 }
 
-/// All of a chunk but its name, its place in the stream and its quirks, which are told otherwise.
+/// Logs everything about a chunk except its name, its range and its quirks, which are logged elsewhere.
 pub fn chunk(log: &mut Log, chunk: &Chunk<'_>) {
     let payload = chunk.payload();
     log.line(" views");
@@ -24,7 +24,7 @@ pub fn chunk(log: &mut Log, chunk: &Chunk<'_>) {
 }
 
 impl Views<'_> {
-    /// The text, decoded in every way, and its place.
+    /// Logs a text, decoded in every way, and its position.
     fn text(&mut self, name: &str, text: Option<Text<'_>>) {
         let Some(text) = text else { return };
         self.raw(name, text.raw());
@@ -105,7 +105,7 @@ impl Views<'_> {
         for choice in chunk.choices() {
             self.choice(&choice);
         }
-        // A chunk that is opened by itself does not know whether an earlier one had the choice of its message.
+        // A chunk that is read alone does not know whether an earlier one had the choice of its message.
         let has_message = chunk.choices().any(|choice| choice.message().is_some());
         for (choice, update) in chunk.deltas().filter(|_| !has_message) {
             self.log.line("  flat");
@@ -146,7 +146,7 @@ impl Views<'_> {
         self.text("role", delta.role());
         self.text("content", delta.content());
         for part in delta.content_parts() {
-            #[allow(unreachable_patterns)] // There may be more one day.
+            #[allow(unreachable_patterns)] // More kinds may be added.
             match part {
                 ContentPart::Text(text) => self.text("part", Some(text)),
                 ContentPart::Thinking(text) => self.text("thought", Some(text)),
@@ -263,7 +263,7 @@ impl Views<'_> {
         }
     }
 
-    /// As it is pulled, without a tracker.
+    /// Logs an update as pulled, without a tracker.
     fn update(&mut self, update: &Update<'_>) {
         match update {
             Update::Role(text) => self.text("role", Some(*text)),

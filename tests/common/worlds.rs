@@ -3,7 +3,7 @@
 use super::thin::thin;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many strings were tried, and in how many runs.
+/// How many strings were tried, in how many runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
     pub strings: u64,
@@ -17,7 +17,7 @@ impl std::ops::AddAssign for Tried {
     }
 }
 
-/// Of the strings of so many tokens every so manieth is tried: each one, unless `DELTAWIRE_THIN` says otherwise.
+/// Returns the step between the strings of `len` tokens: 1, unless `DELTAWIRE_THIN` requests fewer.
 fn step(len: u32) -> usize {
     if len < 4 {
         1
@@ -26,13 +26,13 @@ fn step(len: u32) -> usize {
     }
 }
 
-/// How many strings of up to `len` of so many tokens are to be tried.
+/// Returns how many strings of up to `len` of `tokens` tokens to try.
 pub fn number(tokens: usize, len: u32) -> u64 {
     (0..=len).map(|len| tokens.pow(len).div_ceil(step(len)) as u64).sum()
 }
 
-/// Calls `f` with every string of up to `len` tokens: which it is of those of its length, its bytes, and how many tokens
-/// it has. `f` says how many runs it made.
+/// Calls `f` with every string of up to `len` tokens: its number among those of its length, its bytes, and its number
+/// of tokens. `f` returns the number of its runs.
 pub fn each(alphabet: &[&[u8]], len: u32, f: impl Fn(usize, &[u8], u32) -> u64 + Sync) -> Tried {
     const BLOCK: usize = 1024;
     let mut tried = Tried::default();
@@ -71,10 +71,10 @@ pub fn each(alphabet: &[&[u8]], len: u32, f: impl Fn(usize, &[u8], u32) -> u64 +
     tried
 }
 
-/// A way to cut: bit `n` cuts behind byte `n`.
+/// A way to cut: bit `n` cuts after byte `n`.
 pub type Cuts = u64;
 
-/// The pieces of `bytes`.
+/// Returns the pieces of `bytes`.
 pub fn pieces(bytes: &[u8], cuts: Cuts) -> impl Iterator<Item = &[u8]> {
     let (mut rest, mut from, mut over) = (cuts, 0, false);
     std::iter::from_fn(move || {
@@ -93,20 +93,20 @@ pub fn pieces(bytes: &[u8], cuts: Cuts) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Which ways to cut are tried.
+/// The ways to cut to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ways {
-    /// All that there are: any places together.
+    /// Every combination of positions.
     All,
-    /// Uncut, at each single place, and at all places at once.
+    /// Uncut, at each single position, and at all positions at once.
     Each,
-    /// The same, but of single places those from the one to before the other alone.
+    /// Like `Each`, but single positions only from the first to before the second.
     Within(usize, usize),
-    /// At this place alone.
+    /// Only at this position.
     One(usize),
 }
 
-/// Calls `f` with those ways to cut `len` bytes, and says how many there are.
+/// Calls `f` with each of those ways to cut `len` bytes. Returns their number.
 pub fn cuttings(len: usize, ways: Ways, mut f: impl FnMut(Cuts)) -> u64 {
     let places = len.saturating_sub(1);
     let everywhere: Cuts = (1 << places) - 1;
@@ -136,7 +136,7 @@ pub fn cuttings(len: usize, ways: Ways, mut f: impl FnMut(Cuts)) -> u64 {
     count
 }
 
-/// A number that depends on each of the bytes: FNV-1a.
+/// Returns a number that depends on every byte: FNV-1a.
 pub fn hash(bytes: &[u8]) -> u64 {
     let mixed = bytes
         .iter()

@@ -1,4 +1,4 @@
-//! The functions of the header that are called.
+//! The functions of the header that the target calls.
 
 use deltawire_capi::types::*;
 use std::ffi::{c_char, c_void};

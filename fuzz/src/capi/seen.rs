@@ -1,4 +1,4 @@
-//! What callbacks and batches tell, and what the callbacks answer.
+//! What callbacks and batches emit, and what the callbacks return.
 
 use super::abi::*;
 use crate::log::{escaped, Log};
@@ -6,7 +6,7 @@ use deltawire_capi::types::*;
 use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
 
-/// Aligned memory of just its size.
+/// Aligned memory of exactly the requested size.
 pub struct Block(pub Box<[u64]>);
 
 impl Block {
@@ -23,14 +23,14 @@ impl Block {
     }
 }
 
-/// What callbacks and batches share.
+/// State shared by callbacks and batches.
 pub struct Seen {
     pub came: Log,
-    /// The text of the event at hand, which comes in pieces, and its head.
+    /// The text of the current event, which comes in pieces, and the start of its line.
     pub open: Option<(Log, Vec<u8>)>,
-    /// For the answers of callbacks.
+    /// Random state for the return values of callbacks.
     pub state: u64,
-    /// Answers are all "go on".
+    /// Whether callbacks always return "go on".
     pub calm: bool,
     pub lossless: bool,
     pub p: *mut deltawire_parser,
@@ -40,7 +40,7 @@ pub struct Seen {
 
 impl Seen {
     pub fn new(calm: bool, lossless: bool, state: u64) -> Self {
-        // SAFETY: the block is as large as it says.
+        // SAFETY: the block has the stated size.
         let message = unsafe {
             let mut message = Block::new(deltawire_message_size(null(), 0));
             let status = deltawire_message_init(message.at(), message.len(), null(), null_mut());
@@ -73,12 +73,12 @@ impl Seen {
         DELTAWIRE_GO_ON
     }
 
-    /// Reads all of it.
+    /// Reads all of the bytes.
     pub unsafe fn touch(&mut self, at: *const c_char, len: usize) -> &'static [u8] {
         if len == 0 {
             return &[];
         }
-        // SAFETY: as the caller of this says; used before the callback returns.
+        // SAFETY: the caller's contract; the bytes are used before the callback returns.
         let bytes = unsafe { std::slice::from_raw_parts(at.cast::<u8>(), len) };
         self.sum = bytes.iter().fold(self.sum, |sum, byte| sum.wrapping_mul(31) + u64::from(*byte));
         bytes
@@ -102,13 +102,13 @@ impl Seen {
             return;
         }
         self.came.append(&head);
-        // Those that a callback is not given, or not decoded.
+        // Skip those that a callback does not receive, or not decoded.
         if kind != DELTAWIRE_EV_CHUNK && kind != DELTAWIRE_EV_TOOL_CALL {
             self.came.put("text", &whole);
         }
     }
 
-    /// A callback's thing; gives its answer.
+    /// Handles the contents of a callback. Returns the callback's answer.
     pub fn told(
         &mut self,
         at: &deltawire_at,
@@ -119,7 +119,7 @@ impl Seen {
         // SAFETY: valid while the callback runs.
         unsafe { self.touch(at.event_name.ptr, at.event_name.len) };
         if self.chance(40) {
-            // SAFETY: calls that are to be refused.
+            // SAFETY: the library must reject these calls.
             unsafe {
                 assert_eq!(deltawire_reset(self.p), DELTAWIRE_E_REENTRANT);
                 assert_eq!(deltawire_feed(self.p, null(), 0, null(), null_mut(), null_mut()), DELTAWIRE_E_REENTRANT);
@@ -137,9 +137,9 @@ impl Seen {
         answer
     }
 
-    /// Moves the message to where there is room.
+    /// Moves the message to a larger block.
     pub fn enlarge(&mut self) {
-        // SAFETY: the blocks are as large as they say.
+        // SAFETY: the blocks have the stated sizes.
         unsafe {
             let need = deltawire_message_need(self.message.at().cast());
             assert!(need > self.message.len() && need % 8 == 0, "a message wants {need} bytes");
@@ -150,7 +150,7 @@ impl Seen {
         }
     }
 
-    /// Hands on to the message's own callback.
+    /// Forwards to the message's own callback.
     fn add(&mut self, add: impl Fn(&deltawire_callbacks, *mut c_void) -> Option<i32>) {
         // SAFETY: the callbacks are a constant.
         let callbacks = unsafe { &*deltawire_message_callbacks() };
@@ -166,7 +166,7 @@ impl Seen {
     pub fn add_events(&mut self, mut events: &[deltawire_event], data: *const c_void, scratch: *const c_void) {
         loop {
             let mut taken = usize::MAX;
-            // SAFETY: the events are of the batch that these bytes were given to.
+            // SAFETY: the events belong to the batch of these bytes.
             let status = unsafe {
                 deltawire_message_add(
                     self.message.at().cast(),
@@ -190,7 +190,7 @@ impl Seen {
     pub fn json(&self) -> Vec<u8> {
         let m: *const deltawire_message = self.message.0.as_ptr().cast();
         let mut need = 0;
-        // SAFETY: a message; the buffer is as large as it says.
+        // SAFETY: a valid message; the buffer has the stated size.
         unsafe {
             assert_eq!(deltawire_message_json(m, 1, null_mut(), 0, &mut need), DELTAWIRE_E_SMALL);
             let mut json = vec![0u8; need];
@@ -201,7 +201,7 @@ impl Seen {
     }
 }
 
-// SAFETY, of all callbacks: `user` is the `Seen` of the walk, and the rest what the library promises.
+// SAFETY, for all callbacks: `user` is the `Seen` of the walk, and the library guarantees the rest.
 unsafe fn seen<'a>(user: *mut c_void) -> &'a mut Seen {
     unsafe { &mut *user.cast::<Seen>() }
 }
@@ -231,7 +231,7 @@ unsafe extern "C" fn on_bytes(user: *mut c_void, at: *const deltawire_at, text: 
 unsafe extern "C" fn on_text(user: *mut c_void, at: *const deltawire_at, text: *const c_char, len: usize) -> i32 {
     unsafe {
         let bytes = seen(user).touch(text, len);
-        // A member of a provider is raw JSON: the bytes that came, cut anywhere.
+        // A provider member is raw JSON: the bytes as sent, cut anywhere.
         let is_member = (*at).code >= DELTAWIRE_META_MEMBER && (*at).code != DELTAWIRE_META_REASONING_NAME;
         let is_raw = (*at).kind == DELTAWIRE_EV_META && is_member;
         assert!(!bytes.is_empty() && (is_raw || std::str::from_utf8(bytes).is_ok()), "a text: {}", escaped(bytes));

@@ -12,13 +12,13 @@ fn id(block: &mut Block, store: &mut [u8; 200], value: &[u8]) {
     assert_eq!(block.identify(store, &piece(Field::Id, true, true, value)), Ok(()));
 }
 
-/// A step that is taken back may have made the slots of the IDs longer, and so moved all behind them.
+/// A later step may have grown the ID slots and moved everything behind them; undoing that step restores the layout.
 #[test]
-fn what_is_kept_is_found_again_where_it_was() {
-    // The slots grow to the double, or to the limit.
+fn undo_restores_the_layout() {
+    // Slots grow to double their size, or to the limit.
     for (max_id_len, before, since, len) in (0..2000usize).map(|n| ([7, 30][n % 2], n / 2 % 5, n / 10 % 8, n / 80)) {
         let (mut block, mut store) = (Block::new(Limits { max_id_len, ..Limits::DEFAULT }), [0; 200]);
-        // The ID lies in the second slot, or in the first.
+        // With the ID in the second slot, then in the first.
         for commits in 1..=2 {
             id(&mut block, &mut store, &TEXT[..before]);
             block.end();
@@ -30,10 +30,10 @@ fn what_is_kept_is_found_again_where_it_was() {
             let earlier = block.clone();
             id(&mut block, &mut store, &b"0123456789"[..since]);
             block.undo(&earlier, &mut store);
-            let shown = (max_id_len, before, since, len, commits);
-            assert_eq!(earlier.id(&store), &TEXT[..before], "{shown:?}");
-            assert_eq!(earlier.data_span().of(&[], &store), data, "{shown:?}");
-            assert_eq!(earlier.name_span().of(&[], &store), name, "{shown:?}");
+            let case = (max_id_len, before, since, len, commits);
+            assert_eq!(earlier.id(&store), &TEXT[..before], "{case:?}");
+            assert_eq!(earlier.data_span().of(&[], &store), data, "{case:?}");
+            assert_eq!(earlier.name_span().of(&[], &store), name, "{case:?}");
             block = earlier;
             block.end();
         }
@@ -41,13 +41,13 @@ fn what_is_kept_is_found_again_where_it_was() {
 }
 
 #[test]
-fn what_is_in_use_is_what_cannot_be_had_from_the_input() {
+fn retained_bytes_exclude_those_in_the_input() {
     let (mut block, mut store) = (Block::new(Limits::DEFAULT), [0; 200]);
     assert!(block.is_empty());
     block.name(&mut store, &piece(Field::Event, true, true, b"name"), 0).unwrap();
     assert!(!block.is_empty());
     block.clear();
-    // Data, be it none.
+    // Empty data.
     block.data(&mut store, b"", &piece(Field::Data, true, true, b""), 0).unwrap();
     assert!(!block.is_empty());
     block.clear();
@@ -55,12 +55,12 @@ fn what_is_in_use_is_what_cannot_be_had_from_the_input() {
     assert!(!block.is_empty() && block.is_staged());
     block.unstage();
     assert!(block.is_empty() && !block.is_staged());
-    // Borrowed.
+    // Data borrowed from the input.
     block.data(&mut store, TEXT, &piece(Field::Data, true, true, TEXT), 0).unwrap();
     block.name(&mut store, &piece(Field::Event, true, true, b"name"), 0).unwrap();
     assert_eq!((block.retained(), block.is_staged()), (0, false));
     block.clear();
-    // An ID that is cut, as long as its line lasts or it may be one.
+    // A cut ID is in use until its line ends or a NUL makes it void.
     for (end, committed) in [(&b"34"[..], 4), (b"3\0", 0)] {
         block.reset();
         assert_eq!(block.identify(&mut store, &piece(Field::Id, true, false, b"12")), Ok(()));
@@ -73,15 +73,15 @@ fn what_is_in_use_is_what_cannot_be_had_from_the_input() {
 }
 
 #[test]
-fn a_payload_that_is_kept_grows_where_it_is() {
+fn stored_data_grows_in_place() {
     let (mut block, mut store) = (Block::new(Limits { max_event_len: 8, ..Limits::DEFAULT }), [0; 200]);
-    // There is none, or it lies in the input.
+    // No data, or data in the input.
     assert!(!block.append_payload(&mut store, b"x"));
     block.data(&mut store, b"ab", &piece(Field::Data, true, false, b"ab"), 0).unwrap();
     assert!(!block.append_payload(&mut store, b"x"));
     block.save(&mut store, b"ab").unwrap();
     assert!(block.append_payload(&mut store, b"c") && block.append_payload(&mut store, b"def"));
-    // Nothing beside it, and no more than fits.
+    // Fails beside a name or a staged line, and beyond the limit.
     let kept = block.clone();
     block.name(&mut store, &piece(Field::Event, true, true, b"n"), 0).unwrap();
     assert!(!block.append_payload(&mut store, b"x"));
@@ -101,9 +101,9 @@ fn a_payload_that_is_kept_grows_where_it_is() {
     assert_eq!(block.data_span().of(&[], &small), b"abcd");
 }
 
-/// Slots for IDs grow for a longer one alone, and what just fits is kept.
+/// ID slots grow only for a longer ID, and an ID that just fits is accepted.
 #[test]
-fn ids_of_one_length_need_no_more_room() {
+fn ids_of_equal_length_reuse_their_slots() {
     let (mut block, mut store) = (Block::new(Limits::DEFAULT), [0u8; 12]);
     for text in [b"abcd", b"efgh", b"ijkl"] {
         assert_eq!(block.identify(&mut store, &piece(Field::Id, true, true, text)), Ok(()));

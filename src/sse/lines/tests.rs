@@ -3,10 +3,10 @@ extern crate std;
 use super::*;
 use std::{vec, vec::Vec};
 
-/// A line, whole: what it is, its value, where it began and where it ended (after a CR, before the LF of a CRLF).
+/// A whole line: field, value, offset, and the offset of its end (after a CR, before the LF of a CRLF).
 type Line = (Field, Vec<u8>, usize, usize);
 
-/// The same from the whole buffer, written as the standard is: decode, split, classify.
+/// The expected lines, computed from the whole buffer as the standard describes: decode, split, classify.
 fn reference(bytes: &[u8]) -> (Vec<Line>, Option<(Field, Vec<u8>)>) {
     let mut at = if bytes.starts_with(&BOM) { 3 } else { 0 };
     let mut lines = Vec::new();
@@ -36,7 +36,7 @@ fn classify(line: &[u8]) -> (Field, Vec<u8>) {
     }
 }
 
-/// Puts pieces together again, and checks what is promised of each.
+/// Joins the pieces of lines, and checks the guarantees of each piece.
 #[derive(Default)]
 struct Joiner {
     machine: Lines,
@@ -144,7 +144,7 @@ fn lines_of_every_kind_at_every_pair_of_cuts() {
 
 #[test]
 fn small_worlds() {
-    // Tokens instead of bytes, so that names come about.
+    // Tokens instead of bytes, so that field names occur.
     let tokens: [&[u8]; 8] = [b"data", b"id", b":", b" ", b"\r", b"\n", b"\xEF\xBB", b"\xBF"];
     let mut worlds = 0;
     for len in 0..=5u32 {
@@ -174,8 +174,8 @@ fn a_whole_line_is_one_piece() {
 }
 
 #[test]
-fn where_it_stands() {
-    // Behind which bytes it stands in a data value of which something was given out; and behind a CR.
+fn reports_its_position() {
+    // The bytes read, whether the machine is then in a `data` value after a first piece, and whether it is after a CR.
     let cases: [(&[u8], bool, bool); 14] = [
         (b"", false, false),
         (b"data", false, false),
