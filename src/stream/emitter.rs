@@ -6,11 +6,11 @@ use super::context::Context;
 use super::found::{Found, Place, Recalled, Span, Step};
 use super::frames::{Frame, Frames};
 use super::handler::Stop;
-use super::head::{head, meta_bit, payload_delta};
+use super::head::{head, payload_delta};
 use super::progress::{Break, Progress};
 use super::sink::{Muted, Put, Sink, Track};
 use super::Machine;
-use crate::chat::{Chunk, Cursor, Index, TokenCounts};
+use crate::chat::{meta_bit, Chunk, Cursor, Index, TokenCounts};
 use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::Text;
 use crate::{Error, QuirkSet, Storage};
@@ -64,7 +64,7 @@ pub struct Emitter {
     delta: Option<Delta>,
     /// Raw bytes of its text that were emitted.
     taken: usize,
-    /// Which members of the top level were emitted: a bit for each [`Meta`].
+    /// Which members of the top level were emitted: their [`meta_bit`]s.
     metas: u8,
     /// How many other members of the pending event were emitted.
     members: u32,
@@ -329,8 +329,8 @@ impl Emitter {
     }
 
     /// Whether [`metas`](Self::metas) would emit anything.
-    #[inline(never)]
-    fn has_metas(&self, payload: &[u8], index: &Index, tracker: &dyn Track) -> bool {
+    #[inline]
+    fn has_metas<T: Track>(&self, payload: &[u8], index: &Index, tracker: &T) -> bool {
         let chunk = Chunk::from_parts(payload, index, &[]);
         index.facts.others || self.next_meta(&chunk).is_some() || next_reasoning_name(&chunk, tracker).is_some()
     }
@@ -545,7 +545,17 @@ impl Emitter {
     }
 
     /// A member of the top level that describes the response and was not emitted yet.
+    #[inline]
     fn next_meta<'a>(&self, chunk: &Chunk<'a>) -> Option<(Meta, Text<'a>)> {
+        if chunk.may_have_meta(self.metas) {
+            self.find_meta(chunk)
+        } else {
+            None
+        }
+    }
+
+    #[inline(never)]
+    fn find_meta<'a>(&self, chunk: &Chunk<'a>) -> Option<(Meta, Text<'a>)> {
         let mut left = Meta::ONCE.into_iter().filter(|meta| self.metas & meta_bit(*meta) == 0);
         left.find_map(|meta| Some((meta, chunk.meta(meta)?)))
     }
@@ -606,7 +616,8 @@ struct Env<'e, const SLOTS: usize> {
 }
 
 /// A choice of the chunk, and what its reasoning is called, if that was not emitted yet.
-fn next_reasoning_name<'a>(chunk: &Chunk<'a>, tracker: &dyn Track) -> Option<(u32, Text<'a>)> {
+#[inline]
+fn next_reasoning_name<'a, T: Track + ?Sized>(chunk: &Chunk<'a>, tracker: &T) -> Option<(u32, Text<'a>)> {
     if !chunk.may_reason(|choice| tracker.lacks_reasoning_name(choice)) {
         return None;
     }

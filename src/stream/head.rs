@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::found::Found;
-use crate::delta::{Delta, Kind, Meta, Part, FLAG_NUMBER};
+use crate::delta::{Delta, Kind, Part, FLAG_NUMBER};
 
 /// The delta of a chunk's raw payload.
 #[inline(never)]
@@ -44,9 +44,4 @@ pub(super) fn head(context: &Context<'_>, found: Found) -> Option<Delta> {
         Found::TooLong => Delta::new(Kind::TooLong),
         Found::CommentTooLong => Delta::new(Kind::CommentTooLong),
     })
-}
-
-/// A bit for each member of the top level that is emitted once.
-pub(super) fn meta_bit(meta: Meta) -> u8 {
-    1u8.wrapping_shl(meta as u32)
 }

@@ -195,13 +195,14 @@ impl<'a> Chunk<'a> {
 
     /// What a delta of kind [`Meta`](DeltaKind::Meta) says once a stream: one of [`Meta::ONCE`].
     pub(crate) fn meta(&self, meta: Meta) -> Option<Text<'a>> {
-        match meta {
-            Meta::Object => self.object(),
-            Meta::SystemFingerprint => self.system_fingerprint(),
-            Meta::ServiceTier => self.service_tier(),
-            Meta::Provider => self.provider(),
-            _ => None,
-        }
+        self.text(top_of(meta)?)
+    }
+
+    /// Whether [`meta`](Self::meta) may have one of [`Meta::ONCE`] that is not in `emitted`, a set of [`meta_bit`]s.
+    #[inline]
+    pub(crate) fn may_have_meta(&self, emitted: u8) -> bool {
+        const ALL: u8 = 1 << top::OBJECT | 1 << top::SYSTEM_FINGERPRINT | 1 << top::SERVICE_TIER | 1 << top::PROVIDER;
+        self.index.top.mask() as u8 & ALL & !emitted != 0
     }
 
     /// Whether [`reasoning_names`](Self::reasoning_names) may give the name of a choice that is `wanted`.
@@ -295,6 +296,22 @@ impl<'a> Chunk<'a> {
     pub fn is_completion(&self) -> bool {
         self.index.facts.chat
     }
+}
+
+/// The bit of one of [`Meta::ONCE`]; no bit for another.
+pub(crate) fn meta_bit(meta: Meta) -> u8 {
+    top_of(meta).map_or(0, |member| 1u8.wrapping_shl(member as u32))
+}
+
+/// Which member of the top level one of [`Meta::ONCE`] is.
+fn top_of(meta: Meta) -> Option<usize> {
+    Some(match meta {
+        Meta::Object => top::OBJECT,
+        Meta::SystemFingerprint => top::SYSTEM_FINGERPRINT,
+        Meta::ServiceTier => top::SERVICE_TIER,
+        Meta::Provider => top::PROVIDER,
+        _ => return None,
+    })
 }
 
 /// The name of the member whose text begins behind these bytes.
