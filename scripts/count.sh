@@ -24,7 +24,7 @@ mkdir -p "$out"
 
 # build FOLDER TARGET: builds the program that reads a scenario, from the sources in FOLDER.
 build() {
-  (cd "$1" && DELTAWIRE_BENCH_CAPI=$TARGET/capi DELTAWIRE_BENCH_SIMDJSON=0 CARGO_TARGET_DIR=$2 nice cargo build --quiet --locked --release \
+  (cd "$1" && DELTAWIRE_BENCH_CAPI=$TARGET/capi DELTAWIRE_BENCH_SIMDJSON=0 CARGO_TARGET_DIR=$2 cargo build --quiet --locked --release \
     -p deltawire-benches --no-default-features --bin deltawire-benches-count)
 }
 build . "$out/build"
@@ -34,7 +34,7 @@ count=$out/build/release/deltawire-benches-count
 instructions() {
   local events log
   log=$(mktemp "$out/log.XXXXXX")
-  events=$(timeout 600 nice valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no \
+  events=$(timeout 600 valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no \
     --toggle-collect=deltawire_measured "$@" 2>"$log") || { cat "$log" >&2 && fail "${*:2}"; }
   echo "$events $(sed -n 's/^.*Collected : \([0-9]*\)$/\1/p' "$log")"
   rm -f "$log"

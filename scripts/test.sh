@@ -1,44 +1,63 @@
 #!/usr/bin/env bash
-# test.sh [STEP...]: runs all steps, or the given ones, and counts results. With REQUIRE_ALL=1 a skipped step or test is
-# a failure. The output of a step goes to "$TARGET/logs/STEP.log"; this script prints its PASS and SKIP lines and its
-# figures (`NOTE `), and for a failed step the end of its log, at once and again at the end.
+# test.sh [STEP...]: runs all steps, or the given ones, and counts. REQUIRE_ALL=1: whatever a step or a single test skips
+# counts as failed. The output of a step is in "$TARGET/logs/STEP.log"; this prints its PASS and SKIP lines and its figures
+# (`NOTE `), and the end of the log of a step that failed, at once and again at the end. Two steps run at a time: those that
+# build in folders of their own run beside the others.
 . "$(dirname "$0")/lib.sh"
-steps=(format clippy doc circles deny tests asan cross wasm emulate proof header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme ship count size fuzz)
-[ $# -eq 0 ] || steps=("$@")
+steps=(format clippy doc circles deny tests header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme ship count size)
+apart=(emulate wasm cross asan proof fuzz)
+if [ $# -gt 0 ]; then steps=("$@") apart=(); fi
 logs=$TARGET/logs
+rm -rf "$logs"
 mkdir -p "$logs"
-# Incremental files are useless in a single build.
+# No build is repeated, so the files for rebuilding are not needed.
 export CARGO_INCREMENTAL=0
 
-# end_of LOG LINES: prints the last lines, shortened.
+# end_of LOG LINES: the last lines of the log, cut to 200 columns.
 end_of() { tail -n "$2" "$1" | cut -c1-200 | sed 's/^/    /'; }
 
-passed=0 failed=0 skips=() broken=() took=()
-for step in "${steps[@]}"; do
-  log=$logs/$step.log
-  echo "== $step (meanwhile: $log)"
-  began=$SECONDS status=0
-  make -s "$step" </dev/null >"$log" 2>&1 || status=$?
-  took+=("$((SECONDS - began)) $step")
-  grep -E '^(PASS|SKIP|NOTE) ' "$log" || true
-  if [ "$status" -eq 0 ] && ! grep -qE '^(PASS|SKIP) ' "$log"; then
-    echo "$step: it said nothing" >>"$log"
-    status=1
-  fi
-  if [ "$status" -ne 0 ]; then
-    end_of "$log" 60
-    echo "FAIL $step: status $status, $log"
-    broken+=("$step")
-    failed=$((failed + 1))
-  fi
-  echo "   $step: $((SECONDS - began)) s"
-  passed=$((passed + $(grep -c '^PASS ' "$log" || true)))
-  while read -r line; do skips+=("$line"); done < <(grep '^SKIP ' "$log" || true)
-done
+# run STEP...: runs the steps one after the other. "$logs/STEP.took" has the status and the seconds of each.
+run() {
+  local step log began status
+  for step in "$@"; do
+    log=$logs/$step.log began=$SECONDS status=0
+    echo "== $step (meanwhile: $log)"
+    make -s "$step" </dev/null >"$log" 2>&1 || status=$?
+    if [ "$status" -eq 0 ] && ! grep -qE '^(PASS|SKIP) ' "$log"; then
+      echo "$step: it said nothing" >>"$log"
+      status=1
+    fi
+    echo "$status $((SECONDS - began))" >"$logs/$step.took"
+    {
+      grep -E '^(PASS|SKIP|NOTE) ' "$log" || true
+      if [ "$status" -ne 0 ]; then
+        end_of "$log" 60
+        echo "FAIL $step: status $status, $log"
+      fi
+      echo "   $step: $((SECONDS - began)) s"
+    } >"$logs/$step.said"
+    # In one write, so that two steps that end at once do not mix.
+    cat "$logs/$step.said"
+  done
+}
+run ${apart[@]+"${apart[@]}"} &
+run "${steps[@]}"
+wait
 
 echo "== all"
-printf '%s\n' "${took[@]}" | sort -rn | awk '{ printf "%6d s  %s\n", $1, $2; all += $1 } END { printf "%6d s  in all\n", all }'
-skipped=${#skips[@]}
+passed=0 skips=() broken=() took=()
+for step in "${steps[@]}" ${apart[@]+"${apart[@]}"}; do
+  status=1 seconds=0
+  # Without it the step was broken off.
+  if [ -e "$logs/$step.took" ]; then read -r status seconds <"$logs/$step.took"; else : >>"$logs/$step.log"; fi
+  took+=("$seconds $step")
+  [ "$status" -eq 0 ] || broken+=("$step")
+  passed=$((passed + $(grep -c '^PASS ' "$logs/$step.log" || true)))
+  while read -r line; do skips+=("$line"); done < <(grep '^SKIP ' "$logs/$step.log" || true)
+done
+printf '%s\n' "${took[@]}" | sort -rn | awk '{ printf "%6d s  %s\n", $1, $2 }'
+printf '%6d s  in all\n' "$SECONDS"
+failed=${#broken[@]} skipped=${#skips[@]}
 if [ "$skipped" -gt 0 ]; then
   printf '%s\n' "${skips[@]}"
   if [ "${REQUIRE_ALL:-0}" = 1 ]; then
