@@ -1297,8 +1297,8 @@ deltawire_status deltawire_message_json(const deltawire_message *m,
 // A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON,
 // the last value that was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the
 // choice, 0 for a member of the chunks; `call` is the position of the call, as in
-// `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes. Answers OK, ABSENT,
-// E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
+// `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes. As `deltawire_message_text`.
+// Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
 deltawire_status deltawire_message_member(const deltawire_message *m,
                                           uint32_t owner,
                                           uint32_t choice,

@@ -85,10 +85,7 @@ pub unsafe extern "C" fn deltawire_batch(
             return DELTAWIRE_E_NULL;
         }
         out.write(deltawire_batch_result::default());
-        let open = match enter(p) {
-            Ok(open) => open,
-            Err(status) => return status,
-        };
+        let open = ok!(enter(p));
         let kinds = open.core.events;
         let (data, mut records) = match (bytes(data, len), records(events, cap, scratch, scratch_len, kinds)) {
             (Ok(data), Ok(records)) => (data, records),
@@ -119,14 +116,8 @@ pub unsafe extern "C" fn deltawire_batch_finish(
             return DELTAWIRE_E_NULL;
         }
         out.write(deltawire_batch_result::default());
-        let open = match enter(p) {
-            Ok(open) => open,
-            Err(status) => return status,
-        };
-        let mut records = match records(events, cap, scratch, scratch_len, open.core.events) {
-            Ok(records) => records,
-            Err(status) => return status,
-        };
+        let open = ok!(enter(p));
+        let mut records = ok!(records(events, cap, scratch, scratch_len, open.core.events));
         let status = finish(open, &mut records);
         out.write(result(&records, 0));
         status

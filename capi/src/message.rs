@@ -474,10 +474,7 @@ pub unsafe extern "C" fn deltawire_message_add(
     // a record.
     unsafe {
         tell(taken, 0);
-        let (state, buffer) = match enter(m) {
-            Ok(open) => open,
-            Err(status) => return status,
-        };
+        let (state, buffer) = ok!(enter(m));
         if n > 0 && events.is_null() {
             return DELTAWIRE_E_NULL;
         }
@@ -621,10 +618,7 @@ pub unsafe extern "C" fn deltawire_message_text(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let (state, buffer) = match look(m) {
-            Ok(open) => open,
-            Err(status) => return status,
-        };
+        let (state, buffer) = ok!(look(m));
         let Some(field) = field_of(field) else { return DELTAWIRE_E_RANGE };
         let Some(len) = state.log.text(buffer, field, choice, call, &mut []) else { return DELTAWIRE_ABSENT };
         copy_out(len, buf, cap, need, |out| {
@@ -647,10 +641,7 @@ pub unsafe extern "C" fn deltawire_message_json(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let (state, buffer) = match look(m) {
-            Ok(open) => open,
-            Err(status) => return status,
-        };
+        let (state, buffer) = ok!(look(m));
         if flags & !DELTAWIRE_JSON_EXTENDED != 0 {
             return DELTAWIRE_E_RANGE;
         }
@@ -665,8 +656,8 @@ pub unsafe extern "C" fn deltawire_message_json(
 /// A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON,
 /// the last value that was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the
 /// choice, 0 for a member of the chunks; `call` is the position of the call, as in
-/// `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes. Answers OK, ABSENT,
-/// E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
+/// `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes. As `deltawire_message_text`.
+/// Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_member(
@@ -682,16 +673,17 @@ pub unsafe extern "C" fn deltawire_message_member(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let (state, buffer) = match look(m) {
-            Ok(open) => open,
-            Err(status) => return status,
-        };
+        let (state, buffer) = ok!(look(m));
         let Some(owner) = Owner::from_number(owner) else { return DELTAWIRE_E_RANGE };
         let name = match bytes(name.cast(), name_len) {
             Ok(name) => core::str::from_utf8(name).ok(),
             Err(status) => return status,
         };
         let member = name.and_then(|name| state.log.member(buffer, owner, choice, call, name));
+        // As for a member that is there.
+        if buf.is_null() && cap > 0 {
+            return DELTAWIRE_E_NULL;
+        }
         let Some(value) = member else { return DELTAWIRE_ABSENT };
         let raw = value.raw();
         copy_out(raw.len(), buf, cap, need, |out| {
