@@ -36,6 +36,8 @@
  *             that nothing was lost on the way: no payload was malformed, no event was over the
  *             limit (without DELTAWIRE_CFG_GROW: over the size of the block) or cut by the end of
  *             the stream, and no choice or tool call was beyond max_choices and max_tool_calls.
+ *             It describes the parser alone: a message has tables and limits of its own, and
+ *             deltawire_message_limit says what it left out. Give both the same config.
  * MESSAGES    To combine an assembler with callbacks of your own, let each of them call the
  *             function of the same name in deltawire_message_callbacks(), with the assembler as
  *             `user`. If that returns DELTAWIRE_AGAIN, the block is full: move the message at once
@@ -530,7 +532,7 @@
 // Limit: an index that is not a whole number of 32 bits.
 #define DELTAWIRE_LIMIT_INDEX 3
 
-// Limit of an assembler: the message would be longer than 4 GiB, or have more than 64 members of
+// Limit of an assembler: the message would be longer than 4 GiB, or have more than 256 members of
 // providers.
 #define DELTAWIRE_LIMIT_LENGTH 4
 

@@ -135,7 +135,7 @@ enum class limit : std::uint32_t {
     choices = DELTAWIRE_LIMIT_CHOICES,
     tool_calls = DELTAWIRE_LIMIT_TOOL_CALLS,
     index = DELTAWIRE_LIMIT_INDEX,
-    /// Assembler: the message would be longer than 4 GiB.
+    /// Assembler: the message would be longer than 4 GiB, or have more than 256 members of providers.
     length = DELTAWIRE_LIMIT_LENGTH,
 };
 

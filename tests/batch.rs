@@ -122,16 +122,40 @@ fn frames_of_raw_json() {
     }
 }
 
+/// The frames of a value that waits for what follows, and of an open block with brackets in it, do not depend on the cuts.
+#[test]
+fn frames_of_what_waits() {
+    for input in [
+        "{\n\"message\":\"x\"\n} {\"a\":1}\n",
+        "{\n\"message\":\"x\"}{\"a\":1}\n",
+        "\r{\"message\":\"x\n\"}{",
+        "{\"message\":\"x\"}\n: c\n\n{\"a\":1}\n",
+        "{\"message\":\"x\"} \r\n \r\ndata: 1\r\n\r\n",
+        "event: error\n[]\ndata: {\"message\":\"m\"}\n\n",
+        "id: 1\n[\n]\n\n",
+    ] {
+        let input = input.as_bytes();
+        let whole = read(input, &[], Config::default(), None, 64, 64);
+        for first in 0..=input.len() {
+            for second in first..=input.len() {
+                let cut = read(input, &[first, second], Config::default(), None, 1 + first % 2 * 63, 64);
+                whole.equal(&cut, "batch", || format!("cut at {first} and {second}: {}", escaped(input)));
+            }
+        }
+    }
+}
+
 /// Log and frames of random streams, whole and cut, on storages of every kind.
 #[test]
 fn streams_at_random() {
-    const TOKENS: [&str; 34] = [
+    const TOKENS: [&str; 36] = [
         "data: ", "data:", "event: ", "id: ", "retry: 5", "retry: x", ": c", "error: ", "\n", "\n", "\n\n", "\n\n", "\r\n",
         "\r", "{\"a\":1}", "{\"a\":", "\"bcd", "\"}", "}", "{", "[", "]", ",", "[DONE]", "x", "12345678",
         "{\"choices\":[{\"delta\":{\"content\":\"h\\u0069\\ud83d\"}}]}",
         "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"f\\n\",\"arguments\":\"{}\"}}]}}]}",
         "{\"choices\":[{\"index\":1,\"delta\":{},\"finish_reason\":\"st\\u006fp\"}],\"usage\":{\"total_tokens\":3}}",
         "\u{e9}", "abcdefghijklmnopqrstuvw", " ", "id", "{\"error\":{\"message\":\"no\"}}",
+        "{\"message\":\"no\"}", "[]",
     ];
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |bound: usize| {

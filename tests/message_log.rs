@@ -1128,12 +1128,12 @@ fn reasoning_details_are_joined_where_they_belong_together() {
 fn members_are_bounded() {
     let mut logged = Logged::<128, 256>::new(0);
     let mut tracker = Tracker::<128, 256>::new();
-    let payloads: Vec<String> = (0..66).map(|n| format!(r#"{{"choices":[],"m{n}":{n}}}"#)).collect();
+    let payloads: Vec<String> = (0..258).map(|n| format!(r#"{{"choices":[],"m{n}":{n}}}"#)).collect();
     let mut errors = Vec::new();
     each_chunk(&payloads, |chunk| errors.extend(logged.add(&mut tracker, chunk)));
     assert_eq!(errors, [LogError::TooLong; 2]);
     assert_eq!(logged.log.left_out(), Some(LogError::TooLong));
-    assert_eq!(logged.log.member(&logged.buffer, Owner::Chunk, 0, 0, "m63").unwrap().raw(), b"63");
+    assert_eq!(logged.log.member(&logged.buffer, Owner::Chunk, 0, 0, "m255").unwrap().raw(), b"255");
     // A member that changes in each chunk frees its earlier value.
     let mut changing = Logged::<128, 256>::new(0);
     let payloads: Vec<String> = (0..10_000).map(|n| format!(r#"{{"choices":[],"timings":{{"n":{n}}}}}"#)).collect();

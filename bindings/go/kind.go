@@ -75,9 +75,10 @@ const (
 	// KindPayload is the payload of a chunk, before KindChunk; only [WithEvents] turns it on. Text: JSON, for
 	// json.Unmarshal, or the plain text of an error event.
 	KindPayload Kind = C.DELTAWIRE_EV_PAYLOAD
-	// KindMeta is a member that describes the response; only [WithEvents] turns it on. It is emitted once for a stream,
-	// MetaReasoningName once for a choice, MetaNativeFinishReason as often as a choice has it. Text. Code: the member, such as
-	// MetaObject.
+	// KindMeta is a member that describes the response, or one that no other kind is made of; only [WithEvents] turns it on.
+	// Those with a name of their own (MetaObject) are emitted once for a stream, MetaReasoningName once for a choice,
+	// MetaNativeFinishReason as often as a choice has it: text. Members of providers come as often as they are sent, as raw
+	// JSON; [Assembler.Member] and [Message] keep the last of each. Code: which it is.
 	KindMeta Kind = C.DELTAWIRE_EV_META
 	// KindAnnotation is annotations of the content, such as citations; only [WithEvents] turns it on. Text: JSON, an array.
 	KindAnnotation Kind = C.DELTAWIRE_EV_ANNOTATION
@@ -110,6 +111,8 @@ const (
 	LimitToolCalls = C.DELTAWIRE_LIMIT_TOOL_CALLS
 	// LimitIndex: an index that is not a whole number of 32 bits.
 	LimitIndex = C.DELTAWIRE_LIMIT_INDEX
+	// LimitLength: a message is longer than its limit, or has more members of providers than it keeps.
+	LimitLength = C.DELTAWIRE_LIMIT_LENGTH
 )
 
 // LimitName returns the name of the Code of a KindLimit, such as TooManyCalls.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"reflect"
 	"unsafe"
 )
 
@@ -87,6 +88,9 @@ type Message struct {
 	Choices           []Choice        `json:"choices"`
 	Usage             json.RawMessage `json:"usage"`
 	Error             json.RawMessage `json:"error"`
+
+	// Members are those that no field has, by name: citations, timings.
+	Members map[string]json.RawMessage `json:"-"`
 }
 
 // Choice is one answer of a [Message].
@@ -97,6 +101,9 @@ type Choice struct {
 	NativeFinishReason string          `json:"native_finish_reason"`
 	Logprobs           json.RawMessage `json:"logprobs"`
 	Error              json.RawMessage `json:"error"`
+
+	// Members are those that no field has, by name.
+	Members map[string]json.RawMessage `json:"-"`
 }
 
 // ChoiceMessage is the message of a [Choice].
@@ -114,6 +121,8 @@ type ChoiceMessage struct {
 	// ReasoningName is the member that the first reasoning was in, such as reasoning_content or reasoning; "" if reasoning
 	// only came in other ways. JSON writes the reasoning under it if extended.
 	ReasoningName string `json:"-"`
+	// Members are those that no field has, by name.
+	Members map[string]json.RawMessage `json:"-"`
 }
 
 // ToolCall is a call of a function or of a custom tool.
@@ -122,6 +131,10 @@ type ToolCall struct {
 	Type     string    `json:"type"`
 	Function *Function `json:"function"`
 	Custom   *Custom   `json:"custom"`
+
+	// Members are those that no field has, by name. A provider wants them back with the call: extra_content, with the
+	// signature of a thought.
+	Members map[string]json.RawMessage `json:"-"`
 }
 
 // Function is the name of a function and the arguments of its call: JSON, as the model wrote it.
@@ -246,7 +259,13 @@ func sized(get func(*C.char, C.size_t, *C.size_t) C.deltawire_status) ([]byte, e
 	return buf, nil
 }
 
-// Message returns the message so far.
+// Limit returns why something was left out of the message first, one of LimitChoices, LimitToolCalls, LimitIndex and
+// LimitLength; 0 if nothing was. [LimitName] names it.
+func (a *Assembler) Limit() uint32 {
+	return uint32(C.deltawire_message_limit((*C.deltawire_message)(a.p())))
+}
+
+// Message returns the message so far. [Assembler.Limit] tells whether something was left out of it.
 func (a *Assembler) Message() (*Message, error) {
 	text, err := a.JSON(true)
 	if err != nil {
@@ -256,17 +275,73 @@ func (a *Assembler) Message() (*Message, error) {
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, err
 	}
+	if err := m.keepMembers(text); err != nil {
+		return nil, err
+	}
 	dropNull(&m.Usage)
 	dropNull(&m.Error)
 	for i := range m.Choices {
 		c := &m.Choices[i]
 		c.Message.ReasoningContent = a.Text(FieldReasoning, c.Index, 0)
 		c.Message.ReasoningName = a.Text(FieldReasoningName, c.Index, 0)
+		if delete(c.Message.Members, c.Message.ReasoningName); len(c.Message.Members) == 0 {
+			c.Message.Members = nil
+		}
 		dropNull(&c.Logprobs)
 		dropNull(&c.Error)
 		dropNull(&c.Message.Audio)
 	}
 	return m, nil
+}
+
+// keepMembers sets the members that no field has, from the message's extended JSON.
+func (m *Message) keepMembers(text []byte) error {
+	var top struct {
+		Choices []json.RawMessage `json:"choices"`
+	}
+	if err := json.Unmarshal(text, &top); err != nil {
+		return err
+	}
+	m.Members = membersBeside(text, *m)
+	for i, choice := range top.Choices {
+		var of struct {
+			Message json.RawMessage `json:"message"`
+		}
+		var message struct {
+			Calls []json.RawMessage `json:"tool_calls"`
+		}
+		if err := json.Unmarshal(choice, &of); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(of.Message, &message); err != nil {
+			return err
+		}
+		c := &m.Choices[i]
+		c.Members = membersBeside(choice, *c)
+		c.Message.Members = membersBeside(of.Message, c.Message)
+		for j, call := range message.Calls {
+			c.Message.ToolCalls[j].Members = membersBeside(call, c.Message.ToolCalls[j])
+		}
+	}
+	return nil
+}
+
+// membersBeside returns the members of an object that the struct has no field for.
+func membersBeside(object json.RawMessage, fields any) map[string]json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return nil
+	}
+	t := reflect.TypeOf(fields)
+	for i := 0; i < t.NumField(); i++ {
+		if name := t.Field(i).Tag.Get("json"); name != "-" {
+			delete(members, name)
+		}
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	return members
 }
 
 // dropNull replaces null by nil.
@@ -276,8 +351,8 @@ func dropNull(raw *json.RawMessage) {
 	}
 }
 
-// ReadMessage reads a whole stream and returns its message. If reading fails, or the response is not complete ([End.Err]),
-// it returns the error and the message so far.
+// ReadMessage reads a whole stream and returns its message. If reading fails, the response is not complete ([End.Err]), or
+// something was left out of the message ([Assembler.Limit]), it returns the error and the message so far.
 func ReadMessage(src io.Reader, opts ...Option) (*Message, error) {
 	var a Assembler
 	r := NewReader(src, append(opts[:len(opts):len(opts)], WithEvents(), WithAssembler(&a))...)
@@ -289,6 +364,9 @@ func ReadMessage(src io.Reader, opts ...Option) (*Message, error) {
 	}
 	if err == nil {
 		err = r.End().Err()
+	}
+	if limit := a.Limit(); err == nil && limit != 0 {
+		err = errors.New("deltawire: something was left out of the message: " + LimitName(limit))
 	}
 	return m, err
 }

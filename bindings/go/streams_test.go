@@ -442,4 +442,50 @@ func TestMembersOfCalls(t *testing.T) {
 			t.Errorf("%d %d %s: %q", m.owner, m.call, m.name, got)
 		}
 	}
+	message, err := a.Message()
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := message.Choices[0].Message.ToolCalls
+	if got := calls[1].Members["extra_content"]; string(got) != `{"sig": "s"}` || calls[0].Members != nil || len(calls[1].Members) != 1 {
+		t.Errorf("%q, %v", got, calls[0].Members)
+	}
+}
+
+// ReadMessage has the members that no field has, and reports what was left out.
+func TestMembersOfMessages(t *testing.T) {
+	message, err := ReadMessage(strings.NewReader(`data: {"citations":["u"],"choices":[{"x":1,"delta":{"reasoning":"r","extra_content":{"a":1}},` +
+		`"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice := message.Choices[0]
+	for name, got := range map[string]string{
+		`["u"]`:   string(message.Members["citations"]),
+		"1":       string(choice.Members["x"]),
+		`{"a":1}`: string(choice.Message.Members["extra_content"]),
+	} {
+		if got != name {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if len(message.Members) != 1 || len(choice.Members) != 1 || len(choice.Message.Members) != 1 || choice.Message.ReasoningContent != "r" {
+		t.Errorf("%+v", message)
+	}
+	var many strings.Builder
+	for i := 0; i < 257; i++ {
+		fmt.Fprintf(&many, `"m%d":1,`, i)
+	}
+	message, err = ReadMessage(strings.NewReader(`data: {` + many.String() + `"choices":[{"delta":{"content":"c"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"))
+	if err == nil || !strings.Contains(err.Error(), LimitName(LimitLength)) || message.Choices[0].Message.Content != "c" {
+		t.Errorf("%v, %+v", err, message)
+	}
+}
+
+// The text of an error of the API cannot write to a terminal.
+func TestAPIErrorIsPrintable(t *testing.T) {
+	err := &APIError{Message: "a\x1b[31m\u202e\nb", Code: "c\r"}
+	if got := err.Error(); got != `deltawire: the API reported an error: a\x1b[31m\u202e\nb (c\r)` {
+		t.Error(got)
+	}
 }

@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unsafe"
 )
@@ -158,7 +159,8 @@ func apiErrorOf(v value) *APIError {
 	}
 }
 
-// Error returns the message, with code and type if there are any.
+// Error returns the message, with code and type if there are any. Control characters and those that change the direction of
+// text are escaped, so that a server cannot write to a terminal or forge a line of a log; Message has them as they came.
 func (e *APIError) Error() string {
 	text := "deltawire: the API reported an error"
 	if e.Message != "" {
@@ -173,5 +175,19 @@ func (e *APIError) Error() string {
 	if len(more) != 0 {
 		text += " (" + strings.Join(more, ", ") + ")"
 	}
-	return text
+	return printable(text)
+}
+
+// printable escapes what is not printable, as Go writes it in a string.
+func printable(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if strconv.IsPrint(r) {
+			out.WriteRune(r)
+		} else {
+			quoted := strconv.QuoteRune(r)
+			out.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return out.String()
 }

@@ -574,7 +574,7 @@ pub const DELTAWIRE_LIMIT_CHOICES: u32 = 1;
 pub const DELTAWIRE_LIMIT_TOOL_CALLS: u32 = 2;
 /// Limit: an index that is not a whole number of 32 bits.
 pub const DELTAWIRE_LIMIT_INDEX: u32 = 3;
-/// Limit of an assembler: the message would be longer than 4 GiB, or have more than 64 members of
+/// Limit of an assembler: the message would be longer than 4 GiB, or have more than 256 members of
 /// providers.
 pub const DELTAWIRE_LIMIT_LENGTH: u32 = 4;
 

@@ -134,7 +134,7 @@ fn a_limit_is_named_with_its_option() {
     let ran = run_with("message", &["--max-message-len=100"], &stream);
     assert!(
         ran.status == 3
-            && ran.err.contains("(--max-message-len raises the limit; of members of providers 64 are kept)"),
+            && ran.err.contains("(--max-message-len raises the limit; of members of providers 256 are kept)"),
         "{}",
         ran.err
     );

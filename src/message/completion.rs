@@ -69,7 +69,7 @@ pub struct Choice {
     /// Its reasoning.
     pub reasoning: Option<String>,
     /// The name of the member that its first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or `thought`; `None`
-    /// if reasoning only came in other ways. [`Completion::extended`] writes the reasoning under it.
+    /// if reasoning only came in other ways. `Completion::extended` (feature `serde`) writes the reasoning under it.
     pub reasoning_name: Option<String>,
     /// The function that it calls (deprecated form).
     pub function_call: Option<FunctionCall>,

@@ -13,8 +13,9 @@ pub enum LogError {
         /// So many bytes the buffer needs: enough for this, and at least half as many again as it has.
         need: usize,
     },
-    /// The message would be longer than its limit, or its log longer than 4 GiB. The update was left out, and texts that
-    /// grow take nothing more from here on: a text that was kept has no gap.
+    /// The message would be longer than its limit, its log longer than 4 GiB, or its members of providers more than 256. The
+    /// update was left out. Unless it was a member, texts that grow take nothing more from here on: a text that was kept has
+    /// no gap.
     TooLong,
     /// More choices than there is room for. The update was left out.
     TooManyChoices,
@@ -60,8 +61,8 @@ impl core::error::Error for LogError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AssembleError {
-    /// The message would be longer than [`Limits::max_message_len`](crate::Limits::max_message_len). Texts that grow take
-    /// nothing more from here on.
+    /// The message would be longer than [`Limits::max_message_len`](crate::Limits::max_message_len), and texts that grow take
+    /// nothing more from here on; or it would have more than 256 members of providers.
     TooLong,
     /// More than 128 choices.
     TooManyChoices,

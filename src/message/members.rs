@@ -14,7 +14,7 @@ use crate::json::Value;
 use crate::visits::visit;
 
 /// Members with names of their own that a message keeps.
-const MAX_MEMBERS: usize = 64;
+const MAX_MEMBERS: usize = 256;
 
 /// Bytes before the name: where the next member's record begins, the owner, the choice, the call, the length of the name.
 const HEAD: usize = 17;

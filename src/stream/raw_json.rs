@@ -266,7 +266,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 Next::Found(found)
             }
-            Line::AfterRaw | Line::BetweenRaw if self.ending == Ending::Open && !self.waits() => {
+            // In an open block no step may end: what it has so far lies in this window.
+            Line::AfterRaw | Line::BetweenRaw if self.ending == Ending::Open && !self.block.open => {
                 self.lines.expect_lf();
                 self.silence(self.offset.saturating_add(end as u64).saturating_add(1))
             }
@@ -363,19 +364,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.block.raw && self.block.balance.is_closed()
     }
 
-    /// Whether a piece has more than blanks.
+    /// Whether a piece is of more than blanks and comments, which prove nothing.
     pub(super) fn has_more(piece: &Piece<'_>) -> bool {
         let is_blank = piece.held.as_slice().is_empty() && piece.value.iter().all(|byte| is_space(*byte));
-        piece.field != Field::Unknown || !is_blank
+        piece.field != Field::Comment && (piece.field != Field::Unknown || !is_blank)
     }
 
     /// What follows the raw JSON value that waited is known: its event. Its frame lasts up to the line that follows, or the end
     /// of the stream.
     pub(super) fn raw_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
-        let start = self.block.start;
-        let found = self.dispatch(store, window, start.saturating_add(self.block.scanned.into()), false);
+        let end = self.block.start.saturating_add(self.block.scanned.into());
+        let found = self.dispatch(store, window, end, false);
         self.stays_in_line();
-        if self.ending == Ending::Open && self.line_start > start {
+        if self.ending == Ending::Open && self.line_start >= end {
             self.silent_next = self.line_start;
         }
         found

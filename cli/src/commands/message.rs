@@ -20,6 +20,8 @@ struct Kept {
     error: Option<AssembleError>,
     /// Payloads that nest too deep.
     too_deep: u64,
+    /// Events with deltas that there was no room for.
+    left_out: u32,
 }
 
 impl Kept {
@@ -32,6 +34,8 @@ impl Kept {
     }
 
     fn note(&mut self, added: Result<(), AssembleError>) {
+        use AssembleError::{BadIndex, TooManyCalls, TooManyChoices};
+        self.left_out += u32::from(matches!(added, Err(BadIndex | TooManyCalls | TooManyChoices)));
         self.error = self.error.or(added.err());
     }
 }
@@ -53,6 +57,7 @@ impl Assembly {
                 assembler: Assembler::with_limits(limits).drop_repeated_arguments(options.drop_repeated_arguments),
                 error: None,
                 too_deep: 0,
+                left_out: 0,
             },
             opening: Opening::default(),
             extended: options.extended,
@@ -73,7 +78,7 @@ impl Assembly {
         }
         let finished = self.kept.assembler.finish();
         self.kept.note(finished);
-        let end = self.parser.end();
+        let end = self.parser.end().with_left_out(self.kept.left_out);
         // A page of HTML or a stream of another protocol is not dressed up as a response.
         if !is_foreign(&end) {
             match self.print() {
@@ -81,12 +86,12 @@ impl Assembly {
                 printed => printed?,
             }
         }
-        let Kept { assembler, error, too_deep } = &self.kept;
+        let Kept { assembler, error, too_deep, .. } = &self.kept;
         let count = |quirk| u64::from(self.parser.quirk_count(quirk)) + u64::from(assembler.quirk_count(quirk));
         let status = conclude(&end, &Met { count, too_deep: *too_deep }, &self.opening);
         let Some(error) = error else { return Ok(status) };
         let raise = match error {
-            AssembleError::TooLong => " (--max-message-len raises the limit; of members of providers 64 are kept)",
+            AssembleError::TooLong => " (--max-message-len raises the limit; of members of providers 256 are kept)",
             AssembleError::TooManyChoices | AssembleError::TooManyCalls => "; no option raises that limit",
             _ => "",
         };

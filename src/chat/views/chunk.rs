@@ -220,7 +220,7 @@ impl<'a> Chunk<'a> {
         let mut cursor = Cursor::new();
         core::iter::from_fn(move || loop {
             let delta = cursor.next_of_any(payload, index)?;
-            if delta.kind == DeltaKind::Reasoning && !cursor.is_inside() {
+            if delta.kind == DeltaKind::Reasoning && !cursor.is_inside() && delta.choice != u32::MAX {
                 return Some((delta.choice, name_before(payload.get(..delta.text.start as usize)?)?));
             }
         })
