@@ -72,6 +72,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     extern crate std;
     use super::{Decimal, Number};
+    use crate::scan::tests::Random;
     use std::format;
     use std::string::{String, ToString};
 
@@ -168,29 +169,23 @@ mod tests {
 
     #[test]
     fn against_string_arithmetic() {
-        let mut state = 7u64;
-        let mut random = |bound: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state % bound
-        };
+        let mut random = Random(7);
         let mut exact = 0;
         for _ in 0..50_000 {
-            let mut text = String::from(["", "-"][random(2) as usize]);
-            let many = random(30);
-            let whole: String = (0..many).map(|_| ['0', '0', '1', '7', '9'][random(5) as usize]).collect();
+            let mut text = String::from(["", "-"][random.below(2)]);
+            let many = random.below(30);
+            let whole: String = (0..many).map(|_| ['0', '0', '1', '7', '9'][random.below(5)]).collect();
             text += match whole.trim_start_matches('0') {
                 "" => "0",
                 whole => whole,
             };
-            if random(2) == 0 {
+            if random.below(2) == 0 {
                 text.push('.');
-                (0..=random(24)).for_each(|_| text.push(['0', '0', '3', '9'][random(4) as usize]));
+                (0..=random.below(24)).for_each(|_| text.push(['0', '0', '3', '9'][random.below(4)]));
             }
-            if random(2) == 0 {
-                text += ["e", "E", "e+", "e-"][random(4) as usize];
-                text += &random(400).to_string();
+            if random.below(2) == 0 {
+                text += ["e", "E", "e+", "e-"][random.below(4)];
+                text += &random.below(400).to_string();
             }
             exact += u32::from(check(&text));
         }

@@ -270,6 +270,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
     extern crate std;
     use super::*;
+    use crate::scan::tests::Random;
     use std::string::{String, ToString};
 
     fn number(text: &str) -> Number<'_> {
@@ -346,21 +347,15 @@ mod tests {
 
     #[test]
     fn integers_against_the_naive_twin() {
-        let mut state = 9u64;
-        let mut random = |bound: u64| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state % bound
-        };
+        let mut random = Random(9);
         let mut integers = 0;
         for _ in 0..100_000 {
             let mut text = String::new();
-            text += ["", "-"][random(2) as usize];
+            text += ["", "-"][random.below(2)];
             // Few digits and many zeros, so that many texts are integers.
             let mut digits = |text: &mut String, count: u64| {
                 for _ in 0..count {
-                    text.push(['0', '0', '0', '1', '5', '9'][random(6) as usize]);
+                    text.push(['0', '0', '0', '1', '5', '9'][random.below(6)]);
                 }
             };
             let mut whole = String::new();
@@ -371,12 +366,12 @@ mod tests {
             };
             let mut fraction = String::from(".");
             digits(&mut fraction, 8);
-            if random(2) == 0 {
-                text += &fraction[..2 + random(8) as usize];
+            if random.below(2) == 0 {
+                text += &fraction[..2 + random.below(8)];
             }
-            if random(2) == 0 {
-                text += ["e", "E", "e+", "e-"][random(4) as usize];
-                text += &random(25).to_string();
+            if random.below(2) == 0 {
+                text += ["e", "E", "e+", "e-"][random.below(4)];
+                text += &random.below(25).to_string();
             }
             let expected = naive(&text);
             integers += u32::from(expected.is_some());

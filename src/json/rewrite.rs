@@ -297,6 +297,7 @@ impl Levels {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     extern crate std;
+    use crate::scan::tests::Random;
     use std::string::String;
     use std::vec::Vec;
 
@@ -344,13 +345,7 @@ mod tests {
     /// Each element is the one that a cursor reads, and is strict only if `rewrite` leaves it unchanged.
     #[test]
     fn elements_are_those_of_a_cursor() {
-        let mut state = 7u64;
-        let mut random = |bound: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state % bound as u64) as usize
-        };
+        let mut random = Random(7);
         let tokens = [
             ",",
             ",",
@@ -388,7 +383,8 @@ mod tests {
         let (mut strict, mut other) = (0, 0);
         for _ in 0..200_000 {
             let mut json = Vec::from(b"[");
-            (0..random(8)).for_each(|_| json.extend(tokens[random(tokens.len())].chars().map(|byte| byte as u8)));
+            (0..random.below(8))
+                .for_each(|_| json.extend(tokens[random.below(tokens.len())].chars().map(|byte| byte as u8)));
             json.extend(b"]]]]]");
             let Ok(array) = crate::json::Cursor::with_max_depth(&json, u32::MAX).value() else { continue };
             let (mut at, mut got) = (0, Vec::new());
@@ -429,13 +425,7 @@ mod tests {
     #[cfg(feature = "serde")]
     #[test]
     fn agrees_with_serialize() {
-        let mut state = 5u64;
-        let mut random = |bound: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state % bound as u64) as usize
-        };
+        let mut random = Random(5);
         let tokens = [
             "[",
             "[",
@@ -465,8 +455,8 @@ mod tests {
         ];
         let mut whole = 0;
         for _ in 0..200_000 {
-            let mut json = String::from(["[", "{"][random(2)]);
-            (0..random(14)).for_each(|_| json += tokens[random(tokens.len())]);
+            let mut json = String::from(["[", "{"][random.below(2)]);
+            (0..random.below(14)).for_each(|_| json += tokens[random.below(tokens.len())]);
             json += "]]]]]]";
             let Ok(value) = crate::json::Cursor::with_max_depth(json.as_bytes(), u32::MAX).value() else { continue };
             let written = rewritten(value.raw());

@@ -3,22 +3,12 @@
 
 extern crate std;
 use super::*;
+use crate::scan::tests::Random;
 use crate::{Quirk, QuirkSet};
 use std::format;
 use std::string::{String, ToString};
 use std::vec;
 use std::vec::Vec;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-}
 
 /// Decodes byte by byte. UTF-8 and surrogates are left to the standard library.
 fn naive(raw: &[u8], lead: u16, verbatim: bool) -> (String, QuirkSet) {

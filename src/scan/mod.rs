@@ -38,7 +38,7 @@ mod vector;
 pub(crate) mod wasm;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 #[cfg(test)]
 mod twin_tests;
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub(super) fn every() -> usize {
 }
 
 /// Xorshift: the same bytes in every run.
-pub(super) struct Random(pub(super) u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -29,7 +29,7 @@ impl Random {
         self.0 ^= self.0 << 17;
         self.0
     }
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
     /// Returns `len` random bytes of an alphabet.
