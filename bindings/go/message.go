@@ -275,26 +275,21 @@ func (a *Assembler) Message() (*Message, error) {
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, err
 	}
-	if err := m.keepMembers(text); err != nil {
-		return nil, err
-	}
 	dropNull(&m.Usage)
 	dropNull(&m.Error)
 	for i := range m.Choices {
 		c := &m.Choices[i]
 		c.Message.ReasoningContent = a.Text(FieldReasoning, c.Index, 0)
 		c.Message.ReasoningName = a.Text(FieldReasoningName, c.Index, 0)
-		if delete(c.Message.Members, c.Message.ReasoningName); len(c.Message.Members) == 0 {
-			c.Message.Members = nil
-		}
 		dropNull(&c.Logprobs)
 		dropNull(&c.Error)
 		dropNull(&c.Message.Audio)
 	}
-	return m, nil
+	return m, m.keepMembers(text)
 }
 
-// keepMembers sets the members that no field has, from the message's extended JSON.
+// keepMembers sets the members that no field has, from the message's extended JSON. There the reasoning is under its own
+// name.
 func (m *Message) keepMembers(text []byte) error {
 	var top struct {
 		Choices []json.RawMessage `json:"choices"`
@@ -318,7 +313,7 @@ func (m *Message) keepMembers(text []byte) error {
 		}
 		c := &m.Choices[i]
 		c.Members = membersBeside(choice, *c)
-		c.Message.Members = membersBeside(of.Message, c.Message)
+		c.Message.Members = membersBeside(of.Message, c.Message, c.Message.ReasoningName)
 		for j, call := range message.Calls {
 			c.Message.ToolCalls[j].Members = membersBeside(call, c.Message.ToolCalls[j])
 		}
@@ -326,8 +321,8 @@ func (m *Message) keepMembers(text []byte) error {
 	return nil
 }
 
-// membersBeside returns the members of an object that the struct has no field for.
-func membersBeside(object json.RawMessage, fields any) map[string]json.RawMessage {
+// membersBeside returns the members of an object that the struct has no field for, without those of these names.
+func membersBeside(object json.RawMessage, fields any, names ...string) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(object, &members) != nil {
 		return nil
@@ -335,8 +330,11 @@ func membersBeside(object json.RawMessage, fields any) map[string]json.RawMessag
 	t := reflect.TypeOf(fields)
 	for i := 0; i < t.NumField(); i++ {
 		if name := t.Field(i).Tag.Get("json"); name != "-" {
-			delete(members, name)
+			names = append(names, name)
 		}
+	}
+	for _, name := range names {
+		delete(members, name)
 	}
 	if len(members) == 0 {
 		return nil
