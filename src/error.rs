@@ -30,7 +30,7 @@ pub enum Error {
     },
     /// The index of a choice or a tool call is not an unsigned 32-bit integer; its deltas were skipped.
     BadIndex {
-        /// The index of the call's choice; `u32::MAX` if it is the index of a choice that is none.
+        /// The index of the call's choice; `u32::MAX` if the index of the choice itself is out of range.
         choice: u32,
         /// Stream offset of the event, in bytes.
         offset: u64,
@@ -58,7 +58,7 @@ impl Error {
         })
     }
 
-    /// The index of the choice whose deltas were left out; none for a quirk, and for a choice whose index is none.
+    /// Returns the index of the choice whose deltas were left out; `None` for a quirk, and if that index is out of range.
     pub const fn choice(&self) -> Option<u32> {
         match *self {
             Error::Quirk { .. } | Error::BadIndex { choice: u32::MAX, .. } => None,

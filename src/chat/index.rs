@@ -372,6 +372,12 @@ impl Index {
     pub(crate) fn top<'a>(&self, payload: &'a [u8], member: usize) -> Option<Value<'a>> {
         self.top.get(member).map(|span| self.value(payload, span))
     }
+
+    /// The bytes of `object`, still escaped; empty if it is absent or no string.
+    pub(crate) fn object<'a>(&self, payload: &'a [u8]) -> &'a [u8] {
+        let object = self.top(payload, top::OBJECT).and_then(|value| value.as_text());
+        object.map_or(b"", |text| text.raw())
+    }
 }
 
 /// A value that an index of `N` members knows.

@@ -21,7 +21,7 @@ pub(crate) fn read(index: &mut Index, payload: &[u8], hint: Hint, max_depth: u32
     Ok(Read { end, seen })
 }
 
-/// Whether a raw JSON value is an error if it is the whole body, and else is none.
+/// Whether a raw JSON value is an error only if it is the whole body.
 pub(crate) fn is_error_as_body(index: &mut Index, payload: &[u8], max_depth: u32) -> bool {
     let mut is_error = |hint| read(index, payload, hint, max_depth).is_ok() && index.facts.error;
     is_error(Hint::Body) && !is_error(Hint::None)
@@ -37,8 +37,7 @@ pub(crate) fn plain_text(index: &mut Index) {
 fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
     let value = |member| index.top(payload, member);
     let is = |member, word: &str| value(member).and_then(|value| value.as_text()).is_some_and(|text| text == word);
-    let object = value(top::OBJECT).and_then(|value| value.as_text());
-    let object = object.map_or(&b""[..], |text| text.raw());
+    let object = index.object(payload);
     let is_chat = index.choices > 0
         || index.top.has(top::CHOICES)
         // Other protocols have usage too, but also a type.

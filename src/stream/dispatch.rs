@@ -5,7 +5,7 @@ use super::end::{Failed, Lines, Pending, Whole, DONE};
 use super::found::{Found, Span};
 use super::machine::{After, Block, Ending, Machine, Next};
 use super::protocol::Protocol;
-use crate::chat::index::{top, Hint, Seen};
+use crate::chat::index::{Hint, Seen};
 use crate::chat::read::{plain_text, read, Read};
 use crate::json::{JsonError, JsonErrorKind};
 use crate::sse::block;
@@ -222,8 +222,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// What a raw JSON value with this payload is by its members.
     fn whole(&self, payload: &[u8]) -> Whole {
-        let object = self.index.top(payload, top::OBJECT).and_then(|value| value.as_text());
-        let object = object.map_or(&b""[..], |text| text.raw());
+        let object = self.index.object(payload);
         if self.index.facts.message && !self.index.facts.delta
             || matches!(object, b"chat.completion" | b"text_completion")
         {

@@ -201,7 +201,10 @@ impl<'a> Chunk<'a> {
     /// Whether [`meta`](Self::meta) may have one of [`Meta::ONCE`] that is not in `emitted`, a set of [`meta_bit`]s.
     #[inline]
     pub(crate) fn may_have_meta(&self, emitted: u8) -> bool {
-        const ALL: u8 = 1 << top::OBJECT | 1 << top::SYSTEM_FINGERPRINT | 1 << top::SERVICE_TIER | 1 << top::PROVIDER;
+        const ALL: u8 = {
+            let [one, two, three, four] = Meta::ONCE;
+            meta_bit(one) | meta_bit(two) | meta_bit(three) | meta_bit(four)
+        };
         self.index.top.mask() as u8 & ALL & !emitted != 0
     }
 
@@ -213,8 +216,8 @@ impl<'a> Chunk<'a> {
         list.behind.has(Behind::CHOICES) || list.items().iter().any(reasons)
     }
 
-    /// Of each choice with reasoning the name of the member that it is in. There is none for reasoning in `reasoning_details`
-    /// or in parts of the content.
+    /// For each choice with reasoning, the name of the member that it is in. Reasoning in `reasoning_details` or in parts of the
+    /// content has no name, and a choice whose index is out of range is skipped.
     pub(crate) fn reasoning_names(&self) -> impl Iterator<Item = (u32, Text<'a>)> + use<'a> {
         let Chunk { payload, index, .. } = *self;
         let mut cursor = Cursor::new();
@@ -299,12 +302,15 @@ impl<'a> Chunk<'a> {
 }
 
 /// The bit of one of [`Meta::ONCE`]; no bit for another.
-pub(crate) fn meta_bit(meta: Meta) -> u8 {
-    top_of(meta).map_or(0, |member| 1u8.wrapping_shl(member as u32))
+pub(crate) const fn meta_bit(meta: Meta) -> u8 {
+    match top_of(meta) {
+        Some(member) => 1u8.wrapping_shl(member as u32),
+        None => 0,
+    }
 }
 
 /// Which member of the top level one of [`Meta::ONCE`] is.
-fn top_of(meta: Meta) -> Option<usize> {
+const fn top_of(meta: Meta) -> Option<usize> {
     Some(match meta {
         Meta::Object => top::OBJECT,
         Meta::SystemFingerprint => top::SYSTEM_FINGERPRINT,
