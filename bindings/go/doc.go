@@ -13,10 +13,14 @@ servers send. It turns bytes, in reads of any size, into text, tool calls, reaso
 			arguments[call{e.Choice, e.Call}] += e.TextString()
 		}
 	}
-	if err := r.Err(); err != nil {
-		return err // the source failed
-	}
-	return r.End().Err() // nil, ErrTruncated, ErrIncomplete, an *APIError, …
+	return r.Err() // nil if the response is complete; else ErrTruncated, ErrIncomplete, an *APIError, …
+
+[Reader.Err] is the one check: it returns nil only if the response is complete. A range loop over [Reader.Events] ends with
+the same error.
+
+Where the bytes come from somebody else, make the reader without a source. [Reader.Tee] watches a body that a proxy passes on,
+[Reader.Writer] is an [io.Writer] for [io.TeeReader] or [io.MultiWriter], and [Reader.Feed] takes bytes. Package adapter fits
+readers into openai-go and other clients.
 
 # How it is made
 

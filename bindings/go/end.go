@@ -14,20 +14,33 @@ type Verdict uint32
 
 // The verdicts.
 const (
-	VerdictEmpty         Verdict = C.DELTAWIRE_VERDICT_EMPTY          // the stream has no bytes, blanks only, or nothing but [DONE]
-	VerdictNotAStream    Verdict = C.DELTAWIRE_VERDICT_NOT_A_STREAM   // the bytes are neither an event stream nor JSON: see [End.Media]
-	VerdictAPIError      Verdict = C.DELTAWIRE_VERDICT_API_ERROR      // the API reported an error
-	VerdictDone          Verdict = C.DELTAWIRE_VERDICT_DONE           // the stream has [DONE], and a chunk
-	VerdictFinished      Verdict = C.DELTAWIRE_VERDICT_FINISHED       // no [DONE], but every choice has a finish reason
-	VerdictBody          Verdict = C.DELTAWIRE_VERDICT_BODY           // a whole JSON body, without a finish reason
-	VerdictJSONAnswer    Verdict = C.DELTAWIRE_VERDICT_JSON_ANSWER    // another whole JSON value: a list of models, a number
-	VerdictOtherProtocol Verdict = C.DELTAWIRE_VERDICT_OTHER_PROTOCOL // a stream of another protocol: see [End.Protocol]
-	VerdictLost          Verdict = C.DELTAWIRE_VERDICT_LOST           // the stream ended between events, but parts of it were lost
-	VerdictTruncated     Verdict = C.DELTAWIRE_VERDICT_TRUNCATED      // the stream was cut
+	VerdictEmpty         Verdict = 1  // the stream has no bytes, blanks only, or nothing but [DONE]
+	VerdictNotAStream    Verdict = 2  // the bytes are neither an event stream nor JSON: see [End.Media]
+	VerdictAPIError      Verdict = 3  // the API reported an error
+	VerdictDone          Verdict = 4  // the stream has [DONE], and a chunk
+	VerdictFinished      Verdict = 5  // no [DONE], but every choice has a finish reason
+	VerdictBody          Verdict = 6  // a whole JSON body, without a finish reason
+	VerdictJSONAnswer    Verdict = 7  // another whole JSON value: a list of models, a number
+	VerdictOtherProtocol Verdict = 8  // a stream of another protocol: see [End.Protocol]
+	VerdictLost          Verdict = 9  // the stream ended between events, but parts of it were lost
+	VerdictTruncated     Verdict = 10 // the stream was cut
 )
 
 // String returns the name of the verdict, such as Done.
-func (v Verdict) String() string { return C.GoString(C.deltawire_verdict_name(C.uint32_t(v))) }
+func (v Verdict) String() string { return nameOf("Verdict", v, verdictNames) }
+
+var verdictNames = []string{
+	VerdictEmpty:         "Empty",
+	VerdictNotAStream:    "NotAStream",
+	VerdictAPIError:      "APIError",
+	VerdictDone:          "Done",
+	VerdictFinished:      "Finished",
+	VerdictBody:          "Body",
+	VerdictJSONAnswer:    "JSONAnswer",
+	VerdictOtherProtocol: "OtherProtocol",
+	VerdictLost:          "Lost",
+	VerdictTruncated:     "Truncated",
+}
 
 // Pending is what was left over at the end of a stream: whatever began and did not end. Of bytes that are no event stream
 // ([VerdictNotAStream]) it is PendingNothing.
@@ -35,48 +48,75 @@ type Pending uint32
 
 // The kinds of bytes that may be left over.
 const (
-	PendingNothing Pending = C.DELTAWIRE_PENDING_NOTHING // the stream ended between events
-	PendingEvent   Pending = C.DELTAWIRE_PENDING_EVENT   // an event that was cut, or that lacks its blank line and is not whole JSON
-	PendingJSON    Pending = C.DELTAWIRE_PENDING_JSON    // a JSON value that was cut
-	PendingLine    Pending = C.DELTAWIRE_PENDING_LINE    // a line that was cut, outside of an event
+	PendingNothing Pending = 0 // the stream ended between events
+	PendingEvent   Pending = 1 // an event that was cut, or that lacks its blank line and is not whole JSON
+	PendingJSON    Pending = 2 // a JSON value that was cut
+	PendingLine    Pending = 3 // a line that was cut, outside of an event
 )
 
 // String returns the name, such as Nothing.
-func (p Pending) String() string { return C.GoString(C.deltawire_pending_name(C.uint32_t(p))) }
+func (p Pending) String() string { return nameOf("Pending", p, pendingNames) }
+
+var pendingNames = []string{
+	PendingNothing: "Nothing",
+	PendingEvent:   "Event",
+	PendingJSON:    "JSON",
+	PendingLine:    "Line",
+}
 
 // Media is what the response is instead of an event stream.
 type Media uint32
 
 // The media.
 const (
-	MediaNone   Media = C.DELTAWIRE_MEDIA_NONE   // unknown, or the verdict is another
-	MediaGzip   Media = C.DELTAWIRE_MEDIA_GZIP   // gzip: decompress the body first
-	MediaZstd   Media = C.DELTAWIRE_MEDIA_ZSTD   // Zstandard: decompress the body first
-	MediaBinary Media = C.DELTAWIRE_MEDIA_BINARY // other bytes that are not text
-	MediaHTML   Media = C.DELTAWIRE_MEDIA_HTML   // a page
-	MediaText   Media = C.DELTAWIRE_MEDIA_TEXT   // other text
+	MediaNone   Media = 0 // unknown, or the verdict is another
+	MediaGzip   Media = 1 // gzip: decompress the body first
+	MediaZstd   Media = 2 // Zstandard: decompress the body first
+	MediaBinary Media = 3 // other bytes that are not text
+	MediaHTML   Media = 4 // a page
+	MediaText   Media = 5 // other text
 )
 
 // String returns the name, such as Gzip.
-func (m Media) String() string { return C.GoString(C.deltawire_media_name(C.uint32_t(m))) }
+func (m Media) String() string { return nameOf("Media", m, mediaNames) }
+
+var mediaNames = []string{
+	MediaNone:   "None",
+	MediaGzip:   "Gzip",
+	MediaZstd:   "Zstd",
+	MediaBinary: "Binary",
+	MediaHTML:   "HTML",
+	MediaText:   "Text",
+}
 
 // Protocol is the protocol of events that are not chunks.
 type Protocol uint32
 
 // The protocols.
 const (
-	ProtocolNone         Protocol = C.DELTAWIRE_PROTOCOL_NONE         // the stream has no such event, or payloads are not read
-	ProtocolOther        Protocol = C.DELTAWIRE_PROTOCOL_OTHER        // an unknown protocol
-	ProtocolResponses    Protocol = C.DELTAWIRE_PROTOCOL_RESPONSES    // OpenAI Responses
-	ProtocolAnthropic    Protocol = C.DELTAWIRE_PROTOCOL_ANTHROPIC    // Anthropic Messages
-	ProtocolGemini       Protocol = C.DELTAWIRE_PROTOCOL_GEMINI       // Gemini generateContent
-	ProtocolInteractions Protocol = C.DELTAWIRE_PROTOCOL_INTERACTIONS // Gemini Interactions
-	ProtocolOllama       Protocol = C.DELTAWIRE_PROTOCOL_OLLAMA       // Ollama's own
-	ProtocolCohere       Protocol = C.DELTAWIRE_PROTOCOL_COHERE       // Cohere's own
+	ProtocolNone         Protocol = 0 // the stream has no such event, or payloads are not read
+	ProtocolOther        Protocol = 1 // an unknown protocol
+	ProtocolResponses    Protocol = 2 // OpenAI Responses
+	ProtocolAnthropic    Protocol = 3 // Anthropic Messages
+	ProtocolGemini       Protocol = 4 // Gemini generateContent
+	ProtocolInteractions Protocol = 5 // Gemini Interactions
+	ProtocolOllama       Protocol = 6 // Ollama's own
+	ProtocolCohere       Protocol = 7 // Cohere's own
 )
 
 // String returns the name, such as Anthropic.
-func (p Protocol) String() string { return C.GoString(C.deltawire_protocol_name(C.uint32_t(p))) }
+func (p Protocol) String() string { return nameOf("Protocol", p, protocolNames) }
+
+var protocolNames = []string{
+	ProtocolNone:         "None",
+	ProtocolOther:        "Other",
+	ProtocolResponses:    "Responses",
+	ProtocolAnthropic:    "Anthropic",
+	ProtocolGemini:       "Gemini",
+	ProtocolInteractions: "Interactions",
+	ProtocolOllama:       "Ollama",
+	ProtocolCohere:       "Cohere",
+}
 
 // End is how a stream ended, or would if it ended now.
 type End struct {
@@ -89,7 +129,7 @@ type End struct {
 	Malformed       uint32    // how many payloads were malformed
 	TooLong         uint32    // how many events and comments were over a limit
 	LeftOut         uint32    // how many events had deltas that were left out: see [KindLimit]
-	Complete        bool      // the response is complete: see [End.Err]
+	Complete        bool      // the response is complete: see [Reader.Err]
 	Done            bool      // the stream has [DONE]
 	Body            bool      // the response is a JSON body, not a stream
 	Finished        bool      // the stream has ended
@@ -98,10 +138,10 @@ type End struct {
 	APIError        *APIError // the first error event that [Reader.Next] read; nil if only a finish reason reports the failure
 }
 
-// The errors of [End.Err].
+// The errors of [Reader.Err] about how the stream ended.
 var (
 	// ErrTruncated reports that the stream was cut. errors.Is(ErrTruncated, io.ErrUnexpectedEOF) holds.
-	ErrTruncated = fmt.Errorf("deltawire: the stream was cut: %w", io.ErrUnexpectedEOF)
+	ErrTruncated error = truncatedError{}
 	// ErrEmpty reports that the stream has no bytes, blanks only, or nothing but [DONE].
 	ErrEmpty = errors.New("deltawire: nothing came")
 	// ErrNotAStream reports that the bytes are neither an event stream nor JSON.
@@ -110,16 +150,18 @@ var (
 	ErrJSONAnswer = errors.New("deltawire: a JSON value that is no completion")
 	// ErrOtherProtocol reports that the event stream has no chat completion chunks.
 	ErrOtherProtocol = errors.New("deltawire: a stream of another protocol")
-	// ErrIncomplete reports that the stream reached its end, but that parts of it were lost on the way. The error that
-	// wraps it counts them.
+	// ErrIncomplete reports that the stream reached its end, but that parts of it, or of the message, were lost on the way.
+	// The error that wraps it says which.
 	ErrIncomplete = errors.New("deltawire: parts of the stream were lost")
 )
 
-// Err returns nil if the response is complete. That needs [DONE], a finish reason of every choice, or a whole body; nothing
-// malformed, too long or left out; and [DONE] or nothing pending at the end. Otherwise Err returns an [*APIError],
-// [ErrTruncated], [ErrEmpty], or an error that wraps [ErrNotAStream], [ErrJSONAnswer], [ErrOtherProtocol] or
-// [ErrIncomplete]. With [WithSSE] a stream is complete if it ended between events, and nothing was too long.
-func (e End) Err() error {
+type truncatedError struct{}
+
+func (truncatedError) Error() string { return "deltawire: the stream was cut" }
+func (truncatedError) Unwrap() error { return io.ErrUnexpectedEOF }
+
+// err returns nil if the response is complete.
+func (e End) err() error {
 	if e.Complete {
 		return nil
 	}
@@ -169,8 +211,11 @@ func (e statusError) Error() string {
 }
 
 var (
-	errNoSource = errors.New("deltawire: a Reader without a source")
-	errNotMade  = errors.New("deltawire: a Reader that NewReader did not make")
+	errNoSource   = errors.New("deltawire: a Reader without a source, and without Feed")
+	errNotMade    = errors.New("deltawire: a Reader that NewReader did not make")
+	errFedSource  = errors.New("deltawire: Feed and Finish are for a Reader without a source")
+	errFedEnd     = errors.New("deltawire: Feed after Finish")
+	errMessageSSE = errors.New("deltawire: WithSSE reads no messages, so that WithAssembler and ReadMessage have none")
 )
 
 // ErrABI reports that the linked library has another binary interface than this package was compiled for.

@@ -1,8 +1,5 @@
 package deltawire
 
-// #include "deltawire.h"
-import "C"
-
 import "bytes"
 
 // Event is one event of a stream: a delta, or a fact about the stream. Its Kind determines what the other members hold.
@@ -95,6 +92,22 @@ func (e *Event) FinishReason() FinishReason {
 func (e *Event) Fault() Fault {
 	if e.Kind == KindMalformed {
 		return Fault(e.Code)
+	}
+	return 0
+}
+
+// Limit returns why the deltas of a [KindLimit] were left out; LimitNone for other kinds.
+func (e *Event) Limit() Limit {
+	if e.Kind == KindLimit {
+		return Limit(e.Code)
+	}
+	return LimitNone
+}
+
+// Meta returns the member that a [KindMeta] reports; 0 for other kinds.
+func (e *Event) Meta() Meta {
+	if e.Kind == KindMeta {
+		return Meta(e.Code)
 	}
 	return 0
 }

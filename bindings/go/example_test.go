@@ -30,7 +30,7 @@ func ExampleReader() {
 		}
 	}
 	if err := r.Err(); err != nil {
-		fmt.Println("the source failed:", err)
+		fmt.Println("not a whole response:", err)
 	}
 	usage, _ := r.Usage()
 	fmt.Println(r.End().Verdict, usage.Total, "tokens")
@@ -43,15 +43,15 @@ func ExampleReader_Events() {
 	r := deltawire.NewReader(strings.NewReader(stream), deltawire.WithEvents(deltawire.KindContent, deltawire.KindDone))
 	for e, err := range r.Events() {
 		if err != nil {
-			fmt.Println("the source failed:", err)
+			fmt.Println("not a whole response:", err)
 			return
 		}
 		fmt.Println(e.Kind, e.TextString())
 	}
 	// Output:
-	// CONTENT Hel
-	// CONTENT lo
-	// DONE
+	// Content Hel
+	// Content lo
+	// Done
 }
 
 func ExampleReadMessage() {
@@ -70,11 +70,11 @@ func ExampleReadMessage_truncated() {
 	// Output: Hel true
 }
 
-func ExampleEnd_Err() {
+func ExampleReader_Err() {
 	r := deltawire.NewReader(strings.NewReader(`{"error":{"message":"Slow down","type":"rate_limit","code":429}}`))
 	for r.Next() {
 	}
-	err := r.End().Err()
+	err := r.Err()
 	fmt.Println(err)
 	var api *deltawire.APIError
 	fmt.Println(errors.As(err, &api), api.Code)

@@ -1,125 +1,198 @@
 package deltawire
 
-// #include "deltawire.h"
-import "C"
-
 // Kind is the kind of an event. Ignore kinds that you do not know.
+//
+// The numbers of kinds and of the other enumerations here are those of the C interface: they never change. String returns
+// the name of the constant without its prefix, such as Content of [KindContent], or Kind(99) if there is none.
 type Kind uint16
 
 // The kinds of events, and what their members hold. Start and End are set for every kind; other members that are not named
 // are zero.
 const (
+	// KindNone is the kind of no event: of what [Reader.Event] returns when there is none.
+	KindNone Kind = 0
 	// KindSSE is an event of [WithSSE]. Text: its data. Aux: its type. Extra: the last event ID.
-	KindSSE Kind = C.DELTAWIRE_EV_SSE
+	KindSSE Kind = 1
 	// KindComment is a comment. Text: any bytes.
-	KindComment Kind = C.DELTAWIRE_EV_COMMENT
+	KindComment Kind = 2
 	// KindKeepAlive is a payload that only keeps the connection alive. Text: any bytes.
-	KindKeepAlive Kind = C.DELTAWIRE_EV_KEEP_ALIVE
+	KindKeepAlive Kind = 3
 	// KindRetry is a reconnection time. Number: milliseconds.
-	KindRetry Kind = C.DELTAWIRE_EV_RETRY
+	KindRetry Kind = 4
 	// KindLastEventID is a last event ID without an event. Text: any bytes.
-	KindLastEventID Kind = C.DELTAWIRE_EV_LAST_EVENT_ID
+	KindLastEventID Kind = 5
 	// KindChunk is a chunk, before its deltas. Text: its id. Aux: its model. Extra: the event field. Number: its
 	// created, if [FlagNumber] is set. Code: how many choices it has.
-	KindChunk Kind = C.DELTAWIRE_EV_CHUNK
+	KindChunk Kind = 6
 	// KindRole is the role, once for each choice. Text.
-	KindRole Kind = C.DELTAWIRE_EV_ROLE
+	KindRole Kind = 7
 	// KindContent is content. Text.
-	KindContent Kind = C.DELTAWIRE_EV_CONTENT
+	KindContent Kind = 8
 	// KindReasoning is reasoning, whatever the provider calls the member. Text.
-	KindReasoning Kind = C.DELTAWIRE_EV_REASONING
+	KindReasoning Kind = 9
 	// KindRefusal is a refusal. Text.
-	KindRefusal Kind = C.DELTAWIRE_EV_REFUSAL
+	KindRefusal Kind = 10
 	// KindToolCall reports that a tool call opens ([FlagOpens]), or that its ID or type arrives later. Text: its ID. Aux:
 	// its type. Number: its index, as sent, or as the parser assigned it.
-	KindToolCall Kind = C.DELTAWIRE_EV_TOOL_CALL
+	KindToolCall Kind = 11
 	// KindToolName is the name of a tool call, whole ([FlagReplaces]), or a piece to append to the name so far. Text.
-	KindToolName Kind = C.DELTAWIRE_EV_TOOL_NAME
+	KindToolName Kind = 12
 	// KindToolArguments is a fragment of a tool call's arguments; for a custom tool, of its input. Text.
-	KindToolArguments Kind = C.DELTAWIRE_EV_TOOL_ARGUMENTS
+	KindToolArguments Kind = 13
 	// KindFunctionName is the name of a function_call's function, otherwise as KindToolName.
-	KindFunctionName Kind = C.DELTAWIRE_EV_FUNCTION_NAME
+	KindFunctionName Kind = 14
 	// KindFunctionArguments is a fragment of a function_call's arguments. Text.
-	KindFunctionArguments Kind = C.DELTAWIRE_EV_FUNCTION_ARGUMENTS
+	KindFunctionArguments Kind = 15
 	// KindAudio is a fragment of audio. Text: JSON; [Event.Audio] decodes it.
-	KindAudio Kind = C.DELTAWIRE_EV_AUDIO
+	KindAudio Kind = 16
 	// KindLogprobs is the log probabilities of more tokens. Text: JSON.
-	KindLogprobs Kind = C.DELTAWIRE_EV_LOGPROBS
+	KindLogprobs Kind = 17
 	// KindMessage is the whole message so far, of a body that was not streamed or of a dialect without deltas; only
 	// [WithEvents] turns it on. Text: JSON. Its new contents follow as events of the same choice ([FlagWhole]): read one of
 	// the two.
-	KindMessage Kind = C.DELTAWIRE_EV_MESSAGE
+	KindMessage Kind = 18
 	// KindFinish reports that a choice finished. Text: the finish reason; [Event.FinishReason] returns it as a number. A
 	// choice may finish twice; the last finish reason counts.
-	KindFinish Kind = C.DELTAWIRE_EV_FINISH
+	KindFinish Kind = 19
 	// KindChoiceError reports that a choice failed; [Event.APIError] returns the error.
-	KindChoiceError Kind = C.DELTAWIRE_EV_CHOICE_ERROR
+	KindChoiceError Kind = 20
 	// KindUsage is the usage so far; the last one counts. [Event.Usage] returns the counts.
-	KindUsage Kind = C.DELTAWIRE_EV_USAGE
+	KindUsage Kind = 21
 	// KindError reports an error of the API; [Event.APIError] returns it.
-	KindError Kind = C.DELTAWIRE_EV_ERROR
+	KindError Kind = 22
 	// KindMalformed is a payload that is not a JSON object, or bytes that follow one; the stream goes on. Text: any bytes.
 	// Extra: the event field. [Event.Fault] returns the fault. Number: the offset of the fault in the payload.
-	KindMalformed Kind = C.DELTAWIRE_EV_MALFORMED
+	KindMalformed Kind = 23
 	// KindTooLong is an event over the limit: the rest of it is dropped, and the stream goes on.
-	KindTooLong Kind = C.DELTAWIRE_EV_TOO_LONG
+	KindTooLong Kind = 24
 	// KindCommentTooLong is a comment over the limit, which is dropped. If it lies inside an event, that event goes on.
-	KindCommentTooLong Kind = C.DELTAWIRE_EV_COMMENT_TOO_LONG
-	// KindLimit reports that deltas of a chunk were left out, of Choice first. Code: LimitChoices, LimitToolCalls or LimitIndex.
+	KindCommentTooLong Kind = 25
+	// KindLimit reports that deltas of a chunk were left out, of Choice first. [Event.Limit] returns why.
 	// If the index that is none is the choice's own, Choice is math.MaxUint32.
-	KindLimit Kind = C.DELTAWIRE_EV_LIMIT
+	KindLimit Kind = 26
 	// KindQuirk is a quirk of the event, behind all its other events. [Event.Quirk] returns it.
-	KindQuirk Kind = C.DELTAWIRE_EV_QUIRK
+	KindQuirk Kind = 27
 	// KindDone is [DONE]: the response is complete. More events may follow all the same.
-	KindDone Kind = C.DELTAWIRE_EV_DONE
+	KindDone Kind = 28
 	// KindPayload is the payload of a chunk, before KindChunk; only [WithEvents] turns it on. Text: JSON, for
 	// json.Unmarshal, or the plain text of an error event.
-	KindPayload Kind = C.DELTAWIRE_EV_PAYLOAD
+	KindPayload Kind = 29
 	// KindMeta is a member that describes the response, or one that no other kind is made of; only [WithEvents] turns it on.
-	// Those with a name of their own (MetaObject) are emitted once for a stream, MetaReasoningName once for a choice,
-	// MetaNativeFinishReason as often as a choice has it: text. Members of providers come as often as they are sent, as raw
-	// JSON; [Assembler.Member] and [Message] keep the last of each. Code: which it is.
-	KindMeta Kind = C.DELTAWIRE_EV_META
+	// [Event.Meta] returns which it is. Those with a name of their own ([MetaObject]) are emitted once for a stream,
+	// [MetaReasoningName] once for a choice, [MetaNativeFinishReason] as often as a choice has it: text. Members of providers
+	// come as often as they are sent, as raw JSON; [Assembler.Member] and [Message] keep the last of each.
+	KindMeta Kind = 30
 	// KindAnnotation is annotations of the content, such as citations; only [WithEvents] turns it on. Text: JSON, an array.
-	KindAnnotation Kind = C.DELTAWIRE_EV_ANNOTATION
+	KindAnnotation Kind = 31
 	// KindFrame reports that a frame ended: the bytes Start to End of the stream; only [WithEvents] turns it on. Each byte
 	// of the stream lies in exactly one frame, and frames are in order. A frame that ends in a CR waits for the next byte, a
 	// LF of its own perhaps, if the line before ended in CR LF. The frame of JSON outside of fields ends with its line,
 	// or before the next value on that line. Code: how many choices the frame's chunk has.
 	// Number: the kinds in the frame, bit 1<<kind for each, whether they are turned on or not (without KindFrame,
 	// KindPayload and KindMeta).
-	KindFrame Kind = C.DELTAWIRE_EV_FRAME
+	KindFrame Kind = 48
 
-	kindCount = C.DELTAWIRE_EV_COUNT
+	kindCount = 49
 )
 
-// The members that a KindMeta reports.
+// String returns the name of the kind, such as Content.
+func (k Kind) String() string { return nameOf("Kind", k, kindNames) }
+
+var kindNames = []string{
+	KindNone:              "None",
+	KindSSE:               "SSE",
+	KindComment:           "Comment",
+	KindKeepAlive:         "KeepAlive",
+	KindRetry:             "Retry",
+	KindLastEventID:       "LastEventID",
+	KindChunk:             "Chunk",
+	KindRole:              "Role",
+	KindContent:           "Content",
+	KindReasoning:         "Reasoning",
+	KindRefusal:           "Refusal",
+	KindToolCall:          "ToolCall",
+	KindToolName:          "ToolName",
+	KindToolArguments:     "ToolArguments",
+	KindFunctionName:      "FunctionName",
+	KindFunctionArguments: "FunctionArguments",
+	KindAudio:             "Audio",
+	KindLogprobs:          "Logprobs",
+	KindMessage:           "Message",
+	KindFinish:            "Finish",
+	KindChoiceError:       "ChoiceError",
+	KindUsage:             "Usage",
+	KindError:             "Error",
+	KindMalformed:         "Malformed",
+	KindTooLong:           "TooLong",
+	KindCommentTooLong:    "CommentTooLong",
+	KindLimit:             "Limit",
+	KindQuirk:             "Quirk",
+	KindDone:              "Done",
+	KindPayload:           "Payload",
+	KindMeta:              "Meta",
+	KindAnnotation:        "Annotation",
+	KindFrame:             "Frame",
+}
+
+// Meta is the member that a [KindMeta] reports.
+type Meta uint32
+
+// The members. Those of providers are raw JSON, as in an object: "name":value.
 const (
-	MetaObject             = C.DELTAWIRE_META_OBJECT
-	MetaSystemFingerprint  = C.DELTAWIRE_META_SYSTEM_FINGERPRINT
-	MetaServiceTier        = C.DELTAWIRE_META_SERVICE_TIER
-	MetaProvider           = C.DELTAWIRE_META_PROVIDER
-	MetaNativeFinishReason = C.DELTAWIRE_META_NATIVE_FINISH_REASON
-	MetaReasoningName      = C.DELTAWIRE_META_REASONING_NAME // the member that the first reasoning of a choice is in, such as reasoning_content
+	MetaObject             Meta = 1
+	MetaSystemFingerprint  Meta = 2
+	MetaServiceTier        Meta = 3
+	MetaProvider           Meta = 4
+	MetaNativeFinishReason Meta = 5
+	MetaMember             Meta = 6  // another member of the chunk
+	MetaChoiceMember       Meta = 7  // another member of a choice
+	MetaDeltaMember        Meta = 8  // another member of a delta, and reasoning_details
+	MetaMessageMember      Meta = 9  // another member of a message
+	MetaReasoningName      Meta = 10 // the member that the first reasoning of a choice is in, such as reasoning_content
+	MetaCallMember         Meta = 11 // another member of a tool call, such as extra_content
+	MetaFunctionMember     Meta = 12 // another member of the function of a tool call, or of its custom tool
 )
 
-// Why a KindLimit left deltas out.
+// String returns the name of the member, such as ServiceTier.
+func (m Meta) String() string { return nameOf("Meta", m, metaNames) }
+
+var metaNames = []string{
+	MetaObject:             "Object",
+	MetaSystemFingerprint:  "SystemFingerprint",
+	MetaServiceTier:        "ServiceTier",
+	MetaProvider:           "Provider",
+	MetaNativeFinishReason: "NativeFinishReason",
+	MetaMember:             "Member",
+	MetaChoiceMember:       "ChoiceMember",
+	MetaDeltaMember:        "DeltaMember",
+	MetaMessageMember:      "MessageMember",
+	MetaReasoningName:      "ReasoningName",
+	MetaCallMember:         "CallMember",
+	MetaFunctionMember:     "FunctionMember",
+}
+
+// Limit is why deltas, or parts of a message, were left out.
+type Limit uint32
+
+// The limits.
 const (
-	// LimitChoices: more choices than the reader has room for: [WithMaxChoices].
-	LimitChoices = C.DELTAWIRE_LIMIT_CHOICES
-	// LimitToolCalls: more tool calls than the reader has room for: [WithMaxToolCalls].
-	LimitToolCalls = C.DELTAWIRE_LIMIT_TOOL_CALLS
-	// LimitIndex: an index that is not a whole number of 32 bits.
-	LimitIndex = C.DELTAWIRE_LIMIT_INDEX
-	// LimitLength: a message is longer than its limit, or has more members of providers than it keeps.
-	LimitLength = C.DELTAWIRE_LIMIT_LENGTH
+	LimitNone      Limit = 0 // nothing was left out
+	LimitChoices   Limit = 1 // more choices than there is room for: [WithMaxChoices]
+	LimitToolCalls Limit = 2 // more tool calls than there is room for: [WithMaxToolCalls]
+	LimitIndex     Limit = 3 // an index that is not a whole number of 32 bits
+	LimitLength    Limit = 4 // a message is longer than 4 GiB, or has more than 256 members of providers
 )
 
-// LimitName returns the name of the Code of a KindLimit, such as TooManyCalls.
-func LimitName(code uint32) string { return C.GoString(C.deltawire_limit_name(C.uint32_t(code))) }
+// String returns the name of the limit, such as ToolCalls.
+func (l Limit) String() string { return nameOf("Limit", l, limitNames) }
 
-// String returns the name of the kind in the C interface, such as CONTENT.
-func (k Kind) String() string { return C.GoString(C.deltawire_event_name(C.uint32_t(k))) }
+var limitNames = []string{
+	LimitNone:      "None",
+	LimitChoices:   "Choices",
+	LimitToolCalls: "ToolCalls",
+	LimitIndex:     "Index",
+	LimitLength:    "Length",
+}
 
 // Flags are details of an event. Ignore flags that you do not know.
 type Flags uint16
@@ -127,27 +200,33 @@ type Flags uint16
 // The flags of events.
 const (
 	// FlagOpens: the tool call opens.
-	FlagOpens Flags = C.DELTAWIRE_EVF_OPENS
+	FlagOpens Flags = 1 << 4
 	// FlagReuses: the tool call opens under the index of an earlier call.
-	FlagReuses Flags = C.DELTAWIRE_EVF_REUSES
+	FlagReuses Flags = 1 << 5
 	// FlagCustom: the tool call is one of a custom tool.
-	FlagCustom Flags = C.DELTAWIRE_EVF_CUSTOM
+	FlagCustom Flags = 1 << 6
 	// FlagReplaces: the name is whole, and replaces the name so far.
-	FlagReplaces Flags = C.DELTAWIRE_EVF_REPLACES
+	FlagReplaces Flags = 1 << 7
 	// FlagPlain: the error is plain text instead of JSON.
-	FlagPlain Flags = C.DELTAWIRE_EVF_PLAIN
+	FlagPlain Flags = 1 << 8
 	// FlagNumber: Number is set, even if it is 0.
-	FlagNumber Flags = C.DELTAWIRE_EVF_NUMBER
+	FlagNumber Flags = 1 << 9
 	// FlagWhole: the new contents of a [KindMessage] follow. Without it, it is another message than the one before.
-	FlagWhole Flags = C.DELTAWIRE_EVF_WHOLE
+	FlagWhole Flags = 1 << 10
 
 	// The reader removes these: where a text lies, and that more pieces of it follow.
-	flagTextScratch  Flags = C.DELTAWIRE_EVF_TEXT_SCRATCH
-	flagAuxScratch   Flags = C.DELTAWIRE_EVF_AUX_SCRATCH
-	flagExtraScratch Flags = C.DELTAWIRE_EVF_EXTRA_SCRATCH
-	flagMore         Flags = C.DELTAWIRE_EVF_MORE
+	flagTextScratch  Flags = 1 << 0
+	flagAuxScratch   Flags = 1 << 1
+	flagExtraScratch Flags = 1 << 2
+	flagMore         Flags = 1 << 3
 	flagsOfReader          = flagTextScratch | flagAuxScratch | flagExtraScratch | flagMore
 )
+
+// String returns the names of the flags, such as Opens|Custom.
+func (f Flags) String() string { return namesOf("Flags", f, flagNames) }
+
+// By the number of the bit.
+var flagNames = []string{4: "Opens", "Reuses", "Custom", "Replaces", "Plain", "Number", "Whole"}
 
 // FinishReason is why a choice finished.
 type FinishReason uint32
@@ -155,66 +234,55 @@ type FinishReason uint32
 // The known finish reasons.
 const (
 	// FinishOther is any other reason; see the Text of the event.
-	FinishOther         FinishReason = C.DELTAWIRE_FINISH_OTHER
-	FinishStop          FinishReason = C.DELTAWIRE_FINISH_STOP
-	FinishLength        FinishReason = C.DELTAWIRE_FINISH_LENGTH
-	FinishToolCalls     FinishReason = C.DELTAWIRE_FINISH_TOOL_CALLS
-	FinishContentFilter FinishReason = C.DELTAWIRE_FINISH_CONTENT_FILTER
-	FinishFunctionCall  FinishReason = C.DELTAWIRE_FINISH_FUNCTION_CALL
-	FinishError         FinishReason = C.DELTAWIRE_FINISH_ERROR
+	FinishOther         FinishReason = 1
+	FinishStop          FinishReason = 2
+	FinishLength        FinishReason = 3
+	FinishToolCalls     FinishReason = 4
+	FinishContentFilter FinishReason = 5
+	FinishFunctionCall  FinishReason = 6
+	FinishError         FinishReason = 7
 )
 
 // String returns the reason as providers write it, such as tool_calls; other for FinishOther.
-func (f FinishReason) String() string { return C.GoString(C.deltawire_finish_name(C.uint32_t(f))) }
+func (f FinishReason) String() string { return nameOf("FinishReason", f, finishNames) }
+
+var finishNames = []string{
+	FinishOther:         "other",
+	FinishStop:          "stop",
+	FinishLength:        "length",
+	FinishToolCalls:     "tool_calls",
+	FinishContentFilter: "content_filter",
+	FinishFunctionCall:  "function_call",
+	FinishError:         "error",
+}
 
 // Fault is why a payload is malformed.
 type Fault uint32
 
 // The faults.
 const (
-	FaultUnexpectedEnd  Fault = C.DELTAWIRE_FAULT_UNEXPECTED_END  // the bytes end inside a value
-	FaultUnexpectedByte Fault = C.DELTAWIRE_FAULT_UNEXPECTED_BYTE // a byte that is not allowed at its place
-	FaultTrailingBytes  Fault = C.DELTAWIRE_FAULT_TRAILING_BYTES  // bytes other than whitespace follow the value
-	FaultTooDeep        Fault = C.DELTAWIRE_FAULT_TOO_DEEP        // nested deeper than allowed
-	FaultBadNumber      Fault = C.DELTAWIRE_FAULT_BAD_NUMBER      // an invalid number
-	FaultBadLiteral     Fault = C.DELTAWIRE_FAULT_BAD_LITERAL     // a literal other than true, false and null
-	FaultBadEscape      Fault = C.DELTAWIRE_FAULT_BAD_ESCAPE      // an unknown escape
-	FaultRawControl     Fault = C.DELTAWIRE_FAULT_RAW_CONTROL     // a raw control character in a string
-	FaultIllFormedUTF8  Fault = C.DELTAWIRE_FAULT_ILL_FORMED_UTF8 // ill-formed UTF-8
+	FaultUnexpectedEnd  Fault = 1 // the bytes end inside a value
+	FaultUnexpectedByte Fault = 2 // a byte that is not allowed at its place
+	FaultTrailingBytes  Fault = 3 // bytes other than whitespace follow the value
+	FaultTooDeep        Fault = 4 // nested deeper than allowed
+	FaultBadNumber      Fault = 5 // an invalid number
+	FaultBadLiteral     Fault = 6 // a literal other than true, false and null
+	FaultBadEscape      Fault = 7 // an unknown escape
+	FaultRawControl     Fault = 8 // a raw control character in a string
+	FaultIllFormedUTF8  Fault = 9 // ill-formed UTF-8
 )
 
 // String returns the name of the fault, such as UnexpectedEnd.
-func (f Fault) String() string { return C.GoString(C.deltawire_fault_name(C.uint32_t(f))) }
+func (f Fault) String() string { return nameOf("Fault", f, faultNames) }
 
-// Quirk is a deviation from the protocol that a strict reader would refuse: this package understands and reports it.
-// docs/quirks.md has the table. Quirks are numbered from 0 on; [Quirks] lists them.
-type Quirk uint32
-
-// Quirks returns all quirks that the library knows, in the order of their numbers.
-func Quirks() []Quirk {
-	var all []Quirk
-	for q := Quirk(0); q < C.DELTAWIRE_QUIRKS && C.deltawire_quirk_name(C.uint32_t(q)) != nil; q++ {
-		all = append(all, q)
-	}
-	return all
+var faultNames = []string{
+	FaultUnexpectedEnd:  "UnexpectedEnd",
+	FaultUnexpectedByte: "UnexpectedByte",
+	FaultTrailingBytes:  "TrailingBytes",
+	FaultTooDeep:        "TooDeep",
+	FaultBadNumber:      "BadNumber",
+	FaultBadLiteral:     "BadLiteral",
+	FaultBadEscape:      "BadEscape",
+	FaultRawControl:     "RawControl",
+	FaultIllFormedUTF8:  "IllFormedUTF8",
 }
-
-// QuirksOf returns the quirks with this name (ContinuedPayload) or code (F6).
-func QuirksOf(name string) []Quirk {
-	var found []Quirk
-	for _, q := range Quirks() {
-		if q.String() == name || q.Code() == name {
-			found = append(found, q)
-		}
-	}
-	return found
-}
-
-// String returns the name of the quirk, such as ContinuedPayload; "" if it is unknown.
-func (q Quirk) String() string { return C.GoString(C.deltawire_quirk_name(C.uint32_t(q))) }
-
-// Code returns the code of the quirk in docs/quirks.md, such as F6; "" if it is unknown.
-func (q Quirk) Code() string { return C.GoString(C.deltawire_quirk_code(C.uint32_t(q))) }
-
-// Text describes the quirk; "" if it is unknown.
-func (q Quirk) Text() string { return C.GoString(C.deltawire_quirk_text(C.uint32_t(q))) }

@@ -39,3 +39,6 @@ func layoutNow() layout {
 		libABI:          uint32(C.deltawire_abi()),
 	}
 }
+
+// libraryName returns the name that the library has for a quirk.
+func libraryName(q Quirk) string { return C.GoString(C.deltawire_quirk_name(C.uint32_t(q))) }

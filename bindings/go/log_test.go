@@ -59,7 +59,10 @@ func logOf(r *Reader) []string {
 			if errors.As(err, &strict) {
 				return append(lines, fmt.Sprintf("stop %s at %d", strict.Quirk.Code(), strict.Offset))
 			}
-			return append(lines, "error of the reader: "+err.Error())
+			if !r.End().Finished || r.End().Complete {
+				lines = append(lines, "error of the reader: "+err.Error())
+			}
+			break
 		}
 		if line := lineOf(e); line != "" {
 			lines = append(lines, line)
@@ -69,20 +72,31 @@ func logOf(r *Reader) []string {
 		lines = append(lines, "last-id "+quoted([]byte(id)))
 	}
 	end := r.End()
-	verdict := end.Verdict.String()
+	verdict := plainName(end.Verdict)
 	if end.Media != MediaNone {
-		verdict += " media=" + end.Media.String()
+		verdict += " media=" + plainName(end.Media)
 	}
 	if end.Verdict == VerdictOtherProtocol && end.Protocol != ProtocolNone {
-		verdict += " protocol=" + end.Protocol.String()
+		verdict += " protocol=" + plainName(end.Protocol)
 	}
-	lines = append(lines, fmt.Sprintf("end %s choices=%d/%d pending=%v error=%v offset=%d", verdict,
-		end.ChoicesFinished, end.ChoicesSeen, end.Pending, end.Failed, end.Offset))
+	lines = append(lines, fmt.Sprintf("end %s choices=%d/%d pending=%s error=%v offset=%d", verdict,
+		end.ChoicesFinished, end.ChoicesSeen, plainName(end.Pending), end.Failed, end.Offset))
 	if !end.Finished {
 		lines = append(lines, "the end is not the end")
 	}
+	if (r.Err() == nil) != end.Complete {
+		lines = append(lines, fmt.Sprintf("complete: %v, but the error %v", end.Complete, r.Err()))
+	}
 	return append(lines, quirksLine(r))
 }
+
+// plainName is the name of a number as a log has it: there initialisms are words.
+func plainName(v fmt.Stringer) string {
+	return strings.NewReplacer("API", "Api", "HTML", "Html", "JSON", "Json", "UTF8", "Utf8").Replace(v.String())
+}
+
+// As a log names the limits.
+var limitWords = map[Limit]string{LimitChoices: "TooManyChoices", LimitToolCalls: "TooManyCalls", LimitIndex: "BadIndex"}
 
 func quirksLine(r *Reader) string {
 	var rows []string
@@ -129,7 +143,7 @@ func lineOf(e *Event) string {
 	case KindLastEventID:
 		return "id " + span + " " + quoted(e.ID())
 	case KindMalformed:
-		return fmt.Sprintf("malformed %s %s %v at %d", span, quoted(e.Text), e.Fault(), e.Number) + named("name", e.EventName())
+		return fmt.Sprintf("malformed %s %s %v at %d", span, quoted(e.Text), plainName(e.Fault()), e.Number) + named("name", e.EventName())
 	case KindTooLong:
 		return fmt.Sprintf("too-long %d", e.Start)
 	case KindCommentTooLong:
@@ -182,7 +196,7 @@ func lineOf(e *Event) string {
 	case KindChoiceError:
 		return errorLine(fmt.Sprintf("choice-error %d", e.Choice), e)
 	case KindLimit:
-		what := LimitName(e.Code)
+		what := limitWords[e.Limit()]
 		if e.Choice != math.MaxUint32 {
 			what += fmt.Sprintf(" of %d", e.Choice)
 		}

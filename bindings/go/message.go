@@ -6,15 +6,18 @@ import "C"
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"unsafe"
 )
 
 // Assembler assembles a message. The zero value is an empty message; give it to a reader with [WithAssembler]. It holds no
-// C memory. Only one goroutine at a time may use it.
+// C memory. Only one goroutine at a time may use it, and it must not be copied.
 type Assembler struct {
+	_      noCopy
 	block  []uint64
+	least  int // the size of the block at first
 	taken  *C.size_t
 	config C.deltawire_config // only max_choices and max_tool_calls matter
 }
@@ -24,57 +27,106 @@ type Field uint32
 
 // The fields of a message.
 const (
-	FieldID                Field = C.DELTAWIRE_M_ID
-	FieldObject            Field = C.DELTAWIRE_M_OBJECT // as sent
-	FieldModel             Field = C.DELTAWIRE_M_MODEL
-	FieldSystemFingerprint Field = C.DELTAWIRE_M_SYSTEM_FINGERPRINT
-	FieldServiceTier       Field = C.DELTAWIRE_M_SERVICE_TIER
-	FieldProvider          Field = C.DELTAWIRE_M_PROVIDER
-	FieldUsage             Field = C.DELTAWIRE_M_USAGE // JSON; the last one
-	FieldError             Field = C.DELTAWIRE_M_ERROR // the first error, JSON or plain text
-	FieldErrorMessage      Field = C.DELTAWIRE_M_ERROR_MESSAGE
-	FieldErrorCode         Field = C.DELTAWIRE_M_ERROR_CODE
-	FieldErrorType         Field = C.DELTAWIRE_M_ERROR_TYPE
+	FieldID                Field = 0
+	FieldObject            Field = 1 // as sent
+	FieldModel             Field = 2
+	FieldSystemFingerprint Field = 3
+	FieldServiceTier       Field = 4
+	FieldProvider          Field = 5
+	FieldUsage             Field = 6 // JSON; the last one
+	FieldError             Field = 7 // the first error, JSON or plain text
+	FieldErrorMessage      Field = 8
+	FieldErrorCode         Field = 9
+	FieldErrorType         Field = 10
 
 	// Of a choice.
-	FieldRole               Field = C.DELTAWIRE_M_ROLE
-	FieldContent            Field = C.DELTAWIRE_M_CONTENT
-	FieldReasoning          Field = C.DELTAWIRE_M_REASONING
-	FieldReasoningName      Field = C.DELTAWIRE_M_REASONING_NAME // the member that its first reasoning was in, such as reasoning_content
-	FieldRefusal            Field = C.DELTAWIRE_M_REFUSAL
-	FieldFinish             Field = C.DELTAWIRE_M_FINISH        // the last finish reason
-	FieldNativeFinish       Field = C.DELTAWIRE_M_NATIVE_FINISH // the finish reason that the model's own provider gave
-	FieldChoiceError        Field = C.DELTAWIRE_M_CHOICE_ERROR  // the first error of this choice alone, JSON
-	FieldChoiceErrorMessage Field = C.DELTAWIRE_M_CHOICE_ERROR_MESSAGE
-	FieldChoiceErrorCode    Field = C.DELTAWIRE_M_CHOICE_ERROR_CODE
-	FieldChoiceErrorType    Field = C.DELTAWIRE_M_CHOICE_ERROR_TYPE
-	FieldFunctionName       Field = C.DELTAWIRE_M_FUNCTION_NAME
-	FieldFunctionArguments  Field = C.DELTAWIRE_M_FUNCTION_ARGUMENTS
-	FieldAudioID            Field = C.DELTAWIRE_M_AUDIO_ID
-	FieldAudioData          Field = C.DELTAWIRE_M_AUDIO_DATA // JSON: an array of pieces, each base64 that may have padding of its own
-	FieldAudioTranscript    Field = C.DELTAWIRE_M_AUDIO_TRANSCRIPT
+	FieldRole               Field = 11
+	FieldContent            Field = 12
+	FieldReasoning          Field = 14
+	FieldReasoningName      Field = 31 // the member that its first reasoning was in, such as reasoning_content
+	FieldRefusal            Field = 13
+	FieldFinish             Field = 15 // the last finish reason
+	FieldNativeFinish       Field = 16 // the finish reason that the model's own provider gave
+	FieldChoiceError        Field = 17 // the first error of this choice alone, JSON
+	FieldChoiceErrorMessage Field = 18
+	FieldChoiceErrorCode    Field = 19
+	FieldChoiceErrorType    Field = 20
+	FieldFunctionName       Field = 21
+	FieldFunctionArguments  Field = 22
+	FieldAudioID            Field = 23
+	FieldAudioData          Field = 24 // JSON: an array of pieces, each base64 that may have padding of its own
+	FieldAudioTranscript    Field = 25
 
 	// Of a call.
-	FieldCallID        Field = C.DELTAWIRE_M_CALL_ID
-	FieldCallType      Field = C.DELTAWIRE_M_CALL_TYPE
-	FieldCallName      Field = C.DELTAWIRE_M_CALL_NAME
-	FieldCallArguments Field = C.DELTAWIRE_M_CALL_ARGUMENTS // or the input of a custom tool
+	FieldCallID        Field = 26
+	FieldCallType      Field = 27
+	FieldCallName      Field = 28
+	FieldCallArguments Field = 29 // or the input of a custom tool
 
 	// Of a choice: JSON, entries that belong together joined.
-	FieldReasoningDetails Field = C.DELTAWIRE_M_REASONING_DETAILS
+	FieldReasoningDetails Field = 30
 )
+
+// String returns the name of the field, such as CallArguments.
+func (f Field) String() string { return nameOf("Field", f, fieldNames) }
+
+var fieldNames = []string{
+	FieldID:                 "ID",
+	FieldObject:             "Object",
+	FieldModel:              "Model",
+	FieldSystemFingerprint:  "SystemFingerprint",
+	FieldServiceTier:        "ServiceTier",
+	FieldProvider:           "Provider",
+	FieldUsage:              "Usage",
+	FieldError:              "Error",
+	FieldErrorMessage:       "ErrorMessage",
+	FieldErrorCode:          "ErrorCode",
+	FieldErrorType:          "ErrorType",
+	FieldRole:               "Role",
+	FieldContent:            "Content",
+	FieldRefusal:            "Refusal",
+	FieldReasoning:          "Reasoning",
+	FieldFinish:             "Finish",
+	FieldNativeFinish:       "NativeFinish",
+	FieldChoiceError:        "ChoiceError",
+	FieldChoiceErrorMessage: "ChoiceErrorMessage",
+	FieldChoiceErrorCode:    "ChoiceErrorCode",
+	FieldChoiceErrorType:    "ChoiceErrorType",
+	FieldFunctionName:       "FunctionName",
+	FieldFunctionArguments:  "FunctionArguments",
+	FieldAudioID:            "AudioID",
+	FieldAudioData:          "AudioData",
+	FieldAudioTranscript:    "AudioTranscript",
+	FieldCallID:             "CallID",
+	FieldCallType:           "CallType",
+	FieldCallName:           "CallName",
+	FieldCallArguments:      "CallArguments",
+	FieldReasoningDetails:   "ReasoningDetails",
+	FieldReasoningName:      "ReasoningName",
+}
 
 // Owner is whose member [Assembler.Member] is asked for.
 type Owner uint32
 
 // The owners of members.
 const (
-	OwnerChunk    Owner = C.DELTAWIRE_OWNER_CHUNK
-	OwnerChoice   Owner = C.DELTAWIRE_OWNER_CHOICE
-	OwnerDelta    Owner = C.DELTAWIRE_OWNER_DELTA    // the deltas of a choice, or its message
-	OwnerCall     Owner = C.DELTAWIRE_OWNER_CALL     // a tool call: its members have to be sent back with it
-	OwnerFunction Owner = C.DELTAWIRE_OWNER_FUNCTION // the function of a tool call, or its custom tool
+	OwnerChunk    Owner = 0
+	OwnerChoice   Owner = 1
+	OwnerDelta    Owner = 2 // the deltas of a choice, or its message
+	OwnerCall     Owner = 3 // a tool call: its members have to be sent back with it
+	OwnerFunction Owner = 4 // the function of a tool call, or its custom tool
 )
+
+// String returns the name of the owner, such as Choice.
+func (o Owner) String() string { return nameOf("Owner", o, ownerNames) }
+
+var ownerNames = []string{
+	OwnerChunk:    "Chunk",
+	OwnerChoice:   "Choice",
+	OwnerDelta:    "Delta",
+	OwnerCall:     "Call",
+	OwnerFunction: "Function",
+}
 
 // Message is a response as the API sends it without streaming: a chat.completion. An absent member is "" or nil.
 type Message struct {
@@ -155,7 +207,8 @@ const assemblerLog = 4 << 10
 func (a *Assembler) p() unsafe.Pointer {
 	if a.block == nil {
 		a.config.size = C.sizeof_deltawire_config
-		a.block = make([]uint64, words(C.deltawire_message_size(&a.config, assemblerLog)))
+		a.least = words(C.deltawire_message_size(&a.config, assemblerLog))
+		a.block = make([]uint64, a.least)
 		a.taken = new(C.size_t)
 		C.deltawire_message_init(unsafe.Pointer(&a.block[0]), C.size_t(len(a.block)*8), &a.config, nil)
 	}
@@ -171,8 +224,11 @@ func (a *Assembler) setRoom(choices, calls C.uint32_t) {
 	}
 }
 
-// Reset begins a new message.
+// Reset begins a new message. It gives back the memory of a long one.
 func (a *Assembler) Reset() {
+	if len(a.block) > max(keptMemory/8, a.least) {
+		a.block = nil
+	}
 	if a.block != nil {
 		C.bridge_message_reset(a.p())
 	}
@@ -259,10 +315,17 @@ func sized(get func(*C.char, C.size_t, *C.size_t) C.deltawire_status) ([]byte, e
 	return buf, nil
 }
 
-// Limit returns why something was left out of the message first, one of LimitChoices, LimitToolCalls, LimitIndex and
-// LimitLength; 0 if nothing was. [LimitName] names it.
-func (a *Assembler) Limit() uint32 {
-	return uint32(C.deltawire_message_limit((*C.deltawire_message)(a.p())))
+// Limit returns why something was left out of the message first; LimitNone if nothing was.
+func (a *Assembler) Limit() Limit {
+	return Limit(C.deltawire_message_limit((*C.deltawire_message)(a.p())))
+}
+
+// err returns an error if something was left out of the message.
+func (a *Assembler) err() error {
+	if limit := a.Limit(); limit != LimitNone {
+		return fmt.Errorf("%w: the message is over its limit of %v", ErrIncomplete, limit)
+	}
+	return nil
 }
 
 // Message returns the message so far. [Assembler.Limit] tells whether something was left out of it.
@@ -349,22 +412,20 @@ func dropNull(raw *json.RawMessage) {
 	}
 }
 
-// ReadMessage reads a whole stream and returns its message. If reading fails, the response is not complete ([End.Err]), or
-// something was left out of the message ([Assembler.Limit]), it returns the error and the message so far.
+// ReadMessage reads a whole stream and returns its message. If the response is not complete, it returns the error
+// ([Reader.Err]) and the message so far; the message is nil only if an option is wrong. [WithAssembler] chooses the
+// assembler, which has the message afterwards, too.
 func ReadMessage(src io.Reader, opts ...Option) (*Message, error) {
-	var a Assembler
-	r := NewReader(src, append(opts[:len(opts):len(opts)], WithEvents(), WithAssembler(&a))...)
+	opts = append([]Option{WithAssembler(new(Assembler))}, opts...)
+	r := NewReader(src, append(opts, WithEvents())...)
+	if r.block == nil {
+		return nil, r.err
+	}
 	for r.Next() {
 	}
-	m, err := a.Message()
+	m, err := r.settings.assembler.Message()
 	if err == nil {
 		err = r.Err()
-	}
-	if err == nil {
-		err = r.End().Err()
-	}
-	if limit := a.Limit(); err == nil && limit != 0 {
-		err = errors.New("deltawire: something was left out of the message: " + LimitName(limit))
 	}
 	return m, err
 }

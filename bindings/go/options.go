@@ -5,8 +5,8 @@ import "C"
 
 import "fmt"
 
-// Option configures a [Reader]. With an option that is out of its range the reader reads nothing, and [Reader.Err] names
-// the option.
+// Option configures a [Reader]. With an option that is nil or out of its range the reader reads nothing, and [Reader.Err]
+// names the option.
 type Option func(*settings)
 
 type settings struct {
@@ -68,12 +68,12 @@ const (
 // WithEvents makes the reader emit events of these kinds only. It does not decode the texts of others, which saves time.
 // Given twice, the kinds of both are emitted. Without this option the reader emits all kinds except [KindFrame],
 // [KindPayload], [KindMeta], [KindAnnotation] and [KindMessage]. Without arguments it emits none: the first [Reader.Next] reads to the end,
-// which is enough for an [Assembler] and for [Reader.End].
+// which is enough for an [Assembler], for [Reader.Usage] and for [Reader.Err].
 func WithEvents(kinds ...Kind) Option {
 	return func(s *settings) {
 		s.chosen = true
 		for _, kind := range kinds {
-			if kind >= kindCount {
+			if kind == KindNone || int(kind) >= len(kindNames) || kindNames[kind] == "" {
 				s.wrong("WithEvents(%d): no kind of event", uint16(kind))
 				continue
 			}
@@ -141,7 +141,7 @@ func WithStrict(quirks ...Quirk) Option {
 			s.config.errors = [2]C.uint64_t{^C.uint64_t(0), ^C.uint64_t(0)}
 		}
 		for _, q := range quirks {
-			if q >= C.DELTAWIRE_QUIRKS || q.String() == "" {
+			if q >= C.DELTAWIRE_QUIRKS || !q.known() {
 				s.wrong("WithStrict(%d): no quirk", uint32(q))
 				continue
 			}
@@ -177,7 +177,11 @@ func WithReadSize(bytes int) Option {
 }
 
 // WithAssembler assembles the message while the events are read. Two readers must not use one assembler at the same time.
-// Nil removes the option.
 func WithAssembler(a *Assembler) Option {
-	return func(s *settings) { s.assembler = a }
+	return func(s *settings) {
+		if a == nil {
+			s.wrong("WithAssembler(nil): no Assembler")
+		}
+		s.assembler = a
+	}
 }

@@ -6,6 +6,8 @@ package deltawire
 import "C"
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"unsafe"
@@ -18,19 +20,26 @@ var _ [64]byte = [unsafe.Sizeof(C.deltawire_event{})]byte{}
 const maxEmptyReads = 100
 
 // Reader reads a stream; [NewReader] makes one. It holds no C memory, so there is nothing to close. Only one goroutine at a
-// time may use it.
+// time may use it, and it must not be copied.
+//
+// A reader reads its source, or, if it has none, the bytes that the caller gives it: [Reader.Feed], [Reader.Writer] and
+// [Reader.Tee].
 type Reader struct {
+	_        noCopy
 	src      io.Reader
 	settings settings
 
 	// Memory that C receives for the duration of a call. It holds no Go pointers.
 	block   []uint64
+	least   int // the size of the block at first
 	events  []C.deltawire_event
 	scratch []byte
 	buf     []byte
 	result  *C.deltawire_batch_result
 
 	in        []byte // the input that the last call did not consume
+	copied    bool   // in is memory of this reader, not of the caller of Feed
+	fed       bool   // Feed or Finish was called
 	next      int    // the index of the next event of the last call
 	status    C.deltawire_status
 	finishing bool // the source has ended
@@ -45,6 +54,16 @@ type Reader struct {
 	stats    Stats
 }
 
+// noCopy makes "go vet" report copies of what contains it.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// keptMemory is how many bytes of memory of each kind Reset leaves to the next stream. What grew beyond it, for a long
+// event, is given back.
+const keptMemory = 64 << 10
+
 // Stats counts what a [Reader] did.
 type Stats struct {
 	Reads  uint64 // calls of the source's Read
@@ -53,13 +72,21 @@ type Stats struct {
 	Events uint64 // events that C wrote
 }
 
-// NewReader makes a reader of the stream in src, as a rule the body of a response. Only [Reader.Next] reads src. src may be
-// nil: [Reader.Err] then returns an error until [Reader.Reset] sets a source.
+// NewReader makes a reader of the stream in src, as a rule the body of a response. Only [Reader.Next] reads src. If src is
+// nil, the caller gives the bytes ([Reader.Feed], [Reader.Writer], [Reader.Tee]) or, later, a source ([Reader.Reset]); until
+// then [Reader.Err] returns an error.
 func NewReader(src io.Reader, opts ...Option) *Reader {
 	r := &Reader{settings: defaults()}
 	s := &r.settings
 	for _, opt := range opts {
+		if opt == nil {
+			s.wrong("an Option is nil")
+			continue
+		}
 		opt(s)
+	}
+	if s.assembler != nil && s.config.mode == C.DELTAWIRE_MODE_SSE && s.err == nil {
+		s.err = errMessageSSE
 	}
 	if C.deltawire_abi() != C.DELTAWIRE_ABI {
 		r.stop(ErrABI)
@@ -82,34 +109,55 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 	if s.assembler != nil {
 		s.assembler.setRoom(s.config.max_choices, s.config.max_tool_calls)
 	}
-	r.block = make([]uint64, words(C.deltawire_block_size(&s.config, C.size_t(s.block))))
-	r.events = make([]C.deltawire_event, s.array)
-	r.scratch = make([]byte, s.scratch)
 	r.buf = make([]byte, s.readSize)
 	r.result = new(C.deltawire_batch_result)
-	status := C.deltawire_init(unsafe.Pointer(&r.block[0]), C.size_t(len(r.block)*8), &s.config, nil)
-	r.begin(src, status)
+	r.begin(src, r.memory())
 	return r
 }
 
-// Reset begins a new stream with the same options and memory. It resets the assembler, too.
-func (r *Reader) Reset(src io.Reader) {
-	if r.block != nil {
-		r.begin(src, C.bridge_reset(r.p()))
+// memory allocates the memory for C that is missing, and begins a stream.
+func (r *Reader) memory() C.deltawire_status {
+	s := &r.settings
+	if r.events == nil {
+		r.events = make([]C.deltawire_event, s.array)
 	}
+	if r.scratch == nil {
+		r.scratch = make([]byte, s.scratch)
+	}
+	if r.block != nil {
+		return C.bridge_reset(r.p())
+	}
+	r.least = words(C.deltawire_block_size(&s.config, C.size_t(s.block)))
+	r.block = make([]uint64, r.least)
+	return C.deltawire_init(unsafe.Pointer(&r.block[0]), C.size_t(len(r.block)*8), &s.config, nil)
+}
+
+// Reset begins a new stream with the same options, and resets the assembler, too. It keeps the memory, except for what a
+// long event took.
+func (r *Reader) Reset(src io.Reader) {
+	if r.block == nil {
+		return
+	}
+	if len(r.block) > max(keptMemory/8, r.least) {
+		r.block = nil
+	}
+	if len(r.scratch) > max(keptMemory, r.settings.scratch) {
+		r.scratch = nil
+	}
+	if cap(r.joined) > keptMemory {
+		r.joined = nil
+	}
+	r.begin(src, r.memory())
 }
 
 func (r *Reader) begin(src io.Reader, status C.deltawire_status) {
 	r.src, r.in, r.next, r.status = src, nil, 0, C.DELTAWIRE_OK
 	*r.result = C.deltawire_batch_result{}
-	r.finishing, r.over = false, false
+	r.copied, r.fed, r.finishing, r.over = false, false, false, false
 	r.event, r.joined = Event{}, r.joined[:0]
 	r.err, r.srcErr, r.apiError, r.stats = nil, nil, nil, Stats{}
 	if status != C.DELTAWIRE_OK {
 		r.stop(statusError(status))
-	}
-	if src == nil {
-		r.stop(errNoSource)
 	}
 	if a := r.settings.assembler; a != nil {
 		a.Reset()
@@ -128,14 +176,11 @@ func (r *Reader) stop(err error) {
 }
 
 // Next advances to the next event, and reads from the source if necessary. It returns false if there is none: the stream
-// has ended, or reading failed ([Reader.Err]). An event is available with its last byte: Next does not wait for more.
+// has ended, or reading failed ([Reader.Err]), or a reader without a source needs more bytes. An event is available with
+// its last byte: Next does not wait for more.
 func (r *Reader) Next() bool {
 	if r.block == nil {
-		// NewReader failed and set the error, or did not make this reader.
-		if r.err == nil {
-			r.stop(errNotMade)
-		}
-		return false
+		return false // NewReader failed, or did not make this reader
 	}
 	for {
 		for r.next < int(r.result.events) {
@@ -192,6 +237,9 @@ func (r *Reader) view(off, length C.uint32_t, scratch bool) []byte {
 // fill calls C once, with the rest of the input or with a new read, after all events were taken. It returns false at the end.
 func (r *Reader) fill() bool {
 	r.in = r.in[int(r.result.consumed):]
+	if len(r.in) == 0 {
+		r.in, r.copied = nil, false // the memory of the caller of Feed
+	}
 	full := int(r.result.events) == len(r.events)
 	r.next, r.result.events, r.result.consumed = 0, 0, 0
 	switch {
@@ -206,6 +254,9 @@ func (r *Reader) fill() bool {
 	case r.finishing:
 		r.finished()
 		return false
+	case len(r.in) != 0: // fed while events of earlier bytes were left
+	case r.src == nil && r.srcErr == nil:
+		return false // until there is more
 	case !r.read():
 		r.finishing = true
 	}
@@ -236,6 +287,10 @@ func (r *Reader) read() bool {
 		}
 		n, err := r.src.Read(r.buf)
 		r.stats.Reads++
+		if n < 0 || n > len(r.buf) {
+			r.srcErr = fmt.Errorf("deltawire: the source returned a count of %d for %d bytes", n, len(r.buf))
+			break
+		}
 		r.in, r.srcErr = r.buf[:n], err
 		if n > 0 {
 			return true
@@ -282,10 +337,19 @@ func (r *Reader) grow(full bool) bool {
 
 // finished ends the stream: the parser emits no more events.
 func (r *Reader) finished() {
-	if r.srcErr != io.EOF {
-		r.stop(r.srcErr)
-	}
 	r.over = true
+	end := r.End()
+	r.err = end.err()
+	if r.err == nil && r.settings.assembler != nil {
+		r.err = r.settings.assembler.err()
+	}
+	switch {
+	case r.srcErr == io.EOF:
+	case r.err == nil && !end.Done: // after [DONE] nothing is missing
+		r.err = r.srcErr
+	case r.err != nil && !errors.Is(r.err, r.srcErr):
+		r.err = fmt.Errorf("%w: %w", r.err, r.srcErr)
+	}
 }
 
 func (r *Reader) statusErr() error {
@@ -295,16 +359,35 @@ func (r *Reader) statusErr() error {
 	return statusError(r.status)
 }
 
-// Event returns the event that [Reader.Next] advanced to. The next call of Next overwrites it, and the memory that its texts
+// Event returns the event that [Reader.Next] advanced to, of [KindNone] if it returned false. The next call of Next overwrites it, and the memory that its texts
 // are views of.
 func (r *Reader) Event() *Event { return &r.event }
 
-// Err returns nil after an ordinary end. Otherwise it returns why reading stopped: the error of the source, a
-// [*StrictError], or an error that names an option out of its range. [Reader.End] reports how the stream ended, and the
-// errors of the API.
-func (r *Reader) Err() error { return r.err }
+// Err is the one check of how the stream ended. While the stream goes on, and where a loop is left before its end, it
+// returns nil. At the end it returns nil only if the response is complete. That needs [DONE], a finish reason of every
+// choice, or a whole body; nothing malformed, too long or left out; and [DONE] or nothing pending at the end. With [WithSSE]
+// a stream is complete if it ended between events, and nothing was too long. Otherwise Err returns
+//
+//   - an [*APIError];
+//   - [ErrTruncated], [ErrEmpty], or an error that wraps [ErrNotAStream], [ErrJSONAnswer], [ErrOtherProtocol] or
+//     [ErrIncomplete];
+//   - the error of the source, alone or wrapped together with one of those. What the source reports after [DONE] is no error:
+//     nothing is missing;
+//   - a [*StrictError], or an error that names a misuse, such as an option out of its range.
+//
+// [Reader.End] has the details.
+func (r *Reader) Err() error {
+	if r.err == nil && r.src == nil && !r.fed {
+		if r.block == nil {
+			return errNotMade
+		}
+		return errNoSource
+	}
+	return r.err
+}
 
-// Events returns the events, for a range loop. If [Reader.Err] is not nil, the last pair is a nil event and that error.
+// Events returns the events, for a range loop. If [Reader.Err] is not nil afterwards, the last pair is a nil event and that
+// error: the loop ends without one only if the response is complete.
 func (r *Reader) Events() iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		for r.Next() {
@@ -312,8 +395,8 @@ func (r *Reader) Events() iter.Seq2[*Event, error] {
 				return
 			}
 		}
-		if r.err != nil {
-			yield(nil, r.err)
+		if err := r.Err(); err != nil {
+			yield(nil, err)
 		}
 	}
 }
@@ -403,5 +486,5 @@ func (r *Reader) Quirks() []Quirk {
 	return met
 }
 
-// Stats tell what the reader did so far.
+// Stats returns what the reader did with this stream so far.
 func (r *Reader) Stats() Stats { return r.stats }

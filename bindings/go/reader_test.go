@@ -210,8 +210,8 @@ func TestSSE(t *testing.T) {
 			}
 		}
 		want := []string{`add "1\n2" 7`, `message "x" 7`, "retry 250", "comment hi"}
-		if !slices.Equal(got, want) || r.LastEventID() != "7" || r.Err() != nil || r.End().Err() != nil {
-			t.Errorf("reads of %d: %v, last ID %q, %v", size, got, r.LastEventID(), r.End().Err())
+		if !slices.Equal(got, want) || r.LastEventID() != "7" || r.Err() != nil {
+			t.Errorf("reads of %d: %v, last ID %q, %v", size, got, r.LastEventID(), r.Err())
 		}
 	}
 }
@@ -290,33 +290,33 @@ func TestSourceErrors(t *testing.T) {
 				text += r.Event().TextString()
 			}
 		}
-		if r.Err() != fault || text != `some "words" of text` && first != "" {
+		if !errors.Is(r.Err(), fault) || text != `some "words" of text` && first != "" {
 			t.Errorf("%q: %v, content %q", first, r.Err(), text)
 		}
 		want := ErrTruncated
 		if first == "" {
 			want = ErrEmpty
 		}
-		if end := r.End(); end.Err() != want || !end.Finished {
-			t.Errorf("%q: %v, %+v", first, end.Err(), end)
+		if !errors.Is(r.Err(), want) || !r.End().Finished || r.Err().Error() != want.Error()+": the line is dead" {
+			t.Errorf("%q: %v, %+v", first, r.Err(), r.End())
 		}
 		if r.Next() {
 			t.Error("an event after the end")
 		}
 	}
 	r := NewReader(readerFunc(func([]byte) (int, error) { return 0, nil }))
-	if r.Next() || r.Err() != io.ErrNoProgress {
+	if r.Next() || !errors.Is(r.Err(), io.ErrNoProgress) {
 		t.Errorf("a source that gives nothing: %v", r.Err())
 	}
 	r = NewReader(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(contentChunk))))
 	for range r.Events() {
 	}
-	if r.Err() != iotest.ErrTimeout {
+	if !errors.Is(r.Err(), iotest.ErrTimeout) {
 		t.Errorf("a timeout: %v", r.Err())
 	}
 	seen := 0
 	for e, err := range NewReader(iotest.ErrReader(fault)).Events() {
-		if e != nil || err != fault {
+		if e != nil || !errors.Is(err, fault) {
 			t.Errorf("%v, %v", e, err)
 		}
 		seen++
@@ -337,7 +337,7 @@ func TestMisuse(t *testing.T) {
 			if r.Next() || r.Err() == nil || r.Err().Error() != "deltawire: "+want {
 				t.Errorf("%s: %v, want %s", name, r.Err(), want)
 			}
-			if _, ok := r.Usage(); ok || r.LastEventID() != "" || r.QuirkCount(0) != 0 || r.End() != (End{Verdict: VerdictEmpty}) || r.End().Err() == nil {
+			if _, ok := r.Usage(); ok || r.LastEventID() != "" || r.QuirkCount(0) != 0 || r.End() != (End{Verdict: VerdictEmpty}) {
 				t.Errorf("%s: something is known of a reader that was never made", name)
 			}
 			r.Reset(strings.NewReader(contentChunk))
@@ -360,6 +360,10 @@ func TestMisuse(t *testing.T) {
 		{WithReadSize(-1), "WithReadSize(-1): at least 1"},
 		{WithReadSize(1<<30 + 1), "WithReadSize(1073741825): at most 1073741824"},
 		{WithEvents(KindContent, kindCount), "WithEvents(49): no kind of event"},
+		{WithEvents(KindNone), "WithEvents(0): no kind of event"},
+		{WithEvents(40), "WithEvents(40): no kind of event"},
+		{WithAssembler(nil), "WithAssembler(nil): no Assembler"},
+		{nil, "an Option is nil"},
 		{WithEvents(70), "WithEvents(70): no kind of event"},
 		{WithStrict(127), "WithStrict(127): no quirk"},
 		{WithStrict(1 << 31), "WithStrict(2147483648): no quirk"},
@@ -386,7 +390,7 @@ func TestMisuse(t *testing.T) {
 		r := NewReader(strings.NewReader(contentChunk), options...)
 		for r.Next() {
 		}
-		if r.Err() != nil || r.End().Err() != ErrTruncated || r.End().Malformed != 0 || r.Stats().Events == 0 {
+		if r.Err() != ErrTruncated || r.End().Malformed != 0 || r.Stats().Events == 0 {
 			t.Errorf("in range: %v, %+v", r.Err(), r.End())
 		}
 	}
@@ -412,7 +416,7 @@ func TestRoom(t *testing.T) {
 				`"tool_calls":[{"index":%d,"id":"t%d","function":{"name":"f","arguments":"{%d"}}]`, n/c.choices, n, n))
 		}
 		contents, opened := 0, 0
-		var limits []uint32
+		var limits []Limit
 		r := NewReader(strings.NewReader(input.String()), append(options, WithAssembler(&a))...)
 		for r.Next() {
 			switch e := r.Event(); {
@@ -421,10 +425,10 @@ func TestRoom(t *testing.T) {
 			case e.Kind == KindToolCall && e.Is(FlagOpens):
 				opened++
 			case e.Kind == KindLimit:
-				limits = append(limits, e.Code)
+				limits = append(limits, e.Limit())
 			}
 		}
-		if r.Err() != nil || contents != c.choices || opened != c.calls || !slices.Equal(limits, []uint32{LimitChoices, LimitToolCalls}) {
+		if !errors.Is(r.Err(), ErrIncomplete) || contents != c.choices || opened != c.calls || !slices.Equal(limits, []Limit{LimitChoices, LimitToolCalls}) {
 			t.Errorf("%v: %v, %d contents, %d calls, limits %v", c, r.Err(), contents, opened, limits)
 		}
 		if r.End().LeftOut != 2 {
@@ -457,14 +461,14 @@ func TestNoSource(t *testing.T) {
 	var a Assembler
 	r := NewReader(nil, WithAssembler(&a))
 	for range 2 {
-		if r.Next() || r.Err() == nil || r.Err().Error() != "deltawire: a Reader without a source" || r.End().Err() != ErrEmpty {
+		if r.Next() || r.Err() == nil || r.Err() != errNoSource {
 			t.Errorf("%v, %+v", r.Err(), r.End())
 		}
 		r.Reset(bytes.NewReader(sample(t, "content.sse")))
 		for r.Next() {
 		}
-		if r.Err() != nil || r.End().Err() != nil || a.Text(FieldContent, 0, 0) == "" {
-			t.Errorf("%v, %v", r.Err(), r.End().Err())
+		if r.Err() != nil || a.Text(FieldContent, 0, 0) == "" {
+			t.Errorf("%v", r.Err())
 		}
 		r.Reset(nil)
 	}
@@ -480,17 +484,17 @@ func TestNoEvents(t *testing.T) {
 		for whole.Next() {
 		}
 		r := NewReader(bytes.NewReader(s.bytes), WithEvents())
-		if r.Next() || r.Err() != nil || !r.End().Finished || r.End().Offset != uint64(len(s.bytes)) {
+		if r.Next() || !r.End().Finished || r.End().Offset != uint64(len(s.bytes)) {
 			t.Errorf("%s: %v, %v, %+v", s.name, r.Event().Kind, r.Err(), r.End())
 		}
-		if got, want := fmt.Sprint(r.End().Err()), fmt.Sprint(whole.End().Err()); got != want {
+		if got, want := fmt.Sprint(r.Err()), fmt.Sprint(whole.Err()); got != want {
 			t.Errorf("%s: %s, want %s", s.name, got, want)
 		}
 	}
 }
 
 // Err is nil if the response is whole, and only then.
-func TestEndErr(t *testing.T) {
+func TestErr(t *testing.T) {
 	var choices, limits strings.Builder
 	for i := range 9 {
 		fmt.Fprintf(&choices, `,{"index":%d,"delta":{"content":"x"}}`, i)
@@ -509,7 +513,7 @@ func TestEndErr(t *testing.T) {
 		{"body", `{"choices":[{"index":0,"message":{"content":"x"},"finish_reason":"stop"}]}`, nil, "", nil},
 		{"cut", contentChunk, nil, ErrTruncated.Error(), io.ErrUnexpectedEOF},
 		{"nothing", "", nil, ErrEmpty.Error(), ErrEmpty},
-		{"no stream", "<html>", nil, ErrNotAStream.Error() + ": Html", ErrNotAStream},
+		{"no stream", "<html>", nil, ErrNotAStream.Error() + ": HTML", ErrNotAStream},
 		{"another protocol", "event: add\ndata: {\"a\":1}\n\n", nil, ErrOtherProtocol.Error() + ": Other", ErrOtherProtocol},
 		{"another value", "{\"data\":[]}", nil, ErrJSONAnswer.Error(), ErrJSONAnswer},
 		{"nothing but the last word", done, nil, ErrEmpty.Error(), ErrEmpty},
@@ -534,13 +538,13 @@ func TestEndErr(t *testing.T) {
 				r := NewReader(source(), opts...)
 				for r.Next() {
 				}
-				err := r.End().Err()
+				err := r.Err()
 				text := ""
 				if err != nil {
 					text = err.Error()
 				}
-				if r.Err() != nil || text != c.want || c.is != nil && !errors.Is(err, c.is) || r.End().Complete != (c.want == "") {
-					t.Errorf("%s, reads of %d: %v, %+v: %v, want %s", c.name, size, r.Err(), r.End(), err, c.want)
+				if text != c.want || c.is != nil && !errors.Is(err, c.is) || r.End().Complete != (c.want == "") {
+					t.Errorf("%s, reads of %d: %+v: %v, want %s", c.name, size, r.End(), err, c.want)
 				}
 				if _, again := ReadMessage(source(), opts...); !strings.HasPrefix(c.name, "any stream") && fmt.Sprint(again) != fmt.Sprint(err) {
 					t.Errorf("%s, reads of %d: the message: %v, want %v", c.name, size, again, err)
@@ -600,7 +604,7 @@ func TestAssemblerSplitPayload(t *testing.T) {
 			}
 			payloads++
 		}
-		if payloads != 2 || r.Err() != nil || a.Text(FieldContent, 0, 0) != strings.Repeat("words and \"words\" ", 4000) {
+		if payloads != 2 || r.Err() != ErrTruncated || a.Text(FieldContent, 0, 0) != strings.Repeat("words and \"words\" ", 4000) {
 			t.Errorf("reads of %d: %d payloads, %v, content of %d bytes", size, payloads, r.Err(), len(a.Text(FieldContent, 0, 0)))
 		}
 	}

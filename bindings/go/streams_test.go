@@ -190,8 +190,8 @@ func assembled(t *testing.T, s stream, size int, opts ...Option) []byte {
 		}
 	}
 	text, err := a.JSON(false)
-	if err = errors.Join(err, r.Err()); err != nil {
-		t.Fatalf("%s: %v", s.name, err)
+	if err != nil || (r.Err() == nil) != r.End().Complete {
+		t.Fatalf("%s: %v, %v", s.name, err, r.Err())
 	}
 	return text
 }
@@ -477,7 +477,7 @@ func TestMembersOfMessages(t *testing.T) {
 		fmt.Fprintf(&many, `"m%d":1,`, i)
 	}
 	message, err = ReadMessage(strings.NewReader(`data: {` + many.String() + `"choices":[{"delta":{"content":"c"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"))
-	if err == nil || !strings.Contains(err.Error(), LimitName(LimitLength)) || message.Choices[0].Message.Content != "c" {
+	if err == nil || !strings.Contains(err.Error(), LimitLength.String()) || message.Choices[0].Message.Content != "c" {
 		t.Errorf("%v, %+v", err, message)
 	}
 }

@@ -99,16 +99,23 @@ type UsageCounts uint32
 
 // The counts of Usage.
 const (
-	HasPrompt UsageCounts = 1 << iota
-	HasCompletion
-	HasTotal
-	HasReasoning
-	HasCached
-	HasPromptAudio
-	HasCompletionAudio
-	HasAcceptedPrediction
-	HasRejectedPrediction
+	HasPrompt             UsageCounts = 1 << 0
+	HasCompletion         UsageCounts = 1 << 1
+	HasTotal              UsageCounts = 1 << 2
+	HasReasoning          UsageCounts = 1 << 3
+	HasCached             UsageCounts = 1 << 4
+	HasPromptAudio        UsageCounts = 1 << 5
+	HasCompletionAudio    UsageCounts = 1 << 6
+	HasAcceptedPrediction UsageCounts = 1 << 7
+	HasRejectedPrediction UsageCounts = 1 << 8
 )
+
+// String returns the names of the counts, such as Prompt|Completion.
+func (c UsageCounts) String() string { return namesOf("UsageCounts", c, usageNames) }
+
+// By the number of the bit.
+var usageNames = []string{"Prompt", "Completion", "Total", "Reasoning", "Cached", "PromptAudio", "CompletionAudio",
+	"AcceptedPrediction", "RejectedPrediction"}
 
 func usageOf(v value) Usage {
 	var u Usage

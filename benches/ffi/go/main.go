@@ -92,7 +92,7 @@ func main() {
 				texts++
 			}
 		}
-		if reader.Err() != nil {
+		if !reader.End().Finished {
 			panic(reader.Err())
 		}
 		return content, texts

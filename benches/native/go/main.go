@@ -108,7 +108,7 @@ func byDeltawire(s *sink) {
 			return
 		}
 	}
-	if reader.Err() != nil {
+	if !reader.End().Finished {
 		panic(reader.Err())
 	}
 }

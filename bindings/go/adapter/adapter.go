@@ -1,0 +1,157 @@
+/*
+Package adapter fits the reader of deltawire into packages that let their users replace the reader of event streams. It
+imports none of them.
+
+openai-go, and other clients with the same package ssestream, have a decoder for each content type:
+
+	ssestream.RegisterDecoder("text/event-stream", func(body io.ReadCloser) ssestream.Decoder {
+		return adapter.NewDecoder[ssestream.Event](body)
+	})
+
+Hooks that make a reader of payloads from an [io.Reader] take an [EventReader]:
+
+	factory := &utils.SSEReaderFactory{
+		NewDataReader:  func(body io.Reader) utils.SSEDataReader { return adapter.NewEventReader(body) },
+		NewEventReader: func(body io.Reader) utils.SSEEventReader { return adapter.NewEventReader(body) },
+	}
+
+Both deliver each payload as it was sent, of any protocol, with the name of its event. They skip comments and payloads that
+only keep the connection alive, end at [DONE], and report what a scanner of lines loses: a chat completion that was cut, a
+page of HTML instead of a stream, an error of the API in plain text, an event over the limit. With
+[deltawire.WithSSE] they deliver every event, of JSON or not, and [DONE] is one.
+*/
+package adapter
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	deltawire "deltawire.dev/go"
+)
+
+// EventReader reads the payloads of a stream one by one.
+type EventReader struct {
+	r       *deltawire.Reader
+	payload []byte // that was read, but whose event was not
+	failed  bool   // the payload is an error as a whole
+	given   bool   // the payload of the last chunk was delivered
+	start   uint64 // of that chunk
+	done    bool
+	err     error
+}
+
+// NewEventReader makes a reader of the stream in src. The options are those of [deltawire.NewReader], except for
+// [deltawire.WithEvents].
+func NewEventReader(src io.Reader, opts ...deltawire.Option) *EventReader {
+	kinds := deltawire.WithEvents(deltawire.KindPayload, deltawire.KindChunk, deltawire.KindError, deltawire.KindMalformed,
+		deltawire.KindTooLong, deltawire.KindDone, deltawire.KindSSE)
+	return &EventReader{r: deltawire.NewReader(src, append(opts[:len(opts):len(opts)], kinds)...)}
+}
+
+// ReadEvent returns the name of the next event, "" if it has none, and its data, which belongs to the caller. At the end of
+// a whole stream, and at [DONE], the error is io.EOF; otherwise it says what was wrong ([deltawire.Reader.Err]).
+func (d *EventReader) ReadEvent() (name string, data []byte, err error) {
+	if d.err == nil {
+		name, data, d.err = d.next()
+	}
+	return name, data, d.err
+}
+
+func (d *EventReader) next() (string, []byte, error) {
+	for d.r.Next() {
+		switch e := d.r.Event(); e.Kind {
+		case deltawire.KindPayload:
+			d.payload, d.failed = append([]byte{}, e.Text...), e.Code == 1
+		case deltawire.KindChunk:
+			name := string(e.EventName())
+			d.start = e.Start
+			// Plain text, and a field "error", are no JSON that a client knows: they come as the error that they are.
+			if d.given = name != "" && json.Valid(d.payload) || !d.failed; d.given {
+				return name, d.payload, nil
+			}
+		case deltawire.KindSSE:
+			name := string(e.Type())
+			if name == "message" {
+				name = "" // the default
+			}
+			return name, append([]byte{}, e.Data()...), nil
+		case deltawire.KindError:
+			if !d.given || d.start != e.Start {
+				return "", nil, e.APIError()
+			}
+		case deltawire.KindMalformed:
+			return string(e.EventName()), append([]byte{}, e.Text...), nil
+		case deltawire.KindTooLong:
+			return "", nil, fmt.Errorf("%w: too long at byte %d", deltawire.ErrIncomplete, e.Start)
+		case deltawire.KindDone:
+			d.done = true
+			return "", nil, io.EOF
+		}
+	}
+	err := d.r.Err()
+	if err == nil || errors.Is(err, deltawire.ErrOtherProtocol) { // payloads of any protocol are welcome
+		err = io.EOF
+	}
+	return "", nil, err
+}
+
+// ReadDataLine returns the next payload, as [EventReader.ReadEvent] does, but io.EOF for a stream that was cut, too:
+// [EventReader.SawDoneMarker] tells one from the other.
+func (d *EventReader) ReadDataLine() ([]byte, error) {
+	_, data, err := d.ReadEvent()
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return data, err
+}
+
+// SawDoneMarker reports whether the stream ended at [DONE].
+func (d *EventReader) SawDoneMarker() bool { return d.done }
+
+// Decoder reads events as the decoders of package ssestream do. Its type parameter is that package's Event.
+type Decoder[E ~struct {
+	Type string
+	Data []byte
+}] struct {
+	events *EventReader
+	body   io.Closer
+	event  E
+}
+
+// NewDecoder makes a decoder of the stream in the body. The options are those of [NewEventReader].
+func NewDecoder[E ~struct {
+	Type string
+	Data []byte
+}](body io.ReadCloser, opts ...deltawire.Option) *Decoder[E] {
+	return &Decoder[E]{events: NewEventReader(body, opts...), body: body}
+}
+
+// Next advances to the next event. It returns false at the end, and after an error ([Decoder.Err]).
+func (d *Decoder[E]) Next() bool {
+	name, data, err := d.events.ReadEvent()
+	if err != nil {
+		d.event = E{}
+		return false
+	}
+	d.event = struct {
+		Type string
+		Data []byte
+	}{name, data}
+	return true
+}
+
+// Event returns the event that [Decoder.Next] advanced to. Its data belongs to the caller.
+func (d *Decoder[E]) Event() E { return d.event }
+
+// Err returns nil after [DONE] and at the end of a whole stream; otherwise what was wrong.
+func (d *Decoder[E]) Err() error {
+	if d.events.err == io.EOF {
+		return nil
+	}
+	return d.events.err
+}
+
+// Close closes the body.
+func (d *Decoder[E]) Close() error { return d.body.Close() }
