@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The Go package: formatted, vetted and tested, with the race detector and the strict pointer checker, with pkg-config;
-# and the program of its README, linked statically.
+# The Go package: formatted, vetted and tested, with the race detector and the strict pointer checker, with pkg-config; as a
+# module without Rust; and the program of its README, linked statically.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -s)" = Linux ] || skip "the C library is put together for Linux only, so far"
 have gcc || skip "gcc is missing"
@@ -28,9 +28,9 @@ mkdir -p "$work"
 for pair in x86_64-unknown-linux-gnu:amd64 i686-unknown-linux-gnu:386 aarch64-unknown-linux-gnu:arm64 \
   armv7-unknown-linux-gnueabihf:arm arm-unknown-linux-gnueabihf:arm riscv64gc-unknown-linux-gnu:riscv64; do
   [ "$(go_arch "${pair%:*}")" = "${pair#*:}" ] || fail "the archive of ${pair%:*} goes to linux_$(go_arch "${pair%:*}")"
-  grep -q "lib/linux_${pair#*:}/libdeltawire.a" $package/cgo_lib.go || fail "cgo_lib.go does not link on ${pair#*:}"
+  grep -q "libdeltawire_linux_${pair#*:}.a" $package/cgo_lib.go || fail "cgo_lib.go does not link on ${pair#*:}"
 done
-[ -e "$package/lib/linux_$("$go" env GOARCH)/libdeltawire.a" ] || fail "go_lib put no archive where Go looks for it"
+[ -e "$package/libdeltawire_linux_$("$go" env GOARCH).a" ] || fail "go_lib put no archive where Go looks for it"
 
 unformatted=$("$("$go" env GOROOT)/bin/gofmt" -l $package)
 [ -z "$unformatted" ] || fail "gofmt -w: $unformatted"
@@ -70,7 +70,8 @@ grep -hE '[0-9]+ streams, [0-9]+ runs' "$work/go-logs.log" | sed 's/^ *[^ ]* /NO
 pass go-logs
 
 run go-test -bench . -benchtime 1x
-ran go-test TestQuirkCases TestOracleSamples TestMessageSamples TestLayout TestHTTP TestNames TestFeed TestTee TestCopies
+ran go-test TestQuirkCases TestOracleSamples TestMessageSamples TestLayout TestHTTP TestNames TestFeed TestTee TestCopies \
+  TestProxy Example_reverseProxy
 grep -hE '^ +[a-z]+_test.go:[0-9]+: [0-9]+ ' "$work/go-test.log" | sed 's/^ *[^ ]* /NOTE /' || true
 pass go-test
 ran go-test TestSteadyState TestSmallArray
@@ -88,6 +89,48 @@ GOEXPERIMENT=cgocheck2 run go-cgocheck2 -short
 pass go-cgocheck2
 GODEBUG=cgocheck=1,clobberfree=1 GOGC=1 run go-gc -short -run 'Quirk|Steady|Samples|Reset|Long'
 pass go-gc
+
+# The module as a release has it, from the files that scripts/go_module.sh makes: got, vendored and built where there is no
+# Rust. In full for 64-bit Arm, too.
+machines=x86_64-unknown-linux-gnu
+[ "$(uname -m)" = x86_64 ] || machines=$(rustc -vV | sed -n 's/^host: //p')
+[ "$(full 1 0)" = 0 ] || machines+=" aarch64-unknown-linux-gnu"
+# shellcheck disable=SC2086  # a list
+proxy=$(bash scripts/go_module.sh $machines)
+case $proxy in SKIP*) skip "${proxy#SKIP *: }" ;; esac
+mkdir -p "$work/bin" "$work/module"
+for tool in gcc as ld; do ln -s "$(command -v "$tool")" "$work/bin"; done
+ln -s "$go" "$work/bin/go"
+awk '/^```go$/ { on = 1; next } /^```/ { on = 0 } on' $package/README.md >"$work/module/main.go"
+# alone COMMAND...: runs it in the module, with those tools alone in PATH, and the proxy as the only source of modules.
+alone() {
+  (cd "$work/module" && env -i PATH="$work/bin" HOME="$work" GOPATH="$work/gopath" GOCACHE="$GOCACHE" GOTOOLCHAIN=local \
+    GOPROXY="file://$proxy" GOSUMDB=off GOFLAGS=-modcacherw CC=gcc CGO_ENABLED=1 "$@")
+}
+if alone /bin/sh -c 'command -v cargo rustc git'; then fail "there is Rust in PATH"; fi
+capi_names
+{
+  alone go mod init program
+  alone go get "deltawire.dev/go@v$VERSION"
+  alone go mod vendor
+} >"$work/module.log" 2>&1 || { cat "$work/module.log" >&2 && fail "go get, go mod vendor"; }
+rm -rf "$work/gopath" # what was got is not needed any more
+alone go build -mod=vendor -o program . || fail "go build -mod=vendor"
+[ "$(alone ./program <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the vendored program reads otherwise"
+pass go-module
+if [ "$(full 1 0)" = 1 ]; then
+  if ! have qemu-aarch64 || ! have aarch64-linux-gnu-gcc; then packages qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross; fi
+  if have qemu-aarch64 && have aarch64-linux-gnu-gcc; then
+    ln -s "$(command -v aarch64-linux-gnu-gcc)" "$work/bin"
+    alone env GOARCH=arm64 CC=aarch64-linux-gnu-gcc go build -mod=vendor -ldflags '-linkmode external -extldflags -static' -o program-arm64 . ||
+      fail "go build for arm64"
+    [ "$(qemu-aarch64 "$work/module/program-arm64" <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] ||
+      fail "the program for arm64 reads otherwise"
+    pass go-module-arm64
+  else
+    echo "SKIP go-module-arm64: the packages qemu-user and gcc-aarch64-linux-gnu are missing (apt-get install, as root)"
+  fi
+fi
 
 # The program of the README, in its own module.
 mkdir "$work/text"

@@ -161,7 +161,7 @@ go_lib() {
     mkdir -p "${2%/*}"
     cmp -s "$1" "$2" || install -m 644 "$1" "$2"
   }
-  put "$TARGET/capi/libdeltawire.a" "$to/lib/linux_$arch/libdeltawire.a"
+  put "$TARGET/capi/libdeltawire.a" "$to/libdeltawire_linux_$arch.a"
   put include/deltawire.h "$to/deltawire.h"
 }
 

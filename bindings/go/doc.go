@@ -34,8 +34,9 @@ about fifty bytes a read on this package is faster; its benchmarks show that.
 
 # Building
 
-The package needs cgo (CGO_ENABLED=1), a C compiler, and the library. By default the library is an archive in
-lib/GOOS_GOARCH: "make go-lib" builds it, and a distribution of the project contains it. With the build tag pkgconfig it is
-the one that pkg-config finds. Nothing else is linked; fully static programs work.
+The package needs cgo (CGO_ENABLED=1), a C compiler, and the library. By default the library is the archive
+libdeltawire_GOOS_GOARCH.a in the folder of the package. A release contains those for linux/amd64 and linux/arm64; "make
+go-lib" in a checkout builds that of its machine. With the build tag pkgconfig the library is the one that pkg-config finds.
+Nothing else is linked; fully static programs work, and so does "go mod vendor".
 */
 package deltawire

@@ -1,3 +1,5 @@
+//go:build cgo
+
 package deltawire
 
 import "io"
@@ -93,7 +95,7 @@ func (w *writer) drain() {
 // that goes to somebody else, as a proxy does. It calls each, unless that is nil, for every event, and end, unless that is
 // nil, once, when the body has ended, failed or been closed: [Reader.Err], [Reader.Usage] and [Reader.End] are those of the
 // whole stream then. Both are called by the goroutine that reads or closes the body. Whatever the stream is, the bytes and
-// errors of the body stay as they are.
+// errors of the body stay as they are. A body that is compressed must be decompressed first; otherwise Err names the compression.
 func (r *Reader) Tee(body io.ReadCloser, each func(*Event), end func()) io.ReadCloser {
 	return &tee{body: body, to: writer{r: r, each: each}, end: end}
 }

@@ -1,3 +1,5 @@
+//go:build cgo
+
 package deltawire
 
 // Kind is the kind of an event. Ignore kinds that you do not know.

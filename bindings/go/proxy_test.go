@@ -1,0 +1,155 @@
+// net/http takes long to build with these, and what is tested here is the same without.
+
+//go:build !race && !goexperiment.cgocheck2
+
+package deltawire_test
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	deltawire "deltawire.dev/go"
+)
+
+// metered is what the proxy knows of a response when it has ended.
+type metered struct {
+	usage deltawire.Usage
+	known bool  // the response reported its usage
+	err   error // nil: the response was complete
+}
+
+// meteringProxy passes everything on to the target, and reports the usage of each response.
+func meteringProxy(target *url.URL, report func(metered)) http.Handler {
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Header.Del("Accept-Encoding") // so that the transport decompresses what is compressed
+		},
+		ModifyResponse: func(resp *http.Response) error {
+			r := deltawire.NewReader(nil, deltawire.WithEvents()) // no events: usage and end are enough
+			resp.Body = r.Tee(resp.Body, nil, func() {
+				usage, known := r.Usage()
+				report(metered{usage, known, r.Err()})
+			})
+			return nil
+		},
+		ErrorLog: log.New(io.Discard, "", 0), // clients may leave
+	}
+}
+
+// A reverse proxy that meters what passes through it. It works for streams and for bodies, and the client receives each byte
+// as soon as the proxy does.
+func Example_reverseProxy() {
+	upstream := server([]byte(stream), false)
+	defer upstream.Close()
+	target, err := url.Parse(upstream.URL)
+	if err != nil {
+		log.Fatal(err)
+	}
+	reports := make(chan metered, 1)
+	proxy := httptest.NewServer(meteringProxy(target, func(m metered) { reports <- m }))
+	defer proxy.Close()
+
+	resp, err := http.Post(proxy.URL+"/v1/chat/completions", "application/json", strings.NewReader(`{"stream":true}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer resp.Body.Close()
+	m, err := deltawire.ReadMessage(resp.Body) // the client
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(m.Choices[0].Message.Content)
+	bill := <-reports
+	fmt.Println(bill.usage.Prompt, bill.usage.Completion, bill.known, bill.err)
+	// Output:
+	// Hello
+	// 9 2 true <nil>
+}
+
+func TestProxy(t *testing.T) {
+	const answer = `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}`
+	leave := make(chan bool)
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		switch q.URL.Path {
+		case "/gzip":
+			if q.Header.Get("Accept-Encoding") != "gzip" {
+				t.Errorf("the upstream is asked for %q", q.Header.Get("Accept-Encoding"))
+			}
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			io.WriteString(z, stream)
+			z.Close()
+		case "/body":
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, answer)
+		case "/cut":
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, stream[:200])
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		case "/left":
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, stream[:len(stream)-14])
+			w.(http.Flusher).Flush()
+			<-leave
+		}
+	}))
+	defer upstream.Close()
+	defer close(leave)
+	target, err := url.Parse(upstream.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reports := make(chan metered, 1)
+	proxy := httptest.NewServer(meteringProxy(target, func(m metered) { reports <- m }))
+	defer proxy.Close()
+
+	for _, c := range []struct {
+		path, body string
+		prompt     uint64
+		err        error
+	}{
+		{"/gzip", stream, 9, nil},
+		{"/body", answer, 3, nil},
+		{"/cut", stream[:200], 0, deltawire.ErrTruncated},
+		{"/left", "", 9, nil}, // the finish reason was there, and the usage: only [DONE] was not
+	} {
+		ctx, cancel := context.WithCancel(context.Background())
+		q, _ := http.NewRequestWithContext(ctx, "GET", proxy.URL+c.path, nil)
+		q.Header.Set("Accept-Encoding", "br")
+		resp, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.path == "/left" {
+			io.ReadFull(resp.Body, make([]byte, len(stream)-14))
+			cancel()
+		}
+		got, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		cancel()
+		if string(got) != c.body || (err != nil) != (c.path == "/cut" || c.path == "/left") {
+			t.Errorf("%s: the client received %q, %v", c.path, got, err)
+		}
+		select {
+		case m := <-reports:
+			if m.usage.Prompt != c.prompt || m.known != (c.prompt != 0) || c.path != "/left" && !errors.Is(m.err, c.err) {
+				t.Errorf("%s: %+v", c.path, m)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: no report", c.path)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# go_module.sh [TARGET...]: makes the Go module as a release has it, with the archives of these machines (all that there are
+# tools for: linux/amd64 and linux/arm64), so that its users need no Rust. The archives are not checked in; "$TARGET/dist/goproxy" is a
+# folder of static files that the "go" command reads as a module proxy (docs/installing.md). The same commit and the same
+# tools make the same files, byte for byte.
+. "$(dirname "$0")/lib.sh"
+export LC_ALL=C
+for tool in tar python3; do have "$tool" || skip "$tool is missing"; done
+targets=("$@")
+[ $# -gt 0 ] || targets=(x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu)
+capi_names
+mkdir -p "$TARGET/dist"
+out=$(cd "$TARGET/dist" && pwd)
+work=$(mktemp -d "$out/work.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+path=$(awk '$1 == "module" { print $2 }' bindings/go/go.mod)
+dir=$work/$path@v$VERSION
+mkdir -p "$dir"
+
+# Without the tests, which need the rest of the project.
+tar -C bindings/go --exclude='*.a' --exclude='*_test.go' -cf - . | tar -C "$dir" -xf -
+cp LICENSE-MIT LICENSE-APACHE "$dir"
+host=$(rustc -vV | sed -n 's/^host: //p')
+for target in "${targets[@]}"; do
+  archive=$TARGET/capi/libdeltawire.a options=()
+  [ "$target" = "$host" ] || archive=$TARGET/capi/$target/libdeltawire.a options=(--for "$target")
+  said=$(bash scripts/capi.sh ${options[@]+"${options[@]}"}) || fail "the archive for $target cannot be built"
+  [ -z "$said" ] || skip "${said#SKIP *: }"
+  if grep -aqE "/rustc/|\.cargo|$PWD" "$archive"; then fail "$archive has paths of the machine that made it"; fi
+  install -m 644 "$archive" "$dir/libdeltawire_linux_$(go_arch "$target").a"
+done
+
+# The files of a proxy: https://go.dev/ref/mod#goproxy-protocol
+at=$work/goproxy/$path/@v
+mkdir -p "$at"
+echo "v$VERSION" >"$at/list"
+time=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
+printf '{"Version":"v%s","Time":"%s"}\n' "$VERSION" "$(date -u -d "@$time" +%Y-%m-%dT%H:%M:%SZ)" >"$at/v$VERSION.info"
+cp bindings/go/go.mod "$at/v$VERSION.mod"
+python3 - "$work" "$path@v$VERSION" "$at/v$VERSION.zip" <<'PY'
+import os, sys, zipfile
+root, module, to = sys.argv[1:]
+names = sorted(os.path.relpath(os.path.join(at, name), root) for at, _, files in os.walk(os.path.join(root, module)) for name in files)
+with zipfile.ZipFile(to, "w") as packed:
+    for name in names:
+        entry = zipfile.ZipInfo(name)  # in 1980
+        entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+        with open(os.path.join(root, name), "rb") as file:
+            packed.writestr(entry, file.read(), compresslevel=9)
+PY
+rm -rf "$out/goproxy"
+mv "$work/goproxy" "$out/goproxy"
+echo "$out/goproxy"
