@@ -96,6 +96,18 @@ func TestFeedPrompt(t *testing.T) {
 	}
 }
 
+// Bytes that are fed before the events of earlier ones were taken are kept elsewhere, not behind those of the caller.
+func TestFeedLeavesMemory(t *testing.T) {
+	memory := []byte(contentChunk + contentChunk)
+	r := NewReader(nil, WithEvents(KindContent))
+	r.Feed(memory[:20])
+	r.Feed([]byte("xxxx"))
+	r.Feed([]byte("yyyy"))
+	if string(memory) != contentChunk+contentChunk {
+		t.Errorf("%q", memory)
+	}
+}
+
 func TestFeedAllocates(t *testing.T) {
 	r := NewReader(nil)
 	chunk := []byte(contentChunk)
