@@ -2,7 +2,6 @@
 # Builds the C library into "$TARGET/capi": libdeltawire.a, the shared library with its links, and include/.
 # Prints nothing if all is well, and does nothing if nothing changed.
 #   capi.sh            build and check
-#   capi.sh --for TARGET  the archive alone, for another machine (aarch64-unknown-linux-gnu), into "$TARGET/capi/TARGET"
 #   capi.sh --exports  writes capi/exports.txt from the header
 #
 # cargo makes an archive of a few hundred members, including Rust's runtime. This script links the exports and what they
@@ -21,29 +20,18 @@ if [ "${1:-}" = --exports ]; then
 fi
 
 [ "$(uname -s)" = Linux ] || skip "the C library is put together for Linux only, so far"
+for tool in gcc ld ar nm objcopy objdump strip flock; do have "$tool" || skip "$tool is missing"; done
 export CARGO_TARGET_DIR=$TARGET/capi/build
-out=$TARGET/capi tools='' cargo=(cargo) for=() rust=$CARGO_TARGET_DIR/release/libdeltawire_capi.a
-if [ "${1:-}" = --for ]; then
-  target=$2 tools=${2%%-*}-linux-gnu-
-  out=$TARGET/capi/$target rust=$CARGO_TARGET_DIR/$target/release/libdeltawire_capi.a
-  have "${tools}gcc" || packages "gcc-${2%%-*}-linux-gnu"
-  # rustup has no standard library for it here.
-  need_debian_rust
-  cargo=("${DEBIAN_CARGO[@]}") for=(-Zbuild-std=core --target "$target")
-  "${cargo[@]}" fetch --quiet --locked "${for[@]}" --manifest-path capi/Cargo.toml ||
-    skip "the crates of the standard library are neither cached nor to be fetched"
-else
-  need_crates --manifest-path capi/Cargo.toml
-fi
-for tool in gcc ld ar nm objcopy objdump strip; do have "$tools$tool" || skip "$tools$tool is missing"; done
-have flock || skip "flock is missing"
+need_crates --manifest-path capi/Cargo.toml
+out=$TARGET/capi
 mkdir -p "$out/include"
 exec 9>"$out/lock"
 flock 9
 
 declared | diff capi/exports.txt - >&2 || fail "capi/exports.txt is not what the header declares (scripts/capi.sh --exports)"
 # Built as staticlib only: with an rlib beside it, cargo would omit the optimisation across crates.
-"${cargo[@]}" rustc --quiet --locked --release "${for[@]}" --manifest-path capi/Cargo.toml --lib --crate-type staticlib
+cargo rustc --quiet --locked --release --manifest-path capi/Cargo.toml --lib --crate-type staticlib
+rust=$CARGO_TARGET_DIR/release/libdeltawire_capi.a
 for header in "$out"/include/*; do
   [ -e "include/${header##*/}" ] || rm -f "$header"
 done
@@ -53,22 +41,22 @@ done
 
 capi_names
 stamp=$(cat "$rust" scripts/capi.sh capi/exports.txt capi/undefined.txt capi/Cargo.toml | sha256sum)
-[ "$(cat "$out/stamp" 2>/dev/null)" = "$stamp" ] && [ -e "$out/libdeltawire.a" ] && { [ -n "$tools" ] || [ -e "$out/$SHARED" ]; } && exit
+[ "$(cat "$out/stamp" 2>/dev/null)" = "$stamp" ] && [ -e "$out/$SHARED" ] && [ -e "$out/libdeltawire.a" ] && exit
 work=$out/work
 rm -rf "$work" "$out/stamp" "$out"/libdeltawire.*
 mkdir "$work"
 mapfile -t exports <capi/exports.txt
 
-"${tools}ld" -r --gc-sections "${exports[@]/#/--undefined=}" "$rust" -o "$work/partial.o"
+ld -r --gc-sections "${exports[@]/#/--undefined=}" "$rust" -o "$work/partial.o"
 # Remove Rust's bitcode first: nm passes it to the installed LLVM, and an older one finds no symbols.
-"${tools}objcopy" --remove-section=.llvmbc --remove-section=.llvmcmd --remove-section=.comment \
+objcopy --remove-section=.llvmbc --remove-section=.llvmcmd --remove-section=.comment \
   --keep-global-symbols=capi/exports.txt "$work/partial.o" "$work/deltawire.o"
-"${tools}strip" --strip-unneeded "$work/deltawire.o"
-"${tools}ar" rcsD "$work/libdeltawire.a" "$work/deltawire.o"
+strip --strip-unneeded "$work/deltawire.o"
+ar rcsD "$work/libdeltawire.a" "$work/deltawire.o"
 
 # Lists the functions that refer to core's panics, if any are reachable.
 panics() {
-  "${tools}objdump" -drC --no-show-raw-insn "$work/partial.o" | awk '
+  objdump -drC --no-show-raw-insn "$work/partial.o" | awk '
     /^[0-9a-f]+ <.*>:$/ { from = $0; sub(/^[^<]*</, "", from); sub(/>:$/, "", from) }
     / R_[A-Z0-9_]+\t.*(panicking|_fail|begin_unwind)/ && from !~ /core::panicking/ {
       sub(/.* R_[A-Z0-9_]+\t/, ""); sub(/[-+]0x[0-9a-f]+$/, ""); print from " refers to " $0 }' | sort -u
@@ -76,9 +64,9 @@ panics() {
 
 # check FILE [-D]: the file must define exactly the exports, and need nothing beyond the allowed symbols.
 check() {
-  "${tools}nm" "${@:2}" --defined-only --extern-only -j "$1" | sed '/:$/d; /^$/d' | sort >"$work/exports.txt"
+  nm "${@:2}" --defined-only --extern-only -j "$1" | sed '/:$/d; /^$/d' | sort >"$work/exports.txt"
   diff capi/exports.txt "$work/exports.txt" >&2 || fail "${1##*/} exports something else than capi/exports.txt says"
-  "${tools}nm" "${@:2}" --undefined-only -j "$1" | sed '/:$/d; /^$/d; s/@.*//' | sort >"$work/undefined.txt"
+  nm "${@:2}" --undefined-only -j "$1" | sed '/:$/d; /^$/d; s/@.*//' | sort >"$work/undefined.txt"
   more=$(comm -13 capi/undefined.txt "$work/undefined.txt")
   [ -z "$more" ] || {
     panics >&2
@@ -86,12 +74,7 @@ check() {
   }
 }
 check "$work/libdeltawire.a"
-[ "$("${tools}ar" t "$work/libdeltawire.a")" = deltawire.o ] || fail "the archive has more than one member"
-if [ -n "$tools" ]; then
-  mv "$work/libdeltawire.a" "$out"
-  echo "$stamp" >"$out/stamp"
-  exit
-fi
+[ "$(ar t "$work/libdeltawire.a")" = deltawire.o ] || fail "the archive has more than one member"
 
 {
   echo '{ global:'

@@ -97,40 +97,48 @@ machines=x86_64-unknown-linux-gnu
 [ "$(full 1 0)" = 0 ] || machines+=" aarch64-unknown-linux-gnu"
 # shellcheck disable=SC2086  # a list
 proxy=$(bash scripts/go_module.sh $machines)
-case $proxy in SKIP*) skip "${proxy#SKIP *: }" ;; esac
-mkdir -p "$work/bin" "$work/module"
-for tool in gcc as ld; do ln -s "$(command -v "$tool")" "$work/bin"; done
-ln -s "$go" "$work/bin/go"
-awk '/^```go$/ { on = 1; next } /^```/ { on = 0 } on' $package/README.md >"$work/module/main.go"
 # alone COMMAND...: runs it in the module, with those tools alone in PATH, and the proxy as the only source of modules.
 alone() {
   (cd "$work/module" && env -i PATH="$work/bin" HOME="$work" GOPATH="$work/gopath" GOCACHE="$GOCACHE" GOTOOLCHAIN=local \
     GOPROXY="file://$proxy" GOSUMDB=off GOFLAGS=-modcacherw CC=gcc CGO_ENABLED=1 "$@")
 }
-if alone /bin/sh -c 'command -v cargo rustc git'; then fail "there is Rust in PATH"; fi
-capi_names
-{
-  alone go mod init program
-  alone go get "deltawire.dev/go@v$VERSION"
-  alone go mod vendor
-} >"$work/module.log" 2>&1 || { cat "$work/module.log" >&2 && fail "go get, go mod vendor"; }
-rm -rf "$work/gopath" # what was got is not needed any more
-alone go build -mod=vendor -o program . || fail "go build -mod=vendor"
-[ "$(alone ./program <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the vendored program reads otherwise"
-pass go-module
-if [ "$(full 1 0)" = 1 ]; then
+module() {
+  mkdir -p "$work/bin" "$work/module"
+  for tool in gcc as ld; do ln -s "$(command -v "$tool")" "$work/bin"; done
+  ln -s "$go" "$work/bin/go"
+  if alone /bin/sh -c 'command -v cargo rustc git'; then fail "there is Rust in PATH"; fi
+  awk '/^```go$/ { on = 1; next } /^```/ { on = 0 } on' $package/README.md >"$work/module/main.go"
+  capi_names
+  {
+    alone go mod init program
+    alone go get "deltawire.dev/go@v$VERSION"
+    alone go mod vendor
+  } >"$work/module.log" 2>&1 || { cat "$work/module.log" >&2 && fail "go get, go mod vendor"; }
+  rm -rf "$work/gopath" # what was got is not needed any more
+  alone go build -mod=vendor -o program . || fail "go build -mod=vendor"
+  [ "$(alone ./program <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the vendored program reads otherwise"
+  pass go-module
+}
+module_arm64() {
   if ! have qemu-aarch64 || ! have aarch64-linux-gnu-gcc; then packages qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross; fi
-  if have qemu-aarch64 && have aarch64-linux-gnu-gcc; then
-    ln -s "$(command -v aarch64-linux-gnu-gcc)" "$work/bin"
-    alone env GOARCH=arm64 CC=aarch64-linux-gnu-gcc go build -mod=vendor -ldflags '-linkmode external -extldflags -static' -o program-arm64 . ||
-      fail "go build for arm64"
-    [ "$(qemu-aarch64 "$work/module/program-arm64" <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] ||
-      fail "the program for arm64 reads otherwise"
-    pass go-module-arm64
-  else
+  if ! have qemu-aarch64 || ! have aarch64-linux-gnu-gcc; then
     echo "SKIP go-module-arm64: the packages qemu-user and gcc-aarch64-linux-gnu are missing (apt-get install, as root)"
+    return
   fi
-fi
+  ln -s "$(command -v aarch64-linux-gnu-gcc)" "$work/bin"
+  alone env GOARCH=arm64 CC=aarch64-linux-gnu-gcc go build -mod=vendor -ldflags '-linkmode external -extldflags -static' -o program-arm64 . ||
+    fail "go build for arm64"
+  [ "$(qemu-aarch64 "$work/module/program-arm64" <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] ||
+    fail "the program for arm64 reads otherwise"
+  pass go-module-arm64
+}
+case $proxy in
+  SKIP*) echo "SKIP go-module: ${proxy#SKIP *: }" ;;
+  *)
+    module
+    [ "$(full 1 0)" = 0 ] || module_arm64
+    ;;
+esac
 
 # The program of the README, in its own module.
 mkdir "$work/text"

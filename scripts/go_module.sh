@@ -17,17 +17,42 @@ path=$(awk '$1 == "module" { print $2 }' bindings/go/go.mod)
 dir=$work/$path@v$VERSION
 mkdir -p "$dir"
 
+# foreign TARGET TO: the archive of another Linux machine, put together as scripts/capi.sh does it here, with Debian's Rust
+# because rustup has no standard library for that machine.
+foreign() {
+  local target=$1 tools=${1%%-*}-linux-gnu- at=$work/$1 std
+  std=(-Zbuild-std=core --locked --manifest-path capi/Cargo.toml --target "$target")
+  have "${tools}ld" || packages "binutils-${1%%-*}-linux-gnu"
+  have "${tools}ld" || skip "the package binutils-${1%%-*}-linux-gnu is missing (apt-get install, as root)"
+  need_debian_rust
+  "${DEBIAN_CARGO[@]}" fetch --quiet "${std[@]}" || skip "the crates of the standard library are neither cached nor to be fetched"
+  "${DEBIAN_CARGO[@]}" rustc --quiet --release "${std[@]}" --target-dir "$TARGET/capi/build" --lib --crate-type staticlib
+  mkdir "$at"
+  mapfile -t exports <capi/exports.txt
+  "${tools}ld" -r --gc-sections "${exports[@]/#/--undefined=}" "$TARGET/capi/build/$target/release/libdeltawire_capi.a" -o "$at/partial.o"
+  "${tools}objcopy" --remove-section=.llvmbc --remove-section=.llvmcmd --remove-section=.comment \
+    --keep-global-symbols=capi/exports.txt "$at/partial.o" "$at/deltawire.o"
+  "${tools}strip" --strip-unneeded "$at/deltawire.o"
+  "${tools}ar" rcsD "$at/libdeltawire.a" "$at/deltawire.o"
+  "${tools}nm" -j --defined-only --extern-only "$at/deltawire.o" | sort | diff capi/exports.txt - >&2 || fail "$target: other exports than capi/exports.txt"
+  needs=$("${tools}nm" -j --undefined-only "$at/deltawire.o" | sort | comm -13 capi/undefined.txt -)
+  [ -z "$needs" ] || fail "$target: needs what capi/undefined.txt does not list: $needs"
+  install -m 644 "$at/libdeltawire.a" "$2"
+}
+
 # Without the tests, which need the rest of the project.
 tar -C bindings/go --exclude='*.a' --exclude='*_test.go' -cf - . | tar -C "$dir" -xf -
 cp LICENSE-MIT LICENSE-APACHE "$dir"
 host=$(rustc -vV | sed -n 's/^host: //p')
 for target in "${targets[@]}"; do
-  archive=$TARGET/capi/libdeltawire.a options=()
-  [ "$target" = "$host" ] || archive=$TARGET/capi/$target/libdeltawire.a options=(--for "$target")
-  said=$(bash scripts/capi.sh ${options[@]+"${options[@]}"}) || fail "the archive for $target cannot be built"
-  [ -z "$said" ] || skip "${said#SKIP *: }"
-  if grep -aqE "/rustc/|\.cargo|$PWD" "$archive"; then fail "$archive has paths of the machine that made it"; fi
-  install -m 644 "$archive" "$dir/libdeltawire_linux_$(go_arch "$target").a"
+  archive=$dir/libdeltawire_linux_$(go_arch "$target").a
+  if [ "$target" = "$host" ]; then
+    need_capi
+    install -m 644 "$TARGET/capi/libdeltawire.a" "$archive"
+  else
+    foreign "$target" "$archive"
+  fi
+  if grep -aqE "/rustc/|\.cargo|$PWD" "$archive"; then fail "${archive##*/} has paths of the machine that made it"; fi
 done
 
 # The files of a proxy: https://go.dev/ref/mod#goproxy-protocol
