@@ -106,7 +106,7 @@ module() {
   mkdir -p "$work/bin" "$work/module"
   for tool in gcc as ld; do ln -s "$(command -v "$tool")" "$work/bin"; done
   ln -s "$go" "$work/bin/go"
-  if alone /bin/sh -c 'command -v cargo rustc git'; then fail "there is Rust in PATH"; fi
+  if alone /bin/sh -c 'command -v cargo || command -v rustc'; then fail "there is Rust in PATH"; fi
   awk '/^```go$/ { on = 1; next } /^```/ { on = 0 } on' $package/README.md >"$work/module/main.go"
   capi_names
   {
@@ -126,7 +126,7 @@ module_arm64() {
     return
   fi
   ln -s "$(command -v aarch64-linux-gnu-gcc)" "$work/bin"
-  alone env GOARCH=arm64 CC=aarch64-linux-gnu-gcc go build -mod=vendor -ldflags '-linkmode external -extldflags -static' -o program-arm64 . ||
+  alone GOARCH=arm64 CC=aarch64-linux-gnu-gcc go build -mod=vendor -ldflags '-linkmode external -extldflags -static' -o program-arm64 . ||
     fail "go build for arm64"
   [ "$(qemu-aarch64 "$work/module/program-arm64" <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] ||
     fail "the program for arm64 reads otherwise"
