@@ -10,8 +10,7 @@ use crate::json::{Text, TextFlags, Value};
 /// Defines [`Kind`] and its list from one table of names, numbers in the C interface, and descriptions.
 macro_rules! kinds {
     ($($name:ident = $number:literal: $doc:literal,)*) => {
-        /// The kind of a [`Delta`] or a [`Record`](crate::stream::Record). The numbers are those of the C interface,
-        /// which uses 0 for no kind.
+        /// The kind of a [`Delta`] or a [`Record`](crate::stream::Record). The numbers are those of the C interface.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         #[non_exhaustive]
@@ -36,6 +35,7 @@ macro_rules! kinds {
 }
 
 kinds! {
+    None = 0: "No kind: of a record that is all 0. Never emitted.",
     Sse = 1: "An event whose payload is not looked into.",
     Comment = 2: "A comment.",
     KeepAlive = 3: "A payload that only keeps the connection alive.",
@@ -350,8 +350,8 @@ mod tests {
             assert_eq!(bits & kind.bit(), 0, "{kind:?}");
             bits |= kind.bit();
         }
-        assert_eq!(bits & 1, 0, "0 is no kind");
-        assert_eq!(Kind::from_number(0), None);
+        assert_eq!(Kind::from_number(0), Some(Kind::None));
+        assert_eq!(Kind::from_number(63), None);
         assert_eq!(Kind::MESSAGE & !bits, 0);
     }
 }

@@ -81,7 +81,6 @@ macro_rules! kinds {
 
         fn event_name(kind: u32) -> *const c_char {
             names! { kind, unknown(),
-                DELTAWIRE_EV_NONE => "NONE",
                 $($number => $name,)*
             }
         }
@@ -89,6 +88,7 @@ macro_rules! kinds {
 }
 
 kinds! {
+    None = DELTAWIRE_EV_NONE "NONE",
     Sse = DELTAWIRE_EV_SSE "SSE",
     Comment = DELTAWIRE_EV_COMMENT "COMMENT",
     KeepAlive = DELTAWIRE_EV_KEEP_ALIVE "KEEP_ALIVE",

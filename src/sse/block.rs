@@ -224,6 +224,21 @@ impl Block {
         true
     }
 
+    /// The storage has `len` bytes now, and `store` is what it is and was. Returns `false`, with no effect, if the stored bytes
+    /// do not fit.
+    pub(crate) fn resize(&mut self, store: &mut [u8], len: usize) -> bool {
+        let name = self.name.stored_len();
+        if self.front().saturating_add(name) > len {
+            return false;
+        }
+        if name > 0 {
+            let at = len.saturating_sub(name);
+            shift(store, self.name.start, at, name);
+            self.name.start = at;
+        }
+        true
+    }
+
     /// Restores the layout of `earlier`, a previous state of this block: the ID slots may have grown since.
     pub(crate) fn undo(&self, earlier: &Block, store: &mut [u8]) {
         if self.slot > earlier.slot {

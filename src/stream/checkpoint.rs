@@ -94,8 +94,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Moves what is retained from one storage to another. `false`: it does not fit, and nothing was done.
     pub fn relocate(&mut self, from: &[u8], to: &mut [u8], looked_at: bool) -> bool {
-        if looked_at || matches!(self.after, After::Trailing(_)) {
-            // Spans that were handed out stay as they are.
+        if self.is_fixed(looked_at) {
             return match to.get_mut(..from.len()) {
                 Some(to) => {
                     to.copy_from_slice(from);
@@ -104,11 +103,30 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 None => false,
             };
         }
+        self.clear_emitted();
+        self.kept.relocate(from, to)
+    }
+
+    /// The storage, which had `from` bytes, has `len` now, and `store` is the longer of the two. `false`: what is retained does
+    /// not fit, and nothing was done.
+    pub fn resize(&mut self, store: &mut [u8], from: usize, len: usize, looked_at: bool) -> bool {
+        if self.is_fixed(looked_at) {
+            return from <= len;
+        }
+        self.clear_emitted();
+        self.kept.resize(store, len)
+    }
+
+    /// Whether spans of the storage were handed out, which stay as they are.
+    fn is_fixed(&self, looked_at: bool) -> bool {
+        looked_at || matches!(self.after, After::Trailing(_))
+    }
+
+    /// As the next step begins: an event that was emitted is over.
+    fn clear_emitted(&mut self) {
         if matches!(self.after, After::Release | After::Line | After::Done) {
-            // As the next step begins: the event was emitted, and is over.
             self.kept.clear();
         }
-        self.kept.relocate(from, to)
     }
 
     fn checkpoint(&self) -> Checkpoint {

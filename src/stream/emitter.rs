@@ -26,7 +26,7 @@ pub enum Outcome {
     Stopped(Stop),
     /// The storage is too small.
     NeedStorage(NeedStorage),
-    /// The caller did not give the bytes of the pending event again.
+    /// The caller did not give the same bytes again: those of the pending event, or those that the storage had no room for.
     Resume,
 }
 
@@ -46,6 +46,24 @@ enum Stage {
 /// The sink has no room; the event stays pending.
 struct Full;
 
+/// A hash of bytes that are to be given again. Of long ones it covers a kilobyte spread over them, so that an event is
+/// emitted in any number of calls in linear time.
+fn seal(bytes: &[u8]) -> u32 {
+    const WORD: usize = 8;
+    const WORDS: usize = 128;
+    let mut hash = bytes.len() as u64;
+    let mut add = |word: u64| hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let (mut words, skipped) = (bytes.chunks_exact(WORD), bytes.len() / (WORD * WORDS));
+    words.remainder().iter().for_each(|byte| add(u64::from(*byte)));
+    for end in [bytes.first_chunk::<WORD>(), bytes.last_chunk::<WORD>()].into_iter().flatten() {
+        add(u64::from_le_bytes(*end));
+    }
+    while let Some(word) = words.nth(skipped) {
+        add(u64::from_le_bytes(word.try_into().unwrap_or_default()));
+    }
+    (hash ^ (hash >> 32)) as u32
+}
+
 /// Emits the events of one stream. Plain data: what is left of an event is offsets, so it may lie in a block of memory
 /// that moves between two calls.
 #[derive(Clone, Debug)]
@@ -56,8 +74,10 @@ pub struct Emitter {
     is_pending: bool,
     /// The pending event.
     found: Found,
-    /// Bytes of the input that it takes up; the caller gives them again.
+    /// Bytes of the input that the caller gives again: those of the pending event, or those that the storage had no room for.
     consumed: u32,
+    /// Their [`seal`].
+    seal: u32,
     stage: Stage,
     cursor: Cursor,
     /// A delta that the tracker took in and that is not, or not completely, emitted.
@@ -94,6 +114,7 @@ impl Emitter {
             is_pending: false,
             found: Found::NeedMore,
             consumed: 0,
+            seal: 0,
             stage: Stage::Before,
             cursor: Cursor::new(),
             delta: None,
@@ -118,6 +139,11 @@ impl Emitter {
         self.is_pending
     }
 
+    /// Whether the next call has to begin with bytes that the caller gives again. Other bytes are [`Outcome::Resume`].
+    pub fn expects_again(&self) -> bool {
+        self.consumed > 0
+    }
+
     /// Reads `data` and gives the sink its deltas. `base` is the offset of `data` in what the sink calls the input. Returns
     /// how many bytes of `data` are consumed, and why it returned; unless that is [`Outcome::Done`], give the others again.
     #[inline]
@@ -131,14 +157,14 @@ impl Emitter {
         sink: &mut S,
     ) -> (usize, Outcome) {
         let mut spent = 0;
+        if self.consumed > 0 && !self.is_given_again(data) {
+            return (0, Outcome::Resume);
+        }
         loop {
             let given = data.get(spent..).unwrap_or_default();
             let base = base.saturating_add(spent as u32);
             if self.is_pending {
                 let consumed = self.consumed as usize;
-                if consumed > given.len() {
-                    return (spent, Outcome::Resume);
-                }
                 match self.go_on(&mut Env { machine, store, tracker, given, base, sink }) {
                     Outcome::Done => spent = spent.saturating_add(consumed),
                     Outcome::Full => return (spent, Outcome::Full),
@@ -171,7 +197,10 @@ impl Emitter {
                         self.begin(found);
                         (consumed, Ok(Stage::Before))
                     }
-                    Err(need) => return (spent, Outcome::NeedStorage(need)),
+                    Err(need) => {
+                        self.expect_again(given, given.len());
+                        return (spent, Outcome::NeedStorage(need));
+                    }
                 }
             };
             let outcome = match stage {
@@ -179,7 +208,7 @@ impl Emitter {
                 Err(Full) => Outcome::Full,
             };
             if outcome == Outcome::Full {
-                return (spent.saturating_add(self.keep(machine, consumed)), outcome);
+                return (spent.saturating_add(self.keep(machine, given, consumed)), outcome);
             }
             spent = spent.saturating_add(consumed);
             if outcome != Outcome::Done || self.found == Found::NeedMore && spent >= data.len() {
@@ -268,11 +297,31 @@ impl Emitter {
     /// The sink was full: the event stays pending. Returns how many bytes of the input are consumed all the same, because the
     /// event lies in the storage.
     #[cold]
-    fn keep<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, consumed: usize) -> usize {
+    fn keep<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, given: &[u8], consumed: usize) -> usize {
         self.is_pending = true;
-        let borrowed = machine.is_borrowed(self.found, Place::Input);
-        self.consumed = if borrowed { consumed as u32 } else { 0 };
+        if machine.is_borrowed(self.found, Place::Input) {
+            self.expect_again(given, consumed);
+        }
         consumed.saturating_sub(self.consumed as usize)
+    }
+
+    /// The caller will give the first `len` bytes of `given` again.
+    #[cold]
+    #[inline(never)]
+    fn expect_again(&mut self, given: &[u8], len: usize) {
+        self.consumed = u32::try_from(len).unwrap_or(u32::MAX);
+        self.seal = seal(given.get(..self.consumed as usize).unwrap_or_default());
+    }
+
+    /// Whether `data` begins with the bytes that were to be given again.
+    #[cold]
+    #[inline(never)]
+    fn is_given_again(&mut self, data: &[u8]) -> bool {
+        let is_same = data.get(..self.consumed as usize).is_some_and(|bytes| seal(bytes) == self.seal);
+        if is_same && !self.is_pending {
+            self.consumed = 0;
+        }
+        is_same
     }
 
     /// Emits what is left of the pending event.
@@ -280,7 +329,9 @@ impl Emitter {
     fn go_on<const SLOTS: usize>(&mut self, env: &mut Env<'_, SLOTS>) -> Outcome {
         (self.paused, self.stop) = (false, None);
         let outcome = self.emit_from(self.stage, env);
-        self.is_pending = outcome == Outcome::Full;
+        if outcome != Outcome::Full {
+            (self.is_pending, self.consumed) = (false, 0);
+        }
         outcome
     }
 

@@ -224,8 +224,15 @@ fn a_batch_keeps_counts_and_what_was_left_out() {
     assert_eq!((spent, filled, batch.is_pending()), (0, Outcome::Full, true));
     assert_eq!(fill(&mut batch, &mut records, &stream[..20]), (0, Outcome::Resume));
     assert_eq!(fill(&mut batch, &mut records, b""), (0, Outcome::Resume));
+    assert!(batch.expects_again());
+    let event = stream.windows(2).position(|end| end == b"\n\n").unwrap() + 2;
+    for at in 0..event {
+        let mut other = stream.to_vec();
+        other[at] ^= 1;
+        assert_eq!(fill(&mut batch, &mut records, &other), (0, Outcome::Resume), "another byte at {at}");
+    }
     assert_eq!(fill(&mut batch, &mut records, stream), (stream.len(), Outcome::Done));
-    assert!(!batch.is_pending());
+    assert!(!batch.is_pending() && !batch.expects_again());
     assert_eq!(batch.usage().map(|usage| (usage.has, usage.counts[2])), Some((4, 7)));
     assert_eq!(machine.end().left_out, 2);
 }

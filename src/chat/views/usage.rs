@@ -46,8 +46,8 @@ pub struct Usage<'a> {
 }
 
 impl<'a> Usage<'a> {
-    /// None unless it is an object with members.
-    pub(crate) fn of(value: Value<'a>) -> Option<Self> {
+    /// The counts of a `usage` object. None unless it is an object with members.
+    pub fn of(value: Value<'a>) -> Option<Self> {
         (value.kind() == Kind::Object && !is_empty_object(value)).then_some(Usage { value })
     }
 
