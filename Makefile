@@ -64,9 +64,10 @@ $(SCRIPTS):
 count:
 	@bash scripts/count.sh
 
-# Takes the binary interface as it is now for the one that `make abi` holds it to.
+# Takes the binary interface as it is now for the one that `make abi` holds it to: make abi-write REASON='a function for …'
+abi-write: export REASON := $(REASON)
 abi-write:
-	@bash scripts/abi.sh --write
+	@bash scripts/abi.sh --write "$$REASON"
 
 # Each target for SECONDS: make fuzz SECONDS=600 TARGETS='memo split'
 fuzz:

@@ -1,5 +1,35 @@
 /* deltawire.h - LLM token streams: bytes in, deltas out. SPDX-License-Identifier: MIT OR Apache-2.0
  *
+ *     #include <deltawire.h>
+ *     #include <stdio.h>
+ *
+ *     static int32_t print(void *user, const deltawire_at *at, const char *text, size_t len) {
+ *         if (at->choice == 0) fwrite(text, 1, len, (FILE *)user);
+ *         return DELTAWIRE_GO_ON;
+ *     }
+ *
+ *     int main(void) {
+ *         static DELTAWIRE_BLOCK(block, 65536);
+ *         deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+ *         deltawire_end end = DELTAWIRE_END_INIT;
+ *         deltawire_parser *parser;
+ *         char bytes[4096];
+ *         size_t len;
+ *
+ *         callbacks.on_content = print;
+ *         if (deltawire_init(&block, sizeof block, NULL, &parser) != DELTAWIRE_OK) return 1;
+ *         while ((len = fread(bytes, 1, sizeof bytes, stdin)) > 0)
+ *             if (deltawire_feed(parser, bytes, len, &callbacks, stdout, NULL) < 0) return 1;
+ *         deltawire_finish(parser, &callbacks, stdout);
+ *         deltawire_end_of(parser, &end);
+ *         printf(" (%s)\n", deltawire_verdict_name(end.verdict));
+ *         return end.complete ? 0 : 1;
+ *     }
+ *
+ * The sections of this file are in the order of use: versions, statuses, a parser and its block,
+ * events, callbacks, batches, direct reading, the end of a stream, chunks and values, the whole
+ * message, quirks. What applies to all of them:
+ *
  * ALLOCATION  The library never allocates. The caller provides all memory.
  * MEMORY      A parser is one block of memory: its state and tables, then room for an event that a
  *             read cut. Between calls the block holds no pointers (not to itself, to input,
@@ -12,6 +42,10 @@
  *             pair. A text may come in several pieces: all but the last have the flag
  *             DELTAWIRE_EVF_MORE. Where a comment says "bytes", they are as sent, and may be empty.
  *             Texts are not ended by NUL, except for the static names that are documented so.
+ * INTEGERS    Lengths and offsets in the caller's memory are size_t; offsets in the stream are
+ *             uint64_t; limits, counts in the stream, codes, flags, and the `size` that a struct
+ *             begins with are uint32_t. The 64 bytes of a deltawire_event are packed: its offsets
+ *             are uint32_t, and so a batch looks at no more than 2^31 - 1 bytes at once.
  * CALLS       NULL with length 0 is valid input wherever a function takes bytes. Any number is
  *             valid where a function takes an enumeration: an unknown number is answered with a
  *             status. Each comment lists the statuses that its function answers. A function that
@@ -19,8 +53,11 @@
  *             failed read is. A getter writes `*out` only if it answers OK.
  * RESUMING    After a status above 0, give the bytes from `consumed` on again, perhaps with more
  *             behind them; if all bytes were consumed, give NULL and 0. The events go on as if the
- *             call had not stopped. A write callback of libcurl, which must take all bytes or none,
- *             loops until the status is 0 or below (see docs/gateway.md).
+ *             call had not stopped. Where the parser has begun an event that it must see again, or
+ *             had no room for, it keeps the length and a hash of its bytes: fewer or other bytes
+ *             answer E_RESUME and change nothing. (Of an event over a kilobyte the hash covers a
+ *             kilobyte, spread over it.) A write callback of libcurl, which must take all bytes or
+ *             none, loops until the status is 0 or below (see docs/gateway.md).
  * FAULTS      Faults in the data are events (DELTAWIRE_EV_MALFORMED, _TOO_LONG, _LIMIT, _QUIRK),
  *             and the stream goes on. A status describes the call.
  * THREADS     A parser may be used by any thread, by one at a time. The library has no globals,
@@ -48,7 +85,7 @@
  *             every version. Ignore kinds, flags and quirks that you do not know. DELTAWIRE_ABI
  *             changes when programs have to be compiled again.
  *
- * Generated from capi/ by cbindgen. C99, C++11. */
+ * Made from capi/ by scripts/header.sh --write. C99, C++11. */
 
 
 #ifndef DELTAWIRE_H
@@ -57,42 +94,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// -------------------------------------------------------------------------------------------------
+// Versions
+
 #define DELTAWIRE_VERSION_MAJOR 0
+
 #define DELTAWIRE_VERSION_MINOR 1
+
 #define DELTAWIRE_VERSION_PATCH 0
+
 // The version of this header; deltawire_version() is that of the library.
 #define DELTAWIRE_VERSION \
     (DELTAWIRE_VERSION_MAJOR * 1000000u + DELTAWIRE_VERSION_MINOR * 1000u + DELTAWIRE_VERSION_PATCH)
+
 // The binary interface of this header; deltawire_abi() is that of the library.
 #define DELTAWIRE_ABI 1u
 
-// The bit of a kind of event in deltawire_config.events and in a frame's number.
-#define DELTAWIRE_MASK(kind) (UINT64_C(1) << (kind))
-// The size of a block, with the default config, that can keep `event_bytes` of a cut event.
-#define DELTAWIRE_BLOCK_SIZE(event_bytes) \
-    (DELTAWIRE_STATE_SIZE + (((size_t)(event_bytes) + 7u) & ~(size_t)7u))
-// Declares an aligned block of that size, on the stack, static, or in a struct. Give `&name` and
-// `sizeof name` to deltawire_init.
-#define deltawire_block(name, event_bytes) \
-    union { uint64_t align_; unsigned char bytes[DELTAWIRE_BLOCK_SIZE(event_bytes)]; } name
-// The size of an assembler's block, with the default config and a log of `log_bytes`.
-#define DELTAWIRE_MESSAGE_SIZE(log_bytes) \
-    (DELTAWIRE_MESSAGE_STATE_SIZE + (((size_t)(log_bytes) + 7u) & ~(size_t)7u))
-// An upper bound of the bytes that a block needs in addition to either size if max_choices and
-// max_tool_calls of its deltawire_config are these numbers.
-#define DELTAWIRE_TABLES_SIZE(choices, tool_calls) \
-    (((size_t)(choices) + (size_t)(tool_calls)) * DELTAWIRE_ROW_SIZE)
-// Initialisers of the structs that begin with their size; all other members are zero.
-#define DELTAWIRE_CONFIG_INIT \
-    {(uint32_t)sizeof(deltawire_config), 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0}
-#define DELTAWIRE_USAGE_INIT {(uint32_t)sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
-#define DELTAWIRE_END_INIT \
-    {(uint32_t)sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
-#define DELTAWIRE_CALLBACKS_INIT \
-    {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-     NULL, NULL, NULL, NULL, NULL, NULL}
+// The version of the library: major * 1000000 + minor * 1000 + patch. `DELTAWIRE_VERSION` is that
+// of the header.
+uint32_t deltawire_version(void);
 
+// The number of the binary interface of the library. A program runs only with a library whose
+// number equals its own `DELTAWIRE_ABI`.
+uint32_t deltawire_abi(void);
+
+// -------------------------------------------------------------------------------------------------
+// Statuses
+
+// The result of a call. 0: done. Above 0: the call stopped early; call again. -1 to -99: misuse.
+// Nothing was changed, and a correct call succeeds afterwards. -100 and below: the stream failed.
+// Every later call returns the same status until `deltawire_reset`.
+typedef int32_t deltawire_status;
 
 // All input is consumed, and no event is pending.
 #define DELTAWIRE_OK 0
@@ -101,8 +137,8 @@
 // `consumed` on again.
 #define DELTAWIRE_PAUSED 1
 
-// Batch: the array or the scratch is full. Process the events, then call again with the bytes from
-// `consumed` on.
+// Batch: the array or the scratch is full, or more than 2^31 - 1 bytes were given. Process the
+// events, then call again with the bytes from `consumed` on.
 #define DELTAWIRE_MORE 2
 
 // The block is too small. A parser answers this for an event that a read cut (only with
@@ -136,8 +172,8 @@
 // Misuse: an argument is outside its range, or a number does not fit the requested type.
 #define DELTAWIRE_E_RANGE -7
 
-// Misuse: an event is pending, and the caller gave fewer bytes than the event has. Give the bytes
-// from `consumed` on again.
+// Misuse: bytes have to be given again, those of a pending event or those that the block had no
+// room for, and the caller gave fewer, or others. Give the bytes from `consumed` on again.
 #define DELTAWIRE_E_RESUME -8
 
 // A callback returned a number below 0; `deltawire_user_code` returns that number.
@@ -150,51 +186,14 @@
 // `deltawire_error_offset` name it.
 #define DELTAWIRE_E_STRICT -102
 
-// A callback returns this to go on.
-#define DELTAWIRE_GO_ON 0
+// The name of a status, such as `OK` or `E_NULL`; "?" for an unknown number. Static, ended by NUL.
+const char *deltawire_status_name(deltawire_status status);
 
-// A callback returns this to stop after the current event. The event's other callbacks are still
-// called. The call then returns `DELTAWIRE_PAUSED`.
-#define DELTAWIRE_PAUSE 1
+// A status in words; "?" for an unknown number. Static, ended by NUL.
+const char *deltawire_status_text(deltawire_status status);
 
-// A callback returns this to stop at once. The call returns `DELTAWIRE_PAUSED`; the next call
-// repeats this callback, with the same piece if a text comes in pieces, and goes on from there.
-// Only `deltawire_feed` and `deltawire_finish` can go on from there, not a batch.
-#define DELTAWIRE_AGAIN 2
-
-// The alignment of every block, in bytes. Memory of malloc has it, and so has a Go `[]uint64`.
-#define DELTAWIRE_ALIGN 8
-
-// Bytes of a block beside the event buffer: the state and tables of the default size, with room to
-// spare. It grows only with `DELTAWIRE_ABI`.
-#define DELTAWIRE_STATE_SIZE 8192
-
-// Bytes of an assembler's block beside the log. It grows only with `DELTAWIRE_ABI`.
-#define DELTAWIRE_MESSAGE_STATE_SIZE 4096
-
-// The smallest scratch that a batch accepts, in bytes.
-#define DELTAWIRE_SCRATCH_MIN 64
-
-// How many choices of one stream a parser and an assembler have room for, unless the config sets
-// `max_choices`.
-#define DELTAWIRE_DEFAULT_CHOICES 8
-
-// How many tool calls of one stream, over all choices, a parser and an assembler have room for,
-// unless the config sets `max_tool_calls`.
-#define DELTAWIRE_DEFAULT_TOOL_CALLS 32
-
-// The largest `max_choices`.
-#define DELTAWIRE_MAX_CHOICES 128
-
-// The largest `max_tool_calls`.
-#define DELTAWIRE_MAX_TOOL_CALLS 1024
-
-// An upper bound of the bytes that one choice or one tool call takes in a block; see
-// `DELTAWIRE_TABLES_SIZE`. It grows only with `DELTAWIRE_ABI`.
-#define DELTAWIRE_ROW_SIZE 128
-
-// Every quirk number is below this.
-#define DELTAWIRE_QUIRKS 128
+// -------------------------------------------------------------------------------------------------
+// A parser and its block
 
 // Mode: chat completion chunks.
 #define DELTAWIRE_MODE_CHAT 0
@@ -214,79 +213,137 @@
 // Check each payload completely, against RFC 8259 and as UTF-8. A payload that fails is malformed.
 #define DELTAWIRE_CFG_STRICT_JSON 4
 
-// No value.
-#define DELTAWIRE_T_NONE 0
+// How a parser behaves. A member that is 0 has its default. `deltawire_init` copies the struct.
+typedef struct {
+    // `sizeof(deltawire_config)`; `DELTAWIRE_CONFIG_INIT` sets it.
+    uint32_t size;
+    // `DELTAWIRE_MODE_*`.
+    uint32_t mode;
+    // `DELTAWIRE_CFG_*`, or-ed.
+    uint32_t flags;
+    // How deep JSON may nest; 0 is 128, at most 1024. A payload that nests deeper is malformed.
+    uint32_t max_depth;
+    // The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
+    // `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`,
+    // `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded,
+    // which saves time. Callbacks ignore this mask: a feed calls every callback that is not NULL.
+    uint64_t events;
+    // Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are
+    // ignored.
+    uint64_t errors[2];
+    // The longest event, in bytes: its data, the line feeds that join its data lines, and its name.
+    // 0 is 1 MiB; at most 2^31 - 1. Without `DELTAWIRE_CFG_GROW` the size of the block is a limit
+    // as well, even for events that no read cut.
+    uint32_t max_event_len;
+    // Must be 0.
+    uint32_t reserved;
+    // The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
+    uint32_t max_id_len;
+    // Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`),
+    // rounded up to a multiple of 8; 0 is none.
+    uint32_t read_len;
+    // How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, at most
+    // `DELTAWIRE_MAX_CHOICES`. Deltas of a further choice are left out, and `DELTAWIRE_EV_LIMIT`
+    // reports that.
+    uint32_t max_choices;
+    // How many tool calls of one stream, over all choices, there is room for; 0 is
+    // `DELTAWIRE_DEFAULT_TOOL_CALLS`, at most `DELTAWIRE_MAX_TOOL_CALLS`. A further tool call is
+    // left out, and `DELTAWIRE_EV_LIMIT` reports that.
+    uint32_t max_tool_calls;
+} deltawire_config;
 
-// `null`.
-#define DELTAWIRE_T_NULL 1
+// A deltawire_config with its size; all other members are zero, the default.
+#define DELTAWIRE_CONFIG_INIT {sizeof(deltawire_config), 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0}
 
-// `false`.
-#define DELTAWIRE_T_FALSE 2
+// The alignment of every block, in bytes. Memory of malloc has it, and so has a Go `[]uint64`.
+#define DELTAWIRE_ALIGN 8
 
-// `true`.
-#define DELTAWIRE_T_TRUE 3
+// Bytes of a block beside the event buffer: the state and tables of the default size, with room to
+// spare. It grows only with `DELTAWIRE_ABI`.
+#define DELTAWIRE_STATE_SIZE 8192
 
-// A number.
-#define DELTAWIRE_T_NUMBER 4
+// The size of a block, with the default config, that can keep `event_bytes` of a cut event.
+#define DELTAWIRE_BLOCK_SIZE(event_bytes) \
+    (DELTAWIRE_STATE_SIZE + (((event_bytes) + sizeof(uint64_t) - 1u) & ~(sizeof(uint64_t) - 1u)))
 
-// A string.
-#define DELTAWIRE_T_STRING 5
+// Declares an aligned block of that size, on the stack, static, or in a struct. Give `&name` and
+// `sizeof name` to deltawire_init.
+#define DELTAWIRE_BLOCK(name, event_bytes) \
+    union { uint64_t align_; unsigned char bytes[DELTAWIRE_BLOCK_SIZE(event_bytes)]; } name
 
-// An array.
-#define DELTAWIRE_T_ARRAY 6
+// How many choices of one stream a parser and an assembler have room for, unless the config sets
+// `max_choices`.
+#define DELTAWIRE_DEFAULT_CHOICES 8
 
-// An object.
-#define DELTAWIRE_T_OBJECT 7
+// How many tool calls of one stream, over all choices, a parser and an assembler have room for,
+// unless the config sets `max_tool_calls`.
+#define DELTAWIRE_DEFAULT_TOOL_CALLS 32
 
-// Plain text instead of JSON: some servers report errors so.
-#define DELTAWIRE_T_TEXT 8
+// The largest `max_choices`.
+#define DELTAWIRE_MAX_CHOICES 128
 
-// `id`.
-#define DELTAWIRE_F_ID 0
+// The largest `max_tool_calls`.
+#define DELTAWIRE_MAX_TOOL_CALLS 1024
 
-// `object`.
-#define DELTAWIRE_F_OBJECT 1
+// An upper bound of the bytes that one choice or one tool call takes in a block; see
+// `DELTAWIRE_TABLES_SIZE`. It grows only with `DELTAWIRE_ABI`.
+#define DELTAWIRE_ROW_SIZE 128
 
-// `created`.
-#define DELTAWIRE_F_CREATED 2
+// An upper bound of the bytes that a block needs in addition to either size if max_choices and
+// max_tool_calls of its deltawire_config are these numbers.
+#define DELTAWIRE_TABLES_SIZE(choices, tool_calls) \
+    ((sizeof(char) * (choices) + (tool_calls)) * DELTAWIRE_ROW_SIZE)
 
-// `model`.
-#define DELTAWIRE_F_MODEL 3
+// A parser. Its address is that of its block: `(deltawire_parser *)mem`.
+typedef struct deltawire_parser deltawire_parser;
 
-// `system_fingerprint`.
-#define DELTAWIRE_F_SYSTEM_FINGERPRINT 4
+// The size of a block, in bytes, for a parser with this config that can keep `event_bytes` of a cut
+// event; `read_len` of the config is included. `cfg` may be NULL: all defaults. The size is then at
+// most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: no block is that large, or `deltawire_init` would
+// answer E_CONFIG.
+size_t deltawire_block_size(const deltawire_config *cfg, size_t event_bytes);
 
-// `service_tier`.
-#define DELTAWIRE_F_SERVICE_TIER 5
+// Makes a parser in the block `mem` of `mem_len` bytes. `cfg` may be NULL: all defaults. `*out`,
+// unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function overwrites the block: do
+// not call it on a parser in use.
+//
+// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(cfg, 0)`, or, without
+// `DELTAWIRE_CFG_GROW`, no room for any event), E_RANGE (beyond any memory; with `read_len`, 4 GiB
+// or more), E_CONFIG. On failure nothing is written.
+deltawire_status deltawire_init(void *mem,
+                                size_t mem_len,
+                                const deltawire_config *cfg,
+                                deltawire_parser **out);
 
-// `provider`.
-#define DELTAWIRE_F_PROVIDER 6
+// Begins a new stream with the same config. The time depends on the state and the tables, not on
+// the size of the event buffer. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+deltawire_status deltawire_reset(deltawire_parser *p);
 
-// `choices`.
-#define DELTAWIRE_F_CHOICES 7
+// The size of the block that the parser needs, in bytes: after NEED_STORAGE the size to move to,
+// else the smallest that holds what the parser retains. 0: not a parser.
+size_t deltawire_need(const deltawire_parser *p);
 
-// `usage`, if it is an object that is not empty. If the provider sends usage under another name,
-// that member.
-#define DELTAWIRE_F_USAGE 8
+// Moves the parser `src` to the block `mem`, which may be larger or smaller as long as what `src`
+// retains fits (`deltawire_need`). `*out`, unless NULL, becomes `(deltawire_parser *)mem`. `src` is
+// unchanged, and may be freed.
+//
+// A reservation for direct reading ends. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT,
+// E_SMALL, E_RANGE (the blocks overlap; beyond any memory; with `read_len`, 4 GiB or more). On
+// failure nothing is written.
+deltawire_status deltawire_move(void *mem,
+                                size_t mem_len,
+                                const deltawire_parser *src,
+                                deltawire_parser **out);
 
-// The error, wherever and in whatever shape the provider sends it; its type may be
-// `DELTAWIRE_T_TEXT`.
-#define DELTAWIRE_F_ERROR 9
+// The block of `p` has `mem_len` bytes now. Call it after `realloc` enlarged the block, which may
+// have moved it, too, or before `realloc` makes it smaller. As `deltawire_move`, at the same place.
+//
+// Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_SMALL, E_RANGE (beyond any memory; with
+// `read_len`, 4 GiB or more). On failure nothing is changed.
+deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 
-// Part of an error: the message for a reader.
-#define DELTAWIRE_ERROR_MESSAGE 0
-
-// Part of an error: `code`, a string or a number.
-#define DELTAWIRE_ERROR_CODE 1
-
-// Part of an error: `type`.
-#define DELTAWIRE_ERROR_TYPE 2
-
-// Part of an error: `param`.
-#define DELTAWIRE_ERROR_PARAM 3
-
-// Part of an error: `metadata`, any JSON.
-#define DELTAWIRE_ERROR_METADATA 4
+// -------------------------------------------------------------------------------------------------
+// Kinds of events
 
 // No event.
 #define DELTAWIRE_EV_NONE 0
@@ -361,8 +418,9 @@
 // A choice failed. Text: JSON.
 #define DELTAWIRE_EV_CHOICE_ERROR 20
 
-// Usage so far; the last one counts. Text: JSON. To read the counts, call
-// `deltawire_chunk_usage(at->chunk, …)` in a callback, `deltawire_last_usage` elsewhere.
+// Usage so far; the last one counts. Text: JSON, of which `deltawire_value_usage` reads the counts:
+// of the value in a callback, of `deltawire_value_open` of the text in a batch. Afterwards,
+// `deltawire_last_usage` has them.
 #define DELTAWIRE_EV_USAGE 21
 
 // The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
@@ -371,7 +429,7 @@
 
 // A payload that is not a JSON object, or bytes that follow one; the stream goes on. Text: bytes.
 // Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the offset of the fault in the
-// payload.
+// text, from its first piece on.
 #define DELTAWIRE_EV_MALFORMED 23
 
 // An event over the limit: the parser drops the rest of it, and the stream goes on. `start` is
@@ -422,49 +480,14 @@
 // Every kind of this version is below this. Not every number below it is a kind.
 #define DELTAWIRE_EV_COUNT 49
 
-// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-#define DELTAWIRE_MESSAGE_EVENTS 3296460736
+// The name of a kind of event, such as `CONTENT`; "?" for an unknown number. Static, ended by NUL.
+const char *deltawire_event_name(uint32_t kind);
 
-// `code` of a `DELTAWIRE_EV_META`: `object`.
-#define DELTAWIRE_META_OBJECT 1
+// The bit of a kind of event in deltawire_config.events and in a frame's number.
+#define DELTAWIRE_MASK(kind) (UINT64_C(1) << (kind))
 
-// `code` of a `DELTAWIRE_EV_META`: `system_fingerprint`.
-#define DELTAWIRE_META_SYSTEM_FINGERPRINT 2
-
-// `code` of a `DELTAWIRE_EV_META`: `service_tier`.
-#define DELTAWIRE_META_SERVICE_TIER 3
-
-// `code` of a `DELTAWIRE_EV_META`: `provider`.
-#define DELTAWIRE_META_PROVIDER 4
-
-// `code` of a `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's
-// own provider gave.
-#define DELTAWIRE_META_NATIVE_FINISH_REASON 5
-
-// `code` of a `DELTAWIRE_EV_META`: another member of the top level that is not null, each time. Raw
-// JSON, as in an object: `"name":value`.
-#define DELTAWIRE_META_MEMBER 6
-
-// `code` of a `DELTAWIRE_EV_META`: another member of a choice, likewise.
-#define DELTAWIRE_META_CHOICE_MEMBER 7
-
-// `code` of a `DELTAWIRE_EV_META`: another member of a delta, likewise; `reasoning_details` too.
-#define DELTAWIRE_META_DELTA_MEMBER 8
-
-// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
-#define DELTAWIRE_META_MESSAGE_MEMBER 9
-
-// `code` of a `DELTAWIRE_EV_META`: the name of the member that the first reasoning of a choice is
-// in: `reasoning_content`, `reasoning`, `thinking` or `thought`.
-#define DELTAWIRE_META_REASONING_NAME 10
-
-// `code` of a `DELTAWIRE_EV_META`: another member of the tool call `call`, such as `extra_content`,
-// each time, behind its arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`.
-#define DELTAWIRE_META_CALL_MEMBER 11
-
-// `code` of a `DELTAWIRE_EV_META`: another member of the `function` of the tool call `call`, or of
-// its `custom` tool, likewise.
-#define DELTAWIRE_META_FUNCTION_MEMBER 12
+// -------------------------------------------------------------------------------------------------
+// Flags and codes of events
 
 // The text lies in the scratch, not in the input.
 #define DELTAWIRE_EVF_TEXT_SCRATCH 1
@@ -523,18 +546,29 @@
 // Finish reason `error`.
 #define DELTAWIRE_FINISH_ERROR 7
 
+// The name of a `DELTAWIRE_FINISH_*` as providers write it, such as `tool_calls`; `other` for
+// OTHER, whose own words are the text of the event, and "?" for an unknown number. Static, ended by
+// NUL.
+const char *deltawire_finish_name(uint32_t finish);
+
 // Limit: more choices than `max_choices` of the config.
 #define DELTAWIRE_LIMIT_CHOICES 1
 
 // Limit: more tool calls than `max_tool_calls` of the config.
 #define DELTAWIRE_LIMIT_TOOL_CALLS 2
 
-// Limit: an index that is not a whole number of 32 bits.
+// Limit: an index that is a number, but not a whole one, or 2^32 - 1 or more. (The quirk
+// `DELTAWIRE_QUIRK_ODD_INDEX`, and no limit: a negative index counts as 0, digits in a string as
+// their number, and a value of another type as no index.)
 #define DELTAWIRE_LIMIT_INDEX 3
 
 // Limit of an assembler: the message would be longer than 4 GiB, or have more than 256 members of
 // providers.
 #define DELTAWIRE_LIMIT_LENGTH 4
+
+// The name of a `DELTAWIRE_LIMIT_*`, such as `TooManyCalls`; "?" for an unknown number. Static,
+// ended by NUL.
+const char *deltawire_limit_name(uint32_t limit);
 
 // Fault: the bytes end inside a value.
 #define DELTAWIRE_FAULT_UNEXPECTED_END 1
@@ -562,6 +596,382 @@
 
 // Fault: ill-formed UTF-8.
 #define DELTAWIRE_FAULT_ILL_FORMED_UTF8 9
+
+// The name of a fault, such as `UnexpectedEnd`; "?" for an unknown number. Static, ended by NUL.
+const char *deltawire_fault_name(uint32_t fault);
+
+// `code` of a `DELTAWIRE_EV_META`: `object`.
+#define DELTAWIRE_META_OBJECT 1
+
+// `code` of a `DELTAWIRE_EV_META`: `system_fingerprint`.
+#define DELTAWIRE_META_SYSTEM_FINGERPRINT 2
+
+// `code` of a `DELTAWIRE_EV_META`: `service_tier`.
+#define DELTAWIRE_META_SERVICE_TIER 3
+
+// `code` of a `DELTAWIRE_EV_META`: `provider`.
+#define DELTAWIRE_META_PROVIDER 4
+
+// `code` of a `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's
+// own provider gave.
+#define DELTAWIRE_META_NATIVE_FINISH_REASON 5
+
+// `code` of a `DELTAWIRE_EV_META`: another member of the top level that is not null, each time. Raw
+// JSON, as in an object: `"name":value`.
+#define DELTAWIRE_META_MEMBER 6
+
+// `code` of a `DELTAWIRE_EV_META`: another member of a choice, likewise.
+#define DELTAWIRE_META_CHOICE_MEMBER 7
+
+// `code` of a `DELTAWIRE_EV_META`: another member of a delta, likewise; `reasoning_details` too.
+#define DELTAWIRE_META_DELTA_MEMBER 8
+
+// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
+#define DELTAWIRE_META_MESSAGE_MEMBER 9
+
+// `code` of a `DELTAWIRE_EV_META`: the name of the member that the first reasoning of a choice is
+// in: `reasoning_content`, `reasoning`, `thinking` or `thought`.
+#define DELTAWIRE_META_REASONING_NAME 10
+
+// `code` of a `DELTAWIRE_EV_META`: another member of the tool call `call`, such as `extra_content`,
+// each time, behind its arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`.
+#define DELTAWIRE_META_CALL_MEMBER 11
+
+// `code` of a `DELTAWIRE_EV_META`: another member of the `function` of the tool call `call`, or of
+// its `custom` tool, likewise.
+#define DELTAWIRE_META_FUNCTION_MEMBER 12
+
+// -------------------------------------------------------------------------------------------------
+// Callbacks
+
+// A chunk: the payload of one event, and an index of its members.
+typedef struct deltawire_chunk deltawire_chunk;
+
+// Bytes, not ended by NUL. `{NULL, 0}` stands for an absent text.
+typedef struct {
+    // The first byte.
+    const char *ptr;
+    // The number of bytes.
+    size_t len;
+} deltawire_str;
+
+// No value.
+#define DELTAWIRE_T_NONE 0
+
+// `null`.
+#define DELTAWIRE_T_NULL 1
+
+// `false`.
+#define DELTAWIRE_T_FALSE 2
+
+// `true`.
+#define DELTAWIRE_T_TRUE 3
+
+// A number.
+#define DELTAWIRE_T_NUMBER 4
+
+// A string.
+#define DELTAWIRE_T_STRING 5
+
+// An array.
+#define DELTAWIRE_T_ARRAY 6
+
+// An object.
+#define DELTAWIRE_T_OBJECT 7
+
+// Plain text instead of JSON: some servers report errors so.
+#define DELTAWIRE_T_TEXT 8
+
+// A JSON value that was not decoded yet: a view of its bytes. It is valid as long as those bytes
+// are. Make one with `deltawire_value_open`, or use one that a function returned; do not fill the
+// struct by hand.
+typedef struct {
+    // The bytes of the value as they were sent; a string includes its quotes.
+    const char *ptr;
+    // The number of bytes.
+    size_t len;
+    // `DELTAWIRE_T_*`. The first byte of the value decides it.
+    uint32_t type;
+    // Always 0.
+    uint32_t reserved;
+} deltawire_value;
+
+// What a callback is called for, and where that lies in the stream. The library fills the struct;
+// later versions may add members at its end. It is valid until the callback returns.
+typedef struct {
+    // `sizeof(deltawire_at)` of the library.
+    uint32_t size;
+    // `DELTAWIRE_EV_*`.
+    uint32_t kind;
+    // `DELTAWIRE_EVF_*`.
+    uint32_t flags;
+    // The index of the choice; 0 if the event belongs to no choice.
+    uint32_t choice;
+    // The number of the tool call among those of its choice, in order of appearance.
+    uint32_t call;
+    // As in `deltawire_event`.
+    uint32_t code;
+    // As in `deltawire_event`.
+    uint64_t number;
+    // Where the event begins: the stream offset of its first byte.
+    uint64_t start;
+    // Where the event ends: the stream offset behind its last byte.
+    uint64_t end;
+    // The chunk that contains the delta; NULL outside of a chunk.
+    const deltawire_chunk *chunk;
+    // The `event` field of the event: any bytes except CR and LF. Absent if the event has no such
+    // field.
+    deltawire_str event_name;
+} deltawire_at;
+
+// A callback returns this to go on.
+#define DELTAWIRE_GO_ON 0
+
+// A callback returns this to stop after the current event. The event's other callbacks are still
+// called. The call then returns `DELTAWIRE_PAUSED`.
+#define DELTAWIRE_PAUSE 1
+
+// A callback returns this to stop at once. The call returns `DELTAWIRE_PAUSED`; the next call
+// repeats this callback, with the same piece if a text comes in pieces, and goes on from there.
+// Only `deltawire_feed` and `deltawire_finish` can go on from there, not a batch.
+#define DELTAWIRE_AGAIN 2
+
+// A callback without a text.
+typedef int32_t (*deltawire_at_fn)(void *user, const deltawire_at *at);
+
+// A callback with a text: valid UTF-8 and not empty. For comments, keep-alives, last event IDs and
+// malformed payloads the text is any bytes, and may be empty. The text is valid until the callback
+// returns, and is not ended by NUL.
+typedef int32_t (*deltawire_text_fn)(void *user,
+                                     const deltawire_at *at,
+                                     const char *text,
+                                     size_t len);
+
+// A callback with a JSON value; the value of an error may be of type `DELTAWIRE_T_TEXT`. The value
+// and its bytes are valid until the callback returns.
+typedef int32_t (*deltawire_value_fn)(void *user,
+                                      const deltawire_at *at,
+                                      const deltawire_value *value);
+
+// A callback for a tool call that opens, or whose ID or type arrives later. `id` and `type` are
+// strings if this event is the first to contain them, else of type `DELTAWIRE_T_NONE`. Both are
+// valid until the callback returns.
+typedef int32_t (*deltawire_call_fn)(void *user,
+                                     const deltawire_at *at,
+                                     const deltawire_value *id,
+                                     const deltawire_value *type);
+
+// A callback for an event of any event stream: its type (`message` if it has no name), its data
+// lines joined by LF, and the last event ID. All are any bytes, valid until the callback returns.
+typedef int32_t (*deltawire_sse_fn)(void *user,
+                                    const deltawire_at *at,
+                                    deltawire_str type,
+                                    deltawire_str data,
+                                    deltawire_str id);
+
+// The functions that `deltawire_feed` and `deltawire_finish` call. A member that is NULL is not
+// called. Each function returns `DELTAWIRE_GO_ON`, `DELTAWIRE_PAUSE`, `DELTAWIRE_AGAIN`, or any
+// number below 0 to abort (`DELTAWIRE_E_ABORTED`). It must return: no exception, no longjmp. The
+// constant `DELTAWIRE_EV_*` of the same name describes what each function receives.
+typedef struct {
+    // `sizeof(deltawire_callbacks)`; `DELTAWIRE_CALLBACKS_INIT` sets it.
+    uint32_t size;
+    // Mode SSE: an event.
+    deltawire_sse_fn on_sse;
+    // A comment: bytes.
+    deltawire_text_fn on_comment;
+    // A payload that only keeps the connection alive: bytes.
+    deltawire_text_fn on_keep_alive;
+    // A reconnection time: `at->number`, in milliseconds.
+    deltawire_at_fn on_retry;
+    // A last event ID without an event: bytes.
+    deltawire_text_fn on_last_event_id;
+    // A chunk (`at->chunk`). The callbacks for its deltas follow.
+    deltawire_at_fn on_chunk;
+    // The role, once for each choice.
+    deltawire_text_fn on_role;
+    // Content.
+    deltawire_text_fn on_content;
+    // Reasoning, whatever the provider calls the member.
+    deltawire_text_fn on_reasoning;
+    // A refusal.
+    deltawire_text_fn on_refusal;
+    // A tool call opens, or its ID or type arrives later.
+    deltawire_call_fn on_tool_call;
+    // The name of a tool call, or a piece of it.
+    deltawire_text_fn on_tool_name;
+    // A fragment of a tool call's arguments.
+    deltawire_text_fn on_tool_arguments;
+    // The name of a `function_call`, or a piece of it.
+    deltawire_text_fn on_function_name;
+    // A fragment of a `function_call`'s arguments.
+    deltawire_text_fn on_function_arguments;
+    // Audio.
+    deltawire_value_fn on_audio;
+    // Log probabilities.
+    deltawire_value_fn on_logprobs;
+    // The whole message so far; its new contents are given to the other callbacks, too.
+    deltawire_value_fn on_message;
+    // A choice finished: the finish reason.
+    deltawire_text_fn on_finish;
+    // A choice failed: its error.
+    deltawire_value_fn on_choice_error;
+    // Usage so far; the last one counts.
+    deltawire_value_fn on_usage;
+    // The API reported an error.
+    deltawire_value_fn on_error;
+    // A payload that is not JSON, or bytes that follow a JSON payload.
+    deltawire_text_fn on_malformed;
+    // An event over the limit was dropped.
+    deltawire_at_fn on_too_long;
+    // A comment over the limit was dropped.
+    deltawire_at_fn on_comment_too_long;
+    // The chunk has a choice or tool call that there is no room for, or a bad index; its deltas
+    // were left out.
+    deltawire_at_fn on_limit;
+    // A quirk of the event.
+    deltawire_at_fn on_quirk;
+    // `[DONE]`.
+    deltawire_at_fn on_done;
+    // A frame ended.
+    deltawire_at_fn on_frame;
+    // A member that describes the response: `at->code` is one of `DELTAWIRE_META_*`.
+    deltawire_text_fn on_meta;
+    // Annotations of the content.
+    deltawire_value_fn on_annotations;
+} deltawire_callbacks;
+
+// A deltawire_callbacks with its size; all functions are NULL.
+#define DELTAWIRE_CALLBACKS_INIT \
+    {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+     NULL, NULL, NULL, NULL, NULL, NULL}
+
+// Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call
+// only; `cbs` may be NULL: no function is called. NULL with length 0 gives no bytes, which only
+// matters if an event is pending. `*consumed`, unless `consumed` is NULL, is written on every path.
+//
+// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
+// while an event of a batch is pending), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE
+// (`len` is beyond any memory), E_RESUME, E_ABORTED, E_CALLBACK, E_STRICT.
+deltawire_status deltawire_feed(deltawire_parser *p,
+                                const void *data,
+                                size_t len,
+                                const deltawire_callbacks *cbs,
+                                void *user,
+                                size_t *consumed);
+
+// Ends the stream. This may emit a last event without its blank line, or an unpaired surrogate, and
+// so may stop: call again until the answer is not above 0. Then `deltawire_end_of` has the verdict.
+// Bytes that were not given count as cut off. After OK, further calls answer OK and do nothing.
+// Answers as `deltawire_feed`.
+deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
+
+// After E_ABORTED and E_CALLBACK: the number that the callback returned; else 0.
+int32_t deltawire_user_code(const deltawire_parser *p);
+
+// -------------------------------------------------------------------------------------------------
+// Batches
+
+// An event of a batch. Its size is 64 bytes in every version; it holds no pointers. Offsets count
+// from the start of `data` (in direct reading: of the block), or from the start of the scratch if
+// the flag for that text is set. They are valid until the next call on the parser, as long as input
+// and scratch are unchanged. An absent text has length 0.
+typedef struct {
+    // `DELTAWIRE_EV_*`. Ignore kinds that you do not know.
+    uint16_t kind;
+    // `DELTAWIRE_EVF_*`. Ignore flags that you do not know.
+    uint16_t flags;
+    // The index of the choice; 0 if the event belongs to no choice.
+    uint32_t choice;
+    // The number of the tool call among those of its choice, in order of appearance.
+    uint32_t call;
+    // By kind: see `DELTAWIRE_EV_*`.
+    uint32_t code;
+    // By kind: see `DELTAWIRE_EV_*`.
+    uint64_t number;
+    // Offset of the text.
+    uint32_t text_off;
+    // Bytes of the text.
+    uint32_t text_len;
+    // Offset of the second text.
+    uint32_t aux_off;
+    // Bytes of the second text.
+    uint32_t aux_len;
+    // Offset of the third text.
+    uint32_t extra_off;
+    // Bytes of the third text.
+    uint32_t extra_len;
+    // Where the event begins: the stream offset of its first byte.
+    uint64_t start;
+    // Where the event ends: the stream offset behind its last byte.
+    uint64_t end;
+} deltawire_event;
+
+// The smallest scratch that a batch accepts, in bytes.
+#define DELTAWIRE_SCRATCH_MIN 64
+
+// The result of a batch. It is written whatever the call returns, unless `out` itself is NULL.
+typedef struct {
+    // How many bytes of `data` are consumed. 0 in direct reading, where the parser keeps count.
+    size_t consumed;
+    // How many events were written.
+    size_t events;
+    // How many bytes of the scratch were written.
+    size_t scratch_used;
+    // If not 0, the next event has texts that are never split: give a scratch of at least this many
+    // bytes.
+    size_t scratch_need;
+} deltawire_batch_result;
+
+// Reads `len` bytes and writes the events in them to `events`, at most `cap`. A text lies in `data`
+// if it needs no decoding, else it is decoded to `scratch`.
+//
+// MORE: the array or the scratch is full, or there are more than 2^31 - 1 bytes, of which a call
+// reads so many. Process the events and call again with the bytes from `out->consumed` on, perhaps
+// with more behind them. If the scratch is short, content, reasoning,
+// refusals, arguments, JSON and bytes come in pieces. All other texts (IDs, names, types, roles,
+// finish reasons) are never split: `out->scratch_need` is then the scratch that they need.
+//
+// Answers OK, MORE, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
+// while an event of a feed is pending), E_REENTRANT, E_SMALL (`cap` 0, or `scratch_len` below
+// `DELTAWIRE_SCRATCH_MIN`), E_RANGE (a length is beyond any memory), E_RESUME, E_STRICT (the events
+// before the error are written), E_ABORTED and E_CALLBACK (of an earlier feed).
+deltawire_status deltawire_batch(deltawire_parser *p,
+                                 const void *data,
+                                 size_t len,
+                                 deltawire_event *events,
+                                 size_t cap,
+                                 void *scratch,
+                                 size_t scratch_len,
+                                 deltawire_batch_result *out);
+
+// Ends the stream, as `deltawire_finish` does, and writes the last events to `events`. Call again
+// while the answer is above 0. All texts lie in the scratch. Answers as `deltawire_batch`.
+deltawire_status deltawire_batch_finish(deltawire_parser *p,
+                                        deltawire_event *events,
+                                        size_t cap,
+                                        void *scratch,
+                                        size_t scratch_len,
+                                        deltawire_batch_result *out);
+
+// -------------------------------------------------------------------------------------------------
+// Direct reading
+
+// Direct reading: where to write the next bytes, as an offset from the first byte of the block, and
+// how many fit: `read_len` of the config, rounded up to a multiple of 8. Answers OK, E_NULL,
+// E_ALIGN, E_REENTRANT, E_STATE (no `read_len`; or committed bytes are not consumed, an event is
+// pending, or bytes have to be given again), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
+deltawire_status deltawire_reserve(deltawire_parser *p, size_t *off, size_t *len);
+
+// Direct reading: `n` bytes were written to the place that `deltawire_reserve` returned. Now call
+// `deltawire_feed` or `deltawire_batch` with NULL and 0 until the answer is OK. Answers OK, E_NULL,
+// E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved, or other bytes were given since), E_RANGE
+// (`n` is more than was reserved), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
+deltawire_status deltawire_commit(deltawire_parser *p, size_t n);
+
+// -------------------------------------------------------------------------------------------------
+// The end of a stream
 
 // The stream has no bytes, blanks only, or nothing but `[DONE]`.
 #define DELTAWIRE_VERDICT_EMPTY 1
@@ -595,6 +1005,9 @@
 // The stream was cut.
 #define DELTAWIRE_VERDICT_TRUNCATED 10
 
+// The name of a verdict, such as `Done`; "?" for an unknown number. Static, ended by NUL.
+const char *deltawire_verdict_name(uint32_t verdict);
+
 // Nothing is left over: the stream ended between events.
 #define DELTAWIRE_PENDING_NOTHING 0
 
@@ -606,6 +1019,10 @@
 
 // A line that the end of the stream cut, outside of an event: `dat`, `data: `, `: pin`.
 #define DELTAWIRE_PENDING_LINE 3
+
+// The name of a `DELTAWIRE_PENDING_*`, such as `Event`; "?" for an unknown number. Static, ended by
+// NUL.
+const char *deltawire_pending_name(uint32_t pending);
 
 // Unknown, or the verdict is another than NOT_A_STREAM.
 #define DELTAWIRE_MEDIA_NONE 0
@@ -624,6 +1041,10 @@
 
 // Other text.
 #define DELTAWIRE_MEDIA_TEXT 5
+
+// The name of a `DELTAWIRE_MEDIA_*`, such as `Gzip`; "?" for an unknown number, and for NONE.
+// Static, ended by NUL.
+const char *deltawire_media_name(uint32_t media);
 
 // The stream has no event of another protocol, or payloads are not read.
 #define DELTAWIRE_PROTOCOL_NONE 0
@@ -648,6 +1069,358 @@
 
 // Cohere's own.
 #define DELTAWIRE_PROTOCOL_COHERE 7
+
+// The name of a protocol, such as `Anthropic`; "?" for an unknown number, and for NONE. Static,
+// ended by NUL.
+const char *deltawire_protocol_name(uint32_t protocol);
+
+// How a stream ended, or would have ended if its last byte was read. The caller sets `size`: the
+// library writes no more bytes than that, and zeroes the members that it does not know.
+typedef struct {
+    // `sizeof(deltawire_end)`; `DELTAWIRE_END_INIT` sets it.
+    uint32_t size;
+    // `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers.
+    uint32_t verdict;
+    // `DELTAWIRE_PENDING_*`. Nothing, if the verdict is `DELTAWIRE_VERDICT_NOT_A_STREAM`.
+    uint32_t pending;
+    // How many choices the stream has. Indexes from 127 on count as one choice.
+    uint32_t choices_seen;
+    // How many of those choices have a finish reason.
+    uint32_t choices_finished;
+    // How many payloads were malformed.
+    uint32_t malformed;
+    // How many events and comments were over a limit.
+    uint32_t too_long;
+    // 1: the stream has `[DONE]`.
+    uint8_t done;
+    // 1: the API reported an error.
+    uint8_t api_error;
+    // 1: the response is a JSON body instead of a stream, and nothing else.
+    uint8_t body;
+    // 1: `deltawire_finish` or `deltawire_batch_finish` has returned OK.
+    uint8_t finished;
+    // How many bytes were read.
+    uint64_t offset;
+    // How many events had deltas that were left out (`DELTAWIRE_EV_LIMIT`).
+    uint32_t left_out;
+    // 1: the response is complete, or would be if the stream ended now. That needs `[DONE]`, a
+    // finish reason of every choice, or a whole body; nothing malformed, too long or left out; and
+    // `[DONE]` or nothing pending, which is known once `finished` is 1. In mode SSE: the stream
+    // ended between events, and nothing was too long.
+    uint32_t complete;
+    // `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.
+    uint32_t media;
+    // `DELTAWIRE_PROTOCOL_*`: the protocol of events that are not chunks. The first of them that
+    // has members decides.
+    uint32_t protocol;
+} deltawire_end;
+
+// A deltawire_end with its size; all other members are zero.
+#define DELTAWIRE_END_INIT {sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+// How the stream ended, or would if it ended now. Answers OK, E_NULL, E_ALIGN, E_STATE,
+// E_REENTRANT, E_CONFIG (`size`).
+deltawire_status deltawire_end_of(const deltawire_parser *p, deltawire_end *out);
+
+// Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes the
+// members that it does not know.
+typedef struct {
+    // `sizeof(deltawire_usage)`; `DELTAWIRE_USAGE_INIT` sets it.
+    uint32_t size;
+    // Which counts are present: one bit for each member, in their order; `prompt` is bit 0.
+    uint32_t has;
+    // `prompt_tokens`.
+    uint64_t prompt;
+    // `completion_tokens`.
+    uint64_t completion;
+    // `total_tokens`.
+    uint64_t total;
+    // `completion_tokens_details.reasoning_tokens`.
+    uint64_t reasoning;
+    // `prompt_tokens_details.cached_tokens`.
+    uint64_t cached;
+    // `prompt_tokens_details.audio_tokens`.
+    uint64_t prompt_audio;
+    // `completion_tokens_details.audio_tokens`.
+    uint64_t completion_audio;
+    // `completion_tokens_details.accepted_prediction_tokens`.
+    uint64_t accepted_prediction;
+    // `completion_tokens_details.rejected_prediction_tokens`.
+    uint64_t rejected_prediction;
+} deltawire_usage;
+
+// A deltawire_usage with its size; all other members are zero.
+#define DELTAWIRE_USAGE_INIT {sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+// The token counts of the last usage. Answers OK, ABSENT (the stream has none yet), E_NULL,
+// E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
+deltawire_status deltawire_last_usage(const deltawire_parser *p, deltawire_usage *out);
+
+// The last event ID: send it as `Last-Event-ID` to reconnect. Any bytes, valid until the next call
+// on the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+deltawire_status deltawire_last_event_id(const deltawire_parser *p, deltawire_str *out);
+
+// After E_STRICT: the number of the quirk; else, and from a callback, `DELTAWIRE_QUIRKS`.
+uint32_t deltawire_error_quirk(const deltawire_parser *p);
+
+// After a status of -100 and below: the stream offset of the event that failed; else 0.
+uint64_t deltawire_error_offset(const deltawire_parser *p);
+
+// -------------------------------------------------------------------------------------------------
+// Chunks
+
+// `id`.
+#define DELTAWIRE_F_ID 0
+
+// `object`.
+#define DELTAWIRE_F_OBJECT 1
+
+// `created`.
+#define DELTAWIRE_F_CREATED 2
+
+// `model`.
+#define DELTAWIRE_F_MODEL 3
+
+// `system_fingerprint`.
+#define DELTAWIRE_F_SYSTEM_FINGERPRINT 4
+
+// `service_tier`.
+#define DELTAWIRE_F_SERVICE_TIER 5
+
+// `provider`.
+#define DELTAWIRE_F_PROVIDER 6
+
+// `choices`.
+#define DELTAWIRE_F_CHOICES 7
+
+// `usage`, if it is an object that is not empty. If the provider sends usage under another name,
+// that member.
+#define DELTAWIRE_F_USAGE 8
+
+// The error, wherever and in whatever shape the provider sends it; its type may be
+// `DELTAWIRE_T_TEXT`.
+#define DELTAWIRE_F_ERROR 9
+
+// Memory for `deltawire_chunk_open`. The chunk points into it: do not move it while the chunk is in
+// use.
+typedef struct {
+    // Private to the library.
+    uint64_t opaque[96];
+} deltawire_chunk_storage;
+
+// Indexes a JSON payload in one pass, without a parser. `*out` points into `mem` and to `json`:
+// both must stay in place while the chunk is in use. Answers OK, ABSENT (not a JSON object),
+// E_NULL, E_ALIGN, E_RANGE (`len`).
+deltawire_status deltawire_chunk_open(const void *json,
+                                      size_t len,
+                                      deltawire_chunk_storage *mem,
+                                      const deltawire_chunk **out);
+
+// A known member (`DELTAWIRE_F_*`). A member that is `null`, `""` or an empty object counts as
+// absent. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
+deltawire_status deltawire_chunk_field(const deltawire_chunk *c,
+                                       uint32_t field,
+                                       deltawire_value *out);
+
+// Any member of the top level, by its decoded name in UTF-8. If several members have the name, the
+// last counts. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
+deltawire_status deltawire_chunk_member(const deltawire_chunk *c,
+                                        const char *name,
+                                        size_t len,
+                                        deltawire_value *out);
+
+// The payload: the data lines of the event, joined by LF. Answers OK, E_NULL.
+deltawire_status deltawire_chunk_payload(const deltawire_chunk *c, deltawire_str *out);
+
+// The token counts of the chunk. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
+deltawire_status deltawire_chunk_usage(const deltawire_chunk *c, deltawire_usage *out);
+
+// -------------------------------------------------------------------------------------------------
+// Values
+
+// A number: (negative ? -1 : 1) * digits * 10^exp10.
+typedef struct {
+    // The first 19 significant digits.
+    uint64_t digits;
+    // The power of ten.
+    int32_t exp10;
+    // 1 if the number is below 0, or is -0.
+    uint8_t negative;
+    // 1 if `digits` and `exp10` are the whole number; 0 if digits other than zero were cut off, or
+    // the exponent does not fit.
+    uint8_t exact;
+    // Always 0.
+    uint8_t reserved[2];
+} deltawire_decimal;
+
+// Makes a value of JSON bytes. Whitespace around the value is skipped. The bytes are checked only
+// as far as it takes to find the end of the value. Answers OK, ABSENT (not JSON, or bytes follow
+// the value), E_NULL, E_RANGE (`len`).
+deltawire_status deltawire_value_open(const void *json, size_t len, deltawire_value *out);
+
+// Makes a value of type `DELTAWIRE_T_TEXT` of any bytes; `deltawire_value_text` decodes it to valid
+// UTF-8. Answers OK, E_NULL, E_RANGE (`len`).
+deltawire_status deltawire_value_plain(const void *bytes, size_t len, deltawire_value *out);
+
+// The member of an object with this decoded name in UTF-8. If several members have the name, the
+// last counts. The function reads the object once. Answers OK, ABSENT (no such member, or not an
+// object), E_NULL, E_RANGE (`len`).
+deltawire_status deltawire_value_member(const deltawire_value *v,
+                                        const char *name,
+                                        size_t len,
+                                        deltawire_value *out);
+
+// The next element of an array, or the next member of an object; `key`, unless NULL, receives the
+// member's name. `*cursor` is 0 at first. Answers OK, ABSENT (the end of the container, or of its
+// well-formed part; or not a container), E_NULL.
+deltawire_status deltawire_value_next(const deltawire_value *container,
+                                      size_t *cursor,
+                                      deltawire_value *key,
+                                      deltawire_value *out);
+
+// Decodes a string or a plain text into `buf`; a number, `true` or `false` is copied as it is
+// written. `*need`, unless NULL, receives the length. The text is not ended by NUL. `buf` may be
+// NULL with length 0, to ask for the length. Answers OK, ABSENT (another type), E_NULL, E_SMALL
+// (nothing was written to `buf`).
+deltawire_status deltawire_value_text(const deltawire_value *v,
+                                      char *buf,
+                                      size_t cap,
+                                      size_t *need);
+
+// Returns the text of a value without a copy. That works if the text has no escapes and is valid
+// UTF-8. Answers OK, ABSENT (another type, or the text must be decoded: `deltawire_value_text`),
+// E_NULL.
+deltawire_status deltawire_value_str(const deltawire_value *v, deltawire_str *out);
+
+// Whether the value is a string or plain text that decodes to `s`. Answers OK, ABSENT (it is not
+// equal), E_NULL, E_RANGE (`len`).
+deltawire_status deltawire_value_equals(const deltawire_value *v, const char *s, size_t len);
+
+// A number as an unsigned integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
+// number), E_NULL, E_RANGE (not an integer of this type).
+deltawire_status deltawire_value_u64(const deltawire_value *v, uint64_t *out);
+
+// A number as a signed integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
+// number), E_NULL, E_RANGE (not an integer of this type).
+deltawire_status deltawire_value_i64(const deltawire_value *v, int64_t *out);
+
+// A number as digits and a power of ten. If `exact` is 1, the number is `digits * 10^exp10`;
+// `deltawire.hpp` converts it to a double. Answers OK, ABSENT (not a number), E_NULL.
+deltawire_status deltawire_value_decimal(const deltawire_value *v, deltawire_decimal *out);
+
+// The token counts of a `usage` object: of the value that `on_usage` or `DELTAWIRE_F_USAGE` gave,
+// or of the text of a `DELTAWIRE_EV_USAGE` in a batch. Answers OK, ABSENT (not an object, or an
+// empty one), E_NULL, E_CONFIG (`size`).
+deltawire_status deltawire_value_usage(const deltawire_value *v, deltawire_usage *out);
+
+// Part of an error: the message for a reader.
+#define DELTAWIRE_ERROR_MESSAGE 0
+
+// Part of an error: `code`, a string or a number.
+#define DELTAWIRE_ERROR_CODE 1
+
+// Part of an error: `type`.
+#define DELTAWIRE_ERROR_TYPE 2
+
+// Part of an error: `param`.
+#define DELTAWIRE_ERROR_PARAM 3
+
+// Part of an error: `metadata`, any JSON.
+#define DELTAWIRE_ERROR_METADATA 4
+
+// A part of an error (`DELTAWIRE_ERROR_*`), whichever member the provider puts it in. `error` is
+// the value that `on_error`, `on_choice_error` or `DELTAWIRE_F_ERROR` gave. To make one of a
+// batch's text, call `deltawire_value_open`, or `deltawire_value_plain` if the event has the flag
+// `DELTAWIRE_EVF_PLAIN`. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
+deltawire_status deltawire_error_field(const deltawire_value *error,
+                                       uint32_t field,
+                                       deltawire_value *out);
+
+// -------------------------------------------------------------------------------------------------
+// The whole message
+
+// An assembler. Its address is that of its block: `(deltawire_message *)mem`.
+typedef struct deltawire_message deltawire_message;
+
+// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
+#define DELTAWIRE_MESSAGE_EVENTS 3296460736
+
+// Bytes of an assembler's block beside the log. It grows only with `DELTAWIRE_ABI`.
+#define DELTAWIRE_MESSAGE_STATE_SIZE 4096
+
+// The size of an assembler's block, with the default config and a log of `log_bytes`.
+#define DELTAWIRE_MESSAGE_SIZE(log_bytes) \
+    (DELTAWIRE_MESSAGE_STATE_SIZE + \
+     (((log_bytes) + sizeof(uint64_t) - 1u) & ~(sizeof(uint64_t) - 1u)))
+
+// The size of an assembler's block, in bytes, with a log of `log_bytes`; a text takes about its own
+// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. `cfg` may be
+// NULL: all defaults. The size is then at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. 0: no block is
+// that large, or `deltawire_message_init` would answer E_CONFIG.
+size_t deltawire_message_size(const deltawire_config *cfg, size_t log_bytes);
+
+// Makes an assembler in the block `mem` of `mem_len` bytes. Give it the config of its parser, so
+// that both have the same room: only `max_choices` and `max_tool_calls` matter. As
+// `deltawire_init`. Answers OK, E_NULL, E_ALIGN, E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
+deltawire_status deltawire_message_init(void *mem,
+                                        size_t mem_len,
+                                        const deltawire_config *cfg,
+                                        deltawire_message **out);
+
+// Begins a new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
+deltawire_status deltawire_message_reset(deltawire_message *m);
+
+// The size of the block that the assembler needs, in bytes: after NEED_STORAGE the size to move to,
+// else the smallest that holds the message. 0: not an assembler.
+size_t deltawire_message_need(const deltawire_message *m);
+
+// Moves the assembler to another block. As `deltawire_move`. Answers OK, E_NULL, E_ALIGN, E_STATE,
+// E_SMALL, E_RANGE (`mem_len`; the blocks overlap).
+deltawire_status deltawire_message_move(void *mem,
+                                        size_t mem_len,
+                                        const deltawire_message *src,
+                                        deltawire_message **out);
+
+// The block of `m` has `mem_len` bytes now. As `deltawire_resize`. Answers OK, E_NULL, E_ALIGN,
+// E_STATE, E_SMALL, E_RANGE (beyond any memory).
+deltawire_status deltawire_message_resize(deltawire_message *m, size_t mem_len);
+
+// Callbacks that assemble a message: `deltawire_feed(p, data, len, deltawire_message_callbacks(),
+// m, &consumed)`. When the block is full they return `DELTAWIRE_AGAIN`. The feed then answers
+// PAUSED, and `deltawire_message_is_full` returns 1: move the message to a block of
+// `deltawire_message_need` bytes and go on. The table is static. Your own callbacks may call its
+// functions with the assembler as `user`, and return their results.
+const deltawire_callbacks *deltawire_message_callbacks(void);
+
+// 1: the last event did not fit into the block. 0: it did, or this is not an assembler.
+uint32_t deltawire_message_is_full(const deltawire_message *m);
+
+// Adds the `n` events of a batch. The config's `events` must contain `DELTAWIRE_MESSAGE_EVENTS`;
+// the function skips other kinds. `data` and `scratch` are those of the batch. `*taken`, unless
+// NULL, is written on every path: how many events were added. After NEED_STORAGE move the message,
+// and give the other events again. Events beyond a limit are left out (`deltawire_message_limit`).
+// Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
+deltawire_status deltawire_message_add(deltawire_message *m,
+                                       const deltawire_event *events,
+                                       size_t n,
+                                       const void *data,
+                                       const void *scratch,
+                                       size_t *taken);
+
+// How many choices the message has; 0 if this is not an assembler.
+uint32_t deltawire_message_choices(const deltawire_message *m);
+
+// The index of the `n`th choice; choices are in ascending order of their indexes. Answers OK,
+// ABSENT, E_NULL, E_ALIGN, E_STATE.
+deltawire_status deltawire_message_choice_index(const deltawire_message *m,
+                                                uint32_t n,
+                                                uint32_t *out);
+
+// How many tool calls the choice with this index has.
+uint32_t deltawire_message_calls(const deltawire_message *m, uint32_t choice);
+
+// Why something was left out of the message first, as `DELTAWIRE_LIMIT_*`; 0 if nothing was.
+uint32_t deltawire_message_limit(const deltawire_message *m);
 
 // Field of a message: `id`.
 #define DELTAWIRE_M_ID 0
@@ -748,6 +1521,34 @@
 // of the content alone.
 #define DELTAWIRE_M_REASONING_NAME 31
 
+// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
+// `call` the position of a call among that choice's calls in the finished message; give 0 where the
+// field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
+// fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
+// ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).
+deltawire_status deltawire_message_text(const deltawire_message *m,
+                                        uint32_t field,
+                                        uint32_t choice,
+                                        uint32_t call,
+                                        char *buf,
+                                        size_t cap,
+                                        size_t *need);
+
+// Flag of `deltawire_message_json`: include the members that only gateways and providers send
+// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known), and
+// write the reasoning under the name that it came by (`DELTAWIRE_M_REASONING_NAME`) and `data` of
+// audio as an array of its pieces.
+#define DELTAWIRE_JSON_EXTENDED 1
+
+// Copies the whole message as JSON: a `chat.completion`, as the API sends it without streaming.
+// `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN, E_STATE,
+// E_RANGE (`flags`), E_SMALL.
+deltawire_status deltawire_message_json(const deltawire_message *m,
+                                        uint32_t flags,
+                                        char *buf,
+                                        size_t cap,
+                                        size_t *need);
+
 // Owner for `deltawire_message_member`: the chunks.
 #define DELTAWIRE_OWNER_CHUNK 0
 
@@ -764,538 +1565,6 @@
 // Owner for `deltawire_message_member`: the `function` of a tool call, or its `custom` tool.
 #define DELTAWIRE_OWNER_FUNCTION 4
 
-// Flag of `deltawire_message_json`: include the members that only gateways and providers send
-// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known), and
-// write the reasoning under the name that it came by (`DELTAWIRE_M_REASONING_NAME`) and `data` of
-// audio as an array of its pieces.
-#define DELTAWIRE_JSON_EXTENDED 1
-
-// A chunk: the payload of one event, and an index of its members.
-typedef struct deltawire_chunk deltawire_chunk;
-
-// An assembler. Its address is that of its block: `(deltawire_message *)mem`.
-typedef struct deltawire_message deltawire_message;
-
-// A parser. Its address is that of its block: `(deltawire_parser *)mem`.
-typedef struct deltawire_parser deltawire_parser;
-
-// The result of a call. 0: done. Above 0: the call stopped early; call again. -1 to -99: misuse.
-// Nothing was changed, and a correct call succeeds afterwards. -100 and below: the stream failed.
-// Every later call returns the same status until `deltawire_reset`.
-typedef int32_t deltawire_status;
-
-// An event of a batch. Its size is 64 bytes in every version; it holds no pointers. Offsets count
-// from the start of `data` (in direct reading: of the block), or from the start of the scratch if
-// the flag for that text is set. They are valid until the next call on the parser, as long as input
-// and scratch are unchanged. An absent text has length 0.
-typedef struct {
-    // `DELTAWIRE_EV_*`. Ignore kinds that you do not know.
-    uint16_t kind;
-    // `DELTAWIRE_EVF_*`. Ignore flags that you do not know.
-    uint16_t flags;
-    // The index of the choice; 0 if the event belongs to no choice.
-    uint32_t choice;
-    // The number of the tool call among those of its choice, in order of appearance.
-    uint32_t call;
-    // By kind: see `DELTAWIRE_EV_*`.
-    uint32_t code;
-    // By kind: see `DELTAWIRE_EV_*`.
-    uint64_t number;
-    // Offset of the text.
-    uint32_t text_off;
-    // Bytes of the text.
-    uint32_t text_len;
-    // Offset of the second text.
-    uint32_t aux_off;
-    // Bytes of the second text.
-    uint32_t aux_len;
-    // Offset of the third text.
-    uint32_t extra_off;
-    // Bytes of the third text.
-    uint32_t extra_len;
-    // Where the event begins: the stream offset of its first byte.
-    uint64_t start;
-    // Where the event ends: the stream offset behind its last byte.
-    uint64_t end;
-} deltawire_event;
-
-// The result of a batch. It is written whatever the call returns, unless `out` itself is NULL.
-typedef struct {
-    // How many bytes of `data` are consumed. 0 in direct reading, where the parser keeps count.
-    uint64_t consumed;
-    // How many events were written.
-    uint32_t events;
-    // How many bytes of the scratch were written.
-    uint32_t scratch_used;
-    // If not 0, the next event has texts that are never split: give a scratch of at least this many
-    // bytes.
-    uint32_t scratch_need;
-    // Always 0.
-    uint32_t reserved;
-} deltawire_batch_result;
-
-// Memory for `deltawire_chunk_open`. The chunk points into it: do not move it while the chunk is in
-// use.
-typedef struct {
-    // Private to the library.
-    uint64_t opaque[96];
-} deltawire_chunk_storage;
-
-// A JSON value that was not decoded yet: a view of its bytes. It is valid as long as those bytes
-// are. Make one with `deltawire_value_open`, or use one that a function returned; do not fill the
-// struct by hand.
-typedef struct {
-    // The bytes of the value as they were sent; a string includes its quotes.
-    const char *ptr;
-    // The number of bytes.
-    size_t len;
-    // `DELTAWIRE_T_*`. The first byte of the value decides it.
-    uint32_t type;
-    // Always 0.
-    uint32_t reserved;
-} deltawire_value;
-
-// Bytes, not ended by NUL. `{NULL, 0}` stands for an absent text.
-typedef struct {
-    // The first byte.
-    const char *ptr;
-    // The number of bytes.
-    size_t len;
-} deltawire_str;
-
-// Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes the
-// members that it does not know.
-typedef struct {
-    // `sizeof(deltawire_usage)`; `DELTAWIRE_USAGE_INIT` sets it.
-    uint32_t size;
-    // Which counts are present: one bit for each member, in their order; `prompt` is bit 0.
-    uint32_t has;
-    // `prompt_tokens`.
-    uint64_t prompt;
-    // `completion_tokens`.
-    uint64_t completion;
-    // `total_tokens`.
-    uint64_t total;
-    // `completion_tokens_details.reasoning_tokens`.
-    uint64_t reasoning;
-    // `prompt_tokens_details.cached_tokens`.
-    uint64_t cached;
-    // `prompt_tokens_details.audio_tokens`.
-    uint64_t prompt_audio;
-    // `completion_tokens_details.audio_tokens`.
-    uint64_t completion_audio;
-    // `completion_tokens_details.accepted_prediction_tokens`.
-    uint64_t accepted_prediction;
-    // `completion_tokens_details.rejected_prediction_tokens`.
-    uint64_t rejected_prediction;
-} deltawire_usage;
-
-// What a callback is called for, and where that lies in the stream. The library fills the struct;
-// later versions may add members at its end. It is valid until the callback returns.
-typedef struct {
-    // `sizeof(deltawire_at)` of the library.
-    uint32_t size;
-    // `DELTAWIRE_EV_*`.
-    uint32_t kind;
-    // `DELTAWIRE_EVF_*`.
-    uint32_t flags;
-    // The index of the choice; 0 if the event belongs to no choice.
-    uint32_t choice;
-    // The number of the tool call among those of its choice, in order of appearance.
-    uint32_t call;
-    // As in `deltawire_event`.
-    uint32_t code;
-    // As in `deltawire_event`.
-    uint64_t number;
-    // Where the event begins: the stream offset of its first byte.
-    uint64_t start;
-    // Where the event ends: the stream offset behind its last byte.
-    uint64_t end;
-    // The chunk that contains the delta; NULL outside of a chunk.
-    const deltawire_chunk *chunk;
-    // The `event` field of the event: any bytes except CR and LF. Absent if the event has no such
-    // field.
-    deltawire_str event_name;
-} deltawire_at;
-
-// A callback for an event of any event stream: its type (`message` if it has no name), its data
-// lines joined by LF, and the last event ID. All are any bytes, valid until the callback returns.
-typedef int32_t (*deltawire_sse_fn)(void *user,
-                                    const deltawire_at *at,
-                                    deltawire_str type,
-                                    deltawire_str data,
-                                    deltawire_str id);
-
-// A callback with a text: valid UTF-8 and not empty. For comments, keep-alives, last event IDs and
-// malformed payloads the text is any bytes, and may be empty. The text is valid until the callback
-// returns, and is not ended by NUL.
-typedef int32_t (*deltawire_text_fn)(void *user,
-                                     const deltawire_at *at,
-                                     const char *text,
-                                     size_t len);
-
-// A callback without a text.
-typedef int32_t (*deltawire_at_fn)(void *user, const deltawire_at *at);
-
-// A callback for a tool call that opens, or whose ID or type arrives later. `id` and `type` are
-// strings if this event is the first to contain them, else of type `DELTAWIRE_T_NONE`. Both are
-// valid until the callback returns.
-typedef int32_t (*deltawire_call_fn)(void *user,
-                                     const deltawire_at *at,
-                                     const deltawire_value *id,
-                                     const deltawire_value *type);
-
-// A callback with a JSON value; the value of an error may be of type `DELTAWIRE_T_TEXT`. The value
-// and its bytes are valid until the callback returns.
-typedef int32_t (*deltawire_value_fn)(void *user,
-                                      const deltawire_at *at,
-                                      const deltawire_value *value);
-
-// The functions that `deltawire_feed` and `deltawire_finish` call. A member that is NULL is not
-// called. Each function returns `DELTAWIRE_GO_ON`, `DELTAWIRE_PAUSE`, `DELTAWIRE_AGAIN`, or any
-// number below 0 to abort (`DELTAWIRE_E_ABORTED`). It must return: no exception, no longjmp. The
-// constant `DELTAWIRE_EV_*` of the same name describes what each function receives.
-typedef struct {
-    // `sizeof(deltawire_callbacks)`; `DELTAWIRE_CALLBACKS_INIT` sets it.
-    size_t size;
-    // Mode SSE: an event.
-    deltawire_sse_fn on_sse;
-    // A comment: bytes.
-    deltawire_text_fn on_comment;
-    // A payload that only keeps the connection alive: bytes.
-    deltawire_text_fn on_keep_alive;
-    // A reconnection time: `at->number`, in milliseconds.
-    deltawire_at_fn on_retry;
-    // A last event ID without an event: bytes.
-    deltawire_text_fn on_last_event_id;
-    // A chunk (`at->chunk`). The callbacks for its deltas follow.
-    deltawire_at_fn on_chunk;
-    // The role, once for each choice.
-    deltawire_text_fn on_role;
-    // Content.
-    deltawire_text_fn on_content;
-    // Reasoning, whatever the provider calls the member.
-    deltawire_text_fn on_reasoning;
-    // A refusal.
-    deltawire_text_fn on_refusal;
-    // A tool call opens, or its ID or type arrives later.
-    deltawire_call_fn on_tool_call;
-    // The name of a tool call, or a piece of it.
-    deltawire_text_fn on_tool_name;
-    // A fragment of a tool call's arguments.
-    deltawire_text_fn on_tool_arguments;
-    // The name of a `function_call`, or a piece of it.
-    deltawire_text_fn on_function_name;
-    // A fragment of a `function_call`'s arguments.
-    deltawire_text_fn on_function_arguments;
-    // Audio.
-    deltawire_value_fn on_audio;
-    // Log probabilities.
-    deltawire_value_fn on_logprobs;
-    // The whole message so far; its new contents are given to the other callbacks, too.
-    deltawire_value_fn on_message;
-    // A choice finished: the finish reason.
-    deltawire_text_fn on_finish;
-    // A choice failed: its error.
-    deltawire_value_fn on_choice_error;
-    // Usage so far; the last one counts.
-    deltawire_value_fn on_usage;
-    // The API reported an error.
-    deltawire_value_fn on_error;
-    // A payload that is not JSON, or bytes that follow a JSON payload.
-    deltawire_text_fn on_malformed;
-    // An event over the limit was dropped.
-    deltawire_at_fn on_too_long;
-    // A comment over the limit was dropped.
-    deltawire_at_fn on_comment_too_long;
-    // The chunk has a choice or tool call that there is no room for, or a bad index; its deltas
-    // were left out.
-    deltawire_at_fn on_limit;
-    // A quirk of the event.
-    deltawire_at_fn on_quirk;
-    // `[DONE]`.
-    deltawire_at_fn on_done;
-    // A frame ended.
-    deltawire_at_fn on_frame;
-    // A member that describes the response: `at->code` is one of `DELTAWIRE_META_*`.
-    deltawire_text_fn on_meta;
-    // Annotations of the content.
-    deltawire_value_fn on_annotations;
-} deltawire_callbacks;
-
-// How a parser behaves. A member that is 0 has its default. `deltawire_init` copies the struct.
-typedef struct {
-    // `sizeof(deltawire_config)`; `DELTAWIRE_CONFIG_INIT` sets it.
-    uint32_t size;
-    // `DELTAWIRE_MODE_*`.
-    uint32_t mode;
-    // `DELTAWIRE_CFG_*`, or-ed.
-    uint32_t flags;
-    // How deep JSON may nest; 0 is 128, at most 1024. A payload that nests deeper is malformed.
-    uint32_t max_depth;
-    // The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
-    // `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`,
-    // `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded,
-    // which saves time. Callbacks ignore this mask: a feed calls every callback that is not NULL.
-    uint64_t events;
-    // Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are
-    // ignored.
-    uint64_t errors[2];
-    // The longest event, in bytes: its data, the line feeds that join its data lines, and its name.
-    // 0 is 1 MiB; at most 2^31 - 1. Without `DELTAWIRE_CFG_GROW` the size of the block is a limit
-    // as well, even for events that no read cut.
-    uint64_t max_event_len;
-    // The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
-    uint32_t max_id_len;
-    // Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`); 0
-    // is none.
-    uint32_t read_len;
-    // How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, at most
-    // `DELTAWIRE_MAX_CHOICES`. Deltas of a further choice are left out, and `DELTAWIRE_EV_LIMIT`
-    // reports that.
-    uint32_t max_choices;
-    // How many tool calls of one stream, over all choices, there is room for; 0 is
-    // `DELTAWIRE_DEFAULT_TOOL_CALLS`, at most `DELTAWIRE_MAX_TOOL_CALLS`. A further tool call is
-    // left out, and `DELTAWIRE_EV_LIMIT` reports that.
-    uint32_t max_tool_calls;
-} deltawire_config;
-
-// How a stream ended, or would have ended if its last byte was read. The caller sets `size`: the
-// library writes no more bytes than that, and zeroes the members that it does not know.
-typedef struct {
-    // `sizeof(deltawire_end)`; `DELTAWIRE_END_INIT` sets it.
-    uint32_t size;
-    // `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers.
-    uint32_t verdict;
-    // `DELTAWIRE_PENDING_*`. Nothing, if the verdict is `DELTAWIRE_VERDICT_NOT_A_STREAM`.
-    uint32_t pending;
-    // How many choices the stream has. Indexes from 127 on count as one choice.
-    uint32_t choices_seen;
-    // How many of those choices have a finish reason.
-    uint32_t choices_finished;
-    // How many payloads were malformed.
-    uint32_t malformed;
-    // How many events and comments were over a limit.
-    uint32_t too_long;
-    // 1: the stream has `[DONE]`.
-    uint8_t done;
-    // 1: the API reported an error.
-    uint8_t api_error;
-    // 1: the response is a JSON body instead of a stream, and nothing else.
-    uint8_t body;
-    // 1: `deltawire_finish` or `deltawire_batch_finish` has returned OK.
-    uint8_t finished;
-    // How many bytes were read.
-    uint64_t offset;
-    // How many events had deltas that were left out (`DELTAWIRE_EV_LIMIT`).
-    uint32_t left_out;
-    // 1: the response is complete, or would be if the stream ended now. That needs `[DONE]`, a
-    // finish reason of every choice, or a whole body; nothing malformed, too long or left out; and
-    // `[DONE]` or nothing pending, which is known once `finished` is 1. In mode SSE: the stream
-    // ended between events, and nothing was too long.
-    uint32_t complete;
-    // `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.
-    uint32_t media;
-    // `DELTAWIRE_PROTOCOL_*`: the protocol of events that are not chunks. The first of them that
-    // has members decides.
-    uint32_t protocol;
-} deltawire_end;
-
-// A number: (negative ? -1 : 1) * digits * 10^exp10.
-typedef struct {
-    // The first 19 significant digits.
-    uint64_t digits;
-    // The power of ten.
-    int32_t exp10;
-    // 1 if the number is below 0, or is -0.
-    uint8_t negative;
-    // 1 if `digits` and `exp10` are the whole number; 0 if digits other than zero were cut off, or
-    // the exponent does not fit.
-    uint8_t exact;
-    // Always 0.
-    uint8_t reserved[2];
-} deltawire_decimal;
-
-#ifdef __cplusplus
-extern "C" {
-#endif // __cplusplus
-
-// Reads `len` bytes (at most 2^31 - 1 of them) and writes the events in them to `events`, at most
-// `cap`. A text lies in `data` if it needs no decoding, else it is decoded to `scratch`.
-//
-// MORE: the array or the scratch is full. Process the events and call again with the bytes from
-// `out->consumed` on, perhaps with more behind them. If the scratch is short, content, reasoning,
-// refusals, arguments, JSON and bytes come in pieces. All other texts (IDs, names, types, roles,
-// finish reasons) are never split: `out->scratch_need` is then the scratch that they need.
-//
-// Answers OK, MORE, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
-// while an event of a feed is pending), E_REENTRANT, E_SMALL (`cap` 0, or `scratch_len` below
-// `DELTAWIRE_SCRATCH_MIN`), E_RANGE (a length is beyond any memory), E_RESUME, E_STRICT (the events
-// before the error are written), E_ABORTED and E_CALLBACK (of an earlier feed).
-deltawire_status deltawire_batch(deltawire_parser *p,
-                                 const void *data,
-                                 size_t len,
-                                 deltawire_event *events,
-                                 size_t cap,
-                                 void *scratch,
-                                 size_t scratch_len,
-                                 deltawire_batch_result *out);
-
-// Ends the stream, as `deltawire_finish` does, and writes the last events to `events`. Call again
-// while the answer is above 0. All texts lie in the scratch. Answers as `deltawire_batch`.
-deltawire_status deltawire_batch_finish(deltawire_parser *p,
-                                        deltawire_event *events,
-                                        size_t cap,
-                                        void *scratch,
-                                        size_t scratch_len,
-                                        deltawire_batch_result *out);
-
-// Indexes a JSON payload in one pass, without a parser. `*out` points into `mem` and to `json`:
-// both must stay in place while the chunk is in use. Answers OK, ABSENT (not a JSON object),
-// E_NULL, E_ALIGN, E_RANGE (`len`).
-deltawire_status deltawire_chunk_open(const void *json,
-                                      size_t len,
-                                      deltawire_chunk_storage *mem,
-                                      const deltawire_chunk **out);
-
-// A known member (`DELTAWIRE_F_*`). A member that is `null`, `""` or an empty object counts as
-// absent. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
-deltawire_status deltawire_chunk_field(const deltawire_chunk *c,
-                                       uint32_t field,
-                                       deltawire_value *out);
-
-// Any member of the top level, by its decoded name in UTF-8. If several members have the name, the
-// last counts. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
-deltawire_status deltawire_chunk_member(const deltawire_chunk *c,
-                                        const char *name,
-                                        size_t len,
-                                        deltawire_value *out);
-
-// The payload: the data lines of the event, joined by LF. Answers OK, E_NULL.
-deltawire_status deltawire_chunk_payload(const deltawire_chunk *c, deltawire_str *out);
-
-// The token counts of the chunk. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
-deltawire_status deltawire_chunk_usage(const deltawire_chunk *c, deltawire_usage *out);
-
-// Direct reading: where to write the next bytes, as an offset from the first byte of the block, and
-// how many fit (`read_len` of the config). Answers OK, E_NULL, E_ALIGN, E_REENTRANT, E_STATE (no
-// `read_len`; or committed bytes are not consumed, or an event is pending), E_ABORTED, E_CALLBACK,
-// E_STRICT (of an earlier call).
-deltawire_status deltawire_reserve(deltawire_parser *p, size_t *off, size_t *len);
-
-// Direct reading: `n` bytes were written to the place that `deltawire_reserve` returned. Now call
-// `deltawire_feed` or `deltawire_batch` with NULL and 0 until the answer is OK. Answers OK, E_NULL,
-// E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved, or other bytes were given since), E_RANGE
-// (`n` is more than was reserved), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
-deltawire_status deltawire_commit(deltawire_parser *p, size_t n);
-
-// Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call
-// only; `cbs` may be NULL: no function is called. NULL with length 0 gives no bytes, which only
-// matters if an event is pending. `*consumed`, unless `consumed` is NULL, is written on every path.
-//
-// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
-// while an event of a batch is pending), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE
-// (`len` is beyond any memory), E_RESUME, E_ABORTED, E_CALLBACK, E_STRICT.
-deltawire_status deltawire_feed(deltawire_parser *p,
-                                const void *data,
-                                size_t len,
-                                const deltawire_callbacks *cbs,
-                                void *user,
-                                size_t *consumed);
-
-// Ends the stream. This may emit a last event without its blank line, or an unpaired surrogate, and
-// so may stop: call again until the answer is not above 0. Then `deltawire_end_of` has the verdict.
-// Bytes that were not given count as cut off. After OK, further calls answer OK and do nothing.
-// Answers as `deltawire_feed`.
-deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
-
-// The size of an assembler's block, in bytes, with a log of `log_bytes`; a text takes about its own
-// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. `cfg` may be
-// NULL: all defaults. The size is then at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. 0: no block is
-// that large, or `deltawire_message_init` would answer E_CONFIG.
-size_t deltawire_message_size(const deltawire_config *cfg, size_t log_bytes);
-
-// Makes an assembler in the block `mem` of `mem_len` bytes. Give it the config of its parser, so
-// that both have the same room: only `max_choices` and `max_tool_calls` matter. As
-// `deltawire_init`. Answers OK, E_NULL, E_ALIGN, E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
-deltawire_status deltawire_message_init(void *mem,
-                                        size_t mem_len,
-                                        const deltawire_config *cfg,
-                                        deltawire_message **out);
-
-// Begins a new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
-deltawire_status deltawire_message_reset(deltawire_message *m);
-
-// Moves the assembler to another block. As `deltawire_move`. Answers OK, E_NULL, E_ALIGN, E_STATE,
-// E_SMALL, E_RANGE (`mem_len`).
-deltawire_status deltawire_message_move(void *mem,
-                                        size_t mem_len,
-                                        const deltawire_message *src,
-                                        deltawire_message **out);
-
-// The size of the block that the assembler needs, in bytes: after NEED_STORAGE the size to move to,
-// else the smallest that holds the message. 0: not an assembler.
-size_t deltawire_message_need(const deltawire_message *m);
-
-// Callbacks that assemble a message: `deltawire_feed(p, data, len, deltawire_message_callbacks(),
-// m, &consumed)`. When the block is full they return `DELTAWIRE_AGAIN`. The feed then answers
-// PAUSED, and `deltawire_message_is_full` returns 1: move the message to a block of
-// `deltawire_message_need` bytes and go on. The table is static. Your own callbacks may call its
-// functions with the assembler as `user`, and return their results.
-const deltawire_callbacks *deltawire_message_callbacks(void);
-
-// 1: the last event did not fit into the block. 0: it did, or this is not an assembler.
-uint32_t deltawire_message_is_full(const deltawire_message *m);
-
-// Adds the `n` events of a batch. The config's `events` must contain `DELTAWIRE_MESSAGE_EVENTS`;
-// the function skips other kinds. `data` and `scratch` are those of the batch. `*taken`, unless
-// NULL, is written on every path: how many events were added. After NEED_STORAGE move the message,
-// and give the other events again. Events beyond a limit are left out (`deltawire_message_limit`).
-// Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
-deltawire_status deltawire_message_add(deltawire_message *m,
-                                       const deltawire_event *events,
-                                       size_t n,
-                                       const void *data,
-                                       const void *scratch,
-                                       size_t *taken);
-
-// How many choices the message has; 0 if this is not an assembler.
-uint32_t deltawire_message_choices(const deltawire_message *m);
-
-// The index of the `n`th choice; choices are in ascending order of their indexes. Answers OK,
-// ABSENT, E_NULL, E_ALIGN, E_STATE.
-deltawire_status deltawire_message_choice_index(const deltawire_message *m,
-                                                uint32_t n,
-                                                uint32_t *out);
-
-// How many tool calls the choice with this index has.
-uint32_t deltawire_message_calls(const deltawire_message *m, uint32_t choice);
-
-// Why something was left out of the message first, as `DELTAWIRE_LIMIT_*`; 0 if nothing was.
-uint32_t deltawire_message_limit(const deltawire_message *m);
-
-// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
-// `call` the position of a call among that choice's calls in the finished message; give 0 where the
-// field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
-// fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
-// ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).
-deltawire_status deltawire_message_text(const deltawire_message *m,
-                                        uint32_t field,
-                                        uint32_t choice,
-                                        uint32_t call,
-                                        char *buf,
-                                        size_t cap,
-                                        size_t *need);
-
-// Copies the whole message as JSON: a `chat.completion`, as the API sends it without streaming.
-// `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN, E_STATE,
-// E_RANGE (`flags`), E_SMALL.
-deltawire_status deltawire_message_json(const deltawire_message *m,
-                                        uint32_t flags,
-                                        char *buf,
-                                        size_t cap,
-                                        size_t *need);
-
 // A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON,
 // the last value that was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the
 // choice, 0 for a member of the chunks; `call` is the position of the call, as in
@@ -1311,41 +1580,98 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
                                           size_t cap,
                                           size_t *need);
 
-// The name of a status, such as `OK` or `E_NULL`; "?" for an unknown number. Static, ended by NUL.
-const char *deltawire_status_name(deltawire_status status);
+// -------------------------------------------------------------------------------------------------
+// Quirks
 
-// A status in words; "?" for an unknown number. Static, ended by NUL.
-const char *deltawire_status_text(deltawire_status status);
+// Every quirk number is below this.
+#define DELTAWIRE_QUIRKS 128
 
-// The name of a kind of event, such as `CONTENT`; "?" for an unknown number. Static, ended by NUL.
-const char *deltawire_event_name(uint32_t kind);
+// F6: a payload continued in lines without `data:`.
+#define DELTAWIRE_QUIRK_CONTINUED_PAYLOAD 0
 
-// The name of a verdict, such as `Done`; "?" for an unknown number. Static, ended by NUL.
-const char *deltawire_verdict_name(uint32_t verdict);
+// F8: a keep-alive was sent as data.
+#define DELTAWIRE_QUIRK_KEEP_ALIVE_DATA 1
 
-// The name of a `DELTAWIRE_MEDIA_*`, such as `Gzip`; "?" for an unknown number, and for NONE.
-// Static, ended by NUL.
-const char *deltawire_media_name(uint32_t media);
+// F11: an event ID over the limit was ignored.
+#define DELTAWIRE_QUIRK_LONG_ID 2
 
-// The name of a protocol, such as `Anthropic`; "?" for an unknown number, and for NONE. Static,
-// ended by NUL.
-const char *deltawire_protocol_name(uint32_t protocol);
+// F12: the last event had no blank line after it.
+#define DELTAWIRE_QUIRK_UNTERMINATED_EVENT 3
 
-// The name of a `DELTAWIRE_PENDING_*`, such as `Event`; "?" for an unknown number. Static, ended by
-// NUL.
-const char *deltawire_pending_name(uint32_t pending);
+// F13: ill-formed UTF-8 was replaced by U+FFFD.
+#define DELTAWIRE_QUIRK_ILL_FORMED_UTF8 4
 
-// The name of a fault, such as `UnexpectedEnd`; "?" for an unknown number. Static, ended by NUL.
-const char *deltawire_fault_name(uint32_t fault);
+// F18: an error came as a field named `error`.
+#define DELTAWIRE_QUIRK_ERROR_FIELD 5
 
-// The name of a `DELTAWIRE_FINISH_*` as providers write it, such as `tool_calls`; `other` for
-// OTHER, whose own words are the text of the event, and "?" for an unknown number. Static, ended by
-// NUL.
-const char *deltawire_finish_name(uint32_t finish);
+// F20: a JSON body came instead of an event stream.
+#define DELTAWIRE_QUIRK_JSON_BODY 6
 
-// The name of a `DELTAWIRE_LIMIT_*`, such as `TooManyCalls`; "?" for an unknown number. Static,
-// ended by NUL.
-const char *deltawire_limit_name(uint32_t limit);
+// F21: several JSON values came instead of an event stream.
+#define DELTAWIRE_QUIRK_NDJSON 7
+
+// F23: a JSON value without `data:` came between events.
+#define DELTAWIRE_QUIRK_JSON_BETWEEN_EVENTS 8
+
+// F25: something came after [DONE].
+#define DELTAWIRE_QUIRK_EVENT_AFTER_DONE 9
+
+// F26: [DONE] came without `data:`.
+#define DELTAWIRE_QUIRK_BARE_DONE 10
+
+// C3: a chunk or its choices were null.
+#define DELTAWIRE_QUIRK_NULL_CHUNK 11
+
+// C4: a choice had no index.
+#define DELTAWIRE_QUIRK_MISSING_CHOICE_INDEX 12
+
+// C8: a content part of an unknown type was left out.
+#define DELTAWIRE_QUIRK_UNKNOWN_CONTENT_PART 13
+
+// C14: an index was negative, a string or another odd value.
+#define DELTAWIRE_QUIRK_ODD_INDEX 14
+
+// C15: another tool call came under an index already in use.
+#define DELTAWIRE_QUIRK_REUSED_CALL_INDEX 15
+
+// C18: tool call arguments were JSON instead of text.
+#define DELTAWIRE_QUIRK_ARGUMENTS_NOT_TEXT 16
+
+// C19: tool call arguments continued after they were complete.
+#define DELTAWIRE_QUIRK_ARGUMENTS_AFTER_END 17
+
+// C23: a choice continued after its finish reason.
+#define DELTAWIRE_QUIRK_DELTA_AFTER_FINISH 18
+
+// C23: a choice had more than one finish reason.
+#define DELTAWIRE_QUIRK_SECOND_FINISH 19
+
+// C27: a known member had a value of an unexpected type.
+#define DELTAWIRE_QUIRK_ODD_TYPE 20
+
+// C31: half a surrogate pair was replaced by U+FFFD.
+#define DELTAWIRE_QUIRK_LONE_SURROGATE 21
+
+// C32: a known member came twice in one object.
+#define DELTAWIRE_QUIRK_DUPLICATE_MEMBER 22
+
+// C32: the string "None" came instead of null.
+#define DELTAWIRE_QUIRK_NONE_STRING 23
+
+// C33: a string contained a raw control character.
+#define DELTAWIRE_QUIRK_RAW_CONTROL 24
+
+// C33: an escape that JSON does not know was kept as it stood.
+#define DELTAWIRE_QUIRK_BAD_ESCAPE 25
+
+// C16: a fragment of a tool call came with another ID.
+#define DELTAWIRE_QUIRK_CHANGED_CALL_ID 26
+
+// C35: a message so far did not begin with the one before; nothing of it was reported.
+#define DELTAWIRE_QUIRK_REPLACED_MESSAGE 27
+
+// F28: one block held several JSON values.
+#define DELTAWIRE_QUIRK_SEVERAL_VALUES 28
 
 // The code of a quirk in docs/quirks.md, such as `F6`. NULL past the last known. Static, ended by
 // NUL.
@@ -1357,138 +1683,9 @@ const char *deltawire_quirk_name(uint32_t quirk);
 // A quirk in words. NULL past the last known. Static, ended by NUL.
 const char *deltawire_quirk_text(uint32_t quirk);
 
-// The version of the library: major * 1000000 + minor * 1000 + patch. `DELTAWIRE_VERSION` is that
-// of the header.
-uint32_t deltawire_version(void);
-
-// The number of the binary interface of the library. A program runs only with a library whose
-// number equals its own `DELTAWIRE_ABI`.
-uint32_t deltawire_abi(void);
-
-// The size of a block, in bytes, for a parser with this config that can keep `event_bytes` of a cut
-// event; `read_len` of the config is included. `cfg` may be NULL: all defaults. The size is then at
-// most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: no block is that large, or `deltawire_init` would
-// answer E_CONFIG.
-size_t deltawire_block_size(const deltawire_config *cfg, size_t event_bytes);
-
-// Makes a parser in the block `mem` of `mem_len` bytes. `cfg` may be NULL: all defaults. `*out`,
-// unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function overwrites the block: do
-// not call it on a parser in use.
-//
-// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(cfg, 0)`), E_RANGE (beyond
-// any memory; with `read_len`, 4 GiB or more), E_CONFIG. On failure nothing is written.
-deltawire_status deltawire_init(void *mem,
-                                size_t mem_len,
-                                const deltawire_config *cfg,
-                                deltawire_parser **out);
-
-// Begins a new stream with the same config. The time depends on the state and the tables, not on
-// the size of the event buffer. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
-deltawire_status deltawire_reset(deltawire_parser *p);
-
-// Moves the parser `src` to the block `mem`, which may be larger or smaller as long as what `src`
-// retains fits (`deltawire_need`). `*out`, unless NULL, becomes `(deltawire_parser *)mem`. The
-// blocks must not overlap. `src` is unchanged, and may be freed.
-//
-// A reservation for direct reading ends. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT,
-// E_SMALL, E_RANGE (beyond any memory; with `read_len`, 4 GiB or more). On failure nothing is
-// written.
-deltawire_status deltawire_move(void *mem,
-                                size_t mem_len,
-                                const deltawire_parser *src,
-                                deltawire_parser **out);
-
-// The size of the block that the parser needs, in bytes: after NEED_STORAGE the size to move to,
-// else the smallest that holds what the parser retains. 0: not a parser.
-size_t deltawire_need(const deltawire_parser *p);
-
-// How the stream ended, or would if it ended now. Answers OK, E_NULL, E_ALIGN, E_STATE,
-// E_REENTRANT, E_CONFIG (`size`).
-deltawire_status deltawire_end_of(const deltawire_parser *p, deltawire_end *out);
-
-// The token counts of the last usage. Answers OK, ABSENT (the stream has none yet), E_NULL,
-// E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
-deltawire_status deltawire_last_usage(const deltawire_parser *p, deltawire_usage *out);
-
-// The last event ID: send it as `Last-Event-ID` to reconnect. Any bytes, valid until the next call
-// on the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
-deltawire_status deltawire_last_event_id(const deltawire_parser *p, deltawire_str *out);
-
-// After E_STRICT: the number of the quirk; else, and from a callback, `DELTAWIRE_QUIRKS`.
-uint32_t deltawire_error_quirk(const deltawire_parser *p);
-
-// After a status of -100 and below: the stream offset of the event that failed; else 0.
-uint64_t deltawire_error_offset(const deltawire_parser *p);
-
-// After E_ABORTED and E_CALLBACK: the number that the callback returned; else 0.
-int32_t deltawire_user_code(const deltawire_parser *p);
-
 // How often the stream has the quirk; counting stops at 65,535. 0 for unknown numbers, and from a
 // callback.
 uint64_t deltawire_quirk_count(const deltawire_parser *p, uint32_t quirk);
-
-// Makes a value of JSON bytes. Whitespace around the value is skipped. The bytes are checked only
-// as far as it takes to find the end of the value. Answers OK, ABSENT (not JSON, or bytes follow
-// the value), E_NULL, E_RANGE (`len`).
-deltawire_status deltawire_value_open(const void *json, size_t len, deltawire_value *out);
-
-// Makes a value of type `DELTAWIRE_T_TEXT` of any bytes; `deltawire_value_text` decodes it to valid
-// UTF-8. Answers OK, E_NULL, E_RANGE (`len`).
-deltawire_status deltawire_value_plain(const void *bytes, size_t len, deltawire_value *out);
-
-// The member of an object with this decoded name in UTF-8. If several members have the name, the
-// last counts. The function reads the object once. Answers OK, ABSENT (no such member, or not an
-// object), E_NULL, E_RANGE (`len`).
-deltawire_status deltawire_value_member(const deltawire_value *v,
-                                        const char *name,
-                                        size_t len,
-                                        deltawire_value *out);
-
-// The next element of an array, or the next member of an object; `key`, unless NULL, receives the
-// member's name. `*cursor` is 0 at first. Answers OK, ABSENT (the end of the container, or of its
-// well-formed part; or not a container), E_NULL.
-deltawire_status deltawire_value_next(const deltawire_value *container,
-                                      size_t *cursor,
-                                      deltawire_value *key,
-                                      deltawire_value *out);
-
-// Decodes a string or a plain text into `buf`; a number, `true` or `false` is copied as it is
-// written. `*need`, unless NULL, receives the length. The text is not ended by NUL. `buf` may be
-// NULL with length 0, to ask for the length. Answers OK, ABSENT (another type), E_NULL, E_SMALL
-// (nothing was written to `buf`).
-deltawire_status deltawire_value_text(const deltawire_value *v,
-                                      char *buf,
-                                      size_t cap,
-                                      size_t *need);
-
-// Returns the text of a value without a copy. That works if the text has no escapes and is valid
-// UTF-8. Answers OK, ABSENT (another type, or the text must be decoded: `deltawire_value_text`),
-// E_NULL.
-deltawire_status deltawire_value_str(const deltawire_value *v, deltawire_str *out);
-
-// Whether the value is a string or plain text that decodes to `s`. Answers OK, ABSENT (it is not
-// equal), E_NULL, E_RANGE (`len`).
-deltawire_status deltawire_value_equals(const deltawire_value *v, const char *s, size_t len);
-
-// A number as an unsigned integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
-// number), E_NULL, E_RANGE (not an integer of this type).
-deltawire_status deltawire_value_u64(const deltawire_value *v, uint64_t *out);
-
-// A number as a signed integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
-// number), E_NULL, E_RANGE (not an integer of this type).
-deltawire_status deltawire_value_i64(const deltawire_value *v, int64_t *out);
-
-// A number as digits and a power of ten. If `exact` is 1, the number is `digits * 10^exp10`;
-// `deltawire.hpp` converts it to a double. Answers OK, ABSENT (not a number), E_NULL.
-deltawire_status deltawire_value_decimal(const deltawire_value *v, deltawire_decimal *out);
-
-// A part of an error (`DELTAWIRE_ERROR_*`), whichever member the provider puts it in. `error` is
-// the value that `on_error`, `on_choice_error` or `DELTAWIRE_F_ERROR` gave. To make one of a
-// batch's text, call `deltawire_value_open`, or `deltawire_value_plain` if the event has the flag
-// `DELTAWIRE_EVF_PLAIN`. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
-deltawire_status deltawire_error_field(const deltawire_value *error,
-                                       uint32_t field,
-                                       deltawire_value *out);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Compares the binary interface with the record in capi/abi: functions, types, layouts, numbers of constants.
-#   abi.sh          compare
-#   abi.sh --write  records the header's interface (make abi-write)
+# Compares the binary interface with the record in capi/abi: functions, types, layouts, numbers of constants. Each record
+# that was accepted stands in capi/abi/accepted.txt, by its checksum, with the reason.
+#   abi.sh                 compare
+#   abi.sh --write REASON  records the header's interface (make abi-write REASON=…)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 have abidiff || packages abigail-tools
@@ -34,15 +35,29 @@ dump() {
   sed -i -E "s/ path='[^']*'//; s/ comp-dir-path='[^']*'//; s/ (version|producer)='GNU [^']*'//" "$2"
 }
 
+# Fails unless the last line of this file accepts this record, and gives a reason.
+accepted() {
+  local sum why
+  read -r sum why < <(tail -n 1 "$1")
+  [ -n "$why" ] && [ "$sum" = "$(sha256sum <"$2" | cut -c 1-16)" ] ||
+    { echo "abi: the last line of $1 does not accept $2: make abi-write REASON=…" >&2; return 1; }
+}
+
 if [ "${1:-}" = --write ]; then
+  [ -n "${2:-}" ] || fail "why is the interface to change? make abi-write REASON=…"
   mkdir -p capi/abi
   dump include/deltawire.h "$record"
   rm -rf "$record.work"
+  echo "$(sha256sum <"$record" | cut -c 1-16) $2" >>capi/abi/accepted.txt
   echo "$record"
   exit
 fi
 
 [ -e "$record" ] || fail "there is no $record (make abi-write)"
+accepted capi/abi/accepted.txt "$record" || exit 1
+# Control: a record without a reason of its own must be noticed.
+sed 's/size-in-bits/size_in_bits/' "$record" >"$out/other.abi"
+! accepted capi/abi/accepted.txt "$out/other.abi" 2>/dev/null || fail "a record that nobody accepted was not noticed"
 dump include/deltawire.h "$out/now.abi"
 # Controls first. control NAME SED WORD: a header changed by SED must be detected, and the report must contain WORD.
 control() {
@@ -62,6 +77,6 @@ pass abi-control
 
 if ! abidiff --harmless --no-show-locs "$record" "$out/now.abi" >"$out/diff.txt"; then
   cat "$out/diff.txt"
-  fail "the binary interface is not the one of $record: raise DELTAWIRE_ABI if programs have to be compiled again; then make abi-write"
+  fail "the binary interface is not the one of $record: raise DELTAWIRE_ABI if programs have to be compiled again; then make abi-write REASON=…"
 fi
 pass abi

@@ -77,6 +77,13 @@ pass ffi-c-message
 corpus_or_skip ffi-c-values
 pass ffi-c-values
 
+# The example at the start of the header.
+sed -n '/#include <deltawire/,/^ \* The sections/s|^ \*     ||p' include/deltawire.h >"$out/example.c"
+gcc -std=c99 -Wall -Wextra -pedantic -Werror -I "$lib/include" "$out/example.c" "$lib/libdeltawire.a" -o "$out/example"
+[ "$("$out/example" <samples/content.sse | tail -n 1)" = 'Bring "boots". (Done)' ] ||
+  fail "the example of deltawire.h says: $("$out/example" <samples/content.sse)"
+pass ffi-c-example
+
 python3 -B "$src/coverage.py" check "$lib/include/deltawire.h" "$DELTAWIRE_HITS"
 pass ffi-c-coverage
 unset DELTAWIRE_HITS

@@ -1,7 +1,23 @@
 #!/usr/bin/env bash
-# The headers compile with every documented compiler and standard, with all warnings; deltawire.h is the output of
-# cbindgen; and the layout of public structs has not changed, on machines of 32 and 64 bits.
+# The headers compile with every documented compiler and standard, with all warnings; deltawire.h is what capi/ and its
+# table of sections make; and the layout of public structs has not changed, on machines of 32 and 64 bits.
+#   header.sh          checks
+#   header.sh --write  makes include/deltawire.h, and its copy for Go
 . "$(dirname "$0")/lib.sh"
+
+# made FILE: writes what the header has to be. cbindgen's --verify overwrites the file, so it writes to another one.
+made() {
+  need_tool cbindgen "$CBINDGEN_VERSION"
+  cbindgen --quiet --config capi/cbindgen.toml --crate deltawire-capi --output "$1.cbindgen" capi || fail "cbindgen failed"
+  python3 -B scripts/header.py "$1.cbindgen" >"$1"
+}
+if [ "${1:-}" = --write ]; then
+  mkdir -p "$TARGET/capi"
+  made "$TARGET/capi/made.h"
+  cp "$TARGET/capi/made.h" include/deltawire.h
+  cp include/deltawire.h bindings/go/deltawire.h
+  exit
+fi
 have python3 || skip "python3 is missing"
 { have gcc && have g++; } || skip "gcc and g++ are missing"
 want_clang
@@ -46,7 +62,7 @@ done
 for cc in "${cxxs[@]}"; do
   for std in c++11 c++17 c++20; do
     for file in "$work/$std"/*.cpp; do
-      compile "$cc" -std=$std "${warn[@]}" "$file"
+      compile "$cc" -std=$std "${warn[@]}" -Wold-style-cast "$file"
       count=$((count + 1))
     done
   done
@@ -65,7 +81,7 @@ if [ -e include/deltawire.hpp ]; then
     sed 's/.*/#include "deltawire.h"\n&/' "$work/hpp-$std/alone.cpp" >"$work/hpp-$std/behind_c.cpp"
     for cc in "${cxxs[@]}"; do
       for file in "$work/hpp-$std"/*.cpp; do
-        compile "$cc" -std=$std "${warn[@]}" "$file"
+        compile "$cc" -std=$std "${warn[@]}" -Wold-style-cast "$file"
         count=$((count + 1))
       done
     done
@@ -96,10 +112,12 @@ macro() { sed -n "s/^#define DELTAWIRE_VERSION_$1 //p" include/deltawire.h; }
 [ "$version" = "$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)" ] || fail "the crates' versions differ"
 pass header-version
 
-# ---- cbindgen. Its --verify overwrites the file, so write to another one.
+# ---- cbindgen and the sections
 have cargo || skip "cargo is missing"
-need_tool cbindgen "$CBINDGEN_VERSION"
-cbindgen --quiet --config capi/cbindgen.toml --crate deltawire-capi --output "$work/made.h" capi ||
-  fail "cbindgen failed"
-diff -u include/deltawire.h "$work/made.h" || fail "deltawire.h is not what cbindgen makes of capi/"
+made "$work/made.h"
+diff -u include/deltawire.h "$work/made.h" || fail "deltawire.h is not what capi/ makes: scripts/header.sh --write"
+[ -z "$(awk 'length > 100' include/deltawire.h)" ] || fail "lines of over 100 columns: $(awk 'length > 100' include/deltawire.h)"
+# Control: an item that no section has must be found.
+sed '$d' capi/sections.txt >"$work/fewer.txt"
+! python3 -B scripts/header.py "$work/made.h.cbindgen" "$work/fewer.txt" >/dev/null 2>&1 || fail "an item without a section was not found"
 pass header-cbindgen

@@ -3,8 +3,8 @@
 #include "deltawire.h"
 #include "rows.h"
 
-static deltawire_block(block, 8192);
-static deltawire_block(batch_block, 8192);
+static DELTAWIRE_BLOCK(block, 8192);
+static DELTAWIRE_BLOCK(batch_block, 8192);
 static deltawire_parser *parser, *batch_parser;
 static deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
 
@@ -45,7 +45,7 @@ static void by_batches(const char *bytes, size_t len) {
                          !(e->flags & DELTAWIRE_EVF_MORE));
             }
             data += result.consumed;
-            left -= (size_t)result.consumed;
+            left -= result.consumed;
         } while (status != DELTAWIRE_OK);
     }
 }

@@ -202,7 +202,7 @@ void bench_capi_batch(void *self, const char *bytes, size_t len, size_t slice, s
             for (nth = 0; nth < result.events; nth++)
                 if (take(r, &r->events[nth], data, s)) return;
             data += result.consumed;
-            left -= (size_t)result.consumed;
+            left -= result.consumed;
         } while (status != DELTAWIRE_OK);
     }
 }
@@ -256,7 +256,7 @@ void bench_capi_message(void *self, const char *bytes, size_t len, size_t slice,
             if (status < DELTAWIRE_OK) abort();
             if (deltawire_message_add(m, r->events, result.events, data, r->scratch, NULL) != DELTAWIRE_OK) abort();
             data += result.consumed;
-            left -= (size_t)result.consumed;
+            left -= result.consumed;
         } while (status != DELTAWIRE_OK);
     }
     for (nth = 0; nth < deltawire_message_choices(m); nth++) {

@@ -89,7 +89,7 @@ func maskOf(kind Kind) uint64 { return 1 << (kind & 63) }
 func WithMaxEventLen(bytes int) Option {
 	return func(s *settings) {
 		if s.inRange("WithMaxEventLen", bytes, maxLen) {
-			s.config.max_event_len = C.uint64_t(bytes)
+			s.config.max_event_len = C.uint32_t(bytes)
 		}
 	}
 }

@@ -55,11 +55,12 @@ unsafe fn records<'s>(
     }
 }
 
-/// Reads `len` bytes (at most 2^31 - 1 of them) and writes the events in them to `events`, at most
-/// `cap`. A text lies in `data` if it needs no decoding, else it is decoded to `scratch`.
+/// Reads `len` bytes and writes the events in them to `events`, at most `cap`. A text lies in `data`
+/// if it needs no decoding, else it is decoded to `scratch`.
 ///
-/// MORE: the array or the scratch is full. Process the events and call again with the bytes from
-/// `out->consumed` on, perhaps with more behind them. If the scratch is short, content, reasoning,
+/// MORE: the array or the scratch is full, or there are more than 2^31 - 1 bytes, of which a call
+/// reads so many. Process the events and call again with the bytes from `out->consumed` on, perhaps
+/// with more behind them. If the scratch is short, content, reasoning,
 /// refusals, arguments, JSON and bytes come in pieces. All other texts (IDs, names, types, roles,
 /// finish reasons) are never split: `out->scratch_need` is then the scratch that they need.
 ///
@@ -91,10 +92,14 @@ pub unsafe extern "C" fn deltawire_batch(
             (Ok(data), Ok(records)) => (data, records),
             (Err(status), _) | (_, Err(status)) => return status,
         };
-        let data = data.get(..i32::MAX as usize).unwrap_or(data);
-        let (spent, status) = read(open, data, &mut records);
+        let head = data.get(..i32::MAX as usize).unwrap_or(data);
+        let (spent, status) = read(open, head, &mut records);
         out.write(result(&records, spent));
-        status
+        // OK is for all that was given.
+        match status {
+            DELTAWIRE_OK if head.len() < data.len() => DELTAWIRE_MORE,
+            status => status,
+        }
     }
 }
 
@@ -126,10 +131,9 @@ pub unsafe extern "C" fn deltawire_batch_finish(
 
 fn result(records: &Records<'_>, consumed: usize) -> deltawire_batch_result {
     deltawire_batch_result {
-        consumed: consumed as u64,
-        events: records.written() as u32,
-        scratch_used: records.used() as u32,
-        scratch_need: u32::try_from(records.need()).unwrap_or(u32::MAX),
-        reserved: 0,
+        consumed,
+        events: records.written(),
+        scratch_used: records.used(),
+        scratch_need: records.need(),
     }
 }

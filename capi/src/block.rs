@@ -118,6 +118,11 @@ const _: () = assert!(align_of::<State>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN i
 pub(crate) const STATE: usize = size_of::<State>().next_multiple_of(DELTAWIRE_ALIGN);
 
 impl Core {
+    /// Bytes of the smallest block. Without `DELTAWIRE_CFG_GROW` one without an event buffer could take no event at all.
+    pub(crate) fn least(&self) -> usize {
+        self.size_for(usize::from(!self.can_move))
+    }
+
     /// Bytes of a block with so much event buffer.
     pub(crate) fn size_for(&self, storage: usize) -> usize {
         let storage = storage.checked_next_multiple_of(DELTAWIRE_ALIGN).unwrap_or(usize::MAX);
@@ -178,6 +183,21 @@ pub(crate) fn fits(address: usize, len: usize, least: usize) -> Result<(), delta
         return Err(DELTAWIRE_E_SMALL);
     }
     Ok(())
+}
+
+/// Whether a new block of `len` bytes at `mem` has bytes in common with the block of `from_len` bytes at `from`.
+pub(crate) fn overlap(mem: usize, len: usize, from: usize, from_len: usize) -> bool {
+    mem < from.saturating_add(from_len) && from < mem.saturating_add(len)
+}
+
+/// Moves `len` bytes; the ranges may overlap.
+pub(crate) fn slide(buffer: &mut [u8], from: usize, to: usize, len: usize) {
+    let inside = |at: usize| at.checked_add(len).is_some_and(|end| end <= buffer.len());
+    if inside(from) && inside(to) {
+        let start = buffer.as_mut_ptr();
+        // SAFETY: both ranges lie in the buffer, as was just looked at.
+        unsafe { core::ptr::copy(start.add(from), start.add(to), len) };
+    }
 }
 
 /// Makes a block of memory: the state, and tables that are empty. Inlined, so that the state is not on the stack twice.
@@ -264,6 +284,43 @@ pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<(&'b Core, &
         let (store, area) = rest.split_at_checked(rest.len().saturating_sub(core.read_len)).ok_or(DELTAWIRE_E_STATE)?;
         Ok((core, store, area))
     }
+}
+
+/// Gives a block another length, at the same place. On failure nothing is changed.
+///
+/// # Safety
+/// As [`enter`]; and the memory has both lengths.
+pub(crate) unsafe fn resize(p: *mut deltawire_parser, len: usize) -> Result<(), deltawire_status> {
+    // SAFETY: as the caller promises.
+    let Guard { len: from_len, .. } = unsafe { guard(p) }?;
+    let state = p.cast::<State>();
+    // SAFETY: as in `enter`; `rest` is what lies behind the tables in the longer of the two blocks.
+    let (core, rest) = unsafe {
+        let core = &mut *addr_of_mut!((*state).core);
+        fits(p as usize, len, core.least())?;
+        let head = core.room.head();
+        let rest = slice::from_raw_parts_mut(p.cast::<u8>().add(head), len.max(from_len).saturating_sub(head));
+        (core, rest)
+    };
+    let store_in = |len: usize| len.saturating_sub(core.size_for(0));
+    let (from, to) = (store_in(from_len), store_in(len));
+    let (spent, unspent) = (core.spent, core.committed.saturating_sub(core.spent));
+    let is_pending = core.emitter.is_pending();
+    if core.machine.retained(rest.get(..from).unwrap_or_default(), is_pending) > to {
+        return Err(DELTAWIRE_E_SMALL);
+    }
+    // What lies behind goes first, to where nothing lies.
+    if to > from {
+        slide(rest, from.saturating_add(spent), to, unspent);
+    }
+    core.machine.resize(rest, from, to, is_pending);
+    if to <= from {
+        slide(rest, from.saturating_add(spent), to, unspent);
+    }
+    (core.spent, core.committed, core.need, core.reserved) = (0, unspent, 0, false);
+    // SAFETY: as above; the guard is no part of what is borrowed.
+    unsafe { (*addr_of_mut!((*state).guard)).len = len };
+    Ok(())
 }
 
 /// Copies the tables of a block to another with the same room.

@@ -4,9 +4,9 @@ use crate::block::{enter, Phase};
 use crate::types::*;
 
 /// Direct reading: where to write the next bytes, as an offset from the first byte of the block, and
-/// how many fit (`read_len` of the config). Answers OK, E_NULL, E_ALIGN, E_REENTRANT, E_STATE (no
-/// `read_len`; or committed bytes are not consumed, or an event is pending), E_ABORTED, E_CALLBACK,
-/// E_STRICT (of an earlier call).
+/// how many fit: `read_len` of the config, rounded up to a multiple of 8. Answers OK, E_NULL,
+/// E_ALIGN, E_REENTRANT, E_STATE (no `read_len`; or committed bytes are not consumed, an event is
+/// pending, or bytes have to be given again), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_reserve(
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn deltawire_reserve(
     let open = ok!(unsafe { enter(p) });
     let at = open.area_at();
     let core = &mut *open.core;
-    let pending = core.spent < core.committed || core.emitter.is_pending();
+    let pending = core.spent < core.committed || core.emitter.is_pending() || core.emitter.expects_again();
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;
     }

@@ -53,7 +53,7 @@ unsafe fn callbacks(given: *const deltawire_callbacks) -> Result<deltawire_callb
         return Ok(SILENT);
     }
     // SAFETY: as the caller promises.
-    unsafe { sized(given, core::ptr::addr_of!((*given).size).read_unaligned(), SILENT) }
+    unsafe { sized(given, core::ptr::addr_of!((*given).size).read_unaligned() as usize, SILENT) }
 }
 
 /// Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call

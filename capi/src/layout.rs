@@ -22,6 +22,7 @@ const _: () = {
     assert!(offset_of!(deltawire_config, events) == pick(16, 16, 16));
     assert!(offset_of!(deltawire_config, errors) == pick(24, 24, 24));
     assert!(offset_of!(deltawire_config, max_event_len) == pick(40, 40, 40));
+    assert!(offset_of!(deltawire_config, reserved) == pick(44, 44, 44));
     assert!(offset_of!(deltawire_config, max_id_len) == pick(48, 48, 48));
     assert!(offset_of!(deltawire_config, read_len) == pick(52, 52, 52));
     assert!(offset_of!(deltawire_config, max_choices) == pick(56, 56, 56));
@@ -99,13 +100,12 @@ const _: () = {
     assert!(offset_of!(deltawire_event, extra_len) == pick(44, 44, 44));
     assert!(offset_of!(deltawire_event, start) == pick(48, 48, 48));
     assert!(offset_of!(deltawire_event, end) == pick(56, 56, 56));
-    assert!(size_of::<deltawire_batch_result>() == pick(24, 24, 24));
-    assert!(align_of::<deltawire_batch_result>() == pick(8, 8, 4));
+    assert!(size_of::<deltawire_batch_result>() == pick(32, 16, 16));
+    assert!(align_of::<deltawire_batch_result>() == pick(8, 4, 4));
     assert!(offset_of!(deltawire_batch_result, consumed) == pick(0, 0, 0));
-    assert!(offset_of!(deltawire_batch_result, events) == pick(8, 8, 8));
-    assert!(offset_of!(deltawire_batch_result, scratch_used) == pick(12, 12, 12));
-    assert!(offset_of!(deltawire_batch_result, scratch_need) == pick(16, 16, 16));
-    assert!(offset_of!(deltawire_batch_result, reserved) == pick(20, 20, 20));
+    assert!(offset_of!(deltawire_batch_result, events) == pick(8, 4, 4));
+    assert!(offset_of!(deltawire_batch_result, scratch_used) == pick(16, 8, 8));
+    assert!(offset_of!(deltawire_batch_result, scratch_need) == pick(24, 12, 12));
     assert!(size_of::<deltawire_end>() == pick(56, 56, 56));
     assert!(align_of::<deltawire_end>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_end, size) == pick(0, 0, 0));

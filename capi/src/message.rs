@@ -1,6 +1,6 @@
 //! The assembler: the library's log of a message, in a block of the caller's.
 
-use crate::block::{fits, Room, DEFAULT_ROOM};
+use crate::block::{fits, overlap, slide, Room, DEFAULT_ROOM};
 use crate::convert::{bytes, chunk, copy_out, give, given, status, tell, Given};
 use crate::feed::SILENT;
 use crate::parser::config_of;
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn deltawire_message_reset(m: *mut deltawire_message) -> d
 }
 
 /// Moves the assembler to another block. As `deltawire_move`. Answers OK, E_NULL, E_ALIGN, E_STATE,
-/// E_SMALL, E_RANGE (`mem_len`).
+/// E_SMALL, E_RANGE (`mem_len`; the blocks overlap).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_move(
@@ -232,11 +232,15 @@ pub unsafe extern "C" fn deltawire_message_move(
         let words = from.words as usize;
         let head = size_for(words, 0);
         fits(mem as usize, mem_len, head)?;
-        let kept = buffer.get(..from.log.len().saturating_add(from.staged)).unwrap_or_default();
+        if overlap(mem as usize, mem_len, src as usize, from.len) {
+            return Err(DELTAWIRE_E_RANGE);
+        }
+        let kept = buffer.get(..from.kept()).unwrap_or_default();
         if kept.len() > mem_len.saturating_sub(head) {
             return Err(DELTAWIRE_E_SMALL);
         }
-        // SAFETY: `mem` is writable for `mem_len` bytes and overlaps nothing, as the caller promises; a state is plain data.
+        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`; a state is plain
+        // data.
         unsafe {
             ptr::copy_nonoverlapping(src.cast::<u8>(), mem.cast(), head);
             let state = &mut *state_at(mem.cast(), words);
@@ -248,6 +252,20 @@ pub unsafe extern "C" fn deltawire_message_move(
     })())
 }
 
+/// The block of `m` has `mem_len` bytes now. As `deltawire_resize`. Answers OK, E_NULL, E_ALIGN,
+/// E_STATE, E_SMALL, E_RANGE (beyond any memory).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_message_resize(m: *mut deltawire_message, mem_len: usize) -> deltawire_status {
+    status((|| {
+        // SAFETY: a block, as the caller promises, of both lengths.
+        let (state, _) = unsafe { enter(m) }?;
+        fits(m as usize, mem_len, size_for(state.words as usize, state.kept()))?;
+        (state.len, state.need, state.full) = (mem_len, 0, false);
+        Ok(DELTAWIRE_OK)
+    })())
+}
+
 /// The size of the block that the assembler needs, in bytes: after NEED_STORAGE the size to move to,
 /// else the smallest that holds the message. 0: not an assembler.
 #[no_mangle]
@@ -255,7 +273,7 @@ pub unsafe extern "C" fn deltawire_message_move(
 pub unsafe extern "C" fn deltawire_message_need(m: *const deltawire_message) -> usize {
     // SAFETY: a block, as the caller promises, that nothing changes now.
     let Ok((state, _)) = (unsafe { look(m) }) else { return 0 };
-    state.need.max(size_for(state.words as usize, state.log.len().saturating_add(state.staged)))
+    state.need.max(size_for(state.words as usize, state.kept()))
 }
 
 /// Whether an assembler takes pieces of a text of this kind one by one; of a name the others are put behind the first.
@@ -265,6 +283,11 @@ fn takes_pieces(kind: u16) -> bool {
 }
 
 impl State {
+    /// Bytes of the buffer that are in use.
+    fn kept(&self) -> usize {
+        self.log.len().saturating_add(self.staged)
+    }
+
     /// The status for the log's answer, if `beside` bytes of the buffer are not the log's. The log notes what it leaves out.
     fn conclude(&mut self, added: Result<(), LogError>, beside: usize) -> deltawire_status {
         let Err(LogError::NeedStorage { need }) = added else {
@@ -314,16 +337,6 @@ impl State {
             slide(buffer, end, start, staged);
         }
         status
-    }
-}
-
-/// Moves `len` bytes; the ranges may overlap.
-fn slide(buffer: &mut [u8], from: usize, to: usize, len: usize) {
-    let inside = |at: usize| at.checked_add(len).is_some_and(|end| end <= buffer.len());
-    if inside(from) && inside(to) {
-        let start = buffer.as_mut_ptr();
-        // SAFETY: both ranges lie in the buffer, as was just looked at.
-        unsafe { ptr::copy(start.add(from), start.add(to), len) };
     }
 }
 
@@ -414,7 +427,7 @@ unsafe extern "C" fn on_tool_call(
 }
 
 static CALLBACKS: deltawire_callbacks = deltawire_callbacks {
-    size: size_of::<deltawire_callbacks>(),
+    size: size_of::<deltawire_callbacks>() as u32,
     on_chunk: Some(on_chunk),
     on_role: Some(on_text),
     on_content: Some(on_text),

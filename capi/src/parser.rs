@@ -1,6 +1,6 @@
 //! A parser's life: made, reset, moved.
 
-use crate::block::{self, fits, look, Core, Phase, Room};
+use crate::block::{self, fits, look, overlap, Core, Phase, Room};
 use crate::convert::{sized, status, tell};
 use crate::types::*;
 use core::ffi::c_void;
@@ -50,6 +50,7 @@ const DEFAULTS: deltawire_config = deltawire_config {
     events: 0,
     errors: [0; 2],
     max_event_len: 0,
+    reserved: 0,
     max_id_len: 0,
     read_len: 0,
     max_choices: 0,
@@ -76,11 +77,8 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
     }
     let or = |given: u32, default: u32| if given == 0 { default } else { given };
     let default = Limits::DEFAULT;
-    let max_event_len = match config.max_event_len {
-        0 => default.max_event_len,
-        given => u32::try_from(given).ok().filter(|given| *given <= i32::MAX as u32).ok_or(DELTAWIRE_E_CONFIG)?,
-    };
-    if config.max_depth > 1024 || config.max_id_len > i32::MAX as u32 || config.read_len > i32::MAX as u32 {
+    let lengths = [config.max_event_len, config.max_id_len, config.read_len];
+    if config.max_depth > 1024 || config.reserved != 0 || lengths.iter().any(|len| *len > i32::MAX as u32) {
         return Err(DELTAWIRE_E_CONFIG);
     }
     let room = Room::of(config)?;
@@ -92,7 +90,7 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
     let has = |flag: u32| config.flags & flag != 0;
     let machine = Config {
         limits: Limits {
-            max_event_len,
+            max_event_len: or(config.max_event_len, default.max_event_len),
             max_id_len: or(config.max_id_len, default.max_id_len),
             max_depth: or(config.max_depth, default.max_depth),
             ..default
@@ -127,8 +125,9 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
 /// unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function overwrites the block: do
 /// not call it on a parser in use.
 ///
-/// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(cfg, 0)`), E_RANGE (beyond
-/// any memory; with `read_len`, 4 GiB or more), E_CONFIG. On failure nothing is written.
+/// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(cfg, 0)`, or, without
+/// `DELTAWIRE_CFG_GROW`, no room for any event), E_RANGE (beyond any memory; with `read_len`, 4 GiB
+/// or more), E_CONFIG. On failure nothing is written.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_init(
@@ -146,7 +145,7 @@ pub unsafe extern "C" fn deltawire_init(
         // The address first: what is said of the memory does not depend on the config.
         fits(mem as usize, mem_len, 0)?;
         let core = core_of(&config)?;
-        fits(mem as usize, mem_len, core.size_for(0))?;
+        fits(mem as usize, mem_len, core.least())?;
         reachable(mem_len, core.read_len)?;
         // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
         unsafe {
@@ -186,12 +185,12 @@ fn reachable(mem_len: usize, read_len: usize) -> Result<(), deltawire_status> {
 }
 
 /// Moves the parser `src` to the block `mem`, which may be larger or smaller as long as what `src`
-/// retains fits (`deltawire_need`). `*out`, unless NULL, becomes `(deltawire_parser *)mem`. The
-/// blocks must not overlap. `src` is unchanged, and may be freed.
+/// retains fits (`deltawire_need`). `*out`, unless NULL, becomes `(deltawire_parser *)mem`. `src` is
+/// unchanged, and may be freed.
 ///
 /// A reservation for direct reading ends. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT,
-/// E_SMALL, E_RANGE (beyond any memory; with `read_len`, 4 GiB or more). On failure nothing is
-/// written.
+/// E_SMALL, E_RANGE (the blocks overlap; beyond any memory; with `read_len`, 4 GiB or more). On
+/// failure nothing is written.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_move(
@@ -206,15 +205,19 @@ pub unsafe extern "C" fn deltawire_move(
         }
         // SAFETY: a block, as the caller promises, that nothing changes now.
         let (from, store, area) = unsafe { look(src) }?;
-        fits(mem as usize, mem_len, from.size_for(0))?;
+        fits(mem as usize, mem_len, from.least())?;
         reachable(mem_len, from.read_len)?;
+        let from_len = from.size_for(0).saturating_add(store.len());
+        if overlap(mem as usize, mem_len, src as usize, from_len) {
+            return Err(DELTAWIRE_E_RANGE);
+        }
         let unspent = area.get(from.spent..from.committed).unwrap_or_default();
         let room = mem_len.saturating_sub(from.size_for(0));
         let is_pending = from.emitter.is_pending();
         if from.machine.retained(store, is_pending) > room {
             return Err(DELTAWIRE_E_SMALL);
         }
-        // SAFETY: `mem` is writable for `mem_len` bytes and overlaps nothing, as the caller promises. A core is plain data.
+        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`. A core is plain data.
         unsafe {
             block::write(mem.cast(), mem_len, core::ptr::read(from));
             block::copy_tables(src.cast(), mem.cast(), from.room);
@@ -231,6 +234,25 @@ pub unsafe extern "C" fn deltawire_move(
     })())
 }
 
+/// The block of `p` has `mem_len` bytes now. Call it after `realloc` enlarged the block, which may
+/// have moved it, too, or before `realloc` makes it smaller. As `deltawire_move`, at the same place.
+///
+/// Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_SMALL, E_RANGE (beyond any memory; with
+/// `read_len`, 4 GiB or more). On failure nothing is changed.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_resize(p: *mut deltawire_parser, mem_len: usize) -> deltawire_status {
+    status((|| {
+        // SAFETY: a block, as the caller promises, of both lengths.
+        unsafe {
+            let (core, ..) = look(p)?;
+            reachable(mem_len, core.read_len)?;
+            block::resize(p, mem_len)?;
+        }
+        Ok(DELTAWIRE_OK)
+    })())
+}
+
 /// The size of the block that the parser needs, in bytes: after NEED_STORAGE the size to move to,
 /// else the smallest that holds what the parser retains. 0: not a parser.
 #[no_mangle]
@@ -239,5 +261,5 @@ pub unsafe extern "C" fn deltawire_need(p: *const deltawire_parser) -> usize {
     // SAFETY: a block, as the caller promises, that nothing changes now.
     let Ok((core, store, _)) = (unsafe { look(p) }) else { return 0 };
     let retained = core.machine.retained(store, core.emitter.is_pending());
-    core.need.max(core.size_for(retained))
+    core.need.max(core.size_for(retained)).max(core.least())
 }

@@ -12,8 +12,8 @@ pub const DELTAWIRE_OK: i32 = 0;
 /// A callback returned `DELTAWIRE_PAUSE` or `DELTAWIRE_AGAIN`. To go on, give the bytes from
 /// `consumed` on again.
 pub const DELTAWIRE_PAUSED: i32 = 1;
-/// Batch: the array or the scratch is full. Process the events, then call again with the bytes from
-/// `consumed` on.
+/// Batch: the array or the scratch is full, or more than 2^31 - 1 bytes were given. Process the
+/// events, then call again with the bytes from `consumed` on.
 pub const DELTAWIRE_MORE: i32 = 2;
 /// The block is too small. A parser answers this for an event that a read cut (only with
 /// `DELTAWIRE_CFG_GROW`), an assembler for a message: move it to a block of `deltawire_need` or
@@ -37,8 +37,8 @@ pub const DELTAWIRE_E_STATE: i32 = -5;
 pub const DELTAWIRE_E_REENTRANT: i32 = -6;
 /// Misuse: an argument is outside its range, or a number does not fit the requested type.
 pub const DELTAWIRE_E_RANGE: i32 = -7;
-/// Misuse: an event is pending, and the caller gave fewer bytes than the event has. Give the bytes
-/// from `consumed` on again.
+/// Misuse: bytes have to be given again, those of a pending event or those that the block had no
+/// room for, and the caller gave fewer, or others. Give the bytes from `consumed` on again.
 pub const DELTAWIRE_E_RESUME: i32 = -8;
 /// A callback returned a number below 0; `deltawire_user_code` returns that number.
 pub const DELTAWIRE_E_ABORTED: i32 = -100;
@@ -121,11 +121,13 @@ pub struct deltawire_config {
     /// The longest event, in bytes: its data, the line feeds that join its data lines, and its name.
     /// 0 is 1 MiB; at most 2^31 - 1. Without `DELTAWIRE_CFG_GROW` the size of the block is a limit
     /// as well, even for events that no read cut.
-    pub max_event_len: u64,
+    pub max_event_len: u32,
+    /// Must be 0.
+    pub reserved: u32,
     /// The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
     pub max_id_len: u32,
-    /// Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`); 0
-    /// is none.
+    /// Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`),
+    /// rounded up to a multiple of 8; 0 is none.
     pub read_len: u32,
     /// How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, at most
     /// `DELTAWIRE_MAX_CHOICES`. Deltas of a further choice are left out, and `DELTAWIRE_EV_LIMIT`
@@ -328,7 +330,7 @@ pub type deltawire_sse_fn = Option<
 #[derive(Clone, Copy)]
 pub struct deltawire_callbacks {
     /// `sizeof(deltawire_callbacks)`; `DELTAWIRE_CALLBACKS_INIT` sets it.
-    pub size: usize,
+    pub size: u32,
     /// Mode SSE: an event.
     pub on_sse: deltawire_sse_fn,
     /// A comment: bytes.
@@ -446,15 +448,16 @@ pub const DELTAWIRE_EV_MESSAGE: u32 = 18;
 pub const DELTAWIRE_EV_FINISH: u32 = 19;
 /// A choice failed. Text: JSON.
 pub const DELTAWIRE_EV_CHOICE_ERROR: u32 = 20;
-/// Usage so far; the last one counts. Text: JSON. To read the counts, call
-/// `deltawire_chunk_usage(at->chunk, …)` in a callback, `deltawire_last_usage` elsewhere.
+/// Usage so far; the last one counts. Text: JSON, of which `deltawire_value_usage` reads the counts:
+/// of the value in a callback, of `deltawire_value_open` of the text in a batch. Afterwards,
+/// `deltawire_last_usage` has them.
 pub const DELTAWIRE_EV_USAGE: u32 = 21;
 /// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
 /// bytes.
 pub const DELTAWIRE_EV_ERROR: u32 = 22;
 /// A payload that is not a JSON object, or bytes that follow one; the stream goes on. Text: bytes.
 /// Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the offset of the fault in the
-/// payload.
+/// text, from its first piece on.
 pub const DELTAWIRE_EV_MALFORMED: u32 = 23;
 /// An event over the limit: the parser drops the rest of it, and the stream goes on. `start` is
 /// where the event began.
@@ -572,7 +575,9 @@ pub const DELTAWIRE_FINISH_ERROR: u32 = 7;
 pub const DELTAWIRE_LIMIT_CHOICES: u32 = 1;
 /// Limit: more tool calls than `max_tool_calls` of the config.
 pub const DELTAWIRE_LIMIT_TOOL_CALLS: u32 = 2;
-/// Limit: an index that is not a whole number of 32 bits.
+/// Limit: an index that is a number, but not a whole one, or 2^32 - 1 or more. (The quirk
+/// `DELTAWIRE_QUIRK_ODD_INDEX`, and no limit: a negative index counts as 0, digits in a string as
+/// their number, and a value of another type as no index.)
 pub const DELTAWIRE_LIMIT_INDEX: u32 = 3;
 /// Limit of an assembler: the message would be longer than 4 GiB, or have more than 256 members of
 /// providers.
@@ -639,16 +644,14 @@ pub struct deltawire_event {
 #[derive(Clone, Copy, Default)]
 pub struct deltawire_batch_result {
     /// How many bytes of `data` are consumed. 0 in direct reading, where the parser keeps count.
-    pub consumed: u64,
+    pub consumed: usize,
     /// How many events were written.
-    pub events: u32,
+    pub events: usize,
     /// How many bytes of the scratch were written.
-    pub scratch_used: u32,
+    pub scratch_used: usize,
     /// If not 0, the next event has texts that are never split: give a scratch of at least this many
     /// bytes.
-    pub scratch_need: u32,
-    /// Always 0.
-    pub reserved: u32,
+    pub scratch_need: usize,
 }
 
 /// Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes the

@@ -1,9 +1,11 @@
 //! Values: JSON that is read where it is asked for.
 
-use crate::convert::{bytes, copy_out, give, given, plain_of, str_of, tell, value_of, Given};
+use crate::convert::{
+    bytes, check_size, copy_out, fill, give, given, plain_of, str_of, tell, usage_of, value_of, Given,
+};
 use crate::types::*;
 use core::ffi::{c_char, c_void};
-use deltawire::chat::{ApiError, ErrorPart};
+use deltawire::chat::{ApiError, ErrorPart, Usage};
 use deltawire::json::{self, Kind, Number, Text, Value};
 
 /// Makes a value of JSON bytes. Whitespace around the value is skipped. The bytes are checked only
@@ -280,6 +282,31 @@ pub unsafe extern "C" fn deltawire_value_decimal(
                 )
             }
             Err(status) => status,
+        }
+    }
+}
+
+/// The token counts of a `usage` object: of the value that `on_usage` or `DELTAWIRE_F_USAGE` gave,
+/// or of the text of a `DELTAWIRE_EV_USAGE` in a batch. Answers OK, ABSENT (not an object, or an
+/// empty one), E_NULL, E_CONFIG (`size`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_value_usage(
+    v: *const deltawire_value,
+    out: *mut deltawire_usage,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        if v.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        ok!(check_size(out));
+        match ok!(given(v)) {
+            Given::Json(value) => match Usage::of(value) {
+                Some(usage) => fill(out, |size| usage_of(&usage.counts(), size)),
+                None => DELTAWIRE_ABSENT,
+            },
+            Given::Plain(_) => DELTAWIRE_ABSENT,
         }
     }
 }

@@ -96,7 +96,7 @@ static void set(quirk_case *c, const char *option)
     *value++ = 0;
     if (!strcmp(option, "framing") && !strcmp(value, "spec")) c->config.flags |= DELTAWIRE_CFG_SPEC;
     else if (!strcmp(option, "validate") && !strcmp(value, "strict")) c->config.flags |= DELTAWIRE_CFG_STRICT_JSON;
-    else if (!strcmp(option, "max_event_len")) c->config.max_event_len = number(value);
+    else if (!strcmp(option, "max_event_len")) c->config.max_event_len = (uint32_t)number(value);
     else if (!strcmp(option, "max_id_len")) c->config.max_id_len = (uint32_t)number(value);
     else if (!strcmp(option, "max_depth")) c->config.max_depth = (uint32_t)number(value);
     else if (!strcmp(option, "storage")) c->storage = number(value);

@@ -200,7 +200,7 @@ static int batch(run *r, const void *data, size_t len, int finish, size_t *consu
     log_batch(r->log, events, result.events, texts, reach, scratch_mem.mem, result.scratch_used);
     exact_drop(&events_mem);
     exact_drop(&scratch_mem);
-    *consumed = (size_t)result.consumed;
+    *consumed = result.consumed;
     again = after(r, status, result.consumed || result.events || result.scratch_need > r->scratch);
     if (result.scratch_need && status != DELTAWIRE_MORE) log_bad(r->log, "scratch_need without MORE", result.scratch_need);
     r->scratch = result.scratch_need > r->h->scratch ? result.scratch_need : r->h->scratch;

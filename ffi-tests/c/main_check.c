@@ -360,7 +360,7 @@ typedef struct {
     const char *suffix;
     uint64_t errors;
     uint32_t flags;
-    uint64_t max_event_len;
+    uint32_t max_event_len;
     uint32_t max_id_len, max_depth;
     size_t storage; /* 0: a block that grows, and a big one */
 } variant;

@@ -120,7 +120,7 @@ static void by_batch(const char *data, size_t len, size_t scratch_min)
         free(events);
         free(scratch);
         scratch_len = result.scratch_need > scratch_min ? result.scratch_need : scratch_min;
-        if (!finish) data += result.consumed, len -= (size_t)result.consumed;
+        if (!finish) data += result.consumed, len -= result.consumed;
         if (status == DELTAWIRE_OK) break;
         if (status == DELTAWIRE_NEED_STORAGE) grow_parser();
         else if (status != DELTAWIRE_MORE) check(status, "deltawire_batch");

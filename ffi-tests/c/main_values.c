@@ -588,7 +588,7 @@ static void errors(void)
 /* -------------------------------------------------------------------------------------------------------------------
  * Parsers */
 
-static deltawire_block(block, 4096);
+static DELTAWIRE_BLOCK(block, 4096);
 
 static deltawire_parser *parser_with(const deltawire_config *config)
 {
@@ -794,7 +794,7 @@ static void work(void)
         contents = bytes = at = 0;
         do {
             status = deltawire_batch(p, input.ptr + at, input.len - at, &event, 1, scratch, 64, &result);
-            at += (size_t)result.consumed;
+            at += result.consumed;
             if (result.events) {
                 if (event.kind != DELTAWIRE_EV_CONTENT) break;
                 contents += !(event.flags & DELTAWIRE_EVF_MORE);
@@ -978,7 +978,7 @@ static void room_for(uint32_t max_choices, uint32_t max_calls)
         for (n = 0; n < result.events; n++)
             count(&t, events[n].kind, events[n].flags, events[n].choice, events[n].code);
         CHECK(deltawire_message_add(of_batch, events, result.events, input.ptr + at, scratch, &taken) == OK);
-        at += (size_t)result.consumed;
+        at += result.consumed;
         if (status != DELTAWIRE_MORE) {
             CHECK(status == OK);
             break;

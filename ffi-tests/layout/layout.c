@@ -25,6 +25,7 @@ OFFSET(deltawire_config, max_depth, 12, 12, 12);
 OFFSET(deltawire_config, events, 16, 16, 16);
 OFFSET(deltawire_config, errors, 24, 24, 24);
 OFFSET(deltawire_config, max_event_len, 40, 40, 40);
+OFFSET(deltawire_config, reserved, 44, 44, 44);
 OFFSET(deltawire_config, max_id_len, 48, 48, 48);
 OFFSET(deltawire_config, read_len, 52, 52, 52);
 OFFSET(deltawire_config, max_choices, 56, 56, 56);
@@ -108,13 +109,12 @@ OFFSET(deltawire_event, extra_len, 44, 44, 44);
 OFFSET(deltawire_event, start, 48, 48, 48);
 OFFSET(deltawire_event, end, 56, 56, 56);
 
-SIZE(deltawire_batch_result, 24, 24, 24);
-ALIGN(deltawire_batch_result, 8, 8, 4);
+SIZE(deltawire_batch_result, 32, 16, 16);
+ALIGN(deltawire_batch_result, 8, 4, 4);
 OFFSET(deltawire_batch_result, consumed, 0, 0, 0);
-OFFSET(deltawire_batch_result, events, 8, 8, 8);
-OFFSET(deltawire_batch_result, scratch_used, 12, 12, 12);
-OFFSET(deltawire_batch_result, scratch_need, 16, 16, 16);
-OFFSET(deltawire_batch_result, reserved, 20, 20, 20);
+OFFSET(deltawire_batch_result, events, 8, 4, 4);
+OFFSET(deltawire_batch_result, scratch_used, 16, 8, 8);
+OFFSET(deltawire_batch_result, scratch_need, 24, 12, 12);
 
 SIZE(deltawire_end, 56, 56, 56);
 ALIGN(deltawire_end, 8, 8, 4);

@@ -5,7 +5,7 @@ static char *stream;
 
 /* The expected result: the stream in one piece. */
 static size_t whole_message(const char *stream, size_t len, char *json, size_t cap) {
-    static deltawire_block(block, 4096);
+    static DELTAWIRE_BLOCK(block, 4096);
     static union { uint64_t align_; unsigned char bytes[DELTAWIRE_MESSAGE_SIZE(65536)]; } log;
     const deltawire_callbacks *callbacks = deltawire_message_callbacks();
     deltawire_parser *p;
@@ -83,7 +83,7 @@ static void assemble(uint64_t seed) {
             steps++;
             if (added < 0) break;
         }
-        fed += (size_t)result->consumed, slice -= (size_t)result->consumed;
+        fed += result->consumed, slice -= result->consumed;
         release(data), release(events), release(scratch), release(result);
         if (status == DELTAWIRE_NEED_STORAGE) {
             deltawire_parser *q = NULL;

@@ -251,7 +251,7 @@ static void resume(void) {
     while (status == DELTAWIRE_MORE && n <= total) {
         status = deltawire_batch(p, ONE_LONG + at, len - at, &event, 1, scratch, sizeof scratch, &result);
         is("at most one event", result.events <= 1, 1);
-        at += (size_t)result.consumed;
+        at += result.consumed;
         if (result.events == 1 && n < total) {
             is("the same event", event.kind == events[n].kind && event.text_len == events[n].text_len &&
                                      event.start == events[n].start && event.end == events[n].end, 1);
@@ -310,6 +310,83 @@ static void resume(void) {
     is_one_of("calls", (long long)n, 4, 3);
 }
 
+/* Bytes that are given again are the same bytes. Each other byte is found, in an event of less than a kilobyte. */
+static void other_bytes(void) {
+    static char other[40000];
+    const size_t len = sizeof ONE_LONG - 1;
+    deltawire_event event;
+    deltawire_batch_result result;
+    unsigned char scratch[DELTAWIRE_SCRATCH_MIN];
+    deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    struct text text = {{0}, 0, 0};
+    size_t i, n, at = 0, consumed = 0, off, room, size;
+    deltawire_status status;
+    deltawire_parser *p, *q = NULL;
+    void *block;
+
+    begin("deltawire_batch", "other bytes than those of the pending event", -1);
+    p = make(512, NULL);
+    is("batch", deltawire_batch(p, ONE_LONG, len, &event, 1, scratch, sizeof scratch, &result), DELTAWIRE_MORE);
+    is("consumed", (long long)result.consumed, 0);
+    for (i = 0; i < len; i++) {
+        memcpy(other, ONE_LONG, len);
+        other[i] ^= 1;
+        UNCHANGED("another byte", deltawire_batch(p, other, len, &event, 1, scratch, sizeof scratch, &result),
+                  DELTAWIRE_E_RESUME);
+    }
+    for (status = DELTAWIRE_MORE; status == DELTAWIRE_MORE; at += result.consumed)
+        status = deltawire_batch(p, ONE_LONG + at, len - at, &event, 1, scratch, sizeof scratch, &result);
+    is("the same bytes", status, DELTAWIRE_OK);
+    after_reset(p);
+
+    begin("deltawire_feed", "other bytes than those of the event that comes again", -1);
+    p = make(512, NULL);
+    callbacks.on_chunk = answer;
+    text.answer = DELTAWIRE_AGAIN;
+    is("again", deltawire_feed(p, ONE_LONG, len, &callbacks, &text, &consumed), DELTAWIRE_PAUSED);
+    UNCHANGED("others", deltawire_feed(p, ONE_LONG + 1, len - 1, &callbacks, &text, NULL), DELTAWIRE_E_RESUME);
+    UNCHANGED("others", deltawire_feed(p, other, len, &callbacks, &text, NULL), DELTAWIRE_E_RESUME);
+    text.answer = DELTAWIRE_GO_ON;
+    is("more behind it", deltawire_feed(p, ONE_LONG, len, &callbacks, &text, &consumed), DELTAWIRE_OK);
+    after_reset(p);
+
+    /* A long event: what is given again is another one, begins elsewhere, or was overwritten. */
+    begin("deltawire_feed", "other bytes than those of a long event", -1);
+    n = (size_t)snprintf(other, sizeof other, "data: {\"choices\":[{\"delta\":{\"content\":\"%030000d\"}}]}\n\n", 7);
+    p = make(40000, NULL);
+    text.answer = DELTAWIRE_AGAIN;
+    is("again", deltawire_feed(p, other, n, &callbacks, &text, &consumed), DELTAWIRE_PAUSED);
+    UNCHANGED("shifted", deltawire_feed(p, other + 1, n, &callbacks, &text, NULL), DELTAWIRE_E_RESUME);
+    UNCHANGED("fewer", deltawire_feed(p, other, n - 1, &callbacks, &text, NULL), DELTAWIRE_E_RESUME);
+    memset(other + 20000, '1', 1000);
+    UNCHANGED("overwritten", deltawire_feed(p, other, n, &callbacks, &text, NULL), DELTAWIRE_E_RESUME);
+    memset(other + 20000, '0', 1000);
+    text.answer = DELTAWIRE_GO_ON;
+    is("the same bytes", deltawire_feed(p, other, n, &callbacks, &text, NULL), DELTAWIRE_OK);
+    after_reset(p);
+
+    begin("deltawire_feed", "other bytes than those that the block had no room for", -1);
+    config.flags = DELTAWIRE_CFG_GROW, config.read_len = 64;
+    size = deltawire_block_size(&config, 16);
+    p = NULL, block = region("parser", size, NO_MISUSE, 0);
+    require(deltawire_init(block, size, &config, &p) == DELTAWIRE_OK && p != NULL, "deltawire_init");
+    is("feed", deltawire_feed(p, ONE_LONG, 100, &callbacks, &text, &consumed), DELTAWIRE_NEED_STORAGE);
+    UNCHANGED("others", deltawire_feed(p, THREE + consumed, 100 - consumed, &callbacks, &text, NULL), DELTAWIRE_E_RESUME);
+    UNCHANGED("fewer", deltawire_feed(p, ONE_LONG + consumed, 99 - consumed, &callbacks, &text, NULL),
+              DELTAWIRE_E_RESUME);
+    UNCHANGED("none", deltawire_batch(p, NULL, 0, &event, 1, scratch, sizeof scratch, &result), DELTAWIRE_E_RESUME);
+    UNCHANGED("reserve", deltawire_reserve(p, &off, &room), DELTAWIRE_E_STATE);
+    size = deltawire_need(p);
+    is("move", deltawire_move(region("big", size, NO_MISUSE, 0), size, p, &q), DELTAWIRE_OK);
+    require(q != NULL, "deltawire_move");
+    UNCHANGED("others", deltawire_feed(q, THREE + consumed, 100 - consumed, &callbacks, &text, NULL), DELTAWIRE_E_RESUME);
+    is("the same", deltawire_feed(q, ONE_LONG + consumed, 100 - consumed, &callbacks, &text, NULL), DELTAWIRE_OK);
+    is("reserve", deltawire_reserve(q, &off, &room), DELTAWIRE_OK);
+    is("the end may come instead", deltawire_finish(p, &callbacks, &text), DELTAWIRE_OK);
+    after_reset(q);
+}
+
 /* ---- batches, then callbacks: feed emits what did not fit into the array */
 
 struct frames {
@@ -351,7 +428,7 @@ static void mixed(void) {
                     is("feed", status, DELTAWIRE_E_STATE);
                 }
                 status = deltawire_batch(p, stream + at, len - at, events, cap, scratch, sizeof scratch, &result);
-                at += (size_t)result.consumed;
+                at += result.consumed;
                 for (i = 0; i < result.events; i++) {
                     if (events[i].kind == DELTAWIRE_EV_FRAME && frames.count < 16) frames.ends[frames.count++] = events[i].end;
                 }
@@ -372,6 +449,7 @@ int main(void) {
     sticky();
     direct();
     resume();
+    other_bytes();
     mixed();
     return summary("wrong orders");
 }

@@ -1,5 +1,8 @@
 /* Memory of all sizes: too little, just enough, larger, smaller, and elsewhere; for parsers and assemblers. */
+#define _DEFAULT_SOURCE /* mmap */
 #include "common.h"
+
+#include <sys/mman.h>
 
 static void too_small(void) {
     deltawire_event event;
@@ -24,6 +27,7 @@ static void too_small(void) {
         void *block;
         begin("deltawire_init", "a byte too few", (int)off);
         config.read_len = off == 0 ? 0 : off == 1 ? 1 : 100;
+        config.flags = DELTAWIRE_CFG_GROW;
         size = deltawire_block_size(&config, 0);
         is("read_len", size, deltawire_block_size(NULL, 0) + (config.read_len + 7u) / 8u * 8u);
         is("block_size", size <= DELTAWIRE_BLOCK_SIZE(0) + 104 && size > 0 && size % 8 == 0, 1);
@@ -45,11 +49,193 @@ static void too_small(void) {
     }
 }
 
+/* A block that cannot grow has room for an event. */
+static void no_room(void) {
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    deltawire_callbacks callbacks = taking();
+    struct text text = {{0}, 0, 0};
+    size_t none, some;
+    deltawire_parser *p = NULL, *q = NULL;
+    void *block;
+    begin("deltawire_init", "no room for any event", -1);
+    config.read_len = 32;
+    none = deltawire_block_size(&config, 0), some = deltawire_block_size(&config, 1);
+    is("block_size", (long long)(some - none), 8);
+    block = region("block", some, ON_SUCCESS, 0xC3);
+    UNCHANGED("none", deltawire_init(block, none, &config, &p), DELTAWIRE_E_SMALL);
+    UNCHANGED("a byte less", deltawire_init(block, some - 1, &config, &p), DELTAWIRE_E_SMALL);
+    is("some", deltawire_init(block, some, &config, &p), DELTAWIRE_OK);
+    require(p != NULL, "deltawire_init");
+    is("need", (long long)deltawire_need(p), (long long)some);
+    UNCHANGED("move", deltawire_move(region("other", some, ON_SUCCESS, 0xC3), none, p, &q), DELTAWIRE_E_SMALL);
+    UNCHANGED("resize", deltawire_resize(p, none), DELTAWIRE_E_SMALL);
+    is("move", deltawire_move(region("third", some, ON_SUCCESS, 0xC3), some, p, &q), DELTAWIRE_OK);
+    config.flags = DELTAWIRE_CFG_GROW;
+    is("one that grows", deltawire_init(block, none, &config, &p), DELTAWIRE_OK);
+    is("feed", deltawire_feed(p, THREE, THREE_LEN, &callbacks, &text, NULL), DELTAWIRE_OK);
+    is("text", (long long)text.len, 11);
+}
+
+static void overlaps(void) {
+    size_t size = deltawire_block_size(NULL, 512), message = deltawire_message_size(NULL, 512), by;
+    unsigned char *memory = region("memory", 4 * size, ON_SUCCESS, 0xC3);
+    deltawire_parser *p = NULL, *q = NULL;
+    deltawire_message *m = NULL, *n = NULL;
+    begin("deltawire_move", "to a block that overlaps", -1);
+    memory = region("memory", 4 * size, ON_SUCCESS, 0xC3);
+    require(deltawire_init(memory + size, size, NULL, &p) == DELTAWIRE_OK, "deltawire_init");
+    for (by = 8; by < 2 * size; by += by < 64 || by > 2 * size - 64 ? 8 : 128)
+        UNCHANGED("move", deltawire_move(memory + by, size, p, &q), DELTAWIRE_E_RANGE);
+    UNCHANGED("from below", deltawire_move(memory, 4 * size, p, &q), DELTAWIRE_E_RANGE);
+    is("side by side", deltawire_move(memory, size, p, &q), DELTAWIRE_OK);
+    is("side by side", deltawire_move(memory + 2 * size, size, p, &q), DELTAWIRE_OK);
+    works(q);
+    begin("deltawire_message_move", "to a block that overlaps", -1);
+    memory = region("memory", 4 * message, ON_SUCCESS, 0xC3);
+    require(deltawire_message_init(memory + message, message, NULL, &m) == DELTAWIRE_OK, "deltawire_message_init");
+    for (by = 8; by < 2 * message; by += by < 64 || by > 2 * message - 64 ? 8 : 128)
+        UNCHANGED("move", deltawire_message_move(memory + by, message, m, &n), DELTAWIRE_E_RANGE);
+    is("side by side", deltawire_message_move(memory, message, m, &n), DELTAWIRE_OK);
+    is("side by side", deltawire_message_move(memory + 2 * message, message, m, &n), DELTAWIRE_OK);
+}
+
+/* A block that realloc grew and made smaller, at each cut of a stream with an ID, a name and a comment in the event. */
+static void resized(void) {
+    static const char stream[] = "id: 12345\nevent: a-name\ndata: {\"choices\":[{\"index\":0,\"delta\":\n: comment\n"
+                                 "data: {\"content\":\"one\"}}]}\n\nevent: b\ndata: {\"choices\":[{\"index\":0,"
+                                 "\"delta\":{\"content\":\"two\"}}]}\n\n";
+    const size_t len = sizeof stream - 1;
+    size_t cut, grow;
+    for (cut = 0; cut <= len; cut++) {
+        for (grow = 0; grow < 4; grow++) {
+            deltawire_config config = DELTAWIRE_CONFIG_INIT;
+            deltawire_callbacks callbacks = taking();
+            struct text text = {{0}, 0, 0};
+            size_t off, room, size, least, consumed = 0, at;
+            deltawire_parser *p = NULL;
+            deltawire_str id = {NULL, 0};
+            unsigned char *memory, *bigger;
+            begin("deltawire_resize", "after realloc", -1);
+            config.read_len = 48;
+            config.flags = grow % 2 ? DELTAWIRE_CFG_GROW : 0;
+            size = deltawire_block_size(&config, 400);
+            memory = malloc(size);
+            require(memory && deltawire_init(memory, size, &config, &p) == DELTAWIRE_OK, "deltawire_init");
+            is("feed", deltawire_feed(p, stream, cut, &callbacks, &text, NULL), DELTAWIRE_OK);
+            /* Some bytes are read directly, and not looked at. */
+            is("reserve", deltawire_reserve(p, &off, &room), DELTAWIRE_OK);
+            at = len - cut < 40 ? len - cut : 40;
+            memcpy(memory + off, stream + cut, at);
+            is("commit", deltawire_commit(p, at), DELTAWIRE_OK);
+            least = deltawire_need(p);
+            is("too small", deltawire_resize(p, least - 8), DELTAWIRE_E_SMALL);
+            is("no memory", deltawire_resize(p, SIZE_MAX), DELTAWIRE_E_RANGE);
+            /* Smaller first: the bytes behind its new end are gone. */
+            if (grow / 2) {
+                is("smaller", deltawire_resize(p, least), DELTAWIRE_OK);
+                bigger = malloc(least);
+                require(bigger != NULL, "malloc");
+                memcpy(bigger, memory, least);
+                free(memory), memory = bigger, size = least;
+            }
+            bigger = malloc(size + 1000);
+            require(bigger != NULL, "malloc");
+            memcpy(bigger, memory, size);
+            memset(bigger + size, 0xC3, 1000);
+            memset(memory, 0xFF, size);
+            free(memory), memory = bigger, p = (deltawire_parser *)(void *)memory;
+            is("larger", deltawire_resize(p, size + 1000), DELTAWIRE_OK);
+            if (at > 0) is("commit", deltawire_commit(p, 0), DELTAWIRE_E_STATE);
+            is("what was committed", deltawire_feed(p, NULL, 0, &callbacks, &text, NULL), DELTAWIRE_OK);
+            is("the rest", deltawire_feed(p, stream + cut + at, len - cut - at, &callbacks, &text, &consumed), DELTAWIRE_OK);
+            is("text", text.len == 6 && memcmp(text.bytes, "onetwo", 6) == 0, 1);
+            is("id", deltawire_last_event_id(p, &id), DELTAWIRE_OK);
+            is("id", id.len == 5 && memcmp(id.ptr, "12345", 5) == 0, 1);
+            free(memory);
+        }
+    }
+}
+
+/* NEED_STORAGE, realloc, resize; and the same for an assembler. */
+static void reallocated(void) {
+    static const char head[] = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"", tail[] = "\"}}]}\n\n";
+    static char stream[4000], got[4000];
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    size_t len = 0, at = 0, consumed, size, log_size, moves = 0, part;
+    deltawire_status status = DELTAWIRE_OK;
+    deltawire_parser *p = NULL;
+    deltawire_message *m = NULL;
+    void *mem, *log;
+    begin("deltawire_resize", "after NEED_STORAGE", -1);
+    memcpy(stream, head, sizeof head - 1), len = sizeof head - 1;
+    memset(stream + len, 'x', 3000), len += 3000;
+    memcpy(stream + len, tail, sizeof tail - 1), len += sizeof tail - 1;
+    config.flags = DELTAWIRE_CFG_GROW;
+    size = deltawire_block_size(&config, 0), log_size = deltawire_message_size(&config, 0);
+    mem = malloc(size), log = malloc(log_size);
+    require(mem && deltawire_init(mem, size, &config, &p) == DELTAWIRE_OK, "deltawire_init");
+    require(log && deltawire_message_init(log, log_size, &config, &m) == DELTAWIRE_OK, "deltawire_message_init");
+    for (part = 1000; (status > 0 || at < len) && moves < 40; at += consumed) {
+        status = deltawire_feed(p, stream + at, len - at < part ? len - at : part,
+                                deltawire_message_callbacks(), m, &consumed);
+        if (status == DELTAWIRE_OK) continue;
+        moves++;
+        if (status == DELTAWIRE_NEED_STORAGE) {
+            size = deltawire_need(p);
+            mem = realloc(mem, size), p = mem;
+            require(mem != NULL, "realloc");
+            is("resize", deltawire_resize(p, size), DELTAWIRE_OK);
+        } else if (status == DELTAWIRE_PAUSED && deltawire_message_is_full(m)) {
+            is("too small", deltawire_message_resize(m, deltawire_message_size(&config, 0) - 8), DELTAWIRE_E_SMALL);
+            log_size = deltawire_message_need(m);
+            log = realloc(log, log_size), m = log;
+            require(log != NULL, "realloc");
+            is("resize", deltawire_message_resize(m, log_size), DELTAWIRE_OK);
+            is("is_full", deltawire_message_is_full(m), 0);
+        } else {
+            is("feed", status, DELTAWIRE_OK);
+        }
+    }
+    is("all consumed", (long long)at, (long long)len);
+    is("there were moves", moves > 1, 1);
+    is("text", deltawire_message_text(m, DELTAWIRE_M_CONTENT, 0, 0, got, sizeof got, &consumed), DELTAWIRE_OK);
+    is("text", (long long)consumed, 3000);
+    free(mem), free(log);
+}
+
+/* OK is for all bytes, however many: 2 GiB and some, of which a page is written. */
+static void two_gib(void) {
+#if SIZE_MAX > 0xFFFFFFFFu && !defined(__SANITIZE_ADDRESS__) && !defined(__has_feature)
+    const size_t len = ((size_t)1 << 31) + 4096;
+    deltawire_event event;
+    deltawire_batch_result result;
+    unsigned char scratch[DELTAWIRE_SCRATCH_MIN];
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    deltawire_parser *p;
+    char *bytes_ = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (bytes_ == MAP_FAILED) {
+        printf("SKIP misuse-2-gib: no address space\n");
+        return;
+    }
+    begin("deltawire_batch", "more than 2 GiB", -1);
+    bytes_[0] = ':';
+    memcpy(bytes_ + len - 16, "\ndata: [DONE]\n\n", 16);
+    config.events = DELTAWIRE_MASK(DELTAWIRE_EV_DONE);
+    p = make(512, &config);
+    is("the first", deltawire_batch(p, bytes_, len, &event, 1, scratch, sizeof scratch, &result), DELTAWIRE_MORE);
+    is("consumed", result.consumed > 0 && result.consumed < len && result.events == 0, 1);
+    is("the rest", deltawire_batch(p, bytes_ + result.consumed, len - result.consumed, &event, 1, scratch, sizeof scratch,
+                                   &result), DELTAWIRE_OK);
+    is("events", (long long)result.events, 1);
+    munmap(bytes_, len);
+#endif
+}
+
 static void configs(void) {
-    static const struct { uint32_t mode, flags, max_depth; uint64_t max_event_len; int good; } all[] = {
+    static const struct { uint32_t mode, flags, max_depth; uint32_t max_event_len; int good; } all[] = {
         {0, 0, 1024, 0, 1},      {1, 7, 1, 1, 1},          {0, 0, 0, 0x7FFFFFFF, 1},  {2, 0, 0, 0, 0},
         {0xFFFFFFFF, 0, 0, 0, 0}, {0, 8, 0, 0, 0},         {0, 0x80000000, 0, 0, 0},  {0, 0xFFFFFFFF, 0, 0, 0},
-        {0, 0, 1025, 0, 0},      {0, 0, 0xFFFFFFFF, 0, 0}, {0, 0, 0, 0x80000000, 0},  {0, 0, 0, UINT64_MAX, 0}};
+        {0, 0, 1025, 0, 0},      {0, 0, 0xFFFFFFFF, 0, 0}, {0, 0, 0, 0x80000000, 0},  {0, 0, 0, UINT32_MAX, 0}};
     size_t i, size = DELTAWIRE_BLOCK_SIZE(512);
     for (i = 0; i < sizeof all / sizeof *all; i++) {
         deltawire_config config = DELTAWIRE_CONFIG_INIT;
@@ -87,7 +273,7 @@ static void rooms(void) {
         size_t most = DELTAWIRE_BLOCK_SIZE(0) + DELTAWIRE_TABLES_SIZE(256, 2048), size, log_size;
         void *block;
         begin("deltawire_block_size", "room", (int)i);
-        config.max_choices = all[i].choices, config.max_tool_calls = all[i].calls;
+        config.max_choices = all[i].choices, config.max_tool_calls = all[i].calls, config.flags = DELTAWIRE_CFG_GROW;
         size = deltawire_block_size(&config, 0), log_size = deltawire_message_size(&config, 0);
         is("a block has a size", size > 0, all[i].good), is("a message has a size", log_size > 0, all[i].good);
         if (!all[i].good) size = log_size = most;
@@ -323,6 +509,11 @@ static void messages(void) {
 
 int main(void) {
     too_small();
+    no_room();
+    overlaps();
+    resized();
+    reallocated();
+    two_gib();
     configs();
     rooms();
     growth();

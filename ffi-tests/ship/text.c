@@ -8,7 +8,7 @@ static int32_t content(void *user, const deltawire_at *at, const char *text, siz
 }
 
 int main(void) {
-    static deltawire_block(block, 16384);
+    static DELTAWIRE_BLOCK(block, 16384);
     char input[7];
     size_t n, consumed;
     deltawire_parser *p;

@@ -164,7 +164,7 @@ static int relay_look(struct relay *r, const char *data, size_t len) {
         deltawire_status status =
             data ? deltawire_batch(r->parser, from, len - off, events, 16, scratch, sizeof scratch, &result)
                  : deltawire_batch_finish(r->parser, events, 16, scratch, sizeof scratch, &result);
-        off += (size_t)result.consumed;
+        off += result.consumed;
         if (!relay_events(r, events, result.events, from, scratch)) return 0;
         if (status == DELTAWIRE_OK) break;
         if (status == DELTAWIRE_NEED_STORAGE) relay_grow(r);
