@@ -36,6 +36,10 @@
 
 #include "deltawire.h"
 
+#if __cplusplus < 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG < 201703L)
+#error "deltawire.hpp needs C++17 (-std=c++17); deltawire.h takes C++11"
+#else
+
 #include <array>
 #include <cfloat>
 #include <charconv>
@@ -85,6 +89,7 @@ enum class status : std::int32_t {
 
 /// A kind of event, as `DELTAWIRE_EV_*`. A later library may emit kinds that are not listed here.
 enum class event_kind : std::uint32_t {
+    none = DELTAWIRE_EV_NONE,
     sse = DELTAWIRE_EV_SSE,
     comment = DELTAWIRE_EV_COMMENT,
     keep_alive = DELTAWIRE_EV_KEEP_ALIVE,
@@ -607,16 +612,6 @@ namespace detail {
 
 struct sentinel {};
 
-/// A number of bytes of the memory. A cast only where the types differ.
-template <class N>
-constexpr std::size_t narrow(N n) noexcept {
-    if constexpr (std::is_same_v<N, std::size_t>) {
-        return n;
-    } else {
-        return static_cast<std::size_t>(n);
-    }
-}
-
 template <class Item>
 class value_iterator {
 public:
@@ -719,6 +714,14 @@ private:
 
 /// Token counts; a count that was not sent is empty.
 struct token_usage {
+    /// The counts of a `usage` object; empty if the value is not an object, or an empty one.
+    static std::optional<token_usage> of(const value &v) noexcept {
+        deltawire_usage raw = DELTAWIRE_USAGE_INIT;
+        if (deltawire_value_usage(&v.native(), &raw) != DELTAWIRE_OK) return std::nullopt;
+        return token_usage(raw);
+    }
+
+
     std::optional<std::uint64_t> prompt;
     std::optional<std::uint64_t> completion;
     std::optional<std::uint64_t> total;
@@ -778,8 +781,7 @@ public:
     }
     /// Its token counts.
     std::optional<token_usage> usage() const noexcept {
-        deltawire_usage u = {};
-        u.size = static_cast<std::uint32_t>(sizeof u);
+        deltawire_usage u = DELTAWIRE_USAGE_INIT;
         if (deltawire_chunk_usage(raw_, &u) != DELTAWIRE_OK) return std::nullopt;
         return token_usage(u);
     }
@@ -927,6 +929,8 @@ public:
         if (cut) return value();
         return plain() ? value::plain(whole) : value::open(whole);
     }
+    /// Only for event_kind::usage: the token counts; empty if the text is only a piece.
+    std::optional<token_usage> usage() const noexcept { return token_usage::of(json()); }
     /// Only for event_kind::error and event_kind::choice_error.
     error_info api_error() const noexcept { return error_info(json()); }
     /// Only for event_kind::sse.
@@ -1333,10 +1337,11 @@ struct config {
     bool strict_json = false;
     /// Allocate a larger block for an event that a read cut; without it such an event is dropped as too long.
     bool grow = true;
-    /// Room in the first block for an event that a read cut, in bytes. Without `grow` this limits every event.
+    /// Room in the first block for an event that a read cut, in bytes. Without `grow` this limits every event, and 0 throws
+    /// status::small.
     std::size_t event_bytes = 512;
     /// The longest event, in bytes; 0 is 1 MiB. `grow` allocates no more than this.
-    std::uint64_t max_event_len = 0;
+    std::uint32_t max_event_len = 0;
     /// The longest last event ID, in bytes; 0 is 1 KiB.
     std::uint32_t max_id_len = 0;
     /// How deep JSON may nest; 0 is 128, at most 1024.
@@ -1418,10 +1423,10 @@ class parser {
 public:
     parser() : parser(config()) {}
     explicit parser(const config &how)
-        : events_cap_(how.batch_events == 0 ? 1 : how.batch_events),
+        : grow_(how.grow),
+          events_cap_(how.batch_events == 0 ? 1 : how.batch_events),
           scratch_len_(how.batch_scratch < DELTAWIRE_SCRATCH_MIN ? DELTAWIRE_SCRATCH_MIN : how.batch_scratch) {
-        deltawire_config c = {};
-        c.size = static_cast<std::uint32_t>(sizeof c);
+        deltawire_config c = DELTAWIRE_CONFIG_INIT;
         c.mode = static_cast<std::uint32_t>(how.mode);
         c.flags = (how.spec_framing ? std::uint32_t{DELTAWIRE_CFG_SPEC} : 0U) |
                   (how.strict_json ? std::uint32_t{DELTAWIRE_CFG_STRICT_JSON} : 0U) |
@@ -1455,17 +1460,22 @@ public:
     void swap(parser &other) noexcept {
         std::swap(block_, other.block_);
         std::swap(len_, other.len_);
+        std::swap(grow_, other.grow_);
         std::swap(events_, other.events_);
         std::swap(events_cap_, other.events_cap_);
         std::swap(scratch_, other.scratch_);
         std::swap(scratch_len_, other.scratch_len_);
         std::swap(status_, other.status_);
+        std::swap(batches_, other.batches_);
+        std::swap(unread_, other.unread_);
     }
     friend void swap(parser &a, parser &b) noexcept { a.swap(b); }
 
-    /// A copy in the same state: both parsers can go on with the same bytes. Do not call it during a batch.
+    /// A copy in the same state: both parsers can go on with the same bytes.
     parser clone() const {
+        require_read();
         parser copy{nullptr};
+        copy.grow_ = grow_;
         copy.block_ = detail::make_block(len_);
         copy.len_ = len_;
         detail::checked(deltawire_move(copy.block_.get(), len_, native(), nullptr));
@@ -1478,9 +1488,14 @@ public:
     void reset() {
         detail::checked(deltawire_reset(native()));
         status_ = status::ok;
+        unread_ = 0;
     }
-    /// Moves to the smallest block that holds what the parser retains: call it after a long event to free memory.
-    void shrink() { move_to(deltawire_need(native())); }
+    /// Moves to the smallest block that holds what the parser retains: call it after a long event to free memory. Without
+    /// `config::grow` it does nothing, because the block limits every event.
+    void shrink() {
+        require_read();
+        if (grow_) move_to(deltawire_need(native()));
+    }
     /// Bytes of the block.
     std::size_t block_size() const noexcept { return len_; }
 
@@ -1488,6 +1503,7 @@ public:
     template <class H>
     result feed(std::string_view data, H &&handler) {
         using type = std::remove_reference_t<H>;
+        require_read();
         detail::invocation<type> in{std::addressof(handler), nullptr};
         std::size_t consumed = 0;
         for (;;) {
@@ -1502,6 +1518,7 @@ public:
     template <class H>
     status finish(H &&handler) {
         using type = std::remove_reference_t<H>;
+        require_read();
         detail::invocation<type> in{std::addressof(handler), nullptr};
         for (;;) {
             const deltawire_status s = deltawire_finish(native(), &detail::table<type>::value, &in);
@@ -1514,18 +1531,22 @@ public:
     /// The events of `data`, for a range-for: `for (const deltawire::event &e : parser.batch(data))`. The library is
     /// called once for every `config::batch_events` events; memory grows by itself. Texts may be views of `data`: do
     /// not change it during the loop. To leave the loop and go on later, keep the range in a variable and loop over
-    /// it again; otherwise the remaining events are lost, and the parser must be reset. With `config::errors` check
-    /// `last_status()` after the loop.
-    batch_range batch(std::string_view data);
+    /// it again: until the last event is read, every call that reads, copies or moves the block throws status::resume. If
+    /// the range is gone, only `reset()` helps. With `config::errors` check `last_status()` after the loop.
+    [[nodiscard]] batch_range batch(std::string_view data) &;
     /// Deleted, because a temporary string is destroyed before the loop begins.
     template <class S, std::enable_if_t<std::is_same_v<std::remove_cv_t<S>, std::string>, int> = 0>
-    batch_range batch(S &&data) = delete;
+    batch_range batch(S &&data) & = delete;
     /// The events at the end of the stream; see `finish`.
-    batch_range batch_finish();
+    [[nodiscard]] batch_range batch_finish() &;
+    /// Deleted, because a temporary parser is destroyed before the loop begins.
+    batch_range batch(std::string_view data) && = delete;
+    batch_range batch_finish() && = delete;
 
     /// Direct reading (`config::read_len`): where to write the next bytes. Then `commit` them, and call `feed` or
     /// `batch` without data until the status is ok. The memory is valid until the next call.
     read_buffer reserve() {
+        require_read();
         std::size_t off = 0;
         std::size_t len = 0;
         detail::checked(deltawire_reserve(native(), &off, &len));
@@ -1536,8 +1557,7 @@ public:
 
     /// How the stream ended, or would if it ended now.
     end_info end() const {
-        deltawire_end raw = {};
-        raw.size = static_cast<std::uint32_t>(sizeof raw);
+        deltawire_end raw = DELTAWIRE_END_INIT;
         detail::checked(deltawire_end_of(native(), &raw));
         end_info e;
         e.how = static_cast<verdict>(raw.verdict);
@@ -1559,8 +1579,7 @@ public:
     }
     /// The token counts of the last usage.
     std::optional<token_usage> last_usage() const {
-        deltawire_usage raw = {};
-        raw.size = static_cast<std::uint32_t>(sizeof raw);
+        deltawire_usage raw = DELTAWIRE_USAGE_INIT;
         if (detail::checked(deltawire_last_usage(native(), &raw)) == status::absent) return std::nullopt;
         return token_usage(raw);
     }
@@ -1593,6 +1612,11 @@ private:
 
     char *bytes() noexcept { return reinterpret_cast<char *>(block_.get()); }
 
+    /// Throws if a batch was left before its last event.
+    void require_read() const {
+        if (unread_ != 0) detail::fail(status::resume);
+    }
+
     /// Handles the status of a call with a handler. True: the block is larger now, call again.
     bool settle(deltawire_status s, std::exception_ptr &thrown) {
 #if DELTAWIRE_DETAIL_EXCEPTIONS
@@ -1621,11 +1645,15 @@ private:
 
     detail::block block_ = {};
     std::size_t len_ = 0;
+    bool grow_ = true;
     std::unique_ptr<deltawire_event[]> events_ = {};
     std::size_t events_cap_ = 1;
     std::unique_ptr<char[]> scratch_ = {};
     std::size_t scratch_len_ = DELTAWIRE_SCRATCH_MIN;
     status status_ = status::ok;
+    /// How many batches were begun, and which of them has events left; 0 is none.
+    std::uint64_t batches_ = 0;
+    std::uint64_t unread_ = 0;
 };
 
 /// The events of some bytes; see `parser::batch`. It points to the parser, which must stay in place. Its iterators
@@ -1682,9 +1710,21 @@ private:
     bool over() const noexcept { return index_ >= count_; }
 
     void advance() {
+        if (number_ == 0) {
+            parser_->require_read();
+            number_ = parser_->unread_ = ++parser_->batches_;
+        }
+        if (parser_->unread_ != number_) {
+            // It ended, or the parser was reset.
+            index_ = count_;
+            return;
+        }
         if (!over()) index_++;
         if (over() && !last_) fill();
-        if (over()) return;
+        if (over()) {
+            parser_->unread_ = 0;
+            return;
+        }
         current_ = event(&parser_->events_[index_], base_, parser_->scratch_.get());
     }
 
@@ -1693,6 +1733,7 @@ private:
         index_ = 0;
         count_ = 0;
         last_ = true;  // An exception here ends the loop.
+        parser_->unread_ = 0;
         parser &p = *parser_;
         for (;;) {
             if (status_ == DELTAWIRE_NEED_STORAGE) p.move_to(deltawire_need(p.native()));
@@ -1707,22 +1748,25 @@ private:
                                  : deltawire_batch(p.native(), data_.data(), data_.size(), p.events_.get(),
                                                    p.events_cap_, p.scratch_.get(), p.scratch_len_, &out);
             p.status_ = detail::checked(status_);
-            const std::size_t took = detail::narrow(out.consumed);
+            const std::size_t took = out.consumed;
             // Direct reading has no data: a text lies in the scratch or in the block.
             base_ = data_.empty() ? p.bytes() : data_.data();
             data_.remove_prefix(took);
             consumed_ += took;
             count_ = out.events;
             need_ = out.scratch_need;
-            const bool rest = status_ > 0 || (status_ == DELTAWIRE_OK && !data_.empty() && took != 0);
+            const bool rest = status_ > 0;
             if (count_ != 0 || !rest) {
                 last_ = !rest;
+                p.unread_ = number_;
                 return;
             }
         }
     }
 
     parser *parser_;
+    /// Which of the parser's batches this is; 0 before it begins.
+    std::uint64_t number_ = 0;
     std::string_view data_;
     bool finishing_;
     bool last_ = false;
@@ -1735,24 +1779,31 @@ private:
     event current_;
 };
 
-inline batch_range parser::batch(std::string_view data) { return batch_range(*this, data, false); }
-inline batch_range parser::batch_finish() { return batch_range(*this, {}, true); }
+inline batch_range parser::batch(std::string_view data) & { return batch_range(*this, data, false); }
+inline batch_range parser::batch_finish() & { return batch_range(*this, {}, true); }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The assembler
+
+/// How an assembler behaves. Change the members that are to differ from the defaults.
+struct assembler_config {
+    /// The most bytes of the block; 0 is 64 MiB. An event that needs more throws status::need_storage, and is not added.
+    std::size_t max_bytes = 0;
+    /// As in the parser's `config`: give both the same, so that both have the same room.
+    std::uint32_t max_choices = 0;
+    std::uint32_t max_tool_calls = 0;
+};
 
 /// Puts the whole message together, with a block of its own. It is a handler: `parser.feed(data, assembler)`. To
 /// combine it with a handler of your own, let that handler have every method that is here and call it.
 class assembler {
 public:
-    /// `max_bytes` limits the block; 0 is 64 MiB. An event that needs more throws status::need_storage, and is not
-    /// added. Give `max_choices` and `max_tool_calls` of the parser's `config`, so that both have the same room.
-    explicit assembler(std::size_t max_bytes = 0, std::uint32_t max_choices = 0, std::uint32_t max_tool_calls = 0)
-        : max_(detail::block_len(max_bytes == 0 ? std::size_t{64} << 20 : max_bytes)) {
-        deltawire_config c = {};
-        c.size = static_cast<std::uint32_t>(sizeof c);
-        c.max_choices = max_choices;
-        c.max_tool_calls = max_tool_calls;
+    assembler() : assembler(assembler_config()) {}
+    explicit assembler(const assembler_config &how)
+        : max_(detail::block_len(how.max_bytes == 0 ? std::size_t{64} << 20 : how.max_bytes)) {
+        deltawire_config c = DELTAWIRE_CONFIG_INIT;
+        c.max_choices = how.max_choices;
+        c.max_tool_calls = how.max_tool_calls;
         const std::size_t size = deltawire_message_size(&c, 1024);
         if (size == 0) detail::fail(status::config);
         len_ = detail::block_len(size);
@@ -1924,4 +1975,5 @@ private:
 
 #undef DELTAWIRE_DETAIL_EXCEPTIONS
 
+#endif  // C++17
 #endif  // DELTAWIRE_HPP

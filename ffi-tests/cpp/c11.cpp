@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
     deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
     callbacks.on_content = on_content;
     std::string content;
-    deltawire_block(first, 16);
+    DELTAWIRE_BLOCK(first, 16);
     std::unique_ptr<std::uint64_t[]> grown;
     deltawire_parser *parser = nullptr;
     if (deltawire_init(&first, sizeof first, &config, &parser) != DELTAWIRE_OK) return 1;

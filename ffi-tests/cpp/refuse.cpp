@@ -26,5 +26,11 @@ void use(deltawire::parser &parser) {
     parser.feed("", deltawire::callbacks());
 #elif CASE == 8
     for (const auto &e : parser.batch(std::string("gone"))) (void)e;
+#elif CASE == 9
+    for (const auto &e : deltawire::parser().batch("gone")) (void)e;
+#elif CASE == 10
+    for (const auto &e : deltawire::parser().batch_finish()) (void)e;
+#elif CASE == 11
+    deltawire::assembler positional(1 << 20, 8, 32);
 #endif
 }

@@ -334,6 +334,39 @@ void batches() {
     }
     CHECK(sum, got == wanted && loops == 21 && range.consumed() == input.size());
     CHECK(sum, range.begin() == range.end());
+    // A batch that was left early cannot be lost: all that would pass over its events throws.
+    for (const std::size_t after : {1U, 6U, 7U, 8U}) {
+        parser.reset();
+        std::size_t n = 0;
+        for (const auto &e : parser.batch(input)) {
+            (void)e;
+            if (++n == after) break;
+        }
+        const auto refuses = [&](auto call) { return error_of(call) == status::resume; };
+        CHECK(sum, refuses([&] { parser.feed("x", deltawire::discard{}); }));
+        CHECK(sum, refuses([&] { parser.finish(); }));
+        CHECK(sum, refuses([&] { (void)parser.clone(); }));
+        CHECK(sum, refuses([&] { parser.shrink(); }));
+        CHECK(sum, refuses([&] { (void)parser.reserve(); }));
+        CHECK(sum, refuses([&] {
+                       for (const auto &e : parser.batch("x")) (void)e;
+                   }));
+        CHECK(sum, refuses([&] {
+                       for (const auto &e : parser.batch_finish()) (void)e;
+                   }));
+        CHECK(sum, !parser.end().finished);
+    }
+    parser.reset();
+    // A reset ends the batch, even if its range is still there; so does its last event.
+    deltawire::batch_range old = parser.batch(input);
+    CHECK(sum, old.begin() != old.end());
+    parser.reset();
+    CHECK(sum, old.begin() == old.end());
+    deltawire::batch_range never = parser.batch(input);
+    got.clear();
+    for (const auto &e : parser.batch(input)) got += e.text();
+    CHECK(sum, got == wanted && never.consumed() == 0);
+    CHECK(sum, parser.feed("\n", deltawire::discard{}).ok());
     // No input, and the end.
     for (const auto &e : parser.batch("")) CHECK(sum, e.kind() == event_kind::frame);
     for (const auto &e : parser.batch_finish()) CHECK(sum, e.kind() == event_kind::frame);
@@ -354,6 +387,25 @@ void batches() {
     CHECK(sum, stops.feed("x", deltawire::discard{}).status == status::strict);
     stops.reset();
     CHECK(sum, stops.last_status() == status::ok && !stops.error_quirk());
+}
+
+/// Each usage of a batch has its counts.
+void usages() {
+    const auto chunk = [](const char *usage) { return "data: {\"choices\":[],\"usage\":" + std::string(usage) + "}\n\n"; };
+    const std::string input = chunk("{\"prompt_tokens\":3,\"completion_tokens_details\":{\"reasoning_tokens\":4}}") +
+                              chunk("{\"total_tokens\":5}") + chunk("{}") + chunk("null");
+    deltawire::config config;
+    config.events = deltawire::mask_of(event_kind::usage);
+    deltawire::parser parser(config);
+    std::vector<deltawire::token_usage> all;
+    for (const auto &e : parser.batch(input)) {
+        const auto counts = e.usage();
+        CHECK(sum, counts.has_value());
+        if (counts) all.push_back(*counts);
+    }
+    CHECK(sum, all.size() == 2 && all[0].prompt == 3U && all[0].reasoning == 4U && !all[0].total);
+    CHECK(sum, all.size() == 2 && all[1].total == 5U && !all[1].prompt && parser.last_usage()->total == 5U);
+    CHECK(sum, !deltawire::token_usage::of(deltawire::value()) && !deltawire::token_usage::of(deltawire::value::open("[]")));
 }
 
 void direct_reading() {
@@ -674,7 +726,9 @@ void assemblers(const std::filesystem::path &samples) {
     CHECK(sum, seen >= 17);
 
     // Exactly as much as the limit allows.
-    deltawire::assembler bounded(deltawire_message_size(nullptr, 100000));
+    deltawire::assembler_config limits;
+    limits.max_bytes = deltawire_message_size(nullptr, 100000);
+    deltawire::assembler bounded(limits);
     deltawire::parser feeds;
     std::size_t kept = 0;
     const auto bound = error_of([&] {
@@ -684,7 +738,8 @@ void assemblers(const std::filesystem::path &samples) {
     CHECK(sum, bounded.text(deltawire::message_field::content) == std::string(1000 * kept, 'k'));
 
     // Limited, moved, emptied, used again.
-    deltawire::assembler small(deltawire_message_size(nullptr, 4096));
+    limits.max_bytes = deltawire_message_size(nullptr, 4096);
+    deltawire::assembler small(limits);
     deltawire::parser parser;
     parser.feed(content_chunk("kept"), small);
     const std::string big = content_chunk(std::string(10000, 'z'));
@@ -794,7 +849,10 @@ void room(std::uint32_t max_choices, std::uint32_t max_calls) {
     CHECK(sum, clone.end().left_out == 2 && parser.end().left_out == 0);
 
     parser.reset();
-    deltawire::assembler whole(0, max_choices, max_calls), of_batch(0, max_choices, max_calls);
+    deltawire::assembler_config same;
+    same.max_choices = max_choices;
+    same.max_tool_calls = max_calls;
+    deltawire::assembler whole(same), of_batch(same);
     CHECK(sum, parser.feed(input + beyond, whole).ok());
     parser.reset();
     const std::string all = input + beyond;
@@ -820,18 +878,32 @@ void refused_room() {
     calls.max_tool_calls = DELTAWIRE_MAX_TOOL_CALLS + 1;
     CHECK(sum, error_of([&] { deltawire::parser parser(choices); }) == status::config);
     CHECK(sum, error_of([&] { deltawire::parser parser(calls); }) == status::config);
-    CHECK(sum, error_of([&] { deltawire::assembler m(0, DELTAWIRE_MAX_CHOICES + 1); }) == status::config);
-    CHECK(sum, error_of([&] { deltawire::assembler m(0, 0, DELTAWIRE_MAX_TOOL_CALLS + 1); }) == status::config);
+    deltawire::assembler_config many_choices, many_calls;
+    many_choices.max_choices = DELTAWIRE_MAX_CHOICES + 1;
+    many_calls.max_tool_calls = DELTAWIRE_MAX_TOOL_CALLS + 1;
+    CHECK(sum, error_of([&] { deltawire::assembler m(many_choices); }) == status::config);
+    CHECK(sum, error_of([&] { deltawire::assembler m(many_calls); }) == status::config);
 }
 
 void misuse() {
     deltawire::config deep;
     deep.max_depth = 5000;
     CHECK(sum, error_of([&] { deltawire::parser parser(deep); }) == status::config);
+    deltawire::config none;
+    none.grow = false;
+    none.event_bytes = 0;
+    CHECK(sum, error_of([&] { deltawire::parser parser(none); }) == status::small);
+    none.event_bytes = 1000;
+    deltawire::parser fixed(none);
+    const std::size_t whole = fixed.block_size();
+    fixed.shrink();
+    CHECK(sum, fixed.block_size() == whole);
     deltawire::config huge;
     huge.event_bytes = SIZE_MAX;
     CHECK(sum, error_of([&] { deltawire::parser parser(huge); }) != status::ok);
     CHECK(sum, to_string(status::need_storage) == "NEED_STORAGE" && to_string(status::null) == "E_NULL");
+    CHECK(sum, to_string(event_kind::none) == "NONE" && static_cast<std::uint32_t>(event_kind::none) == 0);
+    CHECK(sum, deltawire::quirk(DELTAWIRE_QUIRK_CONTINUED_PAYLOAD).name() == "ContinuedPayload");
     CHECK(sum, to_string(event_kind::content) == "CONTENT" && to_string(deltawire::verdict::done) == "Done");
     CHECK(sum, to_string(deltawire::fault::unexpected_end) == "UnexpectedEnd");
     CHECK(sum, to_string(static_cast<status>(77)) == "?" && to_string(static_cast<event_kind>(999)) == "?");
@@ -853,6 +925,7 @@ int main(int argc, char **argv) {
         complete();
         pauses();
         batches();
+        usages();
         direct_reading();
         values();
         chunks();
