@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the C library into "$TARGET/capi": libdeltawire.a, the shared library with its links, and include/.
 # Prints nothing if all is well, and does nothing if nothing changed.
-#   capi.sh            build and check
+#   capi.sh            build and check; with DRY=1 print the commands that put the library together, and run none
 #   capi.sh --exports  writes capi/exports.txt from the header
 #
 # cargo makes an archive of a few hundred members, including Rust's runtime. This script links the exports and what they
@@ -19,14 +19,55 @@ if [ "${1:-}" = --exports ]; then
   exit
 fi
 
-[ "$(uname -s)" = Linux ] || skip "the C library is put together for Linux only, so far"
-for tool in gcc ld ar nm objcopy objdump strip flock; do have "$tool" || skip "$tool is missing"; done
+capi_names
+case $SYSTEM in
+  Linux) tools=(gcc ld ar nm objcopy objdump strip flock) ;;
+  Darwin) tools=(cc ar nm strip) ;;
+  *) skip "the C library is put together for Linux and macOS only, so far" ;;
+esac
+DRY=${DRY:-}
+# run COMMAND…: runs it, or prints it.
+run() { if [ -n "$DRY" ]; then echo "$*"; else "$@"; fi; }
+mapfile -t exports <capi/exports.txt
+
+# What is joined is one relocatable object with the exports and what they reach, then the archive of it, then the shared
+# library: join RUST-ARCHIVE WORK
+join_linux() {
+  run ld -r --gc-sections "${exports[@]/#/--undefined=}" "$1" -o "$2/partial.o"
+  # Remove Rust's bitcode first: nm passes it to the installed LLVM, and an older one finds no symbols.
+  run objcopy --remove-section=.llvmbc --remove-section=.llvmcmd --remove-section=.comment \
+    --keep-global-symbols=capi/exports.txt "$2/partial.o" "$2/deltawire.o"
+  run strip --strip-unneeded "$2/deltawire.o"
+  run ar rcsD "$2/libdeltawire.a" "$2/deltawire.o"
+  run gcc -shared -nostartfiles -Wl,-soname,"$SONAME" -Wl,--version-script="$2/exports.map" -Wl,-Bsymbolic-functions \
+    -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed -Wl,--build-id=sha1 \
+    "$2/deltawire.o" -o "$2/$SHARED"
+  run strip --strip-unneeded "$2/$SHARED"
+}
+# Names of C begin with an underscore there. With -r, all that the list does not name becomes local.
+join_darwin() {
+  run cc -r -nostdlib "${exports[@]/#/-Wl,-u,_}" -Wl,-exported_symbols_list,"$2/exports.list" "$1" -o "$2/deltawire.o"
+  run strip -S -x "$2/deltawire.o"
+  run env ZERO_AR_DATE=1 ar rcs "$2/libdeltawire.a" "$2/deltawire.o"
+  run cc -dynamiclib -install_name "$INSTALL_NAME" -compatibility_version "${VERSION%.*}" -current_version "$VERSION" \
+    -Wl,-exported_symbols_list,"$2/exports.list" -Wl,-dead_strip "$2/deltawire.o" -o "$2/$SHARED"
+  run strip -S -x "$2/$SHARED"
+}
+join() { if [ "$SYSTEM" = Darwin ]; then join_darwin "$@"; else join_linux "$@"; fi; }
+if [ -n "$DRY" ]; then
+  join libdeltawire_capi.a work
+  exit
+fi
+
+for tool in "${tools[@]}"; do have "$tool" || skip "$tool is missing"; done
 export CARGO_TARGET_DIR=$TARGET/capi/build
 need_crates --manifest-path capi/Cargo.toml
 out=$TARGET/capi
 mkdir -p "$out/include"
-exec 9>"$out/lock"
-flock 9
+if have flock; then
+  exec 9>"$out/lock"
+  flock 9
+fi
 
 declared | diff capi/exports.txt - >&2 || fail "capi/exports.txt is not what the header declares (scripts/capi.sh --exports)"
 # Built as staticlib only: with an rlib beside it, cargo would omit the optimisation across crates.
@@ -39,20 +80,18 @@ for header in include/*; do
   cmp -s "$header" "$out/$header" || cp "$header" "$out/$header"
 done
 
-capi_names
-stamp=$(cat "$rust" scripts/capi.sh capi/exports.txt capi/undefined.txt capi/Cargo.toml | sha256sum)
+stamp=$(cat "$rust" scripts/capi.sh capi/exports.txt capi/undefined.txt capi/Cargo.toml | cksum)
 [ "$(cat "$out/stamp" 2>/dev/null)" = "$stamp" ] && [ -e "$out/$SHARED" ] && [ -e "$out/libdeltawire.a" ] && exit
 work=$out/work
 rm -rf "$work" "$out/stamp" "$out"/libdeltawire.*
 mkdir "$work"
-mapfile -t exports <capi/exports.txt
-
-ld -r --gc-sections "${exports[@]/#/--undefined=}" "$rust" -o "$work/partial.o"
-# Remove Rust's bitcode first: nm passes it to the installed LLVM, and an older one finds no symbols.
-objcopy --remove-section=.llvmbc --remove-section=.llvmcmd --remove-section=.comment \
-  --keep-global-symbols=capi/exports.txt "$work/partial.o" "$work/deltawire.o"
-strip --strip-unneeded "$work/deltawire.o"
-ar rcsD "$work/libdeltawire.a" "$work/deltawire.o"
+sed 's/^/_/' capi/exports.txt >"$work/exports.list"
+{
+  echo '{ global:'
+  printf '%s;\n' "${exports[@]}"
+  echo 'local: *; };'
+} >"$work/exports.map"
+join "$rust" "$work"
 
 # Lists the functions that refer to core's panics, if any are reachable.
 panics() {
@@ -62,33 +101,34 @@ panics() {
       sub(/.* R_[A-Z0-9_]+\t/, ""); sub(/[-+]0x[0-9a-f]+$/, ""); print from " refers to " $0 }' | sort -u
 }
 
+# names FILE OPTION…: the names that nm lists, as in C.
+names() {
+  if [ "$SYSTEM" = Darwin ]; then
+    nm -j "${@:2}" "$1" | sed '/:$/d; /^$/d; s/^_//; /^dyld_stub_binder$/d' | sort
+  else
+    nm -j "${@:2}" "$1" | sed '/:$/d; /^$/d; s/@.*//' | sort
+  fi
+}
 # check FILE [-D]: the file must define exactly the exports, and need nothing beyond the allowed symbols.
 check() {
-  nm "${@:2}" --defined-only --extern-only -j "$1" | sed '/:$/d; /^$/d' | sort >"$work/exports.txt"
+  local defined=(--defined-only --extern-only) undefined=(--undefined-only) more
+  [ "$SYSTEM" != Darwin ] || defined=(-g -U) undefined=(-u)
+  names "$1" "${@:2}" "${defined[@]}" >"$work/exports.txt"
   diff capi/exports.txt "$work/exports.txt" >&2 || fail "${1##*/} exports something else than capi/exports.txt says"
-  nm "${@:2}" --undefined-only -j "$1" | sed '/:$/d; /^$/d; s/@.*//' | sort >"$work/undefined.txt"
+  names "$1" "${@:2}" "${undefined[@]}" >"$work/undefined.txt"
   more=$(comm -13 capi/undefined.txt "$work/undefined.txt")
   [ -z "$more" ] || {
-    panics >&2
+    [ "$SYSTEM" = Darwin ] || panics >&2
     fail "${1##*/} needs what capi/undefined.txt does not list: $more"
   }
 }
 check "$work/libdeltawire.a"
-[ "$(ar t "$work/libdeltawire.a")" = deltawire.o ] || fail "the archive has more than one member"
-
-{
-  echo '{ global:'
-  printf '%s;\n' "${exports[@]}"
-  echo 'local: *; };'
-} >"$work/exports.map"
-gcc -shared -nostartfiles -Wl,-soname,"$SONAME" -Wl,--version-script="$work/exports.map" -Wl,-Bsymbolic-functions \
-  -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed -Wl,--build-id=sha1 \
-  "$work/deltawire.o" -o "$work/$SHARED"
-strip --strip-unneeded "$work/$SHARED"
-
-check "$work/$SHARED" -D
+[ "$(ar t "$work/libdeltawire.a" | grep -v __.SYMDEF)" = deltawire.o ] || fail "the archive has more than one member"
+if [ "$SYSTEM" = Darwin ]; then check "$work/$SHARED"; else check "$work/$SHARED" -D; fi
 
 mv "$work/libdeltawire.a" "$work/$SHARED" "$out"
 ln -s "$SHARED" "$out/$SONAME"
-ln -s "$SONAME" "$out/libdeltawire.so"
+ln -s "$SONAME" "$out/$SHARED_LINK"
+# How long a pointer is, for the package of CMake.
+echo "$(($(printf '__SIZEOF_POINTER__' | "${CC:-cc}" -E -P -)))" >"$out/pointer"
 echo "$stamp" >"$out/stamp"

@@ -13,6 +13,7 @@ work=$(mktemp -d "$out/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 dir=$work/$name
 
+need_capi fail
 PREFIX=$dir DESTDIR='' LIBDIR=lib bash scripts/prefix.sh install
 cp LICENSE-MIT LICENSE-APACHE "$dir"
 sed "s|@VERSION@|$VERSION|g; s|@SERIES@|${VERSION%.*}|g; s|@SONAME@|$SONAME|g; s|@SHARED@|$SHARED|g; s|@LIBDIR@|lib|g

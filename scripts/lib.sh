@@ -120,13 +120,24 @@ go_arch() {
   esac
 }
 
-# The names of the C library's files, as in cargo-c: before 1.0 each minor version has an interface of its own.
+# The names of the C library's files, as in cargo-c: before 1.0 each minor version has an interface of its own. UNAME=Darwin
+# gives those of macOS, where a program looks for the library by its install name.
 # shellcheck disable=SC2034  # for the steps
 capi_names() {
-  local major minor patch
+  local major minor patch series
   IFS=. read -r major minor patch < <(sed -n 's/^version = "\(.*\)"$/\1/p' capi/Cargo.toml)
-  VERSION=$major.$minor.$patch SHARED=libdeltawire.so.$major.$minor.$patch
-  if [ "$major" = 0 ]; then SONAME=libdeltawire.so.0.$minor; else SONAME=libdeltawire.so.$major; fi
+  VERSION=$major.$minor.$patch SYSTEM=${UNAME:-$(uname -s)}
+  if [ "$major" = 0 ]; then series=0.$minor; else series=$major; fi
+  case $SYSTEM in
+    Darwin)
+      SHARED=libdeltawire.$VERSION.dylib SONAME=libdeltawire.$series.dylib SHARED_LINK=libdeltawire.dylib
+      INSTALL_NAME=@rpath/$SONAME
+      ;;
+    *)
+      SHARED=libdeltawire.so.$VERSION SONAME=libdeltawire.so.$series SHARED_LINK=libdeltawire.so
+      INSTALL_NAME=$SONAME
+      ;;
+  esac
 }
 
 # Whether clang and its sanitizers are installed.

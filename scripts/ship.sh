@@ -55,11 +55,23 @@ writable=$(awk '$0 ~ / WA[LMSI]* / && !/ \.(data\.rel\.ro|got|dynamic)/ && !/ 00
 [ -z "$writable" ] || fail "writable sections: $writable"
 pass ship-files
 
-make -s install PREFIX="$prefix"
-make -s install PREFIX="$prefix"
+# Installing builds nothing: no compiler runs, and without a library it says how to make one.
+mkdir "$out/no-tools"
+for tool in cargo rustc gcc cc ld; do
+  printf '#!/bin/sh\necho %s >>"%s/ran"\nexit 1\n' $tool "$out" >"$out/no-tools/$tool"
+  chmod +x "$out/no-tools/$tool"
+done
+PATH=$out/no-tools:$PATH make -s install PREFIX="$prefix"
+PATH=$out/no-tools:$PATH make -s install PREFIX="$prefix"
+[ ! -e "$out/ran" ] || fail "installing runs $(sort -u "$out/ran" | paste -sd ' ')"
+! CARGO_TARGET_DIR=$out/nothing make -s install PREFIX="$out/none" >/dev/null 2>"$out/said.txt" || fail "installed without a library"
+grep -q 'run `make capi` first' "$out/said.txt" || fail "without a library: $(cat "$out/said.txt")"
+[ ! -e "$out/none" ] && [ ! -e "$out/ran" ] || fail "installing without a library left something, or ran something"
 (cd "$prefix" && find . -type f -o -type l | sort) >"$out/installed.txt"
 {
   for header in include/*; do echo "./$header"; done
+  printf './share/doc/deltawire/%s\n' README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT \
+    docs/{gateway,installing,languages,memory,promises,quirks,threat-model,vocabulary}.md
   printf './lib/%s\n' cmake/deltawire/deltawire-{config,config-version,targets}.cmake libdeltawire.{a,so} "$SONAME" \
     "$SHARED" pkgconfig/deltawire.pc
 } | sort | diff - "$out/installed.txt" || fail "installed is something else"
@@ -67,6 +79,30 @@ make -s install PREFIX=/usr LIBDIR=lib/machine DESTDIR="$out/dest"
 [ -e "$out/dest/usr/lib/machine/pkgconfig/deltawire.pc" ] || fail "DESTDIR and LIBDIR"
 if grep -rqF "$out" "$out/dest" "$prefix"; then fail "what is installed knows its path"; fi
 pass ship-install
+
+# For macOS, as far as it shows here: the commands, and what is installed of files of their names.
+DRY=1 UNAME=Darwin bash scripts/capi.sh >"$out/darwin.txt"
+for wanted in '-dynamiclib' '-install_name @rpath/libdeltawire.[0-9.]*.dylib ' '-exported_symbols_list' '-u,_deltawire_feed '; do
+  grep -q -- "$wanted" "$out/darwin.txt" || fail "macOS: no $wanted in $(cat "$out/darwin.txt")"
+done
+if grep -qE -- '--gc-sections|soname|version-script|Bsymbolic|-z,|build-id|objcopy|\.so\b' "$out/darwin.txt"; then
+  fail "macOS: what only Linux has is in $(cat "$out/darwin.txt")"
+fi
+IFS=. read -r major minor _ <<<"$VERSION"
+mkdir -p "$out/darwin/capi/include"
+cp include/* "$out/darwin/capi/include"
+for file in stamp pointer libdeltawire.a "libdeltawire.$VERSION.dylib"; do echo 8 >"$out/darwin/capi/$file"; done
+darwin() { CARGO_TARGET_DIR=$out/darwin UNAME=Darwin make -s "$1" PREFIX=/usr/local DESTDIR="$out/mac"; }
+darwin install
+(cd "$out/mac/usr/local/lib" && find . -name '*.dylib' | sort) | diff - <(printf './%s\n' "libdeltawire.$VERSION.dylib" \
+  "libdeltawire.$major.$minor.dylib" libdeltawire.dylib) || fail "macOS: the names of the shared library"
+[ -e "$out/mac/usr/local/lib/libdeltawire.dylib" ] || fail "macOS: libdeltawire.dylib leads nowhere"
+grep -q "IMPORTED_SONAME \"@rpath/libdeltawire.$major.$minor.dylib\"" "$out/mac/usr/local/lib/cmake/deltawire/deltawire-targets.cmake" ||
+  fail "macOS: CMake does not know the install name"
+if grep -rq '\.so\b' "$out/mac/usr/local/lib/cmake" "$out/mac/usr/local/lib/pkgconfig"; then fail "macOS: a package names a .so"; fi
+darwin uninstall
+[ -z "$(find "$out/mac" -not -type d)" ] || fail "macOS: uninstalling left something"
+pass ship-macos
 
 if have pkg-config; then
   export PKG_CONFIG_PATH=$prefix/lib/pkgconfig

@@ -14,7 +14,7 @@ if(NOT TARGET deltawire::deltawire_shared)
   add_library(deltawire::deltawire_shared SHARED IMPORTED)
   set_target_properties(deltawire::deltawire_shared PROPERTIES
     IMPORTED_LOCATION "${_deltawire_prefix}/@LIBDIR@/@SHARED@"
-    IMPORTED_SONAME "@SONAME@"
+    IMPORTED_SONAME "@INSTALL_NAME@"
     INTERFACE_INCLUDE_DIRECTORIES "${_deltawire_prefix}/include")
 endif()
 
