@@ -613,8 +613,15 @@ static void usages(void)
     deltawire_usage usage = DELTAWIRE_USAGE_INIT;
     deltawire_end end = DELTAWIRE_END_INIT;
     deltawire_callbacks none = DELTAWIRE_CALLBACKS_INIT;
+    deltawire_value v;
     size_t consumed = 0;
     CHECK(deltawire_last_usage(p, &usage) == ABSENT);
+    CHECK(deltawire_value_open("{\"total_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":2}}", 60, &v) == ABSENT);
+    CHECK(deltawire_value_open("{\"total_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":2}}", 62, &v) == OK);
+    CHECK(deltawire_value_usage(&v, &usage) == OK && usage.has == 20 && usage.total == 9 && usage.cached == 2);
+    CHECK(deltawire_value_open("{}", 2, &v) == OK && deltawire_value_usage(&v, &usage) == ABSENT);
+    CHECK(deltawire_value_open("[1]", 3, &v) == OK && deltawire_value_usage(&v, &usage) == ABSENT);
+    CHECK(deltawire_value_plain("x", 1, &v) == OK && deltawire_value_usage(&v, &usage) == ABSENT);
     CHECK(feed(p, first, &none, NULL, &consumed) == OK && consumed == sizeof first - 1);
     CHECK(deltawire_last_usage(p, &usage) == OK && usage.has == 3 && usage.prompt == 5 && usage.completion == 1);
     CHECK(feed(p, second, NULL, NULL, NULL) == OK);
@@ -729,7 +736,9 @@ static void blocks(void)
     CHECK(deltawire_message_size(NULL, 0) > 0 && deltawire_message_size(NULL, 0) <= DELTAWIRE_MESSAGE_STATE_SIZE);
     CHECK(deltawire_message_size(NULL, SIZE_MAX) == 0);
     CHECK(deltawire_init(mem, least - 1, NULL, &p) == DELTAWIRE_E_SMALL && p == NULL);
+    CHECK(deltawire_init(mem, least, NULL, &p) == DELTAWIRE_E_SMALL && p == NULL); /* no event fits */
     config.read_len = 64;
+    config.flags = DELTAWIRE_CFG_GROW;
     CHECK(deltawire_init(mem, least, &config, &p) == DELTAWIRE_E_SMALL && p == NULL);
     CHECK(deltawire_init(mem, least + 64, &config, &p) == OK);
     CHECK(deltawire_commit(p, 0) == DELTAWIRE_E_STATE || deltawire_commit(p, 1) == DELTAWIRE_E_STATE);
@@ -740,15 +749,18 @@ static void blocks(void)
     CHECK(deltawire_reserve(p, &off, &len) == DELTAWIRE_E_STATE);
     CHECK(deltawire_feed(p, NULL, 0, NULL, NULL, NULL) == OK);
     CHECK(deltawire_reserve(p, &off, &len) == OK);
-    CHECK(deltawire_init(mem, least, NULL, &p) == OK);
+    CHECK(deltawire_init(mem, least + 8, NULL, &p) == OK);
     CHECK(deltawire_reserve(p, &off, &len) == DELTAWIRE_E_STATE);
     config.read_len = 0;
-    config.flags = DELTAWIRE_CFG_GROW;
     CHECK(deltawire_init(mem, least, &config, &p) == OK);
     CHECK(feed(p, "data: {\"cut\"", NULL, NULL, NULL) == DELTAWIRE_NEED_STORAGE);
     need = deltawire_need(p);
     CHECK(need > least && need <= least + 4096);
     CHECK(deltawire_move(other, least, p, NULL) == DELTAWIRE_E_SMALL || need > least);
+    CHECK(deltawire_resize(p, least) == OK && deltawire_need(p) <= least);
+    CHECK(feed(p, "data: {\"cut\"", NULL, NULL, NULL) == DELTAWIRE_NEED_STORAGE);
+    CHECK(deltawire_resize(p, need) == OK && feed(p, "data: {\"cut\"", NULL, NULL, NULL) == OK);
+    CHECK(deltawire_resize(p, least) == DELTAWIRE_E_SMALL);
     CHECK(deltawire_move(other, need, p, &p) == OK && p == (deltawire_parser *)(void *)other);
     free(mem);
     free(other);
@@ -952,6 +964,8 @@ static void room_for(uint32_t max_choices, uint32_t max_calls)
     holds_all(m, choices, calls);
     CHECK(deltawire_message_move(other_log, deltawire_message_need(m) - 8, m, NULL) == DELTAWIRE_E_SMALL);
     CHECK(deltawire_message_move(other_log, log_len, m, &m) == OK);
+    CHECK(deltawire_message_resize(m, deltawire_message_need(m) - 8) == DELTAWIRE_E_SMALL);
+    CHECK(deltawire_message_resize(m, deltawire_message_need(m)) == OK && deltawire_message_resize(m, log_len) == OK);
     holds_all(m, choices, calls);
     text_clear(&input);
     nth(&input, choices, 0, choices), nth(&input, calls, 1, choices);
