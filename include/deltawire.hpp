@@ -1795,7 +1795,8 @@ struct assembler_config {
 };
 
 /// Puts the whole message together, with a block of its own. It is a handler: `parser.feed(data, assembler)`. To
-/// combine it with a handler of your own, let that handler have every method that is here and call it.
+/// combine it with a handler of your own, derive from it, and let each method that you redefine call the one of
+/// `assembler`, too.
 class assembler {
 public:
     assembler() : assembler(assembler_config()) {}

@@ -75,10 +75,12 @@
  *             the stream, and no choice or tool call was beyond max_choices and max_tool_calls.
  *             It describes the parser alone: a message has tables and limits of its own, and
  *             deltawire_message_limit says what it left out. Give both the same config.
- * MESSAGES    To combine an assembler with callbacks of your own, let each of them call the
- *             function of the same name in deltawire_message_callbacks(), with the assembler as
- *             `user`. If that returns DELTAWIRE_AGAIN, the block is full: move the message at once
- *             and call again, or return DELTAWIRE_AGAIN and move it when the feed answers PAUSED.
+ * MESSAGES    To read events and assemble the message of the same stream, use batches, and give their
+ *             events to deltawire_message_add. To combine an assembler with callbacks of your own,
+ *             let each callback of deltawire_message_callbacks() have one of yours, which calls it
+ *             with the assembler as `user`. If that returns DELTAWIRE_AGAIN, the block is full:
+ *             enlarge it at once and call again, or return DELTAWIRE_AGAIN and enlarge it when the
+ *             feed answers PAUSED.
  * VERSIONS    Structs that the caller fills begin with their size, a multiple of 8. They only grow
  *             at the end: a member that an older caller lacks has its default, and members that the
  *             library does not know must be zero (E_CONFIG). A deltawire_event has 64 bytes in
@@ -142,8 +144,9 @@ typedef int32_t deltawire_status;
 #define DELTAWIRE_MORE 2
 
 // The block is too small. A parser answers this for an event that a read cut (only with
-// `DELTAWIRE_CFG_GROW`), an assembler for a message: move it to a block of `deltawire_need` or
-// `deltawire_message_need` bytes, then call again with the bytes from `consumed` on.
+// `DELTAWIRE_CFG_GROW`), an assembler for a message. Give it a block of `deltawire_need` or
+// `deltawire_message_need` bytes: after `realloc` call `deltawire_resize`, or call `deltawire_move`
+// with another block. Then call again with the bytes from `consumed` on.
 #define DELTAWIRE_NEED_STORAGE 3
 
 // A getter's answer: there is no such value, or it has another type.

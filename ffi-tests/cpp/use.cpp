@@ -812,6 +812,26 @@ void event_streams() {
 }
 
 /// As many choices and tool calls as the config requests, and one more: with a handler, in a batch, in the message.
+/// A handler that is an assembler, too.
+struct printing : deltawire::assembler {
+    std::string printed;
+    void on_content(const deltawire::at &where, string_view text) {
+        assembler::on_content(where, text);
+        printed += text;
+    }
+};
+
+void derived() {
+    const std::string input = "data: {\"id\":\"c\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\","
+                              "\"content\":\"a\"}}]}\n\n" + content_chunk("b");
+    deltawire::parser one, other;
+    printing both;
+    deltawire::assembler alone;
+    CHECK(sum, one.feed(input, both).ok() && other.feed(input, alone).ok());
+    CHECK(sum, both.printed == "ab" && both.json() == alone.json());
+    CHECK(sum, both.text(deltawire::message_field::model) == "m" && both.text(deltawire::message_field::content) == "ab");
+}
+
 void room(std::uint32_t max_choices, std::uint32_t max_calls) {
     const std::uint32_t choices = max_choices == 0 ? DELTAWIRE_DEFAULT_CHOICES : max_choices;
     const std::uint32_t calls = max_calls == 0 ? DELTAWIRE_DEFAULT_TOOL_CALLS : max_calls;
@@ -931,6 +951,7 @@ int main(int argc, char **argv) {
         chunks();
         assemblers(argv[1]);
         event_streams();
+        derived();
         room(0, 0);
         room(20, 40);
         room(128, 128);

@@ -83,7 +83,7 @@ pub struct Emitter {
     /// A delta that the tracker took in and that is not, or not completely, emitted.
     delta: Option<Delta>,
     /// Raw bytes of its text that were emitted.
-    taken: usize,
+    taken: u32,
     /// Which members of the top level were emitted: their [`meta_bit`]s.
     metas: u8,
     /// How many other members of the pending event were emitted.
@@ -397,7 +397,7 @@ impl Emitter {
             return Ok(Some(stage));
         }
         if let Err(Full) = self.interrupted(broke, stage) {
-            self.taken = state.taken;
+            self.taken = state.taken as u32;
             return Err(Full);
         }
         Ok(Some(Stage::Deltas))
@@ -550,7 +550,9 @@ impl Emitter {
     /// Gives the sink a delta.
     fn put(&mut self, context: &Context<'_>, delta: Delta, stage: Stage, sink: &mut dyn Sink) -> Result<(), Full> {
         if self.stop.is_none() {
-            let put = sink.put(context, &delta, &mut self.taken);
+            let mut taken = self.taken as usize;
+            let put = sink.put(context, &delta, &mut taken);
+            self.taken = taken as u32;
             self.answered(put, stage)?;
             self.taken = 0;
         }
@@ -618,7 +620,7 @@ impl Emitter {
         }
         let Some(chunk) = context.chunk() else { return self.waiting(context, tracker, sink) };
         let Emitter { cursor, taken, quirks, frames, .. } = *self;
-        let mut state = Progress { cursor, taken, quirks, frames };
+        let mut state = Progress { cursor, taken: taken as usize, quirks, frames };
         let result = loop {
             let sink: &mut dyn Sink = if self.stop.is_none() { &mut *sink } else { &mut Muted };
             let Err(broke) = state.deltas((chunk.payload(), chunk.index()), context, &mut self.usage, tracker, sink)
@@ -630,7 +632,8 @@ impl Emitter {
             }
             state.taken = 0;
         };
-        (self.cursor, self.taken, self.quirks, self.frames) = (state.cursor, state.taken, state.quirks, state.frames);
+        (self.cursor, self.taken) = (state.cursor, state.taken as u32);
+        (self.quirks, self.frames) = (state.quirks, state.frames);
         result
     }
 
