@@ -74,6 +74,7 @@ fn config(ops: &mut Source<'_>, lossless: bool) -> deltawire_config {
         events: ops.pick(&[u64::MAX, 0, 1, 0xFFFF]),
         errors: [0; 2],
         max_event_len: ops.pick(&[0, 0, 0, 1, 60, 500]),
+        reserved: 0,
         max_id_len: ops.pick(&[0, 0, 1, 9]),
         read_len: ops.pick(&[0, 0, 1, 40, 300]),
         max_choices: ops.pick(&[0, 0, 1, 20]),
@@ -105,7 +106,8 @@ struct Walk<'s> {
 
 impl<'s> Walk<'s> {
     fn new(ops: &mut Source<'_>, config: deltawire_config, stream: &'s [u8], lossless: bool) -> Self {
-        let event = ops.pick(&[0, 8, 64, 300, 2000]);
+        let least = usize::from(config.flags & DELTAWIRE_CFG_GROW == 0);
+        let event = ops.pick(&[least, 8, 64, 300, 2000]);
         let seed = ops.u64();
         Walk::with(config, stream, unsafe { deltawire_block_size(&config, event) }, Seen::new(false, lossless, seed))
     }
@@ -157,7 +159,7 @@ impl<'s> Walk<'s> {
                 16..=31 => self.batch(len, false, ops),
                 32 if idle => self.relocate(0, ops),
                 32..=37 => self.direct(ops),
-                38..=41 => self.relocate(ops.below(4), ops),
+                38..=41 => self.relocate(ops.below(5), ops),
                 42 if !lossless => self.feed(0, true),
                 43 if !lossless => self.batch(0, true, ops),
                 44 => {
@@ -249,7 +251,7 @@ impl<'s> Walk<'s> {
         let room = if ample { most } else { ops.pick(&[64, 64, 100, most]) };
         let mut events = vec![deltawire_event::default(); cap].into_boxed_slice();
         let mut scratch = vec![0u8; room].into_boxed_slice();
-        let mut result = deltawire_batch_result { reserved: 77, ..Default::default() };
+        let mut result = deltawire_batch_result::default();
         let before = self.block.0.clone();
         let p = self.p();
         let at = if data.is_empty() { null() } else { data.as_ptr() };
@@ -263,10 +265,10 @@ impl<'s> Walk<'s> {
             }
         };
         assert_eq!(data, copy, "the input was written to");
-        let (count, used) = (result.events as usize, result.scratch_used as usize);
-        assert!(count <= cap && used <= room && result.reserved == 0);
+        let (count, used) = (result.events, result.scratch_used);
+        assert!(count <= cap && used <= room);
         if status == DELTAWIRE_MORE {
-            assert!(count > 0 || result.scratch_need as usize > room, "MORE brings nothing");
+            assert!(count > 0 || result.scratch_need > room, "MORE brings nothing");
         }
         let near: &[u8] = if self.committed {
             // SAFETY: the block's own bytes.
@@ -303,7 +305,7 @@ impl<'s> Walk<'s> {
         if self.seen.lossless {
             self.seen.add_events(&events[..count], near.as_ptr().cast(), scratch.as_ptr().cast());
         }
-        let consumed = result.consumed as usize;
+        let consumed = result.consumed;
         if status == DELTAWIRE_OK {
             assert_eq!(consumed, data.len(), "OK, and bytes are left");
             self.committed = false;
@@ -353,6 +355,16 @@ impl<'s> Walk<'s> {
                 }
                 1 => need,
                 2 => need + 8 * ops.below(60),
+                // As after realloc.
+                3 => {
+                    let len = need + 8 * ops.below(60);
+                    let mut words = self.block.0.to_vec();
+                    words.resize(words.len().max(len / 8), 0x5A5A_5A5A_5A5A_5A5A);
+                    self.block = Block(words.into());
+                    assert_eq!(deltawire_resize(self.p(), len), DELTAWIRE_OK);
+                    self.block = Block(self.block.0[..len / 8].into());
+                    return;
+                }
                 _ => ops.below(need + 80) / 8 * 8,
             };
             let mut block = Block::new(len);

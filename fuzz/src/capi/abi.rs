@@ -19,6 +19,7 @@ extern "C" {
         src: *const deltawire_parser,
         out: *mut *mut deltawire_parser,
     ) -> i32;
+    pub fn deltawire_resize(p: *mut deltawire_parser, len: usize) -> i32;
     pub fn deltawire_need(p: *const deltawire_parser) -> usize;
     pub fn deltawire_feed(
         p: *mut deltawire_parser,

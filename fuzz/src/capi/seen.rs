@@ -324,7 +324,7 @@ unsafe extern "C" fn on_call(
 
 pub fn callbacks() -> deltawire_callbacks {
     deltawire_callbacks {
-        size: size_of::<deltawire_callbacks>(),
+        size: size_of::<deltawire_callbacks>() as u32,
         on_sse: Some(on_sse),
         on_comment: Some(on_bytes),
         on_keep_alive: Some(on_bytes),
