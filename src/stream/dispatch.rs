@@ -82,8 +82,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         end: u64,
         unterminated: bool,
     ) -> Found {
-        // It waited for what follows, and nothing did.
-        let is_body = self.block.raw && self.ending == Ending::Over && self.facts.pending == Pending::Nothing;
+        // It waited for what follows, and nothing did: a line that was cut is nothing yet.
+        let is_body = self.block.raw && self.ending == Ending::Over;
         if self.block.raw {
             let quirk = if self.facts.lines != Lines::Unknown {
                 Quirk::JsonBetweenEvents
