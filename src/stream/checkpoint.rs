@@ -87,8 +87,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         match self.after {
             After::Trailing(_) => store.len(),
             _ if looked_at => store.len(),
-            After::Release | After::Line | After::Done => self.kept.lasting(),
-            After::Unstage | After::Nothing => self.kept.retained(),
+            _ => self.kept.retained(),
         }
     }
 
@@ -103,10 +102,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 None => false,
             };
-        }
-        if matches!(self.after, After::Release | After::Line | After::Done) {
-            // As the next step begins: the event was emitted, and is over.
-            self.kept.clear();
         }
         self.kept.relocate(from, to)
     }

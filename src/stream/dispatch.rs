@@ -28,6 +28,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.silence(end);
         }
         if self.kept.has_data() {
+            self.kept.adopt(store);
             return Next::Found(self.dispatch(store, window, end, false));
         }
         // Silent. Its ID counts all the same.
@@ -248,6 +249,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             return None;
         }
+        self.kept.adopt(store);
         let payload = self.kept.data_span().of(&[], store.bytes());
         if self.waits() {
             return Some(self.raw_is_over(store, &[]));

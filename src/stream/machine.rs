@@ -47,6 +47,8 @@ pub(super) struct Block {
     pub(super) quirks: QuirkSet,
     /// Where it began in the stream.
     pub(super) start: u64,
+    /// Where the first of the lines behind its value began that belong to the next value if there is one.
+    pub(super) next_start: u64,
     /// Brackets of the payload, as far as `scanned`.
     pub(super) balance: Balance,
     /// Of a raw JSON value that waits for what follows: how long it was in the stream.
@@ -61,6 +63,10 @@ pub(super) enum Line {
     Payload,
     Name,
     Id,
+    /// An `event` line behind a payload that is whole.
+    NextName,
+    /// An `id` line behind a payload that is whole.
+    NextId,
     Comment,
     Retry,
     /// Unknown; nothing so far.
@@ -97,8 +103,10 @@ pub(super) enum After {
     Unstage,
     /// Bytes behind a sound payload, in the storage, are to be delivered.
     Trailing(Span),
-    /// The line behind the event was `[DONE]`.
-    Done,
+    /// The line behind the event was `[DONE]`, without `data:` if it is `bare`.
+    Done {
+        bare: bool,
+    },
 }
 
 /// How far `finish` has come.
@@ -231,7 +239,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Whether the frame of what was found last is over: its block ended, or there was none.
     pub(crate) fn closed(&self) -> bool {
         match self.after {
-            After::Release | After::Done => true,
+            After::Release | After::Done { .. } => true,
             After::Unstage => !self.block.open,
             After::Nothing | After::Line | After::Trailing(_) => false,
         }
@@ -251,7 +259,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// The quirks of the event found last.
     pub(crate) fn quirks(&self) -> QuirkSet {
         match self.after {
-            After::Release | After::Line | After::Trailing(_) | After::Done => self.block.quirks,
+            After::Release | After::Line | After::Trailing(_) | After::Done { .. } => self.block.quirks,
             After::Nothing | After::Unstage => QuirkSet::EMPTY,
         }
     }
@@ -416,19 +424,24 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         match core::mem::replace(&mut self.after, After::Nothing) {
             After::Nothing => None,
             After::Release | After::Line => {
-                self.block = Block::default();
-                store.shrink(self.kept.lasting());
+                if self.release(store) {
+                    // What was stored is moved: a step that might be taken back ends there.
+                    return Some(Found::NeedMore);
+                }
                 None
             }
             After::Unstage => {
                 self.kept.unstage();
                 None
             }
-            After::Done => {
-                self.block = Block::default();
-                store.shrink(self.kept.lasting());
+            After::Done { bare } => {
+                let start = if self.release(store) { self.block.start } else { self.line_start };
+                if bare {
+                    self.block.quirks.insert(Quirk::BareDone);
+                }
+                self.kept.end();
                 self.name = Span::NONE;
-                self.index.frame = (self.line_start, self.offset);
+                self.index.frame = (start, self.offset);
                 Some(self.done())
             }
             After::Trailing(span) => {
@@ -438,6 +451,20 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Some(Found::Malformed(span, JsonError { kind: JsonErrorKind::TrailingBytes, offset: 0 }))
             }
         }
+    }
+
+    /// Forgets the event that was delivered. Returns whether lines before it belong to the next one, whose block they open.
+    fn release<S: Storage + ?Sized>(&mut self, store: &mut S) -> bool {
+        let start = self.block.next_start;
+        self.block = Block::default();
+        let has_next = self.kept.has_next();
+        if has_next {
+            self.block = Block { open: true, start, ..Block::default() };
+            self.kept.adopt(store);
+        } else {
+            store.shrink(self.kept.lasting());
+        }
+        has_next
     }
 
     /// Copies what lies in the window to the storage.
@@ -520,16 +547,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Field::Data if self.block.raw => {
                     return Next::Again(self.dispatch(store, window, self.line_start, false));
                 }
-                Field::Data if self.may_be_next(store, window, piece.value) => {
+                Field::Data if matches!(piece.value.first(), Some(b'{' | b'[')) && self.is_whole(store, window) => {
                     if piece.value.first() == Some(&b'{') {
-                        self.block.quirks.insert(Quirk::SeveralValues);
-                        return Next::Again(self.dispatch(store, window, self.line_start, false));
+                        return Next::Again(self.value_is_over(store, window));
                     }
                     self.retry = 0;
                     Line::NextDone(0)
                 }
                 Field::Data => Line::Payload,
+                Field::Event if self.kept.has_next() || self.is_whole(store, window) => Line::NextName,
                 Field::Event => Line::Name,
+                Field::Id if self.kept.has_next() || self.is_whole(store, window) => Line::NextId,
                 Field::Id => Line::Id,
                 Field::Retry => {
                     self.retry = 0;
@@ -551,10 +579,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Line::Payload => self.kept.data(store, window, &piece, start).is_ok(),
             Line::NextDone(matched) => return self.next_done(store, window, piece, start, matched),
             Line::Name => self.kept.name(store, &piece, start).is_ok(),
+            Line::NextName | Line::NextId => return self.next_field(store, window, piece),
             Line::Id => {
                 // What is staged comes behind the payload.
                 let settled = piece.last || self.settle(store, window);
-                if self.kept.identify(store, &piece).is_err() {
+                if self.kept.identify(store, &piece, false).is_err() {
                     self.block.quirks.insert(Quirk::LongId);
                 }
                 settled
@@ -570,14 +599,41 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Whether the value of a further `data` line may be another event: the payload so far is a whole JSON object, and this
-    /// begins with a brace or as `[DONE]` does. Servers that end events with a single LF send that.
-    fn may_be_next<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8], value: &[u8]) -> bool {
-        matches!(value.first(), Some(b'{' | b'['))
-            && self.kept.has_data()
+    /// Whether the payload so far is a whole JSON object. Servers that end events with a single LF then send the next event.
+    pub(super) fn is_whole<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
+        self.kept.has_data()
+            && !self.block.raw
             && self.config.framing == Framing::Lenient
             && self.config.payload == Payload::Chunks
             && self.data_is_whole(store, window)
+    }
+
+    /// Another value follows in this block: the event of the one before, whose frame ends where the lines of the next begin.
+    pub(super) fn value_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
+        self.block.quirks.insert(Quirk::SeveralValues);
+        let end = if self.kept.has_next() { self.block.next_start } else { self.line_start };
+        self.dispatch(store, window, end, false)
+    }
+
+    /// A piece of an `event` or `id` line behind a payload that is whole. The step ends with the line.
+    fn next_field<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: Piece<'_>) -> Next {
+        if piece.first && !self.kept.has_next() {
+            self.block.next_start = self.line_start;
+        }
+        let fits = self.settle(store, window)
+            && if self.line == Line::NextName {
+                self.kept.next_name(store, &piece).is_ok()
+            } else {
+                if self.kept.identify(store, &piece, true).is_err() {
+                    self.block.quirks.insert(Quirk::LongId);
+                }
+                true
+            };
+        match fits {
+            true if piece.last => Next::Found(Found::NeedMore),
+            true => Next::Go,
+            false => Next::Found(self.too_long()),
+        }
     }
 
     /// A piece of a further `data` line behind a payload that is whole: `matched` bytes of `[DONE]` and blanks came before it.
@@ -625,10 +681,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !piece.last {
             return Next::Go;
         }
-        self.block.quirks.insert(Quirk::SeveralValues);
-        let found = self.dispatch(store, window, self.line_start, false);
-        self.after = After::Done;
-        Next::Found(found)
+        Next::Found(self.done_is_next(store, window, false))
+    }
+
+    /// The line behind a payload that is whole is `[DONE]`: the event before it.
+    pub(super) fn done_is_next<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], bare: bool) -> Found {
+        let found = self.value_is_over(store, window);
+        self.after = After::Done { bare };
+        found
     }
 
     fn comment<S: Storage + ?Sized>(
@@ -647,6 +707,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Ok(Some(span)) => {
                 self.index.frame = (self.line_start, line_end);
                 self.after = After::Unstage;
+                if !self.block.open {
+                    self.lines.expect_lf();
+                }
                 Next::Found(Found::Comment(span.into()))
             }
             Err(_) => {

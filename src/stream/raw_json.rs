@@ -33,16 +33,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Line::Lead
             } else if self.block.raw {
                 Line::Raw
-            } else if self.kept.has_data() {
-                if self.data_is_open(store, window) {
-                    self.block.quirks.insert(Quirk::ContinuedPayload);
-                    Line::Payload
-                } else if self.block.balance.is_whole() {
-                    // A field named `error` would begin the next event.
-                    Line::ErrorName(0)
-                } else {
-                    Line::Skip
-                }
+            } else if self.kept.has_data() && self.data_is_open(store, window) {
+                self.block.quirks.insert(Quirk::ContinuedPayload);
+                Line::Payload
+            } else if self.kept.has_data() && !self.block.balance.is_whole() {
+                Line::Skip
             } else if held.as_slice().is_empty() {
                 Line::Lead
             } else {
@@ -126,16 +121,18 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         last: bool,
     ) -> Next {
         self.follow_plain(bytes);
+        // Behind a payload that is whole only `[DONE]` and a field named `error` begin an event.
+        let is_free = !self.kept.has_data();
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
             visit!(1);
             match self.line {
                 Line::Lead | Line::Space if is_space(byte) => self.line = Line::Space,
-                Line::Lead | Line::Space if self.in_array && matches!(byte, b',' | b']') => {
+                Line::Lead | Line::Space if is_free && self.in_array && matches!(byte, b',' | b']') => {
                     self.line = Line::BetweenRaw;
                     continue;
                 }
-                Line::Lead | Line::Space | Line::BetweenRaw if byte == b'{' => {
+                Line::Lead | Line::Space | Line::BetweenRaw if is_free && byte == b'{' => {
                     self.begin_raw(start.saturating_add(at));
                     continue;
                 }
@@ -157,8 +154,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 Line::ErrorColon if self.kept.has_data() => {
                     // An event came before, without a blank line.
-                    self.block.quirks.insert(Quirk::SeveralValues);
-                    let found = self.dispatch(store, window, self.line_start, false);
+                    let found = self.value_is_over(store, window);
                     return Next::Within(start.saturating_add(at), found);
                 }
                 Line::ErrorColon => {
@@ -172,12 +168,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     }
                 }
                 Line::Bracket(1 | SPACED) if is_space(byte) => self.line = Line::Bracket(SPACED),
-                Line::Bracket(1 | SPACED) if byte == b'{' => {
+                Line::Bracket(1 | SPACED) if is_free && byte == b'{' => {
                     self.begin_array();
                     self.begin_raw(start.saturating_add(at));
                     continue;
                 }
-                Line::Bracket(1 | SPACED) if byte == b']' => {
+                Line::Bracket(1 | SPACED) if is_free && byte == b']' => {
                     // An array of nothing.
                     self.begin_array();
                     self.in_array = false;
@@ -234,6 +230,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn unknown_ends<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
         self.follow_plain(b"\n");
         match self.line {
+            Line::Bracket(6) if self.kept.has_data() => Next::Found(self.done_is_next(store, window, true)),
             Line::Bracket(6) => {
                 self.open();
                 self.block.quirks.insert(Quirk::BareDone);
@@ -244,7 +241,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.index.frame = (self.line_start, self.offset.saturating_add(line_end as u64));
                 Next::Found(self.done())
             }
-            Line::Bracket(1 | SPACED) => {
+            Line::Bracket(1 | SPACED) if !self.kept.has_data() => {
                 self.begin_array();
                 Next::Go
             }
