@@ -149,6 +149,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Validate::Strict => crate::json::validate(payload, limits.max_depth),
             };
             let read = checked.and_then(|()| read(&mut self.index, payload, hint, limits.max_depth));
+            // An error of a field that is like one without is another fact of the stream.
+            let plain = plain && !(self.block.raw && self.index.facts.error);
             if plain && read.as_ref().is_ok_and(|read| read.end == payload.len()) && self.memo.wants() {
                 self.memo.learn(&self.index, payload, rules);
             }

@@ -410,8 +410,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Next::Go;
         }
         let next = self.piece(store, &[], piece, 0);
-        let is_cut = matches!(self.line, Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon)
-            && self.facts.plain != Plain::Json;
+        let is_cut = match self.line {
+            Line::Lead | Line::Skip => self.facts.plain != Plain::Json,
+            Line::ErrorName(_) | Line::ErrorColon => true,
+            _ => false,
+        };
         if is_cut || matches!(self.line, Line::Bracket(matched) if usize::from(matched) < DONE.len()) {
             self.facts.pending = Pending::Line;
         }

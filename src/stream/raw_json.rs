@@ -43,7 +43,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             } else {
                 Line::ErrorName(0)
             };
-            self.follow_plain(held.as_slice());
             // What was held is the beginning of a name, or of a byte order mark: no bracket, no quote, no colon.
             match self.line {
                 Line::Raw | Line::Payload => {
@@ -64,6 +63,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     }
                 }
                 _ => {}
+            }
+            if self.undecided().is_none() {
+                self.follow_plain(held.as_slice());
             }
         }
         self.unknown_bytes(store, window, piece.value, start, piece.last)
@@ -120,12 +122,22 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         start: usize,
         last: bool,
     ) -> Next {
-        self.follow_plain(bytes);
+        let mut undecided = self.undecided();
+        if undecided.is_none() {
+            self.follow_plain(bytes);
+        }
         // Behind a payload that is whole only `[DONE]` and a field named `error` begin an event.
         let is_free = !self.kept.has_data();
-        let mut at = 0;
+        let (mut at, mut undecided_at) = (0, 0);
         while let Some(&byte) = bytes.get(at) {
             visit!(1);
+            if let Some(before) = undecided {
+                undecided = self.undecided();
+                match undecided {
+                    Some(_) => undecided_at = at,
+                    None => self.follow_plain_from(before, bytes.get(undecided_at..).unwrap_or(&[])),
+                }
+            }
             match self.line {
                 Line::Lead | Line::Space if is_space(byte) => self.line = Line::Space,
                 Line::Lead | Line::Space if is_free && self.in_array && matches!(byte, b',' | b']') => {
@@ -220,6 +232,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             at = at.saturating_add(1);
         }
+        if let (Some(before), None) = (undecided, self.undecided()) {
+            self.follow_plain_from(before, bytes.get(undecided_at..).unwrap_or(&[]));
+        }
         if last {
             return self.unknown_ends(store, window, start.saturating_add(bytes.len()));
         }
@@ -228,7 +243,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// An unknown line ended.
     fn unknown_ends<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
-        self.follow_plain(b"\n");
+        match self.undecided() {
+            // The stream ended in the line: it is nothing yet.
+            Some(_) if self.ending != Ending::Open => {}
+            Some(before) if before != DONE => self.follow_plain_from(before, b"\n"),
+            Some(_) => {}
+            None => self.follow_plain(b"\n"),
+        }
         match self.line {
             Line::Bracket(6) if self.kept.has_data() => Next::Found(self.done_is_next(store, window, true)),
             Line::Bracket(6) => {
@@ -241,7 +262,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.index.frame = (self.line_start, self.offset.saturating_add(line_end as u64));
                 Next::Found(self.done())
             }
-            Line::Bracket(1 | SPACED) if !self.kept.has_data() => {
+            Line::Bracket(1 | SPACED) if !self.kept.has_data() && self.ending == Ending::Open => {
                 self.begin_array();
                 Next::Go
             }
@@ -272,9 +293,33 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
+    /// What came of an unknown line that may still become `[DONE]` or a field named `error`, without blanks.
+    fn undecided(&self) -> Option<&'static [u8]> {
+        const ERROR: &[u8] = b"error:";
+        match self.line {
+            Line::Lead | Line::Space => Some(&[]),
+            Line::Bracket(SPACED) => DONE.get(..1),
+            Line::Bracket(matched) => DONE.get(..usize::from(matched)),
+            Line::ErrorName(matched) => ERROR.get(..usize::from(matched)),
+            Line::ErrorColon => Some(ERROR),
+            _ => None,
+        }
+    }
+
+    /// Follows bytes of an unknown line that is now decided, from those on that came `before`.
+    fn follow_plain_from(&mut self, before: &[u8], bytes: &[u8]) {
+        self.follow_plain(before);
+        self.follow_plain(bytes);
+    }
+
     /// Follows bytes of unknown lines, which may be a JSON value that is no object.
     fn follow_plain(&mut self, bytes: &[u8]) {
-        if self.plain.is_other() || self.config.framing == Framing::Spec || self.config.payload == Payload::Opaque {
+        // A field named `error` is no unknown line.
+        if self.line == Line::Payload
+            || self.plain.is_other()
+            || self.config.framing == Framing::Spec
+            || self.config.payload == Payload::Opaque
+        {
             return;
         }
         self.plain.feed(bytes);
