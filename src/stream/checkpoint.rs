@@ -10,7 +10,7 @@ use crate::sse::block::Block as Kept;
 use crate::sse::Lines;
 use crate::{Quirk, Storage};
 
-/// What a step changes, but for the index.
+/// What a step changes, except for the index.
 struct Checkpoint {
     lines: Lines,
     kept: Kept,
@@ -30,7 +30,7 @@ struct Checkpoint {
     counts: [u16; Quirk::ALL.len()],
 }
 
-/// The storage is too small for what was cut: so many bytes of it are wanted.
+/// The storage is too small for the event that a slice cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeedStorage {
     /// Bytes of storage: what is needed now, or twice what there is if an event can ever come to that.
@@ -59,7 +59,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !store.can_move() || most.saturating_add(64) <= store.bytes().len() {
             return Ok(self.go_on(store, window));
         }
-        // The part of a cut line that is staged could not be had back once that line is over: until then, no further.
+        // The end of a cut line moves what is staged, which no checkpoint restores: the step goes no further than that end.
         let line = if self.kept.is_staged() { find::line_end(window) } else { None };
         let window = line.and_then(|end| window.get(..=end)).unwrap_or(window);
         let checkpoint = self.checkpoint();

@@ -13,7 +13,7 @@ use crate::sse::{Field, Held, Piece};
 use crate::visits::visit;
 use crate::{Quirk, Storage};
 
-/// After a `[` and space: no `[DONE]` any more.
+/// A [`Line::Bracket`] of `[` and blanks, which cannot become `[DONE]`.
 const SPACED: u8 = u8::MAX;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
@@ -97,7 +97,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.block.balance.is_whole()
     }
 
-    /// Looks at each byte of the data once.
+    /// Follows the brackets of the data, each byte once.
     fn follow_data<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) {
         let payload = self.kept.data_span().of(window, store.bytes());
         let fresh = payload.get(self.block.scanned as usize..).unwrap_or(&[]);
@@ -244,7 +244,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// An unknown line ended.
     fn unknown_ends<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
         match self.undecided() {
-            // The stream ended in the line: it is nothing yet.
+            // The stream ended inside the line: it is nothing yet.
             Some(_) if self.ending != Ending::Open => {}
             Some(before) if before != DONE => self.follow_plain_from(before, b"\n"),
             Some(_) => {}
@@ -293,7 +293,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// What came of an unknown line that may still become `[DONE]` or a field named `error`, without blanks.
+    /// The bytes so far, without blanks, of an unknown line that may still become `[DONE]` or a field named `error`.
     fn undecided(&self) -> Option<&'static [u8]> {
         const ERROR: &[u8] = b"error:";
         match self.line {
@@ -306,7 +306,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Follows bytes of an unknown line that is now decided, from those on that came `before`.
+    /// Follows the bytes of a line that turned out to be neither: those `before` this piece, then `bytes`.
     fn follow_plain_from(&mut self, before: &[u8], bytes: &[u8]) {
         self.follow_plain(before);
         self.follow_plain(bytes);
@@ -330,7 +330,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// A line ended, or a part of it came, that is no field, no comment and no JSON object.
+    /// Notes a line, or a part of one, that is no field, no comment and no JSON object.
     fn is_text(&mut self) {
         if self.facts.plain == Plain::Nothing {
             self.facts.plain = Plain::Text;
@@ -388,8 +388,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Whether the raw JSON value that ends at this stream offset is to wait for what follows: it is an error if it is the
-    /// whole body, and else is none.
+    /// Whether the raw JSON value that ends at this stream offset has to wait for what follows, because it is an error only
+    /// as the whole body.
     fn is_to_wait<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8], end: u64) -> bool {
         let Ok(len) = u32::try_from(end.saturating_sub(self.block.start)) else { return false };
         if self.in_array || !self.facts.is_bodiless() {
@@ -412,8 +412,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         piece.field != Field::Comment && (piece.field != Field::Unknown || !is_blank)
     }
 
-    /// What follows the raw JSON value that waited is known: its event. Its frame lasts up to the line that follows, or the end
-    /// of the stream.
+    /// It is known what follows the raw JSON value that waited. Returns its event. Its frame ends where the next line begins,
+    /// or with the stream.
     pub(super) fn raw_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
         let end = self.block.start.saturating_add(self.block.scanned.into());
         let found = self.dispatch(store, window, end, false);
