@@ -9,8 +9,8 @@
 //         auto print = deltawire::callbacks().on_content([](std::string_view text) { std::cout << text; });
 //         for (std::string_view read : reads) parser.feed(read, print);
 //         parser.finish(print);
-//         std::cout << " (" << to_string(parser.end().how) << ")\n";  // Hello (Done)
-//     }
+//         std::cout << " (" << to_string(parser.end().how) << (parser.end().complete() ? "" : ", incomplete") << ")\n";
+//     }  // Hello (Done)
 //
 // OWNERSHIP   A `parser` and an `assembler` own their block of memory on the heap, and replace it by a larger one
 //             when it is too small. They can be moved; `clone()` copies them. An object that was moved from may be

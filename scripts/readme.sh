@@ -36,8 +36,18 @@ got, due = (open(path, "rb").read() for path in sys.argv[1:])
 sys.exit(not (got.startswith(due) and len(got) <= len(due) + 40))
 PY
   done
+  # What is not there is reported: the message of an error, and choices beyond the room for them.
+  if "${@:2}" <samples/error-midstream.sse >"$out/$name.txt" 2>&1; then fail "$name: an error is no success"; fi
+  grep -q "went away" "$out/$name.txt" || fail "$name does not print the message of an error: $(cat "$out/$name.txt")"
+  if "${@:2}" <"$out/choices.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a ninth choice is lost without a word"; fi
+  [ "$(head -c 1 "$out/$name.txt")" = a ] && grep -Eq "incomplete|lost" "$out/$name.err" ||
+    fail "$name on nine choices: $(cat "$out/$name.txt" "$out/$name.err")"
   pass "readme-$name"
 }
+for index in 0 1 2 3 4 5 6 7 8; do
+  printf 'data: {"choices":[{"index":%d,"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n' "$index"
+done >"$out/choices.sse"
+printf 'data: [DONE]\n\n' >>"$out/choices.sse"
 
 gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/quick.c" "$TARGET/capi/libdeltawire.a" -o "$out/quick-c"
 try c "$out/quick-c"

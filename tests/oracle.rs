@@ -226,26 +226,29 @@ impl Naive {
         }
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let (mut name, mut data): (&str, Option<String>) = ("", None);
+        // From an `event` line behind a value that is whole.
+        let mut next_name: Option<&str> = None;
         for line in text.split('\n') {
             if line.is_empty() {
                 if let Some(data) = data.take() {
-                    naive.event(name, &data);
+                    naive.event(next_name.unwrap_or(name), &data);
                 }
-                name = "";
+                (name, next_name) = ("", None);
                 continue;
             }
+            // For servers that end an event with a single line end.
+            let is_whole = |data: &String| serde_json::from_str(&hide_halves(data)).is_ok_and(|v: Value| v.is_object());
+            let is_behind = data.as_ref().is_some_and(is_whole);
             let (field, value) = line.split_once(':').unwrap_or((line, ""));
             let value = value.strip_prefix(' ').unwrap_or(value);
             match field {
                 "data" => {
-                    // For servers that end an event with a single line end.
-                    let is_whole =
-                        |data: &String| serde_json::from_str(&hide_halves(data)).is_ok_and(|v: Value| v.is_object());
-                    if (value.starts_with('{') || value == "[DONE]") && data.as_ref().is_some_and(is_whole) {
+                    if (value.starts_with('{') || value == "[DONE]") && is_behind {
                         naive.event(name, &data.take().unwrap());
-                        name = "";
+                        name = next_name.take().unwrap_or("");
                         if value == "[DONE]" {
                             naive.event("", value);
+                            name = "";
                             continue;
                         }
                     }
@@ -255,12 +258,13 @@ impl Naive {
                     }
                     data.push_str(value);
                 }
+                "event" if is_behind => next_name = Some(value),
                 "event" => name = value,
                 _ => {}
             }
         }
         if let Some(data) = data {
-            naive.event(name, &data);
+            naive.event(next_name.unwrap_or(name), &data);
         }
         naive.close()
     }

@@ -153,6 +153,8 @@ fn text_says_what_else_the_answer_is() {
     let (refusal, cut) =
         ("choice 0 is a refusal (deltawire message prints it)", "choice 0 was cut: its finish reason is length");
     let refuse = "{\"refusal\":\"no\"}";
+    let reasons = "{\"reasoning_content\":\"hm\"}";
+    let audio = "{\"audio\":{\"id\":\"a\",\"data\":\"AAAA\",\"transcript\":\"hm\"}}";
     let others = [
         "choice 1 has text, too (--choice 1 prints it)",
         "choice 2 calls tools (deltawire message prints the calls)",
@@ -187,11 +189,51 @@ fn text_says_what_else_the_answer_is() {
             &["choice 0 has no text; choice 1 has (--choice 1 prints it); 1 more choice likewise"],
         ),
         (body.into(), &[], "", &[refusal, cut]),
+        (choice(0, reasons, "\"stop\""), &[], "", &["choice 0 has reasoning but no text (--reasoning prints it)"]),
+        (choice(0, reasons, "\"stop\""), &["--reasoning"], "hm", &[]),
+        (choice(0, reasons, "null") + &choice(0, text, "\"stop\""), &[], "a", &[]),
+        (
+            choice(1, reasons, "null") + &choice(0, text, "\"stop\""),
+            &["--reasoning"],
+            "a",
+            &["choice 1 has reasoning but no text (--choice 1 --reasoning prints it)"],
+        ),
+        (choice(0, audio, "\"stop\""), &[], "", &["choice 0 has audio (deltawire message prints it)"]),
     ] {
         for size in ["1", "100000"] {
             let ran = run_with("text", &[options, &["--read-size", size]].concat(), &input);
             assert_eq!((&*ran.out, said(&ran.err)), (out, due.to_vec()), "{input} at {size}");
         }
+    }
+}
+
+/// An error is printed with its code and its type.
+#[test]
+fn text_prints_the_code_of_an_error() {
+    for (error, line) in [
+        ("{\"message\":\"no\",\"code\":429}", "error: no (code 429)"),
+        ("{\"message\":\"no\",\"type\":\"t\",\"code\":\"c\"}", "error: no (code c, type t)"),
+        ("{\"message\":\"no\",\"type\":\"t\",\"code\":null}", "error: no (type t)"),
+        ("{\"code\":429}", "error: code 429"),
+        ("\"no\"", "error: no"),
+    ] {
+        let ran = run_with("text", &[], &format!("data: {{\"error\":{error}}}\n\n"));
+        assert_eq!((ran.status, said(&ran.err)), (2, vec![line]), "{error}");
+    }
+}
+
+/// Comments, IDs and times are no events: `sse` has the verdict and the status of the others.
+#[test]
+fn sse_without_an_event_is_a_stream_that_was_cut() {
+    for input in [": only\n\n", ": only\n", "retry: 5\n\n", "id: 7\n\n", ": a\n\nevent: x\n\n"] {
+        let ran = run_with("sse", &[], input);
+        assert_eq!((ran.status, said(&ran.err)), (3, vec!["no event came"]), "{input:?}");
+        assert_eq!(run_with("message", &[], input).status, 3, "{input:?}");
+    }
+    for input in ["", "\n\n", "<html>\n: c\n", "plain\n"] {
+        let ran = run_with("sse", &[], input);
+        assert_eq!(ran.status, 4, "{input:?}: {}", ran.err);
+        assert_eq!(run_with("message", &[], input).status, 4, "{input:?}");
     }
 }
 

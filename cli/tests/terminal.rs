@@ -58,3 +58,22 @@ fn standard_output_is_escaped_on_a_terminal() {
         assert!(ran.out.contains('\u{9b}') && ran.out.contains('\u{202e}'), "{command}");
     }
 }
+
+/// An error, and a limit, has a line of its own on a terminal, and so has the text behind it.
+#[test]
+fn a_line_of_the_command_is_not_glued_to_the_text() {
+    let chunk = |index: u32, text: &str| {
+        format!("data: {{\"choices\":[{{\"index\":{index},\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
+    };
+    let error = "data: {\"error\":{\"message\":\"no\",\"code\":429}}\n\n";
+    let all = [&chunk(0, "one"), error, &chunk(0, "two\\n"), error, &chunk(0, "three")].concat();
+    let said = "deltawire: error: no (code 429)\n";
+    let Some(screen) = on_terminal(&["text", &file("glued.sse", &all)]) else { return };
+    let shown = format!("one\n{said}two\n{said}three\n");
+    assert!(screen.starts_with(&shown), "{screen}");
+    let choices = (0..129).map(|index| chunk(index, "a")).collect::<String>();
+    let screen = on_terminal(&["text", &file("choices.sse", &choices)]).expect("a terminal");
+    assert!(screen.starts_with("a\ndeltawire: "), "{screen}");
+    // To a pipe the text is what was sent.
+    assert_eq!(run_with("text", &[], &all).out, "onetwo\nthree");
+}

@@ -38,22 +38,22 @@ fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
     let value = |member| index.top(payload, member);
     let is = |member, word: &str| value(member).and_then(|value| value.as_text()).is_some_and(|text| text == word);
     let object = index.object(payload);
-    let is_chat = index.choices > 0
-        || index.top.has(top::CHOICES)
+    // What is no error as a whole body either.
+    let is_answer = index.choices > 0
         // Other protocols have usage too, but also a type.
         || index.top.has(top::USAGE) && !index.top.has(top::TYPE) && object.is_empty()
         || object.starts_with(b"chat.completion")
         || object.starts_with(b"text_completion");
+    let is_chat = is_answer || index.top.has(top::CHOICES);
     let has_error = value(top::ERROR).is_some_and(is_error);
     let is_whole = !has_error
         && (hint == Hint::Error
             || is(top::TYPE, "error")
             || object == b"error"
-            || !is_chat
-                && match hint {
-                    Hint::Body => is_error_body(Value::from_raw(payload.trim_ascii())),
-                    _ => value(top::DETAIL).is_some_and(is_error),
-                });
+            || match hint {
+                Hint::Body => !is_answer && is_error_body(Value::from_raw(payload.trim_ascii())),
+                _ => !is_chat && value(top::DETAIL).is_some_and(is_error),
+            });
     let is_object = |member| value(member).is_some_and(|value| value.kind() == Kind::Object);
     let has_usage = is_object(top::USAGE) || is_object(top::X_GROQ);
     index.facts.chat = is_chat;
@@ -63,14 +63,15 @@ fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
     index.list.behind.add(Behind::ERROR, has_error || is_whole);
 }
 
-/// Whether a body without `error` and `choices` is an error: it has a message in words, and neither an answer nor a success.
+/// Whether a body without `error` is an error: it has a message in words, and neither an answer nor a success.
 #[inline(never)]
 fn is_error_body(body: Value<'_>) -> bool {
-    let names = ["message", "detail", "errors", "data", "result", "code", "success"];
-    let [message, detail, errors, data, result, code, success] = members_of(body, names);
+    let names = ["message", "detail", "errors", "choices", "data", "result", "code", "success"];
+    let [message, detail, errors, choices, data, result, code, success] = members_of(body, names);
     let has_words = [message, detail].into_iter().flatten().any(|value| string_of(value).is_some());
     let is_code_of_success = code.and_then(text_of).is_some_and(|code| code == "0" || code == "200");
     (has_words || nested_words(errors, detail).is_some())
+        && choices.is_none()
         && data.is_none()
         && result.is_none()
         && !is_code_of_success

@@ -1,13 +1,14 @@
 //! State of the block being read, and the layout of its bytes in the storage.
 //!
 //! ```text
-//! | ID slot | ID slot | data, grows → | staged value → |   free   | event name |
+//! | ID slot | ID slot | data, grows → | staged value → |   free   | next name, next ID | event name |
 //! ```
 //!
 //! One slot holds the committed ID, the other slot holds the ID that the block's blank line will commit. Slots only
 //! grow, and at least double, so the data behind them rarely moves. A stored event name lies at the far end, where
 //! growing data does not run into it. An event name, ID or comment that a slice cut is staged behind the data; data
-//! cannot grow while that line lasts.
+//! cannot grow while that line lasts. Name and ID from lines behind a whole value lie below the event name: see
+//! [`Next`].
 //!
 //! Data and name may also lie in the input. The limits count them as if they were stored, because the verdict must not
 //! depend on where the input was cut.
@@ -66,24 +67,72 @@ impl Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoRoom;
 
+/// Name and ID from the `event` and `id` lines behind a whole value. They belong to the next value if the block contains
+/// one, otherwise to this event. Both lie in the storage, side by side.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    start: u32,
+    /// Length of the name, or [`Next::UNSET`].
+    name: u32,
+    /// Length of the ID, or [`Next::UNSET`].
+    id: u32,
+    /// Whether the ID lies before the name.
+    id_is_first: bool,
+}
+
+impl Next {
+    const UNSET: u32 = u32::MAX;
+    const NONE: Next = Next { start: 0, name: Next::UNSET, id: Next::UNSET, id_is_first: false };
+
+    fn is_set(self) -> bool {
+        self.name != Next::UNSET || self.id != Next::UNSET
+    }
+
+    /// Returns the length of a value, which may be unset.
+    fn len_of(value: u32) -> usize {
+        if value == Next::UNSET {
+            0
+        } else {
+            value as usize
+        }
+    }
+
+    fn len(self) -> usize {
+        Next::len_of(self.name).saturating_add(Next::len_of(self.id))
+    }
+
+    fn name(self) -> Option<Span> {
+        let before = if self.id_is_first { Next::len_of(self.id) } else { 0 };
+        let start = (self.start as usize).saturating_add(before);
+        (self.name != Next::UNSET).then(|| Span::store(start, self.name as usize))
+    }
+
+    fn id(self) -> Option<Span> {
+        let before = if self.id_is_first { 0 } else { Next::len_of(self.name) };
+        let start = (self.start as usize).saturating_add(before);
+        (self.id != Next::UNSET).then(|| Span::store(start, self.id as usize))
+    }
+}
+
 /// State of the block being read. Its bytes are in the storage, which the caller passes to each call.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     max_event: u32,
     max_id: u32,
     /// Length of one ID slot in bytes.
-    slot: usize,
+    slot: u32,
     /// Whether the committed ID is in the second slot.
     second: bool,
-    id_len: usize,
+    id_len: u32,
     /// Length of the ID that the blank line will commit.
-    pending: Option<usize>,
+    pending: Option<u32>,
     /// Whether the ID line being read can still become an ID: no NUL so far, and it fits.
     id_sound: bool,
     data: Option<Span>,
     name: Span,
+    next: Next,
     /// Length in bytes of the part of a cut line that is staged behind the data.
-    staged: usize,
+    staged: u32,
 }
 
 impl Block {
@@ -98,6 +147,7 @@ impl Block {
             id_sound: false,
             data: None,
             name: Span::EMPTY,
+            next: Next::NONE,
             staged: 0,
         }
     }
@@ -107,6 +157,7 @@ impl Block {
         self.pending = None;
         self.data = None;
         self.name = Span::EMPTY;
+        self.next = Next::NONE;
         self.staged = 0;
     }
 
@@ -149,24 +200,51 @@ impl Block {
 
     /// Returns the committed ID.
     pub(crate) fn id<'a>(&self, store: &'a [u8]) -> &'a [u8] {
-        let start = if self.second { self.slot } else { 0 };
-        store.get(start..start.saturating_add(self.id_len)).unwrap_or(&[])
+        let start = if self.second { self.slot() } else { 0 };
+        store.get(start..start.saturating_add(self.id_len as usize)).unwrap_or(&[])
+    }
+
+    /// Returns the length of one ID slot.
+    fn slot(&self) -> usize {
+        self.slot as usize
     }
 
     /// Returns the length of the ID slots: bytes at the front of the storage that outlive the block.
     pub(crate) fn lasting(&self) -> usize {
-        self.slot.saturating_mul(2)
+        self.slot().saturating_mul(2)
     }
 
-    /// Ends the block at its blank line: commits the pending ID, and returns data and name if the block has data.
+    /// Ends the block at its blank line: commits the pending ID, and returns data and name if the block has data. Lines
+    /// behind its value are kept for the next one, unless [`adopt`](Block::adopt) was called.
     pub(crate) fn end(&mut self) -> Option<(Span, Span)> {
         if let Some(len) = self.pending {
             self.second = !self.second;
             self.id_len = len;
         }
-        let event = self.data.map(|data| (data, self.name));
+        let (event, next) = (self.data.map(|data| (data, self.name)), self.next);
         self.clear();
+        self.next = next;
         event
+    }
+
+    /// Whether lines behind a whole value set a name or an ID.
+    pub(crate) fn has_next(&self) -> bool {
+        self.next.is_set()
+    }
+
+    /// Gives the block the name and the ID from the lines behind a whole value.
+    pub(crate) fn adopt<S: Storage + ?Sized>(&mut self, store: &mut S) {
+        let next = core::mem::replace(&mut self.next, Next::NONE);
+        if let Some(id) = next.id() {
+            let to = self.pending_slot();
+            shift(store.bytes_mut(), id.start, to, id.len);
+            self.pending = Some(next.id);
+        }
+        if let Some(name) = next.name() {
+            let at = store.bytes().len().saturating_sub(name.len);
+            shift(store.bytes_mut(), name.start, at, name.len);
+            self.name = Span::store(at, name.len);
+        }
     }
 
     /// Copies data and name returned by [`end`](Block::end) from the input to the storage, so that they outlive the
@@ -190,9 +268,33 @@ impl Block {
         self.staged > 0
     }
 
-    /// Returns the number of bytes of storage in use: at the front, and the stored name at the far end.
+    /// Returns the number of bytes of storage in use: at the front, and at the far end.
     pub(crate) fn retained(&self) -> usize {
-        self.front().saturating_add(self.name.stored_len())
+        self.front().saturating_add(self.tail_len())
+    }
+
+    /// Bytes in use at the far end.
+    fn tail_len(&self) -> usize {
+        self.name.stored_len().saturating_add(self.next.len())
+    }
+
+    /// Where the bytes at the far end begin, if there are any.
+    fn tail_start(&self) -> usize {
+        if self.next.is_set() {
+            self.next.start as usize
+        } else {
+            self.name.start
+        }
+    }
+
+    /// Notes that the bytes at the far end were moved to `start`.
+    fn tail_moved(&mut self, start: usize) {
+        if self.next.is_set() {
+            self.next.start = start as u32;
+        }
+        if self.name.place == Place::Store {
+            self.name.start = start.saturating_add(self.next.len());
+        }
     }
 
     fn front(&self) -> usize {
@@ -202,7 +304,7 @@ impl Block {
     /// Bytes in use behind the ID slots: stored data and the staged part of a line.
     fn behind_ids(&self) -> usize {
         if self.staged > 0 {
-            self.data_len().saturating_add(self.staged)
+            self.data_len().saturating_add(self.staged as usize)
         } else {
             self.data.map_or(0, Span::stored_len)
         }
@@ -211,15 +313,15 @@ impl Block {
     /// Moves the stored bytes to another storage. Returns `false`, with no effect, if they do not fit.
     pub(crate) fn relocate(&mut self, from: &[u8], to: &mut [u8]) -> bool {
         let front = self.front();
-        let name = self.name.stored_len();
-        if front.saturating_add(name) > to.len() {
+        let tail = self.tail_len();
+        if front.saturating_add(tail) > to.len() {
             return false;
         }
         copy(to, 0, from.get(..front).unwrap_or(&[]));
-        if name > 0 {
-            let at = to.len().saturating_sub(name);
-            copy(to, at, self.name.of(&[], from));
-            self.name.start = at;
+        if tail > 0 {
+            let at = to.len().saturating_sub(tail);
+            copy(to, at, Span::store(self.tail_start(), tail).of(&[], from));
+            self.tail_moved(at);
         }
         true
     }
@@ -227,22 +329,22 @@ impl Block {
     /// The storage has `len` bytes now, and `store` is what it is and was. Returns `false`, with no effect, if the stored bytes
     /// do not fit.
     pub(crate) fn resize(&mut self, store: &mut [u8], len: usize) -> bool {
-        let name = self.name.stored_len();
-        if self.front().saturating_add(name) > len {
+        let tail = self.tail_len();
+        if self.front().saturating_add(tail) > len {
             return false;
         }
-        if name > 0 {
-            let at = len.saturating_sub(name);
-            shift(store, self.name.start, at, name);
-            self.name.start = at;
+        if tail > 0 {
+            let at = len.saturating_sub(tail);
+            shift(store, self.tail_start(), at, tail);
+            self.tail_moved(at);
         }
         true
     }
 
     /// Restores the layout of `earlier`, a previous state of this block: the ID slots may have grown since.
     pub(crate) fn undo(&self, earlier: &Block, store: &mut [u8]) {
-        if self.slot > earlier.slot {
-            shift(store, self.slot, earlier.slot, earlier.slot);
+        if self.slot() > earlier.slot() {
+            shift(store, self.slot(), earlier.slot(), earlier.slot());
             shift(store, self.lasting(), earlier.lasting(), earlier.behind_ids());
         }
     }
@@ -311,12 +413,43 @@ impl Block {
         }
         self.stage(store, piece.value)?;
         if piece.last {
-            let at = store.bytes().len().saturating_sub(self.staged);
-            shift(store.bytes_mut(), self.stage_start(), at, self.staged);
-            self.name = Span::store(at, self.staged);
+            let len = self.staged as usize;
+            let at = store.bytes().len().saturating_sub(len);
+            shift(store.bytes_mut(), self.stage_start(), at, len);
+            self.name = Span::store(at, len);
             self.staged = 0;
         }
         Ok(())
+    }
+
+    /// Adds a piece of an event line behind a whole value. What the block has must be [saved](Block::save). The last
+    /// piece moves what was stored: a step that might be taken back ends there.
+    pub(crate) fn next_name<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
+        if piece.first {
+            self.staged = 0;
+        }
+        self.check(store, piece.value.len())?;
+        self.stage(store, piece.value)?;
+        if piece.last {
+            self.place_next(store, false);
+        }
+        Ok(())
+    }
+
+    /// Moves the staged line to the far end: the ID of the next value, or its name. It replaces an earlier one.
+    fn place_next<S: Storage + ?Sized>(&mut self, store: &mut S, is_id: bool) {
+        let Next { name, id, id_is_first, .. } = self.next;
+        let (old, other) = if is_id { (id, name) } else { (name, id) };
+        let (old_len, len) = (Next::len_of(old), self.staged as usize);
+        let start = if self.tail_len() > 0 { self.tail_start() } else { store.bytes().len() };
+        if old != Next::UNSET && id_is_first != is_id {
+            shift(store.bytes_mut(), start, start.saturating_add(old_len), Next::len_of(other));
+        }
+        let at = start.saturating_add(old_len).saturating_sub(len);
+        shift(store.bytes_mut(), self.stage_start(), at, len);
+        let (name, id) = if is_id { (name, self.staged) } else { (self.staged, id) };
+        self.next = Next { start: at as u32, name, id, id_is_first: is_id };
+        self.staged = 0;
     }
 
     /// Adds a piece of a comment. Returns the whole comment at its last piece.
@@ -334,12 +467,18 @@ impl Block {
             return Ok(Some(Span::input(start, piece.value.len())));
         }
         self.stage(store, piece.value)?;
-        Ok(piece.last.then(|| Span::store(self.stage_start(), self.staged)))
+        Ok(piece.last.then(|| Span::store(self.stage_start(), self.staged as usize)))
     }
 
     /// Adds a piece of an ID line. An ID that contains a NUL or does not fit is ignored, and the previous ID stays. The
-    /// first piece that does not fit returns `NoRoom`; a NUL is no error.
-    pub(crate) fn identify<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
+    /// first piece that does not fit returns `NoRoom`; a NUL is no error. `is_next`: the line comes behind a whole value,
+    /// as in [`next_name`](Block::next_name).
+    pub(crate) fn identify<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        piece: &Piece<'_>,
+        is_next: bool,
+    ) -> Result<(), NoRoom> {
         if piece.first {
             self.staged = 0;
             self.id_sound = true;
@@ -348,13 +487,14 @@ impl Block {
         if self.id_sound {
             // Look for a NUL only in what fits: the first of NUL and excess byte decides.
             let beside = self.lasting().saturating_add(self.event_len());
-            let room = (self.max_id as usize).min(store.max_len().saturating_sub(beside)).saturating_sub(self.staged);
+            let room = (self.max_id as usize).min(store.max_len().saturating_sub(beside));
+            let room = room.saturating_sub(self.staged as usize);
             let inside = piece.value.get(..room).unwrap_or(piece.value);
             visit!(inside.len());
             if inside.iter().any(|byte| matches!(byte, 0)) {
                 self.id_sound = false;
             } else {
-                result = self.take_id(store, piece);
+                result = self.take_id(store, piece, is_next);
                 self.id_sound = result.is_ok();
             }
         }
@@ -364,8 +504,8 @@ impl Block {
         result
     }
 
-    fn take_id<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
-        let len = self.staged.saturating_add(piece.value.len());
+    fn take_id<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>, is_next: bool) -> Result<(), NoRoom> {
+        let len = (self.staged as usize).saturating_add(piece.value.len());
         if len > self.max_id as usize {
             return Err(NoRoom);
         }
@@ -374,28 +514,41 @@ impl Block {
         if self.lasting().saturating_add(beside) > store.max_len() {
             return Err(NoRoom);
         }
-        let whole = piece.first && piece.last;
+        let whole = piece.first && piece.last && !is_next;
         if !whole {
             self.stage(store, piece.value)?;
         }
         if !piece.last {
             return Ok(());
         }
-        if len > self.slot {
-            let slot = self.slot.saturating_mul(2).min(self.max_id as usize).max(len);
+        if len > self.slot() {
+            let slot = self.slot().saturating_mul(2).min(self.max_id as usize).max(len);
             if slot.saturating_mul(2).saturating_add(beside) > store.max_len() {
                 return Err(NoRoom);
             }
             self.grow_slots(store, slot)?;
         }
-        let to = if self.second { 0 } else { self.slot };
+        if is_next {
+            self.place_next(store, true);
+            return Ok(());
+        }
+        let to = self.pending_slot();
         if whole {
             copy(store.bytes_mut(), to, piece.value);
         } else {
             shift(store.bytes_mut(), self.stage_start(), to, len);
         }
-        self.pending = Some(len);
+        self.pending = Some(len as u32);
         Ok(())
+    }
+
+    /// Where the slot of the pending ID begins.
+    fn pending_slot(&self) -> usize {
+        if self.second {
+            0
+        } else {
+            self.slot()
+        }
     }
 
     /// Copies to the storage what still lies in the input, which will not be there at the next call.
@@ -428,7 +581,7 @@ impl Block {
         let Span { place: Place::Input, len, .. } = self.name else {
             return Ok(());
         };
-        self.reserve(store, self.stage_start().saturating_add(self.staged).saturating_add(len))?;
+        self.reserve(store, self.stage_start().saturating_add(self.staged as usize).saturating_add(len))?;
         let at = store.bytes().len().saturating_sub(len);
         copy(store.bytes_mut(), at, self.name.of(input, &[]));
         self.name = Span::store(at, len);
@@ -444,7 +597,7 @@ impl Block {
     /// Checks that the event, or a comment inside it, may grow by `more` bytes.
     #[inline]
     fn check<S: Storage + ?Sized>(&self, store: &S, more: usize) -> Result<(), NoRoom> {
-        let len = self.event_len().saturating_add(self.staged).saturating_add(more);
+        let len = self.event_len().saturating_add(self.staged as usize).saturating_add(more);
         if len <= self.room(store) {
             Ok(())
         } else {
@@ -457,7 +610,7 @@ impl Block {
     }
 
     fn event_len(&self) -> usize {
-        self.data_len().saturating_add(self.name.len)
+        self.data_len().saturating_add(self.name.len).saturating_add(self.next.len())
     }
 
     fn stage_start(&self) -> usize {
@@ -476,28 +629,28 @@ impl Block {
     }
 
     fn stage<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
-        let at = self.stage_start().saturating_add(self.staged);
+        let at = self.stage_start().saturating_add(self.staged as usize);
         self.reserve(store, at.saturating_add(bytes.len()))?;
         copy(store.bytes_mut(), at, bytes);
-        self.staged = self.staged.saturating_add(bytes.len());
+        self.staged = self.staged.saturating_add(bytes.len() as u32);
         Ok(())
     }
 
-    /// Makes the first `front` bytes usable, and moves the stored name to the new far end.
+    /// Makes the first `front` bytes usable, and moves what lies at the far end to the new one.
     #[inline]
     fn reserve<S: Storage + ?Sized>(&mut self, store: &mut S, front: usize) -> Result<(), NoRoom> {
-        let name = self.name.stored_len();
-        let need = front.saturating_add(name);
+        let tail = self.tail_len();
+        let need = front.saturating_add(tail);
         if need <= store.bytes().len() {
             return Ok(());
         }
         if !store.grow(need) {
             return Err(NoRoom);
         }
-        if name > 0 {
-            let at = store.bytes().len().saturating_sub(name);
-            shift(store.bytes_mut(), self.name.start, at, name);
-            self.name.start = at;
+        if tail > 0 {
+            let at = store.bytes().len().saturating_sub(tail);
+            shift(store.bytes_mut(), self.tail_start(), at, tail);
+            self.tail_moved(at);
         }
         Ok(())
     }
@@ -507,8 +660,8 @@ impl Block {
         let (from, to) = (self.lasting(), slot.saturating_mul(2));
         self.reserve(store, to.saturating_add(behind))?;
         shift(store.bytes_mut(), from, to, behind);
-        shift(store.bytes_mut(), self.slot, slot, self.slot);
-        self.slot = slot;
+        shift(store.bytes_mut(), self.slot(), slot, self.slot());
+        self.slot = slot as u32;
         if let Some(Span { place: Place::Store, start, .. }) = &mut self.data {
             *start = to;
         }

@@ -317,7 +317,7 @@ impl Reader {
             Field::Data => self.block.data(store, given, piece, start),
             Field::Event => self.block.name(store, piece, start),
             Field::Id => {
-                let _ = self.block.identify(store, piece);
+                let _ = self.block.identify(store, piece, false);
                 Ok(())
             }
             _ => Ok(()),

@@ -274,6 +274,16 @@ fn each_byte_is_in_one_frame() {
         assert_eq!(frames("event: e\r\n\r\r\n", cap), ["48 0..11", "48 11..13"]);
         assert_eq!(frames("event: e\r\r\n\r", cap), ["48 0..10", "48 10..12"]);
         assert_eq!(frames("event: e\n\r\n", cap), ["48 0..10", "48 10..11"]);
+        // A comment that is the first line takes its LF, and an event the lines before its value.
+        assert_eq!(
+            frames(": a\r\n: b\r\n\r\n: c\r\n", cap),
+            ["48 0..5 number=4", "48 5..10 number=4", "48 10..17 number=4"]
+        );
+        assert_eq!(frames(": a\r: b\r\r: c", cap), ["48 0..4 number=4", "48 4..8 number=4", "48 8..12"]);
+        let values = "data: {}\r\nid: 7\r\nevent: x\r\ndata: {}\r\n\r\n";
+        let (chunk, quirk) = (Kind::Chunk.bit(), Kind::Quirk.bit());
+        let due = [format!("48 0..10 number={}", chunk | quirk), format!("48 10..39 number={chunk}")];
+        assert_eq!(frames(values, cap), due);
         assert_eq!(frames("", cap), [""; 0]);
     }
 }

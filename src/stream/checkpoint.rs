@@ -10,7 +10,7 @@ use crate::sse::block::Block as Kept;
 use crate::sse::Lines;
 use crate::{Quirk, Storage};
 
-/// What a step changes, but for the index.
+/// What a step changes, except for the index.
 struct Checkpoint {
     lines: Lines,
     kept: Kept,
@@ -30,7 +30,7 @@ struct Checkpoint {
     counts: [u16; Quirk::ALL.len()],
 }
 
-/// The storage is too small for what was cut: so many bytes of it are wanted.
+/// The storage is too small for the event that a slice cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeedStorage {
     /// Bytes of storage: what is needed now, or twice what there is if an event can ever come to that.
@@ -59,7 +59,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !store.can_move() || most.saturating_add(64) <= store.bytes().len() {
             return Ok(self.go_on(store, window));
         }
-        // The part of a cut line that is staged could not be had back once that line is over: until then, no further.
+        // The end of a cut line moves what is staged, which no checkpoint restores: the step goes no further than that end.
         let line = if self.kept.is_staged() { find::line_end(window) } else { None };
         let window = line.and_then(|end| window.get(..=end)).unwrap_or(window);
         let checkpoint = self.checkpoint();
@@ -87,8 +87,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         match self.after {
             After::Trailing(_) => store.len(),
             _ if looked_at => store.len(),
-            After::Release | After::Line | After::Done => self.kept.lasting(),
-            After::Unstage | After::Nothing => self.kept.retained(),
+            _ => self.kept.retained(),
         }
     }
 
@@ -103,7 +102,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 None => false,
             };
         }
-        self.clear_emitted();
         self.kept.relocate(from, to)
     }
 
@@ -113,20 +111,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.is_fixed(looked_at) {
             return from <= len;
         }
-        self.clear_emitted();
         self.kept.resize(store, len)
     }
 
     /// Whether spans of the storage were handed out, which stay as they are.
     fn is_fixed(&self, looked_at: bool) -> bool {
         looked_at || matches!(self.after, After::Trailing(_))
-    }
-
-    /// As the next step begins: an event that was emitted is over.
-    fn clear_emitted(&mut self) {
-        if matches!(self.after, After::Release | After::Line | After::Done) {
-            self.kept.clear();
-        }
     }
 
     fn checkpoint(&self) -> Checkpoint {

@@ -28,6 +28,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.silence(end);
         }
         if self.kept.has_data() {
+            self.kept.adopt(store);
             return Next::Found(self.dispatch(store, window, end, false));
         }
         // Silent. Its ID counts all the same.
@@ -35,7 +36,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.kept.end();
         self.index.frame = (self.block.start, end);
         self.name = Span::NONE;
-        match self.told(found) {
+        match self.conclude(found) {
             Found::NeedMore => {
                 self.after = After::Nothing;
                 self.block = Block::default();
@@ -45,8 +46,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Counts the block's quirks; one of them may make an error of what was found. The block is done.
-    pub(super) fn told(&mut self, found: Found) -> Found {
+    /// Ends the block: counts its quirks. If one of them is configured as an error, that is found instead.
+    pub(super) fn conclude(&mut self, found: Found) -> Found {
         let quirks = self.block.quirks;
         self.count(quirks);
         if self.after == After::Nothing {
@@ -65,7 +66,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     pub(super) fn done(&mut self) -> Found {
         self.after_done();
         self.facts.done = true;
-        self.told(Found::Done)
+        self.conclude(Found::Done)
     }
 
     fn after_done(&mut self) {
@@ -82,8 +83,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         end: u64,
         unterminated: bool,
     ) -> Found {
-        // It waited for what follows, and nothing did.
-        let is_body = self.block.raw && self.ending == Ending::Over && self.facts.pending == Pending::Nothing;
+        // The value waited for what follows, and nothing did: a line that was cut is nothing yet.
+        let is_body = self.block.raw && self.ending == Ending::Over;
         if self.block.raw {
             let quirk = if self.facts.lines != Lines::Unknown {
                 Quirk::JsonBetweenEvents
@@ -106,7 +107,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.config.payload == Payload::Opaque {
             self.index.frame = frame;
             self.facts.foreign = true;
-            return self.told(Found::Sse(span));
+            return self.conclude(Found::Sse(span));
         }
         let trimmed = payload.trim_ascii();
         visit!(payload.len() - trimmed.len() + 2);
@@ -125,10 +126,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if hint != Hint::Error && (trimmed.is_empty() || !is_strict && trimmed.first() == Some(&b':')) {
             self.index.frame = frame;
             self.block.quirks.insert(Quirk::KeepAliveData);
-            return self.told(Found::KeepAlive(span));
+            return self.conclude(Found::KeepAlive(span));
         }
         let limits = self.config.limits;
-        // What ends an event of several in a block ends no event elsewhere.
+        // A template needs the framing of an event that a blank line ends.
         let plain = hint == Hint::None && name.is_empty() && !self.block.quirks.contains(Quirk::SeveralValues);
         if SLOTS > 0 && plain && data.place == block::Place::Input {
             if let (Some(start), Some(end)) = (frame.0.checked_sub(self.offset), frame.1.checked_sub(self.offset)) {
@@ -148,6 +149,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Validate::Strict => crate::json::validate(payload, limits.max_depth),
             };
             let read = checked.and_then(|()| read(&mut self.index, payload, hint, limits.max_depth));
+            // Not an error without a field: one of a field, recognised by it, is another fact of the stream.
+            let plain = plain && !(self.block.raw && self.index.facts.error);
             if plain && read.as_ref().is_ok_and(|read| read.end == payload.len()) && self.memo.wants() {
                 self.memo.learn(&self.index, payload, rules);
             }
@@ -183,7 +186,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             let facts = self.index.facts;
             if !facts.chat && !facts.error && matches!(name, b"ping" | b"keepalive" | b"keep-alive" | b"heartbeat") {
                 self.block.quirks.insert(Quirk::KeepAliveData);
-                return self.told(Found::KeepAlive(span));
+                return self.conclude(Found::KeepAlive(span));
             }
             let payload_is_null = self.index.quirks.contains(Quirk::NullChunk) && !facts.chat;
             if !facts.chat && !facts.error && !payload_is_null {
@@ -210,14 +213,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.facts.foreign = true;
             self.facts.protocol = self.facts.protocol.or_else(|| Protocol::of_type(name));
         }
-        let Some(at) = trailing else { return self.told(found) };
-        // They are delivered by the next step, when the window is another one.
+        let Some(at) = trailing else { return self.conclude(found) };
+        // The next step emits them, with another window.
         let Ok((data, name)) = self.kept.hold(store, window, (data, name_span)) else { return self.too_long() };
         self.name = name.into();
         self.facts.malformed = self.facts.malformed.saturating_add(1);
         let (value, rest) = Span::from(data).split(at as u32);
         self.after = After::Trailing(rest);
-        self.told(Found::Chunk(value))
+        self.conclude(Found::Chunk(value))
     }
 
     /// What a raw JSON value with this payload is by its members.
@@ -248,6 +251,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             return None;
         }
+        self.kept.adopt(store);
         let payload = self.kept.data_span().of(&[], store.bytes());
         if self.waits() {
             return Some(self.raw_is_over(store, &[]));

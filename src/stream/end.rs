@@ -256,13 +256,7 @@ impl Facts {
 
     /// What came instead of an event stream, if it did.
     fn media(&self) -> Option<Media> {
-        let is_text = match self.plain {
-            Plain::Nothing => false,
-            // More began behind the value.
-            Plain::Json => self.pending != Pending::Nothing,
-            Plain::Text => true,
-        };
-        let is_text = is_text && self.lines != Lines::Fields;
+        let is_text = self.plain == Plain::Text && self.lines != Lines::Fields;
         let media = self.sniff.media().or(is_text.then_some(Media::Text))?;
         let has_event = match media {
             // No event stream begins so, whatever else its lines look like.
@@ -293,7 +287,7 @@ impl Facts {
             Verdict::Finished
         } else if body {
             Verdict::Body
-        } else if self.is_json_answer() && between && !lost {
+        } else if self.is_json_answer() && self.pending != Pending::Json && !lost {
             Verdict::JsonAnswer
         } else if self.foreign && !self.chat && !(opaque && (lost || !between)) {
             Verdict::OtherProtocol

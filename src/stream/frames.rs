@@ -6,8 +6,8 @@
 //!
 //! A frame that ends in a CR waits for the next byte if the line before ended in CR LF: a LF there belongs to it, and who
 //! forwards frames is not to keep that back from a client that waits for it. Elsewhere the frame ends at the CR, at once, so
-//! that streams whose lines end in CR are forwarded without delay. A line of JSON has no line before it to go by if it is the
-//! first: its frame waits at a CR unless the line before ended in a CR alone.
+//! that streams whose lines end in CR are forwarded without delay. A comment or a line of JSON has no line before it to go by
+//! if it is the first: its frame waits at a CR unless the line before ended in a CR alone.
 
 use super::machine::Machine;
 use crate::delta::Kind;

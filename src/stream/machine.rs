@@ -1,8 +1,8 @@
 //! Incremental state machine: consumes bytes, reports events as offsets.
 //!
-//! One block of lines at a time. A payload that lies whole in the caller's slice stays there; it is copied to the storage
-//! once, when the slice ends in mid-event, when a second data line joins it, or when something is to be
-//! delivered in its middle. Lines come from [`sse::Lines`](crate::sse::Lines) in pieces; the first
+//! It reads one block of lines at a time. A payload that lies whole in the caller's slice stays there; it is copied to the
+//! storage once, when the slice ends inside the event, when a second data line joins it, or when another item is emitted
+//! before its end. Lines come from [`sse::Lines`](crate::sse::Lines) in pieces; the first
 //! piece of a line decides what the line is, and [`Line`] keeps that, so no byte is searched twice.
 //!
 //! The answers must not depend on how the bytes were cut. Therefore: every limit is a function of the bytes so far;
@@ -18,7 +18,7 @@ use crate::sse::block::Block as Kept;
 use crate::sse::{Field, Lines, Piece};
 use crate::{Limits, Quirk, QuirkSet, Storage};
 
-/// How far the end of a line is looked for behind a raw JSON value; in one that is longer, as far as it is long.
+/// How many bytes behind a raw JSON value are searched for the end of its line; inside a longer value, as many as it has.
 const NEAR: usize = 24;
 
 /// Space inside a line, as JSON has it.
@@ -26,10 +26,10 @@ pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// The longest [`Line::NextDone`]: `[DONE]` and as many blanks as there are bits to keep them in.
+/// The longest [`Line::NextDone`]: `[DONE]` and a blank for each bit of [`Machine::retry`], which keeps them.
 const NEXT_DONE: usize = DONE.len() + 64;
 
-/// The bit of a tab that is this byte of a [`Line::NextDone`].
+/// The bit of the blank at this offset of a [`Line::NextDone`]; it is set for a tab.
 fn tab(at: usize) -> u64 {
     1u64.wrapping_shl(at.saturating_sub(DONE.len()) as u32)
 }
@@ -38,50 +38,56 @@ fn tab(at: usize) -> u64 {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Block {
     pub(super) open: bool,
-    /// Its rest is discarded.
+    /// It was too long: the rest of it is skipped.
     pub(super) skipping: bool,
     /// Its payload came in a field named `error`.
     pub(super) error_field: bool,
     /// Its payload is a raw JSON value that has not ended.
     pub(super) raw: bool,
     pub(super) quirks: QuirkSet,
-    /// Where it began in the stream.
+    /// Stream offset of its first byte.
     pub(super) start: u64,
-    /// Brackets of the payload, as far as `scanned`.
+    /// Stream offset of the first `event` or `id` line behind its value: there the next event begins, if one follows.
+    pub(super) next_start: u64,
+    /// The brackets of the first `scanned` bytes of the payload.
     pub(super) balance: Balance,
-    /// Of a raw JSON value that waits for what follows: how long it was in the stream.
+    /// How many bytes of the payload `balance` followed. Of a raw JSON value that waits: its length in the stream.
     pub(super) scanned: u32,
 }
 
 /// What the current line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// Nothing.
+    /// Nothing that counts.
     Skip,
     Payload,
     Name,
     Id,
+    /// An `event` line behind a payload that is whole.
+    NextName,
+    /// An `id` line behind a payload that is whole.
+    NextId,
     Comment,
     Retry,
     /// Unknown; nothing so far.
     Lead,
     /// Unknown; only space so far.
     Space,
-    /// Unknown; so many bytes of the word `error` so far.
+    /// Unknown; it matches the first bytes of `error`: how many.
     ErrorName(u8),
-    /// After the colon of `error`.
+    /// After the colon of `error:`; it is a field if a value follows.
     ErrorColon,
-    /// Unknown; so many bytes of `[DONE]` so far. `SPACED` after a `[` and space.
+    /// Unknown; it matches the first bytes of `[DONE]`: how many. `SPACED` after a `[` and blanks.
     Bracket(u8),
-    /// A further `data` line, behind a payload that is whole; so many bytes of `[DONE]` and blanks so far, and nothing else.
+    /// A further `data` line behind a payload that is whole; it matches the first bytes of `[DONE]` and blanks: how many.
     NextDone(u8),
     /// In a raw JSON value.
     Raw,
-    /// Behind a raw JSON value, whose frame lasts up to here.
+    /// Behind a raw JSON value, in its frame.
     AfterRaw,
-    /// Behind a raw JSON value, or beside an array's brackets and commas: where a frame begins.
+    /// Behind the frame of a raw JSON value, or beside the brackets and commas of an array.
     BetweenRaw,
-    /// Something else behind it.
+    /// Bytes behind a raw JSON value that are no JSON object.
     Junk,
 }
 
@@ -89,16 +95,18 @@ pub(super) enum Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum After {
     Nothing,
-    /// The event was delivered: forget it.
+    /// The event was emitted: release it.
     Release,
-    /// The same; its frame lasts as long as its line.
+    /// The same; its frame ends with its line.
     Line,
-    /// A staged comment was delivered: forget that.
+    /// A staged comment was emitted: release it.
     Unstage,
-    /// Bytes behind a sound payload, in the storage, are to be delivered.
+    /// Emit these bytes, which lie behind a sound payload, as malformed.
     Trailing(Span),
-    /// The line behind the event was `[DONE]`.
-    Done,
+    /// Emit `[DONE]`, the line behind the event; `bare`: it came without `data:`.
+    Done {
+        bare: bool,
+    },
 }
 
 /// How far `finish` has come.
@@ -212,7 +220,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         &self.config
     }
 
-    /// How often `quirk` was met. Stops counting at 65,535.
+    /// How often `quirk` occurred. Stops counting at 65,535.
     pub fn quirk_count(&self, quirk: Quirk) -> u16 {
         self.counts.get(quirk as usize).copied().unwrap_or(0)
     }
@@ -231,7 +239,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Whether the frame of what was found last is over: its block ended, or there was none.
     pub(crate) fn closed(&self) -> bool {
         match self.after {
-            After::Release | After::Done => true,
+            After::Release | After::Done { .. } => true,
             After::Unstage => !self.block.open,
             After::Nothing | After::Line | After::Trailing(_) => false,
         }
@@ -251,7 +259,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// The quirks of the event found last.
     pub(crate) fn quirks(&self) -> QuirkSet {
         match self.after {
-            After::Release | After::Line | After::Trailing(_) | After::Done => self.block.quirks,
+            After::Release | After::Line | After::Trailing(_) | After::Done { .. } => self.block.quirks,
             After::Nothing | After::Unstage => QuirkSet::EMPTY,
         }
     }
@@ -311,7 +319,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Step { consumed: 0, found };
         }
         if self.silent_next > self.silent {
-            // To be seen before another block ends.
+            // The frames see this end before another block ends.
             self.silent = self.silent_next;
             return Step { consumed: 0, found: Found::NeedMore };
         }
@@ -370,7 +378,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Ends the stream. Returns what is pending then, one thing a call; [`Found::NeedMore`] when there is no more.
     pub fn finish<S: Storage + ?Sized>(&mut self, store: &mut S) -> Found {
         (self.rested, self.in_payload) = (false, false);
-        if let Some(found) = self.begin(store) {
+        if let Some(found) = self.begin(store).filter(|found| *found != Found::NeedMore) {
             return found;
         }
         self.silent = self.silent.max(self.silent_next);
@@ -393,7 +401,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Found::NeedMore
     }
 
-    /// The stream ended in this line. What ends by itself, and the payload so far, count; of anything else nothing is known.
+    /// The stream ended in this line. A value that is whole and the payload so far count; any other line is pending.
     fn last_line<S: Storage + ?Sized>(&mut self, store: &mut S, piece: Piece<'_>) -> Next {
         let has_value = !piece.first && matches!(piece.field, Field::Data | Field::Unknown);
         let is_next = matches!(self.line, Line::NextDone(matched) if usize::from(matched) < DONE.len());
@@ -402,33 +410,41 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Next::Go;
         }
         let next = self.piece(store, &[], piece, 0);
-        let is_cut = matches!(self.line, Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon)
-            && self.facts.plain != Plain::Json;
+        let is_cut = match self.line {
+            Line::Lead | Line::Skip => self.facts.plain != Plain::Json,
+            Line::ErrorName(_) | Line::ErrorColon => true,
+            _ => false,
+        };
         if is_cut || matches!(self.line, Line::Bracket(matched) if usize::from(matched) < DONE.len()) {
             self.facts.pending = Pending::Line;
         }
         next
     }
 
-    /// Forgets what was delivered; delivers what is left of it.
+    /// Releases what was emitted. Returns what is left of it.
     #[inline]
     pub(super) fn begin<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
         match core::mem::replace(&mut self.after, After::Nothing) {
             After::Nothing => None,
             After::Release | After::Line => {
-                self.block = Block::default();
-                store.shrink(self.kept.lasting());
+                if self.release(store) {
+                    // It moved what was stored: a step that might be taken back ends there.
+                    return Some(Found::NeedMore);
+                }
                 None
             }
             After::Unstage => {
                 self.kept.unstage();
                 None
             }
-            After::Done => {
-                self.block = Block::default();
-                store.shrink(self.kept.lasting());
+            After::Done { bare } => {
+                let start = if self.release(store) { self.block.start } else { self.line_start };
+                if bare {
+                    self.block.quirks.insert(Quirk::BareDone);
+                }
+                self.kept.end();
                 self.name = Span::NONE;
-                self.index.frame = (self.line_start, self.offset);
+                self.index.frame = (start, self.offset);
                 Some(self.done())
             }
             After::Trailing(span) => {
@@ -438,6 +454,20 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Some(Found::Malformed(span, JsonError { kind: JsonErrorKind::TrailingBytes, offset: 0 }))
             }
         }
+    }
+
+    /// Releases the event that was emitted. Returns whether `event` and `id` lines behind it opened the next block.
+    fn release<S: Storage + ?Sized>(&mut self, store: &mut S) -> bool {
+        let start = self.block.next_start;
+        self.block = Block::default();
+        let has_next = self.kept.has_next();
+        if has_next {
+            self.block = Block { open: true, start, ..Block::default() };
+            self.kept.adopt(store);
+        } else {
+            store.shrink(self.kept.lasting());
+        }
+        has_next
     }
 
     /// Copies what lies in the window to the storage.
@@ -467,7 +497,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// What was to be skipped is over.
+    /// The end of what is skipped.
     pub(super) fn skipped(&mut self) {
         self.count(self.block.quirks);
         self.block = Block::default();
@@ -520,16 +550,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Field::Data if self.block.raw => {
                     return Next::Again(self.dispatch(store, window, self.line_start, false));
                 }
-                Field::Data if self.may_be_next(store, window, piece.value) => {
+                Field::Data if matches!(piece.value.first(), Some(b'{' | b'[')) && self.is_whole(store, window) => {
                     if piece.value.first() == Some(&b'{') {
-                        self.block.quirks.insert(Quirk::SeveralValues);
-                        return Next::Again(self.dispatch(store, window, self.line_start, false));
+                        return Next::Again(self.value_is_over(store, window));
                     }
                     self.retry = 0;
                     Line::NextDone(0)
                 }
                 Field::Data => Line::Payload,
+                Field::Event if self.kept.has_next() || self.is_whole(store, window) => Line::NextName,
                 Field::Event => Line::Name,
+                Field::Id if self.kept.has_next() || self.is_whole(store, window) => Line::NextId,
                 Field::Id => Line::Id,
                 Field::Retry => {
                     self.retry = 0;
@@ -551,10 +582,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Line::Payload => self.kept.data(store, window, &piece, start).is_ok(),
             Line::NextDone(matched) => return self.next_done(store, window, piece, start, matched),
             Line::Name => self.kept.name(store, &piece, start).is_ok(),
+            Line::NextName | Line::NextId => return self.next_field(store, window, piece),
             Line::Id => {
                 // What is staged comes behind the payload.
                 let settled = piece.last || self.settle(store, window);
-                if self.kept.identify(store, &piece).is_err() {
+                if self.kept.identify(store, &piece, false).is_err() {
                     self.block.quirks.insert(Quirk::LongId);
                 }
                 settled
@@ -570,14 +602,41 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Whether the value of a further `data` line may be another event: the payload so far is a whole JSON object, and this
-    /// begins with a brace or as `[DONE]` does. Servers that end events with a single LF send that.
-    fn may_be_next<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8], value: &[u8]) -> bool {
-        matches!(value.first(), Some(b'{' | b'['))
-            && self.kept.has_data()
+    /// Whether the payload so far is a whole JSON object. Servers that end events with a single LF then send the next event.
+    pub(super) fn is_whole<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
+        self.kept.has_data()
+            && !self.block.raw
             && self.config.framing == Framing::Lenient
             && self.config.payload == Payload::Chunks
             && self.data_is_whole(store, window)
+    }
+
+    /// Another value follows in this block. Returns the event before it, whose frame ends where the lines of the next begin.
+    pub(super) fn value_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
+        self.block.quirks.insert(Quirk::SeveralValues);
+        let end = if self.kept.has_next() { self.block.next_start } else { self.line_start };
+        self.dispatch(store, window, end, false)
+    }
+
+    /// A piece of an `event` or `id` line behind a payload that is whole. The step ends with the line.
+    fn next_field<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: Piece<'_>) -> Next {
+        if piece.first && !self.kept.has_next() {
+            self.block.next_start = self.line_start;
+        }
+        let fits = self.settle(store, window)
+            && if self.line == Line::NextName {
+                self.kept.next_name(store, &piece).is_ok()
+            } else {
+                if self.kept.identify(store, &piece, true).is_err() {
+                    self.block.quirks.insert(Quirk::LongId);
+                }
+                true
+            };
+        match fits {
+            true if piece.last => Next::Found(Found::NeedMore),
+            true => Next::Go,
+            false => Next::Found(self.too_long()),
+        }
     }
 
     /// A piece of a further `data` line behind a payload that is whole: `matched` bytes of `[DONE]` and blanks came before it.
@@ -625,10 +684,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !piece.last {
             return Next::Go;
         }
-        self.block.quirks.insert(Quirk::SeveralValues);
-        let found = self.dispatch(store, window, self.line_start, false);
-        self.after = After::Done;
-        Next::Found(found)
+        Next::Found(self.done_is_next(store, window, false))
+    }
+
+    /// The line behind a payload that is whole is `[DONE]`. Returns the event before it.
+    pub(super) fn done_is_next<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], bare: bool) -> Found {
+        let found = self.value_is_over(store, window);
+        self.after = After::Done { bare };
+        found
     }
 
     fn comment<S: Storage + ?Sized>(
@@ -647,6 +710,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Ok(Some(span)) => {
                 self.index.frame = (self.line_start, line_end);
                 self.after = After::Unstage;
+                if !self.block.open {
+                    self.lines.expect_lf();
+                }
                 Next::Found(Found::Comment(span.into()))
             }
             Err(_) => {

@@ -71,7 +71,8 @@ impl Sniff {
             Sniff::Gzip => Some(Media::Gzip),
             Sniff::Zstd => Some(Media::Zstd),
             Sniff::Html => Some(Media::Html),
-            Sniff::Binary => Some(Media::Binary),
+            // No text begins with that byte, whether it is cut off here or not.
+            Sniff::Binary | Sniff::Gzip1 => Some(Media::Binary),
             _ => None,
         }
     }
@@ -95,7 +96,6 @@ impl Sniff {
                 (Sniff::Mark1, 0xBB) => Sniff::Mark2,
                 (Sniff::Blank, 0x1F) => Sniff::Gzip1,
                 (Sniff::Gzip1, 0x8B) => Sniff::Gzip,
-                // No text begins with that byte, whether it is cut off here or not.
                 (Sniff::Gzip1, _) => Sniff::Binary,
                 (Sniff::Blank, 0x28) => Sniff::Zstd1,
                 (Sniff::Zstd1, 0xB5) => Sniff::Zstd2,

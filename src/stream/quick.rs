@@ -174,9 +174,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline(never)]
     fn is_rested(&self) -> bool {
         let between = match self.after {
-            After::Release => true,
+            After::Release => !self.kept.has_next(),
             After::Nothing => !self.block.open,
-            After::Line | After::Unstage | After::Trailing(_) | After::Done => false,
+            After::Line | After::Unstage | After::Trailing(_) | After::Done { .. } => false,
         };
         between
             && self.lines.is_at_start()
@@ -195,6 +195,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.after == After::Nothing
             && !self.block.skipping
             && !self.block.raw
+            && !self.kept.has_next()
             && self.silent_next <= self.silent
     }
 }

@@ -13,7 +13,7 @@ use crate::sse::{Field, Held, Piece};
 use crate::visits::visit;
 use crate::{Quirk, Storage};
 
-/// After a `[` and space: no `[DONE]` any more.
+/// A [`Line::Bracket`] of `[` and blanks, which cannot become `[DONE]`.
 const SPACED: u8 = u8::MAX;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
@@ -33,22 +33,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Line::Lead
             } else if self.block.raw {
                 Line::Raw
-            } else if self.kept.has_data() {
-                if self.data_is_open(store, window) {
-                    self.block.quirks.insert(Quirk::ContinuedPayload);
-                    Line::Payload
-                } else if self.block.balance.is_whole() {
-                    // A field named `error` would begin the next event.
-                    Line::ErrorName(0)
-                } else {
-                    Line::Skip
-                }
+            } else if self.kept.has_data() && self.data_is_open(store, window) {
+                self.block.quirks.insert(Quirk::ContinuedPayload);
+                Line::Payload
+            } else if self.kept.has_data() && !self.block.balance.is_whole() {
+                Line::Skip
             } else if held.as_slice().is_empty() {
                 Line::Lead
             } else {
                 Line::ErrorName(0)
             };
-            self.follow_plain(held.as_slice());
             // What was held is the beginning of a name, or of a byte order mark: no bracket, no quote, no colon.
             match self.line {
                 Line::Raw | Line::Payload => {
@@ -69,6 +63,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     }
                 }
                 _ => {}
+            }
+            if self.undecided().is_none() {
+                self.follow_plain(held.as_slice());
             }
         }
         self.unknown_bytes(store, window, piece.value, start, piece.last)
@@ -100,7 +97,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.block.balance.is_whole()
     }
 
-    /// Looks at each byte of the data once.
+    /// Follows the brackets of the data, each byte once.
     fn follow_data<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) {
         let payload = self.kept.data_span().of(window, store.bytes());
         let fresh = payload.get(self.block.scanned as usize..).unwrap_or(&[]);
@@ -125,17 +122,29 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         start: usize,
         last: bool,
     ) -> Next {
-        self.follow_plain(bytes);
-        let mut at = 0;
+        let mut undecided = self.undecided();
+        if undecided.is_none() {
+            self.follow_plain(bytes);
+        }
+        // Behind a payload that is whole only `[DONE]` and a field named `error` begin an event.
+        let is_free = !self.kept.has_data();
+        let (mut at, mut undecided_at) = (0, 0);
         while let Some(&byte) = bytes.get(at) {
             visit!(1);
+            if let Some(before) = undecided {
+                undecided = self.undecided();
+                match undecided {
+                    Some(_) => undecided_at = at,
+                    None => self.follow_plain_from(before, bytes.get(undecided_at..).unwrap_or(&[])),
+                }
+            }
             match self.line {
                 Line::Lead | Line::Space if is_space(byte) => self.line = Line::Space,
-                Line::Lead | Line::Space if self.in_array && matches!(byte, b',' | b']') => {
+                Line::Lead | Line::Space if is_free && self.in_array && matches!(byte, b',' | b']') => {
                     self.line = Line::BetweenRaw;
                     continue;
                 }
-                Line::Lead | Line::Space | Line::BetweenRaw if byte == b'{' => {
+                Line::Lead | Line::Space | Line::BetweenRaw if is_free && byte == b'{' => {
                     self.begin_raw(start.saturating_add(at));
                     continue;
                 }
@@ -157,8 +166,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 Line::ErrorColon if self.kept.has_data() => {
                     // An event came before, without a blank line.
-                    self.block.quirks.insert(Quirk::SeveralValues);
-                    let found = self.dispatch(store, window, self.line_start, false);
+                    let found = self.value_is_over(store, window);
                     return Next::Within(start.saturating_add(at), found);
                 }
                 Line::ErrorColon => {
@@ -172,12 +180,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     }
                 }
                 Line::Bracket(1 | SPACED) if is_space(byte) => self.line = Line::Bracket(SPACED),
-                Line::Bracket(1 | SPACED) if byte == b'{' => {
+                Line::Bracket(1 | SPACED) if is_free && byte == b'{' => {
                     self.begin_array();
                     self.begin_raw(start.saturating_add(at));
                     continue;
                 }
-                Line::Bracket(1 | SPACED) if byte == b']' => {
+                Line::Bracket(1 | SPACED) if is_free && byte == b']' => {
                     // An array of nothing.
                     self.begin_array();
                     self.in_array = false;
@@ -224,6 +232,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             at = at.saturating_add(1);
         }
+        if let (Some(before), None) = (undecided, self.undecided()) {
+            self.follow_plain_from(before, bytes.get(undecided_at..).unwrap_or(&[]));
+        }
         if last {
             return self.unknown_ends(store, window, start.saturating_add(bytes.len()));
         }
@@ -232,8 +243,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// An unknown line ended.
     fn unknown_ends<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
-        self.follow_plain(b"\n");
+        match self.undecided() {
+            // The stream ended inside the line: it is nothing yet.
+            Some(_) if self.ending != Ending::Open => {}
+            Some(before) if before != DONE => self.follow_plain_from(before, b"\n"),
+            Some(_) => {}
+            None => self.follow_plain(b"\n"),
+        }
         match self.line {
+            Line::Bracket(6) if self.kept.has_data() => Next::Found(self.done_is_next(store, window, true)),
             Line::Bracket(6) => {
                 self.open();
                 self.block.quirks.insert(Quirk::BareDone);
@@ -244,7 +262,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.index.frame = (self.line_start, self.offset.saturating_add(line_end as u64));
                 Next::Found(self.done())
             }
-            Line::Bracket(1 | SPACED) => {
+            Line::Bracket(1 | SPACED) if !self.kept.has_data() && self.ending == Ending::Open => {
                 self.begin_array();
                 Next::Go
             }
@@ -275,9 +293,33 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
+    /// The bytes so far, without blanks, of an unknown line that may still become `[DONE]` or a field named `error`.
+    fn undecided(&self) -> Option<&'static [u8]> {
+        const ERROR: &[u8] = b"error:";
+        match self.line {
+            Line::Lead | Line::Space => Some(&[]),
+            Line::Bracket(SPACED) => DONE.get(..1),
+            Line::Bracket(matched) => DONE.get(..usize::from(matched)),
+            Line::ErrorName(matched) => ERROR.get(..usize::from(matched)),
+            Line::ErrorColon => Some(ERROR),
+            _ => None,
+        }
+    }
+
+    /// Follows the bytes of a line that turned out to be neither: those `before` this piece, then `bytes`.
+    fn follow_plain_from(&mut self, before: &[u8], bytes: &[u8]) {
+        self.follow_plain(before);
+        self.follow_plain(bytes);
+    }
+
     /// Follows bytes of unknown lines, which may be a JSON value that is no object.
     fn follow_plain(&mut self, bytes: &[u8]) {
-        if self.plain.is_other() || self.config.framing == Framing::Spec || self.config.payload == Payload::Opaque {
+        // A field named `error` is no unknown line.
+        if self.line == Line::Payload
+            || self.plain.is_other()
+            || self.config.framing == Framing::Spec
+            || self.config.payload == Payload::Opaque
+        {
             return;
         }
         self.plain.feed(bytes);
@@ -288,7 +330,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// A line ended, or a part of it came, that is no field, no comment and no JSON object.
+    /// Notes a line, or a part of one, that is no field, no comment and no JSON object.
     fn is_text(&mut self) {
         if self.facts.plain == Plain::Nothing {
             self.facts.plain = Plain::Text;
@@ -346,8 +388,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Whether the raw JSON value that ends at this stream offset is to wait for what follows: it is an error if it is the
-    /// whole body, and else is none.
+    /// Whether the raw JSON value that ends at this stream offset has to wait for what follows, because it is an error only
+    /// as the whole body.
     fn is_to_wait<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8], end: u64) -> bool {
         let Ok(len) = u32::try_from(end.saturating_sub(self.block.start)) else { return false };
         if self.in_array || !self.facts.is_bodiless() {
@@ -370,8 +412,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         piece.field != Field::Comment && (piece.field != Field::Unknown || !is_blank)
     }
 
-    /// What follows the raw JSON value that waited is known: its event. Its frame lasts up to the line that follows, or the end
-    /// of the stream.
+    /// It is known what follows the raw JSON value that waited. Returns its event. Its frame ends where the next line begins,
+    /// or with the stream.
     pub(super) fn raw_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
         let end = self.block.start.saturating_add(self.block.scanned.into());
         let found = self.dispatch(store, window, end, false);

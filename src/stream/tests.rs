@@ -45,6 +45,9 @@ const PIECES: &[&[u8]] = &[
     b"error: {\"message\":\"m\"}",
     b"error: text",
     b"errors",
+    b"data: {}\n",
+    b"event: abc\n",
+    b"id: 77\n",
     b"{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}",
     b"{\"error\":{\"message\":\"x\"}}",
     b"{",
@@ -144,6 +147,23 @@ fn events_do_not_depend_on_how_the_bytes_are_cut() {
             "byte by byte: {:?}",
             String::from_utf8_lossy(&bytes)
         );
+    }
+}
+
+/// An `id` line behind a whole value belongs to the next value if there is one, otherwise to its own event.
+#[test]
+fn an_id_behind_a_value_belongs_to_the_next() {
+    let bytes =
+        b"id: 1\ndata: {}\nid: 2\ndata: {}\nid: 34\nevent: x\nid: 56\n[DONE]\ndata: {}\nid: 7\ndata: {}\nid: 8\n\n";
+    let ids: &[&[u8]] = &[b"1", b"2", b"56", b"56", b"8"];
+    for at in 0..=bytes.len() {
+        let (mut parser, mut seen) = (Parser::new([0; 64]), vec![]);
+        for mut input in [&bytes[..at], &bytes[at..]] {
+            while parser.next(&mut input).unwrap().is_some() {
+                seen.push(parser.last_event_id().to_vec());
+            }
+        }
+        assert_eq!(seen, ids, "cut at {at}");
     }
 }
 

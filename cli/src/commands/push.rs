@@ -60,8 +60,8 @@ impl Checked {
 /// A handler that writes.
 pub trait Printer: Handler {
     fn output(&mut self) -> &mut Checked;
-    /// The stream ended.
-    fn end(&mut self) {}
+    /// Standard error is to have a line, or the stream ended: on a terminal the line of the output ends.
+    fn end_line(&mut self) {}
 }
 
 /// Reads all of the input for `printer`; gives the exit status.
@@ -107,7 +107,7 @@ fn read(
     while let Some(stop) = parser.finish_into(printer) {
         *lost |= goes_on(stop, printer)?;
     }
-    printer.end();
+    printer.end_line();
     let _ = printer.output().flush();
     printer.output().check()
 }
@@ -116,6 +116,7 @@ fn read(
 fn goes_on(stop: Stop, printer: &mut impl Printer) -> Result<bool, Failure> {
     // Only what there is no room for is an error here: no quirk was made one.
     if let Stop::Error(error) = stop {
+        printer.end_line();
         match error {
             Error::TooManyChoices { .. } | Error::TooManyCalls { .. } => {
                 complain(format_args!("{error}; no option raises that limit"));

@@ -7,14 +7,14 @@ use crate::output::{complain, Output};
 use crate::report::{pending, quirks, too_long_items, Failure, NO_STREAM, TRUNCATED};
 use deltawire::sse::{Decoder, Item, Lossy};
 use deltawire::stream::{Payload, Pending};
-use deltawire::{Config, Framing, Growing, Parser, Quirk};
+use deltawire::{Config, Framing, Growing, Parser, Quirk, Verdict};
 use serde_json::{json, Value as Json};
 use std::io::Write;
 
 /// What came.
 struct Seen {
     opening: Opening,
-    items: u64,
+    events: u64,
     too_long: u64,
     /// The last block was dropped.
     dropped: bool,
@@ -29,7 +29,7 @@ pub fn run(options: &options::Sse) -> Result<u8, Failure> {
     let config = Config { framing: Framing::Spec, payload: Payload::Opaque, limits, ..Config::default() };
     let mut seen = Seen {
         opening: Opening::default(),
-        items: 0,
+        events: 0,
         too_long: 0,
         dropped: false,
         flushed: false,
@@ -50,14 +50,19 @@ pub fn run(options: &options::Sse) -> Result<u8, Failure> {
     quirks(|quirk| seen.parser.quirk_count(quirk).into());
     seen.opening.name_http();
     let is_lost = seen.too_long > 0 || seen.parser.quirk_count(Quirk::LongId) > 0;
-    Ok(match seen.items {
+    Ok(match end.verdict {
         _ if is_cut || is_lost => TRUNCATED,
-        0 => {
+        _ if seen.events > 0 => 0,
+        Verdict::Empty | Verdict::NotAStream => {
             complain("no event stream: nothing came that one has");
             seen.opening.name_foreign();
             NO_STREAM
         }
-        _ => 0,
+        // As the other commands have it: comments, IDs and times alone are a stream that was cut.
+        _ => {
+            complain("no event came");
+            TRUNCATED
+        }
     })
 }
 
@@ -70,7 +75,7 @@ fn print(options: &options::Sse, seen: &mut Seen) -> Result<(), Failure> {
         let mut same = slice;
         while let Ok(Some(_)) = seen.parser.next(&mut same) {}
         while let Some(item) = decoder.next(&mut slice) {
-            seen.items += 1;
+            seen.events += u64::from(matches!(item, Item::Event(_)));
             seen.too_long += u64::from(matches!(item, Item::TooLong { .. }));
             writeln!(out, "{}", line(&item)).map_err(Failure::Write)?;
         }
@@ -81,7 +86,7 @@ fn print(options: &options::Sse, seen: &mut Seen) -> Result<(), Failure> {
     while let Some(item) = decoder.finish() {
         seen.too_long += u64::from(matches!(item, Item::TooLong { .. }));
         if options.flush {
-            seen.items += 1;
+            seen.events += u64::from(matches!(item, Item::Event(_)));
             seen.flushed = true;
             writeln!(out, "{}", line(&item)).map_err(Failure::Write)?;
         }

@@ -30,8 +30,9 @@ struct Printing<'o> {
 /// What else a choice is than a text that was printed.
 #[derive(Default)]
 struct Answer {
-    /// It has a text, and is not the choice that is printed.
     text: bool,
+    reasoning: bool,
+    audio: bool,
     calls: bool,
     refusal: bool,
     /// Why it was cut.
@@ -52,6 +53,9 @@ impl Answer {
             Update::Call(_) | Update::CallName { .. } | Update::FunctionName { .. } | Update::FunctionArguments(_) => {
                 self.calls = true;
             }
+            Update::Content(_) => self.text = true,
+            Update::Reasoning(_) => self.reasoning = true,
+            Update::Audio(_) => self.audio = true,
             Update::Refusal(_) => self.refusal = true,
             Update::Finish(reason) => {
                 let cuts = ["length", "content_filter"];
@@ -65,6 +69,10 @@ impl Answer {
 impl Printing<'_> {
     fn wants(&self, choice: u32, channel: Channel) -> bool {
         choice == self.options.choice && (channel == Channel::Content || self.options.reasoning)
+    }
+
+    fn prints_reasoning(&self, choice: u32) -> bool {
+        self.wants(choice, Channel::Reasoning)
     }
 
     fn put(&mut self, channel: Channel, text: &str) -> Flow {
@@ -98,7 +106,7 @@ impl Printing<'_> {
         self.report_of(is_printed);
         let has_text = |answer: &Answer| answer.text;
         if let Some((other, _, more)) = self.first(is_other, has_text) {
-            match self.last {
+            match self.answers.get(&printed).filter(|answer| answer.text) {
                 Some(_) => complain(format_args!("choice {other} has text, too (--choice {other} prints it){more}")),
                 None => complain(format_args!(
                     "choice {printed} has no text; choice {other} has (--choice {other} prints it){more}"
@@ -110,6 +118,16 @@ impl Printing<'_> {
 
     /// Reports what these choices are that is no text.
     fn report_of(&self, of: impl Fn(u32) -> bool + Copy) {
+        let only_reasons = |answer: &Answer| answer.reasoning && !answer.text;
+        if let Some((choice, _, more)) =
+            self.first(of, only_reasons).filter(|(choice, ..)| !self.prints_reasoning(*choice))
+        {
+            let option = if choice == self.options.choice { String::new() } else { format!("--choice {choice} ") };
+            complain(format_args!("choice {choice} has reasoning but no text ({option}--reasoning prints it){more}"));
+        }
+        if let Some((choice, _, more)) = self.first(of, |answer| answer.audio) {
+            complain(format_args!("choice {choice} has audio (deltawire message prints it){more}"));
+        }
         if let Some((choice, _, more)) = self.first(of, |answer| answer.calls) {
             complain(format_args!("choice {choice} calls tools (deltawire message prints the calls){more}"));
         }
@@ -139,7 +157,6 @@ impl Handler for Printing<'_> {
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         let answer = self.answers.entry(choice).or_default();
         answer.note(&update);
-        answer.text |= choice != self.options.choice && matches!(update, Update::Content(_));
         match update {
             Update::Content(text) => self.delta(choice, Channel::Content, text),
             Update::Reasoning(text) => self.delta(choice, Channel::Reasoning, text),
@@ -149,8 +166,15 @@ impl Handler for Printing<'_> {
     }
 
     fn error(&mut self, error: ApiError<'_>) -> Flow {
-        if let Some(message) = error.message() {
-            complain(format_args!("error: {message}"));
+        let parts = [("code", error.code()), ("type", error.kind())];
+        let parts = parts.into_iter().filter_map(|(name, text)| Some(format!("{name} {}", text?)));
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        self.end_line();
+        match (error.message(), &*parts) {
+            (None, "") => {}
+            (None, parts) => complain(format_args!("error: {parts}")),
+            (Some(message), "") => complain(format_args!("error: {message}")),
+            (Some(message), parts) => complain(format_args!("error: {message} ({parts})")),
         }
         Flow::Continue(())
     }
@@ -166,10 +190,14 @@ impl Printer for Printing<'_> {
         &mut self.out
     }
 
-    fn end(&mut self) {
+    fn end_line(&mut self) {
         // Elsewhere than on a terminal the text is just what was sent.
         if !self.ends_line && self.out.is_terminal() {
-            let _ = self.out.write(|out| out.write_all(b"\n"));
+            self.ends_line = true;
+            let _ = self.out.write(|out| {
+                out.write_all(b"\n")?;
+                out.flush()
+            });
         }
     }
 }

@@ -9,7 +9,7 @@ fn piece(field: Field, first: bool, last: bool, value: &[u8]) -> Piece<'_> {
 }
 
 fn id(block: &mut Block, store: &mut [u8; 200], value: &[u8]) {
-    assert_eq!(block.identify(store, &piece(Field::Id, true, true, value)), Ok(()));
+    assert_eq!(block.identify(store, &piece(Field::Id, true, true, value), false), Ok(()));
 }
 
 /// A later step may have grown the ID slots and moved everything behind them; undoing that step restores the layout.
@@ -63,9 +63,9 @@ fn retained_bytes_exclude_those_in_the_input() {
     // A cut ID is in use until its line ends or a NUL makes it void.
     for (end, committed) in [(&b"34"[..], 4), (b"3\0", 0)] {
         block.reset();
-        assert_eq!(block.identify(&mut store, &piece(Field::Id, true, false, b"12")), Ok(()));
+        assert_eq!(block.identify(&mut store, &piece(Field::Id, true, false, b"12"), false), Ok(()));
         assert_eq!((block.retained(), block.is_staged()), (2, true));
-        assert_eq!(block.identify(&mut store, &piece(Field::Id, false, committed > 0, end)), Ok(()));
+        assert_eq!(block.identify(&mut store, &piece(Field::Id, false, committed > 0, end), false), Ok(()));
         assert_eq!((block.retained(), block.is_staged()), (2 * committed, false));
         block.end();
         assert_eq!(block.id(&store), &b"1234"[..committed]);
@@ -106,11 +106,71 @@ fn stored_data_grows_in_place() {
 fn ids_of_equal_length_reuse_their_slots() {
     let (mut block, mut store) = (Block::new(Limits::DEFAULT), [0u8; 12]);
     for text in [b"abcd", b"efgh", b"ijkl"] {
-        assert_eq!(block.identify(&mut store, &piece(Field::Id, true, true, text)), Ok(()));
+        assert_eq!(block.identify(&mut store, &piece(Field::Id, true, true, text), false), Ok(()));
         block.end();
         assert_eq!((block.id(&store), block.lasting()), (&text[..], 8));
     }
     let longer = piece(Field::Id, true, true, b"abcde");
-    assert!(block.identify(&mut store, &longer).is_err());
-    assert!(Block::new(Limits::DEFAULT).identify(&mut [0u8; 11], &piece(Field::Id, true, true, b"abcd")).is_err());
+    assert!(block.identify(&mut store, &longer, false).is_err());
+    assert!(Block::new(Limits::DEFAULT)
+        .identify(&mut [0u8; 11], &piece(Field::Id, true, true, b"abcd"), false)
+        .is_err());
+}
+
+/// Name and ID from lines behind a whole value replace each other's predecessors, and those of the event, only when the
+/// block adopts them.
+#[test]
+fn lines_behind_a_value_are_kept_apart() {
+    const VALUES: [&[u8]; 3] = [b"", b"ab", b"vwxyz"];
+    let set = |block: &mut Block, store: &mut [u8; 200], is_id: bool, value: &[u8], cut: usize| {
+        let (first, last) = value.split_at(cut.min(value.len()));
+        let pieces = [piece(Field::Id, true, first.len() == value.len(), first), piece(Field::Id, false, true, last)];
+        for piece in pieces.iter().take(if pieces[0].last { 1 } else { 2 }) {
+            let fits = if is_id { block.identify(store, piece, true) } else { block.next_name(store, piece) };
+            assert_eq!(fits, Ok(()));
+        }
+    };
+    // Three lines, each of which sets the name or the ID.
+    for (lines, values, name) in (0..648usize).map(|n| (n % 8, n / 8 % 27, n / 216)) {
+        for cut in [1, 9] {
+            let (mut block, mut store) = (Block::new(Limits::DEFAULT), [0; 200]);
+            id(&mut block, &mut store, b"123");
+            block.end();
+            id(&mut block, &mut store, b"4567");
+            block.name(&mut store, &piece(Field::Event, true, true, VALUES[name]), 0).unwrap();
+            block.save(&mut store, VALUES[name]).unwrap();
+            block.data(&mut store, TEXT, &piece(Field::Data, true, true, TEXT), 0).unwrap();
+            block.save(&mut store, TEXT).unwrap();
+            let (mut next_name, mut next_id) = (None, None);
+            for line in 0..3 {
+                let value = VALUES[values / 3usize.pow(line) % 3];
+                let is_id = lines >> line & 1 == 1;
+                *(if is_id { &mut next_id } else { &mut next_name }) = Some(value);
+                set(&mut block, &mut store, is_id, value, cut);
+                // Any move keeps them.
+                let mut other = [0; 200];
+                assert!(block.relocate(&store, &mut other));
+                store = other;
+            }
+            let case = (lines, values, name, cut);
+            assert_eq!(block.name_span().of(&[], &store), VALUES[name], "{case:?}");
+            assert_eq!((block.data_span().of(&[], &store), block.id(&store)), (TEXT, &b"123"[..]), "{case:?}");
+            // They belong to this event.
+            let (mut one, mut bytes) = (block.clone(), store);
+            one.adopt(&mut bytes);
+            let (data, own) = one.end().unwrap();
+            assert_eq!(data.of(&[], &bytes), TEXT, "{case:?}");
+            assert_eq!(own.of(&[], &bytes), next_name.unwrap_or(VALUES[name]), "{case:?}");
+            assert_eq!(one.id(&bytes), next_id.unwrap_or(b"4567"), "{case:?}");
+            // Or to the next value.
+            let (_, own) = block.end().unwrap();
+            assert_eq!((own.of(&[], &store), block.id(&store)), (VALUES[name], &b"4567"[..]), "{case:?}");
+            let mut other = [0; 64];
+            assert!(block.has_next() && block.relocate(&store, &mut other));
+            block.adopt(&mut other);
+            assert_eq!(block.name_span().of(&[], &other), next_name.unwrap_or_default(), "{case:?}");
+            block.end();
+            assert_eq!(block.id(&other), next_id.unwrap_or(b"4567"), "{case:?}");
+        }
+    }
 }

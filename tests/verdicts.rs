@@ -1,0 +1,401 @@
+//! The verdict of random streams, against a naive classifier of whole buffers that follows the order of the verdicts in
+//! `docs/quirks.md` (F12, F18 to F28, C25) and `Verdict`. It reads values with `serde_json`.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+mod common;
+
+use common::log::escaped;
+use deltawire::stream::{Media, Pending};
+use deltawire::{Config, Limits, Parser, Verdict};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// The limit of an event.
+const MAX: usize = 200;
+
+/// What a stream is made of. Each piece ends what it begins; the cut ends the stream anywhere.
+const PIECES: &[&str] = &[
+    "\n",
+    " \t\n",
+    ": ping\n\n",
+    ":\n",
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n",
+    "data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}}]}\n\n",
+    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
+    "data: {\"choices\":[{\"index\":1,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
+    "data: {\"choices\":[]}\n\n",
+    "event: message\nid: 7\ndata: {\"choices\":[]}\n\n",
+    "data: {\"error\":{\"message\":\"no\"}}\n\n",
+    "event: error\ndata: {\"message\":\"no\"}\n\n",
+    "event: error\ndata: overloaded\n\n",
+    "error: {\"message\":\"no\"}\n\n",
+    "error: out of memory\n\n",
+    "data: {\"type\":\"response.created\"}\n\n",
+    "event: x\ndata: {\"a\":1}\n\n",
+    "event: x\ndata: odd\n\n",
+    "data: odd\n\n",
+    "data:\n\n",
+    "id: 7\n\n",
+    "retry: 5\n\n",
+    "event: x\n\n",
+    "data: [DONE]\n\n",
+    "[DONE]\n",
+    "{\"object\":\"chat.completion\",\"choices\":[{\"index\":0,\"message\":{\"content\":\"a\"}}]}\n",
+    "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n",
+    "{\"choices\":[{\"index\":0,\"message\":{}}]}\n",
+    "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n",
+    "{\"choices\":[]}\n",
+    "{\"error\":{\"message\":\"no\"}}\n",
+    "{\"message\":\"no\"}\n",
+    "{\"message\":\"no\",\"choices\":null,\"data\":null}\n",
+    "{\"message\":\"ok\",\"code\":0}\n",
+    "{\"object\":\"list\",\"data\":[]}\n",
+    "42\n",
+    "\"a text\"\n",
+    "<html>\n",
+    "\x1f\u{8b}",
+    "\x01\x02\n",
+    "upstream connect error\n",
+];
+
+/// Xorshift: the same streams in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+fn stream(random: &mut Random) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for _ in 0..1 + random.below(4) {
+        match random.below(PIECES.len() + 2) {
+            // Over the limit.
+            at if at == PIECES.len() => {
+                bytes.extend_from_slice(format!("data: {{\"a\":\"{}\"}}\n\n", "a".repeat(MAX)).as_bytes());
+            }
+            at if at > PIECES.len() => {
+                bytes.extend_from_slice(format!("{{\"a\":\"{}\"}}\n", "a".repeat(MAX)).as_bytes());
+            }
+            // The second byte of gzip is no text.
+            at if PIECES[at].starts_with('\x1f') => bytes.extend_from_slice(b"\x1f\x8b\x08\0\n"),
+            at => bytes.extend_from_slice(PIECES[at].as_bytes()),
+        }
+    }
+    if random.below(2) == 0 {
+        bytes.truncate(random.below(bytes.len() + 1));
+    }
+    if random.below(4) == 0 {
+        let lines: Vec<_> = bytes.split(|byte| *byte == b'\n').collect();
+        bytes = lines.join(&b"\r\n"[..]);
+    }
+    bytes
+}
+
+/// What is known of a stream when it ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Known {
+    verdict: Verdict,
+    media: Option<Media>,
+    pending: Pending,
+    complete: bool,
+}
+
+#[derive(Default)]
+struct Naive {
+    // The open block.
+    name: String,
+    data: Option<String>,
+    is_open: bool,
+    is_error: bool,
+    // What came.
+    has_field: bool,
+    done: bool,
+    chunk: bool,
+    foreign: bool,
+    field_error: bool,
+    raw_error: bool,
+    seen: BTreeSet<u64>,
+    finished: BTreeSet<u64>,
+    lost: u32,
+    /// Raw JSON objects, and how many were too long.
+    raw: Vec<Value>,
+    raw_too_long: usize,
+    /// Lines that are no field, no comment and no JSON object.
+    others: Vec<String>,
+    /// The last of them was cut.
+    cut_other: bool,
+    /// The stream ended in a line that is more than blanks, a comment or the beginning of a field's name.
+    has_more: bool,
+    pending: Pending,
+}
+
+impl Naive {
+    fn read(bytes: &[u8]) -> Known {
+        // Bytes that are no UTF-8 are those of gzip alone.
+        let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let mut naive = Naive::default();
+        let mut lines: Vec<&str> = text.split('\n').collect();
+        let last = lines.pop().unwrap_or_default();
+        lines.iter().for_each(|line| naive.line(line));
+        if !last.is_empty() {
+            naive.last_line(last);
+        }
+        naive.last_block();
+        naive.conclude(text.trim_start_matches([' ', '\t', '\n']))
+    }
+
+    fn line(&mut self, line: &str) {
+        if line.is_empty() {
+            return self.blank();
+        }
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        match field {
+            "" => {}
+            "data" | "event" | "id" | "retry" => self.field(field, value.strip_prefix(' ').unwrap_or(value)),
+            "error" if !value.is_empty() => {
+                self.is_error = true;
+                self.field("data", value.strip_prefix(' ').unwrap_or(value));
+            }
+            _ => self.unknown(line),
+        }
+    }
+
+    fn field(&mut self, field: &str, value: &str) {
+        (self.is_open, self.has_field) = (true, true);
+        match field {
+            "data" => self.data = Some(value.to_string()),
+            "event" => self.name = value.to_string(),
+            _ => {}
+        }
+    }
+
+    fn unknown(&mut self, line: &str) {
+        let content = line.trim();
+        if content.starts_with('{') && line.len() > MAX {
+            self.lost += 1;
+            self.raw_too_long += 1;
+        } else if content.starts_with('{') {
+            self.raw.push(serde_json::from_str(content).unwrap());
+        } else if content == "[DONE]" {
+            self.done = true;
+        } else if !content.is_empty() {
+            self.others.push(line.to_string());
+        }
+    }
+
+    fn blank(&mut self) {
+        let (name, data) = (std::mem::take(&mut self.name), self.data.take());
+        let is_error = std::mem::take(&mut self.is_error) || name == "error";
+        self.is_open = false;
+        let Some(data) = data else { return };
+        if data.len() + name.len() > MAX {
+            self.lost += 1;
+        } else if data == "[DONE]" {
+            self.done = true;
+        } else if is_error {
+            self.field_error = true;
+        } else if let Ok(value) = serde_json::from_str(&data) {
+            self.value(&value, true);
+        } else if !data.is_empty() {
+            self.lost += 1;
+            self.foreign |= !name.is_empty();
+        }
+    }
+
+    /// A JSON value, from a field or without one.
+    fn value(&mut self, value: &Value, is_field: bool) {
+        let has = |name| value.get(name).is_some();
+        let is_chunk = has("choices");
+        self.chunk |= is_chunk;
+        if has("error") {
+            *(if is_field { &mut self.field_error } else { &mut self.raw_error }) = true;
+        } else if !is_chunk {
+            self.foreign = true;
+        }
+        for choice in value["choices"].as_array().into_iter().flatten() {
+            let index = choice["index"].as_u64().unwrap();
+            self.seen.insert(index);
+            if choice["finish_reason"].is_string() {
+                self.finished.insert(index);
+            }
+        }
+    }
+
+    /// The line in which the stream ended: nothing is invented for it.
+    fn last_line(&mut self, line: &str) {
+        let known = ["data", "event", "id", "retry"];
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        let is_name = known.iter().any(|known| known.starts_with(line));
+        let is_empty = known.contains(&field) && value.is_empty();
+        self.has_more = !is_name && !is_empty && !line.starts_with(':') && !line.trim().is_empty();
+        let undecided = ["data", "event", "id", "retry", "error:", "[DONE"];
+        if line.starts_with(':') || undecided.iter().any(|word| word.starts_with(line)) {
+            self.pending = Pending::Line;
+        } else if known.contains(&field) {
+            if field == "data" && !value.is_empty() {
+                return self.field(field, value);
+            }
+            self.pending = Pending::Line;
+            if !value.is_empty() {
+                (self.is_open, self.has_field) = (true, true);
+            }
+        } else if field == "error" {
+            (self.is_open, self.has_field, self.is_error) = (true, true, true);
+            self.data = Some(value.to_string()).filter(|value| !value.is_empty());
+        } else if line.trim_start().starts_with('{') {
+            if line.len() > MAX {
+                self.lost += 1;
+                self.raw_too_long += 1;
+            }
+            match serde_json::from_str(line) {
+                Ok(value) if line.len() <= MAX => self.raw.push(value),
+                Ok(_) => {}
+                Err(_) => self.pending = Pending::Json,
+            }
+        } else if line.trim() == "[DONE]" {
+            self.done = true;
+        } else if !line.trim().is_empty() {
+            self.others.push(line.to_string());
+            self.cut_other = true;
+        }
+    }
+
+    /// The block in which the stream ended counts if it is whole.
+    fn last_block(&mut self) {
+        if !self.is_open {
+            return;
+        }
+        let before = self.pending;
+        self.pending = Pending::Event;
+        let Some(data) = &self.data else { return };
+        let is_json = serde_json::from_str::<Value>(data).is_ok();
+        let is_error = self.is_error || self.name == "error";
+        let is_text = !data.is_empty() && !data.starts_with(['{', '[', '"']);
+        if data.len() + self.name.len() > MAX {
+            self.lost += 1;
+        } else if data == "[DONE]" || is_json || is_error && is_text {
+            self.pending = before;
+            self.blank();
+        }
+    }
+
+    fn conclude(mut self, text: &str) -> Known {
+        let is_alone =
+            self.raw.len() + self.raw_too_long == 1 && !self.has_field && !self.done && self.others.is_empty();
+        // A message in words is an error only as the whole body.
+        let is_error_body =
+            |value: &Value| value["message"].is_string() && value["code"] != 0 && value["choices"].is_null();
+        let is_whole = is_alone && self.pending != Pending::Json && !(self.pending == Pending::Line && self.has_more);
+        if is_whole && self.raw.iter().any(is_error_body) {
+            self.raw_error = true;
+            self.chunk = false;
+        } else {
+            let raw = self.raw.clone();
+            raw.iter().for_each(|value| self.value(value, false));
+        }
+        // Other lines are text unless they are one JSON value.
+        let is_scalar = serde_json::from_str::<Value>(&self.others.join("\n")).is_ok()
+            && self.raw.is_empty()
+            && self.raw_too_long == 0
+            && self.pending != Pending::Json;
+        if self.cut_other && !is_scalar {
+            self.pending = Pending::Line;
+        }
+        let has_text = !self.others.is_empty() && !is_scalar;
+        // Nobody knows whether it is JSON that was too long.
+        let has_json = !self.raw.is_empty() || is_scalar;
+        // To a stream of events, whoever sends them, a binary line is one to ignore.
+        let is_binary =
+            self.others.iter().any(|line| line.contains(['\x01', '\x1f'])) && !(self.foreign && self.has_field);
+        let media = match text.chars().next() {
+            Some('\x1f') if text.starts_with("\x1f\u{8b}") => Some(Media::Gzip),
+            Some('<') => Some(Media::Html),
+            _ if is_binary => Some(Media::Binary),
+            _ => Some(Media::Text).filter(|_| has_text && !self.has_field && !has_json),
+        };
+        let media = media.filter(|_| !self.chunk && !self.field_error);
+        let is_error = self.field_error || self.raw_error;
+        let came = self.chunk || self.foreign || is_error || has_json;
+        let is_over = self.pending == Pending::Nothing;
+        let whole = self.raw.first().filter(|_| is_alone);
+        let is_body = whole.is_some_and(|value| {
+            value["object"] == "chat.completion"
+                || value["choices"].get(0).is_some_and(|choice| choice["message"].is_object())
+        });
+        let is_scalar = is_scalar && !self.has_field && !self.done;
+        let is_other = whole.is_some() && self.seen.is_empty() && self.pending != Pending::Json || is_scalar;
+        let verdict = if text.is_empty() || self.done && !came && media.is_none() && is_over && self.lost == 0 {
+            Verdict::Empty
+        } else if media.is_some() {
+            Verdict::NotAStream
+        } else if is_error {
+            Verdict::ApiError
+        } else if self.done && self.chunk {
+            Verdict::Done
+        } else if !self.seen.is_empty() && self.seen == self.finished {
+            Verdict::Finished
+        } else if is_body {
+            Verdict::Body
+        } else if is_other && self.lost == 0 {
+            Verdict::JsonAnswer
+        } else if self.foreign && !self.chunk {
+            Verdict::OtherProtocol
+        } else if is_over && self.lost > 0 {
+            Verdict::Lost
+        } else {
+            Verdict::Truncated
+        };
+        let is_answer = matches!(verdict, Verdict::Done | Verdict::Finished | Verdict::Body);
+        let is_foreign = verdict == Verdict::NotAStream;
+        Known {
+            verdict,
+            media: media.filter(|_| is_foreign),
+            pending: if is_foreign { Pending::Nothing } else { self.pending },
+            complete: is_answer && self.lost == 0 && (self.done || is_over),
+        }
+    }
+}
+
+fn parsed(bytes: &[u8], step: usize) -> Known {
+    let limits = Limits { max_event_len: MAX as u32, ..Limits::DEFAULT };
+    let mut parser = Parser::with_config([0; 1024], Config { limits, ..Config::default() });
+    for mut piece in bytes.chunks(step.max(1)) {
+        while parser.next(&mut piece).unwrap().is_some() {}
+    }
+    while parser.finish().unwrap().is_some() {}
+    let end = parser.end();
+    Known { verdict: end.verdict, media: end.media, pending: end.pending, complete: end.is_complete() }
+}
+
+#[test]
+fn verdicts_of_random_streams() {
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut met = BTreeSet::new();
+    let mut wrong = 0;
+    for _ in 0..(1_000_000 / common::thin::thin()).max(5_000) {
+        let bytes = stream(&mut random);
+        let expected = Naive::read(&bytes);
+        met.insert(expected.verdict as u8);
+        for step in [bytes.len(), 1, 1 + random.below(40)] {
+            let got = parsed(&bytes, step);
+            if got != expected {
+                wrong += 1;
+                println!("{}\n  got      {got:?}\n  expected {expected:?}", escaped(&bytes));
+                break;
+            }
+        }
+        if wrong > 20 {
+            break;
+        }
+    }
+    assert_eq!(wrong, 0);
+    assert_eq!(met.len(), 10, "{met:?}");
+}
