@@ -152,8 +152,8 @@ fn fragments_find_their_calls() {
         ),
         // By neither: what was opened so in that place of the array, the open one first; else the open one. A name that is not its own, once its arguments are complete, is another call's.
         (
-            &["=f <{>", "<}>", "=f <x>", "=g <{>", "=h <}>", "=g <y>"],
-            &["0:new0 0=f 0<{>", "0<}>", "1:new1 1=f 1<x>", "1+g 1<{>", "1+h 1<}>", "1+g 1<y>"],
+            &["=f <{>", "<}>", "=f <[>", "=g <1>", "=h <]>", "=g <y>"],
+            &["0:new0 0=f 0<{>", "0<}>", "1:new1 1=f 1<[>", "1+g 1<1>", "1+h 1<]>", "2:new2 2=g 2<y>"],
         ),
         (
             &["=f <{}>", "=g <{>", "i0 <x>", "<y>", "i1 <z>", "<w>"],
@@ -201,6 +201,28 @@ fn fragments_find_their_calls() {
             ],
         ),
         (&["i0 #a =f <{1}>", "i0 =f <{2}>"], &["0:new0#a 0=f 0<{1}>", "0<{2}> ArgumentsAfterEnd"]),
+        // An array or a string ends where it is complete, in whatever pieces it comes.
+        (
+            &["i0 =a <[1>", "i0 <]>", "i0 =b <[2]>"],
+            &["0:new0 0=a 0<[1>", "0<]>", "1:again0 1=b 1<[2]> ReusedCallIndex"],
+        ),
+        (
+            &["=a <\\\"x\\\">", "=a <\\\"x\\\">", "=a <\\\"y\\\">"],
+            &["0:new0 0=a 0<\"x\">", "0<\"x\"> ArgumentsAfterEnd", "1:new1 1=a 1<\"y\">"],
+        ),
+        (
+            &["i0 =a <\\\"[>", "i0 =b <]\\\">", "i0 #x"],
+            &["0:new0 0=a 0<\"[>", "0+b 0<]\">", "1:again0#x ReusedCallIndex"],
+        ),
+        (&["i0 <[]>", "i0 <]>"], &["0:new0 0<[]>", "0<]> ArgumentsAfterEnd"]),
+        // A number or a word ends at another name, or at an ID with a name; the same name repeats itself.
+        (
+            &["i0 =a <1>", "i0 =a <2>", "i0 =b <true>", "i0 #x =c"],
+            &["0:new0 0=a 0<1>", "0<2>", "1:again0 1=b 1<true> ReusedCallIndex", "2:again0#x 2=c ReusedCallIndex"],
+        ),
+        // So does an ID with a name behind complete arguments; while they are open, it comes late.
+        (&["i0 <{}>", "i0 #a =f"], &["0:new0 0<{}>", "1:again0#a 1=f ReusedCallIndex"]),
+        (&["i0 <{>", "i0 #a =f <}>"], &["0:new0 0<{>", "0:#a 0=f 0<}>"]),
         // The input of a custom tool need not be an object.
         (&["i0 #a cin", "i0 c{}x", "i0 cy"], &["0:new0#a 0<in>", "0<{}x>", "0<y>"]),
         (&["i0 <{}>", "i0 <>", "i0 <x>"], &["0:new0 0<{}>", "", "0<x> ArgumentsAfterEnd"]),
@@ -314,7 +336,11 @@ fn short_arguments_are_followed_like_all() {
         (r#"{\"a\":[1,{\"b\":\"}\\\"\"}]}"#, true),
         (r#"{\"é\":\"\u00e9\u007b\"}"#, true),
         (r#" {\n\t}"#, true),
-        (r#"[1]{}"#, true),
+        (r#"[1,[\"]\"],{}]"#, true),
+        (r#"\"a [\u005b\""#, true),
+        (r#"1 {}"#, true),
+        (r#"[1]{}"#, false),
+        (r#"\"\" "#, false),
         (r#"{}{}"#, false),
         (r#"{} "#, false),
         (r#"{\"a\":\"\ud83d\ude42\"}"#, false),
