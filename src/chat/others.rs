@@ -76,8 +76,10 @@ impl<'a> OtherMember<'a> {
     pub fn split(member: &'a [u8]) -> Option<(Text<'a>, Value<'a>)> {
         let name = Cursor::with_max_depth(member, u32::MAX).value().ok()?;
         let (colon, value) = member.get(name.raw().len()..)?.trim_ascii_start().split_first()?;
-        let value = Cursor::with_max_depth(value.trim_ascii(), u32::MAX).value().ok().filter(|_| *colon == b':')?;
-        Some((name.as_text()?, value))
+        let rest = value.trim_ascii();
+        let value = Cursor::with_max_depth(rest, u32::MAX).value().ok()?;
+        let is_member = *colon == b':' && value.raw().len() == rest.len();
+        Some((name.as_text()?, value)).filter(|_| is_member)
     }
 
     /// The delta of a member that is borrowed from `payload`.

@@ -103,7 +103,8 @@ pub(super) struct Growable {
     /// One, once there is something to keep.
     pub(super) log: Vec<HeapLog>,
     pub(super) buffer: Vec<u8>,
-    limit: usize,
+    /// A log is at most 4 GiB long.
+    limit: u32,
     room: Room,
 }
 
@@ -121,14 +122,10 @@ impl Assembler {
 
     /// An assembler with its own limits: [`Limits::max_message_len`] matters to it.
     pub fn with_limits(limits: Limits) -> Self {
-        let limit = limits.max_message_len;
-        Assembler {
-            tracker: Vec::new(),
-            kept: Growable { log: Vec::new(), buffer: Vec::new(), limit, room: Room::DEFAULT },
-            drops_repeats: false,
-            quirks: [0; Quirk::ALL.len()],
-            error: None,
-        }
+        let (room, limit) = (Room::DEFAULT, u32::try_from(limits.max_message_len).unwrap_or(u32::MAX));
+        let kept = Growable { log: Vec::new(), buffer: Vec::new(), limit, room };
+        let quirks = [0; Quirk::ALL.len()];
+        Assembler { tracker: Vec::new(), kept, drops_repeats: false, quirks, error: None }
     }
 
     /// Whether to drop arguments of a call that repeat the whole arguments before them, and `{}` before the arguments. By
@@ -366,7 +363,7 @@ impl Growable {
         self.log.try_reserve_exact(1).map_err(|_| AssembleError::OutOfMemory)?;
         let tables = Heap::new((Slot::EMPTY, choices), (CallSlot::EMPTY, calls)).ok_or(AssembleError::OutOfMemory)?;
         let mut log = MessageLogOf::with_tables(tables);
-        log.set_limit(self.limit);
+        log.set_limit(self.limit as usize);
         self.log.push(log);
         Ok(())
     }
