@@ -86,7 +86,7 @@ const LEAST: usize = 2048;
 /// of the choices (37 KB with [room](Assembler::with_room) as by default; 15 KB if it is pushed to) and a [`MessageLog`],
 /// bounded by [`Limits::max_message_len`]: all texts and all raw JSON count, in bytes. A piece that does not go on with the text
 /// before it (of another choice or call) takes 12 bytes more; the log is never longer than four times the limit and 64
-/// KiB. Each completion is a copy. If memory runs out, an error says so; nothing aborts.
+/// KiB. Each completion is a copy. If memory runs out, that is an error; nothing aborts.
 #[derive(Clone, Debug)]
 pub struct Assembler {
     /// One, once deltas were pulled.

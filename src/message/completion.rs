@@ -89,7 +89,7 @@ pub struct Choice {
     pub reasoning_details: RawList,
     /// Why it finished, as sent; the last reason counts.
     pub finish_reason: Option<String>,
-    /// What the model's own provider said of that.
+    /// The finish reason of the model's own provider.
     pub native_finish_reason: Option<String>,
     /// Log probabilities.
     pub logprobs: Option<Logprobs>,

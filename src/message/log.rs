@@ -248,7 +248,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         id.and(put(self, buffer, kind::MODEL, model))
     }
 
-    /// Takes in what a chunk itself has: [`head`](Self::head), the members that are updates of kind
+    /// Takes in what a chunk itself has: [`head`](Self::head), the members of its top level that are updates of kind
     /// [`Meta`](crate::delta::Kind::Meta) elsewhere, and its [`other_members`](Chunk::other_members). Its deltas are not taken in.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ pub enum Field {
     ServiceTier,
     /// `provider` (OpenRouter).
     Provider,
-    /// `usage` as raw JSON: the last that said something.
+    /// `usage` as raw JSON: the last that was not empty.
     Usage,
     /// The first error that the API reported: raw JSON, or plain text.
     Error,
@@ -50,7 +50,7 @@ pub enum Field {
     ReasoningDetails,
     /// Of a choice: why it finished; the last reason counts.
     FinishReason,
-    /// Of a choice: what the model's own provider said of that.
+    /// Of a choice: the finish reason of the model's own provider.
     NativeFinishReason,
     /// Of a choice: the first error of it alone, as raw JSON.
     ChoiceError,
@@ -69,7 +69,7 @@ pub enum Field {
     /// Of a choice: its audio, an array of the pieces that came, each base64. Each may be encoded by itself, with padding at its
     /// end: decode each, then join the bytes.
     AudioData,
-    /// Of a choice: what is said in its audio.
+    /// Of a choice: the transcript of its audio.
     AudioTranscript,
 
     /// Of a call: its ID.

@@ -1,4 +1,4 @@
-//! What is known of a log's choices and calls: no texts, but where their live records begin.
+//! The state of a log's choices and calls: no texts, but where their live records begin.
 
 use super::record::{kind, Key, Record};
 use crate::tables::{Arrays, Tables};

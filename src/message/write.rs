@@ -313,7 +313,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                     self.failure(kind::ERROR_JSON, 0, error);
                 }
             }
-            // What it says comes as deltas, too.
+            // Its contents come as deltas, too.
             Update::Message(_) => {}
             Update::Meta(meta, text) if Meta::ONCE.contains(meta) => self.first(*meta as u8, *text),
             _ => {

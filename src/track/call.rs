@@ -1,6 +1,6 @@
 //! The state of a tool call: a few words, no text.
 
-use super::carry::Half;
+use super::carry::PendingSurrogate;
 use crate::json::{Balance, Fragment, Text};
 
 /// FNV-1a hash of 64 bits. Compares an ID or a name with a later one without storing it.
@@ -218,7 +218,7 @@ pub struct Call {
     /// Length of the decoded arguments already reported from messages so far.
     pub(crate) reach: u32,
     /// Pending high surrogate at the end of its arguments.
-    pub(crate) half: Half,
+    pub(crate) half: PendingSurrogate,
 }
 
 impl Call {

@@ -1,7 +1,7 @@
 //! The tracker: turns the deltas of chunks into those of a stream, in place.
 
 use super::call::{Arguments, Call, Element, Fate, Hash, Identity, Name, NamePiece};
-use super::carry::Half;
+use super::carry::PendingSurrogate;
 use super::whole::{cut, Reach, Reading, MANY};
 use crate::chat::{name_before, Cursor, Index, ItemDeltas};
 use crate::delta::{
@@ -26,11 +26,11 @@ pub struct Choice {
     /// The call opened or continued last, by its place in the table.
     open: Option<u16>,
     source: Source,
-    /// The pending surrogate of each of [`Half::OF_CHOICE`].
-    halves: [Half; 4],
+    /// The pending surrogate of each of [`PendingSurrogate::OF_CHOICE`].
+    halves: [PendingSurrogate; 4],
 }
 
-/// What reported the texts of a choice so far, and what has to be known of that.
+/// Whether deltas or messages so far reported the texts of a choice, and the state that this needs.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// Deltas; of a `function_call`.
@@ -138,7 +138,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         self.state = TrackerState::default();
     }
 
-    /// The next delta of a chunk, whatever it is, taken in; `plain` is that delta if the cursor is behind it. `offset` is the
+    /// Takes in the next delta of a chunk, of whatever kind; `plain` is that delta if the cursor is behind it. `offset` is the
     /// stream offset of the chunk, for errors; quirks are added to `quirks`.
     pub(crate) fn next(
         &mut self,
@@ -323,7 +323,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             Kind::Annotation => self.whole_annotations(delta, payload),
             kind if reported.has(kind) => Taken::Drop,
             kind => {
-                let half = Half::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(of, _)| *of == kind);
+                let half = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(of, _)| *of == kind);
                 if let Some((_, half)) = half {
                     let more = half.join(&mut delta.text, payload);
                     reported.cut(kind, &mut delta.text, payload);
@@ -465,7 +465,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         let wanted = |choice: u32| of.is_none_or(|of| of == choice);
         let mut choices = self.tables.choices_mut().iter_mut().flatten().filter(|choice| wanted(choice.index));
         let found = choices.find_map(|choice| {
-            let mut halves = Half::OF_CHOICE.into_iter().zip(&mut choice.halves);
+            let mut halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut choice.halves);
             let (kind, lead) = halves.find_map(|(kind, half)| Some((kind, half.take()?)))?;
             Some((Delta { choice: choice.index, ..Delta::new(kind) }, lead))
         });
@@ -519,7 +519,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             calls: 0,
             open: None,
             source: Source::NOTHING,
-            halves: [Half::NONE; 4],
+            halves: [PendingSurrogate::NONE; 4],
         });
         Some(place)
     }
@@ -527,7 +527,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// Joins a text of a choice with the pending surrogate.
     fn text(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
-        let half = Half::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(kind, _)| *kind == delta.kind);
+        let half =
+            PendingSurrogate::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(kind, _)| *kind == delta.kind);
         let Some((_, half)) = half else { return Taken::Drop };
         let more = half.join(&mut delta.text, payload);
         self.joined(more, delta, payload, quirks)
@@ -658,8 +659,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         Some((self.new_call(place, fragment, false)?, Fate::Opens, reuses))
     }
 
-    /// The call that a fragment selects, and its place in the table: by index; without one by ID; else by its place in the
-    /// array; else the open call. `None`: there is none.
+    /// The call that a fragment selects, and its place in the table: by index; without one by ID; else by its position in the
+    /// array; else the open call. `None`: it selects none.
     fn selected(&self, choice: &Choice, fragment: &Element<'_>) -> Option<(usize, &Call)> {
         let open = choice
             .open
@@ -690,7 +691,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         by_place.or_else(|| open.filter(|_| goes_on))
     }
 
-    /// The index of a call that has none: its place in the array, or the next that is free.
+    /// The index for a call that came without one: its position in the array, or if that is taken the next free one.
     fn free_index(&self, choice: &Choice, position: u32) -> u32 {
         let of_choice = |call: &&Call| call.choice == choice.index;
         let taken = self.tables.calls().iter().flatten().filter(of_choice).any(|call| call.index == position);
@@ -720,7 +721,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                 name: Name::EMPTY,
                 arguments: Arguments::EMPTY,
                 reach: 0,
-                half: Half::NONE,
+                half: PendingSurrogate::NONE,
             });
         }
         choice.calls = choice.calls.saturating_add(1);
@@ -728,13 +729,13 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     }
 }
 
-/// [`Text::is_sound`], which does not settle everything.
+/// [`Text::is_sound`], out of line.
 #[inline(never)]
 fn is_sound(raw: &[u8], flags: TextFlags) -> bool {
     Text::from_raw(raw, flags).is_sound(|_| ())
 }
 
-/// Takes in a name, or a piece of one.
+/// Whether to emit a name, or a piece of one, and the flag of its delta.
 fn named(piece: NamePiece, delta: &mut Delta, text: Text<'_>, quirks: &mut QuirkSet) -> Taken {
     delta.flags = if piece == NamePiece::Replaces { FLAG_REPLACES } else { 0 };
     if piece == NamePiece::Repeats {

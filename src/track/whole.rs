@@ -1,11 +1,11 @@
 //! What messages so far reported of a choice, without their texts: each later one must begin with that.
 
 use super::call::Hash;
-use super::carry::Half;
+use super::carry::PendingSurrogate;
 use crate::delta::{Delta, Kind, Part};
 use crate::json::Text;
 
-/// How far each text of a choice was reported, in the order of [`Half::OF_CHOICE`], and what is reported once.
+/// How far each text of a choice was reported, in the order of [`PendingSurrogate::OF_CHOICE`], and what is reported once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reach {
     /// Lengths of the decoded texts.
@@ -44,9 +44,9 @@ pub(crate) fn cut(part: &mut Part, payload: &[u8], len: u32) -> u32 {
     taken
 }
 
-/// What belongs to a kind of text, of one for each of [`Half::OF_CHOICE`].
+/// What belongs to a kind of text, of one for each of [`PendingSurrogate::OF_CHOICE`].
 fn of_kind<T>(kind: Kind, all: &mut [T; 4]) -> Option<&mut T> {
-    let place = Half::OF_CHOICE.iter().position(|of| *of == kind)?;
+    let place = PendingSurrogate::OF_CHOICE.iter().position(|of| *of == kind)?;
     all.get_mut(place)
 }
 
@@ -78,14 +78,14 @@ struct Channel {
     known: u32,
     /// The hash of that much of it, once it is read.
     before: Option<Hash>,
-    half: Half,
+    half: PendingSurrogate,
 }
 
 impl Channel {
     /// Of which so much was reported; of what is new nothing.
     fn new(known: Option<u32>) -> Self {
         let before = (known == Some(0)).then_some(Hash::EMPTY);
-        Channel { hash: Hash::EMPTY, len: 0, known: known.unwrap_or(0), before, half: Half::NONE }
+        Channel { hash: Hash::EMPTY, len: 0, known: known.unwrap_or(0), before, half: PendingSurrogate::NONE }
     }
 
     fn add(&mut self, mut part: Part, payload: &[u8]) {
