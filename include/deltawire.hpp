@@ -471,6 +471,13 @@ public:
         if (deltawire_value_open(json.data(), json.size(), &v.raw_) != DELTAWIRE_OK) return value();
         return v;
     }
+    /// Name and value of a member, `"name":value`, as `on_meta` gives one (`DELTAWIRE_META_*MEMBER`); absent if it is not
+    /// one.
+    static std::pair<value, value> open_member(std::string_view member) noexcept {
+        value key, v;
+        if (deltawire_value_open_member(member.data(), member.size(), &key.raw_, &v.raw_) != DELTAWIRE_OK) return {};
+        return {key, v};
+    }
     /// Plain text of any bytes; `as_string` decodes it to valid UTF-8.
     static value plain(std::string_view bytes) noexcept {
         value v;

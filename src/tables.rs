@@ -1,5 +1,8 @@
 //! The memory for state of choices and tool calls.
 
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
+
 /// A table of choices with rows `A` and a table of tool calls with rows `B`: [`Arrays`], or borrowed slices ([`Lent`]).
 pub trait Tables<A: 'static, B: 'static> {
     /// The rows of choices.
@@ -65,5 +68,42 @@ impl<A: 'static, B: 'static> Tables<A, B> for Lent<'_, A, B> {
     #[inline(always)]
     fn both_mut(&mut self) -> (&mut [A], &mut [B]) {
         (self.choices, self.calls)
+    }
+}
+
+/// Tables on the heap, of a size that is known when they are made.
+#[cfg(feature = "alloc")]
+#[derive(Clone, Debug)]
+pub(crate) struct Heap<A, B> {
+    choices: Vec<A>,
+    calls: Vec<B>,
+}
+
+#[cfg(feature = "alloc")]
+impl<A: Clone, B: Clone> Heap<A, B> {
+    /// Tables of so many rows, each empty. `None`: there is no memory.
+    pub(crate) fn new((choice, choices): (A, u16), (call, calls): (B, u16)) -> Option<Self> {
+        let mut tables = Heap { choices: Vec::new(), calls: Vec::new() };
+        tables.choices.try_reserve_exact(choices.into()).ok()?;
+        tables.calls.try_reserve_exact(calls.into()).ok()?;
+        tables.choices.resize(choices.into(), choice);
+        tables.calls.resize(calls.into(), call);
+        Some(tables)
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<A: 'static, B: 'static> Tables<A, B> for Heap<A, B> {
+    #[inline(always)]
+    fn choices(&self) -> &[A] {
+        &self.choices
+    }
+    #[inline(always)]
+    fn calls(&self) -> &[B] {
+        &self.calls
+    }
+    #[inline(always)]
+    fn both_mut(&mut self) -> (&mut [A], &mut [B]) {
+        (&mut self.choices, &mut self.calls)
     }
 }

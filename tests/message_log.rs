@@ -13,7 +13,7 @@ use deltawire::message::{
 };
 use deltawire::stream::{Emitter, Machine, Outcome, Record, Records, FLAG_AUX_SCRATCH, FLAG_TEXT_SCRATCH};
 use deltawire::track::Tracker;
-use deltawire::{Config, Event, Growing, Parser};
+use deltawire::{Config, Event, Growing, Parser, Update};
 use serde_json::Value;
 
 /// Returns where two values differ, if they do. Doubles may differ in the last bit.
@@ -1010,12 +1010,26 @@ fn a_member_alone_belongs_to_the_call_that_it_selects() {
     let members = |arrays: &[&str]| -> Vec<usize> {
         message_of_calls(arrays).choices[0].tool_calls.iter().map(|call| call.members.len()).collect()
     };
-    // It opens no call.
-    assert_eq!(members(&[r#"[{"index":0,"x":1}]"#, r#"[{"index":0,"id":"a"}]"#]), [0]);
+    // It opens no call, but waits for it, whatever opens before: each call has its own.
+    assert_eq!(members(&[r#"[{"index":0,"x":1}]"#]), [0usize; 0]);
+    assert_eq!(members(&[r#"[{"index":0,"x":1}]"#, r#"[{"index":0,"id":"a"}]"#]), [1]);
+    assert_eq!(members(&[r#"[{"x":1}]"#, r#"[{"index":0,"function":{"name":"f"}}]"#]), [1]);
+    let early = r#"[{"index":1,"x":1,"y":1},{"index":0,"function":{"z":1}}]"#;
+    let call = |index: u32| format!(r#"[{{"index":{index},"id":"{index}","function":{{"name":"f","strict":true}}}}]"#);
+    let (zero, one) = (call(0), call(1));
+    assert_eq!(members(&[early, &zero, &one]), [0, 2]);
+    assert_eq!(members(&[early, &one, &zero]), [0, 2]);
+    let functions = message_of_calls(&[early, &one, &zero]);
+    let names = |call: &deltawire::message::ToolCall| {
+        call.function_members.iter().map(|member| member.name.clone()).collect::<Vec<_>>()
+    };
+    let names: Vec<_> = functions.choices[0].tool_calls.iter().map(names).collect();
+    assert_eq!(names, [vec!["z", "strict"], vec!["strict"]]);
     let two = r#"[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}},{"index":1,"id":"b"}]"#;
     assert_eq!(members(&[two, r#"[{"index":0,"function":{"arguments":""},"x":1}]"#]), [1, 0]);
     assert_eq!(members(&[two, r#"[{"index":1,"x":1},{"index":0,"y":1,"z":2}]"#]), [2, 1]);
     assert_eq!(members(&[two, r#"[{"index":2,"x":1}]"#]), [0, 0]);
+    assert_eq!(members(&[two, r#"[{"index":2,"x":1}]"#, r#"[{"index":2,"id":"c"}]"#]), [0, 0, 1]);
     // What was sent once more is in the place of what was.
     assert_eq!(members(&[two, r#"[{"index":1,"x":1}]"#, r#"[{"index":1,"x":2,"x":3}]"#]), [0, 1]);
 }
@@ -1140,4 +1154,153 @@ fn members_are_bounded() {
     each_chunk(&payloads, |chunk| assert_eq!(changing.add(&mut tracker, chunk), None));
     assert!(changing.log.len() < 4096, "{}", changing.log.len());
     assert_eq!(changing.log.member(&changing.buffer, Owner::Chunk, 0, 0, "timings").unwrap().raw(), br#"{"n":9999}"#);
+}
+
+/// More choices than the table has room for, each with reasoning or content, and some with half a character at the end: which
+/// are left out must not depend on what a reader asks for.
+#[test]
+fn what_is_asked_for_changes_no_choice() {
+    let choice = |index: u32| {
+        let member = if index % 2 == 0 { "content" } else { "reasoning" };
+        format!(r#"{{"index":{index},"delta":{{"{member}":"{index}\ud83d"}}}}"#)
+    };
+    // An even one first, so that naming a reasoning early would change the order.
+    let choices: Vec<_> = (0..12).map(|place| choice(place * 5 % 12)).collect();
+    let stream = format!("data: {{\"choices\":[{}]}}\n\n", choices.join(","));
+    let seen = |choice: u32, text: &dyn std::fmt::Display| format!("{choice} {text}");
+    let mut expected: Vec<_> = (0..8).map(|place: u32| place * 5 % 12).map(|index| seen(index, &index)).collect();
+    expected.push("4 limit".to_string());
+    expected.extend((0..8).map(|place: u32| seen(place * 5 % 12, &'\u{fffd}')));
+    let all = Kind::ALL.iter().fold(0, |kinds, kind| kinds | kind.bit());
+    for kinds in [Kind::DEFAULT, Kind::DEFAULT | Kind::Meta.bit(), Kind::MESSAGE, all] {
+        let (mut machine, mut emitter) = (Machine::<2>::with_slots(Config::default()), Emitter::new());
+        let (mut store, mut tracker) = (Growing::new(), Tracker::<8, 32>::new());
+        let (mut array, mut scratch) = ([Record::default(); 100], [0; 1000]);
+        let mut got = Vec::new();
+        let mut names = 0;
+        for rest in [Some(stream.as_bytes()), None] {
+            let mut records = Records::new(&mut array, &mut scratch, kinds);
+            let outcome = match rest {
+                Some(input) => emitter.run(&mut machine, &mut store, &mut tracker, input, 0, &mut records).1,
+                None => emitter.finish(&mut machine, &mut store, &mut tracker, &mut records),
+            };
+            assert_eq!(outcome, Outcome::Done);
+            let written = records.written();
+            for record in &array[..written] {
+                let source =
+                    if record.flags & FLAG_TEXT_SCRATCH != 0 { &scratch[..] } else { rest.unwrap_or_default() };
+                let text = &source[record.text_off as usize..][..record.text_len as usize];
+                match Kind::from_number(record.kind.into()).unwrap() {
+                    Kind::Content | Kind::Reasoning => got.push(seen(record.choice, &String::from_utf8_lossy(text))),
+                    Kind::Limit => got.push(seen(record.choice, &"limit")),
+                    Kind::Meta if text == b"reasoning" => names += 1,
+                    _ => {}
+                }
+            }
+        }
+        // The flushed halves are in the order of the table: that in which the choices came.
+        assert_eq!(got, expected, "{kinds:x}");
+        assert_eq!(names, if kinds & Kind::Meta.bit() == 0 { 0 } else { 4 });
+    }
+    let mut tracker = Tracker::<8, 32>::new();
+    let (mut log, mut small) = (Logged::<8, 32>::new(4096), Logged::<4, 32>::new(4096));
+    let mut got = Vec::new();
+    let payload = stream.trim().strip_prefix("data: ").unwrap().to_string();
+    each_chunk(&[payload], |chunk| {
+        assert_eq!(log.add(&mut tracker.clone(), chunk), Some(LogError::TooManyChoices));
+        assert_eq!(small.add(&mut tracker.clone(), chunk), Some(LogError::TooManyChoices));
+        let mut updates = tracker.updates(chunk);
+        for (choice, update) in updates.by_ref() {
+            match update {
+                Update::Content(text) | Update::Reasoning(text) => got.push(seen(choice, &text)),
+                _ => {}
+            }
+        }
+        got.push(seen(updates.error().unwrap().choice().unwrap(), &"limit"));
+    });
+    for (choice, update) in tracker.finish() {
+        match update {
+            Update::Content(text) | Update::Reasoning(text) => got.push(seen(choice, &text)),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(got, expected);
+    let kept =
+        |log: &Logged<8, 32>| (0..log.log.choices()).map(|nth| log.log.choice_index(nth).unwrap()).collect::<Vec<_>>();
+    assert_eq!(kept(&log), [0, 1, 3, 5, 6, 8, 10, 11]);
+    for index in kept(&log) {
+        let name = (index % 2 == 1).then_some("reasoning");
+        assert_eq!(log.text(Field::ReasoningName, index, 0).as_deref(), name);
+    }
+    // A log that has less room than the tracker keeps the first choices of those.
+    assert_eq!((0..4).map(|nth| small.log.choice_index(nth).unwrap()).collect::<Vec<_>>(), [0, 3, 5, 10]);
+}
+
+#[test]
+fn a_choice_with_nothing_but_other_members_is_listed() {
+    let stream = concat!(
+        "data: {\"choices\":[{\"index\":0,\"filter\":{\"a\":1}},{\"index\":1,\"delta\":{\"x\":[]}}]}\n\n",
+        "data: {\"choices\":[{\"index\":2,\"delta\":{\"content\":\"c\"}}]}\n\n",
+    );
+    Counts::default().stream("other members alone", stream.as_bytes(), Config::default());
+    let message = pushed(stream.as_bytes(), Config::default()).message().unwrap();
+    let members =
+        |choice: &deltawire::message::Choice| (choice.index, choice.members.len(), choice.message_members.len());
+    assert_eq!(message.choices.iter().map(members).collect::<Vec<_>>(), [(0, 1, 0), (1, 0, 1), (2, 0, 0)]);
+    let json: Value = serde_json::from_str(&batched(stream.as_bytes(), Config::default()).json(true)).unwrap();
+    assert_eq!(
+        (&json["choices"][0]["filter"]["a"], &json["choices"][1]["message"]["x"]),
+        (&1.into(), &Value::Array(vec![]))
+    );
+}
+
+#[test]
+fn a_character_in_two_transcripts_of_audio_is_joined() {
+    let transcript = |pieces: &[&str]| {
+        let chunk = |piece: &&str| format!("data: {}\n\n", delta(0, &format!(r#""audio":{{"transcript":"{piece}"}}"#)));
+        let stream: String = pieces.iter().map(chunk).collect();
+        Counts::default().stream("transcripts", stream.as_bytes(), Config::default());
+        let assembler = pushed(stream.as_bytes(), Config::default());
+        let message = assembler.message().unwrap();
+        let transcript = message.choices[0].audio.as_ref().unwrap().transcript.clone();
+        (transcript.unwrap(), assembler.quirk_count(deltawire::Quirk::LoneSurrogate))
+    };
+    let smile = "\u{1f600}".to_string();
+    assert_eq!(transcript(&[r"a\ud83d", r"\ude00b"]), (format!("a{smile}b"), 0));
+    assert_eq!(transcript(&[r"\ud83d", r"\ude00", r"\ud83d\ude00"]), (format!("{smile}{smile}"), 0));
+    assert_eq!(transcript(&[r"a\ud83d", "b"]), ("a\u{fffd}b".to_string(), 1));
+    assert_eq!(transcript(&[r"\ud83d"]).0, "\u{fffd}");
+    assert_eq!(transcript(&["a", r"b\ud83d"]).0, "ab\u{fffd}");
+}
+
+#[test]
+fn reasoning_details_that_are_no_array_are_one_entry() {
+    let details = |values: &[&str]| {
+        let chunk = |value: &&str| format!("data: {}\n\n", delta(0, &format!(r#""reasoning_details":{value}"#)));
+        let stream: String = values.iter().map(chunk).collect();
+        Counts::default().stream("details", stream.as_bytes(), Config::default());
+        let json = batched(stream.as_bytes(), Config::default()).json(true);
+        assert_eq!(json.matches("reasoning_details").count(), 1, "{json}");
+        serde_json::from_str::<Value>(&json).unwrap()["choices"][0]["message"]["reasoning_details"].to_string()
+    };
+    let list = r#"[{"index":0,"text":"a"},{"index":0,"text":"b"}]"#;
+    assert_eq!(details(&[list, r#"{"index":0,"text":"c"}"#]), r#"[{"index":0,"text":"abc"}]"#);
+    assert_eq!(details(&[r#"{ "signature" : "s" }"#, list]), r#"[{"signature":"s"},{"index":0,"text":"ab"}]"#);
+    assert_eq!(details(&[r#""x""#, "1", r#"{"index":0,"text":"c"}"#]), r#"["x",1,{"index":0,"text":"c"}]"#);
+}
+
+#[test]
+fn annotations_of_messages_so_far_are_appended() {
+    let annotations = |arrays: &[&str]| {
+        let chunk = |array: &&str| {
+            format!("data: {{\"choices\":[{{\"message\":{{\"content\":\"c\",\"annotations\":{array}}}}}]}}\n\n")
+        };
+        let stream: String = arrays.iter().map(chunk).collect();
+        Counts::default().stream("annotations", stream.as_bytes(), Config::default());
+        let message = pushed(stream.as_bytes(), Config::default()).message().unwrap();
+        String::from_utf8(message.choices[0].annotations.value().raw().to_vec()).unwrap()
+    };
+    assert_eq!(annotations(&[r#"[{"a":1}]"#, r#"[{"a":1},{"b":2}]"#, r#"[{"a":1},{"b":2}]"#]), r#"[{"a":1},{"b":2}]"#);
+    assert_eq!(annotations(&["[]", r#"[{"a":1},{"b":2}]"#, "[1,2,3, 4 , 5]"]), r#"[{"a":1},{"b":2},3,4,5]"#);
+    assert_eq!(annotations(&["[1,2]", "[1]", "[1,2,3]"]), "[1,2,3]");
 }

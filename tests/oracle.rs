@@ -451,18 +451,22 @@ impl Naive {
         };
         let opens = spoken_of.is_none_or(|at| {
             let call = &calls[at];
-            let object = object_of(&call.arguments);
-            match (id, name, object) {
+            let whole = value_of(&call.arguments);
+            // Numbers and words: where they end is not known.
+            let is_word = trimmed(&call.arguments).starts_with(|first| !"{[\"".contains(first));
+            match (id, name, whole) {
                 (Some(id), ..) if id == call.id => false,
                 // An ID that comes late, and the name with it.
-                (Some(_), Some(_), _) if call.id.is_empty() && call.name.is_empty() => false,
-                (Some(_), Some(name), None) if call.id.is_empty() && name == call.name => false,
-                (Some(_), name, object) => name.is_some() || object.is_some(),
-                (None, Some(name), Some(object)) if !call.name.is_empty() => {
+                (Some(_), Some(name), None) if call.id.is_empty() && !is_word => {
+                    !call.name.is_empty() && name != call.name
+                }
+                (Some(_), name, whole) => name.is_some() || whole.is_some(),
+                (None, Some(name), None) if !call.name.is_empty() && is_word => name != call.name,
+                (None, Some(name), Some(whole)) if !call.name.is_empty() => {
                     let new = trimmed(arguments);
                     // A first `{}` before the arguments.
-                    let is_first = object == "{}" && new.starts_with('{');
-                    name != call.name || call.id.is_empty() && !new.is_empty() && new != object && !is_first
+                    let is_first = whole == "{}" && new.starts_with('{');
+                    name != call.name || call.id.is_empty() && !new.is_empty() && new != whole && !is_first
                 }
                 _ => false,
             }
@@ -514,13 +518,13 @@ impl Naive {
     }
 }
 
-/// Returns the object that a text begins with, found by brackets only.
-fn object_of(text: &str) -> Option<&str> {
+/// Returns the object, array or string that a text begins with, found by brackets and quotes only.
+fn value_of(text: &str) -> Option<&str> {
     let text = text.trim_start_matches([' ', '\t', '\n', '\r']);
     let (mut depth, mut in_string, mut escaped) = (0, false, false);
     for (at, char) in text.char_indices() {
         match char {
-            _ if at == 0 && char != '{' => return None,
+            _ if at == 0 && !"{[\"".contains(char) => return None,
             _ if escaped => escaped = false,
             '\\' if in_string => escaped = true,
             '"' => in_string = !in_string,
@@ -528,7 +532,7 @@ fn object_of(text: &str) -> Option<&str> {
             '}' | ']' if !in_string => depth -= 1,
             _ => {}
         }
-        if depth == 0 {
+        if depth == 0 && !in_string {
             return Some(&text[..=at]);
         }
     }
@@ -749,7 +753,22 @@ fn tool_call() -> impl Strategy<Value = Json> {
     let index = prop_oneof![3 => (0..3u32).prop_map(Some), 1 => Just(None)];
     let id = prop_oneof![3 => Just(None), 2 => (0..3u32).prop_map(Some)];
     let name = prop_oneof![2 => Just(None), 1 => Just(Some("f")), 1 => Just(Some("get_weather"))];
-    const PIECES: &[&str] = &["{", "}", "{}", r#"{\"x\":1}"#, r#"{\"x\":\"}"#, r#"\"}"#, " ", ""];
+    const PIECES: &[&str] = &[
+        "{",
+        "}",
+        "{}",
+        r#"{\"x\":1}"#,
+        r#"{\"x\":\"}"#,
+        r#"\"}"#,
+        " ",
+        "",
+        "[",
+        "]",
+        "[1]",
+        r#"\"x\""#,
+        "12",
+        "true",
+    ];
     let arguments = prop_oneof![1 => text(), 3 => prop::sample::select(PIECES).prop_map(quoted)];
     let call = (index, id, name, member("arguments", arguments)).prop_flat_map(move |(index, id, name, arguments)| {
         let name = name.map(|name| ("name", quoted(name)));

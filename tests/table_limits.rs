@@ -186,6 +186,32 @@ fn choices_and_calls_of_messages() {
     }
 }
 
+/// The same with other room; the completion has what was left out, too.
+#[test]
+fn choices_and_calls_of_messages_with_room() {
+    let of_choices = (choices(0, 300) + &choices(0, 1), (300, 0), (299, 0), AssembleError::TooManyChoices);
+    let of_calls = (event("a") + &calls(0, 0, 300), (1, 300), (1, 299), AssembleError::TooManyCalls);
+    for (stream, at, above, error) in [of_choices, of_calls] {
+        let count = |message: &deltawire::message::Completion| match error {
+            AssembleError::TooManyChoices => message.choices.len(),
+            _ => message.choices[0].tool_calls.len(),
+        };
+        let with_room = |(choices, calls)| Assembler::new().with_room(choices, calls);
+        let (cut, errors) = assembled(with_room(above), &[stream.as_bytes()]);
+        assert_eq!((cut.message().unwrap().left_out, errors), (Some(error), vec![error]));
+        assert_eq!(count(&cut.message().unwrap()), 299);
+        let (mut whole, errors) = assembled(with_room(at), &[stream.as_bytes()]);
+        let message = whole.message().unwrap();
+        assert_eq!((count(&message), message.left_out, errors), (300, None, vec![]));
+        // A new stream has the same room; here it is pushed, by a parser with as much.
+        whole.reset();
+        assert_eq!(whole.message().unwrap(), deltawire::message::Completion::default());
+        let mut parser = Parser::with_tracker(Growing::new(), Config::default(), Tracker::<300, 300>::new());
+        assert_eq!(parser.feed(stream.as_bytes(), &mut whole).stop, None);
+        assert_eq!(whole.message().unwrap(), message);
+    }
+}
+
 /// The same with a message log, with a small table and a given buffer.
 #[test]
 fn choices_and_calls_of_logs() {

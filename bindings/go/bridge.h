@@ -84,6 +84,16 @@ static inline deltawire_status bridge_open(const char *json, size_t len, bridge_
     return status;
 }
 
+/* Name and value of the member that the bytes are. */
+static inline deltawire_status bridge_open_member(const char *member, size_t len, bridge_span *key, bridge_span *out) {
+    deltawire_value name, v;
+    deltawire_status status = deltawire_value_open_member(member, len, &name, &v);
+    if (status != DELTAWIRE_OK) return status;
+    bridge_put(member, &name, key);
+    bridge_put(member, &v, out);
+    return status;
+}
+
 /* A member of the object that the bytes are. */
 static inline deltawire_status bridge_member(const char *json, size_t len, const char *name, size_t name_len,
                                              bridge_span *out) {

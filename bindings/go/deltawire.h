@@ -459,13 +459,14 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 #define DELTAWIRE_EV_PAYLOAD 29
 
 // A member that describes the response. Text. `code`: `DELTAWIRE_META_*`. Emitted once for a
-// stream, `DELTAWIRE_META_REASONING_NAME` once for a choice;
+// stream, `DELTAWIRE_META_REASONING_NAME` once for a choice, before its first reasoning;
 // `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, and unknown members
 // (`DELTAWIRE_META_*MEMBER`) as often as they are sent. Off unless `events` or a callback asks for
 // it.
 #define DELTAWIRE_EV_META 30
 
-// Annotations of the content, such as citations. Text: JSON, an array. Off unless `events` or a
+// Annotations of the content, such as citations. Text: JSON, an array; of a message so far that has
+// more than the one before each that is new, in an event of its own. Off unless `events` or a
 // callback asks for it.
 #define DELTAWIRE_EV_ANNOTATION 31
 
@@ -503,7 +504,8 @@ const char *deltawire_event_name(uint32_t kind);
 
 // Another piece of this text follows, in an event that is otherwise the same. A piece of a text
 // never ends inside a code point; a piece of JSON or of bytes may. In a batch only content,
-// reasoning, refusals, arguments, JSON and bytes come in pieces.
+// reasoning, refusals, arguments, JSON and bytes come in pieces. A callback may receive any text
+// that has to be decoded in pieces of up to 1 KiB: a role, a name and a finish reason, too.
 #define DELTAWIRE_EVF_MORE 8
 
 // The tool call opens.
@@ -620,7 +622,7 @@ const char *deltawire_fault_name(uint32_t fault);
 #define DELTAWIRE_META_NATIVE_FINISH_REASON 5
 
 // `code` of a `DELTAWIRE_EV_META`: another member of the top level that is not null, each time. Raw
-// JSON, as in an object: `"name":value`.
+// JSON, as in an object: `"name":value`, which `deltawire_value_open_member` takes apart.
 #define DELTAWIRE_META_MEMBER 6
 
 // `code` of a `DELTAWIRE_EV_META`: another member of a choice, likewise.
@@ -637,7 +639,7 @@ const char *deltawire_fault_name(uint32_t fault);
 #define DELTAWIRE_META_REASONING_NAME 10
 
 // `code` of a `DELTAWIRE_EV_META`: another member of the tool call `call`, such as `extra_content`,
-// each time, behind its arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`.
+// each time, behind its arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`. The call may open later.
 #define DELTAWIRE_META_CALL_MEMBER 11
 
 // `code` of a `DELTAWIRE_EV_META`: another member of the `function` of the tool call `call`, or of
@@ -1261,6 +1263,14 @@ typedef struct {
 // the value), E_NULL, E_RANGE (`len`).
 deltawire_status deltawire_value_open(const void *json, size_t len, deltawire_value *out);
 
+// Makes values of a member, `"name":value`, as the text of a `DELTAWIRE_META_*MEMBER` has it.
+// `key`, unless NULL, receives the name, `out` the value. Whitespace between them is skipped.
+// Answers OK, ABSENT (not such a text), E_NULL, E_RANGE (`len`).
+deltawire_status deltawire_value_open_member(const void *member,
+                                             size_t len,
+                                             deltawire_value *key,
+                                             deltawire_value *out);
+
 // Makes a value of type `DELTAWIRE_T_TEXT` of any bytes; `deltawire_value_text` decodes it to valid
 // UTF-8. Answers OK, E_NULL, E_RANGE (`len`).
 deltawire_status deltawire_value_plain(const void *bytes, size_t len, deltawire_value *out);
@@ -1363,8 +1373,10 @@ typedef struct deltawire_message deltawire_message;
 size_t deltawire_message_size(const deltawire_config *cfg, size_t log_bytes);
 
 // Makes an assembler in the block `mem` of `mem_len` bytes. Give it the config of its parser, so
-// that both have the same room: only `max_choices` and `max_tool_calls` matter. As
-// `deltawire_init`. Answers OK, E_NULL, E_ALIGN, E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
+// that both have the same room: only `max_choices` and `max_tool_calls` matter. With `cfg` NULL
+// beside a parser that has more room, the message is without the choices and calls beyond the
+// defaults; `deltawire_message_limit` says so. As `deltawire_init`. Answers OK, E_NULL, E_ALIGN,
+// E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
 deltawire_status deltawire_message_init(void *mem,
                                         size_t mem_len,
                                         const deltawire_config *cfg,

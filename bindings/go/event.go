@@ -136,6 +136,16 @@ func (e *Event) Audio() (Audio, bool) {
 	return a, true
 }
 
+// Member returns name and value, as raw JSON, of a [KindMeta] that is a member of a provider (MetaMember and those behind
+// it); false for other kinds.
+func (e *Event) Member() (name string, json []byte, ok bool) {
+	if e.Kind != KindMeta {
+		return "", nil, false
+	}
+	key, v := splitMember(e.Text)
+	return key.string(), v.json, v.json != nil
+}
+
 // APIError returns the error of a [KindError] or a [KindChoiceError]; nil for other kinds.
 func (e *Event) APIError() *APIError {
 	switch e.Kind {

@@ -82,9 +82,10 @@ const (
 	// KindMeta is a member that describes the response, or one that no other kind is made of; only [WithEvents] turns it on.
 	// [Event.Meta] returns which it is. Those with a name of their own ([MetaObject]) are emitted once for a stream,
 	// [MetaReasoningName] once for a choice, [MetaNativeFinishReason] as often as a choice has it: text. Members of providers
-	// come as often as they are sent, as raw JSON; [Assembler.Member] and [Message] keep the last of each.
+	// come as often as they are sent, as raw JSON ([Event.Member]); [Assembler.Member] and [Message] keep the last of each.
 	KindMeta Kind = 30
-	// KindAnnotation is annotations of the content, such as citations; only [WithEvents] turns it on. Text: JSON, an array.
+	// KindAnnotation is annotations of the content, such as citations; only [WithEvents] turns it on. Text: JSON, an array;
+	// of a message so far that has more than the one before each that is new, in an event of its own.
 	KindAnnotation Kind = 31
 	// KindFrame reports that a frame ended: the bytes Start to End of the stream; only [WithEvents] turns it on. Each byte
 	// of the stream lies in exactly one frame, and frames are in order. A frame that ends in a CR waits for the next byte, a
@@ -139,7 +140,7 @@ var kindNames = []string{
 // Meta is the member that a [KindMeta] reports.
 type Meta uint32
 
-// The members. Those of providers are raw JSON, as in an object: "name":value.
+// The members. Those of providers are raw JSON, as in an object, "name":value: [Event.Member] takes it apart.
 const (
 	MetaObject             Meta = 1
 	MetaSystemFingerprint  Meta = 2

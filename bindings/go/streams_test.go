@@ -489,3 +489,33 @@ func TestAPIErrorIsPrintable(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestMembersOfProviders(t *testing.T) {
+	const stream = `data: {"x\u0041":{"a" : [1]},"choices":[{"y" : "z","delta":{"content":"c"}}]}` + "\n\ndata: [DONE]\n\n"
+	type member struct {
+		meta       Meta
+		name, json string
+	}
+	var got []member
+	for e, err := range NewReader(strings.NewReader(stream), WithEvents(KindMeta, KindContent)).Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, json, ok := e.Member()
+		if ok != (e.Kind == KindMeta) {
+			t.Errorf("%v is a member: %v", e.Kind, ok)
+		}
+		if ok {
+			got = append(got, member{e.Meta(), name, string(json)})
+		}
+	}
+	want := []member{{MetaChoiceMember, "y", `"z"`}, {MetaMember, "xA", `{"a" : [1]}`}}
+	slices.SortFunc(got, func(a, b member) int { return int(b.meta) - int(a.meta) })
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	id := Event{Kind: KindMeta, Code: uint32(MetaObject), Text: []byte("chat.completion.chunk")}
+	if name, _, ok := id.Member(); ok || name != "" {
+		t.Error("a text is no member")
+	}
+}

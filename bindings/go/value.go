@@ -36,6 +36,16 @@ func (v value) member(name string) value {
 	return v.span(s)
 }
 
+// splitMember returns name and value of a member; absent values if it is none.
+func splitMember(member []byte) (name, v value) {
+	var key, s C.bridge_span
+	if C.bridge_open_member(chars(member), C.size_t(len(member)), &key, &s) != C.DELTAWIRE_OK {
+		return value{}, value{}
+	}
+	all := value{json: member}
+	return all.span(key), all.span(s)
+}
+
 // errorField returns a part of an error, whichever member the provider puts it in.
 func (v value) errorField(field C.uint32_t) value {
 	var s C.bridge_span

@@ -163,8 +163,10 @@ pub unsafe extern "C" fn deltawire_message_size(cfg: *const deltawire_config, lo
 }
 
 /// Makes an assembler in the block `mem` of `mem_len` bytes. Give it the config of its parser, so
-/// that both have the same room: only `max_choices` and `max_tool_calls` matter. As
-/// `deltawire_init`. Answers OK, E_NULL, E_ALIGN, E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
+/// that both have the same room: only `max_choices` and `max_tool_calls` matter. With `cfg` NULL
+/// beside a parser that has more room, the message is without the choices and calls beyond the
+/// defaults; `deltawire_message_limit` says so. As `deltawire_init`. Answers OK, E_NULL, E_ALIGN,
+/// E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_init(

@@ -478,12 +478,13 @@ pub const DELTAWIRE_EV_DONE: u32 = 28;
 /// name makes the whole payload an error. Only a batch emits it: a callback has `at->chunk`.
 pub const DELTAWIRE_EV_PAYLOAD: u32 = 29;
 /// A member that describes the response. Text. `code`: `DELTAWIRE_META_*`. Emitted once for a
-/// stream, `DELTAWIRE_META_REASONING_NAME` once for a choice;
+/// stream, `DELTAWIRE_META_REASONING_NAME` once for a choice, before its first reasoning;
 /// `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, and unknown members
 /// (`DELTAWIRE_META_*MEMBER`) as often as they are sent. Off unless `events` or a callback asks for
 /// it.
 pub const DELTAWIRE_EV_META: u32 = 30;
-/// Annotations of the content, such as citations. Text: JSON, an array. Off unless `events` or a
+/// Annotations of the content, such as citations. Text: JSON, an array; of a message so far that has
+/// more than the one before each that is new, in an event of its own. Off unless `events` or a
 /// callback asks for it.
 pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
 /// A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
@@ -513,7 +514,7 @@ pub const DELTAWIRE_META_PROVIDER: u32 = 4;
 /// own provider gave.
 pub const DELTAWIRE_META_NATIVE_FINISH_REASON: u32 = 5;
 /// `code` of a `DELTAWIRE_EV_META`: another member of the top level that is not null, each time. Raw
-/// JSON, as in an object: `"name":value`.
+/// JSON, as in an object: `"name":value`, which `deltawire_value_open_member` takes apart.
 pub const DELTAWIRE_META_MEMBER: u32 = 6;
 /// `code` of a `DELTAWIRE_EV_META`: another member of a choice, likewise.
 pub const DELTAWIRE_META_CHOICE_MEMBER: u32 = 7;
@@ -525,7 +526,7 @@ pub const DELTAWIRE_META_MESSAGE_MEMBER: u32 = 9;
 /// in: `reasoning_content`, `reasoning`, `thinking` or `thought`.
 pub const DELTAWIRE_META_REASONING_NAME: u32 = 10;
 /// `code` of a `DELTAWIRE_EV_META`: another member of the tool call `call`, such as `extra_content`,
-/// each time, behind its arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`.
+/// each time, behind its arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`. The call may open later.
 pub const DELTAWIRE_META_CALL_MEMBER: u32 = 11;
 /// `code` of a `DELTAWIRE_EV_META`: another member of the `function` of the tool call `call`, or of
 /// its `custom` tool, likewise.
@@ -539,7 +540,8 @@ pub const DELTAWIRE_EVF_AUX_SCRATCH: u32 = 2;
 pub const DELTAWIRE_EVF_EXTRA_SCRATCH: u32 = 4;
 /// Another piece of this text follows, in an event that is otherwise the same. A piece of a text
 /// never ends inside a code point; a piece of JSON or of bytes may. In a batch only content,
-/// reasoning, refusals, arguments, JSON and bytes come in pieces.
+/// reasoning, refusals, arguments, JSON and bytes come in pieces. A callback may receive any text
+/// that has to be decoded in pieces of up to 1 KiB: a role, a name and a finish reason, too.
 pub const DELTAWIRE_EVF_MORE: u32 = 8;
 /// The tool call opens.
 pub const DELTAWIRE_EVF_OPENS: u32 = 16;

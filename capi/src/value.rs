@@ -5,7 +5,7 @@ use crate::convert::{
 };
 use crate::types::*;
 use core::ffi::{c_char, c_void};
-use deltawire::chat::{ApiError, ErrorPart, Usage};
+use deltawire::chat::{ApiError, ErrorPart, OtherMember, Usage};
 use deltawire::json::{self, Kind, Number, Text, Value};
 
 /// Makes a value of JSON bytes. Whitespace around the value is skipped. The bytes are checked only
@@ -27,6 +27,33 @@ pub unsafe extern "C" fn deltawire_value_open(
         match json::parse(json) {
             Ok(value) => give(out, value_of(value)),
             Err(_) => DELTAWIRE_ABSENT,
+        }
+    }
+}
+
+/// Makes values of a member, `"name":value`, as the text of a `DELTAWIRE_META_*MEMBER` has it.
+/// `key`, unless NULL, receives the name, `out` the value. Whitespace between them is skipped.
+/// Answers OK, ABSENT (not such a text), E_NULL, E_RANGE (`len`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_value_open_member(
+    member: *const c_void,
+    len: usize,
+    key: *mut deltawire_value,
+    out: *mut deltawire_value,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        let member = ok!(bytes(member, len));
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        match OtherMember::split(member) {
+            Some((name, value)) => {
+                tell(key, crate::convert::text_value(member, Some(name)));
+                give(out, value_of(value))
+            }
+            None => DELTAWIRE_ABSENT,
         }
     }
 }

@@ -244,6 +244,16 @@ static void kinds_of_values(void)
         CHECK_OF(bad[i], deltawire_value_open(exact_copy(bad[i], len), len, &v) == ABSENT);
     }
     CHECK(deltawire_value_open(NULL, 0, &v) == ABSENT);
+    for (i = 0; i < 2; i++) {
+        static const char member[] = "\"x\\u0041\" :\n{\"a\":1} ";
+        static const char *const none[] = {"", "\"a\"", "\"a\":", "\"a\" 1", "\"a\":1,", "a:1", "1:1", "\"a\":1 2"};
+        size_t n;
+        CHECK(deltawire_value_open_member(exact_copy(member, sizeof member - 1), sizeof member - 1, i ? &w : NULL, &v) == OK);
+        CHECK(v.type == DELTAWIRE_T_OBJECT && v.len == 7 && (i == 0 || TEXT_IS(&w, "xA")));
+        for (n = 0; n < sizeof none / sizeof none[0]; n++)
+            CHECK_OF(none[n], deltawire_value_open_member(none[n], strlen(none[n]), NULL, &v) == ABSENT);
+    }
+    CHECK(deltawire_value_open_member("\"a\":1", 5, &w, NULL) == DELTAWIRE_E_NULL);
     CHECK(deltawire_value_plain(NULL, 0, &v) == OK && v.type == DELTAWIRE_T_TEXT && TEXT_IS(&v, ""));
     v = open_json("{\"a\":{\"b\":[true,{\"c\":\"d\"}]},\"\\u0061b\":1,\"a\\\"b\":2,\"dup\":1,\"dup\":[],\"\":3}");
     CHECK(deltawire_value_member(&v, "ab", 2, &w) == OK && TEXT_IS(&w, "1"));

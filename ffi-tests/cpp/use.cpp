@@ -557,6 +557,9 @@ void values() {
     for (const auto &item : v["a"].elements()) CHECK(sum, !item);
     CHECK(sum, !deltawire::value::open("") && !deltawire::value::open("nonsense") && !deltawire::value::open("{} x"));
     CHECK(sum, deltawire::value::open("[]").view() == std::nullopt);
+    const auto [key, member] = deltawire::value::open_member("\"a\\u0042\" : [1] ");
+    CHECK(sum, key.as_string() == "aB" && member.is_array() && member.raw() == "[1]");
+    CHECK(sum, !deltawire::value::open_member("chunk").second && !deltawire::value::open_member("").first);
     const std::string big = "\"" + std::string(5000, 'y') + "\\u0041\"";
     CHECK(sum, deltawire::value::open(big).as_string() == std::string(5000, 'y') + "A");
     const auto plain = deltawire::value::plain("oh no \xFF");

@@ -125,6 +125,7 @@ static void ask(const deltawire_value *v) {
         note_value(&next);
     }
     if (deltawire_value_open(v->ptr, v->len, &from) == DELTAWIRE_OK) note_value(&from);
+    if (deltawire_value_open_member(v->ptr, v->len, &key, &from) == DELTAWIRE_OK) note_value(&key), note_value(&from);
     if (deltawire_value_plain(v->ptr, v->len, &from) == DELTAWIRE_OK) note_value(&from);
 }
 

@@ -39,7 +39,7 @@ pub use index::Index;
 pub use others::{OtherMember, OtherMembers, Owner};
 pub use parts::{ContentPart, ContentParts, ReasoningDetail, ReasoningDetails};
 pub use update::{CallUpdate, Update};
-pub(crate) use views::{meta_bit, LISTS};
+pub(crate) use views::{meta_bit, name_before, LISTS};
 pub use views::{
     ApiError, Audio, Choice, Choices, Chunk, DeltaView, ErrorPart, Field, FinishKind, FinishReason, FunctionCall,
     Logprobs, Message, TokenBytes, TokenCounts, TokenLogprob, TokenLogprobs, ToolCall, ToolCalls, Usage,

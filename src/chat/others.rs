@@ -63,11 +63,23 @@ impl<'a> OtherMember<'a> {
             Meta::FunctionMember => (Owner::Function, false),
             _ => return None,
         };
-        let raw = delta.text.bytes(payload);
-        let name = Cursor::with_max_depth(raw, u32::MAX).value().ok()?;
-        let (colon, value) = raw.get(name.raw().len()..)?.trim_ascii_start().split_first()?;
-        let value = Cursor::with_max_depth(value.trim_ascii(), u32::MAX).value().ok().filter(|_| *colon == b':')?;
-        Some(OtherMember { owner, choice: delta.choice, call: delta.call, in_message, name: name.as_text()?, value })
+        let (name, value) = Self::split(delta.text.bytes(payload))?;
+        Some(OtherMember { owner, choice: delta.choice, call: delta.call, in_message, name, value })
+    }
+
+    /// Name and value of a member as the text of a delta or a record has it: `"name":value`.
+    ///
+    /// ```
+    /// let (name, value) = deltawire::chat::OtherMember::split(br#""timings":{"ms":7}"#).unwrap();
+    /// assert_eq!((&*name.to_cow(), value.raw()), ("timings", &br#"{"ms":7}"#[..]));
+    /// ```
+    pub fn split(member: &'a [u8]) -> Option<(Text<'a>, Value<'a>)> {
+        let name = Cursor::with_max_depth(member, u32::MAX).value().ok()?;
+        let (colon, value) = member.get(name.raw().len()..)?.trim_ascii_start().split_first()?;
+        let rest = value.trim_ascii();
+        let value = Cursor::with_max_depth(rest, u32::MAX).value().ok()?;
+        let is_member = *colon == b':' && value.raw().len() == rest.len();
+        Some((name.as_text()?, value)).filter(|_| is_member)
     }
 
     /// The delta of a member that is borrowed from `payload`.

@@ -131,11 +131,6 @@ impl DeltaList {
         (self.len, self.skip, self.rest, self.behind, self.follows) = (0, 0, 0, Behind::NOTHING, false);
     }
 
-    /// The items, in order.
-    pub(crate) fn items(&self) -> &[Item] {
-        self.items.get(..usize::from(self.len)).unwrap_or_default()
-    }
-
     /// The item at this place.
     #[inline(always)]
     pub(crate) fn get(&self, at: u8) -> Option<&Item> {

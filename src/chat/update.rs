@@ -52,7 +52,8 @@ pub enum Update<'a> {
     FunctionArguments(Text<'a>),
     /// A fragment of audio.
     Audio(Audio<'a>),
-    /// Annotations of the content (citations and the like): an array, as raw JSON.
+    /// Annotations of the content (citations and the like), as raw JSON: an array. If a message so far has more of them than the
+    /// one before, each that is new comes by itself, an object.
     Annotations(Value<'a>),
     /// Log probabilities of more tokens.
     Logprobs(Logprobs<'a>),
@@ -60,7 +61,8 @@ pub enum Update<'a> {
     /// no call. Its contents follow as other updates of the choice (from a tracker, those that are new): read one of the two.
     Message(Message<'a>),
     /// A member that describes the response. Of them, chunks give
-    /// [`NativeFinishReason`](Meta::NativeFinishReason) here; the others are at the [`Chunk`](super::Chunk).
+    /// [`NativeFinishReason`](Meta::NativeFinishReason) here, and a tracker [`ReasoningName`](Meta::ReasoningName), before the
+    /// first reasoning of a choice; the others are at the [`Chunk`](super::Chunk).
     Meta(Meta, Text<'a>),
     /// A member of a tool call, or of its function, that no other update is made of: `extra_content` with the signature of a
     /// thought, … Such members of the chunk, of choices and of deltas are at the chunk

@@ -1,14 +1,14 @@
-//! Finds the end of a JSON object in bytes that arrive in slices.
+//! Finds the end of a JSON value in bytes that arrive in slices.
 
 use crate::visits::visit;
 
-/// Incremental state: how far a JSON object has been read.
+/// Incremental state: how far a JSON object has been read, or ([`feed_value`](Self::feed_value)) an object, array or string.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Balance {
     depth: u32,
     in_string: bool,
     escaped: bool,
-    /// Whether the first significant byte was not an opening brace.
+    /// Whether the first significant byte begins no such value.
     other: bool,
     closed: bool,
 }
@@ -18,17 +18,17 @@ impl Balance {
     pub(crate) const NOTHING: Balance =
         Balance { depth: 0, in_string: false, escaped: false, other: false, closed: false };
 
-    /// Whether an object began and has not ended.
+    /// Whether the value began and has not ended.
     pub(crate) fn is_open(&self) -> bool {
-        self.depth > 0
+        self.depth > 0 || self.in_string
     }
 
-    /// Whether the object ended.
+    /// Whether the value ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Whether what follows decides nothing: the object ended, or there is none.
+    /// Whether what follows decides nothing: the value ended, or there is none.
     pub(crate) fn is_over(&self) -> bool {
         self.closed || self.other
     }
@@ -49,21 +49,31 @@ impl Balance {
 
     /// Reads `bytes` up to the end of the object. Returns the offset one past its closing byte.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.feed_as::<false>(bytes)
+    }
+
+    /// As [`feed`](Self::feed), of an object, an array or a string.
+    pub(crate) fn feed_value(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.feed_as::<true>(bytes)
+    }
+
+    #[inline(always)]
+    fn feed_as<const ANY: bool>(&mut self, bytes: &[u8]) -> Option<usize> {
         if self.is_over() {
             return None;
         }
         for (at, &byte) in bytes.iter().enumerate() {
             visit!(1);
-            if self.follow_byte(byte) {
+            if self.follow_byte::<ANY>(byte) {
                 return self.closed.then_some(at.saturating_add(1));
             }
         }
         None
     }
 
-    /// Follows one byte, unless it [`is_over`](Self::is_over). Returns whether it is now.
+    /// Follows one byte of an object, or of `ANY` value, unless it [`is_over`](Self::is_over). Returns whether it is now.
     #[inline(always)]
-    pub(crate) fn follow_byte(&mut self, byte: u8) -> bool {
+    pub(crate) fn follow_byte<const ANY: bool>(&mut self, byte: u8) -> bool {
         if self.in_string {
             if self.escaped {
                 self.escaped = false;
@@ -71,13 +81,16 @@ impl Balance {
                 self.escaped = true;
             } else if byte == b'"' {
                 self.in_string = false;
+                // The string is the value itself.
+                self.closed = ANY && self.depth == 0;
+                return self.closed;
             }
             return false;
         }
         match byte {
-            b'"' if self.depth > 0 => self.in_string = true,
+            b'"' if ANY || self.depth > 0 => self.in_string = true,
             b'{' => self.depth = self.depth.saturating_add(1),
-            b'[' if self.depth > 0 => self.depth = self.depth.saturating_add(1),
+            b'[' if ANY || self.depth > 0 => self.depth = self.depth.saturating_add(1),
             b'}' | b']' if self.depth > 0 => {
                 self.depth = self.depth.saturating_sub(1);
                 self.closed = self.depth == 0;
@@ -100,9 +113,7 @@ mod tests {
     use super::Balance;
 
     #[test]
-    fn ends_where_the_object_ends_however_it_is_cut() {
-        // Offsets of the start and end of the object; `NONE` for values of another kind.
-        const NONE: usize = usize::MAX;
+    fn ends_where_the_value_ends_however_it_is_cut() {
         for (json, begin, end) in [
             (&br#"{}x"#[..], 0, 2),
             (br#" {"a":"}\"]","b":[{}]} ,"#, 1, 22),
@@ -115,15 +126,38 @@ mod tests {
             (br#"] {}"#, NONE, NONE),
             (br#"}{}"#, NONE, NONE),
         ] {
-            for cut in 0..=json.len() {
-                let shown = core::str::from_utf8(json).unwrap();
-                let mut balance = Balance::default();
-                let first = balance.feed(&json[..cut]);
-                assert_eq!(balance.is_open(), begin < cut && cut < end, "{shown:?} at {cut}");
-                assert_eq!(balance.is_closed(), end <= cut, "{shown:?} at {cut}");
-                let got = first.or_else(|| balance.feed(&json[cut..]).map(|at| at + cut));
-                assert_eq!(got, Some(end).filter(|end| *end != NONE), "{shown:?} at {cut}");
+            ends_at(json, begin, end, Balance::feed);
+            // An object ends in the same place if any value may come.
+            if json.trim_ascii_start().first() == Some(&b'{') {
+                ends_at(json, begin, end, Balance::feed_value);
             }
+        }
+        for (json, begin, end) in [
+            (&br#"[1,"]",{"a":[]}]x"#[..], 0, 16),
+            (b" []", 1, 3),
+            (br#" "a\"[" "#, 1, 7),
+            (br#""" {}"#, 0, 2),
+            (br#""a\"#, 0, NONE),
+            (b"12 []", NONE, NONE),
+            (b"true", NONE, NONE),
+            (b"]", NONE, NONE),
+        ] {
+            ends_at(json, begin, end, Balance::feed_value);
+        }
+    }
+
+    /// Offsets of the start and end of a value; `NONE` for values of another kind.
+    const NONE: usize = usize::MAX;
+
+    fn ends_at(json: &[u8], begin: usize, end: usize, feed: fn(&mut Balance, &[u8]) -> Option<usize>) {
+        for cut in 0..=json.len() {
+            let shown = core::str::from_utf8(json).unwrap();
+            let mut balance = Balance::default();
+            let first = feed(&mut balance, &json[..cut]);
+            assert_eq!(balance.is_open(), begin < cut && cut < end, "{shown:?} at {cut}");
+            assert_eq!(balance.is_closed(), end <= cut, "{shown:?} at {cut}");
+            let got = first.or_else(|| feed(&mut balance, &json[cut..]).map(|at| at + cut));
+            assert_eq!(got, Some(end).filter(|end| *end != NONE), "{shown:?} at {cut}");
         }
     }
 }

@@ -2,21 +2,33 @@
 
 use super::completion::Completion;
 use super::error::{AssembleError, LogError};
-use super::log::MessageLog;
+use super::log::{MessageLog, MessageLogOf};
 use super::record::{kind, Key};
+use super::table::{CallSlot, Slot};
 use crate::chat::{Chunk, Update};
 use crate::delta::Meta;
 use crate::json::Balance;
 use crate::stream::{Event, Flow, Handler};
-use crate::track::Tracker;
+use crate::tables::Heap;
+use crate::track::{Call, Choice, TrackerOf, TrackerState};
 use crate::{Error, Limits, Quirk, QuirkSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Choices that a message can have.
-const CHOICES: usize = 128;
-/// Tool calls that a stream can have, of all choices together.
-const CALLS: usize = 256;
+/// Choices that a message can have, and tool calls of all choices together.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    choices: u16,
+    calls: u16,
+}
+
+impl Room {
+    const DEFAULT: Room = Room { choices: 128, calls: 256 };
+}
+
+type HeapTracker = TrackerOf<Heap<Option<Choice>, Option<Call>>>;
+type HeapLog = MessageLogOf<Heap<Slot, CallSlot>>;
+
 /// Bytes of the first buffer.
 const LEAST: usize = 2048;
 
@@ -71,14 +83,14 @@ const LEAST: usize = 2048;
 /// # Memory
 ///
 /// It is some 200 bytes itself. Nothing is taken from the heap before there is something to keep. Then it takes the state
-/// of the choices (37 KB, of fixed size; 15 KB if it is pushed to) and a [`MessageLog`], bounded by
-/// [`Limits::max_message_len`]: all texts and all raw JSON count, in bytes. A piece that does not go on with the text
+/// of the choices (37 KB with [room](Assembler::with_room) as by default; 15 KB if it is pushed to) and a [`MessageLog`],
+/// bounded by [`Limits::max_message_len`]: all texts and all raw JSON count, in bytes. A piece that does not go on with the text
 /// before it (of another choice or call) takes 12 bytes more; the log is never longer than four times the limit and 64
-/// KiB. Each completion is a copy. If memory runs out, an error says so; nothing aborts.
+/// KiB. Each completion is a copy. If memory runs out, that is an error; nothing aborts.
 #[derive(Clone, Debug)]
 pub struct Assembler {
     /// One, once deltas were pulled.
-    tracker: Vec<Tracker<CHOICES, CALLS>>,
+    tracker: Vec<HeapTracker>,
     pub(super) kept: Growable,
     drops_repeats: bool,
     quirks: [u32; Quirk::ALL.len()],
@@ -89,9 +101,11 @@ pub struct Assembler {
 #[derive(Clone, Debug)]
 pub(super) struct Growable {
     /// One, once there is something to keep.
-    pub(super) log: Vec<MessageLog<CHOICES, CALLS>>,
+    pub(super) log: Vec<HeapLog>,
     pub(super) buffer: Vec<u8>,
-    limit: usize,
+    /// A log is at most 4 GiB long.
+    limit: u32,
+    room: Room,
 }
 
 impl Default for Assembler {
@@ -108,20 +122,23 @@ impl Assembler {
 
     /// An assembler with its own limits: [`Limits::max_message_len`] matters to it.
     pub fn with_limits(limits: Limits) -> Self {
-        let limit = limits.max_message_len;
-        Assembler {
-            tracker: Vec::new(),
-            kept: Growable { log: Vec::new(), buffer: Vec::new(), limit },
-            drops_repeats: false,
-            quirks: [0; Quirk::ALL.len()],
-            error: None,
-        }
+        let (room, limit) = (Room::DEFAULT, u32::try_from(limits.max_message_len).unwrap_or(u32::MAX));
+        let kept = Growable { log: Vec::new(), buffer: Vec::new(), limit, room };
+        let quirks = [0; Quirk::ALL.len()];
+        Assembler { tracker: Vec::new(), kept, drops_repeats: false, quirks, error: None }
     }
 
     /// Whether to drop arguments of a call that repeat the whole arguments before them, and `{}` before the arguments. By
     /// default they are kept: the text is what was sent.
     pub fn drop_repeated_arguments(mut self, drop: bool) -> Self {
         self.drops_repeats = drop;
+        self
+    }
+
+    /// Room for so many choices, and for so many tool calls of all choices together, before something was kept: 128 and 256 by
+    /// default. A parser that pushes to it has a [`Tracker`](crate::track::Tracker) of its own, whose room counts, too.
+    pub fn with_room(mut self, choices: u16, calls: u16) -> Self {
+        self.kept.room = Room { choices, calls };
         self
     }
 
@@ -162,8 +179,11 @@ impl Assembler {
     ///
     /// [`OutOfMemory`](AssembleError::OutOfMemory).
     pub fn message(&self) -> Result<Completion, AssembleError> {
-        let Some(log) = self.kept.log.first() else { return Ok(Completion::default()) };
+        let Some(log) = self.kept.log.first() else {
+            return Ok(Completion { left_out: self.error, ..Completion::default() });
+        };
         let mut message = log.completion(&self.kept.buffer)?;
+        message.left_out = self.error;
         if self.drops_repeats {
             for choice in &mut message.choices {
                 if let Some(call) = &mut choice.function_call {
@@ -231,8 +251,8 @@ impl Assembler {
     /// A new stream.
     pub fn reset(&mut self) {
         // Its memory stays.
-        self.tracker.clear();
-        self.kept.log.clear();
+        self.tracker.iter_mut().for_each(HeapTracker::reset);
+        self.kept.log.iter_mut().for_each(HeapLog::reset);
         self.quirks = [0; Quirk::ALL.len()];
         self.error = None;
     }
@@ -240,18 +260,23 @@ impl Assembler {
     /// Bytes on the heap.
     #[cfg(test)]
     pub(super) fn allocated(&self) -> usize {
-        let Growable { log, buffer, .. } = &self.kept;
-        let tracker = core::mem::size_of::<Tracker<CHOICES, CALLS>>() * self.tracker.capacity();
-        tracker + core::mem::size_of::<MessageLog<CHOICES, CALLS>>() * log.capacity() + buffer.capacity()
+        use core::mem::size_of;
+        let Growable { log, buffer, room: Room { choices, calls }, .. } = &self.kept;
+        let (choices, calls) = (usize::from(*choices), usize::from(*calls));
+        let tracker =
+            size_of::<HeapTracker>() + size_of::<Option<Choice>>() * choices + size_of::<Option<Call>>() * calls;
+        let state = size_of::<HeapLog>() + size_of::<Slot>() * choices + size_of::<CallSlot>() * calls;
+        tracker * self.tracker.capacity() + state * log.capacity() + buffer.capacity()
     }
 
-    /// Takes the memory for the state of the choices. It is copied from a constant: 22 KiB made on the stack would be in
-    /// the frame of each call of the caller.
+    /// Takes the memory for the state of the choices.
     #[cold]
     #[inline(never)]
     fn track(&mut self) -> Result<(), AssembleError> {
+        let Room { choices, calls } = self.kept.room;
         self.tracker.try_reserve_exact(1).map_err(|_| AssembleError::OutOfMemory)?;
-        self.tracker.extend_from_slice(const { &[Tracker::new()] });
+        let tables = Heap::new((None, choices), (None, calls)).ok_or(AssembleError::OutOfMemory)?;
+        self.tracker.push(TrackerOf::from_parts(tables, TrackerState::default()));
         Ok(())
     }
 
@@ -330,15 +355,16 @@ fn limit(error: &Error) -> Result<(), AssembleError> {
 }
 
 impl Growable {
-    /// Takes the memory for the log, from a constant as the tracker's.
+    /// Takes the memory for the log.
     #[cold]
     #[inline(never)]
     fn open(&mut self) -> Result<(), AssembleError> {
+        let Room { choices, calls } = self.room;
         self.log.try_reserve_exact(1).map_err(|_| AssembleError::OutOfMemory)?;
-        self.log.extend_from_slice(const { &[MessageLog::new()] });
-        if let Some(log) = self.log.first_mut() {
-            log.set_limit(self.limit);
-        }
+        let tables = Heap::new((Slot::EMPTY, choices), (CallSlot::EMPTY, calls)).ok_or(AssembleError::OutOfMemory)?;
+        let mut log = MessageLogOf::with_tables(tables);
+        log.set_limit(self.limit as usize);
+        self.log.push(log);
         Ok(())
     }
 
@@ -346,7 +372,7 @@ impl Growable {
     #[inline]
     fn write(
         &mut self,
-        mut write: impl FnMut(&mut MessageLog<CHOICES, CALLS>, &mut [u8]) -> Result<(), LogError>,
+        mut write: impl FnMut(&mut HeapLog, &mut [u8]) -> Result<(), LogError>,
     ) -> Result<(), AssembleError> {
         if self.log.is_empty() {
             self.open()?;
@@ -397,7 +423,6 @@ fn is_empty(chunk: &Chunk<'_>) -> bool {
     !has_text
         && Meta::ONCE.into_iter().all(|meta| chunk.meta(meta).is_none())
         && chunk.created().is_none()
-        && !chunk.may_reason(|_| true)
         && !chunk.index().facts.others
 }
 
@@ -415,8 +440,9 @@ fn grow(buffer: &mut Vec<u8>, need: usize) -> bool {
 /// Drops what repeats the whole arguments at the beginning, and `{}` before an object.
 fn drop_repeats(arguments: &mut Option<String>) -> Result<(), AssembleError> {
     let Some(all) = arguments else { return Ok(()) };
-    let Some((mut first, mut behind)) = split_object(all) else { return Ok(()) };
-    while let Some((next, rest)) = split_object(behind).filter(|_| is_empty_object(first)) {
+    let Some((mut first, mut behind)) = split_value(all) else { return Ok(()) };
+    let is_object = |text: &str| text.trim_start().starts_with('{');
+    while let Some((next, rest)) = split_value(behind).filter(|_| is_empty_object(first) && is_object(behind)) {
         (first, behind) = (next, rest);
     }
     let mut rest = behind;
@@ -436,9 +462,9 @@ fn drop_repeats(arguments: &mut Option<String>) -> Result<(), AssembleError> {
     Ok(())
 }
 
-/// The object that a text begins with, and what is behind it.
-fn split_object(text: &str) -> Option<(&str, &str)> {
-    text.split_at_checked(Balance::default().feed(text.as_bytes())?)
+/// The object, array or string that a text begins with, and what is behind it.
+fn split_value(text: &str) -> Option<(&str, &str)> {
+    text.split_at_checked(Balance::default().feed_value(text.as_bytes())?)
 }
 
 fn is_empty_object(object: &str) -> bool {

@@ -5,7 +5,7 @@ use super::error::AssembleError;
 use super::log::MessageLogOf;
 use super::members::Entry;
 use super::raw::{RawJson, RawList};
-use super::record::{kind, Record};
+use super::record::{kind, Key, Record};
 use super::table::{flag, Rows, Slot};
 use crate::chat::Owner;
 use alloc::string::String;
@@ -18,7 +18,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// The message so far. The log is read once.
     pub(super) fn completion(&self, buffer: &[u8]) -> Result<Completion, AssembleError> {
         let table = &self.state.table;
-        let mut completion = Completion { created: self.created(), ..Completion::default() };
+        let left_out = self.left_out().map(AssembleError::from);
+        let mut completion = Completion { created: self.created(), left_out, ..Completion::default() };
         reserve(&mut completion.choices, table.slots().len())?;
         for (place, slot) in (0..).zip(table.slots()) {
             let mut choice = Choice { index: slot.index, ..Choice::default() };
@@ -47,6 +48,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             if let Some(members) = members_of(&mut completion, &entry) {
                 reserve_more(members, 1)?;
                 members.push(Member { name: string(entry.name.as_bytes())?, value: RawJson::of(entry.value)? });
+            }
+        }
+        for (place, choice) in (0..).zip(&mut completion.choices) {
+            let half = self.lone_half(Key::new(kind::AUDIO_TRANSCRIPT, place, 0));
+            if let Some(audio) = choice.audio.as_mut().filter(|_| !half.is_empty()) {
+                append(&mut audio.transcript, half.as_bytes())?;
             }
         }
         if table.knows(kind::ERROR_JSON) {

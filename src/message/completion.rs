@@ -1,5 +1,6 @@
 //! The finished message, as data.
 
+use super::error::AssembleError;
 use super::raw::{RawJson, RawList};
 use crate::chat::LISTS;
 use alloc::string::String;
@@ -34,6 +35,8 @@ pub struct Completion {
     pub error: Option<Failure>,
     /// Members of the top level that no other field has: `citations`, `timings`, …
     pub members: Vec<Member>,
+    /// The first thing that was left out. `None`: the message is all that came.
+    pub left_out: Option<AssembleError>,
 }
 
 /// A member of a provider: of its name the last value that was not null.
@@ -86,7 +89,7 @@ pub struct Choice {
     pub reasoning_details: RawList,
     /// Why it finished, as sent; the last reason counts.
     pub finish_reason: Option<String>,
-    /// What the model's own provider said of that.
+    /// The finish reason of the model's own provider.
     pub native_finish_reason: Option<String>,
     /// Log probabilities.
     pub logprobs: Option<Logprobs>,

@@ -64,9 +64,9 @@ pub enum AssembleError {
     /// The message would be longer than [`Limits::max_message_len`](crate::Limits::max_message_len), and texts that grow take
     /// nothing more from here on; or it would have more than 256 members of providers.
     TooLong,
-    /// More than 128 choices.
+    /// More choices than there is [room](super::Assembler::with_room) for.
     TooManyChoices,
-    /// More than 256 tool calls.
+    /// More tool calls than there is [room](super::Assembler::with_room) for.
     TooManyCalls,
     /// The index of a choice or a tool call is out of range.
     BadIndex,

@@ -169,7 +169,11 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
                     out.put(b"\"");
                 }
             }
-            self.some("transcript", kinds, key(kind::AUDIO_TRANSCRIPT));
+            let transcript = key(kind::AUDIO_TRANSCRIPT);
+            if kinds.has(kind::AUDIO_TRANSCRIPT) || !log.lone_half(transcript).is_empty() {
+                self.name("transcript");
+                self.string(transcript);
+            }
             if slot.has(flag::AUDIO_EXPIRES) {
                 self.name("expires_at");
                 self.number(slot.expires_at);
@@ -309,6 +313,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             Some((_, text)) => json::escape(text.as_bytes(), |bytes| out.put(bytes)),
             None => log.pieces(buffer, key).for_each(|piece| json::escape(piece, |bytes| out.put(bytes))),
         }
+        out.put(log.lone_half(key).as_bytes());
         out.put(b"\"");
     }
 

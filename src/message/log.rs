@@ -2,11 +2,11 @@
 
 use super::error::LogError;
 use super::record::kind;
-use super::table::{flag, CallSlot, Rows, Slot, Table};
+use super::table::{CallSlot, Rows, Slot, Table};
 use super::write::{appends, weight, Before, LogWriter, Piece, State};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update};
 use crate::delta::Meta;
-use crate::json::{Kind, Text};
+use crate::json::Text;
 use crate::tables::Arrays;
 use crate::track::Tracker;
 use crate::Error;
@@ -95,9 +95,9 @@ fn bound(weight: usize) -> usize {
     weight.saturating_mul(8).saturating_add(256)
 }
 
-/// Whether entries of `reasoning_details` are to be joined.
+/// Whether a member is `reasoning_details`, whose entries are joined. What is no array is one entry.
 fn is_details(member: &OtherMember<'_>) -> bool {
-    member.owner == Owner::Delta && member.name == "reasoning_details" && member.value.kind() == Kind::Array
+    member.owner == Owner::Delta && member.name == "reasoning_details"
 }
 
 /// The number of the call that an update is about.
@@ -248,7 +248,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         id.and(put(self, buffer, kind::MODEL, model))
     }
 
-    /// Takes in what a chunk itself has: [`head`](Self::head), the members that are updates of kind
+    /// Takes in what a chunk itself has: [`head`](Self::head), the members of its top level that are updates of kind
     /// [`Meta`](crate::delta::Kind::Meta) elsewhere, and its [`other_members`](Chunk::other_members). Its deltas are not taken in.
     ///
     /// # Errors
@@ -273,25 +273,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 done = done.and(unless_full(self.put_first(buffer, kind, text))?);
             }
         }
-        if chunk.may_reason(|choice| self.lacks_reasoning_name(choice)) {
-            for (choice, name) in chunk.reasoning_names() {
-                if self.lacks_reasoning_name(choice) {
-                    let name = Update::Meta(Meta::ReasoningName, name);
-                    done = done.and(unless_full(self.put(buffer, choice, &name))?);
-                }
-            }
-        }
         if chunk.index().facts.others {
             done = done.and(unless_full(self.others(buffer, chunk))?);
         }
         done
-    }
-
-    /// Whether it is not known what the reasoning of this choice is called.
-    #[inline]
-    fn lacks_reasoning_name(&self, choice: u32) -> bool {
-        let slot = self.state.table.place(choice).and_then(|place| self.state.table.slot(place));
-        slot.is_none_or(|slot| !slot.has(flag::REASONING_NAME))
     }
 
     /// Takes in the members of providers, one by one, which does no harm if it is done twice; then `reasoning_details`.

@@ -102,11 +102,15 @@ impl<T: Rows + ?Sized> State<T> {
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Takes in a member, in the place of the last of its name. Of a call that was left out nothing is kept.
+    /// Takes in a member, in the place of the last of its name. Of a call that was left out nothing is kept; the members of
+    /// one that is still to open are listed once it does.
     pub(super) fn other(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
         let OtherMember { owner, choice, call, name, value, .. } = *member;
-        if owner.is_call() && !self.state.table.has_call(choice, call) {
+        if owner.is_call() && !self.state.table.may_have_call(choice, call) {
             return Ok(());
+        }
+        if owner != Owner::Chunk && choice == u32::MAX {
+            return Err(self.leave_out(LogError::BadIndex));
         }
         // The member of its name, the one before that (or the last of all), and where its name stands among the others.
         let (mut before, mut old, mut rank) = (None, None, 0);
@@ -128,6 +132,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let replaced = old.as_ref().map_or(0, Entry::len);
         let live = self.state.live.saturating_sub(replaced).saturating_add(len);
         self.fits(buffer, self.len().saturating_add(HEADER).saturating_add(len), live)?;
+        // A choice is listed, even if it has nothing else.
+        if owner != Owner::Chunk && self.state.table.place_or_new(choice).is_none() {
+            return Err(self.leave_out(LogError::TooManyChoices));
+        }
         let old = old.map(|old| (old.at, old.next));
         let State { fill, table, .. } = &mut self.state;
         let at = fill.seal(buffer);

@@ -22,7 +22,7 @@ pub enum Field {
     ServiceTier,
     /// `provider` (OpenRouter).
     Provider,
-    /// `usage` as raw JSON: the last that said something.
+    /// `usage` as raw JSON: the last that was not empty.
     Usage,
     /// The first error that the API reported: raw JSON, or plain text.
     Error,
@@ -50,7 +50,7 @@ pub enum Field {
     ReasoningDetails,
     /// Of a choice: why it finished; the last reason counts.
     FinishReason,
-    /// Of a choice: what the model's own provider said of that.
+    /// Of a choice: the finish reason of the model's own provider.
     NativeFinishReason,
     /// Of a choice: the first error of it alone, as raw JSON.
     ChoiceError,
@@ -69,7 +69,7 @@ pub enum Field {
     /// Of a choice: its audio, an array of the pieces that came, each base64. Each may be encoded by itself, with padding at its
     /// end: decode each, then join the bytes.
     AudioData,
-    /// Of a choice: what is said in its audio.
+    /// Of a choice: the transcript of its audio.
     AudioTranscript,
 
     /// Of a call: its ID.
@@ -180,10 +180,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             return Some(array(|put| put_list(items(), put), out));
         }
         let key = if kind < kind::CALL_CUSTOM { Key::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
-        let len = self.pieces(buffer, key).fold(0usize, |len, piece| len.saturating_add(piece.len()));
+        let pieces = || self.pieces(buffer, key).chain([self.lone_half(key).as_bytes()]);
+        let len = pieces().fold(0usize, |len, piece| len.saturating_add(piece.len()));
         if let Some(bytes) = out.get_mut(..len) {
             let mut out = Out { bytes, len: 0 };
-            self.pieces(buffer, key).for_each(|piece| out.put(piece));
+            pieces().for_each(|piece| out.put(piece));
         }
         (len > 0).then_some(len)
     }
@@ -217,6 +218,18 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     pub(super) fn pieces<'b>(&'b self, buffer: &'b [u8], key: Key) -> impl Iterator<Item = &'b [u8]> {
         let begin = self.state.table.begin(key);
         self.records(buffer).filter(move |record| record.key == key && record.at >= begin).map(|record| record.body)
+    }
+
+    /// What stands at the end of a text for a high surrogate whose other half did not come so far.
+    pub(super) fn lone_half(&self, key: Key) -> &'static str {
+        let slot = self.state.table.slot(key.choice());
+        let is_pending =
+            key.kind() == kind::AUDIO_TRANSCRIPT && slot.is_some_and(|slot| slot.transcript_half.is_some());
+        if is_pending {
+            "\u{fffd}"
+        } else {
+            ""
+        }
     }
 
     /// An error: raw JSON, or else plain text. None: there is no error.

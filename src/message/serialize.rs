@@ -149,7 +149,7 @@ impl Serialize for FunctionCall {
     }
 }
 
-/// What is called, and with what. Both are always there: an empty text if nothing was said.
+/// The name of what is called, and its arguments. Both are always written; an absent one is an empty text.
 struct Called<'m> {
     name: &'m Option<alloc::string::String>,
     input: &'static str,

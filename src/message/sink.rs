@@ -74,7 +74,7 @@ impl<'l, T: Rows + ?Sized> LogSink<'l, T> {
 
 impl<T: Rows + ?Sized> Sink for LogSink<'_, T> {
     /// Not the members of the top level, which it reads at the chunk, each until it has one. A choice's native finish
-    /// reason is among its deltas all the same.
+    /// reason and the name of its reasoning are among its deltas all the same.
     #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
         Kind::MESSAGE & !Kind::Meta.bit() & kind.bit() != 0

@@ -1,4 +1,4 @@
-//! What is known of a log's choices and calls: no texts, but where their live records begin.
+//! The state of a log's choices and calls: no texts, but where their live records begin.
 
 use super::record::{kind, Key, Record};
 use crate::tables::{Arrays, Tables};
@@ -55,6 +55,8 @@ pub struct Slot {
     pub(super) native_finish_reason: Live,
     /// Of its audio.
     pub(super) expires_at: u64,
+    /// Pending high surrogate at the end of the transcript of its audio.
+    pub(super) transcript_half: Option<u16>,
 }
 
 impl Slot {
@@ -68,6 +70,7 @@ impl Slot {
         finish_reason: Live::NONE,
         native_finish_reason: Live::NONE,
         expires_at: 0,
+        transcript_half: None,
     };
 
     #[inline]
@@ -271,9 +274,10 @@ impl<T: Rows + ?Sized> Table<T> {
         Some(())
     }
 
-    /// Whether there is a call of this number, of the choice with this index.
-    pub(super) fn has_call(&self, index: u32, number: u32) -> bool {
-        self.place(index).is_some_and(|place| self.calls().iter().any(|call| call.is(place, number)))
+    /// Whether there is a call of this number, of the choice with this index, or room for it to open.
+    pub(super) fn may_have_call(&self, index: u32, number: u32) -> bool {
+        let is_it = |place| self.calls().iter().any(|call| call.is(place, number));
+        (self.top.call_count as usize) < self.rows.calls().len() || self.place(index).is_some_and(is_it)
     }
 
     #[inline]

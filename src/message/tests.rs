@@ -40,16 +40,16 @@ fn choice(choices: &[&str]) -> Choice {
 fn calls(items: &[&str]) -> Vec<String> {
     let deltas: Vec<String> = items.iter().map(|item| format!(r#""delta":{{"tool_calls":[{item}]}}"#)).collect();
     let choice = choice(&deltas.iter().map(String::as_str).collect::<Vec<_>>());
-    let say = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_string());
+    let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_string());
     choice
         .tool_calls
         .iter()
-        .map(|call| format!("{} {} {}", say(&call.id), say(&call.name), say(&call.arguments)))
+        .map(|call| format!("{} {} {}", text(&call.id), text(&call.name), text(&call.arguments)))
         .collect()
 }
 
 #[test]
-fn the_first_that_says_something_counts() {
+fn the_first_that_is_not_empty_counts() {
     let message = message(&[
         r#"{"id":"","object":"","created":0,"model":"","system_fingerprint":null,"choices":[]}"#,
         r#"{"id":"a","object":"chat.completion.chunk","created":5,"model":"m","provider":"P","choices":[]}"#,
@@ -161,7 +161,7 @@ fn names_come_whole_repeated_and_in_pieces() {
 }
 
 #[test]
-fn custom_tools_are_told_apart() {
+fn calls_of_custom_tools_are_marked() {
     let choice = choice(&[
         r#""delta":{"tool_calls":[{"index":0,"id":"a","type":"custom","custom":{"name":"sh","input":"l"}}]}"#,
         r#""delta":{"tool_calls":[{"index":0,"custom":{"input":"s"}}]}"#,
@@ -173,7 +173,7 @@ fn custom_tools_are_told_apart() {
 
 #[test]
 fn repeated_arguments_are_dropped_on_demand() {
-    let say = |fragments: &[&str], drop: bool| {
+    let arguments = |fragments: &[&str], drop: bool| {
         let payloads: Vec<String> = fragments
             .iter()
             .map(|text| {
@@ -206,8 +206,8 @@ fn repeated_arguments_are_dropped_on_demand() {
         (&[r#"{"a":"}"}{"a":"}"} {"a":"}"}"#, "\n"], "{\"a\":\"}\"}{\"a\":\"}\"} {\"a\":\"}\"}\n", whole),
         (&[r#"{"a":"}"}{"a":"}"}{"b"#, r#"":1}"#], r#"{"a":"}"}{"a":"}"}{"b":1}"#, r#"{"a":"}"}{"b":1}"#),
     ] {
-        assert_eq!(say(fragments, false), kept);
-        assert_eq!(say(fragments, true), dropped);
+        assert_eq!(arguments(fragments, false), kept);
+        assert_eq!(arguments(fragments, true), dropped);
     }
 }
 
@@ -236,7 +236,7 @@ fn messages_go_on_and_give_way_to_deltas() {
 }
 
 #[test]
-fn a_message_says_all_that_deltas_say() {
+fn a_message_has_all_that_deltas_have() {
     let first = r#""message":{"role":"a","content":"c","reasoning":"r","refusal":"n","annotations":[1,2],
         "function_call":{"name":"fun","arguments":"args"},"audio":{"id":"i","data":"QQ==","transcript":"t","expires_at":7},
         "tool_calls":[{"index":3,"id":"x","type":"function","function":{"name":"f","arguments":"{}"}},
@@ -303,9 +303,9 @@ fn messages_are_equal_whatever_pieces_they_came_in() {
 }
 
 #[test]
-fn what_went_wrong_is_said_in_words() {
+fn errors_are_displayed_in_words() {
     use crate::message::LogError;
-    let said = [
+    let shown = [
         AssembleError::TooLong.to_string(),
         AssembleError::TooManyChoices.to_string(),
         AssembleError::TooManyCalls.to_string(),
@@ -313,8 +313,8 @@ fn what_went_wrong_is_said_in_words() {
         AssembleError::OutOfMemory.to_string(),
         LogError::NeedStorage { need: 1 }.to_string(),
     ];
-    for (at, text) in said.iter().enumerate() {
-        assert!(text.len() > 8 && !said[..at].contains(text), "{text:?}");
+    for (at, text) in shown.iter().enumerate() {
+        assert!(text.len() > 8 && !shown[..at].contains(text), "{text:?}");
     }
     for (one, other) in [
         (AssembleError::TooLong, LogError::TooLong),

@@ -256,6 +256,18 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
+    /// The elements of an array, or one that came by itself, behind the others.
+    fn items(&mut self, key: Key, value: Value<'_>, rewrite: Rewrite) {
+        if value.kind() == json::Kind::Array {
+            self.list(key, value, rewrite);
+            return;
+        }
+        self.append(|fill, buffer| {
+            fill.begin(buffer, key);
+            rewrite(value.raw(), &mut |bytes| fill.put(buffer, bytes));
+        });
+    }
+
     /// Where records begin that replace others.
     fn replace(&mut self, old: Live) -> Live {
         self.state.stale |= old.len > 0;
@@ -276,12 +288,15 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    /// The entries of `reasoning_details`, behind the others.
+    /// The entries of `reasoning_details`, or one that is in no array, behind the others.
     pub(super) fn details(&mut self, member: &OtherMember<'_>) {
+        if member.choice == u32::MAX {
+            return self.fail(LogError::BadIndex);
+        }
         let Some(place) = self.state.table.place_or_new(member.choice) else {
             return self.fail(LogError::TooManyChoices);
         };
-        self.list(Key::new(kind::DETAILS, place, 0), member.value, json::rewrite_keeping_halves);
+        self.items(Key::new(kind::DETAILS, place, 0), member.value, json::rewrite_keeping_halves);
         // Whoever asks whether there are some reads the log.
         self.state.fill.settle(self.buffer);
     }
@@ -298,7 +313,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                     self.failure(kind::ERROR_JSON, 0, error);
                 }
             }
-            // What it says comes as deltas, too.
+            // Its contents come as deltas, too.
             Update::Message(_) => {}
             Update::Meta(meta, text) if Meta::ONCE.contains(meta) => self.first(*meta as u8, *text),
             _ => {
@@ -342,9 +357,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 }
             }
             Update::Logprobs(logprobs) => self.logprobs(place, slot, logprobs),
-            Update::Annotations(items) => {
-                self.list(key(kind::ANNOTATIONS), *items, json::rewrite);
-            }
+            Update::Annotations(items) => self.items(key(kind::ANNOTATIONS), *items, json::rewrite),
             Update::FunctionName { text, replaces } => {
                 slot.set(flag::FUNCTION);
                 self.name(&mut slot.function, key(kind::FUNCTION_NAME), *text, *replaces);
@@ -425,7 +438,9 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             });
         }
         if let Some(text) = audio.transcript() {
-            self.untracked(Key::new(kind::AUDIO_TRANSCRIPT, place, 0), text);
+            let text = slot.transcript_half.take().map_or(text, |half| text.with_lead(half));
+            slot.transcript_half = text.trailing_half();
+            self.untracked(Key::new(kind::AUDIO_TRANSCRIPT, place, 0), text.without_trailing_half());
         }
         if let Some(time) = audio.expires_at() {
             slot.set(flag::AUDIO_EXPIRES);

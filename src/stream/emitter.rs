@@ -354,7 +354,7 @@ impl Emitter {
         let index = machine.index();
         let mut state = Progress::start(self.frames);
         let is_odd = !index.quirks.is_empty() || !sink.is_of_one_call() && state.frames.before(machine).is_some();
-        if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) && self.has_metas(payload, index, tracker) {
+        if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) && self.has_metas(payload, index) {
             return self.odd(span, Progress::start(self.frames), Break::Nothing, Stage::Before);
         }
         let context = Context::of_chunk(payload, base.saturating_add(span.start), index, frame);
@@ -381,9 +381,8 @@ impl Emitter {
 
     /// Whether [`metas`](Self::metas) would emit anything.
     #[inline]
-    fn has_metas<T: Track>(&self, payload: &[u8], index: &Index, tracker: &T) -> bool {
-        let chunk = Chunk::from_parts(payload, index, &[]);
-        index.facts.others || self.next_meta(&chunk).is_some() || next_reasoning_name(&chunk, tracker).is_some()
+    fn has_metas(&self, payload: &[u8], index: &Index) -> bool {
+        index.facts.others || self.next_meta(&Chunk::from_parts(payload, index, &[])).is_some()
     }
 
     /// Keeps how far a chunk was emitted that turned out not to be as usual. Gives the stage that comes next: `stage`, if
@@ -501,7 +500,7 @@ impl Emitter {
             }
         }
         if stage <= Stage::Meta && is_chunk && sink.wants(Kind::Meta) {
-            self.metas(&context, *tracker, sink)?;
+            self.metas(&context, sink)?;
         }
         if stage <= Stage::Deltas {
             self.deltas(&context, *tracker, sink)?;
@@ -574,21 +573,15 @@ impl Emitter {
     }
 
     /// Emits the members of the top level that describe the response, each once a stream: the first that is not empty. Then
-    /// what the reasoning of each choice is called, once, and all members that no other delta is made of.
+    /// all members that no other delta is made of.
     #[inline(never)]
-    fn metas(&mut self, context: &Context<'_>, tracker: &mut dyn Track, sink: &mut dyn Sink) -> Result<(), Full> {
+    fn metas(&mut self, context: &Context<'_>, sink: &mut dyn Sink) -> Result<(), Full> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
         while let Some((meta, text)) = self.next_meta(chunk) {
             let text = Part::of(context.payload(), text);
             let delta = Delta { code: meta as u32, text, ..Delta::new(Kind::Meta) };
             self.put(context, delta, Stage::Meta, sink)?;
             self.metas |= meta_bit(meta);
-        }
-        while let Some((choice, name)) = next_reasoning_name(chunk, tracker) {
-            let text = Part::of(context.payload(), name);
-            let delta = Delta { code: Meta::ReasoningName as u32, choice, text, ..Delta::new(Kind::Meta) };
-            self.put(context, delta, Stage::Meta, sink)?;
-            tracker.name_reasoning(choice);
         }
         for member in chunk.other_members().skip(self.members as usize) {
             self.put(context, member.delta(context.payload()), Stage::Meta, sink)?;
@@ -667,13 +660,4 @@ struct Env<'e, const SLOTS: usize> {
     given: &'e [u8],
     base: u32,
     sink: &'e mut dyn Sink,
-}
-
-/// A choice of the chunk, and what its reasoning is called, if that was not emitted yet.
-#[inline]
-fn next_reasoning_name<'a, T: Track + ?Sized>(chunk: &Chunk<'a>, tracker: &T) -> Option<(u32, Text<'a>)> {
-    if !chunk.may_reason(|choice| tracker.lacks_reasoning_name(choice)) {
-        return None;
-    }
-    chunk.reasoning_names().find(|(choice, _)| tracker.lacks_reasoning_name(*choice))
 }

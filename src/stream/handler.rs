@@ -135,7 +135,7 @@ pub trait Handler {
     fn audio(&mut self, choice: u32, audio: Audio<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// Annotations of the content: an array, as raw JSON.
+    /// Annotations of the content, as raw JSON: an array, or one that is new in a message so far.
     fn annotations(&mut self, choice: u32, annotations: Value<'_>) -> Flow {
         Flow::Continue(())
     }

@@ -7,7 +7,7 @@ use super::handler::{Fed, Handler, Stop};
 use super::sink::Track;
 use super::{Config, End, Event, Found, Machine};
 use crate::track::Tracker;
-use crate::{Error, Quirk, Storage};
+use crate::{Error, Quirk, QuirkSet, Storage};
 use core::ops::Range;
 
 /// Reads one stream.
@@ -173,14 +173,41 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         self.machine.offset()
     }
 
-    /// How often `quirk` was met. Quirks inside texts show only when a text is read: [`feed`](Self::feed) does, and counts
-    /// them here. Stops counting at 65,535.
+    /// Counts the quirks of an event that the parser did not see: for who pulls and has a
+    /// [`Tracker`](crate::track::Tracker) of its own, which collects them
+    /// ([`Updates::quirks`](crate::track::Updates::quirks)). [`feed`](Self::feed) does it itself.
+    ///
+    /// ```
+    /// use deltawire::{track::Tracker, Event, Parser, Quirk};
+    ///
+    /// let mut input = &b"data: {\"choices\":[{\"message\":{\"content\":\"ab\"}}]}\n\n\
+    ///     data: {\"choices\":[{\"message\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"[..];
+    /// let (mut parser, mut tracker): (_, Tracker) = (Parser::new([0; 512]), Tracker::new());
+    /// while let Some(event) = parser.next(&mut input)? {
+    ///     let Event::Chunk(chunk) = event else { continue };
+    ///     let mut updates = tracker.updates(&chunk);
+    ///     updates.by_ref().for_each(|_update| ());
+    ///     let quirks = updates.quirks();
+    ///     drop(updates);
+    ///     parser.count_quirks(quirks);
+    /// }
+    /// assert_eq!(parser.quirk_count(Quirk::ReplacedMessage), 1);
+    /// assert!(!parser.end().is_complete());
+    /// # Ok::<(), deltawire::Error>(())
+    /// ```
+    pub fn count_quirks(&mut self, quirks: QuirkSet) {
+        self.machine.count(quirks);
+    }
+
+    /// How often `quirk` was met. Quirks inside texts, and those given what came before, show only when a text is read and
+    /// tracked: [`feed`](Self::feed) does, and counts them here; who pulls adds them by
+    /// [`count_quirks`](Self::count_quirks). Stops counting at 65,535.
     pub fn quirk_count(&self, quirk: Quirk) -> u16 {
         self.machine.quirk_count(quirk)
     }
 
     /// The quirks met so far.
-    pub fn quirks(&self) -> crate::QuirkSet {
+    pub fn quirks(&self) -> QuirkSet {
         Quirk::ALL.iter().copied().filter(|quirk| self.quirk_count(*quirk) > 0).collect()
     }
 

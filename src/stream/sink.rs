@@ -86,10 +86,6 @@ pub(super) mod sealed {
         ) -> Next;
         /// As [`TrackerOf::flush`].
         fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
-        /// As [`TrackerOf::lacks_reasoning_name`].
-        fn lacks_reasoning_name(&self, choice: u32) -> bool;
-        /// As [`TrackerOf::name_reasoning`].
-        fn name_reasoning(&mut self, choice: u32);
     }
 
     impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {
@@ -113,12 +109,6 @@ pub(super) mod sealed {
         }
         fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
             TrackerOf::flush(self, of, quirks)
-        }
-        fn lacks_reasoning_name(&self, choice: u32) -> bool {
-            TrackerOf::lacks_reasoning_name(self, choice)
-        }
-        fn name_reasoning(&mut self, choice: u32) {
-            TrackerOf::name_reasoning(self, choice);
         }
     }
 }

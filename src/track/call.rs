@@ -1,6 +1,6 @@
 //! The state of a tool call: a few words, no text.
 
-use super::carry::Half;
+use super::carry::PendingSurrogate;
 use crate::json::{Balance, Fragment, Text};
 
 /// FNV-1a hash of 64 bits. Compares an ID or a name with a later one without storing it.
@@ -105,7 +105,8 @@ impl Name {
     }
 }
 
-/// How far the arguments of a call have been read. They are usually the text of a JSON object.
+/// How far the arguments of a call have been read. They are usually the text of a JSON object; an array and a string end
+/// where they are complete, too. Where a number or a word ends only what follows shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arguments {
     balance: Balance,
@@ -114,12 +115,17 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) const EMPTY: Arguments = Arguments { balance: Balance::NOTHING };
 
-    /// Whether the object is complete.
+    /// Whether the object, array or string is complete.
     pub(crate) fn is_closed(&self) -> bool {
         self.balance.is_closed()
     }
 
-    /// Reads a fragment that is short, has no quirk, and does not continue after the end of the object. Returns
+    /// Whether a name that follows does not belong in the middle of them: they are complete, or a number or a word.
+    pub(crate) fn may_end(&self) -> bool {
+        self.balance.is_over()
+    }
+
+    /// Reads a fragment that is short, has no quirk, and does not continue after the end of the value. Returns
     /// `false`, with no effect, for any other fragment.
     #[inline(never)]
     pub(crate) fn add_short(&mut self, text: Text<'_>) -> bool {
@@ -128,7 +134,7 @@ impl Arguments {
             if balance.is_over() {
                 goes_on |= balance.is_closed();
             } else {
-                balance.follow_byte(byte);
+                balance.follow_byte::<true>(byte);
             }
         });
         if !is_sound || goes_on {
@@ -138,8 +144,8 @@ impl Arguments {
         true
     }
 
-    /// Reads a fragment, and adds the part that belongs to the object to `hash`. Returns whether the fragment continues
-    /// after the end of the object.
+    /// Reads a fragment, and adds the part that belongs to the value to `hash`. Returns whether the fragment continues
+    /// after the end of the value.
     pub(crate) fn add(&mut self, text: Text<'_>, mut hash: Option<&mut Hash>) -> bool {
         let mut buffer = [0; 4];
         let mut after_end = false;
@@ -149,11 +155,11 @@ impl Arguments {
                 Fragment::Char(char) => char.encode_utf8(&mut buffer).as_bytes(),
             };
             let (closed, was_open) = (self.is_closed(), self.balance.is_open());
-            let end = self.balance.feed(bytes);
+            let end = self.balance.feed_value(bytes);
             if let Some(hash) = hash.as_deref_mut().filter(|_| !closed) {
-                let object = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
-                let blanks = if was_open { 0 } else { object.len().saturating_sub(object.trim_ascii_start().len()) };
-                object.iter().skip(blanks).for_each(|byte| hash.byte(*byte));
+                let value = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+                let blanks = if was_open { 0 } else { value.len().saturating_sub(value.trim_ascii_start().len()) };
+                value.iter().skip(blanks).for_each(|byte| hash.byte(*byte));
             }
             if closed || end.is_some() {
                 let rest = bytes.get(end.unwrap_or(0)..).unwrap_or(&[]);
@@ -167,6 +173,8 @@ impl Arguments {
 /// What distinguishes a call from the next one under the same index: its ID or, until an ID comes, its arguments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Identity {
+    /// The call has not opened yet: so far its elements had neither ID nor name nor arguments, only other members.
+    Unopened,
     Id(Hash),
     /// A hash of the arguments so far.
     Arguments(Hash),
@@ -210,47 +218,56 @@ pub struct Call {
     /// Length of the decoded arguments already reported from messages so far.
     pub(crate) reach: u32,
     /// Pending high surrogate at the end of its arguments.
-    pub(crate) half: Half,
+    pub(crate) half: PendingSurrogate,
 }
 
 impl Call {
     pub(crate) fn id(&self) -> Option<Hash> {
         match self.identity {
             Identity::Id(id) => Some(id),
-            Identity::Arguments(_) => None,
+            Identity::Unopened | Identity::Arguments(_) => None,
         }
     }
 
-    /// Reads a fragment of its arguments. Returns whether the fragment continues after the end of the object.
+    pub(crate) fn has_opened(&self) -> bool {
+        !matches!(self.identity, Identity::Unopened)
+    }
+
+    /// Reads a fragment of its arguments. Returns whether the fragment continues after the end of their value.
     pub(crate) fn add(&mut self, text: Text<'_>) -> bool {
         let Call { arguments, identity, .. } = self;
         match identity {
-            Identity::Id(_) => arguments.add(text, None),
+            Identity::Unopened | Identity::Id(_) => arguments.add(text, None),
             Identity::Arguments(hash) => arguments.add(text, Some(hash)),
         }
     }
 
     /// Returns the effect of a fragment that selects this call. See C15 to C17 and C19 in `docs/quirks.md`.
     pub(crate) fn fate(&self, fragment: &Element<'_>) -> Fate {
-        let is_closed = self.arguments.is_closed();
+        if !self.has_opened() {
+            return Fate::Opens;
+        }
+        let (is_closed, may_end) = (self.arguments.is_closed(), self.arguments.may_end());
         if fragment.id.is_some() && fragment.id != self.id() {
             // Servers that send the ID late send the name with it, again or for the first time.
-            let is_late = |name| self.name.is_empty() || !is_closed && self.name.is(name);
+            let is_late = |name| !may_end && (self.name.is_empty() || self.name.is(name));
             return match self.identity {
                 Identity::Arguments(_) if fragment.name.is_some_and(is_late) => Fate::Continues,
                 _ if fragment.name.is_some() || is_closed => Fate::Opens,
                 Identity::Id(_) => Fate::ContinuesUnderAnotherId,
-                Identity::Arguments(_) => Fate::Continues,
+                Identity::Unopened | Identity::Arguments(_) => Fate::Continues,
             };
         }
         // The same ID, a late name, or a fragment of the name.
-        let Some(name) = fragment.name.filter(|_| fragment.id.is_none() && is_closed && !self.name.is_empty()) else {
+        let Some(name) = fragment.name.filter(|_| fragment.id.is_none() && may_end && !self.name.is_empty()) else {
             return Fate::Continues;
         };
         if !self.name.is(name) {
             return Fate::Opens;
         }
         match self.identity {
+            // A number may go on: some servers repeat the name in each fragment.
+            _ if !is_closed => Fate::Continues,
             // Behind a first `{}` the arguments may be still to come.
             Identity::Arguments(Hash::NO_ARGUMENTS) if begins_object(fragment.arguments) => Fate::Continues,
             Identity::Arguments(hash) if !is_repeated(fragment.arguments, hash) => Fate::Opens,
@@ -266,7 +283,7 @@ fn begins_object(text: Text<'_>) -> bool {
     first == Some(b'{')
 }
 
-/// Whether arguments are blank, or repeat exactly the object with this hash.
+/// Whether arguments are blank, or repeat exactly the value with this hash.
 fn is_repeated(text: Text<'_>, hash: Hash) -> bool {
     let (mut arguments, mut again) = (Arguments::EMPTY, Hash::EMPTY);
     let goes_on = arguments.add(text, Some(&mut again));

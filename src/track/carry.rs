@@ -4,10 +4,10 @@ use crate::delta::{Kind, Part};
 
 /// A pending high surrogate, or 0.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Half(u16);
+pub(crate) struct PendingSurrogate(u16);
 
-impl Half {
-    pub(crate) const NONE: Half = Half(0);
+impl PendingSurrogate {
+    pub(crate) const NONE: PendingSurrogate = PendingSurrogate(0);
 
     /// The kinds of text of which a choice has at most one, so that a choice has one pending surrogate for each.
     pub(crate) const OF_CHOICE: [Kind; 4] = [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::FunctionArguments];

@@ -1,4 +1,4 @@
-//! Which call a fragment belongs to, and what is said of it.
+//! Which call a fragment belongs to, and what is reported of it.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -12,9 +12,9 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-/// What the tracker says of the deltas with these members, chunk by chunk.
-fn told<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, deltas: &[&str]) -> Vec<String> {
-    let mut told = Vec::new();
+/// What the tracker reports of deltas with these members: a line for each chunk.
+fn reported<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, deltas: &[&str]) -> Vec<String> {
+    let mut reported = Vec::new();
     for delta in deltas {
         let payload = format!(r#"{{"choices":[{{"index":{choice},"delta":{{{delta}}}}}]}}"#);
         let mut index = Index::new();
@@ -23,26 +23,26 @@ fn told<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, deltas
         let mut updates = tracker.updates(&chunk);
         for (of, update) in updates.by_ref() {
             assert_eq!(of, choice);
-            line.push(said(&update));
+            line.push(shown(&update));
         }
         line.extend(updates.quirks().iter().map(|quirk| format!("{quirk:?}")));
         line.extend(updates.error().map(|error| format!("{error:?}")));
-        told.push(line.join(" "));
+        reported.push(line.join(" "));
     }
-    told
+    reported
 }
 
-fn said(update: &Update<'_>) -> String {
+fn shown(update: &Update<'_>) -> String {
     let sign = |replaces: bool| if replaces { "=" } else { "+" };
     match update {
         Update::Call(call) => {
-            let mut said = format!("{}:", call.call);
+            let mut shown = format!("{}:", call.call);
             if call.opens {
-                said += &format!("{}{}", if call.reuses { "again" } else { "new" }, call.index.unwrap());
+                shown += &format!("{}{}", if call.reuses { "again" } else { "new" }, call.index.unwrap());
             }
-            said += &call.id.map_or(String::new(), |id| format!("#{id}"));
-            said += &call.kind.map_or(String::new(), |kind| format!("({kind})"));
-            said
+            shown += &call.id.map_or(String::new(), |id| format!("#{id}"));
+            shown += &call.kind.map_or(String::new(), |kind| format!("({kind})"));
+            shown
         }
         Update::CallName { call, text, replaces } => format!("{call}{}{text}", sign(*replaces)),
         Update::CallArguments { call, text } => format!("{call}<{text}>"),
@@ -52,8 +52,8 @@ fn said(update: &Update<'_>) -> String {
     }
 }
 
-/// The fragments of tool calls, each array a chunk, in a short form: `i3 #a =f <{}>`, parted by `|`, where none has to be
-/// there.
+/// What is reported of tool calls. Each array is a chunk; its elements are parted by `|` and have any of these members:
+/// `i3` an index, `#a` an ID, `tx` a type, `=f` a name, `<{}>` arguments, `cx` the input of a custom tool.
 fn calls(arrays: &[&str]) -> Vec<String> {
     calls_of(&mut Tracker::<4, 16>::new(), 0, arrays)
 }
@@ -87,7 +87,7 @@ fn calls_of<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, ar
             format!(r#""tool_calls":[{}]"#, items.join(","))
         })
         .collect();
-    told(tracker, choice, &deltas.iter().map(String::as_str).collect::<Vec<_>>())
+    reported(tracker, choice, &deltas.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn fragments_find_their_calls() {
             &["i0 <a>", "i0 #a tfunction", "i0 #a tother", "i0 #a tother =n", "i0 =n"],
             &["0:new0 0<a>", "0:#a(function)", "", "0=n", ""],
         ),
-        // What says nothing is nothing: the open call stays, and none opens.
+        // An element without ID, name and arguments is nothing: the open call stays, and none opens.
         (&["i2 #a", "i1", "i1 tfunction", "i1 #c", "i2", "<x>"], &["0:new2#a", "", "", "1:new1#c", "", "1<x>"]),
         (&["", " | ", "i0", "t", "<>", "=f"], &["", "", "", "", "", "0:new0 0=f"]),
         // By ID, where there is no index; those opened so have their place in the array as index, or the next that is free.
@@ -152,8 +152,8 @@ fn fragments_find_their_calls() {
         ),
         // By neither: what was opened so in that place of the array, the open one first; else the open one. A name that is not its own, once its arguments are complete, is another call's.
         (
-            &["=f <{>", "<}>", "=f <x>", "=g <{>", "=h <}>", "=g <y>"],
-            &["0:new0 0=f 0<{>", "0<}>", "1:new1 1=f 1<x>", "1+g 1<{>", "1+h 1<}>", "1+g 1<y>"],
+            &["=f <{>", "<}>", "=f <[>", "=g <1>", "=h <]>", "=g <y>"],
+            &["0:new0 0=f 0<{>", "0<}>", "1:new1 1=f 1<[>", "1+g 1<1>", "1+h 1<]>", "2:new2 2=g 2<y>"],
         ),
         (
             &["=f <{}>", "=g <{>", "i0 <x>", "<y>", "i1 <z>", "<w>"],
@@ -201,12 +201,34 @@ fn fragments_find_their_calls() {
             ],
         ),
         (&["i0 #a =f <{1}>", "i0 =f <{2}>"], &["0:new0#a 0=f 0<{1}>", "0<{2}> ArgumentsAfterEnd"]),
+        // An array or a string ends where it is complete, in whatever pieces it comes.
+        (
+            &["i0 =a <[1>", "i0 <]>", "i0 =b <[2]>"],
+            &["0:new0 0=a 0<[1>", "0<]>", "1:again0 1=b 1<[2]> ReusedCallIndex"],
+        ),
+        (
+            &["=a <\\\"x\\\">", "=a <\\\"x\\\">", "=a <\\\"y\\\">"],
+            &["0:new0 0=a 0<\"x\">", "0<\"x\"> ArgumentsAfterEnd", "1:new1 1=a 1<\"y\">"],
+        ),
+        (
+            &["i0 =a <\\\"[>", "i0 =b <]\\\">", "i0 #x"],
+            &["0:new0 0=a 0<\"[>", "0+b 0<]\">", "1:again0#x ReusedCallIndex"],
+        ),
+        (&["i0 <[]>", "i0 <]>"], &["0:new0 0<[]>", "0<]> ArgumentsAfterEnd"]),
+        // A number or a word ends at another name, or at an ID with a name; the same name repeats itself.
+        (
+            &["i0 =a <1>", "i0 =a <2>", "i0 =b <true>", "i0 #x =c"],
+            &["0:new0 0=a 0<1>", "0<2>", "1:again0 1=b 1<true> ReusedCallIndex", "2:again0#x 2=c ReusedCallIndex"],
+        ),
+        // So does an ID with a name behind complete arguments; while they are open, it comes late.
+        (&["i0 <{}>", "i0 #a =f"], &["0:new0 0<{}>", "1:again0#a 1=f ReusedCallIndex"]),
+        (&["i0 <{>", "i0 #a =f <}>"], &["0:new0 0<{>", "0:#a 0=f 0<}>"]),
         // The input of a custom tool need not be an object.
         (&["i0 #a cin", "i0 c{}x", "i0 cy"], &["0:new0#a 0<in>", "0<{}x>", "0<y>"]),
         (&["i0 <{}>", "i0 <>", "i0 <x>"], &["0:new0 0<{}>", "", "0<x> ArgumentsAfterEnd"]),
     ];
-    for (arrays, due) in cases {
-        assert_eq!(calls(arrays), *due, "{arrays:?}");
+    for (arrays, expected) in cases {
+        assert_eq!(calls(arrays), *expected, "{arrays:?}");
     }
 }
 
@@ -228,10 +250,10 @@ fn choices_have_calls_of_their_own() {
 #[test]
 fn a_full_table_leaves_out_what_is_new() {
     let mut tracker = Tracker::<4, 2>::new();
-    let told = calls_of(&mut tracker, 0, &["i0 #a", "i1 #b", "i2 #c <x>", "i0 <1>", "i4294967295 <y>", "<2>"]);
-    assert_eq!(told[..2], ["0:new0#a", "1:new1#b"]);
-    assert_eq!(told[2], "TooManyCalls { choice: 0, offset: 0 }");
-    assert_eq!(told[3..], ["0<1>", "BadIndex { choice: 0, offset: 0 }", "0<2>"]);
+    let reported = calls_of(&mut tracker, 0, &["i0 #a", "i1 #b", "i2 #c <x>", "i0 <1>", "i4294967295 <y>", "<2>"]);
+    assert_eq!(reported[..2], ["0:new0#a", "1:new1#b"]);
+    assert_eq!(reported[2], "TooManyCalls { choice: 0, offset: 0 }");
+    assert_eq!(reported[3..], ["0<1>", "BadIndex { choice: 0, offset: 0 }", "0<2>"]);
     for choice in 0..4 {
         calls_of(&mut tracker, choice, &["i0 <x>"]);
     }
@@ -242,7 +264,7 @@ fn a_full_table_leaves_out_what_is_new() {
 fn a_function_call_is_put_together() {
     let function = |pieces: &[&str]| {
         let deltas: Vec<String> = pieces.iter().map(|piece| format!(r#""function_call":{{{piece}}}"#)).collect();
-        told(&mut Tracker::<4, 4>::new(), 0, &deltas.iter().map(String::as_str).collect::<Vec<_>>())
+        reported(&mut Tracker::<4, 4>::new(), 0, &deltas.iter().map(String::as_str).collect::<Vec<_>>())
     };
     let pieces = [
         r#""name":"ge""#,
@@ -257,7 +279,7 @@ fn a_function_call_is_put_together() {
 }
 
 #[test]
-fn short_texts_are_told_apart() {
+fn short_texts_have_hashes_of_their_own() {
     let mut hashes = BTreeSet::new();
     let mut texts = 0;
     for first in b'!'..=b'~' {
@@ -279,15 +301,15 @@ fn halves_wait_in_every_channel_at_once() {
     const OPEN: &str = r#""content":"\ud83d","reasoning":"\ud83d","refusal":"\ud83d","function_call":{"arguments":"\ud83d"},
         "tool_calls":[{"index":0,"function":{"arguments":"\ud83d"}},{"index":1,"function":{"arguments":"\ud83d"}}]"#;
     let close = OPEN.replace("ud83d", "ude00");
-    let smiles = |told: &[String]| told.iter().map(|line| line.matches('\u{1F600}').count()).sum::<usize>();
-    let lost = |told: &[String]| told.iter().map(|line| line.matches('\u{FFFD}').count()).sum::<usize>();
+    let smiles = |reported: &[String]| reported.iter().map(|line| line.matches('\u{1F600}').count()).sum::<usize>();
+    let lost = |reported: &[String]| reported.iter().map(|line| line.matches('\u{FFFD}').count()).sum::<usize>();
     let mut tracker = Tracker::<4, 8>::new();
     for choice in 0..4 {
-        let opened = told(&mut tracker, choice, &[OPEN]);
+        let opened = reported(&mut tracker, choice, &[OPEN]);
         assert_eq!((smiles(&opened), lost(&opened)), (0, 0), "{opened:?}");
     }
     for choice in [2, 0] {
-        let closed = told(&mut tracker, choice, &[&close]);
+        let closed = reported(&mut tracker, choice, &[&close]);
         assert_eq!((smiles(&closed), lost(&closed)), (6, 0), "{closed:?}");
     }
     // The finish of a choice ends the waiting of its own.
@@ -296,13 +318,13 @@ fn halves_wait_in_every_channel_at_once() {
     let chunk = Chunk::read(payload, &mut index).unwrap();
     let mut settled: Vec<String> = Vec::new();
     let mut updates = tracker.updates(&chunk);
-    settled.extend(updates.by_ref().map(|(choice, update)| format!("{choice} {}", said(&update))));
+    settled.extend(updates.by_ref().map(|(choice, update)| format!("{choice} {}", shown(&update))));
     assert_eq!(updates.quirks().iter().collect::<Vec<_>>(), [crate::Quirk::LoneSurrogate]);
     drop(updates);
     assert_eq!(lost(&settled), 6, "{settled:?}");
     assert!(settled.iter().all(|line| line.starts_with("3 ")) && settled.last().unwrap().contains("Finish"));
     // And the end of the stream that of all.
-    let left: Vec<String> = tracker.finish().map(|(choice, update)| format!("{choice} {}", said(&update))).collect();
+    let left: Vec<String> = tracker.finish().map(|(choice, update)| format!("{choice} {}", shown(&update))).collect();
     assert_eq!((lost(&left), left.iter().all(|line| line.starts_with("1 "))), (6, true), "{left:?}");
     assert!(tracker.finish().next().is_none());
 }
@@ -314,7 +336,11 @@ fn short_arguments_are_followed_like_all() {
         (r#"{\"a\":[1,{\"b\":\"}\\\"\"}]}"#, true),
         (r#"{\"é\":\"\u00e9\u007b\"}"#, true),
         (r#" {\n\t}"#, true),
-        (r#"[1]{}"#, true),
+        (r#"[1,[\"]\"],{}]"#, true),
+        (r#"\"a [\u005b\""#, true),
+        (r#"1 {}"#, true),
+        (r#"[1]{}"#, false),
+        (r#"\"\" "#, false),
         (r#"{}{}"#, false),
         (r#"{} "#, false),
         (r#"{\"a\":\"\ud83d\ude42\"}"#, false),

@@ -1,9 +1,9 @@
 //! The tracker: turns the deltas of chunks into those of a stream, in place.
 
 use super::call::{Arguments, Call, Element, Fate, Hash, Identity, Name, NamePiece};
-use super::carry::Half;
-use super::whole::{cut, Reach, Reading};
-use crate::chat::{Cursor, Index, ItemDeltas};
+use super::carry::PendingSurrogate;
+use super::whole::{cut, Reach, Reading, MANY};
+use crate::chat::{name_before, Cursor, Index, ItemDeltas};
 use crate::delta::{
     Called, Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES, FLAG_SELECTS,
     FLAG_WHOLE,
@@ -26,11 +26,11 @@ pub struct Choice {
     /// The call opened or continued last, by its place in the table.
     open: Option<u16>,
     source: Source,
-    /// The pending surrogate of each of [`Half::OF_CHOICE`].
-    halves: [Half; 4],
+    /// The pending surrogate of each of [`PendingSurrogate::OF_CHOICE`].
+    halves: [PendingSurrogate; 4],
 }
 
-/// What reported the texts of a choice so far, and what has to be known of that.
+/// Whether deltas or messages so far reported the texts of a choice, and the state that this needs.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// Deltas; of a `function_call`.
@@ -76,6 +76,8 @@ pub struct TrackerState {
     at_hand: Option<u16>,
     /// What of the message at hand was reported and is still to be cut off its deltas. `None`: they do not count.
     reported: Option<Reach>,
+    /// How far the annotations of that message were read, from the beginning of their array.
+    annotations_at: u32,
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Default for Tracker<CHOICES, CALLS> {
@@ -114,7 +116,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// A tracker at the start of a stream.
     pub const fn new() -> Self {
         let tables = Arrays { choices: [None; CHOICES], calls: [None; CALLS] };
-        TrackerOf { tables, state: TrackerState { waiting: 0, at_hand: None, reported: None } }
+        TrackerOf { tables, state: TrackerState { waiting: 0, at_hand: None, reported: None, annotations_at: 0 } }
     }
 }
 
@@ -136,7 +138,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         self.state = TrackerState::default();
     }
 
-    /// The next delta of a chunk, whatever it is, taken in; `plain` is that delta if the cursor is behind it. `offset` is the
+    /// Takes in the next delta of a chunk, of whatever kind; `plain` is that delta if the cursor is behind it. `offset` is the
     /// stream offset of the chunk, for errors; quirks are added to `quirks`.
     pub(crate) fn next(
         &mut self,
@@ -147,6 +149,12 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         quirks: &mut QuirkSet,
     ) -> Next {
         let Some(mut delta) = plain.or_else(|| cursor.next_of_any(payload, index)) else { return Next::End };
+        if delta.kind == Kind::Reasoning && !cursor.is_inside() {
+            if let Some(name) = self.name_of_reasoning(&delta, payload) {
+                cursor.back();
+                return Next::Delta(name);
+            }
+        }
         match self.take(&mut delta, cursor.called(), payload, offset, quirks) {
             Taken::Keep => Next::Delta(delta),
             Taken::Drop => Next::Nothing,
@@ -168,7 +176,9 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             return false;
         }
         match kind {
-            Kind::Content | Kind::Reasoning => {}
+            Kind::Content => {}
+            // The first one is behind its name.
+            Kind::Reasoning if known.reasoning_named => {}
             // They change nothing that is known of a choice.
             Kind::Logprobs => return true,
             _ => return false,
@@ -310,9 +320,10 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             Kind::ToolArguments => self.whole_arguments(delta, payload, quirks),
             Kind::Meta => self.meta(delta),
             Kind::Role if core::mem::replace(&mut choice.role, true) => Taken::Drop,
+            Kind::Annotation => self.whole_annotations(delta, payload),
             kind if reported.has(kind) => Taken::Drop,
             kind => {
-                let half = Half::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(of, _)| *of == kind);
+                let half = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(of, _)| *of == kind);
                 if let Some((_, half)) = half {
                     let more = half.join(&mut delta.text, payload);
                     reported.cut(kind, &mut delta.text, payload);
@@ -327,7 +338,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                 }
             }
         };
-        if is_late && matches!(taken, Taken::Keep) {
+        if is_late && matches!(taken, Taken::Keep | Taken::Before(_)) {
             quirks.insert(Quirk::DeltaAfterFinish);
         }
         taken
@@ -335,7 +346,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
 
     /// Takes in a `message`, whose deltas follow if it begins with what earlier ones reported.
     fn message(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
-        (self.state.reported, self.state.at_hand) = (None, None);
+        (self.state.reported, self.state.at_hand, self.state.annotations_at) = (None, None, 0);
         let Some(Some(choice)) = self.tables.choices().get(place).copied() else { return Taken::Drop };
         if choice.delta {
             return Taken::Drop;
@@ -367,15 +378,19 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         for delta in ItemDeltas::of(message) {
             let text = delta.text.text(message);
             match delta.kind {
-                Kind::ToolCall if delta.has(FLAG_SELECTS) => reading.call(None, None),
                 Kind::ToolCall => {
                     let place = self.call_of_message(choice, delta.call).map(usize::from);
-                    known = place.and_then(|place| self.tables.calls().get(place).copied().flatten());
+                    let row = place.and_then(|place| self.tables.calls().get(place).copied().flatten());
+                    let is_new = row.is_none() && room > 0 && delta.number() != Some(u64::from(u32::MAX));
+                    room = room.saturating_sub(usize::from(is_new));
+                    if delta.has(FLAG_SELECTS) {
+                        reading.call(None, None);
+                        continue;
+                    }
+                    known = row.filter(Call::has_opened);
                     let id = known.and_then(|call| call.id());
                     reading.is_other |= !text.is_empty() && id.is_some_and(|id| id != Hash::of(text));
-                    let opens = known.is_none() && room > 0 && delta.number() != Some(u64::from(u32::MAX));
-                    room = room.saturating_sub(usize::from(opens));
-                    let is_kept = opens || known.is_some();
+                    let is_kept = is_new || row.is_some();
                     reading.call(is_kept.then_some(delta.call), known.map(|call| call.reach));
                 }
                 Kind::ToolName => reading.is_other |= known.is_some_and(|call| !call.name.begins(text)),
@@ -393,15 +408,16 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     }
 
     /// As [`resolve`](Self::resolve), of a call in a message: each that was not there before opens.
-    fn resolve_whole(&mut self, choice: &Choice, call: &Element<'_>) -> Option<(u16, Fate, bool)> {
+    fn resolve_whole(&mut self, place: usize, choice: &Choice, call: &Element<'_>) -> Option<(u16, Fate, bool)> {
         if let Some(slot) = self.call_of_message(choice.index, call.position) {
-            return Some((slot, Fate::Continues, false));
+            let known = self.tables.calls().get(usize::from(slot)).and_then(Option::as_ref);
+            let has_opened = known.is_some_and(Call::has_opened);
+            return Some((slot, if has_opened { Fate::Continues } else { Fate::Opens }, false));
         }
         let of_choice = |state: &&Call| state.choice == choice.index;
         let reuses =
             self.tables.calls().iter().flatten().filter(of_choice).any(|state| Some(state.index) == call.index);
-        let index = call.index.unwrap_or_else(|| self.free_index(choice, call.position));
-        self.open(choice, index, false).map(|slot| (slot, Fate::Opens, reuses))
+        self.new_call(place, call, true).map(|slot| (slot, Fate::Opens, reuses))
     }
 
     /// Arguments in a message.
@@ -419,6 +435,27 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         self.joined(more, delta, payload, quirks)
     }
 
+    /// Annotations in a message: all of the first, of each later one those that are new, one by one.
+    fn whole_annotations(&mut self, delta: &mut Delta, payload: &[u8]) -> Taken {
+        delta.flags = 0;
+        let TrackerState { reported, annotations_at, .. } = &mut self.state;
+        let Some(reported) = reported.as_mut().filter(|reported| reported.annotations < MANY) else {
+            return Taken::Drop;
+        };
+        if reported.annotations == 0 && *annotations_at == 0 {
+            return Taken::Keep;
+        }
+        let (array, mut at) = (delta.text.value(payload), *annotations_at as usize);
+        while let Some(annotation) = array.element_at(&mut at) {
+            *annotations_at = at as u32;
+            if reported.annotations == 0 {
+                return Taken::Before(Delta { text: Part::raw(payload, annotation), ..*delta });
+            }
+            reported.annotations = reported.annotations.saturating_sub(1);
+        }
+        Taken::Drop
+    }
+
     /// Flushes an unpaired high surrogate of this choice, or of any: a text that decodes to U+FFFD. At the end of the stream
     /// repeat until there is none.
     pub fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
@@ -428,7 +465,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         let wanted = |choice: u32| of.is_none_or(|of| of == choice);
         let mut choices = self.tables.choices_mut().iter_mut().flatten().filter(|choice| wanted(choice.index));
         let found = choices.find_map(|choice| {
-            let mut halves = Half::OF_CHOICE.into_iter().zip(&mut choice.halves);
+            let mut halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut choice.halves);
             let (kind, lead) = halves.find_map(|(kind, half)| Some((kind, half.take()?)))?;
             Some((Delta { choice: choice.index, ..Delta::new(kind) }, lead))
         });
@@ -446,19 +483,21 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         Delta { text: Part { lead, ..Part::NONE }, ..delta }
     }
 
-    /// Whether the name of this choice's reasoning is still to be emitted: not if there is no room for the choice.
-    pub(crate) fn lacks_reasoning_name(&self, choice: u32) -> bool {
-        let mut rows = self.tables.choices().iter();
-        rows.find(|row| row.is_none_or(|known| known.index == choice))
-            .is_some_and(|row| row.is_none_or(|known| !known.reasoning_named))
-    }
-
-    /// Notes that the name of this choice's reasoning was emitted.
-    pub(crate) fn name_reasoning(&mut self, choice: u32) {
-        let place = self.place(choice);
-        if let Some(Some(choice)) = place.and_then(|place| self.tables.choices_mut().get_mut(place)) {
-            choice.reasoning_named = true;
+    /// The name of the member that this reasoning is in, if it is the first of its choice: emitted before it. `None` too if
+    /// the reasoning itself will be dropped or left out.
+    fn name_of_reasoning(&mut self, reasoning: &Delta, payload: &[u8]) -> Option<Delta> {
+        let is_dropped = reasoning.has(FLAG_WHOLE) && self.state.reported.is_none();
+        if is_dropped || reasoning.choice == u32::MAX {
+            return None;
         }
+        let place = self.place(reasoning.choice)?;
+        let choice = self.tables.choices_mut().get_mut(place)?.as_mut()?;
+        if core::mem::replace(&mut choice.reasoning_named, true) {
+            return None;
+        }
+        let name = name_before(payload.get(..reasoning.text.start as usize)?)?;
+        let (code, text) = (Meta::ReasoningName as u32, Part::of(payload, name));
+        Some(Delta { choice: choice.index, code, text, ..Delta::new(Kind::Meta) })
     }
 
     /// The place of a choice in the table; a new choice gets one.
@@ -480,7 +519,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             calls: 0,
             open: None,
             source: Source::NOTHING,
-            halves: [Half::NONE; 4],
+            halves: [PendingSurrogate::NONE; 4],
         });
         Some(place)
     }
@@ -488,7 +527,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// Joins a text of a choice with the pending surrogate.
     fn text(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
-        let half = Half::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(kind, _)| *kind == delta.kind);
+        let half =
+            PendingSurrogate::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(kind, _)| *kind == delta.kind);
         let Some((_, half)) = half else { return Taken::Drop };
         let more = half.join(&mut delta.text, payload);
         self.joined(more, delta, payload, quirks)
@@ -525,19 +565,23 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             name: text(called.name),
             arguments: called.arguments.text(payload),
         };
+        let is_whole = delta.has(FLAG_WHOLE);
         if delta.has(FLAG_SELECTS) {
-            self.state.at_hand = match delta.has(FLAG_WHOLE) {
+            let selected = match is_whole {
                 true => self.call_of_message(choice.index, delta.call),
                 false => self.selected(&choice, &fragment).and_then(|(place, _)| u16::try_from(place).ok()),
             };
-            if let Some(call) = self.call_at_hand() {
-                call.position = delta.call;
-            }
+            // The members of a call may come before anything that opens it: its row and its number wait for that.
+            self.state.at_hand = selected.or_else(|| self.new_call(place, &fragment, is_whole));
+            let Some(call) = self.call_at_hand() else {
+                return Taken::LeftOut(Error::TooManyCalls { choice: delta.choice, offset });
+            };
+            call.position = delta.call;
             return Taken::Drop;
         }
-        let resolved = match delta.has(FLAG_WHOLE) {
-            true => self.resolve_whole(&choice, &fragment),
-            false => self.resolve(&choice, &fragment),
+        let resolved = match is_whole {
+            true => self.resolve_whole(place, &choice, &fragment),
+            false => self.resolve(place, &choice, &fragment),
         };
         let Some((slot, fate, reuses)) = resolved else {
             return Taken::LeftOut(Error::TooManyCalls { choice: delta.choice, offset });
@@ -551,7 +595,9 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         let Some(Some(state)) = calls.get_mut(usize::from(slot)) else { return Taken::Drop };
         if let Some(Some(choice)) = choices.get_mut(place) {
             choice.open = Some(slot);
-            choice.calls = choice.calls.saturating_add(u32::from(opens));
+        }
+        if opens {
+            state.identity = Identity::Arguments(Hash::EMPTY);
         }
         if reuses {
             quirks.insert(Quirk::ReusedCallIndex);
@@ -603,19 +649,18 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
 
     /// Which call a fragment belongs to, by its place in the table, what the fragment does to it, and whether it opens it
     /// under an index in use. `None`: there is no room for another call.
-    fn resolve(&mut self, choice: &Choice, fragment: &Element<'_>) -> Option<(u16, Fate, bool)> {
+    fn resolve(&mut self, place: usize, choice: &Choice, fragment: &Element<'_>) -> Option<(u16, Fate, bool)> {
         let selected = self.selected(choice, fragment);
         let fate = selected.map_or(Fate::Opens, |(_, call)| call.fate(fragment));
-        if let Some((place, _)) = selected.filter(|_| fate != Fate::Opens) {
-            return Some((u16::try_from(place).ok()?, fate, false));
+        if let Some((slot, _)) = selected.filter(|(_, call)| fate != Fate::Opens || !call.has_opened()) {
+            return Some((u16::try_from(slot).ok()?, fate, false));
         }
         let reuses = selected.is_some() && fragment.index.is_some();
-        let index = fragment.index.unwrap_or_else(|| self.free_index(choice, fragment.position));
-        Some((self.open(choice, index, fragment.index.is_none())?, Fate::Opens, reuses))
+        Some((self.new_call(place, fragment, false)?, Fate::Opens, reuses))
     }
 
-    /// The call that a fragment selects, and its place in the table: by index; without one by ID; else by its place in the
-    /// array; else the open call. `None`: there is none.
+    /// The call that a fragment selects, and its place in the table: by index; without one by ID; else by its position in the
+    /// array; else the open call. `None`: it selects none.
     fn selected(&self, choice: &Choice, fragment: &Element<'_>) -> Option<(usize, &Call)> {
         let open = choice
             .open
@@ -646,7 +691,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         by_place.or_else(|| open.filter(|_| goes_on))
     }
 
-    /// The index of a call that has none: its place in the array, or the next that is free.
+    /// The index for a call that came without one: its position in the array, or if that is taken the next free one.
     fn free_index(&self, choice: &Choice, position: u32) -> u32 {
         let of_choice = |call: &&Call| call.choice == choice.index;
         let taken = self.tables.calls().iter().flatten().filter(of_choice).any(|call| call.index == position);
@@ -657,34 +702,40 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         highest.unwrap_or(0).saturating_add(1)
     }
 
-    fn open(&mut self, choice: &Choice, index: u32, by_place: bool) -> Option<u16> {
-        let place = self.tables.calls().iter().position(Option::is_none)?;
-        if let Some(slot) = self.tables.calls_mut().get_mut(place) {
+    /// Gives the next call of the choice in row `choice` a row, by its place in the table. `None`: there is no room.
+    fn new_call(&mut self, choice: usize, element: &Element<'_>, is_whole: bool) -> Option<u16> {
+        let known = self.tables.choices().get(choice).copied().flatten()?;
+        let index = element.index.unwrap_or_else(|| self.free_index(&known, element.position));
+        let (choices, calls) = self.tables.both_mut();
+        let place = calls.iter().position(Option::is_none)?;
+        let choice = choices.get_mut(choice)?.as_mut()?;
+        if let Some(slot) = calls.get_mut(place) {
             *slot = Some(Call {
                 choice: choice.index,
                 number: choice.calls,
                 index,
-                by_place,
-                position: 0,
-                identity: Identity::Arguments(Hash::EMPTY),
+                by_place: element.index.is_none() && !is_whole,
+                position: element.position,
+                identity: Identity::Unopened,
                 kind_known: false,
                 name: Name::EMPTY,
                 arguments: Arguments::EMPTY,
                 reach: 0,
-                half: Half::NONE,
+                half: PendingSurrogate::NONE,
             });
         }
+        choice.calls = choice.calls.saturating_add(1);
         u16::try_from(place).ok()
     }
 }
 
-/// [`Text::is_sound`], which does not settle everything.
+/// [`Text::is_sound`], out of line.
 #[inline(never)]
 fn is_sound(raw: &[u8], flags: TextFlags) -> bool {
     Text::from_raw(raw, flags).is_sound(|_| ())
 }
 
-/// Takes in a name, or a piece of one.
+/// Whether to emit a name, or a piece of one, and the flag of its delta.
 fn named(piece: NamePiece, delta: &mut Delta, text: Text<'_>, quirks: &mut QuirkSet) -> Taken {
     delta.flags = if piece == NamePiece::Replaces { FLAG_REPLACES } else { 0 };
     if piece == NamePiece::Repeats {

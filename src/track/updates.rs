@@ -1,21 +1,23 @@
 //! The updates of one chunk, tracked.
 
-use super::tracker::{Next, Tracker};
+use super::call::Call;
+use super::tracker::{Choice, Next, TrackerOf};
 use crate::chat::{Chunk, Cursor, Update};
 use crate::delta::Delta;
+use crate::tables::Tables;
 use crate::{Error, QuirkSet};
 
-/// The updates of a chunk, each reported once, with the index of its choice: what [`Tracker::updates`] gives. All of the
+/// The updates of a chunk, each reported once, with the index of its choice: what [`TrackerOf::updates`] gives. All of the
 /// chunk is taken in, also if the iterator is dropped before its end.
-pub struct Updates<'t, 'a, const CHOICES: usize, const CALLS: usize> {
-    tracker: &'t mut Tracker<CHOICES, CALLS>,
+pub struct Updates<'t, 'a, T: Tables<Option<Choice>, Option<Call>>> {
+    tracker: &'t mut TrackerOf<T>,
     chunk: Chunk<'a>,
     cursor: Cursor,
     quirks: QuirkSet,
     error: Option<Error>,
 }
 
-impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
+impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// The updates of a chunk, given the chunks before it.
     ///
     /// ```
@@ -40,7 +42,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// assert_eq!(seen, "assistant: \u{1F600}!");
     /// # Ok::<(), deltawire::json::JsonError>(())
     /// ```
-    pub fn updates<'t, 'a>(&'t mut self, chunk: &Chunk<'a>) -> Updates<'t, 'a, CHOICES, CALLS> {
+    pub fn updates<'t, 'a>(&'t mut self, chunk: &Chunk<'a>) -> Updates<'t, 'a, T> {
         Updates { tracker: self, chunk: *chunk, cursor: Cursor::new(), quirks: QuirkSet::EMPTY, error: None }
     }
 
@@ -54,8 +56,9 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     }
 }
 
-impl<const CHOICES: usize, const CALLS: usize> Updates<'_, '_, CHOICES, CALLS> {
-    /// The quirks so far of the deltas, given the chunks before, and of their texts.
+impl<T: Tables<Option<Choice>, Option<Call>>> Updates<'_, '_, T> {
+    /// The quirks so far of the deltas, given the chunks before, and of their texts. The parser does not count them:
+    /// [`Parser::count_quirks`](crate::Parser::count_quirks) does.
     pub fn quirks(&self) -> QuirkSet {
         self.quirks
     }
@@ -66,7 +69,7 @@ impl<const CHOICES: usize, const CALLS: usize> Updates<'_, '_, CHOICES, CALLS> {
     }
 }
 
-impl<'a, const CHOICES: usize, const CALLS: usize> Iterator for Updates<'_, 'a, CHOICES, CALLS> {
+impl<'a, T: Tables<Option<Choice>, Option<Call>>> Iterator for Updates<'_, 'a, T> {
     type Item = (u32, Update<'a>);
 
     fn next(&mut self) -> Option<(u32, Update<'a>)> {
@@ -103,7 +106,7 @@ impl<'a, const CHOICES: usize, const CALLS: usize> Iterator for Updates<'_, 'a, 
     }
 }
 
-impl<const CHOICES: usize, const CALLS: usize> Drop for Updates<'_, '_, CHOICES, CALLS> {
+impl<T: Tables<Option<Choice>, Option<Call>>> Drop for Updates<'_, '_, T> {
     fn drop(&mut self) {
         self.for_each(drop);
     }

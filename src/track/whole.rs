@@ -1,26 +1,31 @@
 //! What messages so far reported of a choice, without their texts: each later one must begin with that.
 
 use super::call::Hash;
-use super::carry::Half;
+use super::carry::PendingSurrogate;
 use crate::delta::{Delta, Kind, Part};
 use crate::json::Text;
 
-/// How far each text of a choice was reported, in the order of [`Half::OF_CHOICE`], and what is reported once.
+/// How far each text of a choice was reported, in the order of [`PendingSurrogate::OF_CHOICE`], and what is reported once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reach {
     /// Lengths of the decoded texts.
     pub(crate) lens: [u32; 4],
-    /// A bit for each of [`ONCE`].
-    once: u8,
+    /// How many annotations were reported.
+    pub(crate) annotations: u16,
+    /// The name of a function is reported once; a later one must be the same.
+    function_name: bool,
+    /// Audio is reported with the first message that has it.
+    audio: bool,
 }
 
-/// Kinds that are reported with the first message that contains them. A later function name must be the same.
-const ONCE: [Kind; 3] = [Kind::FunctionName, Kind::Audio, Kind::Annotation];
-
 impl Reach {
-    /// Whether a kind of [`ONCE`] was reported.
+    /// Whether a kind that is reported once was reported.
     pub(crate) fn has(&self, kind: Kind) -> bool {
-        self.once & bit(kind) != 0
+        match kind {
+            Kind::FunctionName => self.function_name,
+            Kind::Audio => self.audio,
+            _ => false,
+        }
     }
 
     /// Takes off a text of this kind what was reported of it.
@@ -39,14 +44,10 @@ pub(crate) fn cut(part: &mut Part, payload: &[u8], len: u32) -> u32 {
     taken
 }
 
-/// What belongs to a kind of text, of one for each of [`Half::OF_CHOICE`].
+/// What belongs to a kind of text, of one for each of [`PendingSurrogate::OF_CHOICE`].
 fn of_kind<T>(kind: Kind, all: &mut [T; 4]) -> Option<&mut T> {
-    let place = Half::OF_CHOICE.iter().position(|of| *of == kind)?;
+    let place = PendingSurrogate::OF_CHOICE.iter().position(|of| *of == kind)?;
     all.get_mut(place)
-}
-
-fn bit(kind: Kind) -> u8 {
-    ONCE.iter().position(|once| *once == kind).map_or(0, |place| 1 << place)
 }
 
 /// Takes up to `len` decoded bytes off the front of a text. Returns how many: less than `len` at its end, or where a
@@ -65,6 +66,9 @@ fn take(text: &mut Text<'_>, len: u32, mut each: impl FnMut(&[u8])) -> u32 {
     len.saturating_sub(left)
 }
 
+/// So many annotations are counted; those behind are not reported if they come in a later message.
+pub(crate) const MANY: u16 = u16::MAX;
+
 /// A text while its message is read.
 #[derive(Clone, Copy)]
 struct Channel {
@@ -74,14 +78,14 @@ struct Channel {
     known: u32,
     /// The hash of that much of it, once it is read.
     before: Option<Hash>,
-    half: Half,
+    half: PendingSurrogate,
 }
 
 impl Channel {
     /// Of which so much was reported; of what is new nothing.
     fn new(known: Option<u32>) -> Self {
         let before = (known == Some(0)).then_some(Hash::EMPTY);
-        Channel { hash: Hash::EMPTY, len: 0, known: known.unwrap_or(0), before, half: Half::NONE }
+        Channel { hash: Hash::EMPTY, len: 0, known: known.unwrap_or(0), before, half: PendingSurrogate::NONE }
     }
 
     fn add(&mut self, mut part: Part, payload: &[u8]) {
@@ -104,8 +108,9 @@ pub(crate) struct Reading {
     texts: [Channel; 4],
     /// The call that is read, and its position.
     call: Option<(u32, Channel)>,
-    reach: Reach,
-    once: u8,
+    /// What was reported, and what it is with this message: but for the lengths of the texts.
+    before: Reach,
+    now: Reach,
     /// The sum over what was reported, and that over all of it.
     known: u64,
     all: u64,
@@ -117,20 +122,27 @@ impl Reading {
     /// After `reach` was reported.
     pub(crate) fn new(reach: Reach) -> Self {
         let texts = reach.lens.map(|len| Channel::new(Some(len)));
-        Reading { texts, call: None, reach, once: reach.once, known: 0, all: 0, is_other: false }
+        Reading { texts, call: None, before: reach, now: reach, known: 0, all: 0, is_other: false }
     }
 
     /// Takes in a delta that does not concern a call.
     pub(crate) fn add(&mut self, delta: &Delta, message: &[u8]) {
-        let once = bit(delta.kind);
         if let Some(text) = of_kind(delta.kind, &mut self.texts) {
             text.add(delta.text, message);
             return;
         }
-        self.once |= once;
-        if delta.kind == Kind::FunctionName {
-            let hash = Hash::of(delta.text.text(message));
-            self.sum(delta.kind as u32, self.reach.has(delta.kind).then_some(hash), hash);
+        match delta.kind {
+            Kind::FunctionName => {
+                let hash = Hash::of(delta.text.text(message));
+                self.sum(delta.kind as u32, self.before.function_name.then_some(hash), hash);
+                self.now.function_name = true;
+            }
+            Kind::Audio => self.now.audio = true,
+            Kind::Annotation => {
+                let count = delta.text.value(message).elements().take(MANY.into()).count();
+                self.now.annotations = self.before.annotations.max(u16::try_from(count).unwrap_or(MANY));
+            }
+            _ => {}
         }
     }
 
@@ -167,7 +179,6 @@ impl Reading {
             self.sum(place, text.before, text.hash);
         }
         let is_other = self.is_other || before.is_some_and(|before| before != self.known);
-        let reach = Reach { lens: self.texts.map(|text| text.len), once: self.once };
-        (!is_other).then_some((self.all, reach))
+        (!is_other).then_some((self.all, Reach { lens: self.texts.map(|text| text.len), ..self.now }))
     }
 }

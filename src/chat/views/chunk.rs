@@ -1,13 +1,11 @@
 //! The whole chunk.
 
 use super::{ApiError, Choices, Usage};
-use crate::chat::cursor::Cursor;
 use crate::chat::index::{top, Hint, Index};
 use crate::chat::others::OtherMembers;
-use crate::chat::page::{Behind, Item};
 use crate::chat::read::{error_of, plain_text, read, usage_of, Read};
 use crate::chat::scalar::{ten_digits, text_of, whole_number};
-use crate::delta::{Kind as DeltaKind, Meta, Part};
+use crate::delta::{Meta, Part};
 use crate::json::{JsonError, Kind, Text, TextFlags, Value};
 use crate::QuirkSet;
 use core::ops::Range;
@@ -193,7 +191,7 @@ impl<'a> Chunk<'a> {
         self.text(top::PROVIDER)
     }
 
-    /// What a delta of kind [`Meta`](DeltaKind::Meta) says once a stream: one of [`Meta::ONCE`].
+    /// What a delta of kind [`Meta`](crate::delta::Kind::Meta) says once a stream: one of [`Meta::ONCE`].
     pub(crate) fn meta(&self, meta: Meta) -> Option<Text<'a>> {
         self.text(top_of(meta)?)
     }
@@ -206,27 +204,6 @@ impl<'a> Chunk<'a> {
             meta_bit(one) | meta_bit(two) | meta_bit(three) | meta_bit(four)
         };
         self.index.top.mask() as u8 & ALL & !emitted != 0
-    }
-
-    /// Whether [`reasoning_names`](Self::reasoning_names) may give the name of a choice that is `wanted`.
-    #[inline]
-    pub(crate) fn may_reason(&self, wanted: impl Fn(u32) -> bool) -> bool {
-        let list = &self.index.list;
-        let reasons = |item: &Item| item.kind == DeltaKind::Reasoning && wanted(item.choice);
-        list.behind.has(Behind::CHOICES) || list.items().iter().any(reasons)
-    }
-
-    /// For each choice with reasoning, the name of the member that it is in. Reasoning in `reasoning_details` or in parts of the
-    /// content has no name, and a choice whose index is out of range is skipped.
-    pub(crate) fn reasoning_names(&self) -> impl Iterator<Item = (u32, Text<'a>)> + use<'a> {
-        let Chunk { payload, index, .. } = *self;
-        let mut cursor = Cursor::new();
-        core::iter::from_fn(move || loop {
-            let delta = cursor.next_of_any(payload, index)?;
-            if delta.kind == DeltaKind::Reasoning && !cursor.is_inside() && delta.choice != u32::MAX {
-                return Some((delta.choice, name_before(payload.get(..delta.text.start as usize)?)?));
-            }
-        })
     }
 
     /// The choices, in the order in which they stand.
@@ -320,8 +297,8 @@ const fn top_of(meta: Meta) -> Option<usize> {
     })
 }
 
-/// The name of the member whose text begins behind these bytes.
-fn name_before(payload: &[u8]) -> Option<Text<'_>> {
+/// The name of the member whose text begins behind these bytes of a payload.
+pub(crate) fn name_before(payload: &[u8]) -> Option<Text<'_>> {
     let before = payload.strip_suffix(b"\"")?.trim_ascii_end().strip_suffix(b":")?.trim_ascii_end();
     let name = before.strip_suffix(b"\"")?.rsplit(|&byte| byte == b'"').next()?;
     Some(Text::from_raw(name, TextFlags::UNKNOWN))

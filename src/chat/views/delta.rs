@@ -201,7 +201,8 @@ impl<'a> Audio<'a> {
         member_of(self.value, "data").and_then(text_of)
     }
 
-    /// `transcript`, if it is not empty.
+    /// `transcript`, if it is not empty. It may end in half a surrogate pair, of which the next one has the other half: a
+    /// message joins them.
     pub fn transcript(&self) -> Option<Text<'a>> {
         member_of(self.value, "transcript").and_then(text_of)
     }

@@ -9,7 +9,7 @@ mod tool_call;
 mod usage;
 
 pub use choice::{Choice, Choices, FinishKind, FinishReason};
-pub(crate) use chunk::meta_bit;
+pub(crate) use chunk::{meta_bit, name_before};
 pub use chunk::{Chunk, Field};
 pub use delta::{Audio, DeltaView, FunctionCall, Message};
 pub use error::{ApiError, ErrorPart};
