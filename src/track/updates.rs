@@ -15,6 +15,16 @@ pub struct Updates<'t, 'a, const CHOICES: usize, const CALLS: usize> {
     error: Option<Error>,
 }
 
+impl<const CHOICES: usize, const CALLS: usize> core::fmt::Debug for Updates<'_, '_, CHOICES, CALLS> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Updates")
+            .field("chunk", &self.chunk)
+            .field("quirks", &self.quirks)
+            .field("error", &self.error)
+            .finish()
+    }
+}
+
 impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// The updates of a chunk, given the chunks before it.
     ///
