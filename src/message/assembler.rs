@@ -113,12 +113,12 @@ impl Default for Assembler {
 
 impl Assembler {
     /// An assembler with the default limits.
-    pub fn new() -> Self {
+    pub const fn new() -> Self {
         Assembler::with_limits(Limits::DEFAULT)
     }
 
     /// An assembler with its own limits: [`Limits::max_message_len`] matters to it.
-    pub fn with_limits(limits: Limits) -> Self {
+    pub const fn with_limits(limits: Limits) -> Self {
         let limit = limits.max_message_len;
         Assembler {
             tracker: Vec::new(),
