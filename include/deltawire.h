@@ -75,12 +75,12 @@
  *             the stream, and no choice or tool call was beyond max_choices and max_tool_calls.
  *             It describes the parser alone: a message has tables and limits of its own, and
  *             deltawire_message_limit says what it left out. Give both the same config.
- * MESSAGES    To read events and assemble the message of the same stream, use batches, and give their
- *             events to deltawire_message_add. To combine an assembler with callbacks of your own,
- *             let each callback of deltawire_message_callbacks() have one of yours, which calls it
- *             with the assembler as `user`. If that returns DELTAWIRE_AGAIN, the block is full:
- *             enlarge it at once and call again, or return DELTAWIRE_AGAIN and enlarge it when the
- *             feed answers PAUSED.
+ * MESSAGES    To read events and assemble the message of the same stream, use batches, and give
+ *             their events to deltawire_message_add. To combine an assembler with callbacks of
+ *             your own, let each callback of deltawire_message_callbacks() have one of yours,
+ *             which calls it with the assembler as `user`. If that returns DELTAWIRE_AGAIN, the
+ *             block is full: enlarge it at once and call again, or return DELTAWIRE_AGAIN and
+ *             enlarge it when the feed answers PAUSED.
  * VERSIONS    Structs that the caller fills begin with their size, a multiple of 8. They only grow
  *             at the end: a member that an older caller lacks has its default, and members that the
  *             library does not know must be zero (E_CONFIG). A deltawire_event has 64 bytes in
