@@ -34,7 +34,6 @@ impl Kernel for Avx2 {
     type Utf8 = Lookup;
     const MASKED_UTF8: bool = true;
     const IS_BRIEF: bool = true;
-    const COPIES_BLOCKS: bool = true;
 
     #[inline(always)]
     fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {

@@ -87,8 +87,6 @@ pub(crate) trait Kernel: Sized {
     const MASKED_UTF8: bool;
     /// Whether a look at 16 bytes takes so few instructions that common fast paths may inline it.
     const IS_BRIEF: bool;
-    /// Whether to copy 64 bytes is cheaper than to ask whether so many are needed.
-    const COPIES_BLOCKS: bool = false;
 
     /// See [`begins_with`](super::native::begins_with).
     #[inline(always)]

@@ -261,12 +261,7 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> us
             starts &= u64::MAX << at;
             // Copy the run after the escape. Both offsets are below 64.
             let (from, to) = (at & 63, wrote & 63);
-            if K::COPIES_BLOCKS {
-                if let Some(run) = window.get(from..).and_then(|run| run.first_chunk::<64>()) {
-                    visit!(64);
-                    put(page, to, run);
-                }
-            } else if let Some((first, more)) = window.get(from..).and_then(|run| run.split_first_chunk::<16>()) {
+            if let Some((first, more)) = window.get(from..).and_then(|run| run.split_first_chunk::<16>()) {
                 visit!(16);
                 put(page, to, first);
                 let end = starts.trailing_zeros() as usize;
