@@ -23,6 +23,11 @@ pub(crate) trait Block<const N: usize>: Copy {
     fn odd(self) -> u64 {
         self.control() | self.high()
     }
+    /// Whether any byte is [`odd`](Block::odd).
+    #[inline(always)]
+    fn is_odd(self) -> bool {
+        self.odd() != 0
+    }
     /// Mask of the bytes that end a run of plain text in a string: `"`, `\` and the [`odd`](Block::odd) bytes.
     #[inline(always)]
     fn stops(self) -> u64 {
@@ -50,12 +55,34 @@ pub(crate) trait Block<const N: usize>: Copy {
     }
 }
 
+/// Work that runs with one kernel from its beginning to its end, so that it is compiled as a whole for the processor
+/// that has it.
+pub(crate) trait Task {
+    /// The result.
+    type Out;
+    /// Does the work. Always inlined, and so must be what it does with `K::Wide` and `K::begins`.
+    fn run<K: Kernel>(self) -> Self::Out;
+}
+
+/// A UTF-8 check, block after block.
+pub(crate) trait Utf8<B>: Default {
+    /// Checks the next block. Returns whether a sequence in it, or one that began before it, is ill-formed. One that the
+    /// block cuts is judged with the next block, or by [`is_complete`](Utf8::is_complete).
+    fn see(&mut self, block: B) -> bool;
+    /// Whether the last sequence is complete.
+    fn is_complete(&self) -> bool;
+    /// Passes a block of ASCII unseen, after a complete sequence.
+    fn pass_ascii(&mut self);
+}
+
 /// The vector operations of a target.
-pub(crate) trait Kernel {
+pub(crate) trait Kernel: Sized {
     /// 16 bytes: the first look, because most strings end within it.
     type Narrow: Block<16>;
     /// 64 bytes.
     type Wide: Block<64>;
+    /// The UTF-8 check of wide blocks.
+    type Utf8: Utf8<Self::Wide>;
     /// Whether the UTF-8 check by masks is faster on this target than core's.
     const MASKED_UTF8: bool;
     /// Whether a look at 16 bytes takes so few instructions that common fast paths may inline it.
@@ -66,6 +93,18 @@ pub(crate) trait Kernel {
     fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
         fixed::begins_by_words(rows, bytes, len)
     }
+
+    /// Runs a task with the best kernel that the processor has, out of line.
+    #[inline(always)]
+    fn best<T: Task>(task: T) -> T::Out {
+        aside::<Self, T>(task)
+    }
+}
+
+/// Runs a task with this kernel.
+#[inline(never)]
+pub(super) fn aside<K: Kernel, T: Task>(task: T) -> T::Out {
+    task.run::<K>()
 }
 
 /// Finds the bytes escaped by a backslash, block after block.

@@ -1,6 +1,6 @@
 //! Finds the end of a JSON object or array by counting brackets.
 
-use super::block64::{prefix_xor, walk, Block, Escapes, Kernel, Look};
+use super::block64::{prefix_xor, walk, Block, Escapes, Kernel, Look, Task};
 use super::native::Native;
 
 /// Why no end was found.
@@ -21,9 +21,26 @@ pub(crate) fn end(bytes: &[u8], from: usize, max_depth: u32) -> Result<usize, Un
 }
 
 /// [`end`] with a given kernel.
+#[inline(always)]
 pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize, max_depth: u32) -> Result<usize, Unbalanced> {
-    let mut balance = Balance { escapes: Escapes::default(), inside: 0, depth: 0, max_depth };
-    walk::<K, _>(bytes, from, &mut balance).unwrap_or(Err(Unbalanced::UnexpectedEnd))
+    K::best(End { bytes, from, max_depth })
+}
+
+/// See [`end`].
+struct End<'b> {
+    bytes: &'b [u8],
+    from: usize,
+    max_depth: u32,
+}
+
+impl Task for End<'_> {
+    type Out = Result<usize, Unbalanced>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self) -> Self::Out {
+        let mut balance = Balance { escapes: Escapes::default(), inside: 0, depth: 0, max_depth: self.max_depth };
+        walk::<K, _>(self.bytes, self.from, &mut balance).unwrap_or(Err(Unbalanced::UnexpectedEnd))
+    }
 }
 
 /// Counts brackets outside strings.

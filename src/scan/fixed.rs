@@ -68,6 +68,13 @@ pub(super) fn begins_by_words(rows: &[Row], bytes: &[u8], len: usize) -> bool {
     }
 }
 
+/// [`begins_by_words`] for `bytes` shorter than the rows.
+#[inline(never)]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(super) fn begins_near_end(rows: &[Row], bytes: &[u8], len: usize) -> bool {
+    begins_by_words(rows, bytes, len)
+}
+
 /// Whether both slices, of at most 16 bytes, are equal: compares a word from the front and a word from the end, which
 /// may overlap.
 #[inline(always)]

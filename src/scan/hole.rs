@@ -2,7 +2,6 @@
 //! differ.
 
 use super::block64::{below_lowest, Block, Kernel};
-use super::native::Native;
 use super::string;
 use crate::visits::visit;
 
@@ -18,13 +17,7 @@ pub(crate) struct TextEnd {
 /// Returns the end of the string that `bytes` begins in. Most strings of a stream are one token long, so one look at 16
 /// bytes decides.
 #[inline(always)]
-pub(crate) fn text_end(bytes: &[u8]) -> TextEnd {
-    text_end_with::<Native>(bytes)
-}
-
-/// [`text_end`] with a given kernel.
-#[inline(always)]
-pub(super) fn text_end_with<K: Kernel>(bytes: &[u8]) -> TextEnd {
+pub(crate) fn text_end<K: Kernel>(bytes: &[u8]) -> TextEnd {
     if let Some(first) = bytes.first_chunk::<16>() {
         visit!(16);
         let block = K::Narrow::load(first);

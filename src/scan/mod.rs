@@ -1,16 +1,20 @@
 //! Byte searches. All `unsafe` code of the library is here.
 //!
 //! Each search is written once, over [`block64::Block`]: a block of bytes that answers with one bit for each byte. A
-//! kernel provides the blocks: SSE2 on x86-64, NEON on 64-bit Arm, `simd128` on WebAssembly where the target has it,
-//! and 64-bit words elsewhere ([`portable`]). Tests compare each search with the target's kernel, with the portable
-//! kernel, and with a naive implementation.
+//! kernel provides the blocks: SSE2 on x86-64, and AVX2 where the processor has it, NEON on 64-bit Arm, `simd128` on
+//! WebAssembly where the target has it, and 64-bit words elsewhere ([`portable`]). Tests compare each search with the
+//! target's kernels, with the portable kernel, and with a naive implementation. See `docs/kernels.md`.
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod avx2;
 pub(crate) mod block64;
 pub(crate) mod container;
 pub(crate) mod escape;
 pub(crate) mod find;
 pub(crate) mod fixed;
 pub(crate) mod hole;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod level;
 pub(crate) mod native;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 pub(crate) mod neon;

@@ -19,7 +19,7 @@ pub(crate) use super::wasm::Wasm as Native;
 
 /// Whether `bytes` begins with the `len` bytes in `rows`. `rows` has exactly as many rows as `len` needs.
 #[inline(always)]
-pub(crate) fn begins_with(bytes: &[u8], rows: &[Row], len: usize) -> bool {
+pub(crate) fn begins_with<K: Kernel>(bytes: &[u8], rows: &[Row], len: usize) -> bool {
     visit!(len.min(bytes.len()));
-    Native::begins(rows, bytes, len)
+    K::begins(rows, bytes, len)
 }

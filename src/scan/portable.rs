@@ -2,6 +2,7 @@
 //! every other kernel with it.
 
 use super::block64::{Block, Kernel};
+use super::utf8::Check;
 
 /// See the module.
 pub(crate) struct Portable;
@@ -9,6 +10,7 @@ pub(crate) struct Portable;
 impl Kernel for Portable {
     type Narrow = Words<2>;
     type Wide = Words<8>;
+    type Utf8 = Check;
     const MASKED_UTF8: bool = false;
     const IS_BRIEF: bool = false;
 }

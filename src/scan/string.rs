@@ -1,6 +1,6 @@
 //! Finds the end of a JSON string, and of a run of plain bytes in a string.
 
-use super::block64::{below_lowest, walk, Block, Escapes, Kernel, Look};
+use super::block64::{below_lowest, walk, Block, Escapes, Kernel, Look, Task};
 use super::native::Native;
 use crate::visits::visit;
 
@@ -97,13 +97,22 @@ pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd
             });
         }
     }
-    end_wide::<K>(bytes, from)
+    K::best(WideEnd { bytes, from })
 }
 
-/// [`end_with`] for strings that are long or near the end of the bytes. Out of line, to keep the fast path small.
-#[inline(never)]
-fn end_wide<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd> {
-    walk::<K, _>(bytes, from, &mut Quote::default())
+/// [`end_with`] for strings that are long or near the end of the bytes.
+struct WideEnd<'b> {
+    bytes: &'b [u8],
+    from: usize,
+}
+
+impl Task for WideEnd<'_> {
+    type Out = Option<StringEnd>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self) -> Option<StringEnd> {
+        walk::<K, _>(self.bytes, self.from, &mut Quote::default())
+    }
 }
 
 /// Searches for the closing quote.
@@ -181,7 +190,7 @@ pub(super) fn run_with<K: Kernel, const STRICT: bool>(bytes: &[u8], from: usize)
             };
         }
     }
-    run_wide::<K, STRICT>(bytes, from)
+    K::best(WideRun::<STRICT> { bytes, from })
 }
 
 /// [`run_with`] for less than 16 bytes: most strings of a stream are a token, a few bytes long.
@@ -220,11 +229,21 @@ pub(super) fn short(bytes: &[u8]) -> [u8; 16] {
     word.to_le_bytes()
 }
 
-#[inline(never)]
-fn run_wide<K: Kernel, const STRICT: bool>(bytes: &[u8], from: usize) -> RunEnd {
-    let mut run = Run::<STRICT>::default();
-    let at = walk::<K, _>(bytes, from, &mut run).unwrap_or(bytes.len());
-    RunEnd { at, ascii: run.high == 0, control: run.control != 0 }
+/// [`run_with`] for runs that are long.
+struct WideRun<'b, const STRICT: bool> {
+    bytes: &'b [u8],
+    from: usize,
+}
+
+impl<const STRICT: bool> Task for WideRun<'_, STRICT> {
+    type Out = RunEnd;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self) -> RunEnd {
+        let mut run = Run::<STRICT>::default();
+        let at = walk::<K, _>(self.bytes, self.from, &mut run).unwrap_or(self.bytes.len());
+        RunEnd { at, ascii: run.high == 0, control: run.control != 0 }
+    }
 }
 
 /// Returns the bytes of a block that end a run, and its control characters.

@@ -1,7 +1,7 @@
 //! Compares every search, with every kernel, with a naive implementation.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel};
+use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel, Task};
 use super::container::{self, Unbalanced};
 use super::native::Native;
 use super::portable::Portable;
@@ -17,6 +17,14 @@ extern crate std;
 pub(super) fn every() -> usize {
     let given = std::env::var("DELTAWIRE_EMULATED").map(|given| given.parse().expect("DELTAWIRE_EMULATED is a number"));
     given.unwrap_or(1)
+}
+
+/// Runs a test with each kernel that [`Kernel::best`] may choose on this processor.
+pub(super) fn at_each_level(test: impl FnMut()) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    super::level::forced::each(test);
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    core::iter::once(test).for_each(|mut test| test());
 }
 
 /// Xorshift: the same bytes in every run.
@@ -142,6 +150,18 @@ fn check_block<const N: usize>(block: impl Block<N>, bytes: &[u8; N]) {
     }
 }
 
+/// [`check_kernel`] with the kernel that is chosen.
+struct CheckKernel;
+
+impl Task for CheckKernel {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<K: Kernel>(self) {
+        check_kernel::<K>();
+    }
+}
+
 fn check_kernel<K: Kernel>() {
     let mut random = Random(7);
     for round in 0..2000 {
@@ -158,7 +178,9 @@ fn check_kernel<K: Kernel>() {
 
 #[test]
 fn native_masks() {
-    check_kernel::<Native>();
+    at_each_level(|| {
+        Native::best(CheckKernel);
+    });
 }
 
 #[test]
@@ -202,149 +224,165 @@ fn find_bytes() {
 
 #[test]
 fn strings_of_every_length_with_one_odd_byte_anywhere() {
-    for len in 0..=200 {
-        for odd in [b'a', b'"', b'\\', 0x80, 0x1f, 0] {
-            for place in (0..len.max(1)).step_by(every()) {
-                let mut bytes = std::vec![b'a'; len];
-                if let Some(byte) = bytes.get_mut(place) {
-                    *byte = odd;
+    at_each_level(|| {
+        for len in 0..=200 {
+            for odd in [b'a', b'"', b'\\', 0x80, 0x1f, 0] {
+                for place in (0..len.max(1)).step_by(every()) {
+                    let mut bytes = std::vec![b'a'; len];
+                    if let Some(byte) = bytes.get_mut(place) {
+                        *byte = odd;
+                    }
+                    check_string(&bytes, 0);
+                    bytes.push(b'"');
+                    check_string(&bytes, 0);
                 }
-                check_string(&bytes, 0);
-                bytes.push(b'"');
-                check_string(&bytes, 0);
             }
         }
-    }
+    });
 }
 
 #[test]
 fn strings_at_every_start_and_with_bytes_behind() {
-    let mut random = Random(11);
-    for round in 0..40_000 / every() {
-        let len = random.below(160);
-        let alphabet: &[u8] = if round % 2 == 0 { b"\\\\\"a" } else { b"abcdefghijklmnopqrstuvwxyz\\\"\x80\x01" };
-        let bytes = random.bytes(alphabet, len);
-        check_string(&bytes, random.below(len + 1));
-    }
-    assert_eq!(string::end_with::<Native>(b"a", 2), None);
-    assert_eq!(string::end_with::<Native>(b"", 0), None);
+    at_each_level(|| {
+        let mut random = Random(11);
+        for round in 0..40_000 / every() {
+            let len = random.below(160);
+            let alphabet: &[u8] = if round % 2 == 0 { b"\\\\\"a" } else { b"abcdefghijklmnopqrstuvwxyz\\\"\x80\x01" };
+            let bytes = random.bytes(alphabet, len);
+            check_string(&bytes, random.below(len + 1));
+        }
+        assert_eq!(string::end_with::<Native>(b"a", 2), None);
+        assert_eq!(string::end_with::<Native>(b"", 0), None);
+    });
 }
 
 #[test]
 fn runs_of_backslashes_over_block_ends() {
-    for lead in 0..70 {
-        for run in 0..140 {
-            let mut bytes = std::vec![b'x'; lead];
-            bytes.resize(lead + run, b'\\');
-            bytes.extend_from_slice(b"\"y\"");
-            check_string(&bytes, 0);
-            bytes.insert(0, b'"');
-            bytes.insert(0, b'[');
-            bytes.extend_from_slice(b"]]");
-            check_container(&bytes, 0, 3);
+    at_each_level(|| {
+        for lead in 0..70 {
+            for run in 0..140 {
+                let mut bytes = std::vec![b'x'; lead];
+                bytes.resize(lead + run, b'\\');
+                bytes.extend_from_slice(b"\"y\"");
+                check_string(&bytes, 0);
+                bytes.insert(0, b'"');
+                bytes.insert(0, b'[');
+                bytes.extend_from_slice(b"]]");
+                check_container(&bytes, 0, 3);
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn containers_against_the_naive_twin() {
-    let mut random = Random(13);
-    let mut ends = [0; 3];
-    for round in 0..60_000 / every() {
-        let len = random.below(300);
-        let alphabet: &[u8] =
-            [&b"[]{}"[..], b"[]{}\"\\", b"[{]}]}abcdefghijklmnopqrstuvwxyz", b"[]aaaaaaaaaaaaaaa\""][round % 4];
-        let lead = random.below(20);
-        let mut bytes = random.bytes(alphabet, lead + len + 1);
-        bytes[lead] = b'[';
-        let max_depth = [0, 1, 2, 3, 5, 128, u32::MAX][random.below(7)];
-        check_container(&bytes, lead, max_depth);
-        match container::end(&bytes, lead, max_depth) {
-            Ok(_) => ends[0] += 1,
-            Err(Unbalanced::TooDeep(_)) => ends[1] += 1,
-            Err(Unbalanced::UnexpectedEnd) => ends[2] += 1,
+    at_each_level(|| {
+        let mut random = Random(13);
+        let mut ends = [0; 3];
+        for round in 0..60_000 / every() {
+            let len = random.below(300);
+            let alphabet: &[u8] =
+                [&b"[]{}"[..], b"[]{}\"\\", b"[{]}]}abcdefghijklmnopqrstuvwxyz", b"[]aaaaaaaaaaaaaaa\""][round % 4];
+            let lead = random.below(20);
+            let mut bytes = random.bytes(alphabet, lead + len + 1);
+            bytes[lead] = b'[';
+            let max_depth = [0, 1, 2, 3, 5, 128, u32::MAX][random.below(7)];
+            check_container(&bytes, lead, max_depth);
+            match container::end(&bytes, lead, max_depth) {
+                Ok(_) => ends[0] += 1,
+                Err(Unbalanced::TooDeep(_)) => ends[1] += 1,
+                Err(Unbalanced::UnexpectedEnd) => ends[2] += 1,
+            }
         }
-    }
-    assert!(ends.iter().all(|&count| count > 1000 / every()), "{ends:?}");
+        assert!(ends.iter().all(|&count| count > 1000 / every()), "{ends:?}");
+    });
 }
 
 #[test]
 fn the_depth_limit_is_exact() {
-    for levels in 1..300u32 {
-        let mut bytes = std::vec![b'['; levels as usize];
-        bytes.resize(2 * levels as usize, b']');
-        assert_eq!(container::end(&bytes, 0, levels), Ok(bytes.len()));
-        assert_eq!(container::end(&bytes, 0, levels - 1), Err(Unbalanced::TooDeep(levels as usize - 1)));
-        check_container(&bytes, 0, levels);
-        check_container(&bytes, 0, levels - 1);
-        bytes.pop();
-        assert_eq!(container::end(&bytes, 0, levels), Err(Unbalanced::UnexpectedEnd));
-    }
+    at_each_level(|| {
+        for levels in 1..300u32 {
+            let mut bytes = std::vec![b'['; levels as usize];
+            bytes.resize(2 * levels as usize, b']');
+            assert_eq!(container::end(&bytes, 0, levels), Ok(bytes.len()));
+            assert_eq!(container::end(&bytes, 0, levels - 1), Err(Unbalanced::TooDeep(levels as usize - 1)));
+            check_container(&bytes, 0, levels);
+            check_container(&bytes, 0, levels - 1);
+            bytes.pop();
+            assert_eq!(container::end(&bytes, 0, levels), Err(Unbalanced::UnexpectedEnd));
+        }
+    });
 }
 
 #[test]
 fn utf8_at_block_ends() {
-    let starts: &[&[u8]] = &[
-        b"a", b"\x7f", b"\x80", b"\xbf", b"\xc0", b"\xc1", b"\xc2", b"\xdf", b"\xe0", b"\xe1", b"\xec", b"\xed",
-        b"\xee", b"\xef", b"\xf0", b"\xf1", b"\xf3", b"\xf4", b"\xf5", b"\xff",
-    ];
-    let follows = [0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff];
-    let mut valid = 0;
-    for lead in [0, 1, 2, 5, 13, 28, 29, 30, 31, 60, 61, 62, 63, 64, 65, 124, 125, 126, 127, 128] {
-        for start in starts {
-            let pairs = follows.iter().flat_map(|a| follows.iter().map(move |b| (a, b)));
-            for (a, b) in pairs.skip(lead % every()).step_by(every()) {
-                for tail in [&[0x80][..], b"\xbf", b"", b"zz"] {
-                    let mut bytes = std::vec![b'a'; lead];
-                    bytes.extend_from_slice(start);
-                    bytes.extend([a, b]);
-                    bytes.extend_from_slice(tail);
-                    valid += u32::from(check_utf8(&bytes));
-                    bytes.resize(lead + 40, b'z');
-                    valid += u32::from(check_utf8(&bytes));
+    at_each_level(|| {
+        let starts: &[&[u8]] = &[
+            b"a", b"\x7f", b"\x80", b"\xbf", b"\xc0", b"\xc1", b"\xc2", b"\xdf", b"\xe0", b"\xe1", b"\xec", b"\xed",
+            b"\xee", b"\xef", b"\xf0", b"\xf1", b"\xf3", b"\xf4", b"\xf5", b"\xff",
+        ];
+        let follows = [0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff];
+        let mut valid = 0;
+        for lead in [0, 1, 2, 5, 13, 28, 29, 30, 31, 60, 61, 62, 63, 64, 65, 124, 125, 126, 127, 128] {
+            for start in starts {
+                let pairs = follows.iter().flat_map(|a| follows.iter().map(move |b| (a, b)));
+                for (a, b) in pairs.skip(lead % every()).step_by(every()) {
+                    for tail in [&[0x80][..], b"\xbf", b"", b"zz"] {
+                        let mut bytes = std::vec![b'a'; lead];
+                        bytes.extend_from_slice(start);
+                        bytes.extend([a, b]);
+                        bytes.extend_from_slice(tail);
+                        valid += u32::from(check_utf8(&bytes));
+                        bytes.resize(lead + 40, b'z');
+                        valid += u32::from(check_utf8(&bytes));
+                    }
                 }
             }
         }
-    }
-    assert!(valid > 1000 / every() as u32, "{valid}");
+        assert!(valid > 1000 / every() as u32, "{valid}");
+    });
 }
 
 #[test]
 fn every_scalar_value_and_every_cut_of_some() {
-    let mut bytes = Vec::new();
-    for char in (0..=0x10ffff).step_by(every()).filter_map(char::from_u32) {
-        bytes.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
-        if bytes.len() > 300 {
-            assert!(check_utf8(&bytes));
-            bytes.clear();
+    at_each_level(|| {
+        let mut bytes = Vec::new();
+        for char in (0..=0x10ffff).step_by(every()).filter_map(char::from_u32) {
+            bytes.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+            if bytes.len() > 300 {
+                assert!(check_utf8(&bytes));
+                bytes.clear();
+            }
         }
-    }
-    let text = "aé€😀zß".repeat(12);
-    for from in 0..70 {
-        for to in from..text.len() {
-            check_utf8(&text.as_bytes()[from..to]);
+        let text = "aé€😀zß".repeat(12);
+        for from in 0..70 {
+            for to in from..text.len() {
+                check_utf8(&text.as_bytes()[from..to]);
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn utf8_at_random() {
-    let alphabet = [
-        0u8, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee,
-        0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff,
-    ];
-    let mut random = Random(17);
-    let mut valid = 0;
-    for round in 0..200_000 / every() {
-        let mut bytes = std::vec![b'a'; random.below(140)];
-        let odd = random.below(6);
-        bytes.extend(random.bytes(&alphabet, odd));
-        if round % 2 == 0 {
-            bytes.resize(bytes.len() + random.below(70), b'z');
+    at_each_level(|| {
+        let alphabet = [
+            0u8, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee,
+            0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff,
+        ];
+        let mut random = Random(17);
+        let mut valid = 0;
+        for round in 0..200_000 / every() {
+            let mut bytes = std::vec![b'a'; random.below(140)];
+            let odd = random.below(6);
+            bytes.extend(random.bytes(&alphabet, odd));
+            if round % 2 == 0 {
+                bytes.resize(bytes.len() + random.below(70), b'z');
+            }
+            valid += u32::from(check_utf8(&bytes));
         }
-        valid += u32::from(check_utf8(&bytes));
-    }
-    assert!(valid > 20_000 / every() as u32, "{valid}");
+        assert!(valid > 20_000 / every() as u32, "{valid}");
+    });
 }
 
 #[test]

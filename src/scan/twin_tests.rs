@@ -2,10 +2,10 @@
 //! bytes.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-use super::block64::Kernel;
+use super::block64::{Kernel, Task};
 use super::native::Native;
 use super::portable::Portable;
-use super::tests::every;
+use super::tests::{at_each_level, every};
 use super::{container, find, fixed::Row, hole, string, utf8};
 use std::vec::Vec;
 extern crate std;
@@ -45,127 +45,151 @@ fn everywhere(lengths: core::ops::RangeInclusive<usize>, mut check: impl FnMut(&
 
 #[test]
 fn strings_and_runs() {
-    everywhere(0..=LONGEST, |bytes, place| {
-        for from in [0, place.min(bytes.len())] {
-            assert_eq!(
-                string::end_with::<Native>(bytes, from),
-                string::end_with::<Portable>(bytes, from),
-                "{bytes:?} from {from}"
-            );
-            assert_eq!(
-                string::run_with::<Native, false>(bytes, from),
-                string::run_with::<Portable, false>(bytes, from),
-                "{bytes:?} from {from}"
-            );
-            assert_eq!(
-                string::run_with::<Native, true>(bytes, from),
-                string::run_with::<Portable, true>(bytes, from),
-                "{bytes:?} from {from}"
-            );
-        }
+    at_each_level(|| {
+        everywhere(0..=LONGEST, |bytes, place| {
+            for from in [0, place.min(bytes.len())] {
+                assert_eq!(
+                    string::end_with::<Native>(bytes, from),
+                    string::end_with::<Portable>(bytes, from),
+                    "{bytes:?} from {from}"
+                );
+                assert_eq!(
+                    string::run_with::<Native, false>(bytes, from),
+                    string::run_with::<Portable, false>(bytes, from),
+                    "{bytes:?} from {from}"
+                );
+                assert_eq!(
+                    string::run_with::<Native, true>(bytes, from),
+                    string::run_with::<Portable, true>(bytes, from),
+                    "{bytes:?} from {from}"
+                );
+            }
+        });
     });
 }
 
 #[test]
 fn containers() {
-    let mut closed = Vec::new();
-    everywhere(0..=LONGEST, |bytes, place| {
-        for max_depth in [1, 2] {
-            assert_eq!(
-                container::end_with::<Native>(bytes, 0, max_depth),
-                container::end_with::<Portable>(bytes, 0, max_depth),
-                "{bytes:?}, {max_depth}"
-            );
-        }
-        // Put the odd byte into a closed container, so that there is an end to find.
-        if place % ALIGNMENTS == 0 {
-            closed.clear();
-            closed.push(b'{');
-            closed.extend_from_slice(bytes);
-            closed.extend_from_slice(b"\"]}}");
-            assert_eq!(
-                container::end_with::<Native>(&closed, 0, 9),
-                container::end_with::<Portable>(&closed, 0, 9),
-                "{closed:?}"
-            );
-        }
+    at_each_level(|| {
+        let mut closed = Vec::new();
+        everywhere(0..=LONGEST, |bytes, place| {
+            for max_depth in [1, 2] {
+                assert_eq!(
+                    container::end_with::<Native>(bytes, 0, max_depth),
+                    container::end_with::<Portable>(bytes, 0, max_depth),
+                    "{bytes:?}, {max_depth}"
+                );
+            }
+            // Put the odd byte into a closed container, so that there is an end to find.
+            if place % ALIGNMENTS == 0 {
+                closed.clear();
+                closed.push(b'{');
+                closed.extend_from_slice(bytes);
+                closed.extend_from_slice(b"\"]}}");
+                assert_eq!(
+                    container::end_with::<Native>(&closed, 0, 9),
+                    container::end_with::<Portable>(&closed, 0, 9),
+                    "{closed:?}"
+                );
+            }
+        });
     });
 }
 
 #[test]
 fn utf8_validity() {
-    everywhere(0..=LONGEST, |bytes, _| {
-        let expected = core::str::from_utf8(bytes);
-        assert_eq!(utf8::is_valid::<Native>(bytes), expected.is_ok(), "{bytes:?}");
-        assert_eq!(utf8::is_valid::<Portable>(bytes), expected.is_ok(), "{bytes:?}");
-        assert_eq!(utf8::to_str(bytes), expected.ok(), "{bytes:?}");
+    at_each_level(|| {
+        everywhere(0..=LONGEST, |bytes, _| {
+            let expected = core::str::from_utf8(bytes);
+            assert_eq!(utf8::is_valid::<Native>(bytes), expected.is_ok(), "{bytes:?}");
+            assert_eq!(utf8::is_valid::<Portable>(bytes), expected.is_ok(), "{bytes:?}");
+            assert_eq!(utf8::to_str(bytes), expected.ok(), "{bytes:?}");
+        });
     });
 }
 
 #[test]
 fn lines_and_bytes() {
-    everywhere(0..=LONGEST, |bytes, _| {
-        for needle in BYTES {
-            assert_eq!(
-                find::byte(needle, bytes),
-                bytes.iter().position(|&byte| byte == needle),
-                "{needle} in {bytes:?}"
-            );
-        }
-        let expected = bytes.iter().position(|byte| b"\r\n".contains(byte));
-        assert_eq!(find::line_end(bytes), expected, "{bytes:?}");
+    at_each_level(|| {
+        everywhere(0..=LONGEST, |bytes, _| {
+            for needle in BYTES {
+                assert_eq!(
+                    find::byte(needle, bytes),
+                    bytes.iter().position(|&byte| byte == needle),
+                    "{needle} in {bytes:?}"
+                );
+            }
+            let expected = bytes.iter().position(|byte| b"\r\n".contains(byte));
+            assert_eq!(find::line_end(bytes), expected, "{bytes:?}");
+        });
     });
 }
 
 #[test]
 fn texts_in_holes() {
-    everywhere(0..=LONGEST, |bytes, place| {
-        let from = &bytes[place.min(bytes.len())..];
-        for bytes in [bytes, from] {
-            let found = hole::text_end_with::<Native>(bytes);
-            assert_eq!(found, hole::text_end_with::<Portable>(bytes), "{bytes:?}");
-            match string::end_with::<Portable>(bytes, 0) {
-                Some(end) => {
-                    let flags = u8::from(end.escaped) | u8::from(!end.ascii) << 1 | u8::from(end.control) << 2;
-                    assert_eq!((found.at, found.flags), (end.at, flags), "{bytes:?}");
+    at_each_level(|| {
+        everywhere(0..=LONGEST, |bytes, place| {
+            let from = &bytes[place.min(bytes.len())..];
+            for bytes in [bytes, from] {
+                let found = hole::text_end::<Native>(bytes);
+                assert_eq!(found, hole::text_end::<Portable>(bytes), "{bytes:?}");
+                match string::end_with::<Portable>(bytes, 0) {
+                    Some(end) => {
+                        let flags = u8::from(end.escaped) | u8::from(!end.ascii) << 1 | u8::from(end.control) << 2;
+                        assert_eq!((found.at, found.flags), (end.at, flags), "{bytes:?}");
+                    }
+                    None => assert_eq!(found.at, usize::MAX, "{bytes:?}"),
                 }
-                None => assert_eq!(found.at, usize::MAX, "{bytes:?}"),
             }
-        }
+        });
     });
+}
+
+/// [`Kernel::begins`] with the kernel that is chosen.
+struct Begins<'b>(&'b [Row], &'b [u8], usize);
+
+impl Task for Begins<'_> {
+    type Out = bool;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self) -> bool {
+        K::begins(self.0, self.1, self.2)
+    }
 }
 
 #[test]
 fn fixed_parts() {
-    let mut rows = [Row::ZERO; LONGEST / Row::LEN + 1];
-    everywhere(0..=LONGEST, |bytes, place| {
-        let count = Row::count(bytes.len());
-        let half = bytes.len() / 2;
-        assert_eq!(Row::put(&mut rows[..count], 0, &bytes[..half]), Some(half));
-        assert_eq!(Row::put(&mut rows[..count], half, &bytes[half..]), Some(bytes.len()));
-        assert_eq!(Row::put(&mut rows[..count], bytes.len(), &[0; Row::LEN]), None);
-        let rows = &rows[..count];
-        // Bytes after the part must not matter.
-        let mut longer = bytes.to_vec();
-        longer.resize(bytes.len() + place, b'?');
-        let mut other = longer.clone();
-        if let Some(byte) = other.get_mut(place) {
-            *byte ^= 0x20;
-        }
-        let in_part = place < bytes.len();
-        for (given, same) in [(bytes, true), (&longer, true), (&other, !in_part)] {
-            assert_eq!(Native::begins(rows, given, bytes.len()), same, "{given:?}");
-            assert_eq!(Portable::begins(rows, given, bytes.len()), same, "{given:?}");
-        }
-        if let Some(shorter) = bytes.len().checked_sub(1) {
-            // The bytes after the slice would match, but must not be read.
-            for len in [0, half.min(shorter), shorter] {
-                assert!(!Native::begins(rows, &bytes[..len], bytes.len()));
-                assert!(!Portable::begins(rows, &bytes[..len], bytes.len()));
+    at_each_level(|| {
+        let mut rows = [Row::ZERO; LONGEST / Row::LEN + 1];
+        everywhere(0..=LONGEST, |bytes, place| {
+            let count = Row::count(bytes.len());
+            let half = bytes.len() / 2;
+            assert_eq!(Row::put(&mut rows[..count], 0, &bytes[..half]), Some(half));
+            assert_eq!(Row::put(&mut rows[..count], half, &bytes[half..]), Some(bytes.len()));
+            assert_eq!(Row::put(&mut rows[..count], bytes.len(), &[0; Row::LEN]), None);
+            let rows = &rows[..count];
+            // Bytes after the part must not matter.
+            let mut longer = bytes.to_vec();
+            longer.resize(bytes.len() + place, b'?');
+            let mut other = longer.clone();
+            if let Some(byte) = other.get_mut(place) {
+                *byte ^= 0x20;
             }
-        }
-        let skip = place.min(bytes.len()).min(Row::LEN);
-        assert!(Row::are(rows, skip, &bytes[skip..]));
-        assert_eq!(Row::are(rows, 0, &other[..bytes.len()]), !in_part);
+            let in_part = place < bytes.len();
+            for (given, same) in [(bytes, true), (&longer, true), (&other, !in_part)] {
+                assert_eq!(Native::best(Begins(rows, given, bytes.len())), same, "{given:?}");
+                assert_eq!(Portable::begins(rows, given, bytes.len()), same, "{given:?}");
+            }
+            if let Some(shorter) = bytes.len().checked_sub(1) {
+                // The bytes after the slice would match, but must not be read.
+                for len in [0, half.min(shorter), shorter] {
+                    assert!(!Native::best(Begins(rows, &bytes[..len], bytes.len())));
+                    assert!(!Portable::begins(rows, &bytes[..len], bytes.len()));
+                }
+            }
+            let skip = place.min(bytes.len()).min(Row::LEN);
+            assert!(Row::are(rows, skip, &bytes[skip..]));
+            assert_eq!(Row::are(rows, 0, &other[..bytes.len()]), !in_part);
+        });
     });
 }

@@ -2,7 +2,7 @@
 //! characters they stand for.
 #![allow(unsafe_code)]
 
-use super::block64::{Block, Kernel};
+use super::block64::{Block, Kernel, Task, Utf8};
 use super::escape;
 use super::native::Native;
 use super::string::short;
@@ -135,22 +135,33 @@ fn decode<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
             return progress;
         }
     }
-    decode_long::<K>(raw, out)
+    K::best(Long { raw, out })
 }
 
-#[inline(never)]
-fn decode_long<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
-    let mut quirks = QuirkSet::EMPTY;
-    let mut took = blocks::<K>(raw, &mut out, &mut quirks);
-    // The remaining bytes are ill-formed, or the destination is nearly full.
-    while let Some(rest) = raw.get(took..).filter(|rest| !rest.is_empty()) {
-        let (len, complete) = careful::<K>(rest, &mut out, &mut quirks);
-        took = took.wrapping_add(len);
-        if !complete {
-            break;
+/// [`decode`] for strings that are long, ill-formed, or have little room.
+struct Long<'r, 'b> {
+    raw: &'r [u8],
+    out: Out<'b>,
+}
+
+impl Task for Long<'_, '_> {
+    type Out = Progress;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self) -> Progress {
+        let Long { raw, mut out } = self;
+        let mut quirks = QuirkSet::EMPTY;
+        let mut took = blocks::<K>(raw, &mut out, &mut quirks);
+        // The remaining bytes are ill-formed, or the destination is nearly full.
+        while let Some(rest) = raw.get(took..).filter(|rest| !rest.is_empty()) {
+            let (len, complete) = careful::<K>(rest, &mut out, &mut quirks);
+            took = took.wrapping_add(len);
+            if !complete {
+                break;
+            }
         }
+        Progress { took, wrote: out.len, quirks }
     }
-    Progress { took, wrote: out.len, quirks }
 }
 
 /// Decodes less than 16 bytes. Returns `None` if they are ill-formed or do not fit.
@@ -164,8 +175,7 @@ fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
     let block = K::Narrow::load(&bytes);
     if block.high() != 0 {
         // A cut character has a zero after it.
-        let ill_formed =
-            if K::MASKED_UTF8 { Check::default().see(block, 0) } else { core::str::from_utf8(raw).is_err() };
+        let ill_formed = if K::MASKED_UTF8 { Check::default().look(block) } else { core::str::from_utf8(raw).is_err() };
         if ill_formed {
             return None;
         }
@@ -196,7 +206,7 @@ fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
 /// of bytes decoded.
 #[inline(always)]
 fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> usize {
-    let (mut rest, mut check) = (raw, Check::default());
+    let (mut rest, mut check) = (raw, K::Utf8::default());
     let mut padded: [u8; WINDOW];
     while !rest.is_empty() {
         let Some(page) = out.page::<WINDOW>() else { break };
@@ -213,11 +223,13 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> us
         let Some(bytes) = window.first_chunk::<64>() else { break };
         visit!(64);
         let block = K::Wide::load(bytes);
-        if block.odd() != 0 || !check.is_complete() {
+        if !block.is_odd() && check.is_complete() {
+            check.pass_ascii();
+        } else {
             // The end of an escape may lie between two blocks. Then the first block ends with ASCII, and carries
             // nothing into the next.
             if K::MASKED_UTF8 {
-                if check.see(block, 0) {
+                if check.see(block) {
                     break;
                 }
             } else {

@@ -1,7 +1,7 @@
 //! Checks UTF-8 and converts checked bytes to `str`.
 #![allow(unsafe_code)]
 
-use super::block64::{walk, Block, Kernel, Look};
+use super::block64::{Block, Kernel, Task, Utf8};
 use super::native::Native;
 use super::string;
 use crate::visits::visit;
@@ -144,21 +144,48 @@ fn is_ascii(bytes: &[u8]) -> bool {
 /// bytes require them, and four lead bytes restrict the byte after them.
 #[inline]
 pub(super) fn is_valid<K: Kernel>(bytes: &[u8]) -> bool {
-    let mut check = Check::default();
-    let fault = walk::<K, _>(bytes, 0, &mut check);
-    fault.is_none() && check.is_complete()
+    K::best(IsValid(bytes))
+}
+
+/// See [`is_valid`].
+struct IsValid<'b>(&'b [u8]);
+
+impl Task for IsValid<'_> {
+    type Out = bool;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self) -> bool {
+        let (mut rest, mut check) = (self.0, K::Utf8::default());
+        while let Some((block, after)) = rest.split_first_chunk::<64>() {
+            visit!(64);
+            if check.see(K::Wide::load(block)) {
+                return false;
+            }
+            rest = after;
+        }
+        if rest.is_empty() {
+            return check.is_complete();
+        }
+        visit!(rest.len());
+        // A cut character has a zero after it.
+        let mut last = [0; 64];
+        if let Some(last) = last.get_mut(..rest.len()) {
+            last.copy_from_slice(rest);
+        }
+        !check.see(K::Wide::load(&last))
+    }
 }
 
 /// [`is_valid`] for less than 16 bytes.
 #[inline]
 pub(super) fn is_valid_short<K: Kernel>(bytes: &[u8]) -> bool {
     // A cut character has a zero after it.
-    !Check::default().see(K::Narrow::load(&string::short(bytes)), 0)
+    !Check::default().look(K::Narrow::load(&string::short(bytes)))
 }
 
 /// Searches for ill-formed UTF-8. Its state spans block borders.
 #[derive(Default)]
-pub(super) struct Check {
+pub(crate) struct Check {
     /// Mask of the first bytes of the next block that must be continuation bytes.
     continuations: u64,
     /// Bit 0: the last byte was 0xE0, which requires 0xA0 or more next.
@@ -171,23 +198,11 @@ pub(super) struct Check {
     f4: u64,
 }
 
-/// Ill-formed bytes were found.
-pub(super) struct IllFormed;
-
 impl Check {
-    /// Whether the last sequence is complete. The block of a tail has a byte after it that belongs to no sequence.
+    /// Checks the next `N` bytes. Returns whether they are ill-formed.
     #[inline(always)]
-    pub(super) fn is_complete(&self) -> bool {
-        self.continuations == 0
-    }
-}
-
-impl Check {
-    /// Checks the next `N` bytes, without those beyond the end if `shift` is not 0. Returns whether they are
-    /// ill-formed.
-    #[inline(always)]
-    pub(super) fn see<const N: usize>(&mut self, block: impl Block<N>, shift: u32) -> bool {
-        let high = block.high() >> shift;
+    pub(super) fn look<const N: usize>(&mut self, block: impl Block<N>) -> bool {
+        let high = block.high();
         if high == 0 {
             let expected = self.continuations != 0;
             *self = Check::default();
@@ -195,36 +210,36 @@ impl Check {
         }
         let carried = |bits: u64, by: u32| bits.wrapping_shr((N as u32).wrapping_sub(by));
         let before = core::mem::take(self);
-        let lead2 = block.at_least(0xc0) >> shift;
-        let lead3 = block.at_least(0xe0) >> shift;
+        let lead2 = block.at_least(0xc0);
+        let lead3 = block.at_least(0xe0);
         let continuation = high & !lead2;
         let mut expected = before.continuations | lead2 << 1 | lead3 << 2;
         self.continuations = carried(lead2, 1) | carried(lead3, 2);
         // 0xC0 and 0xC1 would be overlong.
-        let mut faults = lead2 & !(block.at_least(0xc2) >> shift);
+        let mut faults = lead2 & !block.at_least(0xc2);
         if lead3 | before.e0 | before.ed != 0 {
-            let lead4 = block.at_least(0xf0) >> shift;
-            let e0 = block.eq(0xe0) >> shift;
-            let ed = block.eq(0xed) >> shift;
-            let from_a0 = block.at_least(0xa0) >> shift;
+            let lead4 = block.at_least(0xf0);
+            let e0 = block.eq(0xe0);
+            let ed = block.eq(0xed);
+            let from_a0 = block.at_least(0xa0);
             faults |= (e0 << 1 | before.e0) & !from_a0 | (ed << 1 | before.ed) & from_a0;
             expected |= lead4 << 3;
             self.continuations |= carried(lead4, 3);
             self.e0 = carried(e0, 1);
             self.ed = carried(ed, 1);
             if lead4 != 0 {
-                let f0 = block.eq(0xf0) >> shift;
-                let f4 = block.eq(0xf4) >> shift;
-                let from_90 = block.at_least(0x90) >> shift;
+                let f0 = block.eq(0xf0);
+                let f4 = block.eq(0xf4);
+                let from_90 = block.at_least(0x90);
                 // 0xF5 and above would exceed U+10FFFF.
-                faults |= block.at_least(0xf5) >> shift;
+                faults |= block.at_least(0xf5);
                 faults |= (f0 << 1) & !from_90 | (f4 << 1) & from_90;
                 self.f0 = carried(f0, 1);
                 self.f4 = carried(f4, 1);
             }
         }
         if before.f0 | before.f4 != 0 {
-            let from_90 = block.at_least(0x90) >> shift;
+            let from_90 = block.at_least(0x90);
             faults |= before.f0 & !from_90 | before.f4 & from_90;
         }
         let inside = u64::MAX.wrapping_shr(64u32.wrapping_sub(N as u32));
@@ -232,13 +247,18 @@ impl Check {
     }
 }
 
-impl<K: Kernel> Look<K> for Check {
-    type Found = IllFormed;
-
+impl<B: Block<64>> Utf8<B> for Check {
     #[inline(always)]
-    fn look(&mut self, block: K::Wide, _base: usize, shift: u32) -> Option<IllFormed> {
-        self.see(block, shift).then_some(IllFormed)
+    fn see(&mut self, block: B) -> bool {
+        self.look(block)
     }
+    #[inline(always)]
+    fn is_complete(&self) -> bool {
+        self.continuations == 0
+    }
+    /// A complete sequence carries nothing into the next block.
+    #[inline(always)]
+    fn pass_ascii(&mut self) {}
 }
 
 #[cfg(test)]

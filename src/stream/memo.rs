@@ -10,7 +10,13 @@
 use crate::chat::shape::{Changing, Fill, Hole, Holes, Shape, HOLES};
 use crate::chat::Index;
 use crate::json::{strict_string_end, TextFlags};
-use crate::scan::{container, find, fixed::Row, hole::text_end, native::begins_with};
+use crate::scan::{
+    block64::{Kernel, Task},
+    container, find,
+    fixed::Row,
+    hole::text_end,
+    native::{begins_with, Native},
+};
 use crate::sse::Ended;
 use crate::visits::visit;
 use core::num::NonZeroUsize;
@@ -163,8 +169,14 @@ impl Gap {
     /// Passes over what lies in the hole, at the front of the bytes: what is behind it, where the next segment begins in bytes
     /// that have `origin` left at their beginning, and what is known of the text.
     #[inline(always)]
-    fn pass<'b>(&self, bytes: &'b [u8], origin: usize, framed: bool, rules: Rules) -> Option<(&'b [u8], u32, u8)> {
-        let (end, flags) = self.end(bytes, framed, rules)?;
+    fn pass<'b, K: Kernel>(
+        &self,
+        bytes: &'b [u8],
+        origin: usize,
+        framed: bool,
+        rules: Rules,
+    ) -> Option<(&'b [u8], u32, u8)> {
+        let (end, flags) = self.end::<K>(bytes, framed, rules)?;
         let rest = bytes.get(end..)?;
         let base = (origin.wrapping_sub(rest.len()) as u32).wrapping_sub(u32::from(self.end));
         Some((rest, base, flags))
@@ -173,11 +185,11 @@ impl Gap {
     /// The end of what lies in the hole, at the front of the bytes, and what is known of the text. In an event (`framed`) no
     /// line may end there.
     #[inline(always)]
-    fn end(&self, bytes: &[u8], framed: bool, rules: Rules) -> Option<(usize, u8)> {
+    fn end<K: Kernel>(&self, bytes: &[u8], framed: bool, rules: Rules) -> Option<(usize, u8)> {
         if self.fill != Fill::Text || rules.strict {
             return self.odd_end(bytes, framed, rules);
         }
-        let end = text_end(bytes);
+        let end = text_end::<K>(bytes);
         // A CR or LF is a control character.
         if framed && end.flags & CONTROL != 0 {
             return None;
@@ -190,7 +202,7 @@ impl Gap {
     fn odd_end(&self, bytes: &[u8], framed: bool, rules: Rules) -> Option<(usize, u8)> {
         match self.fill {
             Fill::Text => {
-                let end = text_end(bytes);
+                let end = text_end::<Native>(bytes);
                 if end.flags != 0 && strict_string_end(bytes, 0).ok()? != end.at.wrapping_add(1) {
                     return None;
                 }
@@ -224,10 +236,10 @@ impl Slot {
 
     /// What follows the part, whose rows begin at `row`, if it is at the front of `bytes`.
     #[inline(always)]
-    fn behind<'b>(&self, part: Part, row: usize, bytes: &'b [u8]) -> Option<&'b [u8]> {
+    fn behind<'b, K: Kernel>(&self, part: Part, row: usize, bytes: &'b [u8]) -> Option<&'b [u8]> {
         let rows = self.rows.get(row..)?.get(..usize::from(part.rows))?;
         let len = usize::from(part.len);
-        if begins_with(bytes, rows, len) {
+        if begins_with::<K>(bytes, rows, len) {
             bytes.get(len..)
         } else {
             None
@@ -237,28 +249,28 @@ impl Slot {
     /// Compares the event at the front of `bytes`, whose payload begins at `head`, with what is remembered, and notes in the
     /// index where its segments begin. Gives how long the event is.
     #[inline(always)]
-    fn compare(&self, bytes: &[u8], head: usize, rules: Rules, index: &mut Index) -> Option<usize> {
+    fn compare<K: Kernel>(&self, bytes: &[u8], head: usize, rules: Rules, index: &mut Index) -> Option<usize> {
         let origin = bytes.len().wrapping_sub(head);
         let mut rest = bytes;
         let mut row = 0;
         // One or two holes, as nearly always, without a loop.
         let [first, second, ..] = &self.gaps;
         if self.count > 0 {
-            rest = self.behind(first.part, row, rest)?;
+            rest = self.behind::<K>(first.part, row, rest)?;
             let ([_, base, ..], [text, ..]) = (&mut index.bases, &mut index.between);
-            (rest, *base, *text) = first.pass(rest, origin, true, rules)?;
+            (rest, *base, *text) = first.pass::<K>(rest, origin, true, rules)?;
             row = usize::from(first.part.rows);
         }
         if self.count > 1 {
-            rest = self.behind(second.part, row, rest)?;
+            rest = self.behind::<K>(second.part, row, rest)?;
             let ([_, _, base, ..], [_, text, ..]) = (&mut index.bases, &mut index.between);
-            (rest, *base, *text) = second.pass(rest, origin, true, rules)?;
+            (rest, *base, *text) = second.pass::<K>(rest, origin, true, rules)?;
             row = row.wrapping_add(usize::from(second.part.rows));
         }
         if self.count > 2 {
             (rest, row) = self.compare_others(rest, row, origin, rules, index)?;
         }
-        let rest = self.behind(self.last, row, rest)?;
+        let rest = self.behind::<K>(self.last, row, rest)?;
         Some(bytes.len().wrapping_sub(rest.len()))
     }
 
@@ -275,8 +287,8 @@ impl Slot {
         let (mut rest, mut row) = (bytes, row);
         let noted = index.bases.iter_mut().skip(1).zip(&mut index.between);
         for (gap, (base, text)) in self.gaps.iter().zip(noted).take(usize::from(self.count)).skip(2) {
-            rest = self.behind(gap.part, row, rest)?;
-            (rest, *base, *text) = gap.pass(rest, origin, true, rules)?;
+            rest = self.behind::<Native>(gap.part, row, rest)?;
+            (rest, *base, *text) = gap.pass::<Native>(rest, origin, true, rules)?;
             row = row.wrapping_add(usize::from(gap.part.rows));
         }
         Some((rest, row))
@@ -290,8 +302,12 @@ impl Slot {
         let mut skip = usize::from(framing.head);
         let noted = index.bases.iter_mut().skip(1).zip(&mut index.between);
         for (gap, (base, text)) in self.gaps.iter().zip(noted).take(usize::from(self.count)) {
-            rest = if skip > 0 { self.behind_head(gap.part, skip, rest)? } else { self.behind(gap.part, row, rest)? };
-            (rest, *base, *text) = gap.pass(rest, payload.len(), false, rules)?;
+            rest = if skip > 0 {
+                self.behind_head(gap.part, skip, rest)?
+            } else {
+                self.behind::<Native>(gap.part, row, rest)?
+            };
+            (rest, *base, *text) = gap.pass::<Native>(rest, payload.len(), false, rules)?;
             (row, skip) = (row.wrapping_add(usize::from(gap.part.rows)), 0);
         }
         let rows = self.rows.get(row..)?.get(..usize::from(self.last.rows))?;
@@ -306,7 +322,7 @@ impl Slot {
         let len = usize::from(part.len).checked_sub(skip)?;
         let (here, more) = bytes.split_at_checked(len.min(Row::LEN.checked_sub(skip)?))?;
         let behind = len.checked_sub(here.len())?;
-        if Row::are(core::slice::from_ref(first), skip, here) && begins_with(more, rows, behind) {
+        if Row::are(core::slice::from_ref(first), skip, here) && begins_with::<Native>(more, rows, behind) {
             more.get(behind..)
         } else {
             None
@@ -368,6 +384,32 @@ fn number_end(bytes: &[u8]) -> Option<usize> {
     (sound && digits > 0 && digits <= DIGITS).then_some(digits)
 }
 
+/// Tries the slot that was right last, then the others. One loop, so that the comparison is compiled into it once. A macro,
+/// because a closure is not inlined into a function that is compiled for more than the target guarantees.
+macro_rules! find {
+    ($memo:ident, $index:ident, $slot:ident => $compare:expr) => {{
+        let first = if $memo.shown == $memo.last { $memo.last } else { NONE };
+        let mut number = first;
+        loop {
+            let found = match $memo.slots.get(usize::from(number)) {
+                Some($slot) => $compare,
+                None => None,
+            };
+            if found.is_some() {
+                if number != $memo.shown {
+                    $memo.show(number, $index);
+                }
+                $memo.unknown = 0;
+                break found;
+            }
+            match $memo.next_of(first, number) {
+                Some(next) => number = next,
+                None => break None,
+            }
+        }
+    }};
+}
+
 impl<const SLOTS: usize> Memo<SLOTS> {
     pub(super) const NEW: Memo<SLOTS> = Memo {
         last: 0,
@@ -398,16 +440,13 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     }
 
     /// Recognises the event at the front of `bytes`, and makes `index` its index. Gives how long it is.
-    ///
-    /// A function of its own, so that all registers are for it.
-    #[inline(never)]
+    #[inline(always)]
     fn find_event(&mut self, index: &mut Index, bytes: &[u8], rules: Rules) -> Option<NonZeroUsize> {
         if self.idle > 0 {
             self.idle = self.idle.wrapping_sub(1);
             return None;
         }
-        let head = usize::from(self.framing.head);
-        self.find(index, |slot, index| slot.compare(bytes, head, rules, index).and_then(NonZeroUsize::new))
+        Native::best(FindEvent { memo: self, index, bytes, rules })
     }
 
     /// The same with what the caller wants to know of it.
@@ -425,24 +464,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             return false;
         }
         let framing = self.framing;
-        self.find(index, |slot, index| slot.compare_payload(payload, framing, rules, index)).is_some()
-    }
-
-    /// Tries the slot that was right last, then the others. One loop, so that `compare` is compiled into it once.
-    #[inline(always)]
-    fn find<T>(&mut self, index: &mut Index, compare: impl Fn(&Slot, &mut Index) -> Option<T>) -> Option<T> {
-        let first = if self.shown == self.last { self.last } else { NONE };
-        let mut number = first;
-        loop {
-            if let Some(found) = self.slots.get(usize::from(number)).and_then(|slot| compare(slot, index)) {
-                if number != self.shown {
-                    self.show(number, index);
-                }
-                self.unknown = 0;
-                return Some(found);
-            }
-            number = self.next_of(first, number)?;
-        }
+        find!(self, index, slot => slot.compare_payload(payload, framing, rules, index)).is_some()
     }
 
     /// The slot to try after `number`, of which `first` was tried first.
@@ -560,6 +582,25 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             self.changing.created |= created_now != created;
         }
         (self.before, self.has_before) = (texts, true);
+    }
+}
+
+/// [`Memo::find_event`]. A function of its own, so that all registers are for it.
+struct FindEvent<'m, const SLOTS: usize> {
+    memo: &'m mut Memo<SLOTS>,
+    index: &'m mut Index,
+    bytes: &'m [u8],
+    rules: Rules,
+}
+
+impl<const SLOTS: usize> Task for FindEvent<'_, SLOTS> {
+    type Out = Option<NonZeroUsize>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self) -> Self::Out {
+        let FindEvent { memo, index, bytes, rules } = self;
+        let head = usize::from(memo.framing.head);
+        find!(memo, index, slot => slot.compare::<K>(bytes, head, rules, index)).and_then(NonZeroUsize::new)
     }
 }
 

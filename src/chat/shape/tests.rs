@@ -189,7 +189,7 @@ fn a_shape_gives_its_index_back() {
         // It is the same payload: no segment has moved. The texts are as they were.
         other.bases = [0; crate::chat::index::SEGMENTS];
         for (hole, between) in holes.as_slice().iter().zip(&mut other.between) {
-            let text = crate::scan::hole::text_end(&payload.as_bytes()[hole.start..]);
+            let text = crate::scan::hole::text_end::<crate::scan::native::Native>(&payload.as_bytes()[hole.start..]);
             *between = if hole.fill == Fill::Text { text.flags } else { 0 };
         }
         assert_eq!(values(&other, &payload), values(&index, &payload), "{payload}");

@@ -1,0 +1,329 @@
+//! The kernel for x86-64 with AVX2, BMI and LZCNT, chosen at run time ([`level`](super::level)).
+//!
+//! A function compiled for more than the target guarantees is not inlined into one that is not. So a whole [`Task`] runs
+//! in such a function, [`run`], and everything of this kernel but [`Narrow`] is used only there.
+#![allow(unsafe_code)]
+
+use super::block64::{Block, Kernel, Task, Utf8};
+use super::fixed::{self, Row};
+use super::sse2::Sse2;
+use super::vector::Narrow;
+use core::arch::x86_64::{
+    __m128i, __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256,
+    _mm256_max_epu8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256,
+    _mm256_set1_epi8, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_subs_epu8,
+    _mm256_testz_si256, _mm256_xor_si256,
+};
+
+/// See the module.
+pub(crate) struct Avx2;
+
+/// Runs a task with this kernel.
+///
+/// # Safety
+/// The processor has the features named here: [`has_avx2`](super::level::has_avx2).
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) unsafe fn run<T: Task>(task: T) -> T::Out {
+    task.run::<Avx2>()
+}
+
+impl Kernel for Avx2 {
+    type Narrow = Narrow<__m128i>;
+    type Wide = Wide;
+    type Utf8 = Lookup;
+    const MASKED_UTF8: bool = true;
+    const IS_BRIEF: bool = true;
+
+    #[inline(always)]
+    fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
+        let Some(last) = rows.len().checked_sub(1).filter(|last| *last < bytes.len() / Row::LEN) else {
+            return fixed::begins_near_end(rows, bytes, len);
+        };
+        if last == 0 {
+            return Sse2::begins(rows, bytes, len);
+        }
+        // There are `last + 1` rows of 16 bytes, and as many bytes.
+        let (rows, bytes) = (rows.as_ptr(), bytes.as_ptr());
+        // SAFETY: AVX2 as in `Wide`.
+        let mut all = unsafe { _mm256_setzero_si256() };
+        let mut at = 0;
+        while at + 1 < last {
+            // SAFETY: rows `at` and `at + 1` are before `last`. AVX2 as in `Wide`.
+            all = unsafe { _mm256_or_si256(all, differ(rows, bytes, at)) };
+            at += 2;
+        }
+        // The last two rows, of which the first may be compared already.
+        let beyond = u64::MAX << (len.wrapping_sub(last * Row::LEN) & 31) << 16;
+        // SAFETY: `last` is not 0. AVX2 as in `Wide`.
+        let same =
+            unsafe { _mm256_movemask_epi8(_mm256_cmpeq_epi8(differ(rows, bytes, last - 1), _mm256_setzero_si256())) };
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe { _mm256_testz_si256(all, all) != 0 && same as u32 | beyond as u32 == u32::MAX }
+    }
+
+    #[inline(always)]
+    fn best<T: Task>(task: T) -> T::Out {
+        // SAFETY: this kernel is used only if the processor has its features.
+        unsafe { run(task) }
+    }
+}
+
+/// Returns where rows `at` and `at + 1` differ from the bytes at their place: not zero.
+///
+/// # Safety
+/// There are both rows, and as many bytes. The processor has AVX2.
+#[inline(always)]
+unsafe fn differ(rows: *const Row, bytes: *const u8, at: usize) -> __m256i {
+    // SAFETY: as above. The loads need no alignment.
+    unsafe {
+        _mm256_xor_si256(_mm256_loadu_si256(rows.add(at).cast()), _mm256_loadu_si256(bytes.add(at * Row::LEN).cast()))
+    }
+}
+
+/// 64 bytes in two vectors.
+///
+/// Its functions, and those of [`Lookup`], need AVX2. They are private to `scan`, and used only within [`run`].
+#[derive(Clone, Copy)]
+pub(crate) struct Wide([__m256i; 2]);
+
+#[inline(always)]
+fn splat(byte: u8) -> __m256i {
+    // SAFETY: AVX2 as in `Wide`.
+    unsafe { _mm256_set1_epi8(byte as i8) }
+}
+
+impl Wide {
+    /// Returns one bit for each byte: its top bit.
+    #[inline(always)]
+    fn tops(low: __m256i, high: __m256i) -> u64 {
+        // SAFETY: AVX2 as in `Wide`.
+        let (low, high) = unsafe { (_mm256_movemask_epi8(low), _mm256_movemask_epi8(high)) };
+        u64::from(low as u32) | u64::from(high as u32) << 32
+    }
+}
+
+impl Block<64> for Wide {
+    #[inline(always)]
+    fn load(bytes: &[u8; 64]) -> Self {
+        let bytes = bytes.as_ptr();
+        // SAFETY: 64 bytes are readable, and the loads need no alignment. AVX2 as in `Wide`.
+        unsafe { Wide([_mm256_loadu_si256(bytes.cast()), _mm256_loadu_si256(bytes.add(32).cast())]) }
+    }
+    #[inline(always)]
+    fn eq(self, byte: u8) -> u64 {
+        let Wide([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe { Wide::tops(_mm256_cmpeq_epi8(low, splat(byte)), _mm256_cmpeq_epi8(high, splat(byte))) }
+    }
+    #[inline(always)]
+    fn eq_folded(self, byte: u8) -> u64 {
+        let Wide([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe { Wide([_mm256_or_si256(low, splat(0x20)), _mm256_or_si256(high, splat(0x20))]).eq(byte) }
+    }
+    #[inline(always)]
+    fn at_least(self, bound: u8) -> u64 {
+        let Wide([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe {
+            Wide::tops(
+                _mm256_cmpeq_epi8(_mm256_max_epu8(low, splat(bound)), low),
+                _mm256_cmpeq_epi8(_mm256_max_epu8(high, splat(bound)), high),
+            )
+        }
+    }
+    #[inline(always)]
+    fn control(self) -> u64 {
+        let Wide([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe {
+            Wide::tops(
+                _mm256_cmpeq_epi8(_mm256_min_epu8(low, splat(0x1f)), low),
+                _mm256_cmpeq_epi8(_mm256_min_epu8(high, splat(0x1f)), high),
+            )
+        }
+    }
+    #[inline(always)]
+    fn high(self) -> u64 {
+        let Wide([low, high]) = self;
+        Wide::tops(low, high)
+    }
+    /// Below 0x20 as signed bytes: control characters, and bytes of at least 0x80.
+    #[inline(always)]
+    fn odd(self) -> u64 {
+        let Wide([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe { Wide::tops(_mm256_cmpgt_epi8(splat(0x20), low), _mm256_cmpgt_epi8(splat(0x20), high)) }
+    }
+    #[inline(always)]
+    fn is_odd(self) -> bool {
+        let Wide([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe {
+            let odd = _mm256_or_si256(_mm256_cmpgt_epi8(splat(0x20), low), _mm256_cmpgt_epi8(splat(0x20), high));
+            _mm256_movemask_epi8(odd) != 0
+        }
+    }
+}
+
+/// The UTF-8 check by tables (Keiser and Lemire, "Validating UTF-8 in less than one instruction per byte"): three
+/// tables, of a byte's halves and of the upper half of the byte after it, each with one bit for each fault that it
+/// allows. A fault that all three allow is there.
+#[derive(Clone, Copy)]
+pub(crate) struct Lookup {
+    /// The last vector of the previous block.
+    before: __m256i,
+    /// Whether the previous block ended inside a character.
+    is_cut: bool,
+}
+
+impl Default for Lookup {
+    #[inline(always)]
+    fn default() -> Self {
+        // SAFETY: AVX2 as in `Wide`.
+        Lookup { before: unsafe { _mm256_setzero_si256() }, is_cut: false }
+    }
+}
+
+impl Utf8<Wide> for Lookup {
+    #[inline(always)]
+    fn see(&mut self, block: Wide) -> bool {
+        let Wide([low, high]) = block;
+        if block.high() == 0 {
+            let is_cut = self.is_cut;
+            *self = Lookup::default();
+            return is_cut;
+        }
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe {
+            let faults = _mm256_or_si256(faults(low, self.before), faults(high, low));
+            self.before = high;
+            // In one of the last three bytes, a lead byte of a character that goes on behind them.
+            let last = -1;
+            #[rustfmt::skip]
+            let most = _mm256_setr_epi8(
+                last, last, last, last, last, last, last, last, last, last, last, last, last, last, last, last,
+                last, last, last, last, last, last, last, last, last, last, last, last, last,
+                0xef_u8 as i8, 0xdf_u8 as i8, 0xbf_u8 as i8,
+            );
+            let cut = _mm256_subs_epu8(high, most);
+            self.is_cut = _mm256_testz_si256(cut, cut) == 0;
+            _mm256_testz_si256(faults, faults) == 0
+        }
+    }
+    #[inline(always)]
+    fn is_complete(&self) -> bool {
+        !self.is_cut
+    }
+    #[inline(always)]
+    fn pass_ascii(&mut self) {
+        *self = Lookup::default();
+    }
+}
+
+/// Where the bytes, which follow `before`, are ill-formed: not zero.
+#[inline(always)]
+fn faults(bytes: __m256i, before: __m256i) -> __m256i {
+    const TOO_SHORT: u8 = 1 << 0;
+    const TOO_LONG: u8 = 1 << 1;
+    const OVERLONG_3: u8 = 1 << 2;
+    const TOO_LARGE: u8 = 1 << 3;
+    const SURROGATE: u8 = 1 << 4;
+    const OVERLONG_2: u8 = 1 << 5;
+    // Of F4 to FF followed by 80 to 8F, and of F0 followed by the same.
+    const TOO_LARGE_8: u8 = 1 << 6;
+    const OVERLONG_4: u8 = 1 << 6;
+    const TWO_CONTINUATIONS: u8 = 1 << 7;
+    /// Faults that the lower half of the first byte does not matter to.
+    const ANY: u8 = TOO_SHORT | TOO_LONG | TWO_CONTINUATIONS;
+    const F: u8 = ANY | TOO_LARGE | TOO_LARGE_8;
+
+    let first_upper = [
+        TOO_LONG,
+        TOO_LONG,
+        TOO_LONG,
+        TOO_LONG,
+        TOO_LONG,
+        TOO_LONG,
+        TOO_LONG,
+        TOO_LONG,
+        TWO_CONTINUATIONS,
+        TWO_CONTINUATIONS,
+        TWO_CONTINUATIONS,
+        TWO_CONTINUATIONS,
+        TOO_SHORT | OVERLONG_2,
+        TOO_SHORT,
+        TOO_SHORT | OVERLONG_3 | SURROGATE,
+        TOO_SHORT | TOO_LARGE | TOO_LARGE_8 | OVERLONG_4,
+    ];
+    let first_lower = [
+        ANY | OVERLONG_2 | OVERLONG_3 | OVERLONG_4,
+        ANY | OVERLONG_2,
+        ANY,
+        ANY,
+        ANY | TOO_LARGE,
+        F,
+        F,
+        F,
+        F,
+        F,
+        F,
+        F,
+        F,
+        F | SURROGATE,
+        F,
+        F,
+    ];
+    const CONTINUES: u8 = TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS;
+    let second_upper = [
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        CONTINUES | OVERLONG_3 | TOO_LARGE_8 | OVERLONG_4,
+        CONTINUES | OVERLONG_3 | TOO_LARGE,
+        CONTINUES | SURROGATE | TOO_LARGE,
+        CONTINUES | SURROGATE | TOO_LARGE,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+    ];
+    // SAFETY: AVX2 as in `Wide`.
+    unsafe {
+        let between = _mm256_permute2x128_si256::<0x21>(before, bytes);
+        let first = _mm256_alignr_epi8::<15>(bytes, between);
+        let found = _mm256_and_si256(
+            _mm256_and_si256(
+                look_up(first_upper, upper(first)),
+                look_up(first_lower, _mm256_and_si256(first, splat(0x0f))),
+            ),
+            look_up(second_upper, upper(bytes)),
+        );
+        // Continuation bytes that are the third or fourth of a character follow another, as they must.
+        let third = _mm256_subs_epu8(_mm256_alignr_epi8::<14>(bytes, between), splat(0xe0 - 0x80));
+        let fourth = _mm256_subs_epu8(_mm256_alignr_epi8::<13>(bytes, between), splat(0xf0 - 0x80));
+        _mm256_xor_si256(_mm256_and_si256(_mm256_or_si256(third, fourth), splat(0x80)), found)
+    }
+}
+
+/// Returns the upper half of each byte.
+#[inline(always)]
+fn upper(bytes: __m256i) -> __m256i {
+    // SAFETY: AVX2 as in `Wide`.
+    unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), splat(0x0f)) }
+}
+
+/// Returns the entry of the table for each byte, which is below 16.
+#[inline(always)]
+fn look_up(table: [u8; 16], at: __m256i) -> __m256i {
+    // A constant: it lies in memory as it is loaded.
+    let twice = [table, table];
+    // SAFETY: 32 bytes are readable, and the load needs no alignment. AVX2 as in `Wide`.
+    unsafe { _mm256_shuffle_epi8(_mm256_loadu_si256(twice.as_ptr().cast()), at) }
+}

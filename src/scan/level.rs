@@ -1,0 +1,95 @@
+//! Which instructions the processor has beyond those that the target guarantees.
+//!
+//! The only state that the library shares between parsers: one byte, which every thread sets to the same value. It is
+//! found without the standard library, and never changes once it is found.
+#![allow(unsafe_code)]
+
+use core::arch::x86_64::{__cpuid_count, _xgetbv};
+use core::sync::atomic::{AtomicU8, Ordering};
+
+const UNKNOWN: u8 = 0;
+const SSE2: u8 = 1;
+const AVX2: u8 = 2;
+
+/// In `.bss`: it needs no initialisation and holds no pointer.
+static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// Whether the processor and the operating system support what [`avx2`](super::avx2) is compiled for. With `--cfg
+/// deltawire_sse2` the answer is no.
+#[inline(always)]
+pub(super) fn has_avx2() -> bool {
+    #[cfg(test)]
+    if let Some(forced) = forced::get() {
+        return forced;
+    }
+    // An interpreter of Rust knows no `cpuid`.
+    if cfg!(any(deltawire_sse2, miri)) {
+        return false;
+    }
+    let level = LEVEL.load(Ordering::Relaxed);
+    level == AVX2 || level == UNKNOWN && detect()
+}
+
+/// Asks the processor, once.
+#[cold]
+#[inline(never)]
+pub(super) fn detect() -> bool {
+    let found = ask();
+    LEVEL.store(if found { AVX2 } else { SSE2 }, Ordering::Relaxed);
+    found
+}
+
+#[allow(unused_unsafe)] // Newer versions of Rust call `cpuid` safe.
+fn ask() -> bool {
+    /// POPCNT, OSXSAVE and AVX.
+    const FIRST: u32 = 1 << 23 | 1 << 27 | 1 << 28;
+    /// BMI1, AVX2 and BMI2.
+    const SEVENTH: u32 = 1 << 3 | 1 << 5 | 1 << 8;
+    /// LZCNT.
+    const EXTENDED: u32 = 1 << 5;
+    const LAST_EXTENDED: u32 = 0x8000_0000;
+    /// The operating system keeps the registers of SSE and of AVX.
+    const KEPT: u64 = 6;
+
+    // SAFETY: every 64-bit processor has `cpuid`, and the highest leaf is asked for first.
+    unsafe {
+        if __cpuid_count(0, 0).eax < 7
+            || __cpuid_count(1, 0).ecx & FIRST != FIRST
+            || __cpuid_count(7, 0).ebx & SEVENTH != SEVENTH
+            || __cpuid_count(LAST_EXTENDED, 0).eax <= LAST_EXTENDED
+            || __cpuid_count(LAST_EXTENDED + 1, 0).ecx & EXTENDED != EXTENDED
+        {
+            return false;
+        }
+    }
+    // SAFETY: OSXSAVE is set, so the processor has `xgetbv` and the operating system allows it.
+    unsafe { _xgetbv(0) & KEPT == KEPT }
+}
+
+/// Tests force a level, each on its own thread.
+#[cfg(test)]
+pub(crate) mod forced {
+    extern crate std;
+    use core::cell::Cell;
+
+    std::thread_local! {
+        static LEVEL: Cell<Option<bool>> = const { Cell::new(None) };
+    }
+
+    pub(super) fn get() -> Option<bool> {
+        LEVEL.with(Cell::get)
+    }
+
+    /// Runs `test` with SSE2, and with AVX2 if the processor has it.
+    pub(crate) fn each(mut test: impl FnMut()) {
+        for avx2 in [false, true] {
+            if avx2 && !super::detect() {
+                std::println!("SKIP level avx2: the processor does not have it");
+                continue;
+            }
+            LEVEL.with(|level| level.set(Some(avx2)));
+            test();
+        }
+        LEVEL.with(|level| level.set(None));
+    }
+}
