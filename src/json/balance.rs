@@ -33,6 +33,12 @@ impl Balance {
         self.closed || self.other
     }
 
+    /// Whether there is no object.
+    #[inline(always)]
+    pub(crate) fn is_no_object(&self) -> bool {
+        self.other && !self.closed
+    }
+
     /// Whether the object ended and only whitespace followed, in the bytes passed to [`follow`](Self::follow).
     pub(crate) fn is_whole(&self) -> bool {
         self.closed && !self.other
@@ -61,17 +67,29 @@ impl Balance {
         None
     }
 
+    /// Whether a string is open in the object.
+    #[inline(always)]
+    pub(crate) fn is_in_string(&self) -> bool {
+        self.in_string
+    }
+
+    /// Follows one byte of a string, or any number of bytes that are neither backslash nor quote.
+    #[inline(always)]
+    pub(crate) fn follow_inside(&mut self, byte: u8) {
+        if self.escaped {
+            self.escaped = false;
+        } else if byte == b'\\' {
+            self.escaped = true;
+        } else if byte == b'"' {
+            self.in_string = false;
+        }
+    }
+
     /// Follows one byte, unless it [`is_over`](Self::is_over). Returns whether it is now.
     #[inline(always)]
     pub(crate) fn follow_byte(&mut self, byte: u8) -> bool {
         if self.in_string {
-            if self.escaped {
-                self.escaped = false;
-            } else if byte == b'\\' {
-                self.escaped = true;
-            } else if byte == b'"' {
-                self.in_string = false;
-            }
+            self.follow_inside(byte);
             return false;
         }
         match byte {

@@ -68,11 +68,13 @@ pub trait Track: sealed::Track {}
 impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {}
 
 pub(super) mod sealed {
-    use super::{Call, Choice, Cursor, Delta, Index, Kind, Next, Part, QuirkSet, Tables, TrackerOf};
+    use super::{Call, Choice, Cursor, Delta, Index, Next, Part, QuirkSet, Tables, TrackerOf};
 
     pub trait Track {
         /// As [`TrackerOf::take_plain`].
-        fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool;
+        fn take_plain(&mut self, choice: u32, text: Part, payload: &[u8]) -> bool;
+        /// As [`TrackerOf::knows`].
+        fn knows(&self, choice: u32) -> bool;
         /// As [`TrackerOf::take_fragment`].
         fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32>;
         /// As [`TrackerOf::next`].
@@ -94,8 +96,12 @@ pub(super) mod sealed {
 
     impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {
         #[inline(always)]
-        fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
-            TrackerOf::take_plain(self, kind, choice, text, payload)
+        fn take_plain(&mut self, choice: u32, text: Part, payload: &[u8]) -> bool {
+            TrackerOf::take_plain(self, choice, text, payload)
+        }
+        #[inline(always)]
+        fn knows(&self, choice: u32) -> bool {
+            TrackerOf::knows(self, choice)
         }
         #[inline(always)]
         fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32> {

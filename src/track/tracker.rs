@@ -1,6 +1,6 @@
 //! The tracker: turns the deltas of chunks into those of a stream, in place.
 
-use super::call::{Arguments, Call, Element, Fate, Hash, Identity, Name, NamePiece};
+use super::call::{is_sound, Arguments, Call, Element, Fate, Hash, Identity, Name, NamePiece};
 use super::carry::Half;
 use super::whole::{cut, Reach, Reading};
 use crate::chat::{Cursor, Index, ItemDeltas};
@@ -158,20 +158,20 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
     }
 
-    /// Fast path: takes in a text or a raw value of a choice that needs no change, as nearly all. `false`: it may need one,
+    /// Fast path: whether a choice is known. Log probabilities of one change nothing that is known of it.
+    #[inline(always)]
+    pub(crate) fn knows(&self, choice: u32) -> bool {
+        // Nearly always the place in the table is the index.
+        matches!(self.tables.choices().get(choice as usize), Some(Some(known)) if known.index == choice)
+    }
+
+    /// Fast path: takes in content or reasoning of a choice that needs no change, as nearly all. `false`: it may need one,
     /// and nothing was taken in.
     #[inline(always)]
-    pub(crate) fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
-        // Nearly always the place in the table is the index.
+    pub(crate) fn take_plain(&mut self, choice: u32, text: Part, payload: &[u8]) -> bool {
         let Some(Some(known)) = self.tables.choices_mut().get_mut(choice as usize) else { return false };
         if known.index != choice {
             return false;
-        }
-        match kind {
-            Kind::Content | Kind::Reasoning => {}
-            // They change nothing that is known of a choice.
-            Kind::Logprobs => return true,
-            _ => return false,
         }
         let is_plain = text.flags == TextFlags::PLAIN || is_sound(text.bytes(payload), text.flags);
         if self.state.waiting != 0 || known.finished || !is_plain {
@@ -676,12 +676,6 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
         u16::try_from(place).ok()
     }
-}
-
-/// [`Text::is_sound`], which does not settle everything.
-#[inline(never)]
-fn is_sound(raw: &[u8], flags: TextFlags) -> bool {
-    Text::from_raw(raw, flags).is_sound(|_| ())
 }
 
 /// Takes in a name, or a piece of one.

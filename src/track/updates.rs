@@ -2,7 +2,7 @@
 
 use super::tracker::{Next, Tracker};
 use crate::chat::{Chunk, Cursor, Update};
-use crate::delta::Delta;
+use crate::delta::{Delta, Kind};
 use crate::{Error, QuirkSet};
 
 /// The updates of a chunk, each reported once, with the index of its choice: what [`Tracker::updates`] gives. All of the
@@ -76,7 +76,12 @@ impl<'a, const CHOICES: usize, const CALLS: usize> Iterator for Updates<'_, 'a, 
             let plain = match self.cursor.next_plain(index) {
                 Ok((kind, choice, text)) => {
                     let delta = Delta { choice, text, ..Delta::new(kind) };
-                    if self.tracker.take_plain(kind, choice, text, payload) {
+                    let is_taken = match kind {
+                        Kind::Content | Kind::Reasoning => self.tracker.take_plain(choice, text, payload),
+                        Kind::Logprobs => self.tracker.knows(choice),
+                        _ => false,
+                    };
+                    if is_taken {
                         if let Some(update) = Update::of(&delta, payload) {
                             return Some((choice, update));
                         }
