@@ -39,7 +39,7 @@ impl Emitter {
         match state.usual_deltas((payload, index), &context, tracker, sink) {
             // Copies, so that nothing points to context and progress: they need not be in memory.
             Run::End if sink.wants(Kind::Frame) => {
-                self.emit_odd(machine, tracker, span, &{ context }, (state, Run::End), sink)
+                self.emit_odd(machine, (tracker, sink), span, &{ context }, state, Run::End)
             }
             Run::End => {
                 if !sink.is_of_one_call() {
@@ -50,7 +50,7 @@ impl Emitter {
                 Ok(None)
             }
             Run::Break(broke) => self.odd(span, state, broke, Stage::Deltas),
-            Run::Odd(plain) => self.emit_odd(machine, tracker, span, &{ context }, (state, Run::Odd(plain)), sink),
+            Run::Odd(plain) => self.emit_odd(machine, (tracker, sink), span, &{ context }, state, Run::Odd(plain)),
         }
     }
 
@@ -59,11 +59,11 @@ impl Emitter {
     fn emit_odd<const SLOTS: usize>(
         &mut self,
         machine: &Machine<SLOTS>,
-        tracker: &mut dyn Track,
+        (tracker, sink): (&mut dyn Track, &mut dyn Sink),
         span: (u32, u32),
         context: &Context<'_>,
-        (mut state, run): (Progress, Run),
-        sink: &mut dyn Sink,
+        mut state: Progress,
+        run: Run,
     ) -> Result<Option<Stage>, Full> {
         if let Err(broke) = state.deltas(Some(run), context, &mut self.usage, tracker, sink) {
             return self.odd(span, state, broke, Stage::Deltas);
