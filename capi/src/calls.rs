@@ -4,6 +4,7 @@ use crate::convert::{plain_of, str_of, text_value, value_of, NO_STR};
 use crate::types::*;
 use core::ffi::c_void;
 use core::ptr;
+use deltawire::chat::Created;
 use deltawire::delta::{Delta, Kind, Part};
 use deltawire::json::Value;
 use deltawire::stream::{Context, Event, Put, Sink, Stop};
@@ -20,6 +21,8 @@ pub(crate) struct Calls<'c> {
     user: *mut c_void,
     /// What callbacks are given: the event at hand, of which each delta overwrites what it has of its own.
     at: deltawire_at,
+    /// Of the chunk before.
+    created: Created,
     /// The number with which a callback ended the call, and the offset of its event.
     pub(crate) broke_off: Option<(i32, u64)>,
 }
@@ -52,20 +55,21 @@ impl Sink for Calls<'_> {
     #[inline(always)]
     fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put {
         let calls = self.callbacks;
-        match delta.kind {
-            Kind::Chunk => self.chunk(context, delta),
-            Kind::Content => self.text(calls.on_content, context, delta, taken),
-            Kind::Reasoning => self.text(calls.on_reasoning, context, delta, taken),
-            Kind::ToolArguments => self.text(calls.on_tool_arguments, context, delta, taken),
+        let f = match delta.kind {
+            Kind::Content => calls.on_content,
+            Kind::Chunk => return self.chunk(context, delta),
+            Kind::Reasoning => calls.on_reasoning,
+            Kind::ToolArguments => calls.on_tool_arguments,
             // A copy, so that nothing points to the delta: it need not be in memory.
-            _ => self.other(context, &{ *delta }, taken),
-        }
+            _ => return self.other(context, &{ *delta }, taken),
+        };
+        self.text(f, context, delta, taken)
     }
 }
 
 impl<'c> Calls<'c> {
     pub(crate) fn new(callbacks: &'c deltawire_callbacks, user: *mut c_void) -> Self {
-        Calls { callbacks, user, at: NOWHERE, broke_off: None }
+        Calls { callbacks, user, at: NOWHERE, created: Created::default(), broke_off: None }
     }
 
     /// Notes the event that the next deltas belong to.
@@ -80,12 +84,18 @@ impl<'c> Calls<'c> {
         (self.at.chunk, self.at.event_name) = (chunk, str_of(name));
     }
 
+    #[cold]
+    #[inline(never)]
+    fn enter_again(&mut self, context: &Context<'_>) {
+        self.enter(context);
+    }
+
     /// Notes the delta at hand. It comes without its event where an earlier call stopped between the two, and at the end
     /// of the stream.
     #[inline(always)]
     fn note(&mut self, context: &Context<'_>, delta: &Delta) {
         if self.at.start != context.start {
-            self.enter(context);
+            self.enter_again(context);
         }
         let Delta { kind, flags, choice, call, code, number, .. } = *delta;
         (self.at.kind, self.at.flags, self.at.choice, self.at.call) = (kind as u32, u32::from(flags), choice, call);
@@ -97,6 +107,14 @@ impl<'c> Calls<'c> {
     fn answer(&mut self, code: i32) -> Put {
         match code {
             DELTAWIRE_GO_ON => Put::Go,
+            code => self.interruption(code),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn interruption(&mut self, code: i32) -> Put {
+        match code {
             DELTAWIRE_PAUSE => Put::Pause,
             DELTAWIRE_AGAIN => Put::Full,
             code => {
@@ -111,8 +129,10 @@ impl<'c> Calls<'c> {
         self.enter(context);
         let Some(f) = self.callbacks.on_chunk else { return Put::Go };
         self.note(context, delta);
-        if let Some(created) = context.chunk().and_then(|chunk| chunk.created()) {
-            (self.at.flags, self.at.number) = (DELTAWIRE_EVF_NUMBER, created);
+        if let Some(chunk) = context.chunk() {
+            if let Some(created) = chunk.created_after(&mut self.created) {
+                (self.at.flags, self.at.number) = (DELTAWIRE_EVF_NUMBER, created);
+            }
         }
         // SAFETY: the caller gave a function of this type; what it is given lives until it returns.
         let code = unsafe { f(self.user, &self.at) };

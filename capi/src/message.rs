@@ -300,7 +300,14 @@ impl State {
         DELTAWIRE_NEED_STORAGE
     }
 
+    /// Whether a chunk adds nothing.
+    #[inline]
+    fn knows_head(&self) -> bool {
+        self.staged == 0 && self.log.has_head()
+    }
+
     /// Takes in an event of a batch, or what a callback was given.
+    #[inline(always)]
     fn add(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> deltawire_status {
         let more = u32::from(record.flags) & DELTAWIRE_EVF_MORE != 0;
         if self.staged == 0 && (!more || takes_pieces(record.kind)) {
@@ -362,6 +369,16 @@ fn record_of(at: &deltawire_at) -> Record {
     Record { kind, flags, choice, call, code, number, start, end, ..Record::default() }
 }
 
+/// Takes in what a callback was given, with its text.
+///
+/// # Safety
+/// `user` is an assembler.
+#[inline(never)]
+unsafe fn add(user: *mut c_void, at: &deltawire_at, text: &[u8]) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe { take(user, |state, buffer| state.add(buffer, &record_of(at), text, &[])) }
+}
+
 /// The callbacks of an assembler.
 ///
 /// # Safety
@@ -381,14 +398,14 @@ unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32
 
 unsafe extern "C" fn on_limit(user: *mut c_void, at: *const deltawire_at) -> i32 {
     // SAFETY: as the caller promises.
-    unsafe { take(user, |state, buffer| state.add(buffer, &record_of(&*at), &[], &[])) }
+    unsafe { add(user, &*at, &[]) }
 }
 
 unsafe extern "C" fn on_text(user: *mut c_void, at: *const deltawire_at, text: *const c_char, len: usize) -> i32 {
     // SAFETY: as the caller promises.
     unsafe {
         match bytes(text.cast(), len) {
-            Ok(text) => take(user, |state, buffer| state.add(buffer, &record_of(&*at), text, &[])),
+            Ok(text) => add(user, &*at, text),
             Err(status) => status,
         }
     }
@@ -509,7 +526,11 @@ pub unsafe extern "C" fn deltawire_message_add(
         while added < n {
             let record = &*events.cast::<Record>().add(added);
             let (kind, flags) = (u32::from(record.kind), u32::from(record.flags));
-            if kind < DELTAWIRE_EV_COUNT && DELTAWIRE_MESSAGE_EVENTS >> kind & 1 != 0 {
+            let is_in_data = flags & (DELTAWIRE_EVF_TEXT_SCRATCH | DELTAWIRE_EVF_AUX_SCRATCH) == 0 && !data.is_null();
+            if kind == DELTAWIRE_EV_CHUNK && is_in_data && state.knows_head() {
+                // Nearly every second record.
+                (state.full, state.need) = (false, 0);
+            } else if kind < DELTAWIRE_EV_COUNT && DELTAWIRE_MESSAGE_EVENTS >> kind & 1 != 0 {
                 let text = bytes_of(record.text_off, record.text_len, flags & DELTAWIRE_EVF_TEXT_SCRATCH != 0);
                 let aux = bytes_of(record.aux_off, record.aux_len, flags & DELTAWIRE_EVF_AUX_SCRATCH != 0);
                 status = match (text, aux) {

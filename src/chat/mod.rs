@@ -45,6 +45,6 @@ pub use parts::{ContentPart, ContentParts, ReasoningDetail, ReasoningDetails};
 pub use update::{CallUpdate, Update};
 pub(crate) use views::{meta_bit, name_before, LISTS};
 pub use views::{
-    ApiError, Audio, Choice, Choices, Chunk, DeltaView, ErrorPart, Field, FinishKind, FinishReason, FunctionCall,
-    Logprobs, Message, TokenBytes, TokenCounts, TokenLogprob, TokenLogprobs, ToolCall, ToolCalls, Usage,
+    ApiError, Audio, Choice, Choices, Chunk, Created, DeltaView, ErrorPart, Field, FinishKind, FinishReason,
+    FunctionCall, Logprobs, Message, TokenBytes, TokenCounts, TokenLogprob, TokenLogprobs, ToolCall, ToolCalls, Usage,
 };

@@ -122,8 +122,9 @@ impl<'a> Update<'a> {
         }
     }
 
+    /// [`of`](Self::of), compiled once.
     #[inline(never)]
-    fn of_any(delta: &Delta, payload: &'a [u8]) -> Option<Self> {
+    pub(crate) fn of_any(delta: &Delta, payload: &'a [u8]) -> Option<Self> {
         let Delta { call, .. } = *delta;
         let text = delta.text.text(payload);
         let value = || delta.text.value(payload);

@@ -33,6 +33,12 @@ impl Balance {
         self.closed || self.other
     }
 
+    /// Whether there is no object.
+    #[inline(always)]
+    pub(crate) fn is_no_object(&self) -> bool {
+        self.other && !self.closed
+    }
+
     /// Whether the object ended and only whitespace followed, in the bytes passed to [`follow`](Self::follow).
     pub(crate) fn is_whole(&self) -> bool {
         self.closed && !self.other
@@ -71,21 +77,32 @@ impl Balance {
         None
     }
 
+    /// Whether a string is open.
+    #[inline(always)]
+    pub(crate) fn is_in_string(&self) -> bool {
+        self.in_string
+    }
+
+    /// Follows one byte of a string, or any number of bytes that are neither backslash nor quote.
+    #[inline(always)]
+    pub(crate) fn follow_inside(&mut self, byte: u8) {
+        if self.escaped {
+            self.escaped = false;
+        } else if byte == b'\\' {
+            self.escaped = true;
+        } else if byte == b'"' {
+            self.in_string = false;
+        }
+    }
+
     /// Follows one byte of an object, or of `ANY` value, unless it [`is_over`](Self::is_over). Returns whether it is now.
     #[inline(always)]
     pub(crate) fn follow_byte<const ANY: bool>(&mut self, byte: u8) -> bool {
         if self.in_string {
-            if self.escaped {
-                self.escaped = false;
-            } else if byte == b'\\' {
-                self.escaped = true;
-            } else if byte == b'"' {
-                self.in_string = false;
-                // The string is the value itself.
-                self.closed = ANY && self.depth == 0;
-                return self.closed;
-            }
-            return false;
+            self.follow_inside(byte);
+            // The string is the value itself.
+            self.closed = ANY && !self.in_string && self.depth == 0;
+            return self.closed;
         }
         match byte {
             b'"' if ANY || self.depth > 0 => self.in_string = true,

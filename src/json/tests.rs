@@ -613,7 +613,7 @@ fn strict_faults() {
 #[test]
 fn a_short_look_finds_what_is_sound() {
     let both = TextFlags::ESCAPED.with(TextFlags::NON_ASCII);
-    let sound = |raw: &[u8], flags: TextFlags| Text::from_raw(raw, flags).is_sound(|_| ());
+    let sound = |raw: &[u8], flags: TextFlags| Text::from_raw(raw, flags).is_sound(|_, _| ());
     for raw in [&b""[..], b"a", br#"\n\"\\\/"#, br"\u00e9\u0000\uffff", "é日🙂".as_bytes(), &[b'a'; 48]] {
         assert!(sound(raw, both), "{raw:x?}");
     }
@@ -621,8 +621,8 @@ fn a_short_look_finds_what_is_sound() {
         assert!(!sound(raw, both), "{raw:x?}");
     }
     assert!(!sound(b"a", both.with(TextFlags::CONTROL)) && !sound(b"a", both.with(TextFlags::VERBATIM)));
-    assert!(!Text::from_raw(b"a", both).with_lead(0xd83d).is_sound(|_| ()));
+    assert!(!Text::from_raw(b"a", both).with_lead(0xd83d).is_sound(|_, _| ()));
     let mut seen = Vec::new();
-    assert!(Text::from_raw(br#"{\"\u0041\n\u00e9"#, both).is_sound(|byte| seen.push(byte)));
-    assert_eq!(seen, b"{\"A\n\x80");
+    assert!(Text::from_raw(br#"{\"\u0041\n\u00e9"#, both).is_sound(|byte, is_escaped| seen.push((byte, is_escaped))));
+    assert_eq!(seen, [(b'{', false), (b'"', true), (b'A', true), (b'\n', true), (0x80, true)]);
 }

@@ -116,9 +116,9 @@ impl<'a> Text<'a> {
     }
 
     /// Whether it is short, decodes without a quirk, and does not end in a half: found by a short look. `false`: all that may
-    /// be so all the same. `each` gets the decoded bytes; in the place of a `\\u` escape beyond ASCII, one that is no ASCII.
+    /// be so all the same. `each` gets the decoded bytes; in the place of a `\\u` escape beyond ASCII, one that is no ASCII; and whether it was escaped.
     #[inline(always)]
-    pub(crate) fn is_sound(&self, mut each: impl FnMut(u8)) -> bool {
+    pub(crate) fn is_sound(&self, mut each: impl FnMut(u8, bool)) -> bool {
         let unusual = TextFlags::CONTROL.with(TextFlags::VERBATIM).with(TextFlags::HELD);
         if self.raw.len() > SHORT || self.lead != 0 || self.may(unusual) {
             return false;
@@ -127,18 +127,22 @@ impl<'a> Text<'a> {
         let mut rest = self.raw;
         while let [byte, behind @ ..] = rest {
             let (byte, behind) = match (*byte, behind) {
-                (b'\\', [b'u', a, b, c, d, behind @ ..]) => match super::fragments::unit(&[*a, *b, *c, *d]) {
+                (byte, behind) if byte != b'\\' => {
+                    each(byte, false);
+                    rest = behind;
+                    continue;
+                }
+                (_, [b'u', a, b, c, d, behind @ ..]) => match super::fragments::unit(&[*a, *b, *c, *d]) {
                     None | Some(0xd800..0xe000) => return false,
                     Some(unit) => (unit.min(0x80) as u8, behind),
                 },
-                (b'\\', [kind, behind @ ..]) => match super::fragments::simple(*kind) {
+                (_, [kind, behind @ ..]) => match super::fragments::simple(*kind) {
                     0 => return false,
                     byte => (byte, behind),
                 },
-                (b'\\', []) => return false,
-                (byte, behind) => (byte, behind),
+                (_, []) => return false,
             };
-            each(byte);
+            each(byte, true);
             rest = behind;
         }
         !self.may(TextFlags::NON_ASCII) || utf8::to_str(self.raw).is_some()
@@ -313,7 +317,7 @@ impl<'a> Text<'a> {
 
     /// Whether the text is known to decode to itself, without a quirk.
     #[inline]
-    fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.lead == 0 && self.flags == TextFlags::PLAIN
     }
 

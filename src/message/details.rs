@@ -110,7 +110,7 @@ impl<'b> Group<'b> {
     }
 
     /// Writes the group as one object; an entry alone as it came.
-    fn write(&self, put: &mut impl FnMut(&[u8])) {
+    fn write(&self, put: &mut dyn FnMut(&[u8])) {
         let all = || self.entries.clone().take(self.len);
         if self.len == 1 {
             return all().for_each(|entry| json::rewrite(entry.raw(), put));

@@ -1,7 +1,7 @@
 //! The assembler without a heap: updates in, a log of them in a block of memory that the caller gives.
 
 use super::error::LogError;
-use super::record::kind;
+use super::record::{kind, Key};
 use super::table::{CallSlot, Rows, Slot, Table};
 use super::write::{appends, weight, Before, LogWriter, Piece, State};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update};
@@ -202,9 +202,25 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         !self.is_cut && self.state.extend(buffer, end, piece).is_some()
     }
 
+    /// [`extend`](Self::extend) by bytes that are decoded, to records of this kind.
+    #[inline(always)]
+    pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], kind: u8, of: (u32, u32), bytes: &[u8]) -> bool {
+        let State { fill, live, table, .. } = &mut self.state;
+        let (end, lives) = (fill.len.saturating_add(bytes.len()), live.saturating_add(bytes.len()));
+        if self.is_cut || end > MAX_LEN || lives > self.limit {
+            return false;
+        }
+        let Some(place) = table.place(of.0) else { return false };
+        if fill.extend_verbatim(buffer, Key::new(kind, place, of.1), bytes).is_none() {
+            return false;
+        }
+        *live = lives;
+        true
+    }
+
     /// Whether [`head`](Self::head) would take in nothing.
     #[inline]
-    pub(super) fn has_head(&self) -> bool {
+    pub fn has_head(&self) -> bool {
         let table = &self.state.table;
         table.top.created.is_some() && table.knows(kind::ID) && table.knows(kind::MODEL)
     }

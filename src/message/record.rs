@@ -1,6 +1,7 @@
 //! The records of a log: a header and a body, one behind the other.
 
 use crate::json::Text;
+use crate::scan::utf8;
 use crate::visits::visit;
 
 /// What a record holds. Records from [`ROLE`](kind::ROLE) on belong to a choice; those from
@@ -154,17 +155,27 @@ impl Fill {
     /// how many bytes that were.
     #[inline]
     pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, key: Key, text: Text<'_>) -> Option<usize> {
-        let tail = self.tail.as_mut().filter(|tail| tail.key == key)?;
+        self.tail.as_ref().filter(|tail| tail.key == key)?;
         let room = buffer.get_mut(self.len..end)?;
         let len = match text.copy_plain(room) {
             Some(len) => len,
             None => Some(text.copy_to(room)).filter(|copied| copied.complete)?.written,
         };
-        tail.len = tail.len.saturating_add(len as u32);
-        self.len = self.len.saturating_add(len);
-        self.texts = self.texts.saturating_add(len);
+        self.grow(len);
         self.settle(buffer);
         Some(len)
+    }
+
+    /// [`extend`](Self::extend) by bytes that are decoded, if they are valid UTF-8.
+    #[inline(always)]
+    pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], key: Key, bytes: &[u8]) -> Option<()> {
+        self.tail.as_ref().filter(|tail| tail.key == key)?;
+        let room = buffer.get_mut(self.len..)?.get_mut(..bytes.len())?;
+        utf8::to_str(bytes)?;
+        room.copy_from_slice(bytes);
+        self.grow(bytes.len());
+        self.settle(buffer);
+        Some(())
     }
 
     /// Appends bytes to the last record.
@@ -185,7 +196,7 @@ impl Fill {
     }
 
     /// Counts bytes that were appended to the last record.
-    #[inline]
+    #[inline(always)]
     fn grow(&mut self, len: usize) {
         self.len = self.len.saturating_add(len);
         self.texts = self.texts.saturating_add(len);
@@ -195,12 +206,12 @@ impl Fill {
     }
 
     /// Writes the length of the last record to its header.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&self, buffer: &mut [u8]) {
         let Some(tail) = &self.tail else { return };
-        let at = tail.at.saturating_add(8);
-        if let Some(room) = buffer.get_mut(at..at.saturating_add(4)) {
-            copy(room, &tail.len.to_le_bytes());
+        let field = buffer.get_mut(tail.at.saturating_add(8)..).and_then(|rest| rest.first_chunk_mut());
+        if let Some(field) = field {
+            *field = tail.len.to_le_bytes();
         }
     }
 

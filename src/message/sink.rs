@@ -2,8 +2,8 @@
 
 use super::error::LogError;
 use super::log::MessageLogOf;
+use super::record::kind;
 use super::table::{CallSlot, Rows, Slot};
-use super::write::Piece;
 use crate::chat::{CallUpdate, Update};
 use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES};
 use crate::json::Text;
@@ -118,11 +118,23 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// # Errors
     ///
     /// As [`put`](MessageLogOf::put).
-    #[inline]
+    #[inline(always)]
     pub fn put_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> Result<(), LogError> {
-        // Nearly always.
-        let is_known = record.kind == Kind::Chunk as u16 && self.has_head();
-        if is_known || Piece::of_record(record, text).is_some_and(|piece| self.extend(buffer, &piece)) {
+        const CHUNK: u16 = Kind::Chunk as u16;
+        const CONTENT: u16 = Kind::Content as u16;
+        const REASONING: u16 = Kind::Reasoning as u16;
+        const REFUSAL: u16 = Kind::Refusal as u16;
+        const ARGUMENTS: u16 = Kind::ToolArguments as u16;
+        let kind = match record.kind {
+            CONTENT => kind::CONTENT,
+            CHUNK if self.has_head() => return Ok(()),
+            REASONING => kind::REASONING,
+            REFUSAL => kind::REFUSAL,
+            ARGUMENTS => kind::CALL_ARGUMENTS,
+            _ => return self.put_any_record(buffer, record, text, aux),
+        };
+        // Nearly always it goes on with what was written last.
+        if self.extend_verbatim(buffer, kind, (record.choice, record.call), text) {
             return Ok(());
         }
         self.put_any_record(buffer, record, text, aux)

@@ -245,9 +245,14 @@ impl<T: Rows + ?Sized> Table<T> {
     #[inline]
     pub(super) fn place(&self, index: u32) -> Option<u16> {
         // Nearly always.
-        if self.slots().first().is_some_and(|slot| slot.index == index) {
+        if self.top.choice_count > 0 && self.rows.choices().first().is_some_and(|slot| slot.index == index) {
             return Some(0);
         }
+        self.further_place(index)
+    }
+
+    #[inline(never)]
+    fn further_place(&self, index: u32) -> Option<u16> {
         u16::try_from(self.slots().iter().position(|slot| slot.index == index)?).ok()
     }
 

@@ -4,9 +4,9 @@ use super::error::LogError;
 use super::record::{kind, Fill, Key};
 use super::table::{flag, Live, Rows, Saved, Slot, Table};
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, OtherMember, Update};
-use crate::delta::{Kind, Meta};
+use crate::delta::Meta;
 use crate::json::{self, Text, Value};
-use crate::{stream, QuirkSet};
+use crate::QuirkSet;
 
 /// How an item of a list becomes strict JSON.
 type Rewrite = fn(&[u8], &mut dyn FnMut(&[u8]));
@@ -130,19 +130,6 @@ impl<'a> Piece<'a> {
             _ => return None,
         };
         Some(Piece { kind, choice, call, text })
-    }
-
-    /// What a record of a batch appends, if that is a text; `text` is its bytes.
-    #[inline(always)]
-    pub(super) fn of_record(record: &stream::Record, text: &'a [u8]) -> Option<Self> {
-        const KINDS: [(Kind, u8); 4] = [
-            (Kind::Content, kind::CONTENT),
-            (Kind::Reasoning, kind::REASONING),
-            (Kind::Refusal, kind::REFUSAL),
-            (Kind::ToolArguments, kind::CALL_ARGUMENTS),
-        ];
-        let (_, kind) = KINDS.into_iter().find(|(kind, _)| *kind as u16 == record.kind)?;
-        Some(Piece { kind, choice: record.choice, call: record.call, text: Text::verbatim(text) })
     }
 }
 

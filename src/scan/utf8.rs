@@ -18,6 +18,14 @@ pub(crate) fn to_str(bytes: &[u8]) -> Option<&str> {
             // SAFETY: all bytes are below 0x80, and ASCII is UTF-8.
             return Some(unsafe { core::str::from_utf8_unchecked(bytes) });
         }
+    }
+    to_str_other(bytes)
+}
+
+/// [`to_str`] of bytes that are long or not ASCII. Apart, so that the usual call saves no registers.
+#[inline(never)]
+fn to_str_other(bytes: &[u8]) -> Option<&str> {
+    if bytes.len() < LONG {
         if bytes.len() >= 16 || !<Native as Kernel>::MASKED_UTF8 {
             return core::str::from_utf8(bytes).ok();
         }

@@ -41,14 +41,26 @@ impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
                 };
             }
         }
-        match Update::of(delta, context.payload()) {
-            Some(update) => put_of(self.0.update(delta.choice, update)),
-            None => self.other(&{ *context }, &{ *delta }),
-        }
+        let (call, text) = (delta.call, delta.text.text(context.payload()));
+        put_of(match delta.kind {
+            Kind::Content => self.0.update(delta.choice, Update::Content(text)),
+            Kind::Reasoning => self.0.update(delta.choice, Update::Reasoning(text)),
+            Kind::ToolArguments => self.0.update(delta.choice, Update::CallArguments { call, text }),
+            // Copies, so that nothing points to context and delta: they need not be in memory.
+            _ => return self.update(&{ *context }, &{ *delta }),
+        })
     }
 }
 
 impl<H: Handler + ?Sized> Calls<'_, H> {
+    #[inline(never)]
+    fn update(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
+        match Update::of_any(delta, context.payload()) {
+            Some(update) => put_of(self.0.update(delta.choice, update)),
+            None => self.other(context, delta),
+        }
+    }
+
     /// An event that is no chunk, or what is odd about one.
     #[inline(never)]
     fn other(&mut self, context: &Context<'_>, delta: &Delta) -> Put {

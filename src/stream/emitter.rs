@@ -3,18 +3,20 @@
 
 use super::checkpoint::NeedStorage;
 use super::context::Context;
-use super::found::{Found, Place, Recalled, Span, Step};
+use super::found::{Found, Place, Step};
 use super::frames::{Frame, Frames};
 use super::handler::Stop;
 use super::head::{head, payload_delta};
 use super::progress::{Break, Progress};
 use super::sink::{Muted, Put, Sink, Track};
 use super::Machine;
-use crate::chat::{meta_bit, Chunk, Cursor, Index, TokenCounts};
+use crate::chat::{meta_bit, Chunk, Cursor, TokenCounts};
 use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::Text;
 use crate::shown::shown;
 use crate::{Error, QuirkSet, Storage};
+
+mod usual;
 
 /// Why [`Emitter::run`] returned.
 #[must_use = "the emitter may have stopped before the end of the input"]
@@ -185,8 +187,16 @@ impl Emitter {
             }
             // Nearly always.
             let (consumed, stage) = if let Some(recalled) = machine.recall(store, given) {
-                let consumed = recalled.consumed;
-                match self.emit_usual(machine, tracker, (given, base), recalled, sink) {
+                let (consumed, start) = (recalled.consumed, recalled.payload.start);
+                let payload = given.get(start as usize..).and_then(|rest| rest.get(..recalled.payload.len as usize));
+                match self.emit_usual(
+                    machine,
+                    tracker,
+                    sink,
+                    payload.unwrap_or_default(),
+                    (start, base),
+                    recalled.frame,
+                ) {
                     Ok(None) => {
                         // What is spent is no more than there is.
                         spent = spent.wrapping_add(consumed);
@@ -228,6 +238,18 @@ impl Emitter {
         store: &mut St,
         tracker: &mut T,
         sink: &mut S,
+    ) -> Outcome {
+        self.finish_into(machine, store, tracker, sink)
+    }
+
+    /// [`finish`](Self::finish), compiled once for all sinks.
+    #[inline(never)]
+    fn finish_into<St: Storage, const SLOTS: usize>(
+        &mut self,
+        machine: &mut Machine<SLOTS>,
+        store: &mut St,
+        tracker: &mut dyn Track,
+        sink: &mut dyn Sink,
     ) -> Outcome {
         loop {
             if self.is_pending {
@@ -337,73 +359,6 @@ impl Emitter {
             (self.is_pending, self.consumed) = (false, 0);
         }
         outcome
-    }
-
-    /// Emits a chunk that was recognised, if nothing about it is out of the ordinary. Otherwise gives the stage at which
-    /// [`emit_from`](Emitter::emit_from) goes on.
-    ///
-    /// This and [`Progress::deltas`] are compiled anew for each sink, because most events end here; all else is compiled
-    /// once.
-    #[inline(always)]
-    fn emit_usual<T: Track, S: Sink, const SLOTS: usize>(
-        &mut self,
-        machine: &Machine<SLOTS>,
-        tracker: &mut T,
-        (given, base): (&[u8], u32),
-        Recalled { payload: span, frame, .. }: Recalled,
-        sink: &mut S,
-    ) -> Result<Option<Stage>, Full> {
-        let (start, len) = (span.start as usize, span.len as usize);
-        let payload = given.get(start..start.wrapping_add(len)).unwrap_or_default();
-        let index = machine.index();
-        let mut state = Progress::start(self.frames);
-        let is_odd = !index.quirks.is_empty() || !sink.is_of_one_call() && state.frames.before(machine).is_some();
-        if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) && self.has_metas(payload, index) {
-            return self.odd(span, Progress::start(self.frames), Break::Nothing, Stage::Before);
-        }
-        let context = Context::of_chunk(payload, base.saturating_add(span.start), index, frame);
-        let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
-        if let Err(broke) = state.put(&context, head, sink) {
-            return self.odd(span, state, broke, Stage::Head);
-        }
-        if let Err(broke) = state.deltas((payload, index), &context, &mut self.usage, tracker, sink) {
-            return self.odd(span, state, broke, Stage::Deltas);
-        }
-        if !state.quirks.is_empty() {
-            return self.odd(span, state, Break::Nothing, Stage::Limit);
-        }
-        if sink.wants(Kind::Frame) {
-            return self.odd(span, state, Break::Nothing, Stage::After);
-        }
-        if !sink.is_of_one_call() {
-            // It is over, as whatever is recognised.
-            state.frames.close(machine, frame.1);
-            self.frames = state.frames;
-        }
-        Ok(None)
-    }
-
-    /// Whether [`metas`](Self::metas) would emit anything.
-    #[inline]
-    fn has_metas(&self, payload: &[u8], index: &Index) -> bool {
-        index.facts.others || self.next_meta(&Chunk::from_parts(payload, index, &[])).is_some()
-    }
-
-    /// Keeps how far a chunk was emitted that turned out not to be as usual. Gives the stage that comes next: `stage`, if
-    /// nothing interrupted it.
-    #[cold]
-    #[inline(never)]
-    fn odd(&mut self, span: Span, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
-        self.begin(Found::Chunk(span));
-        (self.cursor, self.quirks, self.frames) = (state.cursor, state.quirks, state.frames);
-        if let Break::Nothing = broke {
-            return Ok(Some(stage));
-        }
-        if let Err(Full) = self.interrupted(broke, stage) {
-            self.taken = state.taken as u32;
-            return Err(Full);
-        }
-        Ok(Some(Stage::Deltas))
     }
 
     /// Notes what interrupted the deltas of a chunk.
@@ -551,6 +506,7 @@ impl Emitter {
     }
 
     /// Gives the sink a delta.
+    #[inline(never)]
     fn put(&mut self, context: &Context<'_>, delta: Delta, stage: Stage, sink: &mut dyn Sink) -> Result<(), Full> {
         if self.stop.is_none() {
             let mut taken = self.taken as usize;
@@ -563,6 +519,7 @@ impl Emitter {
     }
 
     /// Gives the sink a frame, if it wants frames. If it is full, the frame is `open` again.
+    #[inline(never)]
     fn put_frame(&mut self, frame: Frame, open: Frames, stage: Stage, sink: &mut dyn Sink) -> Result<(), Full> {
         if self.stop.is_some() || !sink.wants(Kind::Frame) {
             return Ok(());
@@ -615,15 +572,14 @@ impl Emitter {
         if let Some(delta) = self.delta.take() {
             self.put_delta(context, delta, sink)?;
         }
-        let Some(chunk) = context.chunk() else { return self.waiting(context, tracker, sink) };
+        if context.chunk().is_none() {
+            return self.waiting(context, tracker, sink);
+        }
         let Emitter { cursor, taken, quirks, frames, .. } = *self;
         let mut state = Progress { cursor, taken: taken as usize, quirks, frames };
         let result = loop {
             let sink: &mut dyn Sink = if self.stop.is_none() { &mut *sink } else { &mut Muted };
-            let Err(broke) = state.deltas((chunk.payload(), chunk.index()), context, &mut self.usage, tracker, sink)
-            else {
-                break Ok(());
-            };
+            let Err(broke) = state.deltas(None, context, &mut self.usage, tracker, sink) else { break Ok(()) };
             if let Err(Full) = self.interrupted(broke, Stage::Deltas) {
                 break Err(Full);
             }

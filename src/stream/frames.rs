@@ -80,10 +80,16 @@ impl Frames {
     /// Before a step's result is emitted: the frame of an earlier block that produced no event, or of JSON whose line ended.
     #[inline]
     pub fn before<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>) -> Option<Frame> {
-        if machine.silent() <= self.start {
+        if !self.is_behind(machine) {
             return None;
         }
         self.close(machine, machine.silent())
+    }
+
+    /// Whether [`before`](Self::before) closes a frame.
+    #[inline]
+    pub(super) fn is_behind<const SLOTS: usize>(&self, machine: &Machine<SLOTS>) -> bool {
+        machine.silent() > self.start
     }
 
     /// After a step's result was emitted: its frame, if that is over.
@@ -108,6 +114,16 @@ impl Frames {
             return None;
         }
         self.upto(machine, end)
+    }
+
+    /// As [`close`](Self::close), where the frame is not asked for.
+    #[inline(always)]
+    pub(super) fn pass<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, end: u64) {
+        if machine.expects_lf(end) {
+            self.kinds |= WAITS;
+        } else {
+            *self = Frames { start: end, kinds: 0 };
+        }
     }
 
     #[inline(always)]

@@ -132,7 +132,8 @@ pub trait Handler {
         Flow::Continue(())
     }
     /// One delta of a chunk. The default calls the method for its kind.
-    #[inline]
+    // Always inlined: where the kind is known, the update is never in memory.
+    #[inline(always)]
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         match update {
             Update::Role(text) => self.role(choice, text),

@@ -18,6 +18,15 @@ pub(super) struct Progress {
     pub(super) frames: Frames,
 }
 
+/// What ends a run of usual deltas.
+pub(super) enum Run {
+    /// There are no more deltas.
+    End,
+    /// The next delta is not usual: this one if the cursor is behind it, else whatever is next.
+    Odd(Option<Delta>),
+    Break(Break),
+}
+
 /// What interrupts a chunk's deltas.
 pub(super) enum Break {
     /// The sink's answer to a delta, unless it is [`Put::Go`].
@@ -35,66 +44,90 @@ impl Progress {
         Progress { cursor: Cursor::new(), taken: 0, quirks: QuirkSet::EMPTY, frames }
     }
 
-    /// Gives the sink the next deltas of a chunk.
+    /// Gives the sink the next deltas of a chunk, as far as they are usual. Inlined in a loop that changes nothing but the
+    /// cursor's place, the progress stays in registers.
     #[inline(always)]
-    pub(super) fn deltas<T: Track + ?Sized, S: Sink + ?Sized>(
+    pub(super) fn usual_deltas<T: Track + ?Sized, S: Sink + ?Sized>(
         &mut self,
         (payload, index): (&[u8], &Index),
         context: &Context<'_>,
-        usage: &mut Option<TokenCounts>,
         tracker: &mut T,
         sink: &mut S,
-    ) -> Result<(), Break> {
-        'deltas: loop {
-            let odd = 'odd: {
-                let (kind, choice, call, text) = match self.cursor.next_plain(index) {
-                    // Nearly always.
-                    Ok((kind, choice, text)) => {
-                        if !tracker.take_plain(kind, choice, text, payload) {
-                            break 'odd Some((kind, choice, text));
-                        }
-                        (kind, choice, 0, text)
+    ) -> Run {
+        loop {
+            // The sink is called in three places, so that each is compiled for the kinds that come there.
+            let put = match self.cursor.next_plain(index) {
+                // Nearly always.
+                Ok((kind @ (Kind::Content | Kind::Reasoning), choice, text)) => {
+                    let delta = Delta { choice, text, ..Delta::new(kind) };
+                    if !tracker.take_plain(kind, choice, text, payload) {
+                        return Run::Odd(Some(delta));
                     }
-                    Err(item) => match self.cursor.ahead(item, index) {
-                        Ahead::End => return Ok(()),
-                        Ahead::Other => break 'odd None,
-                        Ahead::Fragment { choice, index, arguments } => {
-                            let Some(call) = tracker.take_fragment(choice, index, arguments, payload) else {
-                                break 'odd None;
-                            };
-                            self.cursor.pass_fragment();
-                            (Kind::ToolArguments, choice, call, arguments)
-                        }
-                    },
-                };
-                self.put(context, Delta { choice, call, text, ..Delta::new(kind) }, sink)?;
-                continue 'deltas;
+                    self.put(context, delta, sink)
+                }
+                Ok((Kind::Logprobs, choice, text)) => {
+                    let delta = Delta { choice, text, ..Delta::new(Kind::Logprobs) };
+                    if !tracker.knows(choice) {
+                        return Run::Odd(Some(delta));
+                    }
+                    self.put(context, delta, sink)
+                }
+                Ok((kind, choice, text)) => return Run::Odd(Some(Delta { choice, text, ..Delta::new(kind) })),
+                Err(item) => match self.cursor.ahead(item, index) {
+                    Ahead::End => return Run::End,
+                    Ahead::Other => return Run::Odd(None),
+                    Ahead::Fragment { choice, index, arguments: text } => {
+                        let Some(call) = tracker.take_fragment(choice, index, text, payload) else {
+                            return Run::Odd(None);
+                        };
+                        self.cursor.pass_fragment();
+                        self.put(context, Delta { choice, call, text, ..Delta::new(Kind::ToolArguments) }, sink)
+                    }
+                },
             };
-            // A copy, so that nothing points to the progress: it need not be in memory.
-            let mut copy = *self;
-            let plain = odd.map(|(kind, choice, text)| Delta { choice, text, ..Delta::new(kind) });
-            let goes_on = copy.any(plain, context, usage, tracker, sink);
-            *self = copy;
-            if !goes_on? {
-                return Ok(());
+            if let Err(broke) = put {
+                return Run::Break(broke);
+            }
+        }
+    }
+
+    /// Gives the sink the next deltas of a chunk, behind a run of usual ones if there was one.
+    #[inline(never)]
+    pub(super) fn deltas(
+        &mut self,
+        mut run: Option<Run>,
+        context: &Context<'_>,
+        usage: &mut Option<TokenCounts>,
+        tracker: &mut dyn Track,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Break> {
+        let Some(chunk) = context.chunk() else { return Ok(()) };
+        let of = (chunk.payload(), chunk.index());
+        loop {
+            match run.take() {
+                None => run = Some(self.usual_deltas(of, context, tracker, sink)),
+                Some(Run::Odd(plain)) => {
+                    if !self.any(plain, of, context, usage, tracker, sink)? {
+                        return Ok(());
+                    }
+                }
+                Some(Run::End) => return Ok(()),
+                Some(Run::Break(broke)) => return Err(broke),
             }
         }
     }
 
     /// Gives the sink the next delta, whatever it is, and those behind it that are not on the page; `plain` is the first if the
     /// cursor is behind it. `false`: there are no more.
-    #[inline(never)]
-    fn any<T: Track + ?Sized, S: Sink + ?Sized>(
+    fn any(
         &mut self,
-        plain: Option<Delta>,
+        mut plain: Option<Delta>,
+        (payload, index): (&[u8], &Index),
         context: &Context<'_>,
         usage: &mut Option<TokenCounts>,
-        tracker: &mut T,
-        sink: &mut S,
+        tracker: &mut dyn Track,
+        sink: &mut dyn Sink,
     ) -> Result<bool, Break> {
-        let Some(chunk) = context.chunk() else { return Ok(false) };
-        let (payload, index) = (chunk.payload(), chunk.index());
-        let mut plain = plain;
         loop {
             let next = tracker.next(plain.take(), &mut self.cursor, (payload, index), context.start, &mut self.quirks);
             match next {

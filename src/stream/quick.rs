@@ -34,7 +34,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         };
         let quirks = self.index.quirks;
-        if hit.len > self.kept.room(store) || !quirks.is_empty() && !quirks.and(self.config.errors).is_empty() {
+        if !self.kept.has_room(store, hit.len) || !quirks.is_empty() && !quirks.and(self.config.errors).is_empty() {
             return None;
         }
         let start = self.offset.saturating_add(skipped as u64);

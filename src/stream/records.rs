@@ -4,7 +4,7 @@ use super::context::{Bytes, Context};
 use super::record::{Record, FLAG_TEXT_SCRATCH};
 use super::sink::{Put, Sink};
 use super::Event;
-use crate::chat::{Chunk, Field};
+use crate::chat::{Chunk, Created, Field};
 use crate::delta::{Delta, Kind, Meta, Part, FLAG_MORE, FLAG_NUMBER};
 use crate::json::Text;
 use crate::shown::shown;
@@ -39,6 +39,7 @@ pub struct Records<'s> {
     used: usize,
     need: usize,
     mask: u64,
+    created: Created,
 }
 
 shown!("Records": Records<'_>, this => written: this.written, room: this.records.len(), scratch_used: this.used, scratch_len: this.scratch.len());
@@ -88,7 +89,7 @@ impl<'s> Records<'s> {
     /// Records of the kinds of `mask` ([`Kind::bit`]) go to `records`; texts that the input does not have as they are,
     /// to `scratch`, of 64 bytes at least.
     pub fn new(records: &'s mut [Record], scratch: &'s mut [u8], mask: u64) -> Self {
-        Records { records, written: 0, scratch, used: 0, need: 0, mask }
+        Records { records, written: 0, scratch, used: 0, need: 0, mask, created: Created::default() }
     }
 
     /// How many records were written.
@@ -131,30 +132,32 @@ impl<'s> Records<'s> {
     fn put_now(&mut self, context: &Context<'_>, delta: &Delta) -> bool {
         let payload = context.bytes();
         let stands = if delta.text.stands(payload.bytes) { payload.at(delta.text.start) } else { None };
-        let (flags, text_off, text_len) = match stands {
-            Some(off) => (0, off, delta.text.len),
-            None => match self.decode(delta.text.text(payload.bytes)) {
-                Some((off, len)) => (FLAG_TEXT_SCRATCH, off, len),
-                None => return false,
-            },
+        let Some(text_off) = stands else {
+            return self.put_decoded(&record_of(context, delta), delta.text.text(payload.bytes));
         };
         let Some(slot) = self.records.get_mut(self.written) else { return false };
-        let Delta { kind, choice, call, .. } = *delta;
+        let Delta { kind, choice, call, text, .. } = *delta;
         let (start, end) = (context.start, context.end);
-        *slot = Record { kind: kind as u16, flags, choice, call, text_off, text_len, start, end, ..Record::NONE };
-        self.written = self.written.saturating_add(1);
-        self.used = self.used.saturating_add(if flags == 0 { 0 } else { text_len as usize });
+        *slot = Record { kind: kind as u16, choice, call, text_off, text_len: text.len, start, end, ..Record::NONE };
+        // A record was free: it does not overflow.
+        self.written = self.written.wrapping_add(1);
         true
     }
 
     /// Decodes a text to the free part of the scratch, if all of it fits and a record is free.
     #[inline(never)]
-    fn decode(&mut self, mut text: Text<'_>) -> Option<(u32, u32)> {
+    fn put_decoded(&mut self, record: &Record, mut text: Text<'_>) -> bool {
+        let at = self.used;
         if !self.has_slot() || self.room() < LEAST {
-            return None;
+            return false;
         }
-        let len = text.take_to(self.scratch.get_mut(self.used..)?);
-        text.is_empty().then_some((self.used as u32, len as u32))
+        let len = text.take_to(self.scratch.get_mut(at..).unwrap_or_default());
+        if !text.is_empty() {
+            return false;
+        }
+        let record = Record { flags: FLAG_TEXT_SCRATCH, text_off: at as u32, text_len: len as u32, ..*record };
+        self.used = at.saturating_add(len);
+        self.put_record(record).is_ok()
     }
 
     /// The record of a chunk without a name, if its ID and its model can be given as they stand in the input. `false`:
@@ -168,7 +171,7 @@ impl<'s> Records<'s> {
         else {
             return false;
         };
-        let created = chunk.created();
+        let created = chunk.created_after(&mut self.created);
         let Some(slot) = self.records.get_mut(self.written) else { return false };
         *slot = Record {
             kind: Kind::Chunk as u16,
@@ -183,7 +186,7 @@ impl<'s> Records<'s> {
             end: context.end,
             ..Record::NONE
         };
-        self.written = self.written.saturating_add(1);
+        self.written = self.written.wrapping_add(1);
         true
     }
 
@@ -286,6 +289,7 @@ impl<'s> Records<'s> {
     }
 
     /// Puts one of a record's texts where it belongs.
+    #[inline(never)]
     fn lay(&mut self, record: &mut Record, which: u32, whole: &Whole<'_>) {
         let (off, len, flag) = match *whole {
             Whole::Input(off, len) => (off, len, 0),

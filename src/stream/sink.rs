@@ -73,6 +73,8 @@ pub(super) mod sealed {
     pub trait Track {
         /// As [`TrackerOf::take_plain`].
         fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool;
+        /// As [`TrackerOf::knows`].
+        fn knows(&self, choice: u32) -> bool;
         /// As [`TrackerOf::take_fragment`].
         fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32>;
         /// As [`TrackerOf::next`].
@@ -92,6 +94,10 @@ pub(super) mod sealed {
         #[inline(always)]
         fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
             TrackerOf::take_plain(self, kind, choice, text, payload)
+        }
+        #[inline(always)]
+        fn knows(&self, choice: u32) -> bool {
+            TrackerOf::knows(self, choice)
         }
         #[inline(always)]
         fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32> {

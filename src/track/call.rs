@@ -1,7 +1,7 @@
 //! The state of a tool call: a few words, no text.
 
 use super::carry::PendingSurrogate;
-use crate::json::{Balance, Fragment, Text};
+use crate::json::{Balance, Fragment, Text, TextFlags};
 
 /// FNV-1a hash of 64 bits. Compares an ID or a name with a later one without storing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,12 @@ impl Hash {
         self.bytes(&place.to_le_bytes());
         self.0
     }
+}
+
+/// [`Text::is_sound`], which does not settle everything.
+#[inline(never)]
+pub(super) fn is_sound(raw: &[u8], flags: TextFlags) -> bool {
+    Text::from_raw(raw, flags).is_sound(|_, _| ())
 }
 
 /// Passes the decoded bytes of a text to `f`.
@@ -127,11 +133,28 @@ impl Arguments {
 
     /// Reads a fragment that is short, has no quirk, and does not continue after the end of the value. Returns
     /// `false`, with no effect, for any other fragment.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn add_short(&mut self, text: Text<'_>) -> bool {
+        if text.is_plain() && self.balance.is_in_string() {
+            // No quote ends the string.
+            self.balance.follow_inside(0);
+            return true;
+        }
+        if self.balance.is_no_object() {
+            let (flags, lead) = text.parts();
+            return text.is_plain() || lead == 0 && is_sound(text.raw(), flags);
+        }
+        self.add_bytes(text)
+    }
+
+    #[inline(never)]
+    fn add_bytes(&mut self, text: Text<'_>) -> bool {
         let (mut balance, mut goes_on) = (self.balance, false);
-        let is_sound = text.is_sound(|byte| {
-            if balance.is_over() {
+        let is_sound = text.is_sound(|byte, is_escaped| {
+            if balance.is_in_string() && !is_escaped {
+                // No quote ends the string.
+                balance.follow_inside(0);
+            } else if balance.is_over() {
                 goes_on |= balance.is_closed();
             } else {
                 balance.follow_byte::<true>(byte);

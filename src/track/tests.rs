@@ -329,6 +329,17 @@ fn halves_wait_in_every_channel_at_once() {
     assert!(tracker.finish().next().is_none());
 }
 
+fn has_bare_quote(mut raw: &[u8]) -> bool {
+    loop {
+        match raw {
+            [b'\\', _, rest @ ..] | [b'\\', rest @ ..] => raw = rest,
+            [b'"', ..] => return true,
+            [_, rest @ ..] => raw = rest,
+            [] => return false,
+        }
+    }
+}
+
 #[test]
 fn short_arguments_are_followed_like_all() {
     let flags = TextFlags::ESCAPED.with(TextFlags::NON_ASCII);
@@ -350,9 +361,15 @@ fn short_arguments_are_followed_like_all() {
         let whole = Text::from_raw(raw.as_bytes(), flags);
         assert_eq!({ Arguments::EMPTY }.add_short(whole), is_short, "{raw}");
         for cut in 0..=raw.len() {
+            let pieces = [&raw.as_bytes()[..cut], &raw.as_bytes()[cut..]];
+            // No text contains a quote that is not escaped; a cut inside an escape leaves one.
+            if pieces.iter().any(|piece| has_bare_quote(piece)) {
+                continue;
+            }
             let (mut quick, mut slow) = (Arguments::EMPTY, Arguments::EMPTY);
-            for piece in [&raw.as_bytes()[..cut], &raw.as_bytes()[cut..]] {
-                let text = Text::from_raw(piece, flags);
+            for piece in pieces {
+                let is_plain = piece.is_ascii() && !piece.contains(&b'\\');
+                let text = Text::from_raw(piece, if is_plain { TextFlags::PLAIN } else { flags });
                 let before = format!("{quick:?}");
                 let is_quick = quick.add_short(text);
                 assert!(is_quick || format!("{quick:?}") == before, "nothing was done: {raw} at {cut}");

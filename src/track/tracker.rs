@@ -1,6 +1,6 @@
 //! The tracker: turns the deltas of chunks into those of a stream, in place.
 
-use super::call::{Arguments, Call, Element, Fate, Hash, Identity, Name, NamePiece};
+use super::call::{is_sound, Arguments, Call, Element, Fate, Hash, Identity, Name, NamePiece};
 use super::carry::PendingSurrogate;
 use super::whole::{cut, Reach, Reading, MANY};
 use crate::chat::{name_before, Cursor, Index, ItemDeltas};
@@ -183,22 +183,24 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
     }
 
-    /// Fast path: takes in a text or a raw value of a choice that needs no change, as nearly all. `false`: it may need one,
+    /// Fast path: whether a choice is known. Log probabilities of one change nothing that is known of it.
+    #[inline(always)]
+    pub(crate) fn knows(&self, choice: u32) -> bool {
+        // Nearly always the place in the table is the index.
+        matches!(self.tables.choices().get(choice as usize), Some(Some(known)) if known.index == choice)
+    }
+
+    /// Fast path: takes in content or reasoning of a choice that needs no change, as nearly all. `false`: it may need one,
     /// and nothing was taken in.
     #[inline(always)]
     pub(crate) fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
-        // Nearly always the place in the table is the index.
         let Some(Some(known)) = self.tables.choices_mut().get_mut(choice as usize) else { return false };
         if known.index != choice {
             return false;
         }
-        match kind {
-            Kind::Content => {}
-            // The first one is behind its name.
-            Kind::Reasoning if known.reasoning_named => {}
-            // They change nothing that is known of a choice.
-            Kind::Logprobs => return true,
-            _ => return false,
+        // The first reasoning comes behind the name of its member.
+        if kind == Kind::Reasoning && !known.reasoning_named {
+            return false;
         }
         let is_plain = text.flags == TextFlags::PLAIN || is_sound(text.bytes(payload), text.flags);
         if self.state.waiting != 0 || known.finished || !is_plain {
@@ -744,12 +746,6 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         choice.calls = choice.calls.saturating_add(1);
         u16::try_from(place).ok()
     }
-}
-
-/// [`Text::is_sound`], out of line.
-#[inline(never)]
-fn is_sound(raw: &[u8], flags: TextFlags) -> bool {
-    Text::from_raw(raw, flags).is_sound(|_| ())
 }
 
 /// Whether to emit a name, or a piece of one, and the flag of its delta.

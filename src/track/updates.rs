@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::tracker::{Choice, Next, TrackerOf};
 use crate::chat::{Chunk, Cursor, Update};
-use crate::delta::Delta;
+use crate::delta::{Delta, Kind};
 use crate::tables::Tables;
 use crate::{Error, QuirkSet};
 
@@ -89,7 +89,12 @@ impl<'a, T: Tables<Option<Choice>, Option<Call>>> Iterator for Updates<'_, 'a, T
             let plain = match self.cursor.next_plain(index) {
                 Ok((kind, choice, text)) => {
                     let delta = Delta { choice, text, ..Delta::new(kind) };
-                    if self.tracker.take_plain(kind, choice, text, payload) {
+                    let is_taken = match kind {
+                        Kind::Content | Kind::Reasoning => self.tracker.take_plain(kind, choice, text, payload),
+                        Kind::Logprobs => self.tracker.knows(choice),
+                        _ => false,
+                    };
+                    if is_taken {
                         if let Some(update) = Update::of(&delta, payload) {
                             return Some((choice, update));
                         }

@@ -190,38 +190,31 @@ impl Handler for Fill<'_> {
         text.push_to(&mut self.0.reasoning);
         Flow::Continue(())
     }
-    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-        match update {
-            Update::Content(text) => self.content(choice, text),
-            Update::Reasoning(text) => self.reasoning(choice, text),
-            Update::Call(CallUpdate { index, id, .. }) => {
-                if let (Some(index), Some(id)) = (index, id) {
-                    self.0.call(choice, index);
-                    id.push_to(&mut self.0.names);
-                }
-                Flow::Continue(())
-            }
-            Update::CallName { call, text, .. } => {
-                self.0.call(choice, call);
-                text.push_to(&mut self.0.names);
-                Flow::Continue(())
-            }
-            Update::CallArguments { call, text } => {
-                self.0.call(choice, call);
-                text.push_to(&mut self.0.arguments);
-                Flow::Continue(())
-            }
-            Update::Finish(reason) => {
-                self.0.choice(choice);
-                finish(reason, self.0);
-                Flow::Continue(())
-            }
-            Update::Usage(tokens) => {
-                usage(&tokens, self.0);
-                Flow::Continue(())
-            }
-            _ => Flow::Continue(()),
+    fn tool_call(&mut self, choice: u32, call: &CallUpdate<'_>) -> Flow {
+        if let (Some(index), Some(id)) = (call.index, call.id) {
+            self.0.call(choice, index);
+            id.push_to(&mut self.0.names);
         }
+        Flow::Continue(())
+    }
+    fn tool_name(&mut self, choice: u32, call: u32, text: Text<'_>, _replaces: bool) -> Flow {
+        self.0.call(choice, call);
+        text.push_to(&mut self.0.names);
+        Flow::Continue(())
+    }
+    fn tool_arguments(&mut self, choice: u32, call: u32, text: Text<'_>) -> Flow {
+        self.0.call(choice, call);
+        text.push_to(&mut self.0.arguments);
+        Flow::Continue(())
+    }
+    fn finish_reason(&mut self, choice: u32, reason: FinishReason<'_>) -> Flow {
+        self.0.choice(choice);
+        finish(reason, self.0);
+        Flow::Continue(())
+    }
+    fn usage(&mut self, tokens: Usage<'_>) -> Flow {
+        usage(&tokens, self.0);
+        Flow::Continue(())
     }
     fn done(&mut self) -> Flow {
         Flow::Break(Stop::Abort)

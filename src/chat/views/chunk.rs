@@ -63,6 +63,13 @@ pub struct Chunk<'a> {
     name: &'a [u8],
 }
 
+/// `created` of the chunk before, if it had ten digits.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Created {
+    digits: [u8; 10],
+    number: u64,
+}
+
 impl<'a> Chunk<'a> {
     /// Looks into any payload, without a parser.
     ///
@@ -168,9 +175,24 @@ impl<'a> Chunk<'a> {
     /// `created`, in seconds since 1970, if it is a whole number (a number in a string counts).
     #[inline(always)]
     pub fn created(&self) -> Option<u64> {
+        self.created_after(&mut Created::default())
+    }
+
+    /// [`created`](Self::created), for who reads that of each chunk: nearly always it is as in the chunk before.
+    #[inline(always)]
+    pub fn created_after(&self, last: &mut Created) -> Option<u64> {
         let (start, end, _) = self.index.place(self.index.top.get(top::CREATED)?);
         let raw = self.payload.get(start as usize..end as usize)?;
-        ten_digits(raw).or_else(|| whole_number(self.member(top::CREATED)?))
+        if let Ok(digits) = <&[u8; 10]>::try_from(raw) {
+            if *digits == last.digits {
+                return Some(last.number);
+            }
+            if let Some(number) = ten_digits(raw) {
+                *last = Created { digits: *digits, number };
+                return Some(number);
+            }
+        }
+        whole_number_at(self.payload, self.index, top::CREATED)
     }
 
     /// `model`, if it is not empty.
@@ -278,6 +300,13 @@ impl<'a> Chunk<'a> {
     pub fn is_completion(&self) -> bool {
         self.index.facts.chat
     }
+}
+
+/// A member of the top level as a whole number. By parts, so that the view itself need not be in memory.
+#[cold]
+#[inline(never)]
+fn whole_number_at(payload: &[u8], index: &Index, member: usize) -> Option<u64> {
+    whole_number(index.top(payload, member)?)
 }
 
 /// The bit of one of [`Meta::ONCE`]; no bit for another.

@@ -60,14 +60,20 @@ fn a_text_that_fits_is_written_at_once() {
 
 #[test]
 fn a_text_is_decoded_where_there_is_room() {
-    let (mut records, mut scratch) = ([Record::default(); 1], [0; 64]);
+    let (mut records, mut scratch) = ([Record::default(); 4], [0; 64]);
     let mut sink = Records::new(&mut records, &mut scratch, u64::MAX);
-    assert_eq!(sink.decode(text(r#""a\u00e9""#)), Some((0, 3)));
-    // Nothing is used as long as no record says so.
-    assert_eq!((sink.used(), sink.decode(text(r#""\t""#))), (0, Some((0, 1))));
+    let record = Record { choice: 3, ..Record::default() };
+    assert!(sink.put_decoded(&record, text(r#""a\u00e9""#)));
+    assert_eq!((sink.written(), sink.used()), (1, 3));
     sink.used = 64 - LEAST;
-    assert_eq!(sink.decode(text(r#""\t""#)), Some((48, 1)));
-    assert_eq!(sink.decode(text(r#""\t0123456789abcdef""#)), None);
-    sink.used += 1;
-    assert_eq!(sink.decode(text(r#""\t""#)), None);
+    assert!(!sink.put_decoded(&record, text(r#""\t0123456789abcdef""#)));
+    // Nothing is used as long as no record says so.
+    assert_eq!((sink.written(), sink.used()), (1, 48));
+    assert!(sink.put_decoded(&record, text(r#""\t""#)));
+    assert_eq!((sink.written(), sink.used()), (2, 49));
+    assert!(!sink.put_decoded(&record, text(r#""\t""#)));
+    let due = [(0, 3), (48, 1)];
+    for (record, (text_off, text_len)) in records.iter().zip(due) {
+        assert_eq!(*record, Record { choice: 3, flags: FLAG_TEXT_SCRATCH, text_off, text_len, ..Record::default() });
+    }
 }
