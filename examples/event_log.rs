@@ -33,12 +33,12 @@ fn main() {
 /// Each way to set a parser up that has a log of its own.
 fn variants() -> [(&'static str, Store, Config); 5] {
     let usual = Config::default();
-    let limits = Limits { max_event_len: 200, max_id_len: 8, max_depth: 4, ..usual.limits };
+    let limits = Limits::new().with_max_event_len(200).with_max_id_len(8).with_max_depth(4).unwrap();
     [
         ("log", Store::Borrowed(ROOM), usual),
-        ("strict.log", Store::Borrowed(ROOM), Config { errors: QuirkSet::ALL, ..usual }),
-        ("spec.log", Store::Borrowed(ROOM), Config { framing: Framing::Spec, validate: Validate::Strict, ..usual }),
-        ("short.log", Store::Borrowed(ROOM), Config { limits, ..usual }),
+        ("strict.log", Store::Borrowed(ROOM), usual.with_errors(QuirkSet::ALL)),
+        ("spec.log", Store::Borrowed(ROOM), usual.with_framing(Framing::Spec).with_validate(Validate::Strict)),
+        ("short.log", Store::Borrowed(ROOM), usual.with_limits(limits)),
         ("small.log", Store::Borrowed(256), usual),
     ]
 }

@@ -39,6 +39,7 @@ pub enum Error {
 
 impl Error {
     /// Returns its number in the C interface, or 0 for a quirk.
+    #[doc(hidden)]
     pub const fn number(&self) -> u32 {
         match self {
             Error::Quirk { .. } => 0,

@@ -4,9 +4,10 @@
 //! Start with [`Parser`]. Pull events with [`Parser::next`]:
 //!
 //! ```
-//! use deltawire::{Parser, Update};
+//! # #[cfg(feature = "alloc")] {
+//! use deltawire::{Growing, Parser, Update};
 //!
-//! let mut parser = Parser::new([0; 4096]);
+//! let mut parser = Parser::new(Growing::new());
 //! let mut text = String::new();
 //! # let reads = [&b"data: {\"choices\":[{\"delta\":{\"content\":\"Hel"[..], b"lo\"}}]}\n\ndata: [DONE]\n\n"];
 //! for mut input in reads {
@@ -20,7 +21,8 @@
 //! }
 //! while let Some(_event) = parser.finish()? {}
 //! assert_eq!(text, "Hello");
-//! assert!(parser.end().is_complete());
+//! assert!(parser.end().is_complete()); // else it was cut, or something was lost
+//! # }
 //! # Ok::<(), deltawire::Error>(())
 //! ```
 //!
@@ -28,6 +30,9 @@
 //! in each chunk, it gets each fragment with its tool call, and it gets characters joined whose surrogates came in two
 //! chunks. The assembler in [`message`] (feature `alloc`) builds the whole message; [`MessageLog`](message::MessageLog)
 //! does so without a heap.
+//!
+//! Deltas borrow the bytes. [`Update::into_owned`](Update::into_owned) (feature `alloc`) makes one that can be sent to another
+//! task. `docs/rust.md` has programs: a blocking reader, `tokio` with `reqwest`, a gateway with `axum`, `no_std`.
 //!
 //! Real streams deviate from their documentation. The parser reports a deviation that it accepts as a [`Quirk`], and
 //! one that it does not accept as an event ([`Event::Malformed`], [`Event::TooLong`]); either way the stream continues.
@@ -43,6 +48,8 @@
 //! - `serde`: `Serialize` for the assembled message.
 #![no_std]
 #![deny(missing_docs)]
+#![deny(missing_debug_implementations)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
 #[cfg(feature = "alloc")]
@@ -53,6 +60,7 @@ mod error;
 mod limits;
 mod quirk;
 mod scan;
+mod shown;
 mod storage;
 mod tables;
 mod visits;
@@ -64,6 +72,8 @@ pub mod sse;
 pub mod stream;
 pub mod track;
 
+#[cfg(feature = "alloc")]
+pub use chat::OwnedUpdate;
 pub use chat::Update;
 pub use delta::Delta;
 pub use error::Error;
@@ -72,6 +82,7 @@ pub use quirk::{Quirk, QuirkSet};
 #[cfg(feature = "alloc")]
 pub use storage::Growing;
 pub use storage::{Movable, Storage};
+pub use stream::handler;
 pub use stream::{Config, End, Event, Flow, Framing, Handler, Parser, Stop, Validate, Verdict};
 pub use tables::{Arrays, Lent, Tables};
 
@@ -79,3 +90,43 @@ pub use tables::{Arrays, Lent, Tables};
 #[cfg(all(doctest, feature = "alloc"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// And those of the recipes.
+#[cfg(all(doctest, feature = "alloc"))]
+#[doc = include_str!("../docs/rust.md")]
+struct Recipes;
+
+/// What must not compile.
+///
+/// A new limit or a new member of a configuration is no breaking change: builders, no literals.
+///
+/// ```compile_fail,E0639
+/// let limits = deltawire::Limits { max_event_len: 9, ..deltawire::Limits::DEFAULT };
+/// ```
+///
+/// ```compile_fail,E0639
+/// let config = deltawire::Config { framing: deltawire::Framing::Spec, ..Default::default() };
+/// ```
+///
+/// A configuration that is thrown away, and a stop that nobody looked at, are warnings.
+///
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// deltawire::Config::new().with_framing(deltawire::Framing::Spec);
+/// ```
+///
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// deltawire::Parser::new(deltawire::Growing::new()).finish_into(&mut deltawire::handler::from_fn(|_, _| deltawire::Flow::Continue(())));
+/// ```
+///
+/// An update borrows: it cannot outlive its event.
+///
+/// ```compile_fail,E0499
+/// let (mut parser, mut bytes) = (deltawire::Parser::new(deltawire::Growing::new()), &b"data: {}\n\n"[..]);
+/// let event = parser.next(&mut bytes);
+/// let next = parser.next(&mut bytes);
+/// let _ = (event, next);
+/// ```
+#[cfg(all(doctest, feature = "alloc"))]
+struct NotCompiled;

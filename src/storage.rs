@@ -7,13 +7,27 @@ mod sealed {
     /// Keeps the trait closed, so that methods can be added.
     pub trait Sealed {}
     impl<const N: usize> Sealed for [u8; N] {}
-    impl Sealed for &mut [u8] {}
+    impl Sealed for [u8] {}
+    impl<S: Sealed + ?Sized> Sealed for &mut S {}
     impl Sealed for super::Movable<'_> {}
     #[cfg(feature = "alloc")]
     impl Sealed for super::Growing {}
+    #[cfg(feature = "alloc")]
+    impl Sealed for alloc::vec::Vec<u8> {}
+    #[cfg(feature = "alloc")]
+    impl<S: Sealed + ?Sized> Sealed for alloc::boxed::Box<S> {}
 }
 
-/// Memory for a cut event: an inline array, a borrowed slice, or (feature `alloc`) a [`Growing`] buffer.
+/// Memory for a cut event.
+///
+/// | Storage | an event is skipped ([`Event::TooLong`](crate::Event::TooLong)) if it is longer than |
+/// | --- | --- |
+/// | [`Growing`], `Vec<u8>` (feature `alloc`) | [`Limits::max_event_len`](crate::Limits::max_event_len), 1 MiB by default |
+/// | `[u8; N]`, `[u8]` | the array or slice, less what is reserved for IDs |
+///
+/// `&mut S` and (feature `alloc`) `Box<S>` are what `S` is: `&mut [u8]`, `&mut [u8; 4096]`, `Box<[u8]>`, `&mut Vec<u8>`.
+/// If you can, take one that grows: events of real streams (a tool call sent whole, the final message of some servers)
+/// are often longer than a few KiB.
 ///
 /// Once the stream sent an ID, two slots as long as the longest ID so far stay reserved: for the last event ID and for
 /// the next.
@@ -37,11 +51,13 @@ pub trait Storage: sealed::Sealed {
         let _ = len;
     }
     /// Whether the caller can move the contents to a larger storage: [`Movable`].
+    #[doc(hidden)]
     fn can_move(&self) -> bool {
         false
     }
     /// Returns the largest length for which [`grow`](Storage::grow) failed since the last call, if the contents can be
     /// moved.
+    #[doc(hidden)]
     fn take_wanted(&mut self) -> Option<usize> {
         None
     }
@@ -58,7 +74,7 @@ impl<const N: usize> Storage for [u8; N] {
     }
 }
 
-impl Storage for &mut [u8] {
+impl Storage for [u8] {
     #[inline]
     fn bytes(&self) -> &[u8] {
         self
@@ -69,7 +85,47 @@ impl Storage for &mut [u8] {
     }
 }
 
-/// A borrowed slice whose owner can move the contents to a larger one on request.
+/// A pointer to a storage, as what it points to.
+macro_rules! forward {
+    ($pointer:ty) => {
+        impl<S: Storage + ?Sized> Storage for $pointer {
+            #[inline]
+            fn bytes(&self) -> &[u8] {
+                (**self).bytes()
+            }
+            #[inline]
+            fn bytes_mut(&mut self) -> &mut [u8] {
+                (**self).bytes_mut()
+            }
+            #[inline]
+            fn max_len(&self) -> usize {
+                (**self).max_len()
+            }
+            #[inline]
+            fn grow(&mut self, len: usize) -> bool {
+                (**self).grow(len)
+            }
+            #[inline]
+            fn shrink(&mut self, len: usize) {
+                (**self).shrink(len);
+            }
+            #[inline]
+            fn can_move(&self) -> bool {
+                (**self).can_move()
+            }
+            #[inline]
+            fn take_wanted(&mut self) -> Option<usize> {
+                (**self).take_wanted()
+            }
+        }
+    };
+}
+forward!(&mut S);
+#[cfg(feature = "alloc")]
+forward!(alloc::boxed::Box<S>);
+
+/// A borrowed slice whose owner can move the contents to a larger one on request. The C interface works so: it lends
+/// blocks of its callers' memory. In Rust take a storage that grows.
 ///
 /// If an event does not fit, [`Machine::try_step`](crate::stream::Machine::try_step) does nothing and returns the
 /// length that it needs, instead of reporting the event as too long. So only
@@ -87,7 +143,7 @@ impl Storage for &mut [u8] {
 /// let step = machine.try_step(&mut Movable::new(&mut large, true), cut).unwrap();
 /// assert_eq!((step.consumed, step.found), (cut.len(), Found::NeedMore));
 /// ```
-#[derive(Debug)]
+#[doc(hidden)]
 pub struct Movable<'a> {
     bytes: &'a mut [u8],
     can_move: bool,
@@ -96,8 +152,15 @@ pub struct Movable<'a> {
 
 impl<'a> Movable<'a> {
     /// Wraps a slice. If `can_move` is false, it behaves like `&mut [u8]`.
-    pub fn new(bytes: &'a mut [u8], can_move: bool) -> Self {
+    pub const fn new(bytes: &'a mut [u8], can_move: bool) -> Self {
         Movable { bytes, can_move, wanted: None }
+    }
+}
+
+/// Prints how long the slice is, not what is in it.
+impl core::fmt::Debug for Movable<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Movable").field("len", &self.bytes.len()).field("can_move", &self.can_move).finish()
     }
 }
 
@@ -144,7 +207,7 @@ const INLINE: usize = 512;
 /// is less than twice as long as the event and the IDs need; while it grows, the old buffer, at most half as long,
 /// exists too. If an allocation fails, the event is too long; nothing aborts.
 #[cfg(feature = "alloc")]
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub struct Growing {
     buffer: smallvec::SmallVec<[u8; INLINE]>,
 }
@@ -152,11 +215,37 @@ pub struct Growing {
 #[cfg(feature = "alloc")]
 impl Growing {
     /// Creates an empty storage. [`Limits::max_event_len`](crate::Limits::max_event_len) limits its growth.
-    pub fn new() -> Self {
-        let mut buffer = smallvec::SmallVec::new();
-        buffer.resize(INLINE, 0);
-        Growing { buffer }
+    pub const fn new() -> Self {
+        Growing { buffer: smallvec::SmallVec::from_const([0; INLINE]) }
     }
+}
+
+#[cfg(feature = "alloc")]
+impl Default for Growing {
+    fn default() -> Self {
+        Growing::new()
+    }
+}
+
+/// Prints how long the buffer is, not what is in it.
+#[cfg(feature = "alloc")]
+impl core::fmt::Debug for Growing {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Growing").field("len", &self.buffer.len()).finish()
+    }
+}
+
+/// How long a buffer of `have` bytes becomes that needs `len`. Doubling keeps the total cost of copying linear.
+#[cfg(feature = "alloc")]
+fn grown(have: usize, len: usize) -> usize {
+    len.max(have.saturating_mul(2)).max(INLINE)
+}
+
+/// How long a buffer of `have` bytes becomes of which `len` are needed: one that is large and mostly unused is released.
+#[cfg(feature = "alloc")]
+fn shrunk(have: usize, len: usize) -> Option<usize> {
+    const LARGE: usize = 16 * 1024;
+    (have > LARGE && len <= LARGE / 2).then(|| len.max(INLINE))
 }
 
 #[cfg(feature = "alloc")]
@@ -178,8 +267,7 @@ impl Storage for Growing {
             return true;
         }
         visit!(have);
-        // Doubling keeps the total cost of copying linear.
-        let want = len.max(have.saturating_mul(2)).max(INLINE);
+        let want = grown(have, len);
         if self.buffer.try_reserve_exact(want - have).is_err() {
             return false;
         }
@@ -187,16 +275,48 @@ impl Storage for Growing {
         true
     }
     fn shrink(&mut self, len: usize) {
-        const LARGE: usize = 16 * 1024;
-        let have = self.buffer.len();
-        if have <= LARGE || len > LARGE / 2 {
-            return;
-        }
-        let small = len.max(INLINE);
+        let Some(small) = shrunk(self.buffer.len(), len) else { return };
         let mut kept = smallvec::SmallVec::new();
         if kept.try_reserve_exact(small).is_ok() {
             kept.extend_from_slice(self.buffer.get(..small).unwrap_or(&[]));
             self.buffer = kept;
+        }
+    }
+}
+
+/// Grows as [`Growing`] does, without the 512 bytes inline: its capacity is kept until an event needed more than 16 KiB.
+#[cfg(feature = "alloc")]
+impl Storage for alloc::vec::Vec<u8> {
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+    #[inline]
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        self
+    }
+    fn max_len(&self) -> usize {
+        usize::MAX
+    }
+    fn grow(&mut self, len: usize) -> bool {
+        let have = self.len();
+        if len <= have {
+            return true;
+        }
+        visit!(have);
+        let want = grown(have, len);
+        if self.try_reserve_exact(want - have).is_err() {
+            return false;
+        }
+        self.resize(want, 0);
+        true
+    }
+    fn shrink(&mut self, len: usize) {
+        let Some(small) = shrunk(self.len(), len) else { return };
+        let mut kept = alloc::vec::Vec::new();
+        if kept.try_reserve_exact(small).is_ok() {
+            kept.extend_from_slice(self.get(..small).unwrap_or(&[]));
+            *self = kept;
         }
     }
 }
@@ -218,7 +338,11 @@ mod tests {
         }
         check([0; 9], 9);
         check(&mut [0; 9][..], 9);
+        check(&mut [0; 9], 9);
+        check(&mut &mut [0; 9], 9);
         check(Movable::new(&mut [0; 9], false), 9);
+        #[cfg(feature = "alloc")]
+        check(alloc::boxed::Box::<[u8]>::from([0; 9]), 9);
     }
 
     #[test]
@@ -254,7 +378,54 @@ mod tests {
         }
         assert!(!storage.grow(usize::MAX), "there is no such memory");
         assert_eq!(storage.bytes().len(), 3000);
-        assert!(Growing::default().grow(1), "one that has nothing, too");
+    }
+
+    #[cfg(feature = "alloc")]
+    #[test]
+    fn a_vec_grows_and_releases_as_growing_does() {
+        use alloc::{boxed::Box, vec::Vec};
+        let mut storage: (Growing, Vec<u8>) = (Growing::new(), Vec::new());
+        assert!(storage.1.grow(1), "one that has nothing, too");
+        assert_eq!((storage.1.len(), storage.1.max_len()), (INLINE, usize::MAX));
+        for (grow, len) in
+            [(true, 513), (true, 700), (false, 0), (true, 9000), (false, 1), (true, 40_000), (false, 600)]
+        {
+            let each: [&mut dyn Storage; 3] = [&mut storage.0, &mut storage.1, &mut Box::new(Vec::new())];
+            let [growing, vec, _] = each;
+            if grow {
+                assert!(growing.grow(len) && vec.grow(len));
+            } else {
+                growing.shrink(len);
+                vec.shrink(len);
+            }
+            vec.bytes_mut().fill(7);
+            assert_eq!(growing.bytes().len(), vec.bytes().len(), "{len}");
+        }
+        assert_eq!(storage.1.capacity(), 600);
+        assert!(!storage.1.grow(usize::MAX), "there is no such memory");
+        // Room that the caller made is used first.
+        let mut made = Vec::with_capacity(4096);
+        let at: *const u8 = made.as_ptr();
+        assert!(made.grow(4000));
+        assert_eq!(made.as_ptr(), at);
+    }
+
+    #[cfg(feature = "alloc")]
+    #[test]
+    fn pointers_forward() {
+        use alloc::{boxed::Box, vec::Vec};
+        let mut vec = Vec::new();
+        for storage in [&mut &mut vec as &mut dyn Storage, &mut Box::new(Growing::new())] {
+            assert!(storage.grow(20_000) && storage.max_len() == usize::MAX);
+            assert_eq!((storage.bytes().len(), storage.bytes_mut().len()), (20_000, 20_000));
+            storage.shrink(1);
+            assert_eq!(storage.bytes().len(), INLINE);
+        }
+        let mut memory = [0; 4];
+        let mut movable = Movable::new(&mut memory, true);
+        let pointer: &mut dyn Storage = &mut &mut movable;
+        assert!(pointer.can_move() && !pointer.grow(9));
+        assert_eq!((pointer.take_wanted(), pointer.take_wanted()), (Some(9), None));
     }
 
     #[cfg(feature = "alloc")]

@@ -49,6 +49,7 @@ impl<A: 'static, B: 'static, const CHOICES: usize, const CALLS: usize> Tables<A,
 
 /// Tables in memory that a caller lends.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Lent<'t, A: 'static, B: 'static> {
     /// The rows of choices.
     pub choices: &'t mut [A],

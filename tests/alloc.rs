@@ -7,7 +7,7 @@ mod common;
 use common::corpus::{recorded, samples, Stream};
 use deltawire::chat::CallUpdate;
 use deltawire::json::{self, Fragment, Text};
-use deltawire::message::{Field, MessageLog};
+use deltawire::message::{Detail, Field, MessageLog};
 use deltawire::sse::Decoder;
 use deltawire::stream::Event;
 use deltawire::track::Tracker;
@@ -165,7 +165,7 @@ fn by_push<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize
             }
         }
     }
-    while parser.finish_into(&mut reader).is_some() {}
+    while parser.finish_into(&mut reader).is_err() {}
     reader.sum + parser.end().offset as usize + parser.quirks().iter().count()
 }
 
@@ -204,7 +204,7 @@ fn by_pull<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize
         reader.sum += usize::from(log.put(&mut buffer, choice, &update).is_ok());
     }
     reader.sum += log.text(&buffer, Field::Content, 0, 0, &mut [0; 64]).unwrap_or(0);
-    reader.sum += log.json(&buffer, true, &mut [0; 64]);
+    reader.sum += log.json(&buffer, Detail::Extended, &mut [0; 64]);
     reader.sum + parser.last_event_id().len()
 }
 
@@ -232,9 +232,10 @@ fn nothing_is_allocated() {
     for case in common::case::all() {
         streams.push(Stream { name: format!("{} {}", case.row, case.name), bytes: case.input });
     }
-    let strict = Config { errors: QuirkSet::ALL, validate: Validate::Strict, ..Config::default() };
-    let limits = Limits { max_event_len: 100, max_id_len: 2, max_depth: 3, max_message_len: 10 };
-    let narrow = Config { limits, framing: Framing::Spec, ..Config::default() };
+    let strict = Config::new().with_errors(QuirkSet::ALL).with_validate(Validate::Strict);
+    let limits = Limits::new().with_max_event_len(100).with_max_id_len(2).with_max_message_len(10);
+    let limits = limits.with_max_depth(3).unwrap();
+    let narrow = Config::new().with_limits(limits).with_framing(Framing::Spec);
     let mut memory = vec![0; 64 * 1024];
     let (mut runs, mut sum) = (0u64, 0usize);
     for stream in streams.iter().step_by(common::thin::thin()) {

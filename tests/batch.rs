@@ -45,7 +45,7 @@ fn cases() {
                     runs += 1;
                 }
             }
-            let strict = Config { errors: QuirkSet::ALL, ..case.config };
+            let strict = case.config.with_errors(QuirkSet::ALL);
             let lines = read(&case.input, &[], strict, store, 2, 64).lines();
             match &case.strict {
                 Some(stop) => {
@@ -64,8 +64,8 @@ fn cases() {
 /// Frames do not depend on how a raw value that is too long, and the bytes after it, are cut.
 #[test]
 fn frames_of_oversized_values() {
-    let limits = deltawire::Limits { max_event_len: 4, ..deltawire::Limits::DEFAULT };
-    let config = Config { limits, ..Config::default() };
+    let limits = deltawire::Limits::new().with_max_event_len(4);
+    let config = Config::new().with_limits(limits);
     for input in [
         &b"{\"a\":\"bcd\"}\nretry: x\n\n"[..],
         b"{\"a\":1}{\"b\":2}\n{\"c\":3}\nretry: y\n\n",
@@ -170,12 +170,10 @@ fn streams_at_random() {
         for _ in 0..1 + random(16) {
             input.extend_from_slice(TOKENS[random(TOKENS.len())].as_bytes());
         }
-        let limits = deltawire::Limits {
-            max_event_len: [4, 20, 60, 1 << 20][random(4)],
-            max_id_len: [2, 1024][random(2)],
-            ..deltawire::Limits::DEFAULT
-        };
-        let config = Config { limits, ..Config::default() };
+        let limits = deltawire::Limits::new()
+            .with_max_event_len([4, 20, 60, 1 << 20][random(4)])
+            .with_max_id_len([2, 1024][random(2)]);
+        let config = Config::new().with_limits(limits);
         // The capacity of a storage limits an event, so a fixed storage is compared with itself.
         let store = [None, Some(8192), Some(24 + random(80))][random(3)];
         let whole = read(&input, &[], config, store, 64, 4096);

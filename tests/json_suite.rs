@@ -282,7 +282,7 @@ fn lazily_read_as_serde_json_reads_it() {
         let mut text = String::new();
         generate(&mut random, 5, &mut text);
         let other: serde_json::Value = serde_json::from_str(&text).expect("valid");
-        let value = json::parse(text.as_bytes()).expect("valid");
+        let value = json::parse_lazy(text.as_bytes()).expect("valid");
         assert_eq!(value.raw(), text.trim().as_bytes());
         compare(value, &other, &mut values);
         assert_eq!(json::validate(text.as_bytes(), 5), Ok(()));
@@ -342,7 +342,7 @@ fn strictly_refused_as_serde_json_refuses_it() {
         // The strict check must equal a lazy walk that enters every container and rejects quirks in texts.
         let lazy = walk(&bytes, 100);
         assert_eq!(strict.is_ok(), lazy.is_ok_and(is_strict), "{strict:?}, {lazy:?}: {shown}");
-        if let Ok(value) = json::parse(&bytes) {
+        if let Ok(value) = json::parse_lazy(&bytes) {
             walk_values(value);
         }
         if let Err(error) = strict {
@@ -393,8 +393,8 @@ fn all_readers_limit_depth_alike() {
     }
     // The default is 128 levels.
     let nested = |depth| [b"[".repeat(depth), b"]".repeat(depth)].concat();
-    assert!(json::parse(&nested(128)).is_ok());
-    assert_eq!(json::parse(&nested(129)).map(drop), Err(JsonError { kind: JsonErrorKind::TooDeep, offset: 128 }));
+    assert!(json::parse_lazy(&nested(128)).is_ok());
+    assert_eq!(json::parse_lazy(&nested(129)).map(drop), Err(JsonError { kind: JsonErrorKind::TooDeep, offset: 128 }));
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn long_inputs_take_linear_time() {
         format!("\"{}\"", "\\\\".repeat(many)).into_bytes(),
     ];
     for bytes in strings {
-        let value = json::parse(&bytes).expect("a string");
+        let value = json::parse_lazy(&bytes).expect("a string");
         let text = value.as_text().expect("a string");
         let mut reader = text.unescape();
         let mut buffer = [0; 7];
@@ -419,7 +419,7 @@ fn long_inputs_take_linear_time() {
         assert_eq!(len, text.decoded_len());
     }
     let open = "[".repeat(many);
-    assert!(json::parse(open.as_bytes()).is_err());
+    assert!(json::parse_lazy(open.as_bytes()).is_err());
     assert!(json::validate(open.as_bytes(), 1024).is_err());
     let digits = format!("1{}e-{many}", "0".repeat(many));
     assert_eq!(Number::new(digits.as_bytes()).and_then(|number| number.to_u64()), Some(1));

@@ -16,7 +16,8 @@ use deltawire::track::Tracker;
 use deltawire::{Config, Growing, Limits, Parser, Quirk, Storage, Validate};
 
 fn config(max_event_len: u32, max_id_len: u32, max_depth: u32) -> Config {
-    Config { limits: Limits { max_event_len, max_id_len, max_depth, ..Limits::DEFAULT }, ..Config::default() }
+    let limits = Limits::new().with_max_event_len(max_event_len).with_max_id_len(max_id_len);
+    Config::new().with_limits(limits.with_max_depth(max_depth).unwrap())
 }
 
 /// Storages large enough not to limit anything, one of each kind.
@@ -267,7 +268,7 @@ fn depth() {
                     .collect();
                 wanted.push(content("b"));
                 let validate = if lenient { Validate::Lazy } else { Validate::Strict };
-                let config = Config { validate, ..config(1 << 20, 100, max as u32) };
+                let config = config(1 << 20, 100, max as u32).with_validate(validate);
                 check(&format!("{name}, {depth} of {max}"), stream.as_bytes(), config, &AMPLE, &wanted);
             }
         }
@@ -306,7 +307,7 @@ fn default_and_maximum_depth() {
                 let nested = "[".repeat(depth - 1) + &"]".repeat(depth - 1);
                 let payload = format!("{{\"x\":{nested},\"choices\":[{{\"delta\":{{\"content\":\"a\"}}}}]}}");
                 let stream = format!("data: {payload}\n\n{}", event("b"));
-                let config = Config { validate, ..config(1 << 20, 100, max) };
+                let config = config(1 << 20, 100, max).with_validate(validate);
                 let outcome = match depth <= effective {
                     true => content("a"),
                     false => {

@@ -86,7 +86,7 @@ fn every_stream_emits_the_same() {
     let mut streams: Vec<Stream> = samples();
     let own = streams.len();
     streams.extend(recorded("memo"));
-    let strict = Config { validate: Validate::Strict, framing: Framing::Spec, ..Config::default() };
+    let strict = Config::new().with_validate(Validate::Strict).with_framing(Framing::Spec);
     let (mut events, mut runs) = (0, 0);
     for stream in streams.iter().step_by(thin()) {
         let bytes = &stream.bytes[..];
@@ -183,27 +183,22 @@ fn one(control: &[u8], body: &[u8]) {
 }
 
 fn config(from: &mut Source<'_>) -> Config {
-    let limits = Limits {
-        max_event_len: match from.below(8) {
-            0..=5 => Limits::DEFAULT.max_event_len,
-            6 => 150 + 2 * u32::from(from.u8()),
-            _ => u32::from(from.u8()),
-        },
-        max_depth: from.pick(&[128, 128, 128, 128, 8, 7, 6, 5, 4, 3, 2, 1]),
-        ..Limits::DEFAULT
-    };
+    let limits = Limits::new().with_max_event_len(match from.below(8) {
+        0..=5 => Limits::DEFAULT.max_event_len(),
+        6 => 150 + 2 * u32::from(from.u8()),
+        _ => u32::from(from.u8()),
+    });
+    let limits = limits.with_max_depth(from.pick(&[128, 128, 128, 128, 8, 7, 6, 5, 4, 3, 2, 1])).unwrap();
     let errors = match from.below(8) {
         7 => QuirkSet::ALL,
         6 => (0..3).map(|_| from.pick(Quirk::ALL)).collect(),
         _ => QuirkSet::EMPTY,
     };
-    Config {
-        limits,
-        errors,
-        validate: if from.once_in(3) { Validate::Strict } else { Validate::Lazy },
-        framing: if from.once_in(4) { Framing::Spec } else { Framing::Lenient },
-        ..Config::default()
-    }
+    Config::new()
+        .with_limits(limits)
+        .with_errors(errors)
+        .with_validate(if from.once_in(3) { Validate::Strict } else { Validate::Lazy })
+        .with_framing(if from.once_in(4) { Framing::Spec } else { Framing::Lenient })
 }
 
 /// `PROPTEST_CASES` sets the number of streams. They are the same in every run, unless `PROPTEST_RNG_SEED` is set.

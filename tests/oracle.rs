@@ -141,7 +141,7 @@ fn parsed(bytes: &[u8], cuts: &[usize]) -> (Answer, QuirkSet) {
     for piece in common::input::pieces(bytes, cuts) {
         assert_eq!(parser.feed(piece, &mut collector).stop, None);
     }
-    assert_eq!(parser.finish_into(&mut collector), None);
+    assert_eq!(parser.finish_into(&mut collector), Ok(()));
     let mut answer = collector.answer;
     // The parser makes an entry for a role alone, the naive reader does not.
     answer.choices.retain(|_, choice| *choice != Choice::default());

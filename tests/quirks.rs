@@ -7,7 +7,7 @@ use common::case::{self, Case};
 use common::event_log::Logs;
 use common::read::{pull, push, How};
 use common::thin::thin;
-use deltawire::{Config, Quirk, QuirkSet};
+use deltawire::{Quirk, QuirkSet};
 use std::collections::BTreeSet;
 
 /// Inputs shorter than this are cut at every pair of positions.
@@ -67,7 +67,7 @@ fn each_cut(len: usize, pairs: bool, mut f: impl FnMut(&[usize]) -> bool) {
 /// Returns how often each quirk was reported.
 fn check(case: &Case, runs: &mut Runs) -> [u16; Quirk::ALL.len()] {
     let mut counts = [0; Quirk::ALL.len()];
-    let strict = Config { errors: QuirkSet::ALL, ..case.config };
+    let strict = case.config.with_errors(QuirkSet::ALL);
     let strict_log = match &case.strict {
         None => case.log.clone(),
         Some(stop) => {

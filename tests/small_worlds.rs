@@ -56,7 +56,7 @@ fn decodes<S: Storage>(storage: S, bytes: &[u8], cuts: Cuts, want: &Answer) -> b
 
 /// Whether a parser with `Payload::Opaque` returns `wanted`.
 fn parses<S: Storage>(storage: S, framing: Framing, bytes: &[u8], cuts: Cuts, want: &Answer) -> bool {
-    let config = Config { framing, payload: Payload::Opaque, ..Config::default() };
+    let config = Config::new().with_framing(framing).with_payload(Payload::Opaque);
     let mut parser = Parser::<_, 0, _>::with_slots(storage, config, ());
     let mut events = want.items.iter();
     for mut piece in pieces(bytes, cuts) {
@@ -212,7 +212,7 @@ fn fields_of_event_streams() {
 /// The parser's events as bytes, for comparison.
 fn events<const SLOTS: usize>(bytes: &[u8], cuts: Cuts, validate: Validate, out: &mut Vec<u8>) {
     out.clear();
-    let config = Config { validate, ..Config::default() };
+    let config = Config::new().with_validate(validate);
     let mut parser = Parser::<_, SLOTS, _>::with_slots([0xAA; 96], config, ());
     let mut piece: &[u8] = &[];
     let mut pieces = pieces(bytes, cuts);
@@ -547,7 +547,7 @@ fn content_in_two_deltas() {
                 for piece in stream.chunks(size) {
                     assert_eq!(parser.feed(piece, &mut content).stop, None);
                 }
-                assert_eq!(parser.finish_into(&mut content), None);
+                assert_eq!(parser.finish_into(&mut content), Ok(()));
                 assert_eq!(content.0, wanted, "b\"{}\" in reads of {size}", show(&stream));
                 runs += 1;
             }

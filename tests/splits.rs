@@ -116,7 +116,7 @@ impl Hash {
             Update::Content(text) => self.text(21, *text),
             Update::Reasoning(text) => self.text(22, *text),
             Update::Refusal(text) => self.text(23, *text),
-            Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom }) => {
+            Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom, .. }) => {
                 self.word(24);
                 let flags = u64::from(*opens) | u64::from(*reuses) << 1 | u64::from(*custom) << 2;
                 self.word(u64::from(*call) << 32 | u64::from(index.unwrap()));
@@ -184,7 +184,7 @@ impl Handler for Hasher {
 
 fn feed<S: Storage>(parser: &mut Parser<S>, mut input: &[u8], hasher: &mut Hasher) {
     loop {
-        let Fed { consumed, stop } = parser.feed(input, hasher);
+        let Fed { consumed, stop, .. } = parser.feed(input, hasher);
         input = &input[consumed..];
         if let Some(Stop::Error(error)) = stop {
             hasher.hash.bytes(format!("{error:?}").as_bytes());
@@ -197,7 +197,7 @@ fn feed<S: Storage>(parser: &mut Parser<S>, mut input: &[u8], hasher: &mut Hashe
 }
 
 fn finish<S: Storage>(parser: &mut Parser<S>, hasher: &mut Hasher) -> Hash {
-    while let Some(stop) = parser.finish_into(hasher) {
+    while let Err(stop) = parser.finish_into(hasher) {
         if let Stop::Error(error) = stop {
             hasher.hash.bytes(format!("{error:?}").as_bytes());
         }
@@ -267,7 +267,7 @@ where
         let ahead = loop {
             let mut parser = base.clone();
             let mut next = Hasher { hash: hasher.hash, pause: true };
-            let Fed { consumed, stop } = parser.feed(&bytes[from..cut], &mut next);
+            let Fed { consumed, stop, .. } = parser.feed(&bytes[from..cut], &mut next);
             if let Some(Stop::Error(error)) = stop {
                 next.hash.bytes(format!("{error:?}").as_bytes());
             }
@@ -430,8 +430,8 @@ fn every_cut_of_events_over_a_limit() {
     let runs = spread(&streams, |stream| {
         let mut runs = 0;
         for max_event_len in [40, 150, 300] {
-            let limits = Limits { max_event_len, max_id_len: 8, max_depth: 4, ..Limits::DEFAULT };
-            runs += singles(&Grows, stream, Config { limits, ..Config::default() }, 1)?;
+            let limits = Limits::new().with_max_event_len(max_event_len).with_max_id_len(8).with_max_depth(4).unwrap();
+            runs += singles(&Grows, stream, Config::new().with_limits(limits), 1)?;
         }
         runs += singles(&Fixed::<0>, stream, Config::default(), 7)?;
         runs += singles(&Fixed::<32>, stream, Config::default(), 1)?;
@@ -474,7 +474,7 @@ fn near_pairs(stream: &Stream, config: Config) -> Result<u64, String> {
     for first in (0..=bytes.len()).step_by(thin()) {
         let (parser, hash) = loop {
             let (mut parser, mut next) = (base.clone(), Hasher { hash: emitted, pause: true });
-            let Fed { consumed, stop } = parser.feed(&bytes[from..first], &mut next);
+            let Fed { consumed, stop, .. } = parser.feed(&bytes[from..first], &mut next);
             if stop.is_none() {
                 break (parser, next.hash);
             }
@@ -512,8 +512,8 @@ fn every_pair_of_cuts() {
         if stream.bytes.len() < 200 {
             runs += pairs(48, stream, Config::default())?;
             runs += pairs(20, stream, Config::default())?;
-            let limits = Limits { max_event_len: 30, max_id_len: 2, ..Limits::DEFAULT };
-            runs += pairs(4096, stream, Config { limits, ..Config::default() })?;
+            let limits = Limits::new().with_max_event_len(30).with_max_id_len(2);
+            runs += pairs(4096, stream, Config::new().with_limits(limits))?;
         }
         Ok(runs)
     });
@@ -539,13 +539,13 @@ fn a_line_of_ten_mebibytes() {
         }
     }
     for (max_event_len, wanted) in [(16 << 20, (10 << 20, false)), (1 << 20, (0, true))] {
-        let limits = Limits { max_event_len, ..Limits::DEFAULT };
-        let mut parser = Parser::with_config(Growing::new(), Config { limits, ..Config::default() });
+        let limits = Limits::new().with_max_event_len(max_event_len);
+        let mut parser = Parser::with_config(Growing::new(), Config::new().with_limits(limits));
         let mut len = Len(0, false);
         for piece in bytes.chunks(4096) {
             assert_eq!(parser.feed(piece, &mut len).stop, None);
         }
-        assert_eq!(parser.finish_into(&mut len), None);
+        assert_eq!(parser.finish_into(&mut len), Ok(()));
         assert_eq!((len.0, len.1), wanted);
         assert!(parser.end().done);
     }

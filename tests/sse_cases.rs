@@ -116,7 +116,7 @@ fn show(bytes: &[u8]) -> String {
 }
 
 fn limits(max_event_len: u32, max_id_len: u32) -> Limits {
-    Limits { max_event_len, max_id_len, ..Limits::default() }
+    Limits::new().with_max_event_len(max_event_len).with_max_id_len(max_id_len)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

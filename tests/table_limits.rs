@@ -52,7 +52,7 @@ fn counted<const CHOICES: usize, const CALLS: usize>(stream: &str, cut: usize) -
             }
         }
     }
-    assert_eq!(parser.finish_into(&mut counted), None);
+    assert_eq!(parser.finish_into(&mut counted), Ok(()));
     counted
 }
 
@@ -151,7 +151,7 @@ fn message_bytes() {
         // No text is split; short ones still fit.
         ("the texts above it", 11, ("abc\u{e9}d", "ab", None, None), vec![AssembleError::TooLong; 3]),
     ] {
-        let limits = Limits { max_message_len, ..Limits::DEFAULT };
+        let limits = Limits::new().with_max_message_len(max_message_len);
         for pieces in cuts(&stream).chain(sizes(&stream)) {
             let (assembler, got) = assembled(Assembler::with_limits(limits), &pieces);
             let [one, two] = &assembler.message().unwrap().choices[..] else { panic!("two choices") };

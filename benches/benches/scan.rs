@@ -17,9 +17,9 @@ fn scan(criterion: &mut Criterion) {
     for (name, string) in strings() {
         group.throughput(Throughput::Bytes(string.len() as u64));
         group.bench_function(format!("end of a string, {name}"), |bencher| {
-            bencher.iter(|| json::parse(&string).expect("it is a string").raw().len());
+            bencher.iter(|| json::parse_lazy(&string).expect("it is a string").raw().len());
         });
-        let text = json::parse(&string).expect("it is a string").as_text().expect("it is a string");
+        let text = json::parse_lazy(&string).expect("it is a string").as_text().expect("it is a string");
         group.bench_function(format!("decoding, {name}"), |bencher| {
             let buffer = || String::with_capacity(string.len() * 2);
             bencher.iter_batched_ref(buffer, |out| text.push_to(out), BatchSize::LargeInput);

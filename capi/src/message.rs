@@ -11,7 +11,7 @@ use core::ptr::addr_of;
 use core::{ptr, slice};
 use deltawire::chat::{CallUpdate, Owner};
 use deltawire::delta::Kind;
-use deltawire::message::{appends_pieces, CallSlot, Field, LogError, MessageLogOf, Slot};
+use deltawire::message::{appends_pieces, CallSlot, Detail, Field, LogError, MessageLogOf, Slot};
 use deltawire::stream::Record;
 use deltawire::{Tables, Update};
 
@@ -412,15 +412,15 @@ unsafe extern "C" fn on_tool_call(
             _ => None,
         };
         let deltawire_at { flags, choice, call, number, .. } = *at;
-        let update = Update::Call(CallUpdate {
-            call,
-            index: u32::try_from(number).ok(),
-            opens: flags & DELTAWIRE_EVF_OPENS != 0,
-            reuses: flags & DELTAWIRE_EVF_REUSES != 0,
-            id: text(id),
-            kind: text(r#type),
-            custom: flags & DELTAWIRE_EVF_CUSTOM != 0,
-        });
+        let mut update = CallUpdate::default();
+        update.call = call;
+        update.index = u32::try_from(number).ok();
+        update.opens = flags & DELTAWIRE_EVF_OPENS != 0;
+        update.reuses = flags & DELTAWIRE_EVF_REUSES != 0;
+        update.id = text(id);
+        update.kind = text(r#type);
+        update.custom = flags & DELTAWIRE_EVF_CUSTOM != 0;
+        let update = Update::Call(update);
         take(user, |state, buffer| {
             let added = state.log.put(buffer, choice, &update);
             state.conclude(added, 0)
@@ -660,10 +660,10 @@ pub unsafe extern "C" fn deltawire_message_json(
         if flags & !DELTAWIRE_JSON_EXTENDED != 0 {
             return DELTAWIRE_E_RANGE;
         }
-        let extended = flags & DELTAWIRE_JSON_EXTENDED != 0;
-        let len = state.log.json(buffer, extended, &mut []);
+        let detail = if flags & DELTAWIRE_JSON_EXTENDED != 0 { Detail::Extended } else { Detail::Standard };
+        let len = state.log.json(buffer, detail, &mut []);
         copy_out(len, buf, cap, need, |out| {
-            state.log.json(buffer, extended, out);
+            state.log.json(buffer, detail, out);
         })
     }
 }

@@ -78,9 +78,11 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
     let or = |given: u32, default: u32| if given == 0 { default } else { given };
     let default = Limits::DEFAULT;
     let lengths = [config.max_event_len, config.max_id_len, config.read_len];
-    if config.max_depth > 1024 || config.reserved != 0 || lengths.iter().any(|len| *len > i32::MAX as u32) {
+    if config.reserved != 0 || lengths.iter().any(|len| *len > i32::MAX as u32) {
         return Err(DELTAWIRE_E_CONFIG);
     }
+    let limits = default.with_max_event_len(or(config.max_event_len, default.max_event_len())).with_max_id_len(or(config.max_id_len, default.max_id_len()));
+    let limits = limits.with_max_depth(or(config.max_depth, default.max_depth())).ok_or(DELTAWIRE_E_CONFIG)?;
     let room = Room::of(config)?;
     let [low, high] = config.errors;
     let is_error = |quirk: &Quirk| {
@@ -88,18 +90,12 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
         (if number < 64 { low } else { high }) >> (number & 63) & 1 != 0
     };
     let has = |flag: u32| config.flags & flag != 0;
-    let machine = Config {
-        limits: Limits {
-            max_event_len: or(config.max_event_len, default.max_event_len),
-            max_id_len: or(config.max_id_len, default.max_id_len),
-            max_depth: or(config.max_depth, default.max_depth),
-            ..default
-        },
-        framing: if has(DELTAWIRE_CFG_SPEC) { Framing::Spec } else { Framing::Lenient },
-        validate: if has(DELTAWIRE_CFG_STRICT_JSON) { Validate::Strict } else { Validate::Lazy },
-        payload: if config.mode == DELTAWIRE_MODE_SSE { Payload::Opaque } else { Payload::Chunks },
-        errors: Quirk::ALL.iter().copied().filter(is_error).collect::<QuirkSet>(),
-    };
+    let machine = Config::new()
+        .with_limits(limits)
+        .with_framing(if has(DELTAWIRE_CFG_SPEC) { Framing::Spec } else { Framing::Lenient })
+        .with_validate(if has(DELTAWIRE_CFG_STRICT_JSON) { Validate::Strict } else { Validate::Lazy })
+        .with_payload(if config.mode == DELTAWIRE_MODE_SSE { Payload::Opaque } else { Payload::Chunks })
+        .with_errors(Quirk::ALL.iter().copied().filter(is_error).collect::<QuirkSet>());
     Ok(Core {
         machine: Machine::new(machine),
         tracker: TrackerState::default(),

@@ -24,7 +24,7 @@ pub unsafe extern "C" fn deltawire_value_open(
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        match json::parse(json) {
+        match json::parse_lazy(json) {
             Ok(value) => give(out, value_of(value)),
             Err(_) => DELTAWIRE_ABSENT,
         }

@@ -82,7 +82,7 @@ pub struct Message {
     #[arg(long)]
     pub extended: bool,
     /// The most bytes of all texts and all raw JSON that the message may have
-    #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_message_len)]
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_message_len())]
     pub max_message_len: usize,
 }
 
@@ -112,16 +112,16 @@ pub struct Reading {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub read_size: Option<u64>,
     /// The most bytes that one event may have
-    #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_event_len)]
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_event_len())]
     pub max_event_len: u32,
     /// The most bytes that a last event ID may have; a longer one is ignored
-    #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_id_len)]
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_id_len())]
     pub max_id_len: u32,
 }
 
 impl Reading {
     pub fn limits(&self) -> Limits {
-        Limits { max_event_len: self.max_event_len, max_id_len: self.max_id_len, ..Limits::DEFAULT }
+        Limits::new().with_max_event_len(self.max_event_len).with_max_id_len(self.max_id_len)
     }
 }
 
@@ -135,18 +135,17 @@ pub struct Meaning {
     #[arg(long)]
     pub spec: bool,
     /// How deep JSON may nest; a deeper payload cannot be read
-    #[arg(long, value_name = "LEVELS", default_value_t = Limits::DEFAULT.max_depth,
+    #[arg(long, value_name = "LEVELS", default_value_t = Limits::DEFAULT.max_depth(),
           value_parser = clap::value_parser!(u32).range(1..=i64::from(Limits::MAX_DEPTH)))]
     pub max_depth: u32,
 }
 
 impl Meaning {
     pub fn config(&self, limits: Limits) -> Config {
-        Config {
-            limits: Limits { max_depth: self.max_depth, ..limits },
-            framing: if self.spec { Framing::Spec } else { Framing::Lenient },
-            validate: if self.strict { Validate::Strict } else { Validate::Lazy },
-            ..Config::default()
-        }
+        Config::new()
+            // The option refuses what is out of range.
+            .with_limits(limits.with_max_depth(self.max_depth).unwrap_or(limits))
+            .with_framing(if self.spec { Framing::Spec } else { Framing::Lenient })
+            .with_validate(if self.strict { Validate::Strict } else { Validate::Lazy })
     }
 }

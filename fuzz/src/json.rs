@@ -96,11 +96,11 @@ pub static COMPARED: AtomicU64 = AtomicU64::new(0);
 pub fn lazy(data: &[u8]) {
     let (mut control, bytes) = input::split(data);
     // Any bytes: walk as far as possible, twice.
-    if let Ok(value) = json::parse(bytes) {
+    if let Ok(value) = json::parse_lazy(bytes) {
         walk(value, 0);
     }
     if let Ok(wanted) = serde_json::from_slice::<Json>(bytes) {
-        let value = json::parse(bytes).unwrap_or_else(|fault| panic!("{fault:?} in b\"{}\"", escaped(bytes)));
+        let value = json::parse_lazy(bytes).unwrap_or_else(|fault| panic!("{fault:?} in b\"{}\"", escaped(bytes)));
         compare(value, &wanted);
         COMPARED.fetch_add(1, Relaxed);
     }
@@ -111,7 +111,7 @@ pub fn lazy(data: &[u8]) {
     // Any bytes as the contents of a string.
     let inside: Vec<u8> = string_of(bytes);
     let quoted = [b"\"", inside.as_slice(), b"\""].concat();
-    let value = json::parse(&quoted).unwrap_or_else(|fault| panic!("{fault:?} in b\"{}\"", escaped(&quoted)));
+    let value = json::parse_lazy(&quoted).unwrap_or_else(|fault| panic!("{fault:?} in b\"{}\"", escaped(&quoted)));
     assert_eq!(value.raw(), quoted);
     decoded(value.as_text().expect("a string"), &unescaped(&inside), room);
     // Compare it with another string too.

@@ -4,7 +4,7 @@ use crate::input;
 use crate::log::escaped;
 use crate::memo::decode;
 use deltawire::chat::Chunk;
-use deltawire::message::{AssembleError, Assembler, Completion, Failure, Field, LogError, MessageLog};
+use deltawire::message::{AssembleError, Assembler, Completion, Detail, Failure, Field, LogError, MessageLog};
 use deltawire::track::Tracker;
 use deltawire::{Config, Event, Growing, Limits, Parser, QuirkSet};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use serde_json::Value;
 pub fn message(data: &[u8]) {
     let (config, bytes, mut control) = decode(data);
     // An event with an error would be dropped whole, which shows nothing here.
-    let config = Config { errors: QuirkSet::EMPTY, ..config };
+    let config = config.with_errors(QuirkSet::EMPTY);
     let cuts = input::cuts(&mut control, bytes.len());
     let each = control.below(2) == 1;
     let limit = control.below(600);
@@ -71,7 +71,7 @@ fn against_log<const CHOICES: usize, const CALLS: usize>(
 
 /// With cuts and a limit: the same message, within the limit.
 fn limited(config: Config, bytes: &[u8], cuts: &[usize], limit: usize, context: &impl Fn() -> String) {
-    let limits = Limits { max_message_len: limit, ..Limits::DEFAULT };
+    let limits = Limits::new().with_max_message_len(limit);
     let (mut whole, mut cut) = (Assembler::with_limits(limits), Assembler::with_limits(limits));
     let mut errors = (Vec::new(), Vec::new());
     chunks(config, bytes, &[], |chunk| errors.0.push(whole.add(&Event::Chunk(*chunk))));
@@ -80,7 +80,7 @@ fn limited(config: Config, bytes: &[u8], cuts: &[usize], limit: usize, context: 
     assert_eq!(whole.finish(), cut.finish());
     let message = message_of(&whole);
     assert_eq!(message, message_of(&cut), "{}", context());
-    assert!(texts(&message) <= limits.max_message_len, "more than the limit: {}", context());
+    assert!(texts(&message) <= limits.max_message_len(), "more than the limit: {}", context());
 }
 
 fn message_of(assembler: &Assembler) -> Completion {
@@ -169,10 +169,10 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         }
     }
 
-    fn json(&self, extended: bool) -> String {
-        let len = self.log.json(&self.buffer, extended, &mut []);
+    fn json(&self, detail: Detail) -> String {
+        let len = self.log.json(&self.buffer, detail, &mut []);
         let mut json = vec![0x55; len + 1];
-        assert_eq!(self.log.json(&self.buffer, extended, &mut json), len);
+        assert_eq!(self.log.json(&self.buffer, detail, &mut json), len);
         assert_eq!(json.pop(), Some(0x55), "it wrote more than it said");
         String::from_utf8(json).expect("JSON is UTF-8")
     }
@@ -189,7 +189,7 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
     fn compare(&self, message: &Completion, context: &impl Fn() -> String) {
         for extended in [false, true] {
             let due = if extended { serde_json::to_value(message.extended()) } else { serde_json::to_value(message) };
-            let json = self.json(extended);
+            let json = self.json(if extended { Detail::Extended } else { Detail::Standard });
             deltawire::json::validate(json.as_bytes(), 1024).expect("sound JSON");
             let got: Value = serde_json::from_str(&json).expect("sound JSON");
             if let Some(difference) = difference(&got, &due.expect("it can be written")) {

@@ -17,8 +17,7 @@ pub fn raw_json(data: &[u8]) {
     let mut from = Source::new(body);
     let line_end = control.pick(&["\n", "\r\n", "\r"]);
     let shape = control.below(5);
-    let config =
-        Config { validate: if control.below(2) == 1 { Validate::Strict } else { Validate::Lazy }, ..Config::default() };
+    let config = Config::new().with_validate(if control.below(2) == 1 { Validate::Strict } else { Validate::Lazy });
     let made = Made::of(shape, line_end, &mut from);
     let cuts = input::cuts(&mut control, made.bytes.len());
     let context = || format!("shape {shape}, cuts {cuts:?}, stream b\"{}\"", escaped(&made.bytes));
@@ -155,7 +154,7 @@ impl Made {
 
     /// With the standard's framing, only fields count.
     fn by_the_standard(&self, config: Config, cuts: &[usize], context: &impl Fn() -> String) {
-        let config = Config { framing: Framing::Spec, ..config };
+        let config = config.with_framing(Framing::Spec);
         let mut parser = Parser::with_tracker(Growing::new(), config, ());
         let mut events = 0;
         for mut piece in input::pieces(&self.bytes, cuts) {

@@ -7,17 +7,14 @@ use deltawire::stream::{Config, Event, Framing, Parser, Payload};
 use deltawire::{Growing, Limits, Storage};
 
 /// Limits that no input reaches.
-const WIDE: Limits = Limits { max_event_len: 1 << 30, max_id_len: 1 << 30, ..Limits::DEFAULT };
+const WIDE: Limits = Limits::new().with_max_event_len(1 << 30).with_max_id_len(1 << 30);
 
 pub fn sse(data: &[u8]) {
     let (mut control, bytes) = input::split(data);
     let cuts = input::cuts(&mut control, bytes.len());
     let context = || format!("cuts {cuts:?}, stream b\"{}\"", escaped(bytes));
-    let limits = Limits {
-        max_event_len: u32::from(control.u8()),
-        max_id_len: control.pick(&[0, 1, 8, 1024]),
-        ..Limits::DEFAULT
-    };
+    let limits =
+        Limits::new().with_max_event_len(u32::from(control.u8())).with_max_id_len(control.pick(&[0, 1, 8, 1024]));
     match input::which(&mut control, bytes.len(), 6) {
         0 => same(
             "the standard's events",
@@ -107,7 +104,7 @@ fn put_event(log: &mut Log, kind: &[u8], data: &[u8], id: &[u8]) {
 
 /// Returns the events of a parser with `Payload::Opaque`.
 fn opaque(bytes: &[u8], cuts: &[usize]) -> Log {
-    let config = Config { limits: WIDE, framing: Framing::Spec, payload: Payload::Opaque, ..Config::default() };
+    let config = Config::new().with_limits(WIDE).with_framing(Framing::Spec).with_payload(Payload::Opaque);
     let mut parser = Parser::with_tracker(Growing::new(), config, ());
     let mut log = Log::default();
     for mut piece in input::pieces(bytes, cuts) {

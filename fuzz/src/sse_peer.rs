@@ -58,7 +58,7 @@ fn peer(bytes: &[u8], cuts: &[usize]) -> (Log, usize, bool) {
 }
 
 fn ours(bytes: &[u8], cuts: &[usize], most: usize) -> Log {
-    let limits = Limits { max_event_len: 1 << 30, max_id_len: 1 << 30, ..Limits::DEFAULT };
+    let limits = Limits::new().with_max_event_len(1 << 30).with_max_id_len(1 << 30);
     let mut decoder = Decoder::with_limits(Growing::new(), limits);
     let (mut log, mut events) = (Log::default(), 0);
     for mut piece in input::pieces(bytes, cuts) {

@@ -5,6 +5,7 @@ use super::index::Index;
 use super::update::{CallUpdate, Update};
 use super::views::{Chunk, Message};
 use crate::delta::{Delta, Kind, FLAG_WHOLE};
+use crate::shown::{shown, Bytes};
 
 /// The deltas of a chunk, each with the index of its choice (0 for usage and errors of the chunk as a whole): choice by
 /// choice, texts before the finish reason, usage and errors last.
@@ -15,6 +16,8 @@ pub struct Deltas<'a> {
     index: Option<&'a Index>,
     cursor: Cursor,
 }
+
+shown!("Deltas": Deltas<'_>, this => payload: Bytes(this.payload));
 
 impl Deltas<'_> {
     pub(crate) fn none() -> Self {

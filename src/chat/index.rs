@@ -7,6 +7,7 @@
 use super::page::{DeltaList, Item};
 use crate::delta::Part;
 use crate::json::{TextFlags, Value};
+use crate::shown::shown;
 use crate::QuirkSet;
 
 /// Where a value lies in its payload: from `start` to `end`, each counted from the base of its segment.
@@ -219,7 +220,7 @@ pub(crate) const SEGMENTS: usize = 8;
 /// Where the members of a chunk lie in its payload: what [`Chunk::read`](super::Chunk::read) fills.
 ///
 /// Plain data without pointers; a parser holds one inside and needs no other.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Index {
     pub(crate) top: Spans<{ top::COUNT }>,
     pub(crate) first: ChoiceIndex,
@@ -236,6 +237,8 @@ pub struct Index {
     /// Where the event lay in the stream.
     pub(crate) frame: (u64, u64),
 }
+
+shown!("Index": Index, this => choices: this.choices, quirks: this.quirks);
 
 /// Choices, by their indexes; all from 127 on count as one. Two words, so that nothing needs an alignment of 16.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -20,6 +20,8 @@ mod inside;
 mod key;
 mod list;
 mod others;
+#[cfg(feature = "alloc")]
+mod owned;
 mod page;
 mod parts;
 mod pass;
@@ -37,6 +39,8 @@ pub(crate) use cursor::{Ahead, Cursor, ItemDeltas};
 pub use deltas::Deltas;
 pub use index::Index;
 pub use others::{OtherMember, OtherMembers, Owner};
+#[cfg(feature = "alloc")]
+pub use owned::OwnedUpdate;
 pub use parts::{ContentPart, ContentParts, ReasoningDetail, ReasoningDetails};
 pub use update::{CallUpdate, Update};
 pub(crate) use views::{meta_bit, name_before, LISTS};

@@ -4,6 +4,7 @@ use super::key::Key;
 use super::scalar::index_number;
 use crate::delta::{Delta, Kind as DeltaKind, Meta, Part};
 use crate::json::{Cursor, Kind, Text, Value};
+use crate::shown::{shown, Bytes};
 
 /// Whose member it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +37,7 @@ impl Owner {
 
 /// A member that no other delta is made of.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct OtherMember<'a> {
     /// Whose it is.
     pub owner: Owner,
@@ -82,16 +84,21 @@ impl<'a> OtherMember<'a> {
         Some((name.as_text()?, value)).filter(|_| is_member)
     }
 
-    /// The delta of a member that is borrowed from `payload`.
-    pub(crate) fn delta(&self, payload: &[u8]) -> Delta {
-        let meta = match self.owner {
+    /// What a delta of it is.
+    pub(super) fn meta(&self) -> Meta {
+        match self.owner {
             Owner::Chunk => Meta::Member,
             Owner::Choice => Meta::ChoiceMember,
             Owner::Delta if self.in_message => Meta::MessageMember,
             Owner::Delta => Meta::DeltaMember,
             Owner::Call => Meta::CallMember,
             Owner::Function => Meta::FunctionMember,
-        };
+        }
+    }
+
+    /// The delta of a member that is borrowed from `payload`.
+    pub(crate) fn delta(&self, payload: &[u8]) -> Delta {
+        let meta = self.meta();
         let (name, value) = (Part::of(payload, self.name), Part::raw(payload, self.value));
         let start = name.start.saturating_sub(1);
         let len = value.start.saturating_add(value.len).saturating_sub(start);
@@ -137,7 +144,7 @@ impl Walked {
 }
 
 /// Made by [`Chunk::other_members`](super::Chunk::other_members): containers that are being walked, the innermost first.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct OtherMembers<'a> {
     payload: &'a [u8],
     chunk: Walked,
@@ -148,6 +155,8 @@ pub struct OtherMembers<'a> {
     number: u32,
     in_message: bool,
 }
+
+shown!("OtherMembers": OtherMembers<'_>, this => payload: Bytes(this.payload));
 
 impl<'a> OtherMembers<'a> {
     /// Of a chunk with this payload; none if that is empty.

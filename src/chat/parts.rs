@@ -4,7 +4,8 @@ use super::scalar::{end_of, member_of, start_of, string_of};
 use crate::json::{Kind, Text, Value};
 
 /// One part of a content array.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum ContentPart<'a> {
     /// Content.
     Text(Text<'a>),
@@ -22,7 +23,7 @@ pub(crate) fn part_type(part: Value<'_>) -> Option<bool> {
 }
 
 /// The parts of a content array: texts and thoughts, none empty.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ContentParts<'a> {
     array: Option<Value<'a>>,
     cursor: PartsCursor,
@@ -140,7 +141,7 @@ impl core::fmt::Debug for ReasoningDetail<'_> {
 }
 
 /// The items of `reasoning_details[]`. Ends at the first that is malformed.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ReasoningDetails<'a> {
     array: Option<Value<'a>>,
     at: u32,

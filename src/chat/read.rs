@@ -88,7 +88,7 @@ pub(crate) fn usage_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>
 /// The error that an event is or has at its top level: raw JSON, or else plain text.
 pub(crate) fn error_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Result<Value<'a>, &'a [u8]>> {
     if index.facts.text {
-        let text = crate::json::parse(payload).ok().filter(|value| value.kind() == Kind::String);
+        let text = crate::json::parse_lazy(payload).ok().filter(|value| value.kind() == Kind::String);
         return Some(text.ok_or(payload));
     }
     if index.facts.error_is_whole {

@@ -65,7 +65,7 @@ pub(crate) fn native_reason_of(fields: Value<'_>) -> Option<Text<'_>> {
 pub(crate) fn whole_number(value: Value<'_>) -> Option<u64> {
     match value.kind() {
         Kind::Number => value.as_number()?.to_u64(),
-        Kind::String => crate::json::parse(value.as_text()?.raw()).ok()?.as_number()?.to_u64(),
+        Kind::String => crate::json::parse_lazy(value.as_text()?.raw()).ok()?.as_number()?.to_u64(),
         _ => None,
     }
 }

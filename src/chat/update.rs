@@ -81,7 +81,8 @@ pub enum Update<'a> {
 /// A tool call that was opened, or of which more is known.
 ///
 /// From a tracker: an ID and a type are there when they come for the first time; what was known stays as it was.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct CallUpdate<'a> {
     /// Its number among the calls of its choice, in order of appearance, from 0; of a pulled update its position in the
     /// chunk's array.

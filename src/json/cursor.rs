@@ -117,9 +117,8 @@ impl<'a> Cursor<'a> {
         self.or_error(more)
     }
 
-    /// Skips the next value and returns its bytes. Reads only what it takes to find the end: checks a container for
-    /// balance, a string for its closing quote, a number or literal in full. The value ends at
-    /// [`offset`](Cursor::offset).
+    /// Skips the next value and returns its bytes. Reads only what it takes to find the end: the [module](super) lists what
+    /// that checks. The value ends at [`offset`](Cursor::offset).
     ///
     /// # Errors
     /// `UnexpectedEnd`, `UnexpectedByte`, `TooDeep`, `BadNumber`, `BadLiteral`.
@@ -169,13 +168,22 @@ impl fmt::Debug for Cursor<'_> {
     }
 }
 
-/// Returns the only value in `bytes`; whitespace may surround it. Checks it as [`Cursor::value`] does: a container for
-/// balance (at most 128 levels), anything else in full, except the contents of a string.
+/// Returns the only value in `bytes`; whitespace may surround it. Checks no more than it takes to find the end, as
+/// [`Cursor::value`] does: the [module](super) lists what. Containers may nest 128 levels deep. Errors inside appear when
+/// that part is read; to have all of it checked first, call [`validate`](super::validate).
+///
+/// ```
+/// use deltawire::json::{parse_lazy, validate};
+/// let value = parse_lazy(b"[1 2}").unwrap(); // as many brackets closed as opened
+/// assert!(value.elements().any(|element| element.is_err()));
+/// assert!(validate(b"[1 2}", 128).is_err());
+/// assert!(parse_lazy(b"[1, 2").is_err() && parse_lazy(b"[tru]").is_ok() && parse_lazy(b"tru").is_err());
+/// ```
 ///
 /// # Errors
 /// Those of [`Cursor::value`] and [`Cursor::end`].
 #[inline]
-pub fn parse(bytes: &[u8]) -> Result<Value<'_>, JsonError> {
+pub fn parse_lazy(bytes: &[u8]) -> Result<Value<'_>, JsonError> {
     let mut cursor = Cursor::new(bytes);
     let value = cursor.value()?;
     cursor.end()?;

@@ -6,7 +6,7 @@ use core::fmt;
 ///
 /// ```
 /// use deltawire::json::{self, JsonErrorKind};
-/// let error = json::parse(b"[1, 2 ").unwrap_err();
+/// let error = json::parse_lazy(b"[1, 2 ").unwrap_err();
 /// assert_eq!((error.kind, error.offset), (JsonErrorKind::UnexpectedEnd, 6));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,7 @@ impl JsonErrorKind {
     }
 
     /// Returns its number in the C interface.
+    #[doc(hidden)]
     pub const fn number(self) -> u32 {
         match self {
             JsonErrorKind::UnexpectedEnd => 1,

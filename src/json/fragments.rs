@@ -3,6 +3,7 @@
 pub(super) use crate::scan::escape::{simple, unit};
 use crate::scan::unescape::{self, Progress};
 use crate::scan::{escape, utf8};
+use crate::shown::{shown, Bytes};
 use crate::{Quirk, QuirkSet};
 use core::iter::FusedIterator;
 use core::str::Utf8Chunks;
@@ -41,7 +42,7 @@ impl<'a> Fragment<'a> {
 }
 
 /// Iterates over the decoded pieces of a [`Text`](super::Text). Created by [`Text::fragments`](super::Text::fragments).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Fragments<'a> {
     rest: &'a [u8],
     /// An ill-formed run taken off `rest`, and whether the replacement for its last chunk is pending. Kept so that no
@@ -52,6 +53,8 @@ pub struct Fragments<'a> {
     lead: u16,
     quirks: QuirkSet,
 }
+
+shown!("Fragments": Fragments<'_>, this => rest: Bytes(this.rest), quirks: this.quirks);
 
 impl<'a> Fragments<'a> {
     #[inline]
@@ -200,7 +203,7 @@ pub struct Copied {
 /// Decodes a [`Text`](super::Text) into buffers of any size. Created by [`Text::unescape`](super::Text::unescape).
 ///
 /// ```
-/// let value = deltawire::json::parse("\"a\\tbß\"".as_bytes())?;
+/// let value = deltawire::json::parse_lazy("\"a\\tbß\"".as_bytes())?;
 /// let mut reader = value.as_text().unwrap().unescape();
 /// let mut buffer = [0; 4];
 /// assert_eq!(reader.read(&mut buffer), 3); // ß does not fit any more
@@ -209,12 +212,14 @@ pub struct Copied {
 /// assert!(reader.is_done());
 /// # Ok::<(), deltawire::json::JsonError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Unescape<'a> {
     fragments: Fragments<'a>,
     /// The rest of the last fragment, which did not fit.
     held: Option<Fragment<'a>>,
 }
+
+shown!("Unescape": Unescape<'_>, this => rest: this.fragments);
 
 impl<'a> Unescape<'a> {
     #[inline]

@@ -1,7 +1,15 @@
 //! Lazy JSON (RFC 8259): a forward-only cursor, values that remain bytes, strings that remain escaped.
 //!
-//! [`Cursor`] enters only the containers that its caller enters, and skips the others. It checks a skipped container
-//! for balance only, a string for its end only, and numbers and literals in full. [`Text`] decodes a string when it is
+//! [`Cursor`] enters only the containers that its caller enters, and skips the others. What that checks, and
+//! [`parse_lazy`] with it:
+//!
+//! | Value | Checked when it is skipped |
+//! | --- | --- |
+//! | number, literal | in full |
+//! | string | that it ends |
+//! | object, array | that its strings end, how deep it nests, and that it has as many closing brackets as opening ones, braces and square brackets counted alike: `[}` passes, and so does `[1 2]` |
+//!
+//! What is skipped is checked when it is read. [`Text`] decodes a string when it is
 //! read; it replaces or keeps what strict JSON forbids there and reports it as a [`Quirk`](crate::Quirk). [`validate`]
 //! is the strict check: RFC 8259 in full, and UTF-8.
 //!
@@ -10,7 +18,7 @@
 //!
 //! ```
 //! use deltawire::json;
-//! let value = json::parse(br#" {"id": 7, "name": "gr\u00fcn"} "#)?;
+//! let value = json::parse_lazy(br#" {"id": 7, "name": "gr\u00fcn"} "#)?;
 //! let id = value.get("id")?.and_then(|id| id.as_number());
 //! assert_eq!(id.and_then(|id| id.to_u64()), Some(7));
 //! let name = value.get("name")?.and_then(|name| name.as_text());
@@ -41,7 +49,7 @@ mod tests;
 
 pub(crate) use balance::Balance;
 pub(crate) use bare::Bare;
-pub use cursor::{parse, Cursor};
+pub use cursor::{parse_lazy, Cursor};
 pub use decimal::Decimal;
 pub use error::{JsonError, JsonErrorKind};
 pub use fragments::{Copied, Fragment, Fragments, Unescape};

@@ -12,10 +12,11 @@ const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 /// Checks that `bytes` is exactly one JSON value (RFC 8259) in UTF-8; whitespace may surround it.
 ///
 /// Escaped surrogates need not form pairs: the grammar of section 7 allows that (see section 8.2). A byte order mark is
-/// an error. Containers may nest `max_depth` levels deep, at most 1024. The check does not recurse.
+/// an error. Containers may nest `max_depth` levels deep. The check does not recurse.
 ///
 /// # Errors
-/// The first error and its offset. The offset of `IllFormedUtf8` is where the ill-formed sequence begins, that of
+/// The first error and its offset. If `max_depth` exceeds [`Limits::MAX_DEPTH`](crate::Limits::MAX_DEPTH), that is `TooDeep`
+/// at offset 0, whatever the bytes. The offset of `IllFormedUtf8` is where the ill-formed sequence begins, that of
 /// `BadEscape` is its backslash.
 ///
 /// ```
@@ -25,6 +26,9 @@ const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 /// assert_eq!((error.kind, error.offset), (JsonErrorKind::BadEscape, 2));
 /// ```
 pub fn validate(bytes: &[u8], max_depth: u32) -> Result<(), JsonError> {
+    if max_depth > MAX_DEPTH {
+        return Err(JsonErrorKind::TooDeep.at(0));
+    }
     let (at, first) = significant(bytes, 0);
     match significant(bytes, value_end(bytes, at, first, max_depth)?) {
         (_, None) => Ok(()),

@@ -3,6 +3,7 @@
 use super::fragments::Copied;
 use super::fragments::{Fragment, Fragments, Unescape};
 use crate::scan::{find, string::StringEnd, unescape, utf8};
+use crate::shown::show;
 use crate::visits::visit;
 use crate::QuirkSet;
 use core::fmt::{self, Write};
@@ -69,7 +70,7 @@ const SHORT: usize = 48;
 ///
 /// ```
 /// use deltawire::json::{self, Fragment};
-/// let value = json::parse(br#""a\u00e9\n""#)?;
+/// let value = json::parse_lazy(br#""a\u00e9\n""#)?;
 /// let text = value.as_text().unwrap();
 /// assert_eq!(text, "aé\n");
 /// assert_eq!(text.raw(), br"a\u00e9\n");
@@ -370,6 +371,11 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// Iterates over the decoded characters.
+    pub(super) fn chars(&self) -> impl Iterator<Item = char> + use<'a> {
+        Chars::of(self)
+    }
+
     fn eq_decoded(&self, other: &str) -> bool {
         let mut rest = other.as_bytes();
         for fragment in self.fragments() {
@@ -399,6 +405,20 @@ impl PartialEq<&str> for Text<'_> {
     #[inline]
     fn eq(&self, other: &&str) -> bool {
         *self == **other
+    }
+}
+
+/// Compares the decoded text.
+impl PartialEq<Text<'_>> for str {
+    fn eq(&self, other: &Text<'_>) -> bool {
+        *other == *self
+    }
+}
+
+/// Compares the decoded text.
+impl PartialEq<Text<'_>> for &str {
+    fn eq(&self, other: &Text<'_>) -> bool {
+        *other == **self
     }
 }
 
@@ -455,15 +475,18 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// Writes the decoded text, quoted and escaped as a Rust string.
+/// Writes the decoded text, quoted and escaped as a Rust string; of a long one the first 64 bytes.
 impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        Chars::of(self).try_for_each(|char| match char {
-            '\'' => f.write_char(char),
-            char => char.escape_debug().try_for_each(|part| f.write_char(part)),
-        })?;
-        f.write_char('"')
+        show(f, "\"", Chars::of(self), self.raw.len(), |char| char != '\'')
+    }
+}
+
+/// The decoded text.
+#[cfg(feature = "alloc")]
+impl From<Text<'_>> for alloc::string::String {
+    fn from(text: Text<'_>) -> Self {
+        text.to_cow().into_owned()
     }
 }
 

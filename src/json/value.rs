@@ -4,6 +4,7 @@ use super::kind::Kind;
 use super::number::Number;
 use super::text::{Text, TextFlags};
 use super::walk::Walk;
+use crate::shown::show;
 use core::fmt;
 
 /// A JSON value, not parsed yet. Borrows its bytes.
@@ -12,7 +13,7 @@ use core::fmt;
 /// they are read.
 ///
 /// ```
-/// let value = deltawire::json::parse(br#"{"a": [1, "two", null]}"#)?;
+/// let value = deltawire::json::parse_lazy(br#"{"a": [1, "two", null]}"#)?;
 /// let list = value.get("a")?.unwrap();
 /// assert_eq!(list.raw(), br#"[1, "two", null]"#);
 /// let mut elements = list.elements();
@@ -137,8 +138,9 @@ impl<'a> Value<'a> {
 }
 
 impl fmt::Debug for Value<'_> {
-    /// Writes the bytes, with ill-formed UTF-8 replaced.
+    /// Writes the bytes, with ill-formed UTF-8 replaced and control characters escaped; of many the first 64.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&Text::verbatim(self.raw), f)
+        let chars = Text::verbatim(self.raw).chars();
+        show(f, "", chars, self.raw.len(), char::is_control)
     }
 }

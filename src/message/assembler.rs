@@ -2,6 +2,7 @@
 
 use super::completion::Completion;
 use super::error::{AssembleError, LogError};
+use super::json::Detail;
 use super::log::{MessageLog, MessageLogOf};
 use super::record::{kind, Key};
 use super::table::{CallSlot, Slot};
@@ -35,7 +36,7 @@ const LEAST: usize = 2048;
 /// Puts the deltas of one stream together.
 ///
 /// ```
-/// use deltawire::{message::Assembler, Parser};
+/// use deltawire::{message::Assembler, Growing, Parser};
 ///
 /// let stream = br#"data: {"id":"c1","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"}}]}
 ///
@@ -44,7 +45,7 @@ const LEAST: usize = 2048;
 /// data: [DONE]
 ///
 /// "#;
-/// let mut parser = Parser::new([0; 4096]);
+/// let mut parser = Parser::new(Growing::new());
 /// let mut assembler = Assembler::new();
 /// for mut slice in stream.chunks(7) {
 ///     while let Some(event) = parser.next(&mut slice)? {
@@ -67,17 +68,16 @@ const LEAST: usize = 2048;
 /// Or push: the assembler is a [`Handler`], and the parser's own tracker does the tracking.
 ///
 /// ```
-/// use deltawire::{message::Assembler, Parser};
+/// use deltawire::{message::Assembler, Growing, Parser};
 ///
 /// # let stream = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"}}]}\n\n";
-/// let mut parser = Parser::new([0; 4096]);
+/// let mut parser = Parser::new(Growing::new());
 /// let mut assembler = Assembler::new();
-/// let fed = parser.feed(stream, &mut assembler);
-/// assert_eq!(fed.stop, None);
-/// parser.finish_into(&mut assembler);
+/// parser.feed(stream, &mut assembler).into_result()?;
+/// parser.finish_into(&mut assembler)?;
 /// assert_eq!(assembler.error(), None);
 /// assert_eq!(assembler.message()?.choices[0].content.as_deref(), Some("Hello"));
-/// # Ok::<(), deltawire::message::AssembleError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Memory
@@ -87,7 +87,7 @@ const LEAST: usize = 2048;
 /// bounded by [`Limits::max_message_len`]: all texts and all raw JSON count, in bytes. A piece that does not go on with the text
 /// before it (of another choice or call) takes 12 bytes more; the log is never longer than four times the limit and 64
 /// KiB. Each completion is a copy. If memory runs out, that is an error; nothing aborts.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Assembler {
     /// One, once deltas were pulled.
     tracker: Vec<HeapTracker>,
@@ -95,6 +95,17 @@ pub struct Assembler {
     drops_repeats: bool,
     quirks: [u32; Quirk::ALL.len()],
     error: Option<AssembleError>,
+}
+
+/// Prints how much it holds.
+impl core::fmt::Debug for Assembler {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Assembler")
+            .field("len", &self.kept.log.first().map_or(0, |log| log.len()))
+            .field("limit", &self.kept.limit)
+            .field("error", &self.error)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A log whose buffer grows.
@@ -128,10 +139,11 @@ impl Assembler {
         Assembler { tracker: Vec::new(), kept, drops_repeats: false, quirks, error: None }
     }
 
-    /// Whether to drop arguments of a call that repeat the whole arguments before them, and `{}` before the arguments. By
-    /// default they are kept: the text is what was sent.
-    pub fn drop_repeated_arguments(mut self, drop: bool) -> Self {
-        self.drops_repeats = drop;
+    /// Drops arguments of a call that repeat the whole arguments before them, and `{}` before the arguments. Otherwise they
+    /// are kept: the text is what was sent.
+    #[must_use]
+    pub fn drop_repeated_arguments(mut self) -> Self {
+        self.drops_repeats = true;
         self
     }
 
@@ -203,9 +215,9 @@ impl Assembler {
     /// # Errors
     ///
     /// [`OutOfMemory`](AssembleError::OutOfMemory).
-    pub fn json(&self, extended: bool) -> Result<Vec<u8>, AssembleError> {
+    pub fn json(&self, detail: Detail) -> Result<Vec<u8>, AssembleError> {
         let Some(log) = self.kept.log.first() else {
-            return written(|out| MessageLog::<0, 0>::new().json(&[], extended, out));
+            return written(|out| MessageLog::<0, 0>::new().json(&[], detail, out));
         };
         let message = if self.drops_repeats { self.message()? } else { Completion::default() };
         let mut texts = Vec::new();
@@ -220,7 +232,7 @@ impl Assembler {
                 texts.push((key, text.as_deref().unwrap_or_default()));
             }
         }
-        written(|out| log.json_with(&self.kept.buffer, extended, &texts, out))
+        written(|out| log.json_with(&self.kept.buffer, detail, &texts, out))
     }
 
     /// The message.

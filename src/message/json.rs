@@ -7,30 +7,42 @@ use super::table::{flag, Rows, Slot};
 use crate::chat::{Owner, LISTS};
 use crate::json;
 
+/// Which members the JSON of a message has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Detail {
+    /// Those of the API's reference. `data` of audio is one string, the pieces one behind the other.
+    #[default]
+    Standard,
+    /// Also what only gateways and providers have: `provider`, the `native_finish_reason` of a choice, `reasoning_details`,
+    /// and any other [member](MessageLogOf::members) of the chunks, of a choice and of its deltas. The reasoning is under the
+    /// name that it came by ([`Field::ReasoningName`](super::Field::ReasoningName)), and `data` of audio is an array of its
+    /// pieces.
+    Extended,
+}
+
 impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// The message as JSON, without whitespace: how many bytes that is. As much of it is written as `out` has room for;
     /// ask with no room first, then with as much as it returned.
     ///
     /// It is the object of the API's reference, as `Serialize` of a `Completion` writes it: absent members left out,
     /// `message.content` null if there is none, `reasoning_content` for the reasoning, and `object` `chat.completion`
-    /// whatever was streamed. A tool call has its other members too (`extra_content`): who sends it back has to send them. `extended` adds what only gateways and providers have: `provider`, the `native_finish_reason` of a
-    /// choice, `reasoning_details`, and any other [member](Self::members) of the chunks, of a choice and of its deltas. The reasoning
-    /// is then under the name that it came by ([`Field::ReasoningName`](super::Field::ReasoningName)), and `data` of audio is an
-    /// array of its pieces; else that is one string, the pieces one behind the other.
+    /// whatever was streamed. A tool call has its other members too (`extra_content`): who sends it back has to send them.
+    /// [`Detail::Extended`] adds what only gateways and providers have.
     ///
     /// The output is one strict JSON value whatever came. Raw JSON (usage, errors, annotations, log probabilities) is
     /// written as it came where it is strict; else without whitespace, each container up to its first fault, what nests
     /// deeper than 1024 levels as null. The log is read once for each text that there is.
     ///
     /// `buffer` is what [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes.
-    pub fn json(&self, buffer: &[u8], extended: bool, out: &mut [u8]) -> usize {
-        self.json_with(buffer, extended, &[], out)
+    pub fn json(&self, buffer: &[u8], detail: Detail, out: &mut [u8]) -> usize {
+        self.json_with(buffer, detail, &[], out)
     }
 
     /// [`json`](Self::json) with other texts in the place of some.
-    pub(super) fn json_with(&self, buffer: &[u8], extended: bool, texts: &[(Key, &str)], out: &mut [u8]) -> usize {
+    pub(super) fn json_with(&self, buffer: &[u8], detail: Detail, texts: &[(Key, &str)], out: &mut [u8]) -> usize {
         let mut json = Json { log: self, buffer, texts, out: Out { bytes: out, len: 0 }, comma: false };
-        json.completion(extended);
+        json.completion(detail == Detail::Extended);
         json.out.len
     }
 }

@@ -21,7 +21,7 @@ use crate::Error;
 /// what an [`Emitter`](crate::stream::Emitter) tracked.
 ///
 /// ```
-/// use deltawire::message::{Field, LogError, MessageLog};
+/// use deltawire::message::{Detail, Field, LogError, MessageLog};
 /// use deltawire::{track::Tracker, Event, Parser};
 ///
 /// let stream = br#"data: {"id":"c1","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"}}]}
@@ -31,6 +31,7 @@ use crate::Error;
 /// data: [DONE]
 ///
 /// "#;
+/// // An event longer than this is skipped: Event::TooLong, and the answer is not complete.
 /// let mut parser = Parser::new([0; 4096]);
 /// let mut tracker: Tracker = Tracker::new();
 /// let mut log: MessageLog = MessageLog::new();
@@ -54,8 +55,8 @@ use crate::Error;
 /// assert_eq!(&text, b"Hello");
 /// assert_eq!(log.text(&buffer, Field::Refusal, 0, 0, &mut text), None);
 ///
-/// let mut json = vec![0; log.json(&buffer, false, &mut [])];
-/// log.json(&buffer, false, &mut json);
+/// let mut json = vec![0; log.json(&buffer, Detail::Standard, &mut [])];
+/// log.json(&buffer, Detail::Standard, &mut json);
 /// assert!(json.ends_with(br#""message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]}"#));
 /// # Ok::<(), deltawire::Error>(())
 /// ```
@@ -68,7 +69,7 @@ pub type MessageLog<const CHOICES: usize = 8, const CALLS: usize = 32> =
     MessageLogOf<Arrays<Slot, CallSlot, CHOICES, CALLS>>;
 
 /// A [`MessageLog`] whose tables of choices and calls may lie elsewhere.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct MessageLogOf<T: Rows + ?Sized> {
     /// Bytes of texts and raw JSON that may be kept.
     limit: usize,
@@ -77,6 +78,17 @@ pub struct MessageLogOf<T: Rows + ?Sized> {
     /// The first thing that was left out.
     left_out: Option<LogError>,
     pub(super) state: State<T>,
+}
+
+/// Prints how much it holds.
+impl<T: Rows + ?Sized> core::fmt::Debug for MessageLogOf<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("MessageLog")
+            .field("len", &self.len())
+            .field("limit", &self.limit)
+            .field("left_out", &self.left_out)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Default for MessageLog<CHOICES, CALLS> {
@@ -125,6 +137,7 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
 
 impl<T: Rows> MessageLogOf<T> {
     /// A log in these tables, bounded by its buffer alone.
+    #[doc(hidden)]
     pub const fn with_tables(tables: T) -> Self {
         let state = State::new(Table::new(tables));
         MessageLogOf { limit: usize::MAX, is_cut: false, left_out: None, state }

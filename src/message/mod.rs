@@ -35,6 +35,7 @@ pub use completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs,
 #[cfg(feature = "alloc")]
 pub use error::AssembleError;
 pub use error::LogError;
+pub use json::Detail;
 pub use log::{MessageLog, MessageLogOf};
 #[cfg(feature = "alloc")]
 pub use raw::{Items, RawJson, RawList};

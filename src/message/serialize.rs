@@ -373,7 +373,7 @@ mod tests {
             "[0,-1,18446744073709551615,-9223372036854775808,1.5,-7.62939453125e-6,0.0,1e3]",
             r#"{"a\u00e9\ud83d\ude00":"\n\/\u0000x","b":{"c":[{"d":" "}]}}"#,
         ] {
-            let value = crate::json::parse(json.as_bytes()).unwrap();
+            let value = crate::json::parse_lazy(json.as_bytes()).unwrap();
             let expected: serde_json::Value = serde_json::from_str(json).unwrap();
             assert_eq!(serde_json::to_value(value).unwrap(), expected, "{json}");
         }
@@ -389,7 +389,7 @@ mod tests {
             ("[1,2,nope]", "[1,2]"),
             (r#"{"a":1,"b":[x]}"#, r#"{"a":1,"b":[]}"#),
         ] {
-            let value = crate::json::parse(json.as_bytes()).unwrap();
+            let value = crate::json::parse_lazy(json.as_bytes()).unwrap();
             assert_eq!(serde_json::to_string(&value).unwrap(), written, "{json}");
         }
     }

@@ -20,6 +20,7 @@ use crate::Error;
 ///
 /// let input = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
 /// let (mut machine, mut emitter) = (Machine::new(Config::default()), Emitter::new());
+/// // Of the memory: an event longer than this is too long and skipped.
 /// let (mut memory, mut tracker) = ([0; 512], Tracker::<8, 32>::new());
 /// let (mut log, mut buffer): (MessageLog, _) = (MessageLog::new(), Vec::new());
 /// let mut rest = &input[..];
@@ -37,11 +38,18 @@ use crate::Error;
 /// assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(2));
 /// assert_eq!(&text, b"Hi");
 /// ```
-#[derive(Debug)]
 pub struct LogSink<'l, T: Rows + ?Sized = Arrays<Slot, CallSlot, 8, 32>> {
     log: &'l mut MessageLogOf<T>,
     buffer: &'l mut [u8],
     need: usize,
+}
+
+/// Prints the sizes of what it fills.
+impl<T: Rows + ?Sized> core::fmt::Debug for LogSink<'_, T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let len = self.buffer.len();
+        f.debug_struct("LogSink").field("log", &self.log).field("buffer_len", &len).field("need", &self.need).finish()
+    }
 }
 
 impl<'l, T: Rows + ?Sized> LogSink<'l, T> {

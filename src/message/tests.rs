@@ -182,7 +182,7 @@ fn repeated_arguments_are_dropped_on_demand() {
             })
             .collect();
         let payloads: Vec<&str> = payloads.iter().map(String::as_str).collect();
-        let assembler = Assembler::new().drop_repeated_arguments(drop);
+        let assembler = if drop { Assembler::new().drop_repeated_arguments() } else { Assembler::new() };
         let (assembler, errors) = fed(assembler, &payloads);
         assert_eq!(errors, []);
         assembler.into_message().unwrap().choices[0].tool_calls[0].arguments.clone().unwrap()

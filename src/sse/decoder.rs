@@ -2,15 +2,18 @@
 
 use super::block::{Block, NoRoom, Span};
 use super::{Field, Lines, Lossy, Piece};
+use crate::shown::{shown, Bytes};
 use crate::{Limits, Storage};
 
 /// An event, borrowed from the input, or from the decoder's storage if a slice cut it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Event<'a> {
     name: &'a [u8],
     data: &'a [u8],
     id: &'a [u8],
 }
+
+shown!("Event": Event<'_>, this => name: Bytes(this.name), data: Bytes(this.data), id: Bytes(this.id));
 
 impl<'a> Event<'a> {
     pub(crate) fn new(name: &'a [u8], data: &'a [u8], id: &'a [u8]) -> Self {
@@ -58,7 +61,7 @@ impl<'a> Event<'a> {
 }
 
 /// An item of an event stream.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Item<'a> {
     /// A block that has data.
@@ -74,6 +77,17 @@ pub enum Item<'a> {
         /// comment.
         offset: u64,
     },
+}
+
+impl core::fmt::Debug for Item<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Item::Event(event) => core::fmt::Debug::fmt(event, f),
+            Item::Comment(text) => f.debug_tuple("Comment").field(&Bytes(text)).finish(),
+            Item::Retry(ms) => f.debug_tuple("Retry").field(ms).finish(),
+            Item::TooLong { offset } => f.debug_struct("TooLong").field("offset", offset).finish(),
+        }
+    }
 }
 
 /// Reads an event stream as WHATWG HTML 9.2.6 prescribes. Takes slices of any size.
@@ -104,8 +118,10 @@ pub enum Item<'a> {
 ///
 /// ```
 /// use deltawire::sse::{Decoder, Item};
+/// # #[cfg(feature = "alloc")] {
+/// # use deltawire::Growing;
 ///
-/// let mut decoder = Decoder::new([0; 256]);
+/// let mut decoder = Decoder::new(Growing::new());
 /// let mut seen = Vec::new();
 /// for mut slice in [&b"id: 7\nevent: add\nda"[..], b"ta: 73857293\n\n: ping\n\nretry: 3000\n"] {
 ///     while let Some(item) = decoder.next(&mut slice) {
@@ -119,11 +135,23 @@ pub enum Item<'a> {
 /// }
 /// assert_eq!(seen, ["add 73857293", "comment of 4", "3000 ms"]);
 /// assert_eq!(decoder.last_event_id(), b"7");
+/// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Decoder<S> {
     reader: Reader,
     storage: S,
+}
+
+/// Prints how far it is, and the size of what it keeps.
+impl<S: Storage> core::fmt::Debug for Decoder<S> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let len = self.storage.bytes().len();
+        f.debug_struct("Decoder")
+            .field("offset", &self.reader.offset)
+            .field("storage_len", &len)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<S: Storage> Decoder<S> {

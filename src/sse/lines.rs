@@ -4,6 +4,7 @@
 //! borrowed from the input. The search for a line end reads each byte of input once.
 
 use crate::scan::find::line_end;
+use crate::shown::{shown, Bytes};
 use crate::visits::visit;
 
 const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
@@ -63,7 +64,7 @@ impl Field {
 }
 
 /// A line or a part of one, borrowed from the input.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Piece<'a> {
     /// The field of its line.
     pub field: Field,
@@ -79,12 +80,16 @@ pub struct Piece<'a> {
     pub held: Held,
 }
 
+shown!("Piece": Piece<'_>, this => field: this.field, first: this.first, last: this.last, value: Bytes(this.value), held: this.held);
+
 /// Up to eight bytes from earlier slices, by value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Held {
     bytes: [u8; HEAD],
     len: u8,
 }
+
+shown!("Held": Held, this => bytes: Bytes(this.as_slice()));
 
 impl Held {
     pub(crate) const EMPTY: Held = Held { bytes: [0; HEAD], len: 0 };

@@ -1,6 +1,7 @@
 //! Decodes bytes as UTF-8 text with replacement characters.
 
-use core::fmt::{self, Write as _};
+use crate::shown::Bytes;
+use core::fmt;
 use core::str::Utf8Chunks;
 
 /// Bytes decoded as UTF-8 without copying. Each maximal part of an ill-formed sequence becomes one U+FFFD, as in the
@@ -44,18 +45,22 @@ impl fmt::Display for Lossy<'_> {
 
 impl fmt::Debug for Lossy<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        self.chunks().try_for_each(|chunk| write!(f, "{}", chunk.escape_debug()))?;
-        f.write_char('"')
+        fmt::Debug::fmt(&Bytes(self.0), f)
     }
 }
 
 /// The parts of a [`Lossy`] text: each well-formed run, and `"\u{FFFD}"` for each ill-formed sequence.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LossyChunks<'a> {
     chunks: Utf8Chunks<'a>,
     /// Whether a replacement character follows the run returned last.
     replace: bool,
+}
+
+impl fmt::Debug for LossyChunks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LossyChunks").finish_non_exhaustive()
+    }
 }
 
 impl<'a> Iterator for LossyChunks<'a> {

@@ -44,6 +44,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ///
     /// [`NeedStorage`]: move to a larger storage ([`relocate`](Machine::relocate)), then step again on the same window.
     #[inline]
+    #[doc(hidden)]
     pub fn try_step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
         if let Some(Recalled { consumed, payload, .. }) = self.recall(store, window) {
             return Ok(Step { consumed, found: Found::Chunk(payload) });
@@ -72,6 +73,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// # Errors
     ///
     /// As [`try_step`](Machine::try_step).
+    #[doc(hidden)]
     pub fn try_finish<S: Storage + ?Sized>(&mut self, store: &mut S) -> Result<Found, NeedStorage> {
         if !store.can_move() {
             return Ok(self.finish(store));
@@ -83,6 +85,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Bytes of storage that are in use between steps. While something that was found is still looked at
     /// (`looked_at`), all of the storage may be.
+    #[doc(hidden)]
     pub fn retained(&self, store: &[u8], looked_at: bool) -> usize {
         match self.after {
             After::Trailing(_) => store.len(),
@@ -92,6 +95,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Moves what is retained from one storage to another. `false`: it does not fit, and nothing was done.
+    #[doc(hidden)]
     pub fn relocate(&mut self, from: &[u8], to: &mut [u8], looked_at: bool) -> bool {
         if self.is_fixed(looked_at) {
             return match to.get_mut(..from.len()) {

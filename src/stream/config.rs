@@ -6,11 +6,15 @@ use crate::{Limits, QuirkSet};
 ///
 /// ```
 /// use deltawire::stream::{Config, Framing, Parser};
-/// let config = Config { framing: Framing::Spec, ..Config::default() };
-/// let parser = Parser::with_config([0u8; 4096], config);
+/// let config = Config::new().with_framing(Framing::Spec);
+/// # #[cfg(feature = "alloc")] {
+/// # use deltawire::Growing;
+/// let parser = Parser::with_config(Growing::new(), config);
 /// assert_eq!(parser.config().framing, Framing::Spec);
+/// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Config {
     /// The limits.
     pub limits: Limits,
@@ -29,8 +33,55 @@ pub struct Config {
     pub errors: QuirkSet,
 }
 
+impl Config {
+    /// The default.
+    pub const DEFAULT: Config = Config {
+        limits: Limits::DEFAULT,
+        framing: Framing::Lenient,
+        validate: Validate::Lazy,
+        payload: Payload::Chunks,
+        errors: QuirkSet::EMPTY,
+    };
+
+    /// The default.
+    pub const fn new() -> Config {
+        Config::DEFAULT
+    }
+
+    /// The same with other [`limits`](Config::limits).
+    #[must_use]
+    pub const fn with_limits(self, limits: Limits) -> Config {
+        Config { limits, ..self }
+    }
+
+    /// The same with another [`framing`](Config::framing).
+    #[must_use]
+    pub const fn with_framing(self, framing: Framing) -> Config {
+        Config { framing, ..self }
+    }
+
+    /// The same with another [`validate`](Config::validate).
+    #[must_use]
+    pub const fn with_validate(self, validate: Validate) -> Config {
+        Config { validate, ..self }
+    }
+
+    /// The same with another [`payload`](Config::payload).
+    #[must_use]
+    pub const fn with_payload(self, payload: Payload) -> Config {
+        Config { payload, ..self }
+    }
+
+    /// The same with other [`errors`](Config::errors).
+    #[must_use]
+    pub const fn with_errors(self, errors: QuirkSet) -> Config {
+        Config { errors, ..self }
+    }
+}
+
 /// How lines are read that event streams do not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Framing {
     /// JSON without `data:` is understood, a last event without its blank line is delivered if it is whole; both are
     /// flagged.
@@ -42,6 +93,7 @@ pub enum Framing {
 
 /// What the payloads of a stream are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Payload {
     /// Chat completion chunks, read as [`Event::Chunk`](super::Event::Chunk) and what else there is.
     #[default]
@@ -53,10 +105,28 @@ pub enum Payload {
 
 /// How much of a payload is checked before it is handed out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Validate {
-    /// The levels that a chunk is known for, and that strings and brackets balance everywhere.
+    /// The levels that a chunk is known for in full. Elsewhere that strings end and that there are as many closing
+    /// brackets as opening ones, of either kind.
     #[default]
     Lazy,
     /// All of RFC 8259, and UTF-8: anything else is malformed.
     Strict,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_builder_changes_its_own_member() {
+        assert_eq!((Config::new(), Config::DEFAULT), (Config::default(), Config::default()));
+        let limits = Limits::new().with_max_id_len(7);
+        let config = Config::new().with_limits(limits).with_framing(Framing::Spec).with_validate(Validate::Strict);
+        let config = config.with_payload(Payload::Opaque).with_errors(QuirkSet::ALL);
+        let Config { limits: set, framing, validate, payload, errors } = config;
+        assert_eq!((set, framing, validate), (limits, Framing::Spec, Validate::Strict));
+        assert_eq!((payload, errors), (Payload::Opaque, QuirkSet::ALL));
+    }
 }

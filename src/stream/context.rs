@@ -3,6 +3,7 @@
 use super::found::Found;
 use super::{Event, Machine, Malformed};
 use crate::chat::{Chunk, Index};
+use crate::shown::{self, shown};
 use crate::{sse, Error, Storage};
 
 /// No offset in the input.
@@ -49,6 +50,8 @@ pub struct Context<'a> {
     payload_at: u64,
     rest: &'a Rest<'a>,
 }
+
+shown!("Context": Context<'_>, this => start: this.start, end: this.end, payload: shown::Bytes(this.payload()));
 
 /// What most chunks do not need; apart, so that a context is small.
 pub(super) struct Rest<'a> {

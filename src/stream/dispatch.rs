@@ -287,5 +287,5 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 /// Whether an error's payload is JSON that ended too early. Words are whole wherever they end.
 fn is_cut_json(payload: &[u8]) -> bool {
     let is_cut = |fault: JsonError| fault.kind == JsonErrorKind::UnexpectedEnd;
-    matches!(payload.first(), Some(b'{' | b'[' | b'"')) && crate::json::parse(payload).is_err_and(is_cut)
+    matches!(payload.first(), Some(b'{' | b'[' | b'"')) && crate::json::parse_lazy(payload).is_err_and(is_cut)
 }

@@ -13,6 +13,7 @@ use super::Machine;
 use crate::chat::{meta_bit, Chunk, Cursor, Index, TokenCounts};
 use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::Text;
+use crate::shown::shown;
 use crate::{Error, QuirkSet, Storage};
 
 /// Why [`Emitter::run`] returned.
@@ -66,7 +67,7 @@ fn seal(bytes: &[u8]) -> u32 {
 
 /// Emits the events of one stream. Plain data: what is left of an event is offsets, so it may lie in a block of memory
 /// that moves between two calls.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Emitter {
     frames: Frames,
     usage: Option<TokenCounts>,
@@ -97,6 +98,8 @@ pub struct Emitter {
     paused: bool,
     stop: Option<Stop>,
 }
+
+shown!("Emitter": Emitter, this => is_pending: this.is_pending, usage: this.usage);
 
 impl Default for Emitter {
     fn default() -> Self {

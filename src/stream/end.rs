@@ -131,8 +131,9 @@ impl End {
     /// What an assembler left out because its table was full is not known here: see what it answered.
     ///
     /// ```
+    /// # #[cfg(feature = "alloc")] {
     /// let ended = |mut stream: &[u8]| {
-    ///     let mut parser = deltawire::Parser::new([0; 512]);
+    ///     let mut parser = deltawire::Parser::new(deltawire::Growing::new());
     ///     while parser.next(&mut stream)?.is_some() {}
     ///     while parser.finish()?.is_some() {}
     ///     Ok::<_, deltawire::Error>(parser.end())
@@ -141,6 +142,7 @@ impl End {
     /// assert!(!ended(b"data: {\"choices\":[]}\n\n")?.is_complete());
     /// let end = ended(b"data: {\"choices\":[]}\n\ndata: oops\n\ndata: [DONE]\n\n")?;
     /// assert_eq!((end.verdict, end.malformed, end.is_complete()), (deltawire::Verdict::Done, 1, false));
+    /// # }
     /// # Ok::<(), deltawire::Error>(())
     /// ```
     pub fn is_complete(&self) -> bool {
@@ -246,6 +248,29 @@ pub(crate) struct Facts {
     pub(crate) malformed: u32,
     pub(crate) too_long: u32,
     pub(crate) left_out: u32,
+}
+
+impl Facts {
+    /// At the start of a stream.
+    pub(crate) const NEW: Facts = Facts {
+        sniff: Sniff::Blank,
+        lines: Lines::Unknown,
+        plain: Plain::Nothing,
+        raw_values: 0,
+        whole_values: 0,
+        done: false,
+        failed: Failed::No,
+        chat: false,
+        whole: Whole::Unknown,
+        foreign: false,
+        protocol: None,
+        seen: ChoiceSet::EMPTY,
+        finished: ChoiceSet::EMPTY,
+        pending: Pending::Nothing,
+        malformed: 0,
+        too_long: 0,
+        left_out: 0,
+    };
 }
 
 impl Facts {

@@ -101,9 +101,13 @@ impl<'a> Malformed<'a> {
     ///         Flow::Continue(())
     ///     }
     /// }
+    /// # #[cfg(feature = "alloc")] {
+    /// # use deltawire::Growing;
     /// let mut find = Find(Vec::new());
-    /// let _ = Parser::new([0; 512]).feed(b"data: [DONE]\n\ndata: oops\n\n", &mut find);
+    /// Parser::new(Growing::new()).feed(b"data: [DONE]\n\ndata: oops\n\n", &mut find).into_result()?;
     /// assert_eq!(find.0, [14]);
+    /// # }
+    /// # Ok::<(), deltawire::Stop>(())
     /// ```
     pub fn wire_range(&self) -> Range<u64> {
         self.frame.0..self.frame.1

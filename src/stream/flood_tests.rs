@@ -247,7 +247,7 @@ fn pushed(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
         }
         assert!(piece.is_empty());
     });
-    assert_eq!(parser.finish_into(&mut counter), None);
+    assert_eq!(parser.finish_into(&mut counter), Ok(()));
     (units, offset, counter.0, parser.end())
 }
 

@@ -4,6 +4,7 @@ use super::{Event, Malformed};
 use crate::chat::{ApiError, Audio, CallUpdate, Chunk, FinishReason, Logprobs, Message, Update, Usage};
 use crate::json::{Text, Value};
 use crate::{sse, Error, Quirk};
+use core::fmt;
 use core::ops::ControlFlow;
 
 /// A handler's answer: go on, or stop.
@@ -23,14 +24,73 @@ pub enum Stop {
     Error(Error),
 }
 
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Pause => f.write_str("the handler asked for a pause"),
+            Stop::Abort => f.write_str("the handler broke off"),
+            Stop::Error(error) => fmt::Display::fmt(error, f),
+        }
+    }
+}
+
+/// An [`Error`](Stop::Error) prints as what it contains, so it has no source beside that.
+impl core::error::Error for Stop {}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Error(error)
+    }
+}
+
 /// How much of the input was consumed, and why no more.
-#[must_use]
+#[must_use = "the parser may have stopped before the end of the input"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fed {
     /// How many bytes were consumed; give the rest again to go on. All of them, unless it stopped.
     pub consumed: usize,
     /// Why it stopped.
     pub stop: Option<Stop>,
+}
+
+impl Fed {
+    /// For handlers that never pause: all of the input was consumed, or the parser stopped.
+    ///
+    /// ```
+    /// # #[cfg(feature = "alloc")] {
+    /// use deltawire::{handler, Flow, Growing, Parser, Stop};
+    /// fn read(stream: &[u8]) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    ///     let mut parser = Parser::new(Growing::new());
+    ///     let mut abort = handler::from_fn(|_choice, _update| Flow::Break(Stop::Abort));
+    ///     parser.feed(stream, &mut abort).into_result()?;
+    ///     parser.finish_into(&mut abort)?;
+    ///     Ok(())
+    /// }
+    /// assert!(read(b"data: [DONE]\n\n").is_ok());
+    /// let error = read(b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n").unwrap_err();
+    /// assert_eq!(error.to_string(), "the handler broke off");
+    /// # }
+    /// ```
+    ///
+    /// A result that is thrown away is a warning:
+    ///
+    /// ```compile_fail
+    /// #![deny(unused_must_use)]
+    /// use deltawire::{handler, Flow, Parser};
+    /// let mut ignore = handler::from_fn(|_, _| Flow::Continue(()));
+    /// Parser::new(deltawire::Growing::new()).feed(b"", &mut ignore);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Why it stopped. Look at [`consumed`](Fed::consumed) before if that may be a [`Pause`](Stop::Pause).
+    pub fn into_result(self) -> Result<(), Stop> {
+        match self.stop {
+            Some(stop) => Err(stop),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Receives events. Implement the methods you need; the defaults do nothing, but for [`update`](Handler::update), which
@@ -188,5 +248,142 @@ pub trait Handler {
     /// `[DONE]` came.
     fn done(&mut self) -> Flow {
         Flow::Continue(())
+    }
+}
+
+/// A pointer to a handler, as what it points to: each method of it, overridden or not.
+macro_rules! forward {
+    ($pointer:ty: $($method:ident($($name:ident: $type:ty),*);)+) => {
+        impl<H: Handler + ?Sized> Handler for $pointer {
+            $(
+                #[inline]
+                fn $method(&mut self $(, $name: $type)*) -> Flow {
+                    (**self).$method($($name),*)
+                }
+            )+
+        }
+    };
+    ($($pointer:ty $(, $feature:literal)?;)+) => {
+        $(
+            $(#[cfg(feature = $feature)])?
+            forward! { $pointer:
+                event(event: &Event<'_>);
+                sse(event: &sse::Event<'_>);
+                comment(text: &[u8]);
+                keep_alive(payload: &[u8]);
+                retry(ms: u64);
+                last_event_id(id: &[u8]);
+                chunk(chunk: &Chunk<'_>);
+                update(choice: u32, update: Update<'_>);
+                role(choice: u32, text: Text<'_>);
+                content(choice: u32, text: Text<'_>);
+                reasoning(choice: u32, text: Text<'_>);
+                refusal(choice: u32, text: Text<'_>);
+                tool_call(choice: u32, call: &CallUpdate<'_>);
+                tool_name(choice: u32, call: u32, text: Text<'_>, replaces: bool);
+                tool_arguments(choice: u32, call: u32, text: Text<'_>);
+                function_name(choice: u32, text: Text<'_>, replaces: bool);
+                function_arguments(choice: u32, text: Text<'_>);
+                audio(choice: u32, audio: Audio<'_>);
+                annotations(choice: u32, annotations: Value<'_>);
+                logprobs(choice: u32, logprobs: Logprobs<'_>);
+                message(choice: u32, message: Message<'_>);
+                finish_reason(choice: u32, reason: FinishReason<'_>);
+                choice_error(choice: u32, error: ApiError<'_>);
+                usage(usage: Usage<'_>);
+                error(error: ApiError<'_>);
+                malformed(malformed: &Malformed<'_>);
+                too_long(offset: u64);
+                comment_too_long(offset: u64);
+                limit(error: &Error);
+                quirk(quirk: Quirk, offset: u64);
+                done();
+            }
+        )+
+    };
+}
+
+forward! {
+    &mut H;
+    alloc::boxed::Box<H>, "alloc";
+}
+
+/// The handler that [`from_fn`] makes.
+#[derive(Clone, Copy)]
+pub struct FromFn<F>(F);
+
+impl<F> fmt::Debug for FromFn<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FromFn")
+    }
+}
+
+impl<F: FnMut(u32, Update<'_>) -> Flow> Handler for FromFn<F> {
+    #[inline]
+    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
+        (self.0)(choice, update)
+    }
+}
+
+/// A handler that calls `update` for each delta, with the index of its choice. Of all else the verdict tells:
+/// [`Parser::end`](super::Parser::end).
+///
+/// ```
+/// # #[cfg(feature = "alloc")] {
+/// use deltawire::{handler, Flow, Growing, Parser, Update};
+/// let mut text = String::new();
+/// let mut append = handler::from_fn(|_choice, update| {
+///     if let Update::Content(content) = update {
+///         content.push_to(&mut text);
+///     }
+///     Flow::Continue(())
+/// });
+/// let stream = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
+/// Parser::new(Growing::new()).feed(stream, &mut append).into_result()?;
+/// assert_eq!(text, "Hi");
+/// # }
+/// # Ok::<(), deltawire::Stop>(())
+/// ```
+pub const fn from_fn<F: FnMut(u32, Update<'_>) -> Flow>(update: F) -> FromFn<F> {
+    FromFn(update)
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::{Error, Fed, Stop};
+    use crate::Quirk;
+    use core::error::Error as _;
+    use std::string::ToString;
+    use std::vec::Vec;
+
+    #[test]
+    fn stops_have_a_text() {
+        let error = Error::Quirk { quirk: Quirk::LongId, offset: 7 };
+        for (stop, text) in [
+            (Stop::Pause, "the handler asked for a pause"),
+            (Stop::Abort, "the handler broke off"),
+            (Stop::from(error), "F11 an event ID over the limit was ignored, in the event at byte 7"),
+        ] {
+            assert_eq!(stop.to_string(), text);
+            assert!(stop.source().is_none());
+            assert_eq!(Fed { consumed: 3, stop: Some(stop) }.into_result(), Err(stop));
+        }
+        assert_eq!(Fed { consumed: 3, stop: None }.into_result(), Ok(()));
+    }
+
+    /// One that is missing would compile: the default of the trait would take its place.
+    #[test]
+    fn every_method_is_forwarded() {
+        let source = include_str!("handler.rs");
+        let (_, after) = source.split_once("pub trait Handler {").unwrap_or_default();
+        let (methods, after) = after.split_once("\n}\n").unwrap_or_default();
+        let (_, after) = after.split_once("forward! { $pointer:\n").unwrap_or_default();
+        let (forwarded, _) = after.split_once("            }\n").unwrap_or_default();
+        let name = |line: &'static str| line.trim_start().split_once('(').map(|(name, _)| name);
+        let methods: Vec<_> = methods.lines().filter_map(|line| name(line.strip_prefix("    fn ")?)).collect();
+        let forwarded: Vec<_> = forwarded.lines().filter_map(name).collect();
+        assert!(methods.len() > 20, "{methods:?}");
+        assert_eq!(methods, forwarded);
     }
 }

@@ -96,7 +96,7 @@ fn read<const SLOTS: usize, S: Storage>(by: By, bytes: &[u8], size: usize, confi
         }
     }
     if by == By::Push {
-        while parser.finish_into(&mut reader).is_some() {}
+        while parser.finish_into(&mut reader).is_err() {}
     } else {
         while let Some(event) = parser.finish().unwrap() {
             take(&mut reader, &event);

@@ -16,7 +16,7 @@ use crate::chat::Index;
 use crate::json::{Balance, Bare, JsonError, JsonErrorKind};
 use crate::sse::block::Block as Kept;
 use crate::sse::{Field, Lines, Piece};
-use crate::{Limits, Quirk, QuirkSet, Storage};
+use crate::{Quirk, QuirkSet, Storage};
 
 /// How many bytes behind a raw JSON value are searched for the end of its line; inside a longer value, as many as it has.
 const NEAR: usize = 24;
@@ -53,6 +53,20 @@ pub(super) struct Block {
     pub(super) balance: Balance,
     /// How many bytes of the payload `balance` followed. Of a raw JSON value that waits: its length in the stream.
     pub(super) scanned: u32,
+}
+
+impl Block {
+    /// None.
+    const NEW: Block = Block {
+        open: false,
+        skipping: false,
+        error_field: false,
+        raw: false,
+        quirks: QuirkSet::EMPTY,
+        start: 0,
+        balance: Balance::NOTHING,
+        scanned: 0,
+    };
 }
 
 /// What the current line is.
@@ -120,7 +134,7 @@ pub(super) enum Ending {
 /// The push machine: plain data, no lifetimes, no pointers, offsets only. [`Parser`](super::Parser) wraps it.
 ///
 /// `SLOTS` is how many shapes of events it remembers, 0 to 4.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Machine<const SLOTS: usize = 2> {
     pub(super) config: Config,
     pub(super) lines: Lines,
@@ -157,6 +171,18 @@ pub struct Machine<const SLOTS: usize = 2> {
     pub(super) in_payload: bool,
 }
 
+/// Prints how far it is, not what it keeps.
+impl<const SLOTS: usize> core::fmt::Debug for Machine<SLOTS> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Machine")
+            .field("offset", &self.offset)
+            .field("verdict", &self.end().verdict)
+            .field("slots", &SLOTS)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What to do after a piece.
 pub(super) enum Next {
     Go,
@@ -169,16 +195,15 @@ pub(super) enum Next {
 
 impl Machine {
     /// A machine at the start of a stream.
-    pub fn new(config: Config) -> Self {
+    pub const fn new(config: Config) -> Self {
         Machine::with_slots(config)
     }
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// A machine at the start of a stream that remembers `SLOTS` shapes of events, 4 at most; more do not compile.
-    pub fn with_slots(mut config: Config) -> Self {
+    pub const fn with_slots(config: Config) -> Self {
         const { assert!(SLOTS <= 4, "SLOTS is 0 to 4") };
-        config.limits.max_depth = config.limits.max_depth.min(Limits::MAX_DEPTH);
         Machine {
             config,
             lines: Lines::new(),
@@ -189,13 +214,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             silent: 0,
             silent_next: 0,
             line: Line::Skip,
-            block: Block::default(),
+            block: Block::NEW,
             retry: 0,
             in_array: false,
             plain: Bare::NOTHING,
             after: After::Nothing,
             ending: Ending::Open,
-            facts: Facts::default(),
+            facts: Facts::NEW,
             counts: [0; Quirk::ALL.len()],
             index: Index::new(),
             memo: Memo::NEW,

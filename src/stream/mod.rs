@@ -19,7 +19,7 @@ mod facts_tests;
 mod flood_tests;
 mod found;
 mod frames;
-mod handler;
+pub mod handler;
 mod head;
 #[cfg(test)]
 mod linear_tests;

@@ -12,8 +12,9 @@ use core::ops::Range;
 
 /// Reads one stream.
 ///
-/// `S` is where an event that a slice cut is kept: `[u8; N]`, `&mut [u8]`, or (feature `alloc`) a
-/// [`Growing`](crate::Growing) buffer. `SLOTS` is how many shapes of events are remembered
+/// `S` is where an event that a slice cut is kept ([`Storage`] lists what can be). Take [`Growing`](crate::Growing) unless
+/// there is no heap: an event longer than an array is skipped, reported ([`Event::TooLong`]), and missing from the answer
+/// ([`End::is_complete`]). `SLOTS` is how many shapes of events are remembered
 /// (0 to 4): an event that differs from an earlier one only in its texts is not parsed again. That changes the cost, never
 /// the result. `T` is the per-choice state that [`feed`](Parser::feed) needs; a parser that only pulls saves its memory
 /// with `()`.
@@ -21,6 +22,8 @@ use core::ops::Range;
 /// Pull:
 ///
 /// ```
+/// # #[cfg(feature = "alloc")]
+/// use deltawire::Growing;
 /// use deltawire::{Parser, Update};
 ///
 /// let stream = br#"data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}
@@ -30,7 +33,8 @@ use core::ops::Range;
 /// data: [DONE]
 ///
 /// "#;
-/// let mut parser = Parser::new([0; 4096]);
+/// # #[cfg(feature = "alloc")] {
+/// let mut parser = Parser::new(Growing::new());
 /// let mut text = String::new();
 /// for mut slice in stream.chunks(10) {
 ///     while let Some(event) = parser.next(&mut slice)? {
@@ -44,25 +48,45 @@ use core::ops::Range;
 /// while let Some(_event) = parser.finish()? {}
 /// assert_eq!(text, "Hello, world");
 /// assert!(parser.end().is_complete()); // else it was cut, or something was lost
+/// # }
 /// # Ok::<(), deltawire::Error>(())
 /// ```
 ///
 /// Stopping is just not calling. A clone goes on from where the original stood.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Parser<S, const SLOTS: usize = 2, T = Tracker> {
     machine: Machine<SLOTS>,
     storage: S,
     tracker: T,
 }
 
+/// Prints how far it is, and the sizes of what it keeps.
+impl<S: Storage, const SLOTS: usize, T> core::fmt::Debug for Parser<S, SLOTS, T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Parser")
+            .field("machine", &self.machine)
+            .field("storage_len", &self.storage.bytes().len())
+            .finish_non_exhaustive()
+    }
+}
+
 impl<S: Storage> Parser<S> {
     /// A parser with the default configuration.
-    pub fn new(storage: S) -> Self {
-        Parser::with_config(storage, Config::default())
+    ///
+    /// ```
+    /// # #[cfg(feature = "alloc")] {
+    /// use deltawire::{Growing, Parser};
+    /// use std::sync::Mutex;
+    /// static PARSER: Mutex<Parser<Growing>> = Mutex::new(Parser::new(Growing::new()));
+    /// assert_eq!(PARSER.lock().unwrap().offset(), 0);
+    /// # }
+    /// ```
+    pub const fn new(storage: S) -> Self {
+        Parser::with_config(storage, Config::DEFAULT)
     }
 
     /// A parser that behaves as `config` says.
-    pub fn with_config(storage: S, config: Config) -> Self {
+    pub const fn with_config(storage: S, config: Config) -> Self {
         Parser::with_tracker(storage, config, Tracker::new())
     }
 }
@@ -73,11 +97,14 @@ impl<S: Storage, T> Parser<S, 2, T> {
     ///
     /// ```
     /// use deltawire::{track::Tracker, Config, Parser};
-    /// let pull_only = Parser::with_tracker([0; 512], Config::default(), ());
-    /// let many_choices = Parser::with_tracker([0; 512], Config::default(), Tracker::<128, 128>::new());
+    /// # #[cfg(feature = "alloc")] {
+    /// # use deltawire::Growing;
+    /// let pull_only = Parser::with_tracker(Growing::new(), Config::new(), ());
+    /// let many_choices = Parser::with_tracker(Growing::new(), Config::new(), Tracker::<128, 128>::new());
     /// # let _ = (pull_only, many_choices);
+    /// # }
     /// ```
-    pub fn with_tracker(storage: S, config: Config, tracker: T) -> Self {
+    pub const fn with_tracker(storage: S, config: Config, tracker: T) -> Self {
         Parser::with_slots(storage, config, tracker)
     }
 }
@@ -87,10 +114,18 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     ///
     /// ```
     /// use deltawire::{Config, Parser};
-    /// let parser = Parser::<_, 0, _>::with_slots([0; 512], Config::default(), ());
+    /// # #[cfg(feature = "alloc")] {
+    /// # use deltawire::Growing;
+    /// let parser = Parser::<_, 0, _>::with_slots(Growing::new(), Config::new(), ());
     /// # let _ = parser;
+    /// # }
     /// ```
-    pub fn with_slots(storage: S, config: Config, tracker: T) -> Self {
+    ///
+    /// ```compile_fail
+    /// use deltawire::{Config, Growing, Parser};
+    /// Parser::<_, 5, _>::with_slots(Growing::new(), Config::new(), ());
+    /// ```
+    pub const fn with_slots(storage: S, config: Config, tracker: T) -> Self {
         Parser { machine: Machine::with_slots(config), storage, tracker }
     }
 
@@ -234,11 +269,14 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     ///         Flow::Continue(())
     ///     }
     /// }
-    /// let mut parser = Parser::new([0; 4096]);
+    /// # #[cfg(feature = "alloc")] {
+    /// # use deltawire::Growing;
+    /// let mut parser = Parser::new(Growing::new());
     /// let mut print = Print(String::new());
-    /// let fed = parser.feed(b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n", &mut print);
-    /// assert_eq!(fed.stop, None);
+    /// parser.feed(b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n", &mut print).into_result()?;
     /// assert_eq!(print.0, "Hi");
+    /// # }
+    /// # Ok::<(), deltawire::Stop>(())
     /// ```
     pub fn feed<H: Handler + ?Sized>(&mut self, input: &[u8], handler: &mut H) -> Fed {
         if self.machine.append(&mut self.storage, input) {
@@ -252,12 +290,16 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
         }
     }
 
-    /// [`finish`](Self::finish) for a handler; it emits pending high surrogates, too. After a pause call it again.
-    pub fn finish_into<H: Handler + ?Sized>(&mut self, handler: &mut H) -> Option<Stop> {
+    /// [`finish`](Self::finish) for a handler; it emits pending high surrogates, too.
+    ///
+    /// # Errors
+    ///
+    /// Why it stopped before the end. After a pause call it again.
+    pub fn finish_into<H: Handler + ?Sized>(&mut self, handler: &mut H) -> Result<(), Stop> {
         let Parser { machine, storage, tracker } = self;
         match Emitter::new().finish(machine, storage, tracker, &mut Calls(handler)) {
-            Outcome::Stopped(stop) => Some(stop),
-            Outcome::Done | Outcome::Full | Outcome::Resume | Outcome::NeedStorage(_) => None,
+            Outcome::Stopped(stop) => Err(stop),
+            Outcome::Done | Outcome::Full | Outcome::Resume | Outcome::NeedStorage(_) => Ok(()),
         }
     }
 }

@@ -7,6 +7,7 @@ use super::Event;
 use crate::chat::{Chunk, Field};
 use crate::delta::{Delta, Kind, Meta, Part, FLAG_MORE, FLAG_NUMBER};
 use crate::json::Text;
+use crate::shown::shown;
 
 /// The array or the scratch is full.
 struct Full;
@@ -22,6 +23,7 @@ const LEAST: usize = 16;
 ///
 /// let input = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
 /// let (mut machine, mut emitter) = (Machine::new(Config::default()), Emitter::new());
+/// // Of the memory: an event longer than this is too long and skipped.
 /// let (mut memory, mut tracker) = ([0; 512], Tracker::<8, 32>::new());
 /// let (mut array, mut scratch) = ([Record::default(); 4], [0; 64]);
 /// let mut records = Records::new(&mut array, &mut scratch, Kind::Content.bit());
@@ -38,6 +40,8 @@ pub struct Records<'s> {
     need: usize,
     mask: u64,
 }
+
+shown!("Records": Records<'_>, this => written: this.written, room: this.records.len(), scratch_used: this.used, scratch_len: this.scratch.len());
 
 impl Sink for Records<'_> {
     #[inline(always)]

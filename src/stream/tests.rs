@@ -241,7 +241,7 @@ fn a_handler_that_breaks_off_is_told_no_more_of_the_event() {
                 }
                 assert!(piece.is_empty());
             }
-            assert_eq!(parser.finish_into(&mut handler), None);
+            assert_eq!(parser.finish_into(&mut handler), Ok(()));
             assert_eq!(stops, [(with, first.len() as u64)], "in slices of {size}");
             assert_eq!(handler.texts, due, "in slices of {size}");
         }
@@ -318,7 +318,7 @@ fn a_handler_is_told_of_quirks_behind_what_had_them() {
         for piece in stream.as_bytes().chunks(size) {
             assert_eq!(parser.feed(piece, &mut handler).stop, None);
         }
-        assert_eq!(parser.finish_into(&mut handler), None);
+        assert_eq!(parser.finish_into(&mut handler), Ok(()));
         assert_eq!(handler.0, due, "in slices of {size}");
         let met = [crate::Quirk::MissingChoiceIndex, crate::Quirk::KeepAliveData, crate::Quirk::LoneSurrogate];
         assert_eq!(parser.quirks(), met.into_iter().collect());

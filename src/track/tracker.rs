@@ -61,14 +61,28 @@ pub type Tracker<const CHOICES: usize = 8, const CALLS: usize = 32> =
     TrackerOf<Arrays<Option<Choice>, Option<Call>, CHOICES, CALLS>>;
 
 /// A [`Tracker`] whose tables may lie elsewhere.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TrackerOf<T> {
     tables: T,
     state: TrackerState,
 }
 
+/// Prints how much of its tables is in use.
+impl<T: Tables<Option<Choice>, Option<Call>>> core::fmt::Debug for TrackerOf<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (choices, calls) = (self.tables.choices(), self.tables.calls());
+        f.debug_struct("Tracker")
+            .field("choices", &choices.iter().flatten().count())
+            .field("max_choices", &choices.len())
+            .field("calls", &calls.iter().flatten().count())
+            .field("max_calls", &calls.len())
+            .finish_non_exhaustive()
+    }
+}
+
 /// What a tracker knows beside its tables.
 #[derive(Clone, Copy, Debug, Default)]
+#[doc(hidden)]
 pub struct TrackerState {
     /// How many surrogates are pending.
     waiting: u32,
@@ -87,6 +101,7 @@ impl<const CHOICES: usize, const CALLS: usize> Default for Tracker<CHOICES, CALL
 }
 
 /// What is next of a chunk's deltas.
+#[derive(Debug)]
 pub enum Next {
     /// A delta, to be emitted.
     Delta(Delta),
@@ -122,11 +137,13 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
 
 impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// A tracker that goes on from `state` in the tables of an earlier one. At the start of a stream every row is `None`.
+    #[doc(hidden)]
     pub fn from_parts(tables: T, state: TrackerState) -> Self {
         TrackerOf { tables, state }
     }
 
     /// What it knows beside its tables.
+    #[doc(hidden)]
     pub fn state(&self) -> TrackerState {
         self.state
     }

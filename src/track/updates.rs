@@ -17,6 +17,16 @@ pub struct Updates<'t, 'a, T: Tables<Option<Choice>, Option<Call>>> {
     error: Option<Error>,
 }
 
+impl<T: Tables<Option<Choice>, Option<Call>>> core::fmt::Debug for Updates<'_, '_, T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Updates")
+            .field("chunk", &self.chunk)
+            .field("quirks", &self.quirks)
+            .field("error", &self.error)
+            .finish()
+    }
+}
+
 impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// The updates of a chunk, given the chunks before it.
     ///

@@ -327,15 +327,17 @@ fn update<'a>(kind: Kind, record: &Record, text: &'a [u8], aux: &'a [u8]) -> Opt
         Kind::Content => Update::Content(decoded),
         Kind::Reasoning => Update::Reasoning(decoded),
         Kind::Refusal => Update::Refusal(decoded),
-        Kind::ToolCall => Update::Call(CallUpdate {
-            call,
-            index: (flags & delta::FLAG_NUMBER != 0).then_some(number as u32),
-            opens: flags & delta::FLAG_OPENS != 0,
-            reuses: flags & delta::FLAG_REUSES != 0,
-            id: some(text),
-            kind: some(aux),
-            custom: flags & delta::FLAG_CUSTOM != 0,
-        }),
+        Kind::ToolCall => {
+            let mut update = CallUpdate::default();
+            update.call = call;
+            update.index = (flags & delta::FLAG_NUMBER != 0).then_some(number as u32);
+            update.opens = flags & delta::FLAG_OPENS != 0;
+            update.reuses = flags & delta::FLAG_REUSES != 0;
+            update.id = some(text);
+            update.kind = some(aux);
+            update.custom = flags & delta::FLAG_CUSTOM != 0;
+            Update::Call(update)
+        }
         Kind::ToolName => Update::CallName { call, text: decoded, replaces },
         Kind::ToolArguments => Update::CallArguments { call, text: decoded },
         Kind::FunctionName => Update::FunctionName { text: decoded, replaces },

@@ -114,13 +114,13 @@ pub fn parse(row: &str, text: &str) -> Result<Vec<Case>, String> {
 
 fn set(case: &mut Case, option: &str) -> Option<()> {
     let (name, value) = option.split_once('=')?;
-    let limits = &mut case.config.limits;
+    let limits = case.config.limits;
     match (name, value) {
         ("framing", "spec") => case.config.framing = Framing::Spec,
         ("validate", "strict") => case.config.validate = Validate::Strict,
-        ("max_event_len", value) => limits.max_event_len = value.parse().ok()?,
-        ("max_id_len", value) => limits.max_id_len = value.parse().ok()?,
-        ("max_depth", value) => limits.max_depth = value.parse().ok()?,
+        ("max_event_len", value) => case.config.limits = limits.with_max_event_len(value.parse().ok()?),
+        ("max_id_len", value) => case.config.limits = limits.with_max_id_len(value.parse().ok()?),
+        ("max_depth", value) => case.config.limits = limits.with_max_depth(value.parse().ok()?)?,
         ("storage", value) => case.storage = Some(value.parse().ok()?),
         _ => return None,
     }

@@ -206,7 +206,7 @@ pub fn push<S: Storage, const SLOTS: usize, T: Track>(
     };
     for mut piece in pieces(input, cuts) {
         loop {
-            let Fed { consumed, stop } = parser.feed(piece, &mut logger);
+            let Fed { consumed, stop, .. } = parser.feed(piece, &mut logger);
             assert!(consumed <= piece.len(), "more was consumed than given");
             piece = &piece[consumed..];
             logger.logs.state(parser);
@@ -219,7 +219,7 @@ pub fn push<S: Storage, const SLOTS: usize, T: Track>(
         assert!(piece.is_empty(), "feed left bytes without a stop");
     }
     assert_eq!(parser.offset(), input.len() as u64, "all is consumed");
-    while let Some(stop) = parser.finish_into(&mut logger) {
+    while let Err(stop) = parser.finish_into(&mut logger) {
         place(&mut logger, parser);
         stopped(&mut logger, stop);
     }

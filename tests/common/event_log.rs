@@ -209,7 +209,7 @@ impl Logs {
             Update::Refusal(text) => simple("refusal", *text),
             Update::FunctionArguments(text) => simple("function-arguments", *text),
             Update::Finish(reason) => self.finish(choice, reason.text(), reason.kind().number()),
-            Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom }) => {
+            Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom, .. }) => {
                 log.line("call");
                 let index = index.expect("a tracker knows the index of each call");
                 log.word(format_args!("{choice} #{call} index={index}"));

@@ -79,30 +79,26 @@ pub fn split(data: &[u8]) -> (Source<'_>, &[u8]) {
 /// Generates a configuration, usually the default.
 pub fn config(from: &mut Source<'_>) -> Config {
     let how = from.u8();
-    let limits = Limits {
-        max_event_len: match from.below(8) {
-            0..=3 => Limits::DEFAULT.max_event_len,
-            4 => 4096,
-            5 => 400,
-            6 => 2 * u32::from(from.u8()) + 1,
-            _ => u32::from(from.u8()),
-        },
-        max_depth: from.pick(&[128, 128, 128, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
-        max_id_len: from.pick(&[1024, 1024, 16, 2, 0]),
-        ..Limits::DEFAULT
-    };
+    let limits = Limits::new().with_max_event_len(match from.below(8) {
+        0..=3 => Limits::DEFAULT.max_event_len(),
+        4 => 4096,
+        5 => 400,
+        6 => 2 * u32::from(from.u8()) + 1,
+        _ => u32::from(from.u8()),
+    });
+    let limits = limits.with_max_depth(from.pick(&[128, 128, 128, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0])).unwrap();
+    let limits = limits.with_max_id_len(from.pick(&[1024, 1024, 16, 2, 0]));
     let errors = match from.below(8) {
         7 => QuirkSet::ALL,
         6 => (0..3).map(|_| from.pick(Quirk::ALL)).collect(),
         _ => QuirkSet::EMPTY,
     };
-    Config {
-        limits,
-        framing: if how & 1 != 0 { Framing::Spec } else { Framing::Lenient },
-        validate: if how & 2 != 0 { Validate::Strict } else { Validate::Lazy },
-        payload: if how & 28 == 28 { Payload::Opaque } else { Payload::Chunks },
-        errors,
-    }
+    Config::new()
+        .with_limits(limits)
+        .with_framing(if how & 1 != 0 { Framing::Spec } else { Framing::Lenient })
+        .with_validate(if how & 2 != 0 { Validate::Strict } else { Validate::Lazy })
+        .with_payload(if how & 28 == 28 { Payload::Opaque } else { Payload::Chunks })
+        .with_errors(errors)
 }
 
 /// Generates the positions at which to cut `len` bytes, in order.

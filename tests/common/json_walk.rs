@@ -13,7 +13,7 @@ pub fn json(bytes: &[u8]) -> u64 {
     let strict = json::validate(bytes, Limits::MAX_DEPTH);
     match (strict, naive_json::is_json(bytes)) {
         (Ok(()), Ok(other)) => {
-            let value = json::parse(bytes).unwrap_or_else(|fault| panic!("{fault}: b\"{}\"", show(bytes)));
+            let value = json::parse_lazy(bytes).unwrap_or_else(|fault| panic!("{fault}: b\"{}\"", show(bytes)));
             walk(value);
             if let Some(other) = other {
                 assert!(is_same(value, &other), "b\"{}\" is not {other}", show(bytes));
@@ -22,7 +22,7 @@ pub fn json(bytes: &[u8]) -> u64 {
         }
         (Err(fault), Err(naive_json::NotJson)) => {
             assert!(fault.offset <= bytes.len(), "{fault}: b\"{}\"", show(bytes));
-            json::parse(bytes).map_or(1, |value| {
+            json::parse_lazy(bytes).map_or(1, |value| {
                 walk(value);
                 2
             })

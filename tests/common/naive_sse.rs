@@ -96,8 +96,8 @@ impl Naive {
     pub fn read(bytes: &[u8], reader: Reader, limits: Limits, max_len: usize) -> Answer {
         let mut naive = Naive {
             reader,
-            max_event: limits.max_event_len as usize,
-            max_id: limits.max_id_len as usize,
+            max_event: limits.max_event_len() as usize,
+            max_id: limits.max_id_len() as usize,
             max_len,
             ..Naive::default()
         };

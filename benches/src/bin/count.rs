@@ -78,8 +78,8 @@ fn run(contender: &mut dyn Contender, input: &Input, slice: usize) {
 fn linear(mib: usize, slice: usize) {
     let len = mib << 20;
     let input = Input::large(len, len);
-    let limits = Limits { max_event_len: 2 * len as u32, ..Limits::default() };
-    let config = Config { limits, ..Config::default() };
+    let limits = Limits::new().with_max_event_len(2 * len as u32);
+    let config = Config::new().with_limits(limits);
     let mut memory = vec![0; 2 * len];
     let mut text = String::with_capacity(2 * len);
     deltawire_measured(&mut || {

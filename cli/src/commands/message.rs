@@ -6,7 +6,7 @@ use crate::options::Message;
 use crate::output::{complain, Output};
 use crate::report::{conclude, is_foreign, Failure, Met, INTERRUPTED, TRUNCATED, UNREADABLE};
 use deltawire::json::JsonErrorKind;
-use deltawire::message::{AssembleError, Assembler};
+use deltawire::message::{AssembleError, Assembler, Detail};
 use deltawire::{Error, Event, Growing, Parser};
 use signal_hook::consts::SIGINT;
 use std::io::{self, Write};
@@ -50,15 +50,12 @@ struct Assembly {
 
 impl Assembly {
     fn new(options: &Message) -> Self {
-        let limits = deltawire::Limits { max_message_len: options.max_message_len, ..options.reading.limits() };
+        let limits = options.reading.limits().with_max_message_len(options.max_message_len);
+        let assembler = Assembler::with_limits(limits);
+        let assembler = if options.drop_repeated_arguments { assembler.drop_repeated_arguments() } else { assembler };
         Assembly {
             parser: Parser::with_tracker(Growing::new(), options.meaning.config(limits), ()),
-            kept: Kept {
-                assembler: Assembler::with_limits(limits).drop_repeated_arguments(options.drop_repeated_arguments),
-                error: None,
-                too_deep: 0,
-                left_out: 0,
-            },
+            kept: Kept { assembler, error: None, too_deep: 0, left_out: 0 },
             opening: Opening::default(),
             extended: options.extended,
         }
@@ -101,7 +98,7 @@ impl Assembly {
 
     fn print(&self) -> Result<(), Failure> {
         let mut out = Output::new();
-        let json = self.kept.assembler.json(self.extended);
+        let json = self.kept.assembler.json(if self.extended { Detail::Extended } else { Detail::Standard });
         let json = json.map_err(|_| Failure::Write(io::ErrorKind::OutOfMemory.into()))?;
         writeln!(out, "{}", pretty(&String::from_utf8_lossy(&json))).and_then(|()| out.flush()).map_err(Failure::Write)
     }

@@ -104,7 +104,7 @@ fn read(
         let _ = printer.output().flush();
         printer.output().check()?;
     }
-    while let Some(stop) = parser.finish_into(printer) {
+    while let Err(stop) = parser.finish_into(printer) {
         *lost |= goes_on(stop, printer)?;
     }
     printer.end_line();

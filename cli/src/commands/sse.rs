@@ -26,7 +26,7 @@ struct Seen {
 
 pub fn run(options: &options::Sse) -> Result<u8, Failure> {
     let limits = options.reading.limits();
-    let config = Config { framing: Framing::Spec, payload: Payload::Opaque, limits, ..Config::default() };
+    let config = Config::new().with_framing(Framing::Spec).with_payload(Payload::Opaque).with_limits(limits);
     let mut seen = Seen {
         opening: Opening::default(),
         events: 0,

@@ -72,7 +72,7 @@ pub(super) fn updated(hash: &mut Hash, update: &Update<'_>) {
         | Update::Refusal(text)
         | Update::FunctionArguments(text)
         | Update::Meta(_, text) => hash.text(text),
-        Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom }) => {
+        Update::Call(CallUpdate { call, index, opens, reuses, id, kind, custom, .. }) => {
             hash.number((*call).into());
             hash.count(index.map(u64::from));
             for flag in [opens, reuses, custom] {

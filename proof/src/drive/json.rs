@@ -1,7 +1,7 @@
 //! `deltawire::json`, but for `Number::to_f64`, which no core path reaches.
 
 use super::{sse::each_event, Hash};
-use deltawire::json::{parse, validate, Cursor, JsonError, Kind, Value};
+use deltawire::json::{parse_lazy, validate, Cursor, JsonError, Kind, Value};
 
 /// Every payload of the stream, and the stream itself as if it were one: checked, walked, looked up.
 pub fn json(bytes: &[u8], cut: usize) -> u64 {
@@ -15,7 +15,7 @@ fn all(hash: &mut Hash, bytes: &[u8]) {
     outcome(hash, validate(bytes, 6));
     let walked = walk(hash, bytes);
     outcome(hash, walked);
-    match parse(bytes) {
+    match parse_lazy(bytes) {
         Ok(value) => {
             hash.raw(value.get("choices").ok().flatten());
             value.members().flatten().for_each(|(_, member)| {

@@ -3,7 +3,7 @@
 use super::Hash;
 use deltawire::chat::Chunk;
 use deltawire::delta::Kind;
-use deltawire::message::{Field, LogError, LogSink, MessageLog};
+use deltawire::message::{Detail, Field, LogError, LogSink, MessageLog};
 use deltawire::stream::{Emitter, Machine, Outcome, Record, Records, Sink};
 use deltawire::track::Tracker;
 use deltawire::{Event, Parser};
@@ -158,8 +158,8 @@ fn outcome(hash: &mut Hash, done: Result<(), LogError>) {
 
 fn read(hash: &mut Hash, log: &MessageLog, buffer: &[u8]) {
     let mut out = [0; 512];
-    for extended in [false, true] {
-        let len = log.json(buffer, extended, &mut out);
+    for detail in [Detail::Standard, Detail::Extended] {
+        let len = log.json(buffer, detail, &mut out);
         hash.number(len as u64);
         hash.bytes(out.get(..len.min(out.len())).unwrap_or_default());
     }

@@ -9,8 +9,8 @@ use deltawire::{End, Event, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Update
 const STORAGE: usize = 1024;
 
 fn configs() -> [Config; 2] {
-    let strict = Config { framing: Framing::Spec, validate: Validate::Strict, ..Config::default() };
-    [Config::default(), Config { errors: QuirkSet::from(Quirk::BareDone), ..strict }]
+    let strict = Config::new().with_framing(Framing::Spec).with_validate(Validate::Strict);
+    [Config::default(), strict.with_errors(QuirkSet::from(Quirk::BareDone))]
 }
 
 /// `Parser::next`, without per-choice state; what a clone says of the end; the same again after a reset.
@@ -88,7 +88,7 @@ pub fn push(bytes: &[u8], cut: usize) -> u64 {
             }
         }
         loop {
-            let stop = parser.finish_into(&mut sum);
+            let stop = parser.finish_into(&mut sum).err();
             if sum.stopped(stop).is_none() {
                 break;
             }

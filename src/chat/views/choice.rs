@@ -6,6 +6,7 @@ use crate::chat::fields::Fields;
 use crate::chat::index::{choice, member, top, ChoiceIndex, Index};
 use crate::chat::scalar::{end_of, index_number, is_error, native_reason_of, reason_of, text_of};
 use crate::json::{Kind, Text, Value};
+use crate::shown::{shown, Bytes};
 
 /// The choices of a chunk. The first costs nothing more; each further one is walked once.
 #[derive(Clone)]
@@ -16,6 +17,8 @@ pub struct Choices<'a> {
     /// One past the choice given last.
     offset: usize,
 }
+
+shown!("Choices": Choices<'_>, this => count: this.index.choices, payload: Bytes(this.payload));
 
 impl<'a> Choices<'a> {
     pub(super) fn new(payload: &'a [u8], index: &'a Index) -> Self {
@@ -70,6 +73,8 @@ pub struct Choice<'a> {
     payload: &'a [u8],
     fields: Fields<'a, ChoiceIndex>,
 }
+
+shown!("Choice": Choice<'_>, this => index: this.index(), delta: this.delta(), finish_reason: this.finish_reason());
 
 impl<'a> Choice<'a> {
     #[inline]
@@ -177,6 +182,7 @@ pub enum FinishKind {
 
 impl FinishKind {
     /// Its number in the C interface.
+    #[doc(hidden)]
     pub const fn number(self) -> u32 {
         match self {
             FinishKind::Other => 1,

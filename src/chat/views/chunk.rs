@@ -85,6 +85,7 @@ impl<'a> Chunk<'a> {
     /// # Errors
     ///
     /// If it is not one JSON object or null.
+    #[doc(hidden)]
     pub fn of_event(payload: &'a [u8], index: &'a mut Index, is_error: bool) -> Result<Chunk<'a>, JsonError> {
         let hint = if is_error { Hint::Error } else { Hint::None };
         read(index, payload, hint, crate::Limits::MAX_DEPTH)?;
@@ -92,6 +93,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// The chunk of an error event that is plain text, as a parser gave it ([`is_plain_text`](Self::is_plain_text)).
+    #[doc(hidden)]
     pub fn of_plain_text(payload: &'a [u8], index: &'a mut Index) -> Chunk<'a> {
         plain_text(index);
         Chunk { payload, index, name: b"" }

@@ -7,6 +7,7 @@ use crate::chat::index::{delta, DeltaIndex};
 use crate::chat::parts::{ContentParts, ReasoningDetails};
 use crate::chat::scalar::{input_of, member_of, text_of, whole_number};
 use crate::json::{Kind, Text, Value};
+use crate::shown::shown;
 
 /// The `delta` of a choice. The first choice's costs nothing more; a further one's is walked once.
 #[derive(Clone)]
@@ -16,6 +17,8 @@ pub struct DeltaView<'a> {
     value: Value<'a>,
     fields: Fields<'a, DeltaIndex>,
 }
+
+shown!("DeltaView": DeltaView<'_>, this => value: this.value);
 
 /// The `message` of a choice: the whole message so far. It counts only if the choice's deltas contained no text and no call.
 #[derive(Clone, Copy)]
@@ -41,7 +44,7 @@ impl<'a> Message<'a> {
 
 impl core::fmt::Debug for Message<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Debug::fmt(&Text::verbatim(self.value.raw()), f)
+        f.debug_struct("Message").field("value", &self.value).finish()
     }
 }
 

@@ -86,12 +86,12 @@ impl<'a> Logprobs<'a> {
 
 impl core::fmt::Debug for Logprobs<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_list().entries(self.content()).finish()
+        f.debug_struct("Logprobs").field("value", &self.value).finish()
     }
 }
 
 /// Tokens with their probabilities, in order. Ends at the first element that is malformed.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct TokenLogprobs<'a> {
     elements: Option<Elements<'a>>,
 }
@@ -148,7 +148,7 @@ impl core::fmt::Debug for TokenLogprob<'_> {
 }
 
 /// The bytes of a token. Ends at an element that is no byte.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct TokenBytes<'a> {
     elements: Elements<'a>,
 }

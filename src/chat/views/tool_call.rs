@@ -5,6 +5,7 @@ use crate::chat::fields::own_value;
 use crate::chat::index::{call, CallIndex};
 use crate::chat::scalar::{index_number, input_of, text_of};
 use crate::json::{Kind, Text, Value};
+use crate::shown::{shown, Bytes};
 
 /// The tool calls of a delta, each walked once.
 #[derive(Clone)]
@@ -15,6 +16,8 @@ pub struct ToolCalls<'a> {
     /// One past the call given last.
     offset: usize,
 }
+
+shown!("ToolCalls": ToolCalls<'_>, this => array: Bytes(this.raw));
 
 impl<'a> ToolCalls<'a> {
     /// Of an array; of anything else none.

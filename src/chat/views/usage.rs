@@ -3,13 +3,66 @@
 use crate::chat::scalar::{is_empty_object, member_of, whole_number};
 use crate::json::{Kind, Text, Value};
 
-/// The counts of a [`Usage`], read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The counts of a [`Usage`], read: plain data, to keep or to send. By the names that [`Usage`] has.
+///
+/// ```
+/// use deltawire::{chat::Usage, json};
+/// let usage = json::parse_lazy(br#"{"prompt_tokens":9,"prompt_tokens_details":{"cached_tokens":4}}"#)?;
+/// let counts = Usage::of(usage).unwrap().counts();
+/// assert_eq!((counts.prompt_tokens(), counts.cached_tokens()), (Some(9), Some(4)));
+/// assert_eq!(counts.completion_tokens(), None); // not sent: not 0
+/// # Ok::<(), json::JsonError>(())
+/// ```
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct TokenCounts {
-    /// Which counts are there: a bit each, in the order of `counts`.
+    /// Which counts are there: a bit each, in the order of `counts`. For the C interface.
+    #[doc(hidden)]
     pub has: u32,
-    /// Prompt, completion, total, reasoning, cached, prompt audio, completion audio, accepted and rejected prediction.
+    /// Prompt, completion, total, reasoning, cached, prompt audio, completion audio, accepted and rejected prediction. For
+    /// the C interface.
+    #[doc(hidden)]
     pub counts: [u64; 9],
+}
+
+/// The accessors, and what Debug prints.
+macro_rules! named {
+    ($($(#[$doc:meta])* $name:ident = $place:literal,)+) => {
+        impl TokenCounts {
+            $(
+                $(#[$doc])*
+                pub fn $name(&self) -> Option<u64> {
+                    self.counts.get($place).copied().filter(|_| self.has >> $place & 1 != 0)
+                }
+            )+
+        }
+
+        impl core::fmt::Debug for TokenCounts {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct("TokenCounts")$(.field(stringify!($name), &self.$name()))+.finish()
+            }
+        }
+    };
+}
+
+named! {
+    /// As [`Usage::prompt_tokens`].
+    prompt_tokens = 0,
+    /// As [`Usage::completion_tokens`].
+    completion_tokens = 1,
+    /// As [`Usage::total_tokens`].
+    total_tokens = 2,
+    /// As [`Usage::reasoning_tokens`].
+    reasoning_tokens = 3,
+    /// As [`Usage::cached_tokens`].
+    cached_tokens = 4,
+    /// As [`Usage::prompt_audio_tokens`].
+    prompt_audio_tokens = 5,
+    /// As [`Usage::completion_audio_tokens`].
+    completion_audio_tokens = 6,
+    /// As [`Usage::accepted_prediction_tokens`].
+    accepted_prediction_tokens = 7,
+    /// As [`Usage::rejected_prediction_tokens`].
+    rejected_prediction_tokens = 8,
 }
 
 impl TokenCounts {
@@ -46,7 +99,8 @@ pub struct Usage<'a> {
 }
 
 impl<'a> Usage<'a> {
-    /// The counts of a `usage` object. None unless it is an object with members.
+    /// The usage that this value is, such as the `usage` of a body or of a message that was kept. None unless it is an
+    /// object with members.
     pub fn of(value: Value<'a>) -> Option<Self> {
         (value.kind() == Kind::Object && !is_empty_object(value)).then_some(Usage { value })
     }
@@ -104,7 +158,7 @@ impl<'a> Usage<'a> {
         self.detail("prompt_tokens_details", "audio_tokens")
     }
 
-    /// All counts. Each object is read once.
+    /// All counts, to keep. Each object is read once.
     pub fn counts(&self) -> TokenCounts {
         let (mut prompt, mut completion) = (None, None);
         let mut counts = TokenCounts::default();

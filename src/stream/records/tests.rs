@@ -6,7 +6,7 @@ extern crate std;
 use super::{Context, Full, Record, Records, Whole, FLAG_TEXT_SCRATCH, LEAST};
 use crate::chat::Index;
 use crate::delta::{Delta, Kind, Part};
-use crate::json::{parse, Text};
+use crate::json::{parse_lazy, Text};
 
 #[test]
 fn more_scratch_is_needed_where_an_empty_one_would_not_do() {
@@ -26,7 +26,7 @@ fn more_scratch_is_needed_where_an_empty_one_would_not_do() {
 
 /// The text of a JSON string.
 fn text(string: &'static str) -> Text<'static> {
-    parse(string.as_bytes()).unwrap().as_text().unwrap()
+    parse_lazy(string.as_bytes()).unwrap().as_text().unwrap()
 }
 
 #[test]

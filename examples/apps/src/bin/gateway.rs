@@ -1,0 +1,119 @@
+//! `gateway UPSTREAM`: forwards each request to `UPSTREAM` and the answer back, unchanged, and meters it: one line for each
+//! response, with the tokens that it used. With axum and reqwest. Prints its own address first.
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::Router;
+use deltawire::chat::{TokenCounts, Usage};
+use deltawire::{End, Error, Flow, Growing, Handler, Parser};
+use tokio::sync::mpsc;
+
+/// What is known of a response when it has ended.
+struct Metered {
+    path: String,
+    usage: Option<TokenCounts>,
+    end: End,
+}
+
+/// The last usage counts, never the sum.
+#[derive(Default)]
+struct Meter {
+    usage: Option<TokenCounts>,
+}
+
+impl Handler for Meter {
+    fn usage(&mut self, usage: Usage<'_>) -> Flow {
+        self.usage = Some(usage.counts());
+        Flow::Continue(())
+    }
+}
+
+#[derive(Clone)]
+struct Gateway {
+    upstream: String,
+    client: reqwest::Client,
+    metered: mpsc::UnboundedSender<Metered>,
+}
+
+async fn forward(State(gateway): State<Gateway>, request: Request) -> Response {
+    let path = request.uri().to_string();
+    // `Accept-Encoding` is not forwarded: compressed bytes could not be metered.
+    match gateway.client.get(format!("{}{path}", gateway.upstream)).send().await {
+        Err(error) => (axum::http::StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
+        Ok(answer) => {
+            let mut response = Response::builder().status(answer.status().as_u16());
+            if let Some(kind) = answer.headers().get("content-type") {
+                response = response.header("content-type", kind.as_bytes());
+            }
+            let (send, receive) = mpsc::channel(16);
+            tokio::spawn(pass(answer, send, path, gateway.metered));
+            let body = futures_util::stream::unfold(receive, |mut receive: mpsc::Receiver<_>| async {
+                Some((receive.recv().await?, receive))
+            });
+            response.body(Body::from_stream(body)).unwrap_or_default()
+        }
+    }
+}
+
+/// Sends first and reads afterwards: a token is not delayed by its being counted.
+async fn pass(
+    mut answer: reqwest::Response,
+    send: mpsc::Sender<Result<Bytes, reqwest::Error>>,
+    path: String,
+    metered: mpsc::UnboundedSender<Metered>,
+) {
+    let (mut parser, mut meter, mut left_out) = (Parser::new(Growing::new()), Meter::default(), None);
+    loop {
+        let bytes = match answer.chunk().await {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => break,
+            Err(error) => {
+                // The client is to see that the answer is cut, too.
+                let _ = send.send(Err(error)).await;
+                break;
+            }
+        };
+        if send.send(Ok(bytes.clone())).await.is_err() {
+            break; // the client hung up
+        }
+        left_out = left_out.or(read(&mut parser, &bytes, &mut meter));
+    }
+    let _ = parser.finish_into(&mut meter);
+    if let Some(error) = left_out {
+        eprintln!("{path}: {error}");
+    }
+    let _ = metered.send(Metered { path, usage: meter.usage, end: parser.end() });
+}
+
+/// All of the bytes. An error is a limit, and consumes its event: what follows is read all the same.
+fn read(parser: &mut Parser<Growing>, mut bytes: &[u8], meter: &mut Meter) -> Option<Error> {
+    let mut first = None;
+    loop {
+        let fed = parser.feed(bytes, meter);
+        bytes = bytes.get(fed.consumed..).unwrap_or_default();
+        match fed.stop {
+            None => return first,
+            Some(deltawire::Stop::Error(error)) => first = first.or(Some(error)),
+            Some(_) => {}
+        }
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let upstream = std::env::args().nth(1).ok_or("gateway UPSTREAM")?;
+    let (metered, mut receive) = mpsc::unbounded_channel::<Metered>();
+    let gateway = Gateway { upstream, client: reqwest::Client::new(), metered };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    println!("{}", listener.local_addr()?);
+    tokio::spawn(async move {
+        while let Some(Metered { path, usage, end }) = receive.recv().await {
+            let count = |of: fn(&TokenCounts) -> Option<u64>| usage.as_ref().and_then(of);
+            let (prompt, completion) = (count(TokenCounts::prompt_tokens), count(TokenCounts::completion_tokens));
+            println!("{path} {:?} complete={} prompt={prompt:?} completion={completion:?}", end.verdict, end.is_complete());
+        }
+    });
+    axum::serve(listener, Router::new().fallback(forward).with_state(gateway)).await?;
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! Reads a stream without a heap, without `std`, and in little memory: [`device`] is what a microcontroller would have; `main`
+//! plays its serial line with standard input. Built with `--no-default-features`, the library has no allocator to call.
+
+/// Nothing in here uses `std`.
+mod device {
+    use core::fmt::Write;
+    use deltawire::json::Text;
+    use deltawire::{End, Flow, Handler, Parser, Stop};
+
+    /// The longest event that can be read: 2 KiB. A longer one is skipped, and the answer is not complete
+    /// (`Event::TooLong`, `End::too_long`).
+    const LONGEST: usize = 2048;
+
+    pub type Reader = Parser<[u8; LONGEST]>;
+
+    /// Made when the program is compiled, so it can begin a `static`, behind whatever lock the platform has.
+    pub const READER: Reader = Parser::new([0; LONGEST]);
+
+    /// Writes the content to a display.
+    struct Show<W>(W);
+
+    impl<W: Write> Handler for Show<W> {
+        fn content(&mut self, choice: u32, text: Text<'_>) -> Flow {
+            if choice == 0 && write!(self.0, "{text}").is_err() {
+                return Flow::Break(Stop::Abort); // the display failed
+            }
+            Flow::Continue(())
+        }
+        fn too_long(&mut self, _offset: u64) -> Flow {
+            let _ = self.0.write_str("[…]");
+            Flow::Continue(())
+        }
+    }
+
+    /// Reads until `receive` gives no more bytes.
+    pub fn run(
+        parser: &mut Reader,
+        mut receive: impl FnMut(&mut [u8]) -> usize,
+        display: impl Write,
+    ) -> Result<End, Stop> {
+        let (mut show, mut buffer) = (Show(display), [0; 256]);
+        loop {
+            let len = receive(&mut buffer);
+            if len == 0 {
+                parser.finish_into(&mut show)?;
+                return Ok(parser.end());
+            }
+            parser.feed(buffer.get(..len).unwrap_or_default(), &mut show).into_result()?;
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    use std::io::{Read, Write};
+
+    struct Screen;
+
+    impl core::fmt::Write for Screen {
+        fn write_str(&mut self, text: &str) -> core::fmt::Result {
+            std::io::stdout().write_all(text.as_bytes()).map_err(|_| core::fmt::Error)
+        }
+    }
+
+    let mut line = std::io::stdin().lock();
+    let mut reader = device::READER;
+    let end = device::run(&mut reader, |buffer| line.read(buffer).unwrap_or(0), Screen)?;
+    if !end.is_complete() {
+        return Err(end.to_string().into());
+    }
+    Ok(())
+}

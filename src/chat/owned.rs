@@ -1,0 +1,299 @@
+//! An update that owns its texts.
+
+use super::others::OtherMember;
+use super::update::{CallUpdate, Update};
+use crate::delta::{
+    Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_PLAIN, FLAG_REPLACES, FLAG_REUSES,
+};
+use crate::json::{Text, Value};
+use core::fmt;
+use smallvec::SmallVec;
+
+/// Bytes that an update holds without allocating: more than a token has, and than an ID of a tool call.
+const INLINE: usize = 32;
+
+/// An [`Update`] that owns its texts, to be kept, or sent to another thread or task: `Send + Sync + 'static`, 96 bytes. It
+/// allocates for more than 32 bytes of text.
+///
+/// It is made by [`Update::into_owned`], of a pulled or a pushed update; [`as_update`](OwnedUpdate::as_update) is what it was
+/// made of.
+///
+/// ```
+/// use deltawire::{Growing, OwnedUpdate, Parser, Update};
+/// let (send, receive) = std::sync::mpsc::channel::<(u32, OwnedUpdate)>();
+/// let reader = std::thread::spawn(move || {
+///     let mut bytes = &b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n"[..];
+///     let mut parser = Parser::new(Growing::new());
+///     while let Some(event) = parser.next(&mut bytes)? {
+///         for (choice, update) in event.deltas() {
+///             if send.send((choice, update.into_owned())).is_err() {
+///                 return Ok(()); // nobody listens
+///             }
+///         }
+///     }
+///     Ok::<_, deltawire::Error>(())
+/// });
+/// let mut text = String::new();
+/// for (_choice, owned) in receive {
+///     if let Update::Content(content) = owned.as_update() {
+///         content.push_to(&mut text);
+///     }
+/// }
+/// assert_eq!(text, "Hi");
+/// # reader.join().unwrap()?;
+/// # Ok::<(), deltawire::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct OwnedUpdate {
+    /// Its parts are offsets into the bytes.
+    delta: Delta,
+    bytes: SmallVec<[u8; INLINE]>,
+}
+
+impl OwnedUpdate {
+    /// The update, its texts borrowed from this.
+    pub fn as_update(&self) -> Update<'_> {
+        // `None` of no update that can be made: only its own values were copied.
+        Update::of(&self.delta, &self.bytes).unwrap_or(Update::Content(Text::verbatim(b"")))
+    }
+
+    fn new(kind: Kind) -> Self {
+        OwnedUpdate { delta: Delta::new(kind), bytes: SmallVec::new() }
+    }
+
+    /// Copies bytes. Returns where they lie.
+    fn keep(&mut self, bytes: &[u8]) -> Part {
+        let start = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+        self.bytes.extend_from_slice(bytes);
+        Part { start, len: u32::try_from(bytes.len()).unwrap_or(u32::MAX), ..Part::NONE }
+    }
+
+    /// Copies a text, still escaped.
+    fn keep_text(&mut self, text: Text<'_>) -> Part {
+        let (flags, lead) = text.parts();
+        Part { flags, lead, ..self.keep(text.raw()) }
+    }
+
+    fn of_text(kind: Kind, text: Text<'_>) -> Self {
+        let mut owned = OwnedUpdate::new(kind);
+        owned.delta.text = owned.keep_text(text);
+        owned
+    }
+
+    fn of_value(kind: Kind, value: Value<'_>) -> Self {
+        let mut owned = OwnedUpdate::new(kind);
+        owned.delta.text = owned.keep(value.raw());
+        owned
+    }
+
+    fn of_call(update: CallUpdate<'_>) -> Self {
+        let CallUpdate { call, index, opens, reuses, id, kind, custom } = update;
+        let mut owned = OwnedUpdate::new(Kind::ToolCall);
+        let part =
+            |owned: &mut OwnedUpdate, text: Option<Text<'_>>| text.map_or(Part::NONE, |text| owned.keep_text(text));
+        let (text, aux) = (part(&mut owned, id), part(&mut owned, kind));
+        let flag = |is: bool, flag: u16| if is { flag } else { 0 };
+        let flags = flag(opens, FLAG_OPENS) | flag(reuses, FLAG_REUSES) | flag(custom, FLAG_CUSTOM);
+        let flags = flags | flag(index.is_some(), FLAG_NUMBER);
+        owned.delta = Delta { flags, call, number: index.map_or(0, u64::from), text, aux, ..owned.delta };
+        owned
+    }
+
+    fn of_member(member: OtherMember<'_>) -> Self {
+        let mut owned = OwnedUpdate::new(Kind::Meta);
+        owned.bytes.push(b'"');
+        owned.bytes.extend_from_slice(member.name.raw());
+        owned.bytes.extend_from_slice(b"\":");
+        owned.bytes.extend_from_slice(member.value.raw());
+        let len = u32::try_from(owned.bytes.len()).unwrap_or(u32::MAX);
+        let OtherMember { choice, call, .. } = member;
+        owned.delta =
+            Delta { code: member.meta() as u32, choice, call, text: Part { len, ..Part::NONE }, ..owned.delta };
+        owned
+    }
+
+    fn of_error(kind: Kind, error: super::ApiError<'_>) -> Self {
+        match (error.value(), error.message()) {
+            (Some(value), _) => OwnedUpdate::of_value(kind, value),
+            (None, text) => OwnedUpdate::of_text(kind, text.unwrap_or(Text::verbatim(b""))).with_flag(FLAG_PLAIN, true),
+        }
+    }
+
+    /// It names a tool call.
+    fn of(mut self, call: u32) -> Self {
+        self.delta.call = call;
+        self
+    }
+
+    fn with_code(mut self, meta: Meta) -> Self {
+        self.delta.code = meta as u32;
+        self
+    }
+
+    fn with_flag(mut self, flag: u16, is_set: bool) -> Self {
+        self.delta.flags |= if is_set { flag } else { 0 };
+        self
+    }
+}
+
+/// As the update prints.
+impl fmt::Debug for OwnedUpdate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.as_update(), f)
+    }
+}
+
+impl From<Update<'_>> for OwnedUpdate {
+    fn from(update: Update<'_>) -> Self {
+        update.into_owned()
+    }
+}
+
+impl Update<'_> {
+    /// The same with texts of its own.
+    pub fn into_owned(self) -> OwnedUpdate {
+        let (text, value) = (OwnedUpdate::of_text, OwnedUpdate::of_value);
+        match self {
+            Update::Role(role) => text(Kind::Role, role),
+            Update::Content(content) => text(Kind::Content, content),
+            Update::Reasoning(reasoning) => text(Kind::Reasoning, reasoning),
+            Update::Refusal(refusal) => text(Kind::Refusal, refusal),
+            Update::Call(call) => OwnedUpdate::of_call(call),
+            Update::CallName { call, text: name, replaces } => {
+                text(Kind::ToolName, name).of(call).with_flag(FLAG_REPLACES, replaces)
+            }
+            Update::CallArguments { call, text: arguments } => text(Kind::ToolArguments, arguments).of(call),
+            Update::FunctionName { text: name, replaces } => {
+                text(Kind::FunctionName, name).with_flag(FLAG_REPLACES, replaces)
+            }
+            Update::FunctionArguments(arguments) => text(Kind::FunctionArguments, arguments),
+            Update::Audio(audio) => value(Kind::Audio, audio.value()),
+            Update::Annotations(annotations) => value(Kind::Annotation, annotations),
+            Update::Logprobs(logprobs) => value(Kind::Logprobs, logprobs.value()),
+            Update::Message(message) => value(Kind::Message, message.value()),
+            Update::Meta(meta, said) => text(Kind::Meta, said).with_code(meta),
+            Update::Member(member) => OwnedUpdate::of_member(member),
+            Update::Finish(reason) => text(Kind::Finish, reason.text()),
+            Update::ChoiceError(error) => OwnedUpdate::of_error(Kind::ChoiceError, error),
+            Update::Usage(usage) => value(Kind::Usage, usage.value()),
+            Update::Error(error) => OwnedUpdate::of_error(Kind::Error, error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+    extern crate std;
+    use super::OwnedUpdate;
+    use crate::chat::{Chunk, Index, Update};
+    use crate::json::Text;
+    use crate::{handler, Flow, Growing, Parser};
+    use std::string::{String, ToString};
+    use std::vec::Vec;
+
+    /// All of an update.
+    fn shown(update: &Update<'_>) -> String {
+        let all = |text: &Text<'_>| std::format!("{text} {:?}", text.quirks());
+        let raw = |value: crate::json::Value<'_>| String::from_utf8_lossy(value.raw()).into_owned();
+        let rest = match update {
+            Update::Role(text) | Update::Content(text) | Update::Reasoning(text) | Update::Refusal(text) => all(text),
+            Update::CallName { text, .. } | Update::CallArguments { text, .. } => all(text),
+            Update::FunctionName { text, .. } | Update::FunctionArguments(text) | Update::Meta(_, text) => all(text),
+            Update::Finish(reason) => all(&reason.text()),
+            Update::Call(_) => String::new(),
+            Update::Audio(audio) => raw(audio.value()),
+            Update::Annotations(value) => raw(*value),
+            Update::Logprobs(logprobs) => raw(logprobs.value()),
+            Update::Message(message) => raw(message.value()),
+            Update::Member(member) => raw(member.value),
+            Update::Usage(usage) => raw(usage.value()),
+            Update::ChoiceError(error) | Update::Error(error) => match error.value() {
+                Some(value) => raw(value),
+                None => error.message().unwrap().to_string(),
+            },
+        };
+        std::format!("{update:?} {rest}")
+    }
+
+    const STREAM: &str = r#"data: {"choices":[{"delta":{"role":"assistant","content":"a\u00e9\ud83d","reasoning":"r","refusal":"no",
+data: "tool_calls":[{"index":3,"id":"call_1","type":"function","function":{"name":"f","arguments":"{\"a long fragment of arguments\":1}"},
+data: "extra_content":{"k":[1,2]}},{"index":4,"type":"custom","custom":{"name":"g","input":"in\ufffd"}}],"function_call":{"name":"h","arguments":"{}"},
+data: "audio":{"id":"a1","data":"AAAA"},"annotations":[{"type":"url"}]},"logprobs":{"content":[]},"native_finish_reason":"STOP",
+data: "finish_reason":"stop","error":{"message":"bad"}}],"usage":{"prompt_tokens":3},"error":{"message":"worse","code":7}}
+
+data: {"choices":[{"index":1,"message":{"role":"assistant","content":"whole"}}]}
+
+event: error
+data: plain words
+
+"#;
+
+    #[test]
+    fn an_owned_update_is_the_update() {
+        let (mut seen, mut kept) = (Vec::new(), Vec::new());
+        let mut keep = handler::from_fn(|choice, update| {
+            let owned = update.clone().into_owned();
+            seen.push((choice, shown(&update)));
+            kept.push((choice, owned.clone(), owned));
+            Flow::Continue(())
+        });
+        let mut parser = Parser::new(Growing::new());
+        parser.feed(STREAM.as_bytes(), &mut keep).into_result().unwrap();
+        let _ = parser.finish_into(&mut keep);
+        let mut bytes = STREAM.as_bytes();
+        let mut parser = Parser::new(Growing::new());
+        while let Some(event) = parser.next(&mut bytes).unwrap() {
+            for (choice, update) in event.deltas() {
+                seen.push((choice, shown(&update)));
+                kept.push((choice, OwnedUpdate::from(update.clone()), update.into_owned()));
+            }
+        }
+        drop(parser);
+        let kinds = [
+            "Role",
+            "Content",
+            "Reasoning",
+            "Refusal",
+            "Call(",
+            "CallName",
+            "CallArguments",
+            "FunctionName",
+            "FunctionArguments",
+            "Audio",
+            "Annotations",
+            "Logprobs",
+            "Message",
+            "Meta",
+            "Member",
+            "Finish",
+            "ChoiceError",
+            "Usage",
+            "Error(ApiError { message: Some(\"plain words",
+        ];
+        for kind in kinds {
+            assert!(seen.iter().any(|(_, update)| update.starts_with(kind)), "{kind}: {seen:#?}");
+        }
+        for (choice, owned, again) in &kept {
+            assert!(seen.iter().any(|update| *update == (*choice, shown(&owned.as_update()))), "{owned:?}");
+            assert_eq!(std::format!("{owned:?}"), std::format!("{:?}", again.as_update()));
+        }
+        let kept: Vec<_> = kept.iter().map(|(choice, owned, _)| (*choice, shown(&owned.as_update()))).collect();
+        assert_eq!(kept, seen);
+    }
+
+    #[test]
+    fn it_is_small_and_allocates_for_long_texts_alone() {
+        fn can_be_sent<T: Send + Sync + 'static>() {}
+        can_be_sent::<OwnedUpdate>();
+        assert!(core::mem::size_of::<OwnedUpdate>() <= 96);
+        for (len, spilled) in [(0, false), (32, false), (33, true)] {
+            let text = "x".repeat(len);
+            let payload = std::format!(r#"{{"choices":[{{"delta":{{"content":"{text}","refusal":"."}}}}]}}"#);
+            let mut index = Index::new();
+            let chunk = Chunk::read(payload.as_bytes(), &mut index).unwrap();
+            let owned: Vec<_> = chunk.deltas().map(|(_, update)| update.into_owned()).collect();
+            assert_eq!(owned[0].bytes.spilled(), spilled, "{len}");
+        }
+    }
+}
