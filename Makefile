@@ -1,10 +1,10 @@
 # `make test` is the whole of the checks, each once; `make test-full` takes every cut, processor and seed that there is.
 # docs/testing.md says what each step would catch. `make check` is what to run after a change.
-SCRIPTS = abi asan bench capi coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse proof readme ship size wasm
+SCRIPTS = abi apps asan bench capi coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse package proof readme ship size wasm
 .PHONY: test test-full check fmt format clippy doc tests circles count fuzz floods mutants clean install uninstall go-lib go-module abi-write $(SCRIPTS)
 TARGET = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 TESTED = -p deltawire -p deltawire-cli --all-features
-MANIFESTS = Cargo.toml proof/Cargo.toml capi/Cargo.toml fuzz/Cargo.toml
+MANIFESTS = Cargo.toml proof/Cargo.toml capi/Cargo.toml fuzz/Cargo.toml examples/apps/Cargo.toml
 
 test:
 	@bash scripts/test.sh

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Checks everything that is built here against deny.toml: the workspace, capi/, proof/ and fuzz/. Licences, sources and
+# Checks everything that is built here against deny.toml: the workspace, capi/, proof/, fuzz/ and examples/apps/. Licences, sources and
 # bans need no network; advisories are checked if their database is available, and reported as skipped if not.
 . "$(dirname "$0")/lib.sh"
-manifests=(Cargo.toml capi/Cargo.toml proof/Cargo.toml fuzz/Cargo.toml)
+manifests=(Cargo.toml capi/Cargo.toml proof/Cargo.toml fuzz/Cargo.toml examples/apps/Cargo.toml)
 have cargo || skip "cargo is missing"
 
 if [ "$(cargo deny --version 2>/dev/null)" != "cargo-deny $CARGO_DENY_VERSION" ]; then

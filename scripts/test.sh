@@ -4,7 +4,7 @@
 # (`NOTE `), and the end of the log of a step that failed, at once and again at the end. Two steps run at a time: those that
 # build in folders of their own run beside the others.
 . "$(dirname "$0")/lib.sh"
-steps=(format clippy doc circles deny tests header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme ship count size)
+steps=(format clippy doc circles deny tests header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme apps package ship count size)
 apart=(emulate wasm cross asan proof fuzz)
 if [ $# -gt 0 ]; then steps=("$@") apart=(); fi
 logs=$TARGET/logs

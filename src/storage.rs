@@ -152,7 +152,7 @@ pub struct Movable<'a> {
 
 impl<'a> Movable<'a> {
     /// Wraps a slice. If `can_move` is false, it behaves like `&mut [u8]`.
-    pub const fn new(bytes: &'a mut [u8], can_move: bool) -> Self {
+    pub fn new(bytes: &'a mut [u8], can_move: bool) -> Self {
         Movable { bytes, can_move, wanted: None }
     }
 }

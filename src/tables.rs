@@ -23,8 +23,21 @@ pub trait Tables<A: 'static, B: 'static> {
     }
 }
 
+/// Prints sizes.
+macro_rules! sizes {
+    ($name:literal: $type:ty, $($bounds:tt)*) => {
+        impl<$($bounds)*> core::fmt::Debug for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct($name).field("choices", &self.choices.len()).field("calls", &self.calls.len()).finish()
+            }
+        }
+    };
+}
+sizes!("Arrays": Arrays<A, B, CHOICES, CALLS>, A, B, const CHOICES: usize, const CALLS: usize);
+sizes!("Lent": Lent<'_, A, B>, A: 'static, B: 'static);
+
 /// Tables whose sizes are known at compile time.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Arrays<A, B, const CHOICES: usize, const CALLS: usize> {
     /// The rows of choices.
     pub choices: [A; CHOICES],
@@ -48,7 +61,6 @@ impl<A: 'static, B: 'static, const CHOICES: usize, const CALLS: usize> Tables<A,
 }
 
 /// Tables in memory that a caller lends.
-#[derive(Debug)]
 #[doc(hidden)]
 pub struct Lent<'t, A: 'static, B: 'static> {
     /// The rows of choices.

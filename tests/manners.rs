@@ -213,7 +213,10 @@ fn texts_become_strings_and_equal_them() {
     let value = deltawire::json::parse_lazy(br#""a\u00e9""#).unwrap();
     let text = value.as_text().unwrap();
     assert_eq!(String::from(text), "aé");
-    assert!(text == "aé" && text == *"aé" && "aé" == text && *"aé" == text && text != "a");
+    assert_eq!(text, "aé");
+    assert_eq!("aé", text);
+    assert!(text == *"aé" && *"aé" == text);
+    assert_ne!(text, "a");
 }
 
 #[test]

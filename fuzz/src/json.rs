@@ -24,7 +24,11 @@ pub fn strict(data: &[u8]) {
     let (mut control, bytes) = input::split(data);
     let max = control.pick(&[128, 1024, 5000, u32::MAX, 4, 3, 2, 1, 0]);
     let got = json::validate(bytes, max);
-    let max = max.min(Limits::MAX_DEPTH);
+    if max > Limits::MAX_DEPTH {
+        // Refused, whatever the bytes.
+        assert!(got.is_err_and(|fault| (fault.kind, fault.offset) == (JsonErrorKind::TooDeep, 0)), "depth {max}: {got:?}");
+        return;
+    }
     let context = || format!("{got:?} at depth {max} of b\"{}\"", escaped(bytes));
     let sound = std::str::from_utf8(bytes).is_ok() && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
     match got {

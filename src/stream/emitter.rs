@@ -17,6 +17,7 @@ use crate::shown::shown;
 use crate::{Error, QuirkSet, Storage};
 
 /// Why [`Emitter::run`] returned.
+#[must_use = "the emitter may have stopped before the end of the input"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All of the input is consumed, and nothing is pending.

@@ -82,6 +82,7 @@ pub enum Pending {
 /// The verdict, with its facts.
 ///
 /// Before [`Parser::finish`](super::Parser::finish) it is the verdict as if the stream ended now, without what is pending.
+#[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct End {
@@ -164,7 +165,6 @@ impl End {
 impl End {
     /// The same where so many more events had deltas that were left out: for who pulls and has a
     /// [`Tracker`](crate::track::Tracker) of its own, which answers that with an error.
-    #[must_use]
     pub fn with_left_out(self, events: u32) -> End {
         let left_out = self.left_out.saturating_add(events);
         let is_lost = self.verdict == Verdict::Truncated && self.pending == Pending::Nothing && left_out > 0;

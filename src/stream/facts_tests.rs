@@ -79,8 +79,8 @@ fn a_reset_leaves_nothing() {
     }
     let mut machine: Machine = Machine::new(Config { errors: Quirk::BareDone.into(), ..Config::default() });
     let mut store = [0; 64];
-    machine.step(&mut store, b"data: {\"a\":1}\n\nda");
-    machine.step(&mut store, b"da");
+    let _ = machine.step(&mut store, b"data: {\"a\":1}\n\nda");
+    let _ = machine.step(&mut store, b"da");
     machine.reset();
     assert_eq!((machine.offset(), machine.config().errors), (0, Quirk::BareDone.into()));
     assert_eq!(machine.step(&mut store, b"data: [DONE]\n\n").found, Found::Done);

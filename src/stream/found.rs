@@ -104,6 +104,7 @@ impl Found {
 }
 
 /// What a step did.
+#[must_use = "a step may spend a part of the window only"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// How many bytes of the window are spent.

@@ -35,7 +35,7 @@ pub struct Frame {
 /// use deltawire::Config;
 ///
 /// let (mut machine, mut frames, mut store) = (Machine::new(Config::default()), Frames::START, [0; 512]);
-/// machine.step(&mut store, b"data: [DONE]\r\n\r");
+/// let _ = machine.step(&mut store, b"data: [DONE]\r\n\r");
 /// assert_eq!(frames.before(&machine), None);
 /// frames.add(Kind::Done);
 /// assert_eq!(frames.after(&machine), None);

@@ -166,7 +166,7 @@ fn short_ways_are_taken() {
 fn more_of_a_payload_is_appended() {
     let (mut machine, mut store) = (Machine::<0>::with_slots(Config::default()), [0; 16]);
     assert!(!machine.append(&mut store, b"{"), "no payload was begun");
-    machine.step(&mut store, b"data: {");
+    let _ = machine.step(&mut store, b"data: {");
     assert!(!machine.append(&mut store, b"1\n") && !machine.append(&mut store, b"1\r"));
     assert!(!machine.append(&mut store, &[b' '; 17]), "more than there is room for");
     assert_eq!((machine.append(&mut store, b" }"), machine.offset()), (true, 9));

@@ -131,11 +131,11 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         let mut store = Movable::new(&mut self.store, self.how.can_move);
         let (front, _) = given.split_at(given.len() / 2);
         if finish {
-            self.emitter.run(&mut self.machine, &mut store, &mut self.tracker, b"data: {\"a\":", 7, &mut sink);
+            let _ = self.emitter.run(&mut self.machine, &mut store, &mut self.tracker, b"data: {\"a\":", 7, &mut sink);
         } else if self.emitter.run(&mut self.machine, &mut store, &mut self.tracker, front, 7, &mut sink).1
             == Outcome::Done
         {
-            self.emitter.finish(&mut self.machine, &mut store, &mut self.tracker, &mut sink);
+            let _ = self.emitter.finish(&mut self.machine, &mut store, &mut self.tracker, &mut sink);
         }
         (self.machine, self.tracker, self.emitter, self.store) = saved;
     }

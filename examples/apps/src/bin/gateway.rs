@@ -111,7 +111,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         while let Some(Metered { path, usage, end }) = receive.recv().await {
             let count = |of: fn(&TokenCounts) -> Option<u64>| usage.as_ref().and_then(of);
             let (prompt, completion) = (count(TokenCounts::prompt_tokens), count(TokenCounts::completion_tokens));
-            println!("{path} {:?} complete={} prompt={prompt:?} completion={completion:?}", end.verdict, end.is_complete());
+            println!(
+                "{path} {:?} complete={} prompt={prompt:?} completion={completion:?}",
+                end.verdict,
+                end.is_complete()
+            );
         }
     });
     axum::serve(listener, Router::new().fallback(forward).with_state(gateway)).await?;

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# The examples as programs: those without dependencies on the samples by standard input, in pieces; the client and the gateway of
+# examples/apps with tokio, reqwest and axum against a local server. Their crate has a lock file and a folder of its own.
+. "$(dirname "$0")/lib.sh"
+have python3 || skip "python3 is missing"
+need_crates
+out=$TARGET/apps
+mkdir -p "$out"
+cargo build --quiet --locked "${TESTED[@]}" --example blocking --example any_protocol
+# Without features there is no allocator to call.
+cargo build --quiet --locked -p deltawire --no-default-features --target-dir "$out/no_std" --example no_std
+
+# says WANTED COMMAND...: what the command prints, of standard input in pieces of 7 bytes.
+slowly='import os, sys
+data = open(sys.argv[1], "rb").read()
+for at in range(0, len(data), 7): os.write(1, data[at : at + 7])'
+says() {
+  local got
+  got=$(python3 -c "$slowly" "$2" | "${@:3}") || fail "${*:3} on $2: status $?"
+  [ "$got" = "$1" ] || fail "${*:3} on $2 prints: $got"
+}
+tide=$'The tide turns at 6:40.\n\nBring "boots".'
+for program in "$TARGET/debug/examples/blocking" "$out/no_std/debug/examples/no_std"; do
+  says "$tide" samples/content.sse "$program"
+  if "$program" <samples/truncated.sse >/dev/null 2>"$out/said.txt"; then fail "$program takes a stream that was cut for a whole one"; fi
+  grep -q truncated "$out/said.txt" || fail "$program does not say that it was cut"
+done
+# An event that is longer than the array of 2 KiB is reported.
+{ printf 'data: {"choices":[{"delta":{"content":"%s"}}]}\n\n' "$(printf '%3000s' x)"; cat samples/content.sse; } >"$out/long.sse"
+if "$out/no_std/debug/examples/no_std" <"$out/long.sse" >"$out/shown.txt" 2>/dev/null; then fail "no_std: a lost event is not noticed"; fi
+[ "$(cat "$out/shown.txt")" = "[…]$tide" ] || fail "no_std prints: $(cat "$out/shown.txt")"
+printf 'id: 7\nevent: content_block_delta\ndata: {"delta":{"text":"Hi\\n"}}\n\nevent: ping\ndata: {"type": "ping"}\n\ndata: no\n\n' >"$out/other.sse"
+says $'content_block_delta: Hi\n\nping\nmessage: no JSON: not a literal at byte 0\nlast event ID: 7' "$out/other.sse" \
+  "$TARGET/debug/examples/any_protocol" delta text
+pass apps-examples
+
+need_crates --manifest-path examples/apps/Cargo.toml
+began=$SECONDS
+cargo build --quiet --locked --manifest-path examples/apps/Cargo.toml --target-dir "$out"
+echo "NOTE examples/apps: built in $((SECONDS - began)) s"
+python3 -B examples/apps/check.py "$out/debug/client" "$out/debug/gateway" \
+  samples/{content,multibyte,crlf,usage,openrouter,parallel-tools,weather}.sse
+pass

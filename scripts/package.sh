@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# The package as crates.io has it: what it holds, that its documents link to nothing that it lacks, that it passes its own tests
+# where it was unpacked, and that its documentation says which feature an item needs.
+. "$(dirname "$0")/lib.sh"
+have python3 || skip "python3 is missing"
+need_crates
+out=$TARGET/package-check
+rm -rf "$out"
+mkdir -p "$out"
+
+cargo package --locked --allow-dirty -p deltawire --list >"$out/list.txt"
+for file in src/lib.rs tests/manners.rs tests/quirks/F1.case examples/blocking.rs samples/content.sse docs/rust.md README.md \
+  CHANGELOG.md LICENSE-MIT LICENSE-APACHE include/deltawire.h Cargo.lock; do
+  grep -qx "$file" "$out/list.txt" || fail "the package lacks $file"
+done
+if grep -vE '^(\.cargo_vcs_info\.json|Cargo\.(toml|toml\.orig|lock)|LICENSE-(MIT|APACHE)|[A-Z]+\.md|(src|tests|samples|docs)/.*|examples/[a-z_]+\.rs|include/deltawire\.(h|hpp)|bindings/go/README\.md)$' \
+  "$out/list.txt"; then fail "the package holds these, too"; fi
+
+cargo package --quiet --locked --allow-dirty --no-verify -p deltawire --target-dir "$out" 2>"$out/said.txt" || fail "$(cat "$out/said.txt")"
+tar -C "$out" -xzf "$out"/package/deltawire-*.crate
+root=$(echo "$out"/deltawire-*)
+size=$(stat -c %s "$out"/package/deltawire-*.crate)
+[ "$size" -lt 2000000 ] || fail "the package has $size bytes"
+echo "NOTE the package has $size bytes"
+python3 - "$root" <<'PY' || fail "dead links in the package"
+import os
+import re
+import sys
+
+root, dead = sys.argv[1], 0
+for folder, _, names in os.walk(root):
+    for name in names:
+        if not name.endswith(".md"):
+            continue
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            text = re.sub(r"```.*?```", "", file.read(), flags=re.S)
+        for link in re.findall(r"\]\(([^)\s]+)\)|\[[^]]+\]: (\S+)", text):
+            link = (link[0] or link[1]).split("#")[0]
+            if link and "://" not in link and not link.startswith("mailto:"):
+                if not os.path.exists(os.path.join(folder, link)):
+                    print(f"{os.path.join(folder, name)}: {link}")
+                    dead += 1
+sys.exit(dead > 0)
+PY
+for word in description license readme keywords categories rust-version documentation; do
+  grep -q "^$word = " "$root/Cargo.toml" || fail "the manifest has no $word"
+done
+pass package-contents
+
+# With the dependencies that `make tests` built. Few cuts: the same tests ran with more of them.
+(
+  cd "$root"
+  CARGO_TARGET_DIR=$TARGET DELTAWIRE_THIN=997 cargo test --quiet --locked --offline --all-features --lib --tests --examples
+) >"$out/tests.txt" 2>&1 || fail "its own tests: $(tail -40 "$out/tests.txt")"
+pass package-tests
+
+# As docs.rs makes the documentation, whose compiler is a nightly one.
+RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS='--cfg docsrs -D warnings' cargo doc --quiet --locked -p deltawire --no-deps --all-features --target-dir "$out/doc"
+grep -q 'Available on.*feature.*alloc' "$out/doc/doc/deltawire/struct.OwnedUpdate.html" || fail "the documentation does not say which feature an item needs"
+if [ -e "$out/doc/doc/deltawire/struct.Movable.html" ]; then fail "what only the C interface needs is documented"; fi
+pass
