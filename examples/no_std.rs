@@ -11,10 +11,10 @@ mod device {
     /// (`Event::TooLong`, `End::too_long`).
     const LONGEST: usize = 2048;
 
-    pub type Reader = Parser<[u8; LONGEST]>;
+    pub(super) type Reader = Parser<[u8; LONGEST]>;
 
     /// Made when the program is compiled, so it can begin a `static`, behind whatever lock the platform has.
-    pub const READER: Reader = Parser::new([0; LONGEST]);
+    pub(super) const READER: Reader = Parser::new([0; LONGEST]);
 
     /// Writes the content to a display.
     struct Show<W>(W);
@@ -33,7 +33,7 @@ mod device {
     }
 
     /// Reads until `receive` gives no more bytes.
-    pub fn run(
+    pub(super) fn run(
         parser: &mut Reader,
         mut receive: impl FnMut(&mut [u8]) -> usize,
         display: impl Write,

@@ -215,7 +215,8 @@ fn texts_become_strings_and_equal_them() {
     assert_eq!(String::from(text), "aé");
     assert_eq!(text, "aé");
     assert_eq!("aé", text);
-    assert!(text == *"aé" && *"aé" == text);
+    assert!(text == *"aé");
+    assert!(*"aé" == text);
     assert_ne!(text, "a");
 }
 

@@ -26,7 +26,10 @@ pub fn strict(data: &[u8]) {
     let got = json::validate(bytes, max);
     if max > Limits::MAX_DEPTH {
         // Refused, whatever the bytes.
-        assert!(got.is_err_and(|fault| (fault.kind, fault.offset) == (JsonErrorKind::TooDeep, 0)), "depth {max}: {got:?}");
+        assert!(
+            got.is_err_and(|fault| (fault.kind, fault.offset) == (JsonErrorKind::TooDeep, 0)),
+            "depth {max}: {got:?}"
+        );
         return;
     }
     let context = || format!("{got:?} at depth {max} of b\"{}\"", escaped(bytes));
