@@ -30,7 +30,7 @@ done
 if "$out/no_std/debug/examples/no_std" <"$out/long.sse" >"$out/shown.txt" 2>/dev/null; then fail "no_std: a lost event is not noticed"; fi
 [ "$(cat "$out/shown.txt")" = "[…]$tide" ] || fail "no_std prints: $(cat "$out/shown.txt")"
 printf 'id: 7\nevent: content_block_delta\ndata: {"delta":{"text":"Hi\\n"}}\n\nevent: ping\ndata: {"type": "ping"}\n\ndata: no\n\n' >"$out/other.sse"
-says $'content_block_delta: Hi\n\nping\nmessage: no JSON: not a literal at byte 0\nlast event ID: 7' "$out/other.sse" \
+says $'content_block_delta: Hi\n\nping\nmessage: no JSON: not a literal at byte 1\nlast event ID: 7' "$out/other.sse" \
   "$TARGET/debug/examples/any_protocol" delta text
 pass apps-examples
 
