@@ -1247,7 +1247,8 @@ fn a_choice_with_nothing_but_other_members_is_listed() {
     let members =
         |choice: &deltawire::message::Choice| (choice.index, choice.members.len(), choice.message_members.len());
     assert_eq!(message.choices.iter().map(members).collect::<Vec<_>>(), [(0, 1, 0), (1, 0, 1), (2, 0, 0)]);
-    let json: Value = serde_json::from_str(&batched(stream.as_bytes(), Config::default()).json(true)).unwrap();
+    let json: Value =
+        serde_json::from_str(&batched(stream.as_bytes(), Config::default()).json(Detail::Extended)).unwrap();
     assert_eq!(
         (&json["choices"][0]["filter"]["a"], &json["choices"][1]["message"]["x"]),
         (&1.into(), &Value::Array(vec![]))
@@ -1279,7 +1280,7 @@ fn reasoning_details_that_are_no_array_are_one_entry() {
         let chunk = |value: &&str| format!("data: {}\n\n", delta(0, &format!(r#""reasoning_details":{value}"#)));
         let stream: String = values.iter().map(chunk).collect();
         Counts::default().stream("details", stream.as_bytes(), Config::default());
-        let json = batched(stream.as_bytes(), Config::default()).json(true);
+        let json = batched(stream.as_bytes(), Config::default()).json(Detail::Extended);
         assert_eq!(json.matches("reasoning_details").count(), 1, "{json}");
         serde_json::from_str::<Value>(&json).unwrap()["choices"][0]["message"]["reasoning_details"].to_string()
     };

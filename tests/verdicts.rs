@@ -365,8 +365,8 @@ impl Naive {
 }
 
 fn parsed(bytes: &[u8], step: usize) -> Known {
-    let limits = Limits { max_event_len: MAX as u32, ..Limits::DEFAULT };
-    let mut parser = Parser::with_config([0; 1024], Config { limits, ..Config::default() });
+    let limits = Limits::new().with_max_event_len(MAX as u32);
+    let mut parser = Parser::with_config([0; 1024], Config::new().with_limits(limits));
     for mut piece in bytes.chunks(step.max(1)) {
         while parser.next(&mut piece).unwrap().is_some() {}
     }

@@ -81,7 +81,9 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
     if config.reserved != 0 || lengths.iter().any(|len| *len > i32::MAX as u32) {
         return Err(DELTAWIRE_E_CONFIG);
     }
-    let limits = default.with_max_event_len(or(config.max_event_len, default.max_event_len())).with_max_id_len(or(config.max_id_len, default.max_id_len()));
+    let limits = default
+        .with_max_event_len(or(config.max_event_len, default.max_event_len()))
+        .with_max_id_len(or(config.max_id_len, default.max_id_len()));
     let limits = limits.with_max_depth(or(config.max_depth, default.max_depth())).ok_or(DELTAWIRE_E_CONFIG)?;
     let room = Room::of(config)?;
     let [low, high] = config.errors;

@@ -66,6 +66,7 @@ impl Block {
         start: 0,
         balance: Balance::NOTHING,
         scanned: 0,
+        next_start: 0,
     };
 }
 
