@@ -1247,7 +1247,8 @@ fn a_choice_with_nothing_but_other_members_is_listed() {
     let members =
         |choice: &deltawire::message::Choice| (choice.index, choice.members.len(), choice.message_members.len());
     assert_eq!(message.choices.iter().map(members).collect::<Vec<_>>(), [(0, 1, 0), (1, 0, 1), (2, 0, 0)]);
-    let json: Value = serde_json::from_str(&batched(stream.as_bytes(), Config::default()).json(Detail::Extended)).unwrap();
+    let json: Value =
+        serde_json::from_str(&batched(stream.as_bytes(), Config::default()).json(Detail::Extended)).unwrap();
     assert_eq!(
         (&json["choices"][0]["filter"]["a"], &json["choices"][1]["message"]["x"]),
         (&1.into(), &Value::Array(vec![]))

@@ -217,6 +217,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     ///
     /// let mut input = &b"data: {\"choices\":[{\"message\":{\"content\":\"ab\"}}]}\n\n\
     ///     data: {\"choices\":[{\"message\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"[..];
+    /// // An event longer than 512 bytes would be skipped: Event::TooLong.
     /// let (mut parser, mut tracker): (_, Tracker) = (Parser::new([0; 512]), Tracker::new());
     /// while let Some(event) = parser.next(&mut input)? {
     ///     let Event::Chunk(chunk) = event else { continue };
