@@ -60,10 +60,10 @@
  *             none, loops until the status is 0 or below (see docs/gateway.md).
  * FAULTS      Faults in the data are events (DELTAWIRE_EV_MALFORMED, _TOO_LONG, _LIMIT, _QUIRK),
  *             and the stream goes on. A status describes the call.
- * THREADS     A parser may be used by any thread, by one at a time. The library has no thread-locals
- *             or locks, and no globals but one byte: what the processor can do. It is set by the
- *             first call, to the same value by each thread. Functions that take const pointers may
- *             run at the same time.
+ * THREADS     A parser may be used by any thread, by one at a time. The library has no locks, no
+ *             thread-locals, and no globals but one byte: what the processor can do. It is set by
+ *             the first call, to the same value by each thread. Functions that take const pointers
+ *             may run at the same time.
  * REENTRANCY  A callback may call functions that take a deltawire_chunk, a deltawire_value, an
  *             assembler or another parser. Functions that take the calling parser answer
  *             E_REENTRANT (counters: 0) and change nothing. The library cannot detect

@@ -6,7 +6,7 @@
 
 use super::block64::{Block, Kernel, Task, Utf8};
 use super::fixed::{self, Row};
-use super::sse2::Sse2;
+use super::sse2;
 use super::vector::Narrow;
 use core::arch::x86_64::{
     __m128i, __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256,
@@ -41,7 +41,7 @@ impl Kernel for Avx2 {
             return fixed::begins_near_end(rows, bytes, len);
         };
         if last == 0 {
-            return Sse2::begins(rows, bytes, len);
+            return sse2::begins(rows, bytes, len);
         }
         // There are `last + 1` rows of 16 bytes, and as many bytes.
         let (rows, bytes) = (rows.as_ptr(), bytes.as_ptr());

@@ -28,10 +28,11 @@ pub(crate) mod neon;
 ))]
 pub(crate) mod portable;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub(crate) mod sse2;
+mod sse2;
 pub(crate) mod string;
 pub(crate) mod unescape;
 pub(crate) mod utf8;
+pub(crate) mod utf8_masks;
 #[cfg(any(
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
     all(target_arch = "wasm32", target_feature = "simd128"),
@@ -40,6 +41,8 @@ pub(crate) mod utf8;
 mod vector;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) mod wasm;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(crate) mod x86;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -13,7 +13,7 @@ pub(crate) use super::neon::Neon as Native;
 )))]
 pub(crate) use super::portable::Portable as Native;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub(crate) use super::sse2::Sse2 as Native;
+pub(crate) use super::x86::X86 as Native;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) use super::wasm::Wasm as Native;
 

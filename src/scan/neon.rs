@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::block64::Kernel;
-use super::utf8::Check;
+use super::utf8_masks::Check;
 use super::vector::{Narrow, Vector, Wide};
 use core::arch::aarch64::{
     uint8x16_t, vandq_u8, vceqq_u8, vcgeq_u8, vcltq_s8, vcltq_u8, vdupq_n_s8, vdupq_n_u8, vgetq_lane_u64, vld1q_u8,

@@ -2,7 +2,7 @@
 //! every other kernel with it.
 
 use super::block64::{Block, Kernel};
-use super::utf8::Check;
+use super::utf8_masks::Check;
 
 /// See the module.
 pub(crate) struct Portable;

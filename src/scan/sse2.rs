@@ -1,62 +1,39 @@
-//! The kernel for x86-64: SSE2, which every such target with hardware floats has. No function of it needs a target
-//! feature attribute, so that everything inlines. Long work goes to AVX2's kernel where the processor has it.
+//! Vectors of 16 bytes on x86-64: SSE2, which every such target with hardware floats has. No function of it needs a target
+//! feature attribute, so that everything inlines.
 #![allow(unsafe_code)]
 
-use super::block64::{aside, Kernel, Task};
 use super::fixed::{self, Row};
-use super::utf8::Check;
-use super::vector::{Narrow, Vector, Wide};
-use super::{avx2, level};
+use super::vector::Vector;
 use core::arch::x86_64::{
     __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_min_epu8,
     _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
 };
 
-/// See the module.
-pub(crate) struct Sse2;
-
-impl Kernel for Sse2 {
-    type Narrow = Narrow<__m128i>;
-    type Wide = Wide<__m128i>;
-    type Utf8 = Check;
-    const MASKED_UTF8: bool = true;
-    const IS_BRIEF: bool = true;
-
-    #[inline(always)]
-    fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
-        let Some(last) = rows.len().checked_sub(1).filter(|last| *last < bytes.len() / Row::LEN) else {
-            return fixed::begins_near_end(rows, bytes, len);
-        };
-        let (rows, bytes) = (rows.as_ptr(), bytes.as_ptr());
-        // SAFETY: `at` is at most `last`, so row `at` is one of `rows`, each 16 bytes, and its bytes are within
-        // `bytes`. Unaligned loads are allowed. SSE2 as in `splat`.
-        let row = |at: usize| unsafe {
-            _mm_cmpeq_epi8(_mm_loadu_si128(rows.add(at).cast()), _mm_loadu_si128(bytes.add(at * Row::LEN).cast()))
-        };
-        let mut all = splat(0xff);
-        let mut at = 0;
-        while at + 4 <= last {
-            all = and(all, and(and(row(at), row(at + 1)), and(row(at + 2), row(at + 3))));
-            at += 4;
-        }
-        // The last row, which may overlap rows already compared.
-        if at < last {
-            all = and(all, and(row(at), row(last - 1)));
-            all = and(all, row(at + (last - at) / 2));
-        }
-        let beyond = u64::MAX << (len.wrapping_sub(last * Row::LEN) & 63);
-        all.mask() == 0xffff && row(last).mask() | beyond == u64::MAX
+/// As [`Kernel::begins`](super::block64::Kernel::begins).
+#[inline(always)]
+pub(super) fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
+    let Some(last) = rows.len().checked_sub(1).filter(|last| *last < bytes.len() / Row::LEN) else {
+        return fixed::begins_near_end(rows, bytes, len);
+    };
+    let (rows, bytes) = (rows.as_ptr(), bytes.as_ptr());
+    // SAFETY: `at` is at most `last`, so row `at` is one of `rows`, each 16 bytes, and its bytes are within
+    // `bytes`. Unaligned loads are allowed. SSE2 as in `splat`.
+    let row = |at: usize| unsafe {
+        _mm_cmpeq_epi8(_mm_loadu_si128(rows.add(at).cast()), _mm_loadu_si128(bytes.add(at * Row::LEN).cast()))
+    };
+    let mut all = splat(0xff);
+    let mut at = 0;
+    while at + 4 <= last {
+        all = and(all, and(and(row(at), row(at + 1)), and(row(at + 2), row(at + 3))));
+        at += 4;
     }
-
-    #[inline(always)]
-    fn best<T: Task>(task: T) -> T::Out {
-        if level::has_avx2() {
-            // SAFETY: the processor has what AVX2's kernel needs.
-            unsafe { avx2::run(task) }
-        } else {
-            aside::<Self, T>(task)
-        }
+    // The last row, which may overlap rows already compared.
+    if at < last {
+        all = and(all, and(row(at), row(last - 1)));
+        all = and(all, row(at + (last - at) / 2));
     }
+    let beyond = u64::MAX << (len.wrapping_sub(last * Row::LEN) & 63);
+    all.mask() == 0xffff && row(last).mask() | beyond == u64::MAX
 }
 
 #[inline(always)]

@@ -6,7 +6,7 @@ use super::block64::{Block, Kernel, Task, Utf8};
 use super::escape;
 use super::native::Native;
 use super::string::short;
-use super::utf8::Check;
+use super::utf8_masks::Check;
 use crate::visits::visit;
 use crate::{Quirk, QuirkSet};
 use core::mem::MaybeUninit;

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::block64::Kernel;
-use super::utf8::Check;
+use super::utf8_masks::Check;
 use super::vector::{Narrow, Vector, Wide};
 use core::arch::wasm32::{
     i8x16_lt, i8x16_splat, u8x16_bitmask, u8x16_eq, u8x16_ge, u8x16_lt, u8x16_splat, v128, v128_load, v128_or,

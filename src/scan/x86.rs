@@ -1,0 +1,35 @@
+//! The kernel for x86-64: SSE2, and AVX2's kernel for long work where the processor has it.
+#![allow(unsafe_code)]
+
+use super::block64::{aside, Kernel, Task};
+use super::fixed::Row;
+use super::utf8_masks::Check;
+use super::vector::{Narrow, Wide};
+use super::{avx2, level, sse2};
+use core::arch::x86_64::__m128i;
+
+/// See the module.
+pub(crate) struct X86;
+
+impl Kernel for X86 {
+    type Narrow = Narrow<__m128i>;
+    type Wide = Wide<__m128i>;
+    type Utf8 = Check;
+    const MASKED_UTF8: bool = true;
+    const IS_BRIEF: bool = true;
+
+    #[inline(always)]
+    fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
+        sse2::begins(rows, bytes, len)
+    }
+
+    #[inline(always)]
+    fn best<T: Task>(task: T) -> T::Out {
+        if level::has_avx2() {
+            // SAFETY: the processor has what AVX2's kernel needs.
+            unsafe { avx2::run(task) }
+        } else {
+            aside::<Self, T>(task)
+        }
+    }
+}
