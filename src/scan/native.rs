@@ -12,10 +12,10 @@ pub(crate) use super::neon::Neon as Native;
     all(target_arch = "x86_64", target_feature = "sse2")
 )))]
 pub(crate) use super::portable::Portable as Native;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub(crate) use super::x86::X86 as Native;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) use super::wasm::Wasm as Native;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(crate) use super::x86::X86 as Native;
 
 /// Whether `bytes` begins with the `len` bytes in `rows`. `rows` has exactly as many rows as `len` needs.
 #[inline(always)]
