@@ -84,14 +84,14 @@
     (((size_t)(choices) + (size_t)(tool_calls)) * DELTAWIRE_ROW_SIZE)
 // Initialisers of the structs that begin with their size; all other members are zero.
 #define DELTAWIRE_CONFIG_INIT \
-    {(uint32_t)sizeof(deltawire_config), 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0}
+    {(uint32_t)sizeof(deltawire_config), 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0, 0}
 #define DELTAWIRE_USAGE_INIT {(uint32_t)sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define DELTAWIRE_END_INIT \
-    {(uint32_t)sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+    {(uint32_t)sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define DELTAWIRE_CALLBACKS_INIT \
     {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-     NULL, NULL, NULL, NULL, NULL, NULL}
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
 
 // All input is consumed, and no event is pending.
@@ -196,7 +196,8 @@
 // Every quirk number is below this.
 #define DELTAWIRE_QUIRKS 128
 
-// Mode: chat completion chunks.
+// Mode: response streams: chat completion chunks, and the protocols that are read like them
+// (`dialect`).
 #define DELTAWIRE_MODE_CHAT 0
 
 // Mode: any event stream. The parser does not read the payloads; `on_sse` and `DELTAWIRE_EV_SSE`
@@ -404,9 +405,21 @@
 // it.
 #define DELTAWIRE_EV_META 30
 
-// Annotations of the content, such as citations. Text: JSON, an array. Off unless `events` or a
-// callback asks for it.
+// Annotations of the content, such as citations. Text: JSON, an array, or of other protocols than
+// chat completions one of them. Off unless `events` or a callback asks for it.
 #define DELTAWIRE_EV_ANNOTATION 31
+
+// A signature of reasoning, or reasoning that is encrypted (other protocols). Text. Off unless
+// `events` or a callback asks for it.
+#define DELTAWIRE_EV_SIGNATURE 34
+
+// An image or another medium (other protocols). Text: JSON. Off unless `events` or a callback asks
+// for it.
+#define DELTAWIRE_EV_MEDIA 35
+
+// A part of the response that no other kind is for (other protocols): a tool that the server ran,
+// its result, a piece of either. Text: JSON. Off unless `events` or a callback asks for it.
+#define DELTAWIRE_EV_NATIVE 38
 
 // A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
 // the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
@@ -423,7 +436,7 @@
 #define DELTAWIRE_EV_COUNT 49
 
 // The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-#define DELTAWIRE_MESSAGE_EVENTS 3296460736
+#define DELTAWIRE_MESSAGE_EVENTS 329713975232
 
 // `code` of a `DELTAWIRE_EV_META`: `object`.
 #define DELTAWIRE_META_OBJECT 1
@@ -501,6 +514,14 @@
 
 // With `DELTAWIRE_EV_MESSAGE`: its new contents follow, up to the end of this choice.
 #define DELTAWIRE_EVF_WHOLE 1024
+
+// The event is of another protocol than chat completions. With `DELTAWIRE_EV_FINISH`: the text is
+// in the words of that, `code` is what it means. With `DELTAWIRE_EV_USAGE`: the names are those of
+// that, `code` is its `DELTAWIRE_PROTOCOL_*`; `deltawire_last_usage` has the counts.
+#define DELTAWIRE_EVF_NATIVE 4096
+
+// With `DELTAWIRE_EV_FINISH`: the prompt was refused, and the text is why.
+#define DELTAWIRE_EVF_PROMPT 8192
 
 // Finish reason: any other; see the text.
 #define DELTAWIRE_FINISH_OTHER 1
@@ -649,6 +670,9 @@
 // Cohere's own.
 #define DELTAWIRE_PROTOCOL_COHERE 7
 
+// Chat completions.
+#define DELTAWIRE_PROTOCOL_CHAT 8
+
 // Field of a message: `id`.
 #define DELTAWIRE_M_ID 0
 
@@ -667,7 +691,8 @@
 // Field of a message: `provider`.
 #define DELTAWIRE_M_PROVIDER 5
 
-// Field of a message: the last `usage`, JSON.
+// Field of a message: the last `usage`, JSON; of another protocol than chat completions its counts
+// under the names of those.
 #define DELTAWIRE_M_USAGE 6
 
 // Field of a message: the first error, JSON or plain text.
@@ -748,6 +773,16 @@
 // of the content alone.
 #define DELTAWIRE_M_REASONING_NAME 31
 
+// Field of a message of another protocol than chat completions: its usage under its own names,
+// JSON.
+#define DELTAWIRE_M_NATIVE_USAGE 32
+
+// Field of a choice of another protocol: its signatures, JSON: an array.
+#define DELTAWIRE_M_SIGNATURES 33
+
+// Field of a choice of another protocol: the parts that no other field has, JSON: an array.
+#define DELTAWIRE_M_NATIVE_CONTENT 34
+
 // Owner for `deltawire_message_member`: the chunks.
 #define DELTAWIRE_OWNER_CHUNK 0
 
@@ -763,6 +798,10 @@
 
 // Owner for `deltawire_message_member`: the `function` of a tool call, or its `custom` tool.
 #define DELTAWIRE_OWNER_FUNCTION 4
+
+// Owner for `deltawire_message_member`: the usage of Anthropic, which is merged from several
+// events.
+#define DELTAWIRE_OWNER_USAGE 5
 
 // Flag of `deltawire_message_json`: include the members that only gateways and providers send
 // (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known), and
@@ -1021,6 +1060,12 @@ typedef struct {
     deltawire_text_fn on_meta;
     // Annotations of the content.
     deltawire_value_fn on_annotations;
+    // A signature of reasoning, or reasoning that is encrypted.
+    deltawire_text_fn on_signature;
+    // An image or another medium.
+    deltawire_value_fn on_media;
+    // A part of the response that no other callback is for.
+    deltawire_value_fn on_native;
 } deltawire_callbacks;
 
 // How a parser behaves. A member that is 0 has its default. `deltawire_init` copies the struct.
@@ -1035,7 +1080,8 @@ typedef struct {
     uint32_t max_depth;
     // The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
     // `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`,
-    // `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded,
+    // `DELTAWIRE_EV_ANNOTATION`, `DELTAWIRE_EV_SIGNATURE`, `DELTAWIRE_EV_MEDIA`,
+    // `DELTAWIRE_EV_NATIVE` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded,
     // which saves time. Callbacks ignore this mask: a feed calls every callback that is not NULL.
     uint64_t events;
     // Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are
@@ -1058,6 +1104,11 @@ typedef struct {
     // `DELTAWIRE_DEFAULT_TOOL_CALLS`, at most `DELTAWIRE_MAX_TOOL_CALLS`. A further tool call is
     // left out, and `DELTAWIRE_EV_LIMIT` reports that.
     uint32_t max_tool_calls;
+    // `DELTAWIRE_PROTOCOL_*`, if the protocol of the stream is known: CHAT, RESPONSES, ANTHROPIC or
+    // GEMINI. 0: the first event that says so decides.
+    uint32_t dialect;
+    // 0.
+    uint32_t reserved;
 } deltawire_config;
 
 // How a stream ended, or would have ended if its last byte was read. The caller sets `size`: the
@@ -1099,6 +1150,11 @@ typedef struct {
     // `DELTAWIRE_PROTOCOL_*`: the protocol of events that are not chunks. The first of them that
     // has members decides.
     uint32_t protocol;
+    // `DELTAWIRE_PROTOCOL_*`: the protocol that was read (CHAT, RESPONSES, ANTHROPIC, GEMINI), NONE
+    // if nothing of it came.
+    uint32_t dialect;
+    // 0.
+    uint32_t reserved;
 } deltawire_end;
 
 // A number: (negative ? -1 : 1) * digits * 10^exp10.

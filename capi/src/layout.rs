@@ -13,7 +13,7 @@ const fn pick(lp64: usize, ilp32: usize, ilp32_packed: usize) -> usize {
 }
 
 const _: () = {
-    assert!(size_of::<deltawire_config>() == pick(64, 64, 64));
+    assert!(size_of::<deltawire_config>() == pick(72, 72, 72));
     assert!(align_of::<deltawire_config>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_config, size) == pick(0, 0, 0));
     assert!(offset_of!(deltawire_config, mode) == pick(4, 4, 4));
@@ -26,6 +26,8 @@ const _: () = {
     assert!(offset_of!(deltawire_config, read_len) == pick(52, 52, 52));
     assert!(offset_of!(deltawire_config, max_choices) == pick(56, 56, 56));
     assert!(offset_of!(deltawire_config, max_tool_calls) == pick(60, 60, 60));
+    assert!(offset_of!(deltawire_config, dialect) == pick(64, 64, 64));
+    assert!(offset_of!(deltawire_config, reserved) == pick(68, 68, 68));
     assert!(size_of::<deltawire_str>() == pick(16, 8, 8));
     assert!(align_of::<deltawire_str>() == pick(8, 4, 4));
     assert!(offset_of!(deltawire_str, ptr) == pick(0, 0, 0));
@@ -49,7 +51,7 @@ const _: () = {
     assert!(offset_of!(deltawire_value, len) == pick(8, 4, 4));
     assert!(offset_of!(deltawire_value, r#type) == pick(16, 8, 8));
     assert!(offset_of!(deltawire_value, reserved) == pick(20, 12, 12));
-    assert!(size_of::<deltawire_callbacks>() == pick(256, 128, 128));
+    assert!(size_of::<deltawire_callbacks>() == pick(280, 140, 140));
     assert!(align_of::<deltawire_callbacks>() == pick(8, 4, 4));
     assert!(offset_of!(deltawire_callbacks, size) == pick(0, 0, 0));
     assert!(offset_of!(deltawire_callbacks, on_sse) == pick(8, 4, 4));
@@ -83,6 +85,9 @@ const _: () = {
     assert!(offset_of!(deltawire_callbacks, on_frame) == pick(232, 116, 116));
     assert!(offset_of!(deltawire_callbacks, on_meta) == pick(240, 120, 120));
     assert!(offset_of!(deltawire_callbacks, on_annotations) == pick(248, 124, 124));
+    assert!(offset_of!(deltawire_callbacks, on_signature) == pick(256, 128, 128));
+    assert!(offset_of!(deltawire_callbacks, on_media) == pick(264, 132, 132));
+    assert!(offset_of!(deltawire_callbacks, on_native) == pick(272, 136, 136));
     assert!(size_of::<deltawire_event>() == pick(64, 64, 64));
     assert!(align_of::<deltawire_event>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_event, kind) == pick(0, 0, 0));
@@ -106,7 +111,7 @@ const _: () = {
     assert!(offset_of!(deltawire_batch_result, scratch_used) == pick(12, 12, 12));
     assert!(offset_of!(deltawire_batch_result, scratch_need) == pick(16, 16, 16));
     assert!(offset_of!(deltawire_batch_result, reserved) == pick(20, 20, 20));
-    assert!(size_of::<deltawire_end>() == pick(56, 56, 56));
+    assert!(size_of::<deltawire_end>() == pick(64, 64, 64));
     assert!(align_of::<deltawire_end>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_end, size) == pick(0, 0, 0));
     assert!(offset_of!(deltawire_end, verdict) == pick(4, 4, 4));
@@ -124,6 +129,8 @@ const _: () = {
     assert!(offset_of!(deltawire_end, complete) == pick(44, 44, 44));
     assert!(offset_of!(deltawire_end, media) == pick(48, 48, 48));
     assert!(offset_of!(deltawire_end, protocol) == pick(52, 52, 52));
+    assert!(offset_of!(deltawire_end, dialect) == pick(56, 56, 56));
+    assert!(offset_of!(deltawire_end, reserved) == pick(60, 60, 60));
     assert!(size_of::<deltawire_usage>() == pick(80, 80, 80));
     assert!(align_of::<deltawire_usage>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_usage, size) == pick(0, 0, 0));

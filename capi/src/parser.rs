@@ -5,7 +5,7 @@ use crate::convert::{sized, status, tell};
 use crate::types::*;
 use core::ffi::c_void;
 use deltawire::delta::Kind;
-use deltawire::stream::{Emitter, Machine, Payload};
+use deltawire::stream::{Emitter, Machine, Payload, Protocol};
 use deltawire::track::TrackerState;
 use deltawire::{Config, Framing, Limits, Quirk, QuirkSet, Validate};
 
@@ -54,6 +54,8 @@ const DEFAULTS: deltawire_config = deltawire_config {
     read_len: 0,
     max_choices: 0,
     max_tool_calls: 0,
+    dialect: 0,
+    reserved: 0,
 };
 
 /// The config that C gave; NULL is all defaults.
@@ -84,6 +86,10 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
         return Err(DELTAWIRE_E_CONFIG);
     }
     let room = Room::of(config)?;
+    let dialect = Protocol::from_number(config.dialect).filter(|dialect| dialect.is_read());
+    if config.dialect != DELTAWIRE_PROTOCOL_NONE && dialect.is_none() || config.reserved != 0 {
+        return Err(DELTAWIRE_E_CONFIG);
+    }
     let [low, high] = config.errors;
     let is_error = |quirk: &Quirk| {
         let number = *quirk as u32;
@@ -101,6 +107,7 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
         validate: if has(DELTAWIRE_CFG_STRICT_JSON) { Validate::Strict } else { Validate::Lazy },
         payload: if config.mode == DELTAWIRE_MODE_SSE { Payload::Opaque } else { Payload::Chunks },
         errors: Quirk::ALL.iter().copied().filter(is_error).collect::<QuirkSet>(),
+        dialect,
     };
     Ok(Core {
         machine: Machine::new(machine),

@@ -6,6 +6,7 @@ use super::log::MessageLog;
 use super::record::{kind, Key};
 use crate::chat::{Chunk, Update};
 use crate::delta::Meta;
+use crate::dialect::Protocol;
 use crate::json::Balance;
 use crate::stream::{Event, Flow, Handler};
 use crate::track::Tracker;
@@ -399,6 +400,7 @@ fn is_empty(chunk: &Chunk<'_>) -> bool {
         && chunk.created().is_none()
         && !chunk.may_reason(|_| true)
         && !chunk.index().facts.others
+        && chunk.protocol() == Protocol::Chat
 }
 
 /// Makes the buffer at least so long. `false`: there is no memory.

@@ -1,5 +1,6 @@
 //! How a parser is to behave.
 
+use crate::dialect::Protocol;
 use crate::{Limits, QuirkSet};
 
 /// How a parser behaves. The default is lenient and counts the quirks that it meets.
@@ -20,6 +21,9 @@ pub struct Config {
     pub validate: Validate,
     /// What payloads are.
     pub payload: Payload,
+    /// Whose events they are, if that is known: one that [is read](Protocol::is_read). `None`: the first event that says so
+    /// decides.
+    pub dialect: Option<Protocol>,
     /// Quirks that are errors: their event is consumed, and the parser stops with [`Error::Quirk`](crate::Error::Quirk).
     ///
     /// Those of framing and shape stop [`Parser::next`](super::Parser::next) and [`Parser::feed`](super::Parser::feed)
@@ -43,7 +47,7 @@ pub enum Framing {
 /// What the payloads of a stream are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Payload {
-    /// Chat completion chunks, read as [`Event::Chunk`](super::Event::Chunk) and what else there is.
+    /// JSON, read as [`Event::Chunk`](super::Event::Chunk) and what else there is.
     #[default]
     Chunks,
     /// Anything: they are not looked into, and every event is an [`Event::Sse`](super::Event::Sse). Lines that event

@@ -173,6 +173,12 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         self.machine.offset()
     }
 
+    /// The token counts so far, of a stream of another protocol than chat completions: as those have them, and merged where the
+    /// protocol reports them bit by bit.
+    pub fn native_usage(&self) -> Option<crate::chat::TokenCounts> {
+        self.machine.native_usage()
+    }
+
     /// How often `quirk` was met. Quirks inside texts show only when a text is read: [`feed`](Self::feed) does, and counts
     /// them here. Stops counting at 65,535.
     pub fn quirk_count(&self, quirk: Quirk) -> u16 {

@@ -135,11 +135,24 @@ impl<'s> Records<'s> {
             },
         };
         let Some(slot) = self.records.get_mut(self.written) else { return false };
-        let Delta { kind, choice, call, .. } = *delta;
+        let Delta { kind, choice, call, code, number, .. } = *delta;
         let (start, end) = (context.start, context.end);
-        *slot = Record { kind: kind as u16, flags, choice, call, text_off, text_len, start, end, ..Record::NONE };
+        let flags = flags | delta.flags;
+        *slot = Record {
+            kind: kind as u16,
+            flags,
+            choice,
+            call,
+            code,
+            number,
+            text_off,
+            text_len,
+            start,
+            end,
+            ..Record::NONE
+        };
         self.written = self.written.saturating_add(1);
-        self.used = self.used.saturating_add(if flags == 0 { 0 } else { text_len as usize });
+        self.used = self.used.saturating_add(if flags & FLAG_TEXT_SCRATCH == 0 { 0 } else { text_len as usize });
         true
     }
 
@@ -168,7 +181,7 @@ impl<'s> Records<'s> {
         let Some(slot) = self.records.get_mut(self.written) else { return false };
         *slot = Record {
             kind: Kind::Chunk as u16,
-            flags: if created.is_some() { FLAG_NUMBER } else { 0 },
+            flags: chunk.flags() | if created.is_some() { FLAG_NUMBER } else { 0 },
             code: chunk.choice_count(),
             number: created.unwrap_or(0),
             text_off,
@@ -195,12 +208,18 @@ impl<'s> Records<'s> {
                 let input = payload.at(delta.text.start);
                 self.put_bytes(record, Bytes::new(delta.text.bytes(payload.bytes), input), taken, &none, &none)
             }
-            Kind::Role | Kind::ToolCall | Kind::ToolName | Kind::FunctionName | Kind::Finish | Kind::Meta => {
-                self.put_whole(record, whole(delta.text), whole(delta.aux), none)
-            }
+            Kind::Role
+            | Kind::ToolCall
+            | Kind::ToolName
+            | Kind::FunctionName
+            | Kind::Signature
+            | Kind::Finish
+            | Kind::Meta => self.put_whole(record, whole(delta.text), whole(delta.aux), none),
             Kind::Frame | Kind::Limit | Kind::Quirk => self.put_record(record),
             Kind::Audio
             | Kind::Annotation
+            | Kind::Media
+            | Kind::Native
             | Kind::Logprobs
             | Kind::Message
             | Kind::ChoiceError
@@ -228,7 +247,7 @@ impl<'s> Records<'s> {
                     Whole::part(part, context.bytes())
                 });
                 let created = chunk.created();
-                let flags = if created.is_some() { FLAG_NUMBER } else { 0 };
+                let flags = chunk.flags() | if created.is_some() { FLAG_NUMBER } else { 0 };
                 self.put_whole(Record { number: created.unwrap_or(0), flags, ..record }, text, model, name)
             }
             Some(Event::Sse(_)) => {

@@ -102,6 +102,7 @@ pub fn config(from: &mut Source<'_>) -> Config {
         validate: if how & 2 != 0 { Validate::Strict } else { Validate::Lazy },
         payload: if how & 28 == 28 { Payload::Opaque } else { Payload::Chunks },
         errors,
+        dialect: None,
     }
 }
 
