@@ -121,6 +121,7 @@ const (
 	OwnerDelta    Owner = 2 // the deltas of a choice, or its message
 	OwnerCall     Owner = 3 // a tool call: its members have to be sent back with it
 	OwnerFunction Owner = 4 // the function of a tool call, or its custom tool
+	OwnerUsage    Owner = 5 // the usage of Anthropic, which is merged from several events
 )
 
 // String returns the name of the owner, such as Choice.
@@ -132,6 +133,7 @@ var ownerNames = []string{
 	OwnerDelta:    "Delta",
 	OwnerCall:     "Call",
 	OwnerFunction: "Function",
+	OwnerUsage:    "Usage",
 }
 
 // Message is a response as the API sends it without streaming: a chat.completion. An absent member is "" or nil.
