@@ -121,6 +121,9 @@ enum class event_kind : std::uint32_t {
     payload = DELTAWIRE_EV_PAYLOAD,
     meta = DELTAWIRE_EV_META,
     annotations = DELTAWIRE_EV_ANNOTATION,
+    signature = DELTAWIRE_EV_SIGNATURE,
+    media = DELTAWIRE_EV_MEDIA,
+    native = DELTAWIRE_EV_NATIVE,
     frame = DELTAWIRE_EV_FRAME,
 };
 
@@ -189,7 +192,7 @@ enum class media : std::uint32_t {
     text = DELTAWIRE_MEDIA_TEXT,
 };
 
-/// Whose protocol events are of that are no chunks.
+/// Whose protocol events are of.
 enum class protocol : std::uint32_t {
     none = DELTAWIRE_PROTOCOL_NONE,
     other = DELTAWIRE_PROTOCOL_OTHER,
@@ -199,6 +202,7 @@ enum class protocol : std::uint32_t {
     interactions = DELTAWIRE_PROTOCOL_INTERACTIONS,
     ollama = DELTAWIRE_PROTOCOL_OLLAMA,
     cohere = DELTAWIRE_PROTOCOL_COHERE,
+    chat = DELTAWIRE_PROTOCOL_CHAT,
 };
 
 /// The type of a value, by its first byte.
@@ -262,6 +266,9 @@ enum class message_field : std::uint32_t {
     call_arguments = DELTAWIRE_M_CALL_ARGUMENTS,
     reasoning_details = DELTAWIRE_M_REASONING_DETAILS,
     reasoning_name = DELTAWIRE_M_REASONING_NAME,
+    native_usage = DELTAWIRE_M_NATIVE_USAGE,
+    signatures = DELTAWIRE_M_SIGNATURES,
+    native_content = DELTAWIRE_M_NATIVE_CONTENT,
 };
 
 /// What the events of a stream are.
@@ -1013,6 +1020,8 @@ private:
 //     on_done, on_frame(at)
 //     on_meta(at, string_view)               at.code(): `DELTAWIRE_META_*`
 //     on_annotations(at, value)
+//     on_signature(at, string_view)          of reasoning, or reasoning that is encrypted
+//     on_media, on_native(at, value)
 //
 // A text may come in several pieces; all but the last have at.more().
 
@@ -1052,7 +1061,8 @@ struct method;
     X(sse) X(comment) X(keep_alive) X(retry) X(last_event_id) X(chunk) X(role) X(content) X(reasoning) \
     X(refusal) X(tool_call) X(tool_name) X(tool_arguments) X(function_name) X(function_arguments)      \
     X(audio) X(logprobs) X(message) X(finish) X(choice_error) X(usage) X(error) X(malformed)           \
-    X(too_long) X(comment_too_long) X(limit) X(quirk) X(done) X(frame) X(meta) X(annotations)
+    X(too_long) X(comment_too_long) X(limit) X(quirk) X(done) X(frame) X(meta) X(annotations) \
+    X(signature) X(media) X(native)
 // clang-format on
 
 DELTAWIRE_DETAIL_EACH(DELTAWIRE_DETAIL_METHOD)
@@ -1264,6 +1274,9 @@ constexpr made_table make_table() {
     DELTAWIRE_DETAIL_AT(frame)
     DELTAWIRE_DETAIL_TEXT(meta)
     DELTAWIRE_DETAIL_VALUE(annotations, value_fn, value)
+    DELTAWIRE_DETAIL_TEXT(signature)
+    DELTAWIRE_DETAIL_VALUE(media, value_fn, value)
+    DELTAWIRE_DETAIL_VALUE(native, value_fn, value)
 #undef DELTAWIRE_DETAIL_TEXT
 #undef DELTAWIRE_DETAIL_VALUE
 #undef DELTAWIRE_DETAIL_OWN
@@ -1355,8 +1368,8 @@ struct config {
     std::uint32_t max_depth = 0;
     /// Quirks that are errors: `feed` and `batch` stop with status::strict.
     quirk_set errors = {};
-    /// The kinds that a batch emits, made with `mask_of`; 0 is all but frames, payloads, meta, annotations and
-    /// messages. An assembler needs `DELTAWIRE_MESSAGE_EVENTS`.
+    /// The kinds that a batch emits, made with `mask_of`; 0 is all but frames, payloads, meta, annotations,
+    /// signatures, media, native parts and messages. An assembler needs `DELTAWIRE_MESSAGE_EVENTS`.
     std::uint64_t events = 0;
     /// How many events a batch reads with one call of the library.
     std::size_t batch_events = 64;
@@ -1371,6 +1384,9 @@ struct config {
     /// How many tool calls of one stream, over all choices, there is room for; 0 is `DELTAWIRE_DEFAULT_TOOL_CALLS`,
     /// 32. A further tool call is left out. More than `DELTAWIRE_MAX_TOOL_CALLS` throws status::config.
     std::uint32_t max_tool_calls = 0;
+    /// The protocol of the stream, if it is known: chat, responses, anthropic or gemini. none: the first event that
+    /// says so decides.
+    deltawire::protocol dialect = deltawire::protocol::none;
 };
 
 /// The result of `feed`.
@@ -1447,6 +1463,7 @@ public:
         c.read_len = how.read_len;
         c.max_choices = how.max_choices;
         c.max_tool_calls = how.max_tool_calls;
+        c.dialect = static_cast<std::uint32_t>(how.dialect);
         const std::size_t size = deltawire_block_size(&c, how.event_bytes);
         // A config that is refused has no size, whatever the event buffer is.
         if (size == 0) detail::fail(deltawire_block_size(&c, 0) == 0 ? status::config : status::range);
@@ -1899,6 +1916,9 @@ public:
     DELTAWIRE_DETAIL_VALUE(logprobs)
     DELTAWIRE_DETAIL_VALUE(usage)
     DELTAWIRE_DETAIL_VALUE(annotations)
+    DELTAWIRE_DETAIL_TEXT(signature)
+    DELTAWIRE_DETAIL_VALUE(media)
+    DELTAWIRE_DETAIL_VALUE(native)
     DELTAWIRE_DETAIL_ERROR(choice_error)
     DELTAWIRE_DETAIL_ERROR(error)
 #undef DELTAWIRE_DETAIL_TEXT

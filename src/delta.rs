@@ -69,10 +69,11 @@ kinds! {
     Annotation = 31: "Annotations of the content, as raw JSON: emitted where they are asked for.",
     PartBegin = 32: "Reserved: a part of the content begins.",
     PartEnd = 33: "Reserved: a part of the content ends.",
-    Signature = 34: "Reserved: a signature of reasoning.",
-    Media = 35: "Reserved: an image or another medium.",
+    Signature = 34: "A signature of reasoning, or reasoning that is encrypted: emitted where it is asked for.",
+    Media = 35: "An image or another medium, as raw JSON: emitted where it is asked for.",
     Status = 36: "Reserved: the response's status changed.",
     ToolResult = 37: "Reserved: the result of a tool that the server ran.",
+    Native = 38: "A part of the response that has no kind of its own, as raw JSON: a server's tool, its result, ...: emitted where it is asked for.",
     Frame = 48: "A frame is over.",
 }
 
@@ -84,10 +85,17 @@ impl Kind {
     }
 
     /// The kinds that a batch emits by default: all except [`Frame`](Kind::Frame), [`Payload`](Kind::Payload),
-    /// [`Meta`](Kind::Meta) and [`Annotation`](Kind::Annotation), which only a message needs, and
-    /// [`Message`](Kind::Message), which repeats the contents of other deltas.
-    pub const DEFAULT: u64 =
-        !(Kind::Frame.bit() | Kind::Payload.bit() | Kind::Meta.bit() | Kind::Annotation.bit() | Kind::Message.bit());
+    /// [`Meta`](Kind::Meta), [`Annotation`](Kind::Annotation), [`Signature`](Kind::Signature), [`Media`](Kind::Media) and
+    /// [`Native`](Kind::Native), which only a message needs, and [`Message`](Kind::Message), which repeats the contents of
+    /// other deltas.
+    pub const DEFAULT: u64 = !(Kind::Frame.bit()
+        | Kind::Payload.bit()
+        | Kind::Meta.bit()
+        | Kind::Annotation.bit()
+        | Kind::Signature.bit()
+        | Kind::Media.bit()
+        | Kind::Native.bit()
+        | Kind::Message.bit());
 
     /// The kinds needed to assemble a whole message and to know whether part of it was skipped. Excludes
     /// [`Message`](Kind::Message), whose contents are also reported as deltas.
@@ -109,7 +117,10 @@ impl Kind {
         | Kind::Error.bit()
         | Kind::Limit.bit()
         | Kind::Meta.bit()
-        | Kind::Annotation.bit();
+        | Kind::Annotation.bit()
+        | Kind::Signature.bit()
+        | Kind::Media.bit()
+        | Kind::Native.bit();
 
     /// Whether a delta of this kind shows that a choice has deltas, rather than only a whole message.
     pub(crate) const fn is_part_of_delta(self) -> bool {
@@ -179,6 +190,62 @@ impl Meta {
     }
 }
 
+/// The finish reasons that the reference of chat completions names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FinishKind {
+    /// `stop`: a natural end, or a stop sequence.
+    Stop,
+    /// `length`: the token limit.
+    Length,
+    /// `tool_calls`: the model called tools.
+    ToolCalls,
+    /// `content_filter`: content was left out.
+    ContentFilter,
+    /// `function_call`: the model called a function (deprecated form).
+    FunctionCall,
+    /// `error`: the choice failed.
+    Error,
+    /// Any other; see the text.
+    Other,
+}
+
+impl FinishKind {
+    /// Those that have a word, with it.
+    pub(crate) const WORDS: [(&'static str, FinishKind); 6] = [
+        ("stop", FinishKind::Stop),
+        ("length", FinishKind::Length),
+        ("tool_calls", FinishKind::ToolCalls),
+        ("content_filter", FinishKind::ContentFilter),
+        ("function_call", FinishKind::FunctionCall),
+        ("error", FinishKind::Error),
+    ];
+
+    /// Its number in the C interface.
+    pub const fn number(self) -> u32 {
+        match self {
+            FinishKind::Other => 1,
+            FinishKind::Stop => 2,
+            FinishKind::Length => 3,
+            FinishKind::ToolCalls => 4,
+            FinishKind::ContentFilter => 5,
+            FinishKind::FunctionCall => 6,
+            FinishKind::Error => 7,
+        }
+    }
+
+    /// The word of chat completions for it; none for [`Other`](FinishKind::Other).
+    pub fn word(self) -> Option<&'static str> {
+        FinishKind::WORDS.iter().find(|(_, kind)| *kind == self).map(|(word, _)| *word)
+    }
+
+    /// The kind with this number in the C interface.
+    pub(crate) fn from_number(number: u32) -> FinishKind {
+        let known = FinishKind::WORDS.iter().find(|(_, kind)| kind.number() == number);
+        known.map_or(FinishKind::Other, |(_, kind)| *kind)
+    }
+}
+
 /// Another piece of the same text follows.
 pub const FLAG_MORE: u16 = 8;
 /// The delta opens a tool call.
@@ -196,6 +263,12 @@ pub const FLAG_NUMBER: u16 = 512;
 /// Of a [`Kind::Message`]: what is new in it follows as deltas of the same choice. Those have the flag too, until a
 /// tracker consumes them.
 pub const FLAG_WHOLE: u16 = 1024;
+
+/// The event is of another protocol than chat completions. Of a [`Kind::Finish`]: the text is in the words of that, and the
+/// code is what it means. Of a [`Kind::Usage`]: the names are those of that, whose number the code is.
+pub const FLAG_NATIVE: u16 = 4096;
+/// Of a [`Kind::Finish`] of another protocol: the prompt was refused, and the text is why.
+pub const FLAG_PROMPT: u16 = 8192;
 
 /// Of a pulled [`Kind::ToolCall`]: its element has no ID, name or arguments, but members that no other delta is made of. They
 /// belong to the call that it selects; it opens none.

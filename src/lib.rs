@@ -66,6 +66,7 @@ mod tables;
 mod visits;
 
 pub mod chat;
+mod dialect;
 pub mod json;
 pub mod message;
 pub mod sse;

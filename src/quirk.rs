@@ -121,6 +121,8 @@ quirks! {
     ReplacedMessage = 27, "C35", "a message so far did not begin with the one before; nothing of it was reported";
     /// The `data` lines of one block held several JSON values: events that ended with a single line end.
     SeveralValues = 28, "F28", "one block held several JSON values";
+    /// An event of another protocol came than the one that is read; it was handed out as it came.
+    ForeignEvent = 29, "F29", "an event of another protocol came";
 }
 
 impl fmt::Display for Quirk {

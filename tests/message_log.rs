@@ -170,6 +170,8 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
         same(Field::ServiceTier, 0, 0, message.service_tier.as_deref());
         same(Field::Provider, 0, 0, message.provider.as_deref());
         same(Field::Usage, 0, 0, message.usage.as_ref().map(|raw| lossy(raw.as_bytes())).as_deref());
+        let native = message.native_usage.as_ref().map(|raw| lossy(raw.as_bytes()));
+        same(Field::NativeUsage, 0, 0, native.as_deref());
         let error = |error: &Option<Failure>| {
             error.as_ref().map(|error| match error {
                 Failure::Json(raw) => (true, lossy(raw.as_bytes())),
@@ -201,6 +203,12 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
             same(Field::Refusal, index, 0, choice.refusal.as_deref());
             same(Field::Reasoning, index, 0, choice.reasoning.as_deref());
             same(Field::ReasoningName, index, 0, choice.reasoning_name.as_deref());
+            for (field, list) in
+                [(Field::Signatures, &choice.signatures), (Field::NativeContent, &choice.native_content)]
+            {
+                let list = (!list.is_empty()).then(|| lossy(list.value().raw()));
+                same(field, index, 0, list.as_deref());
+            }
             same(Field::FinishReason, index, 0, choice.finish_reason.as_deref());
             let details = lossy(choice.reasoning_details.value().raw());
             same(Field::ReasoningDetails, index, 0, Some(&*details).filter(|details| *details != "[]"));

@@ -107,7 +107,9 @@ impl Hash {
     }
 
     fn update(&mut self, choice: u32, update: &Update<'_>) {
-        if matches!(update, Update::Annotations(_) | Update::Meta(..) | Update::Member(_)) {
+        if matches!(update, Update::Annotations(_) | Update::Meta(..) | Update::Member(_))
+            || matches!(update, Update::Signature(_) | Update::Media(_) | Update::Native(_))
+        {
             return;
         }
         self.word(u64::from(choice));

@@ -200,7 +200,8 @@ const char *deltawire_status_text(deltawire_status status);
 // -------------------------------------------------------------------------------------------------
 // A parser and its block
 
-// Mode: chat completion chunks.
+// Mode: response streams: chat completion chunks, and the protocols that are read like them
+// (`dialect`).
 #define DELTAWIRE_MODE_CHAT 0
 
 // Mode: any event stream. The parser does not read the payloads; `on_sse` and `DELTAWIRE_EV_SSE`
@@ -230,7 +231,8 @@ typedef struct {
     uint32_t max_depth;
     // The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
     // `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`,
-    // `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded,
+    // `DELTAWIRE_EV_ANNOTATION`, `DELTAWIRE_EV_SIGNATURE`, `DELTAWIRE_EV_MEDIA`,
+    // `DELTAWIRE_EV_NATIVE` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded,
     // which saves time. Callbacks ignore this mask: a feed calls every callback that is not NULL.
     uint64_t events;
     // Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are
@@ -240,8 +242,9 @@ typedef struct {
     // 0 is 1 MiB; at most 2^31 - 1. Without `DELTAWIRE_CFG_GROW` the size of the block is a limit
     // as well, even for events that no read cut.
     uint32_t max_event_len;
-    // Must be 0.
-    uint32_t reserved;
+    // `DELTAWIRE_PROTOCOL_*`, if the protocol of the stream is known: CHAT, RESPONSES, ANTHROPIC or
+    // GEMINI. 0: the first event that says so decides.
+    uint32_t dialect;
     // The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
     uint32_t max_id_len;
     // Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`),
@@ -467,10 +470,22 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // it.
 #define DELTAWIRE_EV_META 30
 
-// Annotations of the content, such as citations. Text: JSON, an array; of a message so far that has
-// more than the one before each that is new, in an event of its own. Off unless `events` or a
-// callback asks for it.
+// Annotations of the content, such as citations. Text: JSON, an array; of other protocols than
+// chat completions, and of a message so far that has more than the one before, each that is new, in
+// an event of its own. Off unless `events` or a callback asks for it.
 #define DELTAWIRE_EV_ANNOTATION 31
+
+// A signature of reasoning, or reasoning that is encrypted (other protocols). Text. Off unless
+// `events` or a callback asks for it.
+#define DELTAWIRE_EV_SIGNATURE 34
+
+// An image or another medium (other protocols). Text: JSON. Off unless `events` or a callback asks
+// for it.
+#define DELTAWIRE_EV_MEDIA 35
+
+// A part of the response that no other kind is for (other protocols): a tool that the server ran,
+// its result, a piece of either. Text: JSON. Off unless `events` or a callback asks for it.
+#define DELTAWIRE_EV_NATIVE 38
 
 // A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
 // the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
@@ -531,6 +546,14 @@ const char *deltawire_event_name(uint32_t kind);
 
 // With `DELTAWIRE_EV_MESSAGE`: its new contents follow, up to the end of this choice.
 #define DELTAWIRE_EVF_WHOLE 1024
+
+// The event is of another protocol than chat completions. With `DELTAWIRE_EV_FINISH`: the text is
+// in the words of that, `code` is what it means. With `DELTAWIRE_EV_USAGE`: the names are those of
+// that, `code` is its `DELTAWIRE_PROTOCOL_*`; `deltawire_last_usage` has the counts.
+#define DELTAWIRE_EVF_NATIVE 4096
+
+// With `DELTAWIRE_EV_FINISH`: the prompt was refused, and the text is why.
+#define DELTAWIRE_EVF_PROMPT 8192
 
 // Finish reason: any other; see the text.
 #define DELTAWIRE_FINISH_OTHER 1
@@ -846,13 +869,19 @@ typedef struct {
     deltawire_text_fn on_meta;
     // Annotations of the content.
     deltawire_value_fn on_annotations;
+    // A signature of reasoning, or reasoning that is encrypted.
+    deltawire_text_fn on_signature;
+    // An image or another medium.
+    deltawire_value_fn on_media;
+    // A part of the response that no other callback is for.
+    deltawire_value_fn on_native;
 } deltawire_callbacks;
 
 // A deltawire_callbacks with its size; all functions are NULL.
 #define DELTAWIRE_CALLBACKS_INIT \
     {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-     NULL, NULL, NULL, NULL, NULL, NULL}
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
 // Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call
 // only; `cbs` may be NULL: no function is called. NULL with length 0 gives no bytes, which only
@@ -1077,6 +1106,9 @@ const char *deltawire_media_name(uint32_t media);
 // Cohere's own.
 #define DELTAWIRE_PROTOCOL_COHERE 7
 
+// Chat completions.
+#define DELTAWIRE_PROTOCOL_CHAT 8
+
 // The name of a protocol, such as `Anthropic`; "?" for an unknown number, and for NONE. Static,
 // ended by NUL.
 const char *deltawire_protocol_name(uint32_t protocol);
@@ -1120,10 +1152,16 @@ typedef struct {
     // `DELTAWIRE_PROTOCOL_*`: the protocol of events that are not chunks. The first of them that
     // has members decides.
     uint32_t protocol;
+    // `DELTAWIRE_PROTOCOL_*`: the protocol that was read (CHAT, RESPONSES, ANTHROPIC, GEMINI), NONE
+    // if nothing of it came.
+    uint32_t dialect;
+    // 0.
+    uint32_t reserved;
 } deltawire_end;
 
 // A deltawire_end with its size; all other members are zero.
-#define DELTAWIRE_END_INIT {sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define DELTAWIRE_END_INIT \
+    {sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 // How the stream ended, or would if it ended now. Answers OK, E_NULL, E_ALIGN, E_STATE,
 // E_REENTRANT, E_CONFIG (`size`).
@@ -1358,7 +1396,7 @@ deltawire_status deltawire_error_field(const deltawire_value *error,
 typedef struct deltawire_message deltawire_message;
 
 // The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-#define DELTAWIRE_MESSAGE_EVENTS 3296460736
+#define DELTAWIRE_MESSAGE_EVENTS 329713975232
 
 // Bytes of an assembler's block beside the log. It grows only with `DELTAWIRE_ABI`.
 #define DELTAWIRE_MESSAGE_STATE_SIZE 4096
@@ -1457,7 +1495,8 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 // Field of a message: `provider`.
 #define DELTAWIRE_M_PROVIDER 5
 
-// Field of a message: the last `usage`, JSON.
+// Field of a message: the last `usage`, JSON; of another protocol than chat completions its counts
+// under the names of those.
 #define DELTAWIRE_M_USAGE 6
 
 // Field of a message: the first error, JSON or plain text.
@@ -1538,6 +1577,16 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 // of the content alone.
 #define DELTAWIRE_M_REASONING_NAME 31
 
+// Field of a message of another protocol than chat completions: its usage under its own names,
+// JSON.
+#define DELTAWIRE_M_NATIVE_USAGE 32
+
+// Field of a choice of another protocol: its signatures, JSON: an array.
+#define DELTAWIRE_M_SIGNATURES 33
+
+// Field of a choice of another protocol: the parts that no other field has, JSON: an array.
+#define DELTAWIRE_M_NATIVE_CONTENT 34
+
 // Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
 // `call` the position of a call among that choice's calls in the finished message; give 0 where the
 // field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
@@ -1581,6 +1630,10 @@ deltawire_status deltawire_message_json(const deltawire_message *m,
 
 // Owner for `deltawire_message_member`: the `function` of a tool call, or its `custom` tool.
 #define DELTAWIRE_OWNER_FUNCTION 4
+
+// Owner for `deltawire_message_member`: the usage of Anthropic, which is merged from several
+// events.
+#define DELTAWIRE_OWNER_USAGE 5
 
 // A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON,
 // the last value that was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the
@@ -1689,6 +1742,9 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
 
 // F28: one block held several JSON values.
 #define DELTAWIRE_QUIRK_SEVERAL_VALUES 28
+
+// F29: an event of another protocol came.
+#define DELTAWIRE_QUIRK_FOREIGN_EVENT 29
 
 // The code of a quirk in docs/quirks.md, such as `F6`. NULL past the last known. Static, ended by
 // NUL.

@@ -89,7 +89,7 @@ var mediaNames = []string{
 	MediaText:   "Text",
 }
 
-// Protocol is the protocol of events that are not chunks.
+// Protocol is the protocol of events.
 type Protocol uint32
 
 // The protocols.
@@ -102,6 +102,7 @@ const (
 	ProtocolInteractions Protocol = 5 // Gemini Interactions
 	ProtocolOllama       Protocol = 6 // Ollama's own
 	ProtocolCohere       Protocol = 7 // Cohere's own
+	ProtocolChat         Protocol = 8 // chat completions
 )
 
 // String returns the name, such as Anthropic.
@@ -116,6 +117,7 @@ var protocolNames = []string{
 	ProtocolInteractions: "Interactions",
 	ProtocolOllama:       "Ollama",
 	ProtocolCohere:       "Cohere",
+	ProtocolChat:         "Chat",
 }
 
 // End is how a stream ended, or would if it ended now.
@@ -123,6 +125,7 @@ type End struct {
 	Verdict         Verdict
 	Media           Media    // what the response is, if it is not a stream
 	Protocol        Protocol // of events that are not chunks; the first of them that has members decides
+	Dialect         Protocol // that was read: chat completions, Responses, Anthropic or Gemini
 	Pending         Pending
 	ChoicesSeen     uint32    // how many choices the stream has
 	ChoicesFinished uint32    // how many of those have a finish reason

@@ -87,6 +87,14 @@ const (
 	// KindAnnotation is annotations of the content, such as citations; only [WithEvents] turns it on. Text: JSON, an array;
 	// of a message so far that has more than the one before each that is new, in an event of its own.
 	KindAnnotation Kind = 31
+	// KindSignature is a signature of reasoning, or reasoning that is encrypted, of other protocols than chat completions; only
+	// [WithEvents] turns it on. Text.
+	KindSignature Kind = 34
+	// KindMedia is an image or another medium, of other protocols; only [WithEvents] turns it on. Text: JSON.
+	KindMedia Kind = 35
+	// KindNative is a part of the response that no other kind is for, of other protocols: a tool that the server ran, its
+	// result, a piece of either; only [WithEvents] turns it on. Text: JSON.
+	KindNative Kind = 38
 	// KindFrame reports that a frame ended: the bytes Start to End of the stream; only [WithEvents] turns it on. Each byte
 	// of the stream lies in exactly one frame, and frames are in order. A frame that ends in a CR waits for the next byte, a
 	// LF of its own perhaps, if the line before ended in CR LF. The frame of JSON outside of fields ends with its line,
@@ -134,6 +142,9 @@ var kindNames = []string{
 	KindPayload:           "Payload",
 	KindMeta:              "Meta",
 	KindAnnotation:        "Annotation",
+	KindSignature:         "Signature",
+	KindMedia:             "Media",
+	KindNative:            "Native",
 	KindFrame:             "Frame",
 }
 
@@ -216,6 +227,11 @@ const (
 	FlagNumber Flags = 1 << 9
 	// FlagWhole: the new contents of a [KindMessage] follow. Without it, it is another message than the one before.
 	FlagWhole Flags = 1 << 10
+	// FlagNative: the event is of another protocol than chat completions. Of a [KindFinish] the text is in the words of that. Of
+	// a [KindUsage] the names are those of that, and Code is its [Protocol].
+	FlagNative Flags = 1 << 12
+	// FlagPrompt: the prompt was refused, and the text of the [KindFinish] is why.
+	FlagPrompt Flags = 1 << 13
 
 	// The reader removes these: where a text lies, and that more pieces of it follow.
 	flagTextScratch  Flags = 1 << 0
@@ -229,7 +245,7 @@ const (
 func (f Flags) String() string { return namesOf("Flags", f, flagNames) }
 
 // By the number of the bit.
-var flagNames = []string{4: "Opens", "Reuses", "Custom", "Replaces", "Plain", "Number", "Whole"}
+var flagNames = []string{4: "Opens", "Reuses", "Custom", "Replaces", "Plain", "Number", "Whole", "", "Native", "Prompt"}
 
 // FinishReason is why a choice finished.
 type FinishReason uint32

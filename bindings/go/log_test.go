@@ -46,7 +46,8 @@ func cutEvery(size, length int) []int {
 func logged() Option {
 	return func(s *settings) {
 		s.chosen = true
-		s.events = (1<<kindCount - 1) &^ (maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation))
+		s.events = (1<<kindCount - 1) &^ (maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation) |
+			maskOf(KindSignature) | maskOf(KindMedia) | maskOf(KindNative))
 	}
 }
 

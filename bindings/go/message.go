@@ -33,8 +33,9 @@ const (
 	FieldSystemFingerprint Field = 3
 	FieldServiceTier       Field = 4
 	FieldProvider          Field = 5
-	FieldUsage             Field = 6 // JSON; the last one
-	FieldError             Field = 7 // the first error, JSON or plain text
+	FieldUsage             Field = 6  // JSON; the last one
+	FieldNativeUsage       Field = 32 // JSON; of another protocol, under its own names
+	FieldError             Field = 7  // the first error, JSON or plain text
 	FieldErrorMessage      Field = 8
 	FieldErrorCode         Field = 9
 	FieldErrorType         Field = 10
@@ -44,6 +45,8 @@ const (
 	FieldContent            Field = 12
 	FieldReasoning          Field = 14
 	FieldReasoningName      Field = 31 // the member that its first reasoning was in, such as reasoning_content
+	FieldSignatures         Field = 33 // JSON, an array
+	FieldNativeContent      Field = 34 // JSON, an array: what no other field has
 	FieldRefusal            Field = 13
 	FieldFinish             Field = 15 // the last finish reason
 	FieldNativeFinish       Field = 16 // the finish reason that the model's own provider gave
@@ -103,6 +106,9 @@ var fieldNames = []string{
 	FieldCallArguments:      "CallArguments",
 	FieldReasoningDetails:   "ReasoningDetails",
 	FieldReasoningName:      "ReasoningName",
+	FieldNativeUsage:        "NativeUsage",
+	FieldSignatures:         "Signatures",
+	FieldNativeContent:      "NativeContent",
 }
 
 // Owner is whose member [Assembler.Member] is asked for.
@@ -115,6 +121,7 @@ const (
 	OwnerDelta    Owner = 2 // the deltas of a choice, or its message
 	OwnerCall     Owner = 3 // a tool call: its members have to be sent back with it
 	OwnerFunction Owner = 4 // the function of a tool call, or its custom tool
+	OwnerUsage    Owner = 5 // the usage of Anthropic, which is merged from several events
 )
 
 // String returns the name of the owner, such as Choice.
@@ -126,6 +133,7 @@ var ownerNames = []string{
 	OwnerDelta:    "Delta",
 	OwnerCall:     "Call",
 	OwnerFunction: "Function",
+	OwnerUsage:    "Usage",
 }
 
 // Message is a response as the API sends it without streaming: a chat.completion. An absent member is "" or nil.

@@ -11,7 +11,7 @@ type Option func(*settings)
 
 type settings struct {
 	config    C.deltawire_config
-	chosen    bool   // emit the kinds of events; else all but KindFrame, KindPayload, KindMeta, KindAnnotation and KindMessage
+	chosen    bool   // emit the kinds of events; else all but KindFrame, KindPayload, KindMeta, KindAnnotation, KindSignature, KindMedia, KindNative and KindMessage
 	events    uint64 // one bit for each kind
 	err       error  // about the first option that is out of its range
 	readSize  int
@@ -67,7 +67,8 @@ const (
 
 // WithEvents makes the reader emit events of these kinds only. It does not decode the texts of others, which saves time.
 // Given twice, the kinds of both are emitted. Without this option the reader emits all kinds except [KindFrame],
-// [KindPayload], [KindMeta], [KindAnnotation] and [KindMessage]. Without arguments it emits none: the first [Reader.Next] reads to the end,
+// [KindPayload], [KindMeta], [KindAnnotation], [KindSignature], [KindMedia], [KindNative] and [KindMessage]. Without arguments
+// it emits none: the first [Reader.Next] reads to the end,
 // which is enough for an [Assembler], for [Reader.Usage] and for [Reader.Err].
 func WithEvents(kinds ...Kind) Option {
 	return func(s *settings) {
@@ -130,6 +131,19 @@ func WithMaxToolCalls(calls int) Option {
 	return func(s *settings) {
 		if s.inRange("WithMaxToolCalls", calls, C.DELTAWIRE_MAX_TOOL_CALLS) {
 			s.config.max_tool_calls = C.uint32_t(calls)
+		}
+	}
+}
+
+// WithDialect sets the protocol of the stream: [ProtocolChat], [ProtocolResponses], [ProtocolAnthropic] or [ProtocolGemini].
+// Without it the first event that says so decides.
+func WithDialect(p Protocol) Option {
+	return func(s *settings) {
+		switch p {
+		case ProtocolChat, ProtocolResponses, ProtocolAnthropic, ProtocolGemini:
+			s.config.dialect = C.uint32_t(p)
+		default:
+			s.wrong("WithDialect(%d): no protocol that is read", uint32(p))
 		}
 	}
 }

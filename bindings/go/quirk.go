@@ -40,6 +40,7 @@ const (
 	QuirkChangedCallID      Quirk = 26 // C16: a fragment of a tool call came with another ID
 	QuirkReplacedMessage    Quirk = 27 // C35: a message so far did not begin with the one before; nothing of it was reported
 	QuirkSeveralValues      Quirk = 28 // F28: one block held several JSON values
+	QuirkForeignEvent       Quirk = 29 // F29: an event of another protocol came
 )
 
 // Quirks returns all quirks that the library knows, in the order of their numbers.
@@ -103,4 +104,5 @@ var quirkNames = []string{
 	QuirkChangedCallID:      "ChangedCallID",
 	QuirkReplacedMessage:    "ReplacedMessage",
 	QuirkSeveralValues:      "SeveralValues",
+	QuirkForeignEvent:       "ForeignEvent",
 }

@@ -99,7 +99,8 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 	r.shown = s.events
 	if !s.chosen {
 		r.shown = (1<<kindCount - 1) &^
-			(maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation) | maskOf(KindMessage))
+			(maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation) | maskOf(KindSignature) |
+				maskOf(KindMedia) | maskOf(KindNative) | maskOf(KindMessage))
 	}
 	// End needs the errors. Besides, a mask of 0 would be all kinds.
 	s.config.events = C.uint64_t(r.shown | maskOf(KindError) | maskOf(KindChoiceError))
@@ -411,6 +412,7 @@ func (r *Reader) End() End {
 		Verdict:         Verdict(c.verdict),
 		Media:           Media(c.media),
 		Protocol:        Protocol(c.protocol),
+		Dialect:         Protocol(c.dialect),
 		Pending:         Pending(c.pending),
 		ChoicesSeen:     uint32(c.choices_seen),
 		ChoicesFinished: uint32(c.choices_finished),

@@ -131,7 +131,8 @@ impl<'c> Calls<'c> {
         self.note(context, delta);
         if let Some(chunk) = context.chunk() {
             if let Some(created) = chunk.created_after(&mut self.created) {
-                (self.at.flags, self.at.number) = (DELTAWIRE_EVF_NUMBER, created);
+                self.at.flags |= DELTAWIRE_EVF_NUMBER;
+                self.at.number = created;
             }
         }
         // SAFETY: the caller gave a function of this type; what it is given lives until it returns.
@@ -248,6 +249,7 @@ impl<'c> Calls<'c> {
             Kind::FunctionArguments => calls.on_function_arguments,
             Kind::Finish => calls.on_finish,
             Kind::Meta => calls.on_meta,
+            Kind::Signature => calls.on_signature,
             _ => return self.no_text(context, delta),
         };
         self.text(f, context, delta, taken)
@@ -269,6 +271,8 @@ impl<'c> Calls<'c> {
             Kind::ToolCall => self.call(payload, delta),
             Kind::Audio => self.value(calls.on_audio, bytes),
             Kind::Annotation => self.value(calls.on_annotations, bytes),
+            Kind::Media => self.value(calls.on_media, bytes),
+            Kind::Native => self.value(calls.on_native, bytes),
             Kind::Logprobs => self.value(calls.on_logprobs, bytes),
             Kind::Message => self.value(calls.on_message, bytes),
             Kind::ChoiceError => self.value(calls.on_choice_error, bytes),

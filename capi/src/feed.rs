@@ -42,6 +42,9 @@ pub(crate) const SILENT: deltawire_callbacks = deltawire_callbacks {
     on_frame: None,
     on_meta: None,
     on_annotations: None,
+    on_signature: None,
+    on_media: None,
+    on_native: None,
 };
 
 /// The callbacks that C gave.

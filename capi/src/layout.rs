@@ -22,7 +22,7 @@ const _: () = {
     assert!(offset_of!(deltawire_config, events) == pick(16, 16, 16));
     assert!(offset_of!(deltawire_config, errors) == pick(24, 24, 24));
     assert!(offset_of!(deltawire_config, max_event_len) == pick(40, 40, 40));
-    assert!(offset_of!(deltawire_config, reserved) == pick(44, 44, 44));
+    assert!(offset_of!(deltawire_config, dialect) == pick(44, 44, 44));
     assert!(offset_of!(deltawire_config, max_id_len) == pick(48, 48, 48));
     assert!(offset_of!(deltawire_config, read_len) == pick(52, 52, 52));
     assert!(offset_of!(deltawire_config, max_choices) == pick(56, 56, 56));
@@ -50,7 +50,7 @@ const _: () = {
     assert!(offset_of!(deltawire_value, len) == pick(8, 4, 4));
     assert!(offset_of!(deltawire_value, r#type) == pick(16, 8, 8));
     assert!(offset_of!(deltawire_value, reserved) == pick(20, 12, 12));
-    assert!(size_of::<deltawire_callbacks>() == pick(256, 128, 128));
+    assert!(size_of::<deltawire_callbacks>() == pick(280, 140, 140));
     assert!(align_of::<deltawire_callbacks>() == pick(8, 4, 4));
     assert!(offset_of!(deltawire_callbacks, size) == pick(0, 0, 0));
     assert!(offset_of!(deltawire_callbacks, on_sse) == pick(8, 4, 4));
@@ -84,6 +84,9 @@ const _: () = {
     assert!(offset_of!(deltawire_callbacks, on_frame) == pick(232, 116, 116));
     assert!(offset_of!(deltawire_callbacks, on_meta) == pick(240, 120, 120));
     assert!(offset_of!(deltawire_callbacks, on_annotations) == pick(248, 124, 124));
+    assert!(offset_of!(deltawire_callbacks, on_signature) == pick(256, 128, 128));
+    assert!(offset_of!(deltawire_callbacks, on_media) == pick(264, 132, 132));
+    assert!(offset_of!(deltawire_callbacks, on_native) == pick(272, 136, 136));
     assert!(size_of::<deltawire_event>() == pick(64, 64, 64));
     assert!(align_of::<deltawire_event>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_event, kind) == pick(0, 0, 0));
@@ -106,7 +109,7 @@ const _: () = {
     assert!(offset_of!(deltawire_batch_result, events) == pick(8, 4, 4));
     assert!(offset_of!(deltawire_batch_result, scratch_used) == pick(16, 8, 8));
     assert!(offset_of!(deltawire_batch_result, scratch_need) == pick(24, 12, 12));
-    assert!(size_of::<deltawire_end>() == pick(56, 56, 56));
+    assert!(size_of::<deltawire_end>() == pick(64, 64, 64));
     assert!(align_of::<deltawire_end>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_end, size) == pick(0, 0, 0));
     assert!(offset_of!(deltawire_end, verdict) == pick(4, 4, 4));
@@ -124,6 +127,8 @@ const _: () = {
     assert!(offset_of!(deltawire_end, complete) == pick(44, 44, 44));
     assert!(offset_of!(deltawire_end, media) == pick(48, 48, 48));
     assert!(offset_of!(deltawire_end, protocol) == pick(52, 52, 52));
+    assert!(offset_of!(deltawire_end, dialect) == pick(56, 56, 56));
+    assert!(offset_of!(deltawire_end, reserved) == pick(60, 60, 60));
     assert!(size_of::<deltawire_usage>() == pick(80, 80, 80));
     assert!(align_of::<deltawire_usage>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_usage, size) == pick(0, 0, 0));

@@ -12,7 +12,7 @@ use core::{ptr, slice};
 use deltawire::chat::{CallUpdate, Owner};
 use deltawire::delta::Kind;
 use deltawire::message::{appends_pieces, CallSlot, Detail, Field, LogError, MessageLogOf, Slot};
-use deltawire::stream::Record;
+use deltawire::stream::{Protocol, Record};
 use deltawire::{Tables, Update};
 
 /// The tables of a message, at the end of its state: rows of choices, then rows of tool calls, in `words`.
@@ -388,6 +388,7 @@ unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32
     unsafe {
         match chunk((*at).chunk) {
             Ok(chunk) => take(user, |state, buffer| {
+                state.log.set_native(chunk.protocol() != Protocol::Chat);
                 let added = state.log.head(buffer, chunk.id(), chunk.model(), chunk.created());
                 state.conclude(added, 0)
             }),
@@ -466,6 +467,9 @@ static CALLBACKS: deltawire_callbacks = deltawire_callbacks {
     on_limit: Some(on_limit),
     on_meta: Some(on_text),
     on_annotations: Some(on_value),
+    on_signature: Some(on_text),
+    on_media: Some(on_value),
+    on_native: Some(on_value),
     ..SILENT
 };
 
@@ -632,6 +636,9 @@ fn field_of(field: u32) -> Option<Field> {
         DELTAWIRE_M_CALL_ARGUMENTS => Field::CallArguments,
         DELTAWIRE_M_REASONING_DETAILS => Field::ReasoningDetails,
         DELTAWIRE_M_REASONING_NAME => Field::ReasoningName,
+        DELTAWIRE_M_NATIVE_USAGE => Field::NativeUsage,
+        DELTAWIRE_M_SIGNATURES => Field::Signatures,
+        DELTAWIRE_M_NATIVE_CONTENT => Field::NativeContent,
         _ => return None,
     })
 }

@@ -75,7 +75,7 @@ macro_rules! kinds {
         // One table rules, the library's. What it reserves is not for C yet.
         const _: () = {
             $(assert!($number == Kind::$kind as u32);)*
-            const RESERVED: usize = 6;
+            const RESERVED: usize = 4;
             assert!([$($number),*].len() + RESERVED == Kind::ALL.len());
         };
 
@@ -120,6 +120,9 @@ kinds! {
     Payload = DELTAWIRE_EV_PAYLOAD "PAYLOAD",
     Meta = DELTAWIRE_EV_META "META",
     Annotation = DELTAWIRE_EV_ANNOTATION "ANNOTATION",
+    Signature = DELTAWIRE_EV_SIGNATURE "SIGNATURE",
+    Media = DELTAWIRE_EV_MEDIA "MEDIA",
+    Native = DELTAWIRE_EV_NATIVE "NATIVE",
     Frame = DELTAWIRE_EV_FRAME "FRAME",
 }
 
@@ -158,6 +161,7 @@ const _: () = {
     assert!(DELTAWIRE_OWNER_DELTA == Owner::Delta as u32);
     assert!(DELTAWIRE_OWNER_CALL == Owner::Call as u32);
     assert!(DELTAWIRE_OWNER_FUNCTION == Owner::Function as u32);
+    assert!(DELTAWIRE_OWNER_USAGE == Owner::Usage as u32);
 };
 
 /// Checks numbers against the library's, and makes the function that names them.
@@ -205,6 +209,7 @@ library_names! { Protocol, protocol_name;
     Interactions = DELTAWIRE_PROTOCOL_INTERACTIONS,
     Ollama = DELTAWIRE_PROTOCOL_OLLAMA,
     Cohere = DELTAWIRE_PROTOCOL_COHERE,
+    Chat = DELTAWIRE_PROTOCOL_CHAT,
 }
 
 library_names! { Pending, pending_name;

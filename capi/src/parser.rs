@@ -5,7 +5,7 @@ use crate::convert::{sized, status, tell};
 use crate::types::*;
 use core::ffi::c_void;
 use deltawire::delta::Kind;
-use deltawire::stream::{Emitter, Machine, Payload};
+use deltawire::stream::{Emitter, Machine, Payload, Protocol};
 use deltawire::track::TrackerState;
 use deltawire::{Config, Framing, Limits, Quirk, QuirkSet, Validate};
 
@@ -50,11 +50,11 @@ const DEFAULTS: deltawire_config = deltawire_config {
     events: 0,
     errors: [0; 2],
     max_event_len: 0,
-    reserved: 0,
     max_id_len: 0,
     read_len: 0,
     max_choices: 0,
     max_tool_calls: 0,
+    dialect: 0,
 };
 
 /// The config that C gave; NULL is all defaults.
@@ -78,7 +78,7 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
     let or = |given: u32, default: u32| if given == 0 { default } else { given };
     let default = Limits::DEFAULT;
     let lengths = [config.max_event_len, config.max_id_len, config.read_len];
-    if config.reserved != 0 || lengths.iter().any(|len| *len > i32::MAX as u32) {
+    if lengths.iter().any(|len| *len > i32::MAX as u32) {
         return Err(DELTAWIRE_E_CONFIG);
     }
     let limits = default
@@ -86,6 +86,10 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
         .with_max_id_len(or(config.max_id_len, default.max_id_len()));
     let limits = limits.with_max_depth(or(config.max_depth, default.max_depth())).ok_or(DELTAWIRE_E_CONFIG)?;
     let room = Room::of(config)?;
+    let dialect = Protocol::from_number(config.dialect).filter(|dialect| dialect.is_read());
+    if config.dialect != DELTAWIRE_PROTOCOL_NONE && dialect.is_none() {
+        return Err(DELTAWIRE_E_CONFIG);
+    }
     let [low, high] = config.errors;
     let is_error = |quirk: &Quirk| {
         let number = *quirk as u32;
@@ -97,7 +101,8 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
         .with_framing(if has(DELTAWIRE_CFG_SPEC) { Framing::Spec } else { Framing::Lenient })
         .with_validate(if has(DELTAWIRE_CFG_STRICT_JSON) { Validate::Strict } else { Validate::Lazy })
         .with_payload(if config.mode == DELTAWIRE_MODE_SSE { Payload::Opaque } else { Payload::Chunks })
-        .with_errors(Quirk::ALL.iter().copied().filter(is_error).collect::<QuirkSet>());
+        .with_errors(Quirk::ALL.iter().copied().filter(is_error).collect::<QuirkSet>())
+        .with_dialect(dialect);
     Ok(Core {
         machine: Machine::new(machine),
         tracker: TrackerState::default(),

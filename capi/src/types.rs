@@ -84,7 +84,8 @@ pub const DELTAWIRE_ROW_SIZE: usize = 128;
 /// Every quirk number is below this.
 pub const DELTAWIRE_QUIRKS: u32 = 128;
 
-/// Mode: chat completion chunks.
+/// Mode: response streams: chat completion chunks, and the protocols that are read like them
+/// (`dialect`).
 pub const DELTAWIRE_MODE_CHAT: u32 = 0;
 /// Mode: any event stream. The parser does not read the payloads; `on_sse` and `DELTAWIRE_EV_SSE`
 /// deliver them.
@@ -113,7 +114,8 @@ pub struct deltawire_config {
     pub max_depth: u32,
     /// The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
     /// `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`,
-    /// `DELTAWIRE_EV_ANNOTATION` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded,
+    /// `DELTAWIRE_EV_ANNOTATION`, `DELTAWIRE_EV_SIGNATURE`, `DELTAWIRE_EV_MEDIA`,
+    /// `DELTAWIRE_EV_NATIVE` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded,
     /// which saves time. Callbacks ignore this mask: a feed calls every callback that is not NULL.
     pub events: u64,
     /// Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are
@@ -123,8 +125,9 @@ pub struct deltawire_config {
     /// 0 is 1 MiB; at most 2^31 - 1. Without `DELTAWIRE_CFG_GROW` the size of the block is a limit
     /// as well, even for events that no read cut.
     pub max_event_len: u32,
-    /// Must be 0.
-    pub reserved: u32,
+    /// `DELTAWIRE_PROTOCOL_*`, if the protocol of the stream is known: CHAT, RESPONSES, ANTHROPIC or
+    /// GEMINI. 0: the first event that says so decides.
+    pub dialect: u32,
     /// The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
     pub max_id_len: u32,
     /// Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`),
@@ -395,6 +398,12 @@ pub struct deltawire_callbacks {
     pub on_meta: deltawire_text_fn,
     /// Annotations of the content.
     pub on_annotations: deltawire_value_fn,
+    /// A signature of reasoning, or reasoning that is encrypted.
+    pub on_signature: deltawire_text_fn,
+    /// An image or another medium.
+    pub on_media: deltawire_value_fn,
+    /// A part of the response that no other callback is for.
+    pub on_native: deltawire_value_fn,
 }
 
 /// No event.
@@ -483,10 +492,19 @@ pub const DELTAWIRE_EV_PAYLOAD: u32 = 29;
 /// (`DELTAWIRE_META_*MEMBER`) as often as they are sent. Off unless `events` or a callback asks for
 /// it.
 pub const DELTAWIRE_EV_META: u32 = 30;
-/// Annotations of the content, such as citations. Text: JSON, an array; of a message so far that has
-/// more than the one before each that is new, in an event of its own. Off unless `events` or a
-/// callback asks for it.
+/// Annotations of the content, such as citations. Text: JSON, an array; of other protocols than
+/// chat completions, and of a message so far that has more than the one before, each that is new, in
+/// an event of its own. Off unless `events` or a callback asks for it.
 pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
+/// A signature of reasoning, or reasoning that is encrypted (other protocols). Text. Off unless
+/// `events` or a callback asks for it.
+pub const DELTAWIRE_EV_SIGNATURE: u32 = 34;
+/// An image or another medium (other protocols). Text: JSON. Off unless `events` or a callback asks
+/// for it.
+pub const DELTAWIRE_EV_MEDIA: u32 = 35;
+/// A part of the response that no other kind is for (other protocols): a tool that the server ran,
+/// its result, a piece of either. Text: JSON. Off unless `events` or a callback asks for it.
+pub const DELTAWIRE_EV_NATIVE: u32 = 38;
 /// A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
 /// the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
 /// to the event's frame; a comment between events is a frame of its own. If a line ended in CR LF,
@@ -500,7 +518,7 @@ pub const DELTAWIRE_EV_FRAME: u32 = 48;
 /// Every kind of this version is below this. Not every number below it is a kind.
 pub const DELTAWIRE_EV_COUNT: u32 = 49;
 /// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0xc47b_ffc0;
+pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0x4c_c47b_ffc0;
 
 /// `code` of a `DELTAWIRE_EV_META`: `object`.
 pub const DELTAWIRE_META_OBJECT: u32 = 1;
@@ -558,6 +576,12 @@ pub const DELTAWIRE_EVF_PLAIN: u32 = 256;
 pub const DELTAWIRE_EVF_NUMBER: u32 = 512;
 /// With `DELTAWIRE_EV_MESSAGE`: its new contents follow, up to the end of this choice.
 pub const DELTAWIRE_EVF_WHOLE: u32 = 1024;
+/// The event is of another protocol than chat completions. With `DELTAWIRE_EV_FINISH`: the text is
+/// in the words of that, `code` is what it means. With `DELTAWIRE_EV_USAGE`: the names are those of
+/// that, `code` is its `DELTAWIRE_PROTOCOL_*`; `deltawire_last_usage` has the counts.
+pub const DELTAWIRE_EVF_NATIVE: u32 = 4096;
+/// With `DELTAWIRE_EV_FINISH`: the prompt was refused, and the text is why.
+pub const DELTAWIRE_EVF_PROMPT: u32 = 8192;
 
 /// Finish reason: any other; see the text.
 pub const DELTAWIRE_FINISH_OTHER: u32 = 1;
@@ -747,6 +771,8 @@ pub const DELTAWIRE_PROTOCOL_INTERACTIONS: u32 = 5;
 pub const DELTAWIRE_PROTOCOL_OLLAMA: u32 = 6;
 /// Cohere's own.
 pub const DELTAWIRE_PROTOCOL_COHERE: u32 = 7;
+/// Chat completions.
+pub const DELTAWIRE_PROTOCOL_CHAT: u32 = 8;
 
 /// How a stream ended, or would have ended if its last byte was read. The caller sets `size`: the
 /// library writes no more bytes than that, and zeroes the members that it does not know.
@@ -789,6 +815,11 @@ pub struct deltawire_end {
     /// `DELTAWIRE_PROTOCOL_*`: the protocol of events that are not chunks. The first of them that
     /// has members decides.
     pub protocol: u32,
+    /// `DELTAWIRE_PROTOCOL_*`: the protocol that was read (CHAT, RESPONSES, ANTHROPIC, GEMINI), NONE
+    /// if nothing of it came.
+    pub dialect: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// Field of a message: `id`.
@@ -803,7 +834,8 @@ pub const DELTAWIRE_M_SYSTEM_FINGERPRINT: u32 = 3;
 pub const DELTAWIRE_M_SERVICE_TIER: u32 = 4;
 /// Field of a message: `provider`.
 pub const DELTAWIRE_M_PROVIDER: u32 = 5;
-/// Field of a message: the last `usage`, JSON.
+/// Field of a message: the last `usage`, JSON; of another protocol than chat completions its counts
+/// under the names of those.
 pub const DELTAWIRE_M_USAGE: u32 = 6;
 /// Field of a message: the first error, JSON or plain text.
 pub const DELTAWIRE_M_ERROR: u32 = 7;
@@ -858,6 +890,13 @@ pub const DELTAWIRE_M_REASONING_DETAILS: u32 = 30;
 /// `reasoning`, `thinking` or `thought`. Absent if reasoning came in `reasoning_details` or in parts
 /// of the content alone.
 pub const DELTAWIRE_M_REASONING_NAME: u32 = 31;
+/// Field of a message of another protocol than chat completions: its usage under its own names,
+/// JSON.
+pub const DELTAWIRE_M_NATIVE_USAGE: u32 = 32;
+/// Field of a choice of another protocol: its signatures, JSON: an array.
+pub const DELTAWIRE_M_SIGNATURES: u32 = 33;
+/// Field of a choice of another protocol: the parts that no other field has, JSON: an array.
+pub const DELTAWIRE_M_NATIVE_CONTENT: u32 = 34;
 
 /// Owner for `deltawire_message_member`: the chunks.
 pub const DELTAWIRE_OWNER_CHUNK: u32 = 0;
@@ -870,6 +909,9 @@ pub const DELTAWIRE_OWNER_DELTA: u32 = 2;
 pub const DELTAWIRE_OWNER_CALL: u32 = 3;
 /// Owner for `deltawire_message_member`: the `function` of a tool call, or its `custom` tool.
 pub const DELTAWIRE_OWNER_FUNCTION: u32 = 4;
+/// Owner for `deltawire_message_member`: the usage of Anthropic, which is merged from several
+/// events.
+pub const DELTAWIRE_OWNER_USAGE: u32 = 5;
 
 /// Flag of `deltawire_message_json`: include the members that only gateways and providers send
 /// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known), and

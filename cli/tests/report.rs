@@ -31,8 +31,8 @@ fn what_is_foreign_is_no_completion() {
         ("\n  upstream connect error\rmore", Some("what came begins with: upstream connect error")),
         (&long, Some(&cut[..])),
         (
-            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n",
-            Some("what came begins with: event: message_start"),
+            "event: message-start\ndata: {\"type\":\"message-start\",\"id\":\"m\"}\n\n",
+            Some("what came begins with: event: message-start"),
         ),
         // The same, cut.
         (

@@ -266,7 +266,8 @@ static void put_line(logbook *log, const item *it)
         put_named(out, "model", it->part[1], it->part_len[1]);
         if (it->flags & DELTAWIRE_EVF_NUMBER) put_number(out, " created=", it->number);
         else if (it->number) log_bad(log, "created without its flag:", it->number);
-        if (log->has_payload) check_payload(log, it);
+        /* It takes the events before to read one of another protocol. */
+        if (log->has_payload && !(it->flags & DELTAWIRE_EVF_NATIVE)) check_payload(log, it);
         log->has_payload = 0;
         break;
     case KIND(PAYLOAD):
@@ -365,6 +366,9 @@ static void put_line(logbook *log, const item *it)
     /* Rust's log has no line for these. */
     case KIND(META):
     case KIND(ANNOTATION):
+    case KIND(SIGNATURE):
+    case KIND(MEDIA):
+    case KIND(NATIVE):
         if (log->only == ALL_KINDS) out = &log->more;
         before = out->len;
         text_str(out, it->kind == KIND(META) ? "meta" : "annotations");
@@ -561,6 +565,9 @@ AT_CALLBACK(on_done, DONE)
 AT_CALLBACK(on_frame, FRAME)
 TEXT_CALLBACK(on_meta, META)
 VALUE_CALLBACK(on_annotations, ANNOTATION)
+TEXT_CALLBACK(on_signature, SIGNATURE)
+VALUE_CALLBACK(on_media, MEDIA)
+VALUE_CALLBACK(on_native, NATIVE)
 
 static int32_t on_sse(void *user, const deltawire_at *at, deltawire_str type, deltawire_str data, deltawire_str id)
 {
@@ -648,6 +655,9 @@ const deltawire_callbacks log_callbacks = {
     on_frame,
     on_meta,
     on_annotations,
+    on_signature,
+    on_media,
+    on_native,
 };
 
 /* -------------------------------------------------------------------------------------------------------------------

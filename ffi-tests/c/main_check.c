@@ -163,6 +163,9 @@ static deltawire_callbacks only_one(uint32_t kind)
         SLOT(FRAME, on_frame);
         SLOT(META, on_meta);
         SLOT(ANNOTATION, on_annotations);
+        SLOT(SIGNATURE, on_signature);
+        SLOT(MEDIA, on_media);
+        SLOT(NATIVE, on_native);
     }
     return one;
 }

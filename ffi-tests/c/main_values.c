@@ -93,11 +93,12 @@ static void names(void)
         "NONE", "SSE", "COMMENT", "KEEP_ALIVE", "RETRY", "LAST_EVENT_ID", "CHUNK", "ROLE", "CONTENT", "REASONING",
         "REFUSAL", "TOOL_CALL", "TOOL_NAME", "TOOL_ARGUMENTS", "FUNCTION_NAME", "FUNCTION_ARGUMENTS", "AUDIO", "LOGPROBS",
         "MESSAGE", "FINISH", "CHOICE_ERROR", "USAGE", "ERROR", "MALFORMED", "TOO_LONG", "COMMENT_TOO_LONG", "LIMIT",
-        "QUIRK", "DONE", "PAYLOAD", "META", "ANNOTATION"};
+        "QUIRK", "DONE", "PAYLOAD", "META", "ANNOTATION", "?", "?", "SIGNATURE",
+        "MEDIA", "?", "?", "NATIVE"};
     static const char *const verdicts[] = {"Empty", "NotAStream", "ApiError", "Done", "Finished", "Body", "JsonAnswer",
                                            "OtherProtocol", "Lost", "Truncated"};
     static const char *const medias[] = {"Gzip", "Zstd", "Binary", "Html", "Text"};
-    static const char *const protocols[] = {"Other", "Responses", "Anthropic", "Gemini", "Interactions", "Ollama", "Cohere"};
+    static const char *const protocols[] = {"Other", "Responses", "Anthropic", "Gemini", "Interactions", "Ollama", "Cohere", "Chat"};
     static const char *const pendings[] = {"Nothing", "Event", "Json", "Line"};
     static const char *const faults[] = {"UnexpectedEnd", "UnexpectedByte", "TrailingBytes", "TooDeep", "BadNumber",
                                          "BadLiteral", "BadEscape", "RawControl", "IllFormedUtf8"};
@@ -119,7 +120,7 @@ static void names(void)
     CHECK(strcmp(deltawire_event_name(DELTAWIRE_EV_FRAME), "FRAME") == 0);
     for (i = 0; i < 10; i++) CHECK_OF(verdicts[i], strcmp(deltawire_verdict_name(i + 1), verdicts[i]) == 0);
     for (i = 0; i < 5; i++) CHECK_OF(medias[i], strcmp(deltawire_media_name(i + 1), medias[i]) == 0);
-    for (i = 0; i < 7; i++) CHECK_OF(protocols[i], strcmp(deltawire_protocol_name(i + 1), protocols[i]) == 0);
+    for (i = 0; i < 8; i++) CHECK_OF(protocols[i], strcmp(deltawire_protocol_name(i + 1), protocols[i]) == 0);
     for (i = 0; i < 4; i++) CHECK_OF(pendings[i], strcmp(deltawire_pending_name(i), pendings[i]) == 0);
     CHECK(strcmp(deltawire_verdict_name(0), "?") == 0 && strcmp(deltawire_media_name(0), "?") == 0);
     CHECK(strcmp(deltawire_protocol_name(0), "?") == 0 && strcmp(deltawire_pending_name(4), "?") == 0);
@@ -1109,7 +1110,7 @@ static void messages(void)
     CHECK(need == 25 && memcmp(buf, "[{\"index\":0,\"text\":\"ab\"}]", need) == 0);
     CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_NAME, 3, 0, buf, sizeof buf, &need) == OK);
     CHECK(need == 9 && memcmp(buf, "reasoning", need) == 0);
-    CHECK(deltawire_message_text(m, DELTAWIRE_M_REASONING_NAME + 1, 0, 0, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
+    CHECK(deltawire_message_text(m, DELTAWIRE_M_NATIVE_CONTENT + 1, 0, 0, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
     CHECK(deltawire_message_json(m, 2, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
     CHECK(deltawire_message_json(m, 0, buf, sizeof buf, &need) == DELTAWIRE_E_SMALL && need > 100);
     CHECK(deltawire_message_need(m) <= len && deltawire_message_need(m) > 0);

@@ -25,7 +25,7 @@ OFFSET(deltawire_config, max_depth, 12, 12, 12);
 OFFSET(deltawire_config, events, 16, 16, 16);
 OFFSET(deltawire_config, errors, 24, 24, 24);
 OFFSET(deltawire_config, max_event_len, 40, 40, 40);
-OFFSET(deltawire_config, reserved, 44, 44, 44);
+OFFSET(deltawire_config, dialect, 44, 44, 44);
 OFFSET(deltawire_config, max_id_len, 48, 48, 48);
 OFFSET(deltawire_config, read_len, 52, 52, 52);
 OFFSET(deltawire_config, max_choices, 56, 56, 56);
@@ -57,7 +57,7 @@ OFFSET(deltawire_value, len, 8, 4, 4);
 OFFSET(deltawire_value, type, 16, 8, 8);
 OFFSET(deltawire_value, reserved, 20, 12, 12);
 
-SIZE(deltawire_callbacks, 256, 128, 128);
+SIZE(deltawire_callbacks, 280, 140, 140);
 ALIGN(deltawire_callbacks, 8, 4, 4);
 OFFSET(deltawire_callbacks, size, 0, 0, 0);
 OFFSET(deltawire_callbacks, on_sse, 8, 4, 4);
@@ -91,6 +91,9 @@ OFFSET(deltawire_callbacks, on_done, 224, 112, 112);
 OFFSET(deltawire_callbacks, on_frame, 232, 116, 116);
 OFFSET(deltawire_callbacks, on_meta, 240, 120, 120);
 OFFSET(deltawire_callbacks, on_annotations, 248, 124, 124);
+OFFSET(deltawire_callbacks, on_signature, 256, 128, 128);
+OFFSET(deltawire_callbacks, on_media, 264, 132, 132);
+OFFSET(deltawire_callbacks, on_native, 272, 136, 136);
 
 SIZE(deltawire_event, 64, 64, 64);
 ALIGN(deltawire_event, 8, 8, 4);
@@ -116,7 +119,7 @@ OFFSET(deltawire_batch_result, events, 8, 4, 4);
 OFFSET(deltawire_batch_result, scratch_used, 16, 8, 8);
 OFFSET(deltawire_batch_result, scratch_need, 24, 12, 12);
 
-SIZE(deltawire_end, 56, 56, 56);
+SIZE(deltawire_end, 64, 64, 64);
 ALIGN(deltawire_end, 8, 8, 4);
 OFFSET(deltawire_end, size, 0, 0, 0);
 OFFSET(deltawire_end, verdict, 4, 4, 4);
@@ -134,6 +137,8 @@ OFFSET(deltawire_end, left_out, 40, 40, 40);
 OFFSET(deltawire_end, complete, 44, 44, 44);
 OFFSET(deltawire_end, media, 48, 48, 48);
 OFFSET(deltawire_end, protocol, 52, 52, 52);
+OFFSET(deltawire_end, dialect, 56, 56, 56);
+OFFSET(deltawire_end, reserved, 60, 60, 60);
 
 SIZE(deltawire_usage, 80, 80, 80);
 ALIGN(deltawire_usage, 8, 8, 4);

@@ -117,7 +117,8 @@ static void all(deltawire_callbacks *c) {
     c->on_retry = c->on_too_long = c->on_comment_too_long = c->on_limit = c->on_quirk = c->on_done = on_at;
     c->on_frame = on_at;
     c->on_audio = c->on_logprobs = c->on_message = c->on_choice_error = c->on_usage = c->on_error = on_value;
-    c->on_annotations = on_value;
+    c->on_annotations = c->on_media = c->on_native = on_value;
+    c->on_signature = on_text;
 }
 
 /* ---- one step */

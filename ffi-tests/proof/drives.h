@@ -202,7 +202,8 @@ static const deltawire_callbacks callbacks = {
     .on_logprobs = on_value, .on_message = on_value, .on_finish = on_text, .on_choice_error = on_value,
     .on_usage = on_value, .on_error = on_value, .on_malformed = on_text, .on_too_long = on_at,
     .on_comment_too_long = on_at, .on_limit = on_at, .on_quirk = on_at, .on_done = on_at, .on_frame = on_at,
-    .on_meta = on_text, .on_annotations = on_value,
+    .on_meta = on_text, .on_annotations = on_value, .on_signature = on_text, .on_media = on_value,
+    .on_native = on_value,
 };
 
 /* Passes all of the input by callbacks, to the end or to a status below 0. */
@@ -398,7 +399,7 @@ static void note_message(void) {
         calls = deltawire_message_calls(message, index);
         note(calls);
         for (uint32_t call = 0; call <= calls; call++)
-            for (uint32_t field = 0; field <= DELTAWIRE_M_REASONING_NAME + 1; field++) {
+            for (uint32_t field = 0; field <= DELTAWIRE_M_NATIVE_CONTENT + 1; field++) {
                 need = 0;
                 status = deltawire_message_text(message, field, index, call, text, sizeof text, &need);
                 note((u64)status);

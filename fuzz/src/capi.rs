@@ -74,11 +74,11 @@ fn config(ops: &mut Source<'_>, lossless: bool) -> deltawire_config {
         events: ops.pick(&[u64::MAX, 0, 1, 0xFFFF]),
         errors: [0; 2],
         max_event_len: ops.pick(&[0, 0, 0, 1, 60, 500]),
-        reserved: 0,
         max_id_len: ops.pick(&[0, 0, 1, 9]),
         read_len: ops.pick(&[0, 0, 1, 40, 300]),
         max_choices: ops.pick(&[0, 0, 1, 20]),
         max_tool_calls: ops.pick(&[0, 0, 1, 40]),
+        dialect: 0,
     };
     if ops.once_in(4) {
         config.errors[0] = ops.u64();

@@ -7,7 +7,7 @@ use super::list::{put_choice, put_message};
 use super::page::{Behind, How, Item, Items};
 use super::read::{error_of, usage_of};
 use super::views::FinishReason;
-use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NUMBER, FLAG_PLAIN};
+use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_NUMBER, FLAG_PLAIN};
 use crate::json::{Text, Value};
 
 /// Which delta of a chunk is next: offsets, plain data that outlives the chunk.
@@ -120,6 +120,9 @@ impl Cursor {
     /// Back to before the last delta, which must be the only one of its item.
     #[inline]
     pub(crate) fn back(&mut self) {
+        if self.inside.as_mut().is_some_and(Inside::back) {
+            return;
+        }
         self.at = self.at.wrapping_sub(1);
         // Else it would be the second of its kind.
         self.last = None;
@@ -141,7 +144,7 @@ impl Cursor {
     pub(crate) fn next_of_any(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         loop {
             if let Some(inside) = &mut self.inside {
-                if let Some(delta) = inside.next(payload) {
+                if let Some(delta) = inside.next_of(payload, &index.plan) {
                     return Some(delta);
                 }
                 self.inside = None;
@@ -212,7 +215,9 @@ impl Cursor {
             self.tail = Tail::Error;
             if index.list.behind.has(Behind::USAGE) {
                 if let Some(usage) = usage_of(index, payload) {
-                    return Some(Delta { text: Part::raw(payload, usage), ..Delta::new(Kind::Usage) });
+                    let (flags, code) =
+                        index.plan.protocol.map_or((0, 0), |protocol| (FLAG_NATIVE, u32::from(protocol as u8)));
+                    return Some(Delta { flags, code, text: Part::raw(payload, usage), ..Delta::new(Kind::Usage) });
                 }
             }
         }

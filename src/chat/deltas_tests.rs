@@ -22,6 +22,8 @@ fn shown(update: &Update<'_>) -> String {
         Update::CallArguments { call, text } => format!("arguments {call} {text}"),
         Update::Audio(audio) => format!("audio {:?}", audio.id().map(|id| id.to_string())),
         Update::Annotations(value) => format!("annotations {value:?}"),
+        Update::Signature(text) => format!("signature {text}"),
+        Update::Media(value) | Update::Native(value) => format!("part {value:?}"),
         Update::Logprobs(_) => "logprobs".to_string(),
         Update::Message(message) => {
             format!("message {:?}", message.deltas().map(|update| shown(&update)).collect::<Vec<_>>())

@@ -4,8 +4,9 @@
 //! shape whose parts have moved: then only their bases are new. A fresh pass puts everything in segment 0, whose base
 //! is 0.
 
-use super::page::{DeltaList, Item};
-use crate::delta::Part;
+use super::page::{Behind, DeltaList, How, Item};
+use crate::delta::{Kind, Part};
+use crate::dialect::{Plan, Seen as Event};
 use crate::json::{TextFlags, Value};
 use crate::shown::shown;
 use crate::QuirkSet;
@@ -234,6 +235,8 @@ pub struct Index {
     pub(crate) facts: Facts,
     /// The deltas.
     pub(crate) list: DeltaList,
+    /// Of an event of another protocol, how its deltas are read.
+    pub(crate) plan: Plan,
     /// Where the event lay in the stream.
     pub(crate) frame: (u64, u64),
 }
@@ -333,6 +336,7 @@ impl Index {
             quirks: QuirkSet::EMPTY,
             facts: Facts::NONE,
             list: DeltaList::EMPTY,
+            plan: Plan::NONE,
             frame: (0, 0),
         }
     }
@@ -345,6 +349,33 @@ impl Index {
         self.quirks = QuirkSet::EMPTY;
         self.facts = Facts::default();
         self.list.clear();
+        self.plan.protocol = None;
+    }
+
+    /// Makes it the index of an event of another protocol.
+    pub(crate) fn take(&mut self, payload: &[u8], event: &Event<'_>) {
+        self.list.clear();
+        let members = [
+            (top::ID, event.id),
+            (top::MODEL, event.model),
+            (top::CREATED, event.created),
+            (top::SERVICE_TIER, event.service_tier),
+            (top::USAGE, event.usage),
+            (top::ERROR, event.error),
+        ];
+        self.top.clear();
+        for (member, value) in members {
+            let Some(value) = value else { continue };
+            let Part { start, len, .. } = Part::raw(payload, value);
+            let flags = TextFlags::UNKNOWN.bits() as u8;
+            self.top.set(member, Span { start, end: start.saturating_add(len), segments: 0, flags });
+        }
+        self.list.behind.add(Behind::USAGE, event.usage.is_some());
+        self.list.behind.add(Behind::ERROR, event.error.is_some());
+        let end = u32::try_from(payload.len()).unwrap_or(u32::MAX);
+        self.list.push(Item { end, kind: Kind::Chunk, how: How::Event, ..Item::NONE });
+        (self.facts.chat, self.facts.others, self.facts.error) = (true, event.others, event.error.is_some());
+        self.plan = event.plan;
     }
 
     /// Where a span begins and ends in the payload, and what is known of the string there.

@@ -8,6 +8,7 @@ use super::page::{How, Item};
 use super::parts::{ContentPart, PartsCursor, ReasoningDetails};
 use super::scalar::{index_number, input_of, member_of, text_of};
 use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_SELECTS};
+use crate::dialect::{self, Plan, Walk};
 use crate::json::{Kind as Json, Text};
 
 /// An item that has several deltas.
@@ -32,6 +33,8 @@ enum Progress {
         arguments: Option<Part>,
     },
     Calls(Calls),
+    /// An event of another protocol.
+    Event(Walk),
 }
 
 /// How far an array of tool calls was read.
@@ -70,6 +73,7 @@ impl Inside {
             How::Details => Progress::Details(0),
             How::Function => Progress::Function { arguments: None },
             How::Calls => Progress::Calls(Calls::START),
+            How::Event => Progress::Event(Walk::START),
             How::Text | How::Raw | How::Whole | How::Fragment | How::Reason | How::NativeReason => return None,
         };
         Some(Inside { choice: item.choice, part, flags: item.flags(), progress })
@@ -80,7 +84,31 @@ impl Inside {
     pub(super) fn called(&self) -> Called {
         match self.progress {
             Progress::Calls(Calls { rest: Rest::Texts { name, arguments, .. }, .. }) => Called { name, arguments },
+            Progress::Event(walk) => {
+                let (name, arguments) = walk.called();
+                Called { name, arguments }
+            }
             _ => Called::NOTHING,
+        }
+    }
+
+    /// The next delta of a chunk with this plan.
+    #[inline]
+    pub(super) fn next_of(&mut self, payload: &[u8], plan: &Plan) -> Option<Delta> {
+        match &mut self.progress {
+            Progress::Event(walk) => dialect::next(walk, payload, plan),
+            _ => self.next(payload),
+        }
+    }
+
+    /// Back to before the last delta, of an event of another protocol. `false`: it is none.
+    pub(super) fn back(&mut self) -> bool {
+        match &mut self.progress {
+            Progress::Event(walk) => {
+                walk.back();
+                true
+            }
+            _ => false,
         }
     }
 
@@ -121,6 +149,7 @@ impl Inside {
                 Some(input) => function_arguments(choice, core::mem::replace(input, Part::NONE)),
             },
             Progress::Calls(calls) => calls.next(choice, part, payload),
+            Progress::Event(_) => None,
         }
     }
 }

@@ -35,6 +35,7 @@ mod work;
 #[cfg(test)]
 mod tests;
 
+pub use crate::delta::FinishKind;
 pub(crate) use cursor::{Ahead, Cursor, ItemDeltas};
 pub use deltas::Deltas;
 pub use index::Index;
@@ -45,6 +46,6 @@ pub use parts::{ContentPart, ContentParts, ReasoningDetail, ReasoningDetails};
 pub use update::{CallUpdate, Update};
 pub(crate) use views::{meta_bit, name_before, LISTS};
 pub use views::{
-    ApiError, Audio, Choice, Choices, Chunk, Created, DeltaView, ErrorPart, Field, FinishKind, FinishReason,
-    FunctionCall, Logprobs, Message, TokenBytes, TokenCounts, TokenLogprob, TokenLogprobs, ToolCall, ToolCalls, Usage,
+    ApiError, Audio, Choice, Choices, Chunk, Created, DeltaView, ErrorPart, Field, FinishReason, FunctionCall,
+    Logprobs, Message, TokenBytes, TokenCounts, TokenLogprob, TokenLogprobs, ToolCall, ToolCalls, Usage,
 };

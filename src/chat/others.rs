@@ -3,6 +3,7 @@
 use super::key::Key;
 use super::scalar::index_number;
 use crate::delta::{Delta, Kind as DeltaKind, Meta, Part};
+use crate::dialect::{self, Protocol};
 use crate::json::{Cursor, Kind, Text, Value};
 use crate::shown::{shown, Bytes};
 
@@ -20,12 +21,14 @@ pub enum Owner {
     Call = 3,
     /// That of a tool call's `function`, or of its `custom` tool.
     Function = 4,
+    /// That of the usage of another protocol, where that is merged.
+    Usage = 5,
 }
 
 impl Owner {
     /// The owner with this number.
     pub fn from_number(number: u32) -> Option<Owner> {
-        let all = [Owner::Chunk, Owner::Choice, Owner::Delta, Owner::Call, Owner::Function];
+        let all = [Owner::Chunk, Owner::Choice, Owner::Delta, Owner::Call, Owner::Function, Owner::Usage];
         all.into_iter().find(|owner| *owner as u32 == number)
     }
 
@@ -87,7 +90,7 @@ impl<'a> OtherMember<'a> {
     /// What a delta of it is.
     pub(super) fn meta(&self) -> Meta {
         match self.owner {
-            Owner::Chunk => Meta::Member,
+            Owner::Chunk | Owner::Usage => Meta::Member,
             Owner::Choice => Meta::ChoiceMember,
             Owner::Delta if self.in_message => Meta::MessageMember,
             Owner::Delta => Meta::DeltaMember,
@@ -147,6 +150,8 @@ impl Walked {
 #[derive(Clone)]
 pub struct OtherMembers<'a> {
     payload: &'a [u8],
+    /// Whose members they are, if not those of chat completions.
+    protocol: Option<Protocol>,
     chunk: Walked,
     choices: Walked,
     choice: Walked,
@@ -160,10 +165,10 @@ shown!("OtherMembers": OtherMembers<'_>, this => payload: Bytes(this.payload));
 
 impl<'a> OtherMembers<'a> {
     /// Of a chunk with this payload; none if that is empty.
-    pub(super) fn of(payload: &'a [u8]) -> Self {
+    pub(super) fn of(payload: &'a [u8], protocol: Option<Protocol>) -> Self {
         let chunk = Walked { end: u32::try_from(payload.len()).unwrap_or(u32::MAX), ..Walked::NOTHING };
         let (choices, choice, delta) = (Walked::NOTHING, Walked::NOTHING, Walked::NOTHING);
-        OtherMembers { payload, chunk, choices, choice, delta, number: 0, in_message: false }
+        OtherMembers { payload, protocol, chunk, choices, choice, delta, number: 0, in_message: false }
     }
 }
 
@@ -184,6 +189,20 @@ impl<'a> Iterator for OtherMembers<'a> {
             } else {
                 (Owner::Chunk, self.chunk.member(payload)?)
             };
+            if let Some(protocol) = self.protocol {
+                let is_choice = owner == Owner::Choice;
+                if !is_choice && dialect::has_choices(protocol, &name) {
+                    match value.kind() {
+                        Kind::Array => self.choices = Walked::of(payload, value),
+                        Kind::Object => self.choice = Walked::of(payload, value),
+                        _ => {}
+                    }
+                } else if !value.is_null() && !dialect::is_read(protocol, is_choice, &name) {
+                    let choice = if is_choice { self.number } else { 0 };
+                    return Some(OtherMember { owner, choice, call: 0, in_message: false, name, value });
+                }
+                continue;
+            }
             match (owner, key, value.kind()) {
                 (Owner::Chunk, Key::Choices, Kind::Array) => self.choices = Walked::of(payload, value),
                 (Owner::Choice, Key::Delta | Key::Message, Kind::Object) => {
@@ -279,5 +298,6 @@ fn is_read(owner: Owner, key: Key) -> bool {
         ),
         Owner::Call => matches!(key, Key::Index | Key::Id | Key::Type | Key::Function | Key::Custom),
         Owner::Function => matches!(key, Key::Name | Key::Arguments | Key::Input),
+        Owner::Usage => true,
     }
 }

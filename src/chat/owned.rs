@@ -3,8 +3,10 @@
 use super::others::OtherMember;
 use super::update::{CallUpdate, Update};
 use crate::delta::{
-    Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_PLAIN, FLAG_REPLACES, FLAG_REUSES,
+    Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES,
+    FLAG_REUSES,
 };
+use crate::dialect::Protocol;
 use crate::json::{Text, Value};
 use core::fmt;
 use smallvec::SmallVec;
@@ -169,13 +171,24 @@ impl Update<'_> {
             Update::FunctionArguments(arguments) => text(Kind::FunctionArguments, arguments),
             Update::Audio(audio) => value(Kind::Audio, audio.value()),
             Update::Annotations(annotations) => value(Kind::Annotation, annotations),
+            Update::Signature(signature) => text(Kind::Signature, signature),
+            Update::Media(part) => value(Kind::Media, part),
+            Update::Native(part) => value(Kind::Native, part),
             Update::Logprobs(logprobs) => value(Kind::Logprobs, logprobs.value()),
             Update::Message(message) => value(Kind::Message, message.value()),
             Update::Meta(meta, said) => text(Kind::Meta, said).with_code(meta),
             Update::Member(member) => OwnedUpdate::of_member(member),
-            Update::Finish(reason) => text(Kind::Finish, reason.text()),
+            Update::Finish(reason) => {
+                let mut owned = text(Kind::Finish, reason.text()).with_flag(FLAG_PROMPT, reason.is_of_prompt());
+                owned.delta.code = reason.kind().number();
+                owned.with_flag(FLAG_NATIVE, reason.is_native())
+            }
             Update::ChoiceError(error) => OwnedUpdate::of_error(Kind::ChoiceError, error),
-            Update::Usage(usage) => value(Kind::Usage, usage.value()),
+            Update::Usage(usage) => {
+                let mut owned = value(Kind::Usage, usage.value());
+                owned.delta.code = usage.protocol() as u32;
+                owned.with_flag(FLAG_NATIVE, usage.protocol() != Protocol::Chat)
+            }
             Update::Error(error) => OwnedUpdate::of_error(Kind::Error, error),
         }
     }
@@ -200,14 +213,17 @@ mod tests {
             Update::Role(text) | Update::Content(text) | Update::Reasoning(text) | Update::Refusal(text) => all(text),
             Update::CallName { text, .. } | Update::CallArguments { text, .. } => all(text),
             Update::FunctionName { text, .. } | Update::FunctionArguments(text) | Update::Meta(_, text) => all(text),
-            Update::Finish(reason) => all(&reason.text()),
+            Update::Finish(reason) => {
+                std::format!("{} {:?} {}", all(&reason.text()), reason.kind(), reason.is_of_prompt())
+            }
             Update::Call(_) => String::new(),
             Update::Audio(audio) => raw(audio.value()),
-            Update::Annotations(value) => raw(*value),
+            Update::Annotations(value) | Update::Media(value) | Update::Native(value) => raw(*value),
+            Update::Signature(text) => all(text),
             Update::Logprobs(logprobs) => raw(logprobs.value()),
             Update::Message(message) => raw(message.value()),
             Update::Member(member) => raw(member.value),
-            Update::Usage(usage) => raw(usage.value()),
+            Update::Usage(usage) => std::format!("{} {:?}", raw(usage.value()), usage.protocol()),
             Update::ChoiceError(error) | Update::Error(error) => match error.value() {
                 Some(value) => raw(value),
                 None => error.message().unwrap().to_string(),

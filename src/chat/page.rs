@@ -27,6 +27,8 @@ pub(crate) enum How {
     Function,
     /// An array of tool calls.
     Calls,
+    /// All of an event of another protocol.
+    Event,
 }
 
 /// One or, of a container, several deltas: 16 bytes.

@@ -2,7 +2,10 @@
 
 use super::others::OtherMember;
 use super::views::{ApiError, Audio, FinishReason, Logprobs, Message, Usage};
-use crate::delta::{Delta, Kind, Meta, FLAG_CUSTOM, FLAG_OPENS, FLAG_PLAIN, FLAG_REPLACES, FLAG_REUSES};
+use crate::delta::{
+    Delta, Kind, Meta, FLAG_CUSTOM, FLAG_NATIVE, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES, FLAG_REUSES,
+};
+use crate::dialect::Protocol;
 use crate::json::{Text, Value};
 
 /// One thing that an event says: a [`Delta`] with its texts borrowed. No text is empty.
@@ -52,9 +55,16 @@ pub enum Update<'a> {
     FunctionArguments(Text<'a>),
     /// A fragment of audio.
     Audio(Audio<'a>),
-    /// Annotations of the content (citations and the like), as raw JSON: an array. If a message so far has more of them than the
-    /// one before, each that is new comes by itself, an object.
+    /// Annotations of the content (citations and the like), as raw JSON: an array. Of other protocols, and if a message so far
+    /// has more of them than the one before, each comes by itself, an object.
     Annotations(Value<'a>),
+    /// A signature of reasoning, or reasoning that is encrypted (other protocols).
+    Signature(Text<'a>),
+    /// An image or another medium, as raw JSON (other protocols).
+    Media(Value<'a>),
+    /// A part of the response that no other update is made of, as raw JSON (other protocols): a tool that the server ran, its
+    /// result, a piece of either, ...
+    Native(Value<'a>),
     /// Log probabilities of more tokens.
     Logprobs(Logprobs<'a>),
     /// The whole message so far, of a body or of a dialect without deltas, if the deltas of its choice contained no text and
@@ -158,9 +168,18 @@ impl<'a> Update<'a> {
                 meta if meta.is_member() => Update::Member(OtherMember::of_delta(meta, delta, payload)?),
                 meta => Update::Meta(meta, text),
             },
+            Kind::Finish if delta.has(FLAG_NATIVE) => {
+                Update::Finish(FinishReason::native(text, delta.code, delta.has(FLAG_PROMPT)))
+            }
             Kind::Finish => Update::Finish(FinishReason::of(text)),
             Kind::ChoiceError => Update::ChoiceError(ApiError::of(value())),
-            Kind::Usage => Update::Usage(Usage::of(value())?),
+            Kind::Usage => {
+                let protocol = Protocol::from_number(delta.code).filter(|_| delta.has(FLAG_NATIVE));
+                Update::Usage(Usage::of(value())?.with_protocol(protocol))
+            }
+            Kind::Signature => Update::Signature(text),
+            Kind::Media => Update::Media(value()),
+            Kind::Native => Update::Native(value()),
             Kind::Error if delta.has(FLAG_PLAIN) => Update::Error(ApiError::plain(text.raw())),
             Kind::Error => Update::Error(ApiError::of(value())),
             _ => return None,

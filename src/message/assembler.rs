@@ -8,6 +8,7 @@ use super::record::{kind, Key};
 use super::table::{CallSlot, Slot};
 use crate::chat::{Chunk, Update};
 use crate::delta::Meta;
+use crate::dialect::Protocol;
 use crate::json::Balance;
 use crate::stream::{Event, Flow, Handler};
 use crate::tables::Heap;
@@ -437,6 +438,7 @@ fn is_empty(chunk: &Chunk<'_>) -> bool {
         && Meta::ONCE.into_iter().all(|meta| chunk.meta(meta).is_none())
         && chunk.created().is_none()
         && !chunk.index().facts.others
+        && chunk.protocol() == Protocol::Chat
 }
 
 /// Makes the buffer at least so long. `false`: there is no memory.

@@ -25,15 +25,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             let mut choice = Choice { index: slot.index, ..Choice::default() };
             self.open(place, slot, &mut choice)?;
             if self.has_details(buffer, place) {
-                let (mut bytes, mut done) = (Vec::new(), Ok(()));
-                self.put_details(buffer, place, |piece| {
-                    done = done.and(reserve_more(&mut bytes, piece.len()));
-                    if done.is_ok() {
-                        bytes.extend_from_slice(piece);
-                    }
-                });
-                done?;
-                choice.reasoning_details.append(&bytes)?;
+                choice.reasoning_details.append(&collected(|put| self.put_details(buffer, place, put))?)?;
             }
             completion.choices.push(choice);
         }
@@ -56,11 +48,34 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 append(&mut audio.transcript, half.as_bytes())?;
             }
         }
+        if self.is_native() {
+            self.native(buffer, &mut completion)?;
+        }
         if table.knows(kind::ERROR_JSON) {
             completion.error.get_or_insert_with(Failure::empty);
         }
         completion.choices.sort_unstable_by_key(|choice| choice.index);
         Ok(completion)
+    }
+
+    /// What a message of another protocol has in its own way.
+    fn native(&self, buffer: &[u8], completion: &mut Completion) -> Done {
+        completion.is_native = true;
+        let raw = |bytes: Vec<u8>| (!bytes.is_empty()).then(|| RawJson::of(&bytes)).transpose();
+        completion.usage = raw(collected(|put| {
+            self.put_usage(buffer, put);
+        })?)?;
+        completion.native_usage = raw(collected(|put| {
+            self.put_native_usage(buffer, put);
+        })?)?;
+        for choice in &mut completion.choices {
+            let Some(place) = self.state.table.place(choice.index) else { continue };
+            for call in choice.tool_calls.iter_mut().filter(|call| !call.custom && call.arguments.is_none()) {
+                let arguments = collected(|put| self.put_no_text(buffer, place, call.number, put))?;
+                append(&mut call.arguments, &arguments)?;
+            }
+        }
+        Ok(())
     }
 
     /// What a choice has apart from texts, its calls in the order in which they are listed.
@@ -90,11 +105,26 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 }
 
+/// All that `write` puts.
+fn collected(write: impl FnOnce(&mut dyn FnMut(&[u8]))) -> Result<Vec<u8>, AssembleError> {
+    let (mut bytes, mut done) = (Vec::new(), Ok(()));
+    write(&mut |piece| {
+        done = done.and(reserve_more(&mut bytes, piece.len()));
+        if done.is_ok() {
+            bytes.extend_from_slice(piece);
+        }
+    });
+    done.map(|()| bytes)
+}
+
 /// Where the members of an owner are listed.
 fn members_of<'c>(completion: &'c mut Completion, entry: &Entry<'_>) -> Option<&'c mut Vec<Member>> {
     let owner = Owner::from_number(entry.owner.into())?;
-    if owner == Owner::Chunk {
-        return Some(&mut completion.members);
+    match owner {
+        Owner::Chunk => return Some(&mut completion.members),
+        // Merged as a whole.
+        Owner::Usage => return None,
+        _ => {}
     }
     let choice = completion.choices.iter_mut().find(|choice| choice.index == entry.choice)?;
     if owner.is_call() {
@@ -148,6 +178,8 @@ fn member_of_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
             Ok(())
         }
         kind::ANNOTATIONS => choice.annotations.append(record.body),
+        kind::SIGNATURES => choice.signatures.append(record.body),
+        kind::PARTS => choice.native_content.append(record.body),
         kind::DETAILS => Ok(()),
         kind::CONTENT => append(&mut choice.content, record.body),
         kind::REFUSAL => append(&mut choice.refusal, record.body),
@@ -181,6 +213,7 @@ fn member_of_call(choice: &mut Choice, record: &Record<'_>) -> Done {
         kind::CALL_ID => append(&mut call.id, record.body),
         kind::CALL_TYPE => append(&mut call.kind, record.body),
         kind::CALL_NAME => append(&mut call.name, record.body),
+        kind::CALL_PARTIALS => Ok(()),
         _ => append(&mut call.arguments, record.body),
     }
 }

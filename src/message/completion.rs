@@ -29,8 +29,12 @@ pub struct Completion {
     pub provider: Option<String>,
     /// The choices, by ascending index.
     pub choices: Vec<Choice>,
-    /// `usage`: the last that was not empty, never a sum.
+    /// `usage`: the last that was not empty, never a sum. Of another protocol, its counts as chat completions have them.
     pub usage: Option<RawJson>,
+    /// It is of another protocol than chat completions.
+    pub is_native: bool,
+    /// Of another protocol: the usage under its own names.
+    pub native_usage: Option<RawJson>,
     /// The first error that the API reported.
     pub error: Option<Failure>,
     /// Members of the top level that no other field has: `citations`, `timings`, …
@@ -83,13 +87,17 @@ pub struct Choice {
     pub audio: Option<Audio>,
     /// The items of `annotations`, as strict JSON.
     pub annotations: RawList,
+    /// Of another protocol: signatures of reasoning, and reasoning that is encrypted, strings.
+    pub signatures: RawList,
+    /// Of another protocol: parts that no other field has, as strict JSON: tools that the server ran, their results, media.
+    pub native_content: RawList,
     /// The entries of `reasoning_details`, as strict JSON: `text` and `summary` of consecutive entries of equal type and index
     /// are joined, other members of them are the last that are not null. An entry with `data` stays as it is, and so does one
     /// without an index.
     pub reasoning_details: RawList,
-    /// Why it finished, as sent; the last reason counts.
+    /// Why it finished, as sent; the last reason counts. Of another protocol: in the words of chat completions, if they have one.
     pub finish_reason: Option<String>,
-    /// The finish reason of the model's own provider.
+    /// What the model's own provider said of that; of another protocol the reason as sent.
     pub native_finish_reason: Option<String>,
     /// Log probabilities.
     pub logprobs: Option<Logprobs>,

@@ -1,6 +1,7 @@
 //! A log as JSON, in the shape of a `chat.completion` that was not streamed.
 
 use super::log::MessageLogOf;
+use super::native::put_number;
 use super::read::{put_list, Out};
 use super::record::{kind, Key};
 use super::table::{flag, Rows, Slot};
@@ -69,6 +70,8 @@ impl Kinds {
 
 impl<T: Rows + ?Sized> Json<'_, '_, T> {
     fn completion(&mut self, extended: bool) {
+        let is_native = self.log.is_native();
+        let extended = extended || is_native;
         let kinds = self.kinds(|key| key.kind() < kind::ROLE);
         let key = |kind: u8| Key::new(kind, 0, 0);
         self.open(b"{");
@@ -90,7 +93,10 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             next = self.log.state.table.next_choice(next);
         }
         self.close(b"]");
-        if kinds.has(kind::USAGE) {
+        if is_native {
+            self.value("usage", |log, buffer, put| log.put_usage(buffer, put));
+            self.value("native_usage", |log, buffer, put| log.put_native_usage(buffer, put));
+        } else if kinds.has(kind::USAGE) {
             self.name("usage");
             self.raw(key(kind::USAGE));
         }
@@ -196,6 +202,12 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             self.name("annotations");
             self.list(key(kind::ANNOTATIONS));
         }
+        for (name, list) in [("signatures", kind::SIGNATURES), ("native_content", kind::PARTS)] {
+            if kinds.has(list) {
+                self.name(name);
+                self.list(key(list));
+            }
+        }
         if extended {
             if kinds.has(kind::DETAILS) {
                 self.name("reasoning_details");
@@ -236,7 +248,18 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             self.known("type", known);
         }
         self.name(known);
-        self.called(key(kind::CALL_NAME), input, key(kind::CALL_ARGUMENTS));
+        if self.log.lacks_text(self.buffer, key(kind::CALL_ARGUMENTS)) {
+            self.open(b"{");
+            self.name("name");
+            self.string(key(kind::CALL_NAME));
+            self.name("arguments");
+            self.out.put(b"\"");
+            let Json { log, buffer, out, .. } = self;
+            log.put_no_text(buffer, place, number, &mut |bytes| json::escape(bytes, |bytes| out.put(bytes)));
+            out.put(b"\"");
+        } else {
+            self.called(key(kind::CALL_NAME), input, key(kind::CALL_ARGUMENTS));
+        }
         self.members(Owner::Function, choice, number);
         self.close(b"}");
         self.members(Owner::Call, choice, number);
@@ -317,6 +340,16 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
     }
 
+    /// A member that the log puts, unless there is none.
+    fn value(&mut self, name: &str, put: impl Fn(&MessageLogOf<T>, &[u8], &mut dyn FnMut(&[u8])) -> bool) {
+        let (log, buffer) = (self.log, self.buffer);
+        if put(log, buffer, &mut |_| {}) {
+            self.name(name);
+            let out = &mut self.out;
+            put(log, buffer, &mut |bytes| out.put(bytes));
+        }
+    }
+
     /// A text; an empty one if there is none.
     fn string(&mut self, key: Key) {
         let Json { log, buffer, texts, out, .. } = self;
@@ -346,18 +379,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     }
 
     fn number(&mut self, number: u64) {
-        let mut digits = [0; 20];
-        let mut left = number;
-        let mut count = 0usize;
-        for digit in digits.iter_mut().rev() {
-            *digit = b'0'.wrapping_add((left % 10) as u8);
-            left /= 10;
-            count = count.saturating_add(1);
-            if left == 0 {
-                break;
-            }
-        }
-        let from = digits.len().saturating_sub(count);
-        self.out.put(digits.get(from..).unwrap_or_default());
+        let out = &mut self.out;
+        put_number(number, &mut |bytes| out.put(bytes));
     }
 }

@@ -4,8 +4,9 @@ use super::error::LogError;
 use super::record::{kind, Key};
 use super::table::{CallSlot, Rows, Slot, Table};
 use super::write::{appends, weight, Before, LogWriter, Piece, State};
-use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update};
+use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
 use crate::delta::Meta;
+use crate::dialect::Protocol;
 use crate::json::Text;
 use crate::tables::Arrays;
 use crate::track::Tracker;
@@ -227,8 +228,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     #[inline(never)]
     fn put_any(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
-        if let Update::Member(member) = update {
-            return self.put_member(buffer, member);
+        match update {
+            Update::Member(member) => return self.put_member(buffer, member),
+            Update::Usage(usage) if usage.protocol() == Protocol::Anthropic => return self.merge_usage(buffer, usage),
+            _ => {}
         }
         let bound = bound(weight(update));
         if self.has_room(buffer, bound) && !self.is_cut {
@@ -285,6 +288,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// As [`head`](Self::head).
     #[inline]
     pub fn chunk(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
+        self.set_native(chunk.protocol() != Protocol::Chat);
         if self.state.table.top.created.is_none() {
             self.set_created(chunk.created());
         }
@@ -323,11 +327,47 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     #[cold]
     #[inline(never)]
     fn put_member(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
+        if member.owner == Owner::Call && member.name == "partialArgs" {
+            return self.put_partials(buffer, member);
+        }
         if is_details(member) {
             self.details_of_all(buffer, [*member].into_iter())
         } else {
             self.other(buffer, member)
         }
+    }
+
+    /// Takes in arguments that came by path.
+    fn put_partials(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
+        if self.is_cut {
+            return Err(self.leave_out(LogError::TooLong));
+        }
+        let before = self.state.save(member.choice, member.call);
+        LogWriter { state: &mut self.state, buffer }.partials(member);
+        let done = self.conclude(buffer, before);
+        self.is_cut |= done == Err(LogError::TooLong);
+        done
+    }
+
+    /// Takes in usage whose members replace those of the one before, if there is room for all of them.
+    #[cold]
+    #[inline(never)]
+    fn merge_usage(&mut self, buffer: &mut [u8], usage: &Usage<'_>) -> Result<(), LogError> {
+        let (mut len, mut at) = (0usize, 0);
+        while let Some((name, value)) = usage.value().member_at(&mut at) {
+            len = len.saturating_add(self.len_of(name, value));
+        }
+        self.fits(buffer, self.len().saturating_add(len), self.state.live.saturating_add(len))?;
+        self.state.table.top.protocol = Some(usage.protocol());
+        let (mut done, mut at) = (Ok(()), 0);
+        while let Some((name, value)) = usage.value().member_at(&mut at) {
+            if !value.is_null() {
+                let owner = Owner::Usage;
+                let member = OtherMember { owner, choice: 0, call: 0, in_message: false, name, value };
+                done = done.and(unless_full(self.other(buffer, &member))?);
+            }
+        }
+        done
     }
 
     /// Takes in the `reasoning_details` of a chunk, all or none. Those of a message count if there are none.

@@ -10,7 +10,7 @@ use super::record::{copy, kind, Fill, Key, Record, Records, HEADER};
 use super::table::{Rows, NOWHERE};
 use super::write::State;
 use crate::chat::{OtherMember, Owner};
-use crate::json::Value;
+use crate::json::{Text, Value};
 use crate::visits::visit;
 
 /// Members with names of their own that a message keeps.
@@ -151,6 +151,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.state.live = live;
         self.state.stale |= old.is_some();
         self.state.settle(buffer)
+    }
+
+    /// How much longer a log is with a member.
+    pub(super) fn len_of(&self, name: Text<'_>, value: Value<'_>) -> usize {
+        HEADER.saturating_add(HEAD).saturating_add(name.decoded_len()).saturating_add(value.raw().len())
     }
 
     /// The members, of any owner.

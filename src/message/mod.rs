@@ -16,6 +16,7 @@ mod error;
 mod json;
 mod log;
 mod members;
+mod native;
 #[cfg(feature = "alloc")]
 mod raw;
 mod read;

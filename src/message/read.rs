@@ -22,8 +22,11 @@ pub enum Field {
     ServiceTier,
     /// `provider` (OpenRouter).
     Provider,
-    /// `usage` as raw JSON: the last that was not empty.
+    /// `usage` as raw JSON: the last that was not empty. Of another protocol than chat completions: its counts under the names
+    /// of those.
     Usage,
+    /// Of another protocol: its usage under its own names, as raw JSON.
+    NativeUsage,
     /// The first error that the API reported: raw JSON, or plain text.
     Error,
     /// What happened, in words.
@@ -52,6 +55,10 @@ pub enum Field {
     FinishReason,
     /// Of a choice: the finish reason of the model's own provider.
     NativeFinishReason,
+    /// Of a choice of another protocol: an array of signatures, and of reasoning that is encrypted.
+    Signatures,
+    /// Of a choice of another protocol: an array of the parts that no other field has.
+    NativeContent,
     /// Of a choice: the first error of it alone, as raw JSON.
     ChoiceError,
     /// Of a choice: what happened, in words.
@@ -93,7 +100,9 @@ impl Field {
             Field::ServiceTier => kind::SERVICE_TIER,
             Field::Provider => kind::PROVIDER,
             Field::ReasoningName => kind::REASONING_NAME,
-            Field::Usage => kind::USAGE,
+            Field::Usage | Field::NativeUsage => kind::USAGE,
+            Field::Signatures => kind::SIGNATURES,
+            Field::NativeContent => kind::PARTS,
             Field::Error | Field::ErrorMessage | Field::ErrorCode | Field::ErrorType => kind::ERROR_JSON,
             Field::Role => kind::ROLE,
             Field::Content => kind::CONTENT,
@@ -170,16 +179,30 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if matches!(kind, kind::ERROR_JSON | kind::CHOICE_ERROR_JSON) {
             return error_text(self.error(buffer, kind, place)?, field, out);
         }
+        if kind == kind::USAGE && (self.is_native() || field == Field::NativeUsage) {
+            return match (self.is_native(), field) {
+                (false, _) => None,
+                (_, Field::Usage) => written(|put| self.put_usage(buffer, put), out),
+                _ => written(|put| self.put_native_usage(buffer, put), out),
+            };
+        }
         if kind == kind::DETAILS {
             let is_any = self.has_details(buffer, place);
             return is_any.then(|| array(|put| self.put_details(buffer, place, put), out));
         }
-        if kind == kind::AUDIO_DATA {
+        if matches!(kind, kind::AUDIO_DATA | kind::SIGNATURES | kind::PARTS) {
             let items = || self.pieces(buffer, Key::new(kind, place, 0));
             items().next()?;
             return Some(array(|put| put_list(items(), put), out));
         }
         let key = if kind < kind::CALL_CUSTOM { Key::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
+        if kind == kind::CALL_ARGUMENTS && self.lacks_text(buffer, key) {
+            let write = |put: &mut dyn FnMut(&[u8])| {
+                self.put_no_text(buffer, key.choice(), key.call(), put);
+                true
+            };
+            return written(write, out);
+        }
         let pieces = || self.pieces(buffer, key).chain([self.lone_half(key).as_bytes()]);
         let len = pieces().fold(0usize, |len, piece| len.saturating_add(piece.len()));
         if let Some(bytes) = out.get_mut(..len) {
@@ -282,6 +305,19 @@ fn array(write: impl Fn(&mut dyn FnMut(&[u8])), out: &mut [u8]) -> usize {
         write(&mut |bytes| out.put(bytes));
     }
     len
+}
+
+/// What `write` writes: how long that is, and itself if `out` has room for all of it. None: it answers that there is nothing.
+fn written(write: impl Fn(&mut dyn FnMut(&[u8])) -> bool, out: &mut [u8]) -> Option<usize> {
+    let mut len = 0usize;
+    if !write(&mut |bytes| len = len.saturating_add(bytes.len())) {
+        return None;
+    }
+    if let Some(bytes) = out.get_mut(..len) {
+        let mut out = Out { bytes, len: 0 };
+        write(&mut |bytes| out.put(bytes));
+    }
+    Some(len)
 }
 
 /// A text of an error.

@@ -41,22 +41,29 @@ pub(super) mod kind {
     /// The first of six lists of log probabilities.
     pub(in crate::message) const LISTS: u8 = 19;
 
-    pub(in crate::message) const CONTENT: u8 = 25;
-    pub(in crate::message) const REFUSAL: u8 = 26;
-    pub(in crate::message) const REASONING: u8 = 27;
-    pub(in crate::message) const FUNCTION_NAME: u8 = 28;
-    pub(in crate::message) const FUNCTION_ARGUMENTS: u8 = 29;
-    pub(in crate::message) const AUDIO_ID: u8 = 30;
-    pub(in crate::message) const AUDIO_TRANSCRIPT: u8 = 31;
+    /// Signatures, as such a list of strings.
+    pub(in crate::message) const SIGNATURES: u8 = 25;
+    /// Parts of another protocol that no other record is for, as such a list.
+    pub(in crate::message) const PARTS: u8 = 26;
+
+    pub(in crate::message) const CONTENT: u8 = 27;
+    pub(in crate::message) const REFUSAL: u8 = 28;
+    pub(in crate::message) const REASONING: u8 = 29;
+    pub(in crate::message) const FUNCTION_NAME: u8 = 30;
+    pub(in crate::message) const FUNCTION_ARGUMENTS: u8 = 31;
+    pub(in crate::message) const AUDIO_ID: u8 = 32;
+    pub(in crate::message) const AUDIO_TRANSCRIPT: u8 = 33;
     /// What the member is called that the first reasoning is in.
-    pub(in crate::message) const REASONING_NAME: u8 = 32;
+    pub(in crate::message) const REASONING_NAME: u8 = 34;
 
     /// Empty: the call is of a custom tool.
-    pub(in crate::message) const CALL_CUSTOM: u8 = 33;
-    pub(in crate::message) const CALL_ID: u8 = 34;
-    pub(in crate::message) const CALL_TYPE: u8 = 35;
-    pub(in crate::message) const CALL_NAME: u8 = 36;
-    pub(in crate::message) const CALL_ARGUMENTS: u8 = 37;
+    pub(in crate::message) const CALL_CUSTOM: u8 = 35;
+    pub(in crate::message) const CALL_ID: u8 = 36;
+    pub(in crate::message) const CALL_TYPE: u8 = 37;
+    pub(in crate::message) const CALL_NAME: u8 = 38;
+    pub(in crate::message) const CALL_ARGUMENTS: u8 = 39;
+    /// Arguments that came by path, as such a list of Gemini's `partialArgs`.
+    pub(in crate::message) const CALL_PARTIALS: u8 = 40;
 
     /// Of an error that is raw JSON the kind that stands for it as plain text.
     pub(in crate::message) const fn error_text(json: u8) -> u8 {
@@ -96,7 +103,7 @@ impl Key {
 
     /// A comma stands between its pieces.
     fn is_list(self) -> bool {
-        (kind::ANNOTATIONS..kind::CONTENT).contains(&self.kind())
+        (kind::ANNOTATIONS..kind::CONTENT).contains(&self.kind()) || self.kind() == kind::CALL_PARTIALS
     }
 }
 

@@ -19,7 +19,7 @@ const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 /// [`Assembler::json`](super::Assembler::json).
 impl Serialize for Completion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Shape { of: self, extended: false }.serialize(serializer)
+        Shape { of: self, extended: self.is_native }.serialize(serializer)
     }
 }
 
@@ -51,6 +51,7 @@ impl Serialize for Shape<'_, Completion> {
         }
         map.serialize_entry("choices", &Shape { of: &completion.choices[..], extended })?;
         some(&mut map, "usage", &completion.usage)?;
+        some(&mut map, "native_usage", &completion.native_usage)?;
         some(&mut map, "service_tier", &completion.service_tier)?;
         some(&mut map, "system_fingerprint", &completion.system_fingerprint)?;
         some(&mut map, "error", &completion.error)?;
@@ -118,6 +119,11 @@ impl Serialize for Shape<'_, Message<'_>> {
         some(&mut map, "audio", &choice.audio.as_ref().map(|of| Shape { of, extended }))?;
         if !choice.annotations.is_empty() {
             map.serialize_entry("annotations", &choice.annotations)?;
+        }
+        for (name, list) in [("signatures", &choice.signatures), ("native_content", &choice.native_content)] {
+            if !list.is_empty() {
+                map.serialize_entry(name, list)?;
+            }
         }
         if extended {
             if !choice.reasoning_details.is_empty() {

@@ -5,7 +5,7 @@ use super::log::MessageLogOf;
 use super::record::kind;
 use super::table::{CallSlot, Rows, Slot};
 use crate::chat::{CallUpdate, Update};
-use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES};
+use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES};
 use crate::json::Text;
 use crate::stream::{Context, Put, Record, Sink};
 use crate::tables::Arrays;
@@ -147,7 +147,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let number = (flags & FLAG_NUMBER != 0).then_some(number);
         let some = |bytes| Some(Text::verbatim(bytes)).filter(|text| !text.is_empty());
         let update = match kind {
-            Kind::Chunk => return self.head(buffer, some(text), some(aux), number),
+            Kind::Chunk => {
+                self.set_native(flags & FLAG_NATIVE != 0);
+                return self.head(buffer, some(text), some(aux), number);
+            }
             Kind::Limit => {
                 return Error::from_number(code, choice, record.start).map_or(Ok(()), |error| self.limit(&error));
             }

@@ -1,6 +1,7 @@
 //! The state of a log's choices and calls: no texts, but where their live records begin.
 
 use super::record::{kind, Key, Record};
+use crate::dialect::Protocol;
 use crate::tables::{Arrays, Tables};
 use core::fmt;
 
@@ -122,6 +123,10 @@ pub(super) struct Top {
     pub(super) members: u32,
     pub(super) created: Option<u64>,
     pub(super) usage: Live,
+    /// The message is of another protocol than chat completions.
+    pub(super) is_native: bool,
+    /// Whose names the usage has, if not those of chat completions.
+    pub(super) protocol: Option<Protocol>,
 }
 
 impl Top {
@@ -133,6 +138,8 @@ impl Top {
         members: NOWHERE,
         created: None,
         usage: Live::NONE,
+        is_native: false,
+        protocol: None,
     };
 }
 

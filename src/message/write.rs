@@ -5,6 +5,7 @@ use super::record::{kind, Fill, Key};
 use super::table::{flag, Live, Rows, Saved, Slot, Table};
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, OtherMember, Update};
 use crate::delta::Meta;
+use crate::dialect::Protocol;
 use crate::json::{self, Text, Value};
 use crate::QuirkSet;
 
@@ -145,6 +146,7 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
         | Update::CallArguments { text, .. }
         | Update::FunctionName { text, .. }
         | Update::FunctionArguments(text)
+        | Update::Signature(text)
         | Update::Meta(_, text) => text.raw().len(),
         Update::Call(CallUpdate { id, kind, .. }) => {
             let len = |text: &Option<Text<'_>>| text.map_or(0, |text| text.raw().len());
@@ -153,7 +155,7 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
         Update::Finish(reason) => reason.text().raw().len(),
         Update::Member(member) => member.name.raw().len().saturating_add(member.value.raw().len()),
         Update::Audio(audio) => audio.value().raw().len(),
-        Update::Annotations(value) => value.raw().len(),
+        Update::Annotations(value) | Update::Media(value) | Update::Native(value) => value.raw().len(),
         Update::Logprobs(logprobs) => logprobs.value().raw().len(),
         Update::Message(_) => 0,
         Update::Usage(usage) => usage.value().raw().len(),
@@ -176,6 +178,9 @@ pub(super) fn appends(update: &Update<'_>) -> bool {
         | Update::FunctionArguments(_)
         | Update::Audio(_)
         | Update::Annotations(_)
+        | Update::Signature(_)
+        | Update::Media(_)
+        | Update::Native(_)
         | Update::Logprobs(_) => true,
         _ => false,
     }
@@ -230,6 +235,9 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
 
     /// The elements of `array`, rewritten, behind the others.
     fn list(&mut self, key: Key, array: Value<'_>, rewrite: Rewrite) -> usize {
+        if array.kind() != json::Kind::Array {
+            return self.item(key, array, rewrite);
+        }
         self.append(|fill, buffer| {
             let mut at = 0;
             while let Some((item, is_strict)) = json::element_at(array, &mut at) {
@@ -247,12 +255,36 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     fn items(&mut self, key: Key, value: Value<'_>, rewrite: Rewrite) {
         if value.kind() == json::Kind::Array {
             self.list(key, value, rewrite);
-            return;
+        } else {
+            self.item(key, value, rewrite);
         }
+    }
+
+    /// A value, rewritten, behind the others.
+    fn item(&mut self, key: Key, value: Value<'_>, rewrite: Rewrite) -> usize {
         self.append(|fill, buffer| {
             fill.begin(buffer, key);
             rewrite(value.raw(), &mut |bytes| fill.put(buffer, bytes));
+        })
+    }
+
+    /// A text as an item, behind the others.
+    fn text_item(&mut self, key: Key, text: Text<'_>) {
+        self.state.quirks |= text.quirks();
+        self.append(|fill, buffer| {
+            fill.begin(buffer, key);
+            fill.put(buffer, b"\"");
+            json::escape_text(text, |bytes| fill.put(buffer, bytes));
+            fill.put(buffer, b"\"");
         });
+    }
+
+    /// Arguments of a call that come by path, behind the others.
+    pub(super) fn partials(&mut self, member: &OtherMember<'_>) {
+        let Some(place) = self.state.table.place(member.choice) else { return };
+        if self.state.table.call_mut(place, member.call).is_some() {
+            self.list(Key::new(kind::CALL_PARTIALS, place, member.call), member.value, json::rewrite);
+        }
     }
 
     /// Where records begin that replace others.
@@ -291,6 +323,8 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     pub(super) fn put(&mut self, choice: u32, update: &Update<'_>) {
         match update {
             Update::Usage(usage) => {
+                let protocol = usage.protocol();
+                self.state.table.top.protocol = (protocol != Protocol::Chat).then_some(protocol);
                 let mut live = self.replace(self.state.table.top.usage);
                 live.grow(self.raw(Key::new(kind::USAGE, 0, 0), usage.value()));
                 self.state.table.top.usage = live;
@@ -326,7 +360,20 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     fn choice(&mut self, place: u16, slot: &mut Slot, update: &Update<'_>) {
         let key = |kind: u8| Key::new(kind, place, 0);
         match update {
+            // Others say `model`.
+            Update::Role(_) if self.state.table.top.is_native => {
+                self.replace_text(&mut slot.role, key(kind::ROLE), Text::verbatim(b"assistant"));
+            }
             Update::Role(text) => self.replace_text(&mut slot.role, key(kind::ROLE), *text),
+            Update::Finish(reason) if reason.is_native() => {
+                let word = reason.kind().word().map_or(reason.text(), |word| Text::verbatim(word.as_bytes()));
+                self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), word);
+                // Why a prompt was refused is in its feedback.
+                if !reason.is_of_prompt() {
+                    let native = key(kind::NATIVE_FINISH_REASON);
+                    self.replace_text(&mut slot.native_finish_reason, native, reason.text());
+                }
+            }
             Update::Finish(reason) => {
                 self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), reason.text());
             }
@@ -345,6 +392,10 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             }
             Update::Logprobs(logprobs) => self.logprobs(place, slot, logprobs),
             Update::Annotations(items) => self.items(key(kind::ANNOTATIONS), *items, json::rewrite),
+            Update::Signature(text) => self.text_item(key(kind::SIGNATURES), *text),
+            Update::Media(part) | Update::Native(part) => {
+                self.item(key(kind::PARTS), *part, json::rewrite);
+            }
             Update::FunctionName { text, replaces } => {
                 slot.set(flag::FUNCTION);
                 self.name(&mut slot.function, key(kind::FUNCTION_NAME), *text, *replaces);
@@ -416,13 +467,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             }
         }
         if let Some(text) = audio.data() {
-            self.state.quirks |= text.quirks();
-            self.append(|fill, buffer| {
-                fill.begin(buffer, Key::new(kind::AUDIO_DATA, place, 0));
-                fill.put(buffer, b"\"");
-                json::escape_text(text, |bytes| fill.put(buffer, bytes));
-                fill.put(buffer, b"\"");
-            });
+            self.text_item(Key::new(kind::AUDIO_DATA, place, 0), text);
         }
         if let Some(text) = audio.transcript() {
             let text = slot.transcript_half.take().map_or(text, |half| text.with_lead(half));

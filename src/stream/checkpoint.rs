@@ -4,6 +4,7 @@ use super::end::Facts;
 use super::found::{Found, Recalled, Span, Step};
 use super::machine::{After, Block, Ending, Line, Machine};
 use super::memo::Memo;
+use crate::dialect::State;
 use crate::json::Bare;
 use crate::scan::find;
 use crate::sse::block::Block as Kept;
@@ -28,6 +29,7 @@ struct Checkpoint {
     ending: Ending,
     facts: Facts,
     counts: [u16; Quirk::ALL.len()],
+    dialect: State,
 }
 
 /// The storage is too small for the event that a slice cut.
@@ -141,6 +143,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             ending: self.ending,
             facts: self.facts.clone(),
             counts: self.counts,
+            dialect: self.dialect.clone(),
         }
     }
 
@@ -164,6 +167,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             ending,
             facts,
             counts,
+            dialect,
         } = checkpoint;
         self.kept.undo(&kept, store.bytes_mut());
         (self.lines, self.kept, self.name) = (lines, kept, name);
@@ -172,6 +176,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         (self.line, self.block, self.retry) = (line, block, retry);
         (self.in_array, self.plain) = (in_array, plain);
         (self.after, self.ending, self.facts, self.counts) = (after, ending, facts, counts);
+        self.dialect = dialect;
         // It may have learned from an event that was never emitted.
         self.memo = Memo::NEW;
         (self.rested, self.in_payload) = (false, false);

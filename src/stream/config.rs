@@ -1,5 +1,6 @@
 //! How a parser is to behave.
 
+use crate::dialect::Protocol;
 use crate::{Limits, QuirkSet};
 
 /// How a parser behaves. The default is lenient and counts the quirks that it meets.
@@ -24,6 +25,9 @@ pub struct Config {
     pub validate: Validate,
     /// What payloads are.
     pub payload: Payload,
+    /// Whose events they are, if that is known: one that [is read](Protocol::is_read). `None`: the first event that says so
+    /// decides.
+    pub dialect: Option<Protocol>,
     /// Quirks that are errors: their event is consumed, and the parser stops with [`Error::Quirk`](crate::Error::Quirk).
     ///
     /// Those of framing and shape stop [`Parser::next`](super::Parser::next) and [`Parser::feed`](super::Parser::feed)
@@ -40,6 +44,7 @@ impl Config {
         framing: Framing::Lenient,
         validate: Validate::Lazy,
         payload: Payload::Chunks,
+        dialect: None,
         errors: QuirkSet::EMPTY,
     };
 
@@ -72,6 +77,12 @@ impl Config {
         Config { payload, ..self }
     }
 
+    /// The same with another [`dialect`](Config::dialect).
+    #[must_use]
+    pub const fn with_dialect(self, dialect: Option<Protocol>) -> Config {
+        Config { dialect, ..self }
+    }
+
     /// The same with other [`errors`](Config::errors).
     #[must_use]
     pub const fn with_errors(self, errors: QuirkSet) -> Config {
@@ -95,7 +106,7 @@ pub enum Framing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Payload {
-    /// Chat completion chunks, read as [`Event::Chunk`](super::Event::Chunk) and what else there is.
+    /// JSON, read as [`Event::Chunk`](super::Event::Chunk) and what else there is.
     #[default]
     Chunks,
     /// Anything: they are not looked into, and every event is an [`Event::Sse`](super::Event::Sse). Lines that event
@@ -124,9 +135,10 @@ mod tests {
         assert_eq!((Config::new(), Config::DEFAULT), (Config::default(), Config::default()));
         let limits = Limits::new().with_max_id_len(7);
         let config = Config::new().with_limits(limits).with_framing(Framing::Spec).with_validate(Validate::Strict);
-        let config = config.with_payload(Payload::Opaque).with_errors(QuirkSet::ALL);
-        let Config { limits: set, framing, validate, payload, errors } = config;
+        let config =
+            config.with_payload(Payload::Opaque).with_dialect(Some(Protocol::Gemini)).with_errors(QuirkSet::ALL);
+        let Config { limits: set, framing, validate, payload, dialect, errors } = config;
         assert_eq!((set, framing, validate), (limits, Framing::Spec, Validate::Strict));
-        assert_eq!((payload, errors), (Payload::Opaque, QuirkSet::ALL));
+        assert_eq!((payload, dialect, errors), (Payload::Opaque, Some(Protocol::Gemini), QuirkSet::ALL));
     }
 }

@@ -4,10 +4,11 @@ use super::config::{Framing, Payload, Validate};
 use super::end::{Failed, Lines, Pending, Whole, DONE};
 use super::found::{Found, Span};
 use super::machine::{After, Block, Ending, Machine, Next};
-use super::protocol::Protocol;
-use crate::chat::index::{Hint, Seen};
+use crate::chat::index::{top, Hint, Seen};
 use crate::chat::read::{plain_text, read, Read};
-use crate::json::{JsonError, JsonErrorKind};
+use crate::chat::Index;
+use crate::dialect::{self, Protocol};
+use crate::json::{JsonError, JsonErrorKind, Text};
 use crate::sse::block;
 use crate::visits::visit;
 use crate::{Quirk, Storage};
@@ -148,9 +149,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Validate::Lazy => Ok(()),
                 Validate::Strict => crate::json::validate(payload, limits.max_depth),
             };
-            let read = checked.and_then(|()| read(&mut self.index, payload, hint, limits.max_depth));
+            let mut read = checked.and_then(|()| read(&mut self.index, payload, hint, limits.max_depth));
+            let is_native = match &mut read {
+                Ok(read) if !self.index.facts.chat || self.is_native() => self.native(payload, name, read),
+                _ => false,
+            };
             // Not an error without a field: one of a field, recognised by it, is another fact of the stream.
-            let plain = plain && !(self.block.raw && self.index.facts.error);
+            let plain = plain && !is_native && !(self.block.raw && self.index.facts.error);
             if plain && read.as_ref().is_ok_and(|read| read.end == payload.len()) && self.memo.wants() {
                 self.memo.learn(&self.index, payload, rules);
             }
@@ -184,14 +189,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let named = !name.is_empty();
         if let Found::Chunk(_) = found {
             let facts = self.index.facts;
-            if !facts.chat && !facts.error && matches!(name, b"ping" | b"keepalive" | b"keep-alive" | b"heartbeat") {
-                self.block.quirks.insert(Quirk::KeepAliveData);
+            if !facts.chat && !facts.error && is_keep_alive(&self.index, payload, name) {
+                // Some protocols have an event for that.
+                if !self.is_native() {
+                    self.block.quirks.insert(Quirk::KeepAliveData);
+                }
                 return self.conclude(Found::KeepAlive(span));
             }
             let payload_is_null = self.index.quirks.contains(Quirk::NullChunk) && !facts.chat;
             if !facts.chat && !facts.error && !payload_is_null {
                 self.facts.foreign = true;
-                self.facts.protocol = self.facts.protocol.or_else(|| Protocol::of(&self.index, payload, name));
+            }
+            if facts.chat && self.dialect.protocol.is_none() {
+                self.dialect.protocol = Some(Protocol::Chat);
             }
             self.facts.chat |= facts.chat;
             if facts.error {
@@ -223,8 +233,75 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.conclude(Found::Chunk(value))
     }
 
+    /// Reads an event that is no chunk, or that came in a stream of another protocol. `false`: it is not of a protocol that is
+    /// read, or of none.
+    #[cold]
+    #[inline(never)]
+    fn native(&mut self, payload: &[u8], name: &[u8], read: &mut Read) -> bool {
+        if self.index.facts.error {
+            self.dialect.failed = true;
+            return self.is_native();
+        }
+        if is_keep_alive(&self.index, payload, name) {
+            return self.is_native();
+        }
+        let is_chunk = self.index.facts.chat;
+        if !is_chunk && self.index.quirks.contains(Quirk::NullChunk) {
+            return false;
+        }
+        let known = if is_chunk { Some(Protocol::Chat) } else { Protocol::of(payload, name) };
+        if !is_chunk && matches!(self.facts.protocol, None | Some(Protocol::Other)) {
+            self.facts.protocol = known.or(self.facts.protocol);
+        }
+        let known = known.filter(|known| *known != Protocol::Other);
+        // The next event may still say.
+        let Some(protocol) = self.dialect.protocol.or(known) else { return false };
+        self.dialect.protocol = Some(protocol);
+        if known.is_some_and(|known| known != protocol) {
+            self.block.quirks.insert(Quirk::ForeignEvent);
+            if self.is_native() {
+                // Its deltas and members are not those of the response.
+                self.index.list.clear();
+                (self.index.facts.chat, self.index.facts.others) = (false, false);
+                read.seen = Seen::default();
+            }
+            return self.is_native();
+        }
+        if !self.is_native() || !protocol.is_read() {
+            return false;
+        }
+        let kind = self.index.top(payload, top::TYPE).and_then(|kind| kind.as_text());
+        let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or(Text::verbatim(name));
+        let seen = &mut read.seen;
+        let mut choice = |index, finished| {
+            seen.all.insert(index);
+            if finished {
+                seen.finished.insert(index);
+            }
+        };
+        let event = dialect::read(&mut self.dialect, payload, kind, &mut choice);
+        self.index.take(payload, &event);
+        self.facts.ended = Some(self.dialect.ended);
+        if protocol == Protocol::Gemini && self.in_array {
+            // So it streams, where it is not asked for events.
+            self.block.quirks.remove(Quirk::JsonBody);
+            self.block.quirks.remove(Quirk::Ndjson);
+        }
+        if event.fails {
+            self.dialect.failed = true;
+            self.fails();
+        }
+        if self.block.raw && event.is_body && !self.in_array {
+            self.facts.whole = self.facts.whole.max(Whole::Body);
+        }
+        true
+    }
+
     /// What a raw JSON value with this payload is by its members.
     fn whole(&self, payload: &[u8]) -> Whole {
+        if self.index.plan.protocol.is_some() {
+            return Whole::Unknown;
+        }
         let object = self.index.object(payload);
         if self.index.facts.message && !self.index.facts.delta
             || matches!(object, b"chat.completion" | b"text_completion")
@@ -282,6 +359,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.facts.pending = pending;
         Some(self.dispatch(store, &[], self.offset, true))
     }
+}
+
+/// Whether an event only keeps the connection alive: by its type or, if it has none, by its name.
+fn is_keep_alive(index: &Index, payload: &[u8], name: &[u8]) -> bool {
+    let kind = index.top(payload, top::TYPE).and_then(|kind| kind.as_text());
+    let kind = kind.map_or(name, |kind| kind.raw());
+    matches!(kind, b"ping" | b"keepalive" | b"keep-alive" | b"heartbeat")
 }
 
 /// Whether an error's payload is JSON that ended too early. Words are whole wherever they end.

@@ -399,6 +399,9 @@ impl Emitter {
         if let Err(Full) = self.report(stage, env) {
             return Outcome::Full;
         }
+        if env.machine.is_native() {
+            self.usage = env.machine.native_usage();
+        }
         let quirks = self.quirks;
         if quirks.is_empty() && self.limit.is_none() && !self.paused && self.stop.is_none() {
             return Outcome::Done;

@@ -1,8 +1,8 @@
 //! How a stream ended: the verdict and its facts.
 
 use super::media::{Media, Sniff};
-use super::protocol::Protocol;
 use crate::chat::index::ChoiceSet;
+use crate::dialect::Protocol;
 use core::fmt;
 
 /// The payload that ends a response.
@@ -20,7 +20,8 @@ pub enum Verdict {
     NotAStream = 2,
     /// The API reported an error, in whatever place.
     ApiError = 3,
-    /// `[DONE]` came, and a chunk.
+    /// `[DONE]` came, and a chunk; or the event that ends a response of another protocol: `response.completed`,
+    /// `response.incomplete`, `message_stop`.
     Done = 4,
     /// Every choice that was seen has a finish reason.
     Finished = 5,
@@ -93,6 +94,8 @@ pub struct End {
     /// The protocol of events that are no chunks: the first of them that has members decides. None if none came, or payloads
     /// are not looked into.
     pub protocol: Option<Protocol>,
+    /// The protocol that was read, if something of it came: chat completions, Responses, Anthropic Messages or Gemini.
+    pub dialect: Option<Protocol>,
     /// `[DONE]` came.
     pub done: bool,
     /// How many choices were seen, by their indexes. All from 127 on count as one.
@@ -238,6 +241,8 @@ pub(crate) struct Facts {
     pub(crate) done: bool,
     pub(crate) failed: Failed,
     pub(crate) chat: bool,
+    /// The event came that ends a response of another protocol. Of that `[DONE]` means nothing.
+    pub(crate) ended: Option<bool>,
     pub(crate) whole: Whole,
     /// An event came that is no chunk: JSON, or with a name, or one that is not looked into.
     pub(crate) foreign: bool,
@@ -264,6 +269,7 @@ impl Facts {
         whole: Whole::Unknown,
         foreign: false,
         protocol: None,
+        ended: None,
         seen: ChoiceSet::EMPTY,
         finished: ChoiceSet::EMPTY,
         pending: Pending::Nothing,
@@ -306,7 +312,7 @@ impl Facts {
             Verdict::NotAStream
         } else if self.failed != Failed::No {
             Verdict::ApiError
-        } else if self.done && self.chat {
+        } else if self.ended.unwrap_or(self.done && self.chat) {
             Verdict::Done
         } else if !self.seen.is_empty() && self.seen == self.finished {
             Verdict::Finished
@@ -325,6 +331,7 @@ impl Facts {
             verdict,
             media: media.filter(|_| verdict == Verdict::NotAStream),
             protocol: (self.foreign && !opaque).then(|| self.protocol.unwrap_or(Protocol::Other)),
+            dialect: None,
             done: self.done,
             choices_seen: self.seen.len(),
             choices_finished: self.finished.len(),

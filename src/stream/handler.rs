@@ -147,6 +147,9 @@ pub trait Handler {
             Update::FunctionArguments(text) => self.function_arguments(choice, text),
             Update::Audio(audio) => self.audio(choice, audio),
             Update::Annotations(value) => self.annotations(choice, value),
+            Update::Signature(text) => self.signature(choice, text),
+            Update::Media(value) => self.media(choice, value),
+            Update::Native(value) => self.native(choice, value),
             Update::Logprobs(logprobs) => self.logprobs(choice, logprobs),
             Update::Message(message) => self.message(choice, message),
             Update::Finish(reason) => self.finish_reason(choice, reason),
@@ -198,6 +201,18 @@ pub trait Handler {
     }
     /// Annotations of the content, as raw JSON: an array, or one that is new in a message so far.
     fn annotations(&mut self, choice: u32, annotations: Value<'_>) -> Flow {
+        Flow::Continue(())
+    }
+    /// A signature of reasoning, or reasoning that is encrypted (other protocols than chat completions).
+    fn signature(&mut self, choice: u32, text: Text<'_>) -> Flow {
+        Flow::Continue(())
+    }
+    /// An image or another medium, as raw JSON (other protocols).
+    fn media(&mut self, choice: u32, part: Value<'_>) -> Flow {
+        Flow::Continue(())
+    }
+    /// A part of the response that no other method is for, as raw JSON (other protocols): a server's tool, its result, ...
+    fn native(&mut self, choice: u32, part: Value<'_>) -> Flow {
         Flow::Continue(())
     }
     /// Log probabilities of more tokens.
@@ -287,6 +302,9 @@ macro_rules! forward {
                 function_arguments(choice: u32, text: Text<'_>);
                 audio(choice: u32, audio: Audio<'_>);
                 annotations(choice: u32, annotations: Value<'_>);
+                signature(choice: u32, text: Text<'_>);
+                media(choice: u32, part: Value<'_>);
+                native(choice: u32, part: Value<'_>);
                 logprobs(choice: u32, logprobs: Logprobs<'_>);
                 message(choice: u32, message: Message<'_>);
                 finish_reason(choice: u32, reason: FinishReason<'_>);

@@ -29,8 +29,8 @@ pub(super) fn head(context: &Context<'_>, found: Found) -> Option<Delta> {
     Some(match found {
         Found::NeedMore | Found::Error(_) => return None,
         Found::Chunk(_) => {
-            let choices = context.chunk().map_or(0, |chunk| chunk.choice_count());
-            Delta { code: choices, ..Delta::new(Kind::Chunk) }
+            let (code, flags) = context.chunk().map_or((0, 0), |chunk| (chunk.choice_count(), chunk.flags()));
+            Delta { code, flags, ..Delta::new(Kind::Chunk) }
         }
         Found::Sse(_) => bytes(Kind::Sse),
         Found::Done => Delta::new(Kind::Done),

@@ -244,7 +244,7 @@ fn a_flood_costs_no_more_than_its_bytes() {
     for len in [50, 100, 600, 5000, 1 << 20] {
         let value = format!("{{\"a\":\"{}\"}}", "x".repeat(len));
         let bytes = value.repeat(mib(1) / value.len() + 1).into_bytes();
-        visits(&format!("values of {len} bytes on one line"), &bytes, &[1460, usize::MAX], limits(), EVENT + 3.0);
+        visits(&format!("values of {len} bytes on one line"), &bytes, &[1460, usize::MAX], limits(), EVENT + 6.0);
     }
     let values = b"{}".repeat(mib(1) / 2);
     visits("values on one line", &values, &[1, 1460, usize::MAX], limits(), VALUES);

@@ -12,7 +12,8 @@ use super::config::{Config, Framing, Payload};
 use super::end::{self, End, Facts, Pending, Plain, DONE};
 use super::found::{in_place, Found, Place, Recalled, Span, Step};
 use super::memo::Memo;
-use crate::chat::Index;
+use crate::chat::{Index, TokenCounts};
+use crate::dialect::{Protocol, State};
 use crate::json::{Balance, Bare, JsonError, JsonErrorKind};
 use crate::sse::block::Block as Kept;
 use crate::sse::{Field, Lines, Piece};
@@ -162,6 +163,8 @@ pub struct Machine<const SLOTS: usize = 2> {
     pub(super) ending: Ending,
     pub(super) facts: Facts,
     pub(super) counts: [u16; Quirk::ALL.len()],
+    /// What is known of a stream of another protocol than chat completions.
+    pub(super) dialect: State,
     pub(super) index: Index,
     pub(super) memo: Memo<SLOTS>,
     /// The machine is known to be where an event may begin, with nothing pending.
@@ -223,6 +226,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             ending: Ending::Open,
             facts: Facts::NEW,
             counts: [0; Quirk::ALL.len()],
+            dialect: State::new(config.dialect),
             index: Index::new(),
             memo: Memo::NEW,
             rested: false,
@@ -254,8 +258,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// The verdict so far.
     pub fn end(&self) -> End {
         let mut end = self.facts.end(self.offset, self.config.payload == Payload::Opaque);
+        end.dialect = self.dialect.protocol.filter(|protocol| self.facts.chat && protocol.is_read());
         end.replaced = self.quirk_count(Quirk::ReplacedMessage).into();
         end
+    }
+
+    /// The token counts so far, of a stream of another protocol than chat completions. Where the protocol reports them bit by
+    /// bit they are merged.
+    pub fn native_usage(&self) -> Option<TokenCounts> {
+        let counts = self.dialect.usage.canonical(self.dialect.protocol?)?;
+        Some(TokenCounts::of(counts))
+    }
+
+    /// Whether the stream is known to be of another protocol than chat completions, and is read.
+    pub(crate) fn is_native(&self) -> bool {
+        self.dialect.protocol.is_some_and(|protocol| protocol != Protocol::Chat && protocol.is_read())
     }
 
     pub(crate) fn name<'a, S: Storage + ?Sized>(&self, window: &'a [u8], store: &'a S) -> &'a [u8] {

@@ -28,7 +28,6 @@ mod media;
 mod memo;
 mod parser;
 mod progress;
-mod protocol;
 mod quick;
 #[cfg(test)]
 mod quick_tests;
@@ -41,6 +40,7 @@ mod sink;
 #[cfg(test)]
 mod tests;
 
+pub use crate::dialect::Protocol;
 pub use checkpoint::NeedStorage;
 pub use config::{Config, Framing, Payload, Validate};
 pub use context::Context;
@@ -53,7 +53,6 @@ pub use handler::{Fed, Flow, Handler, Stop};
 pub use machine::Machine;
 pub use media::Media;
 pub use parser::Parser;
-pub use protocol::Protocol;
 pub use record::{Record, FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
 pub use records::Records;
 pub use sink::{Put, Sink, Track};

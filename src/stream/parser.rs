@@ -208,6 +208,12 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         self.machine.offset()
     }
 
+    /// The token counts so far, of a stream of another protocol than chat completions: as those have them, and merged where the
+    /// protocol reports them bit by bit.
+    pub fn native_usage(&self) -> Option<crate::chat::TokenCounts> {
+        self.machine.native_usage()
+    }
+
     /// Counts the quirks of an event that the parser did not see: for who pulls and has a
     /// [`Tracker`](crate::track::Tracker) of its own, which collects them
     /// ([`Updates::quirks`](crate::track::Updates::quirks)). [`feed`](Self::feed) does it itself.

@@ -136,9 +136,10 @@ impl<'s> Records<'s> {
             return self.put_decoded(&record_of(context, delta), delta.text.text(payload.bytes));
         };
         let Some(slot) = self.records.get_mut(self.written) else { return false };
-        let Delta { kind, choice, call, text, .. } = *delta;
-        let (start, end) = (context.start, context.end);
-        *slot = Record { kind: kind as u16, choice, call, text_off, text_len: text.len, start, end, ..Record::NONE };
+        let Delta { kind, choice, call, code, number, text, flags, .. } = *delta;
+        let (start, end, text_len) = (context.start, context.end, text.len);
+        let kind = kind as u16;
+        *slot = Record { kind, flags, choice, call, code, number, text_off, text_len, start, end, ..Record::NONE };
         // A record was free: it does not overflow.
         self.written = self.written.wrapping_add(1);
         true
@@ -175,7 +176,7 @@ impl<'s> Records<'s> {
         let Some(slot) = self.records.get_mut(self.written) else { return false };
         *slot = Record {
             kind: Kind::Chunk as u16,
-            flags: if created.is_some() { FLAG_NUMBER } else { 0 },
+            flags: chunk.flags() | if created.is_some() { FLAG_NUMBER } else { 0 },
             code: chunk.choice_count(),
             number: created.unwrap_or(0),
             text_off,
@@ -202,12 +203,18 @@ impl<'s> Records<'s> {
                 let input = payload.at(delta.text.start);
                 self.put_bytes(record, Bytes::new(delta.text.bytes(payload.bytes), input), taken, &none, &none)
             }
-            Kind::Role | Kind::ToolCall | Kind::ToolName | Kind::FunctionName | Kind::Finish | Kind::Meta => {
-                self.put_whole(record, whole(delta.text), whole(delta.aux), none)
-            }
+            Kind::Role
+            | Kind::ToolCall
+            | Kind::ToolName
+            | Kind::FunctionName
+            | Kind::Signature
+            | Kind::Finish
+            | Kind::Meta => self.put_whole(record, whole(delta.text), whole(delta.aux), none),
             Kind::Frame | Kind::Limit | Kind::Quirk => self.put_record(record),
             Kind::Audio
             | Kind::Annotation
+            | Kind::Media
+            | Kind::Native
             | Kind::Logprobs
             | Kind::Message
             | Kind::ChoiceError
@@ -235,7 +242,7 @@ impl<'s> Records<'s> {
                     Whole::part(part, context.bytes())
                 });
                 let created = chunk.created();
-                let flags = if created.is_some() { FLAG_NUMBER } else { 0 };
+                let flags = chunk.flags() | if created.is_some() { FLAG_NUMBER } else { 0 };
                 self.put_whole(Record { number: created.unwrap_or(0), flags, ..record }, text, model, name)
             }
             Some(Event::Sse(_)) => {

@@ -5,8 +5,8 @@ use super::carry::PendingSurrogate;
 use super::whole::{cut, Reach, Reading, MANY};
 use crate::chat::{name_before, Cursor, Index, ItemDeltas};
 use crate::delta::{
-    Called, Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES, FLAG_SELECTS,
-    FLAG_WHOLE,
+    Called, Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES,
+    FLAG_SELECTS, FLAG_WHOLE,
 };
 use crate::json::{Text, TextFlags};
 use crate::tables::{Arrays, Tables};
@@ -291,7 +291,9 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                 if let Some(waited) = self.flush(Some(number), quirks) {
                     return Taken::Before(waited);
                 }
-                if let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) {
+                // Some protocols report a finish reason with more than one event.
+                let counts = !delta.has(FLAG_NATIVE);
+                if let Some(Some(choice)) = self.tables.choices_mut().get_mut(place).filter(|_| counts) {
                     if core::mem::replace(&mut choice.finished, true) {
                         quirks.insert(Quirk::SecondFinish);
                     }

@@ -300,6 +300,12 @@ impl<const SLOTS: usize> Reader<SLOTS> {
     /// Reads the payload again, as the C interface does.
     fn chunk(&mut self, record: &Record, id: &[u8], model: &[u8], name: &[u8]) {
         let payload = std::mem::take(&mut self.payload);
+        if record.flags & delta::FLAG_NATIVE != 0 {
+            // It takes the events before to read it.
+            let some = |text| Some(Text::verbatim(text)).filter(|text| !text.is_empty());
+            let created = (record.flags & delta::FLAG_NUMBER != 0).then_some(record.number);
+            return self.logs.head(record.start..record.end, name, some(id), some(model), created);
+        }
         let mut index = Index::new();
         let (is_error, plain) = self.chunk_is;
         let chunk = if plain {

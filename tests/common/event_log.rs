@@ -6,7 +6,7 @@ use super::views;
 use deltawire::chat::{ApiError, CallUpdate, Chunk, Owner};
 use deltawire::delta::Meta;
 use deltawire::json::Text;
-use deltawire::stream::Event;
+use deltawire::stream::{Event, Protocol};
 use deltawire::{End, Error, Parser, Quirk, QuirkSet, Storage, Update, Verdict};
 use std::ops::Range;
 
@@ -151,19 +151,32 @@ impl Logs {
     }
 
     pub fn chunk(&mut self, range: Range<u64>, name: &[u8], chunk: &Chunk<'_>) {
+        self.head(range, name, chunk.id(), chunk.model(), chunk.created());
+        // A chunk of another protocol has members of its own.
+        if self.detail >= Detail::Views && chunk.protocol() == Protocol::Chat {
+            views::chunk(&mut self.events, chunk);
+        }
+    }
+
+    /// Logs what every chunk has.
+    pub fn head(
+        &mut self,
+        range: Range<u64>,
+        name: &[u8],
+        id: Option<Text<'_>>,
+        model: Option<Text<'_>>,
+        created: Option<u64>,
+    ) {
         let log = &mut self.events;
         log.line("chunk");
         log.word(format_args!("{}..{}", range.start, range.end));
         if !name.is_empty() {
             log.quoted("name", name);
         }
-        log.maybe("id", chunk.id());
-        log.maybe("model", chunk.model());
-        if let Some(created) = chunk.created() {
+        log.maybe("id", id);
+        log.maybe("model", model);
+        if let Some(created) = created {
             log.word(format_args!("created={created}"));
-        }
-        if self.detail >= Detail::Views {
-            views::chunk(log, chunk);
         }
     }
 
@@ -276,6 +289,20 @@ impl Logs {
             Update::Annotations(value) => {
                 if self.detail >= Detail::Views {
                     log.line(" annotations");
+                    log.word(choice);
+                }
+                self.raw(value.raw());
+            }
+            Update::Signature(text) => {
+                if self.detail >= Detail::Views {
+                    log.line(" signature");
+                    log.word(choice);
+                    log.text("", *text);
+                }
+            }
+            Update::Media(value) | Update::Native(value) => {
+                if self.detail >= Detail::Views {
+                    log.line(" part");
                     log.word(choice);
                 }
                 self.raw(value.raw());

@@ -294,6 +294,8 @@ impl Views<'_> {
             Update::FunctionArguments(text) => self.text("function arguments", Some(*text)),
             Update::Audio(audio) => self.value("audio", Some(audio.value())),
             Update::Annotations(value) => self.value("annotations", Some(*value)),
+            Update::Signature(text) => self.text("signature", Some(*text)),
+            Update::Media(value) | Update::Native(value) => self.value("part", Some(*value)),
             Update::Logprobs(logprobs) => self.value("logprobs", Some(logprobs.value())),
             Update::Message(message) => self.value("message", Some(message.value())),
             Update::Meta(meta, text) => {

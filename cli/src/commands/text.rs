@@ -4,7 +4,7 @@ use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::output::complain;
 use crate::report::Failure;
-use deltawire::chat::ApiError;
+use deltawire::chat::{ApiError, FinishKind};
 use deltawire::json::Text;
 use deltawire::stream::Malformed;
 use deltawire::{Flow, Handler, Update};
@@ -58,8 +58,11 @@ impl Answer {
             Update::Audio(_) => self.audio = true,
             Update::Refusal(_) => self.refusal = true,
             Update::Finish(reason) => {
-                let cuts = ["length", "content_filter"];
-                self.cut = cuts.into_iter().find(|cut| reason.text() == *cut);
+                self.cut = match reason.kind() {
+                    FinishKind::Length => Some("length"),
+                    FinishKind::ContentFilter => Some("content_filter"),
+                    _ => None,
+                };
             }
             _ => {}
         }

@@ -247,6 +247,7 @@ unsafe extern "C" fn on_text(user: *mut c_void, at: *const deltawire_at, text: *
                 DELTAWIRE_EV_FUNCTION_ARGUMENTS => callbacks.on_function_arguments,
                 DELTAWIRE_EV_FINISH => callbacks.on_finish,
                 DELTAWIRE_EV_META => callbacks.on_meta,
+                DELTAWIRE_EV_SIGNATURE => callbacks.on_signature,
                 kind => panic!("kind {kind} has no text"),
             };
             Some(callback?(message, at, text, len))
@@ -302,6 +303,8 @@ unsafe extern "C" fn on_value(user: *mut c_void, at: *const deltawire_at, value:
                 DELTAWIRE_EV_USAGE => callbacks.on_usage,
                 DELTAWIRE_EV_ERROR => callbacks.on_error,
                 DELTAWIRE_EV_ANNOTATION => callbacks.on_annotations,
+                DELTAWIRE_EV_MEDIA => callbacks.on_media,
+                DELTAWIRE_EV_NATIVE => callbacks.on_native,
                 kind => panic!("kind {kind} has no value"),
             };
             Some(callback?(message, at, value))
@@ -356,5 +359,8 @@ pub fn callbacks() -> deltawire_callbacks {
         on_frame: Some(on_at),
         on_meta: Some(on_text),
         on_annotations: Some(on_value),
+        on_signature: Some(on_text),
+        on_media: Some(on_value),
+        on_native: Some(on_value),
     }
 }

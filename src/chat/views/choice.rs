@@ -5,6 +5,7 @@ use crate::chat::choices::{further_choice, Further};
 use crate::chat::fields::Fields;
 use crate::chat::index::{choice, member, top, ChoiceIndex, Index};
 use crate::chat::scalar::{end_of, index_number, is_error, native_reason_of, reason_of, text_of};
+use crate::delta::FinishKind;
 use crate::json::{Kind, Text, Value};
 use crate::shown::{shown, Bytes};
 
@@ -158,47 +159,29 @@ impl<'a> Choice<'a> {
 #[derive(Clone, Copy)]
 pub struct FinishReason<'a> {
     text: Text<'a>,
-}
-
-/// The finish reasons that the provider's reference names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FinishKind {
-    /// `stop`: a natural end, or a stop sequence.
-    Stop,
-    /// `length`: the token limit.
-    Length,
-    /// `tool_calls`: the model called tools.
-    ToolCalls,
-    /// `content_filter`: content was left out.
-    ContentFilter,
-    /// `function_call`: the model called a function (deprecated form).
-    FunctionCall,
-    /// `error`: the choice failed.
-    Error,
-    /// Any other; see the text.
-    Other,
-}
-
-impl FinishKind {
-    /// Its number in the C interface.
-    #[doc(hidden)]
-    pub const fn number(self) -> u32 {
-        match self {
-            FinishKind::Other => 1,
-            FinishKind::Stop => 2,
-            FinishKind::Length => 3,
-            FinishKind::ToolCalls => 4,
-            FinishKind::ContentFilter => 5,
-            FinishKind::FunctionCall => 6,
-            FinishKind::Error => 7,
-        }
-    }
+    /// What it means, if it is in the words of another protocol.
+    native: Option<FinishKind>,
+    is_of_prompt: bool,
 }
 
 impl<'a> FinishReason<'a> {
     pub(in crate::chat) fn of(text: Text<'a>) -> Self {
-        FinishReason { text }
+        FinishReason { text, native: None, is_of_prompt: false }
+    }
+
+    /// In the words of another protocol, with the number of what it means.
+    pub(in crate::chat) fn native(text: Text<'a>, code: u32, is_of_prompt: bool) -> Self {
+        FinishReason { text, native: Some(FinishKind::from_number(code)), is_of_prompt }
+    }
+
+    /// Whether it is why the prompt was refused (Gemini).
+    pub fn is_of_prompt(&self) -> bool {
+        self.is_of_prompt
+    }
+
+    /// Whether it is in the words of another protocol than chat completions.
+    pub fn is_native(&self) -> bool {
+        self.native.is_some()
     }
 
     /// As it was sent.
@@ -208,15 +191,8 @@ impl<'a> FinishReason<'a> {
 
     /// Which of the known ones it is.
     pub fn kind(&self) -> FinishKind {
-        const KINDS: [(&str, FinishKind); 6] = [
-            ("stop", FinishKind::Stop),
-            ("length", FinishKind::Length),
-            ("tool_calls", FinishKind::ToolCalls),
-            ("content_filter", FinishKind::ContentFilter),
-            ("function_call", FinishKind::FunctionCall),
-            ("error", FinishKind::Error),
-        ];
-        KINDS.iter().find(|(word, _)| self.text == *word).map_or(FinishKind::Other, |(_, kind)| *kind)
+        let known = || FinishKind::WORDS.iter().find(|(word, _)| self.text == *word);
+        self.native.unwrap_or_else(|| known().map_or(FinishKind::Other, |(_, kind)| *kind))
     }
 }
 

@@ -5,7 +5,8 @@ use crate::chat::index::{top, Hint, Index};
 use crate::chat::others::OtherMembers;
 use crate::chat::read::{error_of, plain_text, read, usage_of, Read};
 use crate::chat::scalar::{ten_digits, text_of, whole_number};
-use crate::delta::{Meta, Part};
+use crate::delta::{Meta, Part, FLAG_NATIVE};
+use crate::dialect::Protocol;
 use crate::json::{JsonError, Kind, Text, TextFlags, Value};
 use crate::QuirkSet;
 use core::ops::Range;
@@ -230,6 +231,21 @@ impl<'a> Chunk<'a> {
         self.index.top.mask() as u8 & ALL & !emitted != 0
     }
 
+    /// Whose event it is, as far as it is read: chat completions, or the protocol of the stream.
+    pub fn protocol(&self) -> Protocol {
+        self.index.plan.protocol.unwrap_or(Protocol::Chat)
+    }
+
+    /// The flags of its head.
+    #[inline]
+    pub(crate) fn flags(&self) -> u16 {
+        if self.index.plan.protocol.is_some() {
+            FLAG_NATIVE
+        } else {
+            0
+        }
+    }
+
     /// The choices, in the order in which they stand.
     pub fn choices(&self) -> Choices<'a> {
         Choices::new(self.payload, self.index)
@@ -242,7 +258,8 @@ impl<'a> Chunk<'a> {
 
     /// `usage`, if it is an object and not empty; else `x_groq.usage`.
     pub fn usage(&self) -> Option<Usage<'a>> {
-        usage_of(self.index, self.payload).and_then(Usage::of)
+        let usage = usage_of(self.index, self.payload).and_then(Usage::of)?;
+        Some(usage.with_protocol(self.index.plan.protocol))
     }
 
     /// The error that the event is or carries at its top level. An error inside a choice is at the choice.
@@ -292,7 +309,7 @@ impl<'a> Chunk<'a> {
     /// the payload, if there is one.
     pub fn other_members(&self) -> OtherMembers<'a> {
         let is_object = self.index.facts.others && !self.index.facts.text;
-        OtherMembers::of(if is_object { self.payload.trim_ascii() } else { b"" })
+        OtherMembers::of(if is_object { self.payload.trim_ascii() } else { b"" }, self.index.plan.protocol)
     }
 
     /// Whether it looks like a chunk or a body of a chat or legacy completion: it has choices, usage or a telling

@@ -8,7 +8,7 @@ mod logprobs;
 mod tool_call;
 mod usage;
 
-pub use choice::{Choice, Choices, FinishKind, FinishReason};
+pub use choice::{Choice, Choices, FinishReason};
 pub(crate) use chunk::{meta_bit, name_before};
 pub use chunk::{Chunk, Created, Field};
 pub use delta::{Audio, DeltaView, FunctionCall, Message};

@@ -1,6 +1,7 @@
 //! Token counts.
 
 use crate::chat::scalar::{is_empty_object, member_of, whole_number};
+use crate::dialect::{Counts, Protocol};
 use crate::json::{Kind, Text, Value};
 
 /// The counts of a [`Usage`], read: plain data, to keep or to send. By the names that [`Usage`] has.
@@ -66,6 +67,24 @@ named! {
 }
 
 impl TokenCounts {
+    /// Of prompt, completion, total, reasoning and cached tokens.
+    pub(crate) fn of(five: [Option<u64>; 5]) -> Self {
+        let mut counts = TokenCounts::default();
+        for (place, (slot, count)) in counts.counts.iter_mut().zip(five).enumerate() {
+            if let Some(count) = count {
+                *slot = count;
+                counts.has |= 1u32.wrapping_shl(place as u32);
+            }
+        }
+        counts
+    }
+
+    /// The count at this place.
+    fn get(&self, place: u32) -> Option<u64> {
+        let has = self.has.wrapping_shr(place) & 1 != 0;
+        self.counts.get(place as usize).copied().filter(|_| has)
+    }
+
     /// Reads the counts that an object has under these names. Any other member goes to `other`. `false`: the object is
     /// malformed, and nothing was read.
     fn read<'a>(
@@ -96,13 +115,32 @@ impl TokenCounts {
 #[derive(Clone, Copy)]
 pub struct Usage<'a> {
     value: Value<'a>,
+    /// Whose names its members have, if it is not chat completions.
+    protocol: Option<Protocol>,
 }
 
 impl<'a> Usage<'a> {
     /// The usage that this value is, such as the `usage` of a body or of a message that was kept. None unless it is an
     /// object with members.
     pub fn of(value: Value<'a>) -> Option<Self> {
-        (value.kind() == Kind::Object && !is_empty_object(value)).then_some(Usage { value })
+        (value.kind() == Kind::Object && !is_empty_object(value)).then_some(Usage { value, protocol: None })
+    }
+
+    pub(crate) fn with_protocol(self, protocol: Option<Protocol>) -> Self {
+        Usage { protocol, ..self }
+    }
+
+    /// Whose names its members have: [`counts`](Self::counts) and the counts by name read them all.
+    pub fn protocol(&self) -> Protocol {
+        self.protocol.unwrap_or(Protocol::Chat)
+    }
+
+    /// Of another protocol: what this usage alone says.
+    fn native(&self) -> Option<TokenCounts> {
+        let protocol = self.protocol?;
+        let mut counts = Counts::default();
+        counts.add(protocol, self.value);
+        Some(TokenCounts::of(counts.canonical(protocol).unwrap_or_default()))
     }
 
     fn count(&self, name: &str) -> Option<u64> {
@@ -115,22 +153,23 @@ impl<'a> Usage<'a> {
 
     /// `prompt_tokens`.
     pub fn prompt_tokens(&self) -> Option<u64> {
-        self.count("prompt_tokens")
+        self.native().map_or_else(|| self.count("prompt_tokens"), |counts| counts.get(0))
     }
 
     /// `completion_tokens`.
     pub fn completion_tokens(&self) -> Option<u64> {
-        self.count("completion_tokens")
+        self.native().map_or_else(|| self.count("completion_tokens"), |counts| counts.get(1))
     }
 
     /// `total_tokens`.
     pub fn total_tokens(&self) -> Option<u64> {
-        self.count("total_tokens")
+        self.native().map_or_else(|| self.count("total_tokens"), |counts| counts.get(2))
     }
 
     /// `completion_tokens_details.reasoning_tokens`.
     pub fn reasoning_tokens(&self) -> Option<u64> {
-        self.detail("completion_tokens_details", "reasoning_tokens")
+        self.native()
+            .map_or_else(|| self.detail("completion_tokens_details", "reasoning_tokens"), |counts| counts.get(3))
     }
 
     /// `completion_tokens_details.audio_tokens`.
@@ -150,7 +189,7 @@ impl<'a> Usage<'a> {
 
     /// `prompt_tokens_details.cached_tokens`.
     pub fn cached_tokens(&self) -> Option<u64> {
-        self.detail("prompt_tokens_details", "cached_tokens")
+        self.native().map_or_else(|| self.detail("prompt_tokens_details", "cached_tokens"), |counts| counts.get(4))
     }
 
     /// `prompt_tokens_details.audio_tokens`.
@@ -160,6 +199,9 @@ impl<'a> Usage<'a> {
 
     /// All counts, to keep. Each object is read once.
     pub fn counts(&self) -> TokenCounts {
+        if let Some(counts) = self.native() {
+            return counts;
+        }
         let (mut prompt, mut completion) = (None, None);
         let mut counts = TokenCounts::default();
         let top = [("prompt_tokens", 0), ("completion_tokens", 1), ("total_tokens", 2)];

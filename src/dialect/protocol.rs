@@ -1,12 +1,10 @@
-//! Whose protocol events are of that are no chunks.
+//! Which protocol an event is of.
 
-use crate::chat::index::top;
-use crate::chat::scalar::{is_empty_object, members_of};
-use crate::chat::Index;
+use super::value::{array, has_members, is, members, object};
 use crate::json::{Kind, Value};
 use core::fmt;
 
-/// A protocol that is not read, by its first event that says so. The numbers are those of the C interface.
+/// A protocol of response streams. The numbers are those of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -25,6 +23,8 @@ pub enum Protocol {
     Ollama = 6,
     /// Cohere's own.
     Cohere = 7,
+    /// Chat completions.
+    Chat = 8,
 }
 
 impl Protocol {
@@ -37,7 +37,21 @@ impl Protocol {
         Protocol::Interactions,
         Protocol::Ollama,
         Protocol::Cohere,
+        Protocol::Chat,
     ];
+
+    /// The protocol with this number in the C interface.
+    pub fn from_number(number: u32) -> Option<Protocol> {
+        Protocol::ALL.iter().copied().find(|protocol| *protocol as u32 == number)
+    }
+
+    /// Whether its events are read: there are deltas of them. Events of the others are handed out as they came.
+    pub const fn is_read(self) -> bool {
+        match self {
+            Protocol::Chat | Protocol::Responses | Protocol::Anthropic | Protocol::Gemini => true,
+            Protocol::Other | Protocol::Interactions | Protocol::Ollama | Protocol::Cohere => false,
+        }
+    }
 
     /// Its name, in words.
     pub const fn text(self) -> &'static str {
@@ -49,11 +63,12 @@ impl Protocol {
             Protocol::Interactions => "Gemini Interactions",
             Protocol::Ollama => "Ollama",
             Protocol::Cohere => "Cohere",
+            Protocol::Chat => "chat completions",
         }
     }
 
     /// That of an event with this type or name, if it is known.
-    pub(super) fn of_type(name: &[u8]) -> Option<Protocol> {
+    pub(crate) fn of_type(name: &[u8]) -> Option<Protocol> {
         if name.starts_with(b"response.") {
             Some(Protocol::Responses)
         } else if name.starts_with(b"message_") || name.starts_with(b"content_block_") {
@@ -67,23 +82,39 @@ impl Protocol {
         }
     }
 
-    /// That of an event with this payload, whose index that is, and this name; none if it has no members. A type in the payload
-    /// comes before the name.
-    pub(super) fn of(index: &Index, payload: &[u8], name: &[u8]) -> Option<Protocol> {
+    /// That of an event with this payload and name; none if it has no members. A type in the payload comes before the name.
+    pub(crate) fn of(payload: &[u8], name: &[u8]) -> Option<Protocol> {
         let whole = Value::from_raw(payload.trim_ascii());
-        let names = ["event_type", "candidates", "promptFeedback", "done", "message", "response"];
-        let [event_type, candidates, feedback, done, message, response] = members_of(whole, names);
-        let by_type = [index.top(payload, top::TYPE), event_type].into_iter().flatten();
+        let names = [
+            "type",
+            "event_type",
+            "candidates",
+            "promptFeedback",
+            "done",
+            "message",
+            "response",
+            "model",
+            "object",
+            "output",
+            "content",
+        ];
+        let [kind, event_type, candidates, feedback, done, message, response, model, object_name, output, content] =
+            members(whole, names);
+        let by_type = [kind, event_type].into_iter().flatten();
         let by_type = by_type.filter_map(|value| value.as_text()).find_map(|text| Protocol::of_type(text.raw()));
         let known = by_type.or_else(|| Protocol::of_type(name));
-        if known.is_some() || is_empty_object(whole) {
+        if known.is_some() || !has_members(whole) {
             return known;
         }
-        let is = |value: Option<Value<'_>>, kind| value.is_some_and(|value| value.kind() == kind);
-        let is_answer = is(message, Kind::Object) || is(response, Kind::String);
+        let is_text = |value: Option<Value<'_>>| value.is_some_and(|value| value.kind() == Kind::String);
+        let is_answer = object(message).is_some() || is_text(response);
         Some(if candidates.is_some() || feedback.is_some() {
             Protocol::Gemini
-        } else if index.top.has(top::MODEL) && is(done, Kind::Bool) && is_answer {
+        } else if is(kind, "message") && array(content).is_some() {
+            Protocol::Anthropic
+        } else if is(object_name, "response") && array(output).is_some() {
+            Protocol::Responses
+        } else if model.is_some() && done.is_some_and(|done| done.kind() == Kind::Bool) && is_answer {
             Protocol::Ollama
         } else {
             Protocol::Other

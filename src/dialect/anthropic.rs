@@ -1,0 +1,189 @@
+//! Anthropic Messages.
+
+use super::finish::Reason;
+use super::state::{Plan, Seen, State, What};
+use super::value::{array, has_members, is, members, number, object, text};
+use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
+use crate::delta::{Delta, Kind, Part};
+use crate::json::{Text, Value};
+
+/// See [`super::read::read`]. What an event is decides its type alone; one of an unknown type has no deltas.
+pub(super) fn read<'a>(
+    state: &mut State,
+    event: Value<'a>,
+    kind: Text<'_>,
+    choice: &mut dyn FnMut(u32, bool),
+) -> Seen<'a> {
+    let mut seen = Seen::default();
+    if kind == "message_start" || kind == "message" {
+        seen.is_body = kind == "message";
+        let [message] = members(event, ["message"]);
+        let message = if seen.is_body { Some(event) } else { object(message) };
+        let Some(message) = message else { return seen };
+        let [id, model, usage, content, reason] = members(message, ["id", "model", "usage", "content", "stop_reason"]);
+        (seen.id, seen.model, seen.usage) = (id, model, object(usage));
+        seen.plan.what = if seen.is_body { What::Body } else { What::Start };
+        seen.others = seen.is_body;
+        if let Some(content) = array(content) {
+            let (mut blocks, mut index) = (Container::of(content.raw(), Some(content)), 0u32);
+            while let Some(block) = blocks.next(content.raw()) {
+                opens(state, block, index);
+                index = index.saturating_add(1);
+            }
+        }
+        choice(0, text(reason).is_some());
+        state.ended |= seen.is_body && text(reason).is_some();
+    } else if kind == "content_block_start" {
+        let [index, block] = members(event, ["index", "content_block"]);
+        if let Some(block) = object(block) {
+            opens(state, block, number(index));
+        }
+        seen.plan.what = What::Block;
+        choice(0, false);
+    } else if kind == "content_block_delta" {
+        let [index] = members(event, ["index"]);
+        let is_client = state.clients >> (number(index) & 63) & 1 != 0;
+        seen.plan.what = if is_client { What::Delta } else { What::Piece };
+        choice(0, false);
+    } else if kind == "message_delta" {
+        let [delta, usage] = members(event, ["delta", "usage"]);
+        let reason = delta.and_then(|delta| members(delta, ["stop_reason"])[0]);
+        seen.usage = object(usage);
+        (seen.plan.what, seen.others) = (What::Stop, true);
+        choice(0, text(reason).is_some());
+    } else if kind == "message_stop" {
+        state.ended = true;
+        seen.others = true;
+    }
+    seen
+}
+
+/// A block begins.
+fn opens(state: &mut State, block: Value<'_>, index: u32) {
+    let [kind] = members(block, ["type"]);
+    let bit = 1u64.wrapping_shl(index & 63);
+    if is(kind, "tool_use") {
+        state.clients |= bit;
+        state.called |= 1;
+    } else {
+        state.clients &= !bit;
+    }
+}
+
+/// See [`super::read::next`].
+pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
+    let event = || value_at(payload, leading(payload));
+    match (plan.what, walk.phase) {
+        (What::Start | What::Body, 0) => {
+            let Some(message) = message(event(), plan) else { return Step::End };
+            let [role, content] = members(message, ["role", "content"]);
+            (walk.phase, walk.outer) = (1, Container::of(payload, array(content)));
+            walk.role(payload, role).into()
+        }
+        (What::Start | What::Body, 1) => {
+            let Some(next) = walk.outer.next(payload) else {
+                walk.phase = 3;
+                return Step::More;
+            };
+            (walk.phase, walk.sub, walk.element) = (2, 0, Part::raw(payload, next).start);
+            walk.count = walk.count.saturating_add(1);
+            Step::More
+        }
+        (What::Start | What::Body, 2) => {
+            let slot = walk.count.saturating_sub(1);
+            block(walk, payload, slot).unwrap_or_else(|| {
+                walk.phase = 1;
+                Step::More
+            })
+        }
+        (What::Start | What::Body | What::Stop, 0 | 3) => {
+            walk.phase = 4;
+            finish(walk, payload, plan).into()
+        }
+        (What::Block, 0) => {
+            let [index, content] = members(event(), ["index", "content_block"]);
+            let Some(content) = object(content) else { return Step::End };
+            (walk.phase, walk.element, walk.count) = (1, Part::raw(payload, content).start, number(index));
+            Step::More
+        }
+        (What::Block, _) => block(walk, payload, walk.count).unwrap_or(Step::End),
+        (What::Delta | What::Piece, 0) => {
+            walk.phase = 1;
+            piece(walk, payload, event(), plan.what == What::Delta).into()
+        }
+        _ => Step::End,
+    }
+}
+
+/// Why the message ended.
+pub(super) fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
+    let event = value_at(payload, leading(payload));
+    let of = match plan.what {
+        What::Stop => members(event, ["delta"])[0]?,
+        _ => message(event, plan)?,
+    };
+    walk.finish(payload, members(of, ["stop_reason"])[0], Reason::Finish, plan)
+}
+
+/// Where the payload begins behind whitespace.
+fn leading(payload: &[u8]) -> u32 {
+    payload.len().saturating_sub(payload.trim_ascii_start().len()) as u32
+}
+
+fn message<'a>(event: Value<'a>, plan: &Plan) -> Option<Value<'a>> {
+    if plan.what == What::Body {
+        return Some(event);
+    }
+    object(members(event, ["message"])[0])
+}
+
+/// The next delta of the block at hand. `None`: it has no more.
+fn block(walk: &mut Walk, payload: &[u8], slot: u32) -> Option<Step> {
+    let sub = walk.sub;
+    walk.sub = sub.saturating_add(1);
+    let block = value_at(payload, walk.element);
+    let [kind, words, thinking, signature, citations, id, name, input] =
+        members(block, ["type", "text", "thinking", "signature", "citations", "id", "name", "input"]);
+    let (choice_slot, is_text) = (u64::from(slot), is(kind, "text"));
+    Some(match sub {
+        0 if is_text => walk.text(payload, Kind::Content, words, choice_slot).into(),
+        1 if is_text => {
+            let citations = array(citations).filter(|list| list.element_at(&mut 0).is_some());
+            walk.raw(payload, Kind::Annotation, citations, choice_slot).into()
+        }
+        0 if is(kind, "thinking") => walk.text(payload, Kind::Reasoning, thinking, choice_slot).into(),
+        1 if is(kind, "thinking") => walk.text(payload, Kind::Signature, signature, choice_slot).into(),
+        0 if is(kind, "tool_use") => {
+            let arguments = input.filter(|input| has_members(*input)).map(|input| Text::verbatim(input.raw()));
+            Step::Delta(walk.call(payload, slot, Call { id, name, arguments, is_custom: false }))
+        }
+        0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot).into(),
+        _ => return None,
+    })
+}
+
+/// The delta of a `content_block_delta`.
+fn piece(walk: &mut Walk, payload: &[u8], event: Value<'_>, is_client: bool) -> Option<Delta> {
+    let [index, delta] = members(event, ["index", "delta"]);
+    let delta = object(delta)?;
+    let [kind, words, thinking, partial, signature, citation] =
+        members(delta, ["type", "text", "thinking", "partial_json", "signature", "citation"]);
+    let slot = u64::from(number(index));
+    let is = |word| is(kind, word);
+    if is("text_delta") {
+        walk.text(payload, Kind::Content, words, slot)
+    } else if is("thinking_delta") {
+        walk.text(payload, Kind::Reasoning, thinking, slot)
+    } else if is("input_json_delta") && is_client {
+        let arguments = text(partial)?;
+        Some(walk.call(payload, number(index), Call { arguments: Some(arguments), ..Call::default() }))
+    } else if is("signature_delta") {
+        walk.text(payload, Kind::Signature, signature, slot)
+    } else if is("citations_delta") {
+        walk.raw(payload, Kind::Annotation, citation, slot)
+    } else if is("input_json_delta") && text(partial).is_none() {
+        None
+    } else {
+        walk.raw(payload, Kind::Native, Some(delta), slot)
+    }
+}

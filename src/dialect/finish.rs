@@ -1,0 +1,110 @@
+//! Finish reasons of every protocol, in the words of chat completions.
+
+use crate::delta::FinishKind;
+use crate::json::Text;
+
+/// Where a reason stands, if that matters to what it means.
+#[derive(Clone, Copy)]
+pub(crate) enum Reason<'a> {
+    /// A finish reason.
+    Finish,
+    /// Why a prompt was refused.
+    Block,
+    /// The status of a response, and the reason why that is incomplete.
+    Status(Option<Text<'a>>),
+}
+
+/// Words for each kind.
+const WORDS: [(FinishKind, &[&str]); 5] = [
+    (
+        FinishKind::Stop,
+        &["stop", "end_turn", "stop_sequence", "pause_turn", "STOP", "completed", "COMPLETE", "STOP_SEQUENCE"],
+    ),
+    (
+        FinishKind::Length,
+        &["length", "max_tokens", "model_context_window_exceeded", "MAX_TOKENS", "LENGTH", "max_output_tokens"],
+    ),
+    (FinishKind::ToolCalls, &["tool_calls", "tool_use", "TOOL_CALL", "requires_action"]),
+    (
+        FinishKind::ContentFilter,
+        &[
+            "content_filter",
+            "refusal",
+            "guardrail_intervened",
+            "content_filtered",
+            "SAFETY",
+            "RECITATION",
+            "BLOCKLIST",
+            "PROHIBITED_CONTENT",
+            "SPII",
+            "IMAGE_SAFETY",
+        ],
+    ),
+    (FinishKind::Error, &["error", "failed", "cancelled", "ERROR", "TIMEOUT", "MALFORMED_FUNCTION_CALL"]),
+];
+
+impl Reason<'_> {
+    /// What `word` means. `called`: the choice has a tool call of the client.
+    pub(crate) fn kind(self, word: Text<'_>, called: bool) -> FinishKind {
+        let word = match self {
+            Reason::Block => return FinishKind::ContentFilter,
+            Reason::Status(Some(detail)) if word == "incomplete" => detail,
+            Reason::Finish | Reason::Status(_) => word,
+        };
+        let known = WORDS.iter().find(|(_, words)| words.iter().any(|known| word == *known));
+        match known.map_or(FinishKind::Other, |(kind, _)| *kind) {
+            FinishKind::Stop if called && (word == "STOP" || word == "completed" || word == "stop") => {
+                FinishKind::ToolCalls
+            }
+            kind => kind,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FinishKind, Reason, Text};
+
+    #[test]
+    fn every_word_has_its_kind() {
+        use FinishKind::{ContentFilter, Error, Length, Other, Stop, ToolCalls};
+        let rows: [(&[&str], FinishKind, FinishKind); 7] = [
+            (&["tool_use", "TOOL_CALL", "requires_action"], ToolCalls, ToolCalls),
+            (&["completed", "STOP", "stop"], Stop, ToolCalls),
+            (&["end_turn", "stop_sequence", "pause_turn", "COMPLETE", "STOP_SEQUENCE"], Stop, Stop),
+            (&["max_tokens", "model_context_window_exceeded", "MAX_TOKENS", "LENGTH"], Length, Length),
+            (
+                &[
+                    "refusal",
+                    "guardrail_intervened",
+                    "content_filtered",
+                    "SAFETY",
+                    "RECITATION",
+                    "BLOCKLIST",
+                    "PROHIBITED_CONTENT",
+                    "SPII",
+                    "IMAGE_SAFETY",
+                ],
+                ContentFilter,
+                ContentFilter,
+            ),
+            (&["failed", "cancelled", "ERROR", "TIMEOUT", "MALFORMED_FUNCTION_CALL"], Error, Error),
+            (&["LANGUAGE", "NO_IMAGE", "incomplete", "", "Stop"], Other, Other),
+        ];
+        for (words, alone, called) in rows {
+            for word in words {
+                let text = Text::verbatim(word.as_bytes());
+                assert_eq!(Reason::Finish.kind(text, false), alone, "{word}");
+                assert_eq!(Reason::Finish.kind(text, true), called, "{word}");
+                assert_eq!(Reason::Block.kind(text, true), ContentFilter, "{word}");
+            }
+        }
+        let incomplete = |detail: Option<&'static str>| {
+            let detail = detail.map(|detail| Text::verbatim(detail.as_bytes()));
+            Reason::Status(detail).kind(Text::verbatim(b"incomplete"), true)
+        };
+        assert_eq!(incomplete(Some("max_output_tokens")), Length);
+        assert_eq!(incomplete(Some("content_filter")), ContentFilter);
+        assert_eq!((incomplete(Some("another")), incomplete(None)), (Other, Other));
+    }
+}

@@ -1,0 +1,23 @@
+//! Other protocols than chat completions: what one event of them contains.
+//!
+//! A reader takes an event in two steps. [`read`] looks at it once, when it comes, with what is known of the stream
+//! ([`State`]), and gives a [`Seen`]: where the members lie that every protocol has, and a [`Plan`]. [`next`] then gives the
+//! deltas one by one, as often as it is asked to, from the payload and the plan alone.
+
+mod anthropic;
+mod finish;
+mod gemini;
+mod protocol;
+mod read;
+mod reported;
+mod responses;
+mod state;
+mod usage;
+mod value;
+mod walk;
+
+pub use protocol::Protocol;
+pub(crate) use read::{has_choices, is_read, next, read};
+pub(crate) use state::{Plan, Seen, State};
+pub(crate) use usage::Counts;
+pub(crate) use walk::Walk;

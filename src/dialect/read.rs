@@ -1,0 +1,97 @@
+//! An event, by the protocol of its stream.
+
+use super::protocol::Protocol;
+use super::state::{Plan, Seen, State};
+use super::walk::{Step, Walk};
+use super::{anthropic, gemini, responses};
+use crate::delta::{Delta, Kind, Meta, Part};
+use crate::json::{Text, Value};
+
+/// Reads an event of the protocol that `state` has. `kind` is its type, or its name; each choice that it has is passed to
+/// `choice`, and whether that finished.
+pub(crate) fn read<'a>(
+    state: &mut State,
+    payload: &'a [u8],
+    kind: Text<'_>,
+    choice: &mut dyn FnMut(u32, bool),
+) -> Seen<'a> {
+    let event = Value::from_raw(payload.trim_ascii());
+    let mut seen = match state.protocol {
+        Some(Protocol::Anthropic) => anthropic::read(state, event, kind, choice),
+        Some(Protocol::Responses) => responses::read(state, event, kind, choice),
+        Some(Protocol::Gemini) => gemini::read(state, event, choice),
+        _ => Seen::default(),
+    };
+    seen.plan.protocol = state.protocol;
+    seen.plan.called = state.called;
+    if let (Some(protocol), Some(usage)) = (state.protocol, seen.usage) {
+        state.usage.add(protocol, usage);
+    }
+    seen
+}
+
+/// The next delta.
+#[inline(never)]
+pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
+    if core::mem::take(&mut walk.again) {
+        let finish = match plan.protocol {
+            Some(Protocol::Anthropic) => anthropic::finish(walk, payload, plan),
+            Some(Protocol::Responses) => responses::finish(payload, plan),
+            _ => gemini::finish(walk, payload, plan),
+        };
+        if finish.is_some() {
+            return finish;
+        }
+    }
+    let (flags, choice, call) = (walk.flags, walk.choice, walk.calls.wrapping_sub(1));
+    for (kind, part) in [(Kind::ToolName, &mut walk.name), (Kind::ToolArguments, &mut walk.arguments)] {
+        if !part.is_empty() {
+            let text = core::mem::replace(part, Part::NONE);
+            return Some(Delta { flags, choice, call, text, ..Delta::new(kind) });
+        }
+    }
+    if !walk.member.is_empty() {
+        let text = core::mem::replace(&mut walk.member, Part::NONE);
+        let code = Meta::CallMember as u32;
+        return Some(Delta { choice, call, code, text, ..Delta::new(Kind::Meta) });
+    }
+    loop {
+        let step = match plan.protocol {
+            Some(Protocol::Anthropic) => anthropic::step(walk, payload, plan),
+            Some(Protocol::Responses) => responses::step(walk, payload, plan),
+            Some(Protocol::Gemini) => gemini::step(walk, payload, plan),
+            _ => Step::End,
+        };
+        match step {
+            Step::Delta(delta) => return Some(delta),
+            Step::More => {}
+            Step::End => return None,
+        }
+    }
+}
+
+/// Whether a member of an event is one that deltas are made of, or one that says nothing about the response.
+pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> bool {
+    let known: &[&str] = match (protocol, is_choice) {
+        (Protocol::Anthropic, false) => {
+            &["type", "id", "model", "role", "content", "usage", "index", "delta", "message"]
+        }
+        (Protocol::Anthropic, true) => &["type", "stop_reason"],
+        (Protocol::Gemini, false) => {
+            &["candidates", "usageMetadata", "modelVersion", "responseId", "createTime", "error"]
+        }
+        (Protocol::Gemini, true) => &["content", "index", "finishReason"],
+        // The rest repeats the request and the events before.
+        (_, _) => return *name != "incomplete_details",
+    };
+    known.iter().any(|known| name == *known) || !is_choice && matches!(name.raw(), b"stop_reason" | b"sequence_number")
+}
+
+/// The object whose members are those of a choice, in a member of this name of an event.
+pub(crate) fn has_choices(protocol: Protocol, name: &Text<'_>) -> bool {
+    match protocol {
+        Protocol::Anthropic => name == "delta",
+        Protocol::Gemini => name == "candidates",
+        _ => name == "response",
+    }
+}

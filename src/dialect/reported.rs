@@ -1,0 +1,120 @@
+//! Which parts of the output of a Responses stream were reported.
+
+/// Output items that are looked after at a time. Those with a lower index than all of them count as reported.
+const ITEMS: usize = 8;
+
+/// Which parts of the items at hand were reported.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reported([Item; ITEMS]);
+
+/// An item, and which parts of it were reported.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    /// The index of the item, [`FREE`] in a place that is not in use.
+    index: u16,
+    /// A bit for each of its contents, those from 7 on share one; of a call the lowest for its arguments.
+    contents: u8,
+    /// The same of its summaries; of a call the lowest for the call itself.
+    summaries: u8,
+}
+
+const FREE: u16 = u16::MAX;
+
+impl Item {
+    const NONE: Item = Item { index: FREE, contents: 0, summaries: 0 };
+}
+
+impl Default for Reported {
+    fn default() -> Self {
+        Reported::NOTHING
+    }
+}
+
+/// A part of an item.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    Content(u32),
+    Summary(u32),
+}
+
+impl Of {
+    /// What the delta of a text has for its code: 1 for a summary.
+    pub(super) fn code(self) -> u32 {
+        u32::from(matches!(self, Of::Summary(_)))
+    }
+}
+
+pub(super) const ARGUMENTS: Of = Of::Content(0);
+pub(super) const CALL: Of = Of::Summary(0);
+
+impl Item {
+    fn has(&self, of: Of) -> bool {
+        match of {
+            Of::Content(part) => self.contents & bit(part) != 0,
+            Of::Summary(part) => self.summaries & bit(part) != 0,
+        }
+    }
+
+    pub(super) fn add(&mut self, of: Of) {
+        match of {
+            Of::Content(part) => self.contents |= bit(part),
+            Of::Summary(part) => self.summaries |= bit(part),
+        }
+    }
+}
+
+fn bit(part: u32) -> u8 {
+    1u8.wrapping_shl(part.min(7))
+}
+
+impl Reported {
+    pub(super) const NOTHING: Reported = Reported([Item::NONE; ITEMS]);
+
+    fn place(index: u32) -> (usize, u16) {
+        let index = u16::try_from(index).unwrap_or(FREE).min(FREE.saturating_sub(1));
+        (usize::from(index) % ITEMS, index)
+    }
+
+    /// Whether a part of an item was reported.
+    pub(super) fn has(&self, index: u32, of: Of) -> bool {
+        let (place, index) = Reported::place(index);
+        match self.0.get(place) {
+            Some(item) if item.index == index => item.has(of),
+            Some(item) => item.index != FREE && item.index > index,
+            None => true,
+        }
+    }
+
+    /// How many contents, or summaries, of an item were reported.
+    pub(super) fn count(&self, index: u32, of: Of) -> u32 {
+        let (place, index) = Reported::place(index);
+        let item = self.0.get(place).filter(|item| item.index == index);
+        item.map_or(0, |item| match of {
+            Of::Content(_) => item.contents.count_ones(),
+            Of::Summary(_) => item.summaries.count_ones(),
+        })
+    }
+
+    /// Notes that a part of an item is reported. Returns whether it was.
+    pub(super) fn add(&mut self, index: u32, of: Of) -> bool {
+        let had = self.has(index, of);
+        let (place, index) = Reported::place(index);
+        if let Some(item) = self.0.get_mut(place) {
+            if item.index == FREE || item.index < index {
+                *item = Item { index, ..Item::NONE };
+            }
+            if item.index == index {
+                item.add(of);
+            }
+        }
+        had
+    }
+
+    /// Notes that all of an item is reported.
+    pub(super) fn add_all(&mut self, index: u32) {
+        (0..8).for_each(|part| {
+            self.add(index, Of::Content(part));
+            self.add(index, Of::Summary(part));
+        });
+    }
+}

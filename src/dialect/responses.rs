@@ -1,0 +1,330 @@
+//! OpenAI Responses.
+
+use super::finish::Reason;
+use super::reported::{Of, ARGUMENTS, CALL};
+use super::state::{Plan, Seen, State, What};
+use super::value::{array, is, members, number, object, text};
+use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
+use crate::delta::{Delta, Kind, Part};
+use crate::json::{Text, Value};
+
+/// What an event with a text is about.
+struct Piece {
+    kind: Kind,
+    of: Of,
+    slot: u64,
+    index: u32,
+    is_custom: bool,
+    /// The member that the text is in.
+    name: &'static str,
+}
+
+/// The text that an event of this type has, or a `part` in it. `None`: it has none.
+fn piece(kind: &Text<'_>, event: Value<'_>) -> Option<Piece> {
+    let names = ["output_index", "content_index", "summary_index", "part"];
+    let [output, content, summary, part] = members(event, names);
+    let index = number(output);
+    let contents = Of::Content(number(content));
+    let summaries = Of::Summary(number(summary));
+    let is = |word: &str| *kind == *word;
+    let is_custom = kind.raw().starts_with(b"response.custom_tool_call_input");
+    let (kind, of, name) = if is("response.output_text.delta") {
+        (Kind::Content, contents, "delta")
+    } else if is("response.output_text.done") {
+        (Kind::Content, contents, "text")
+    } else if is("response.function_call_arguments.delta") || is("response.custom_tool_call_input.delta") {
+        (Kind::ToolArguments, ARGUMENTS, "delta")
+    } else if is("response.function_call_arguments.done") {
+        (Kind::ToolArguments, ARGUMENTS, "arguments")
+    } else if is("response.custom_tool_call_input.done") {
+        (Kind::ToolArguments, ARGUMENTS, "input")
+    } else if is("response.reasoning_summary_text.delta") {
+        (Kind::Reasoning, summaries, "delta")
+    } else if is("response.reasoning_summary_text.done") || is("response.reasoning_summary_part.done") {
+        (Kind::Reasoning, summaries, "text")
+    } else if is("response.reasoning_text.delta") {
+        (Kind::Reasoning, contents, "delta")
+    } else if is("response.reasoning_text.done") || is("response.reasoning_part.done") {
+        (Kind::Reasoning, contents, "text")
+    } else if is("response.refusal.delta") {
+        (Kind::Refusal, contents, "delta")
+    } else if is("response.refusal.done") {
+        (Kind::Refusal, contents, "refusal")
+    } else if is("response.content_part.done") {
+        let (kind, name) = content_kind(members(part?, ["type"])[0])?;
+        (kind, contents, name)
+    } else {
+        return None;
+    };
+    let (Of::Content(part) | Of::Summary(part)) = of;
+    let slot = u64::from(index) << 32 | u64::from(part);
+    Some(Piece { kind, of, slot, index, is_custom, name })
+}
+
+/// The kind of a part of a message or of reasoning with this type, and the member that its text is in.
+fn content_kind(kind: Option<Value<'_>>) -> Option<(Kind, &'static str)> {
+    Some(if is(kind, "output_text") || is(kind, "text") {
+        (Kind::Content, "text")
+    } else if is(kind, "refusal") {
+        (Kind::Refusal, "refusal")
+    } else if is(kind, "reasoning_text") || is(kind, "summary_text") {
+        (Kind::Reasoning, "text")
+    } else {
+        return None;
+    })
+}
+
+/// Where the text of a piece is: in the event, or in its `part`.
+fn words<'a>(event: Value<'a>, name: &str) -> Option<Value<'a>> {
+    let [own, part] = members(event, [name, "part"]);
+    own.or_else(|| members(object(part)?, [name])[0])
+}
+
+/// Whether an item is a tool call of the client, and whether of a custom tool.
+fn client(kind: Option<Value<'_>>) -> Option<bool> {
+    if is(kind, "function_call") {
+        Some(false)
+    } else {
+        is(kind, "custom_tool_call").then_some(true)
+    }
+}
+
+/// The event that reports how a response ended, and with which status if it does not say.
+fn ends(kind: &Text<'_>) -> bool {
+    ["response.completed", "response.incomplete", "response.failed", "response.cancelled"]
+        .iter()
+        .any(|word| *kind == **word)
+}
+
+/// See [`super::read::read`].
+pub(super) fn read<'a>(
+    state: &mut State,
+    event: Value<'a>,
+    kind: Text<'_>,
+    choice: &mut dyn FnMut(u32, bool),
+) -> Seen<'a> {
+    let mut seen = Seen::default();
+    seen.plan.reported = state.reported;
+    let [own, item, status] = members(event, ["response", "item", "status"]);
+    let is_body = !kind.raw().starts_with(b"response.") && status.is_some();
+    let response = if is_body { Some(event) } else { object(own) };
+    if let Some(response) = response {
+        let names =
+            ["id", "model", "created_at", "service_tier", "usage", "error", "status", "output", "incomplete_details"];
+        let [id, model, created, tier, usage, error, status, output, details] = members(response, names);
+        (seen.id, seen.model, seen.created) = (id, model, created);
+        let is_failure = is(status, "failed");
+        choice(0, false);
+        if !is_body && !ends(&kind) {
+            return seen;
+        }
+        (seen.service_tier, seen.usage) = (tier, object(usage));
+        seen.others = object(details).is_some();
+        seen.is_body = is_body;
+        seen.fails = is_failure || object(error).is_some();
+        if !state.failed {
+            seen.error = object(error);
+        }
+        // The response is whole now, whatever comes.
+        if !state.ended {
+            seen.plan.what = What::Response;
+        }
+        if let Some(output) = array(output) {
+            let mut list = Container::of(output.raw(), Some(output));
+            while let Some(item) = list.next(output.raw()) {
+                state.called |= u64::from(client(members(item, ["type"])[0]).is_some());
+            }
+        }
+        let is_over = is(status, "completed") || is(status, "incomplete");
+        state.ended |= is_over;
+        choice(0, is_over);
+        return seen;
+    }
+    if kind.raw().starts_with(b"response.") {
+        choice(0, false);
+    }
+    if let Some(piece) = piece(&kind, event) {
+        let has_text = text(words(event, piece.name)).is_some();
+        if piece.name == "delta" && has_text {
+            state.reported.add(piece.index, piece.of);
+            seen.plan.what = What::More;
+        } else if has_text && !state.reported.add(piece.index, piece.of) {
+            seen.plan.what = What::More;
+        }
+    } else if kind == "response.output_item.added" || kind == "response.output_item.done" {
+        let Some(item) = object(item) else { return seen };
+        let index = number(members(event, ["output_index"])[0]);
+        let is_call = client(members(item, ["type"])[0]).is_some();
+        state.called |= u64::from(is_call);
+        if kind == "response.output_item.done" {
+            seen.plan.what = What::WholeItem;
+            state.reported.add_all(index);
+        } else {
+            seen.plan.what = What::Item;
+            if is_call {
+                state.reported.add(index, CALL);
+                if text(input(item)).is_some() {
+                    state.reported.add(index, ARGUMENTS);
+                }
+            }
+        }
+    } else if kind == "response.output_text.annotation.added" {
+        seen.plan.what = What::Annotation;
+    }
+    seen
+}
+
+/// What a call is called with.
+fn input<'a>(item: Value<'a>) -> Option<Value<'a>> {
+    let [arguments, input] = members(item, ["arguments", "input"]);
+    arguments.or(input)
+}
+
+/// See [`super::read::next`].
+pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
+    let event = || Value::from_raw(payload.trim_ascii());
+    match (plan.what, walk.phase) {
+        (What::More, 0) => {
+            walk.phase = 9;
+            more(walk, payload, event()).into()
+        }
+        (What::Annotation, 0) => {
+            walk.phase = 9;
+            let [annotation, index, part] = members(event(), ["annotation", "output_index", "content_index"]);
+            let slot = u64::from(number(index)) << 32 | u64::from(number(part));
+            walk.raw(payload, Kind::Annotation, annotation, slot).into()
+        }
+        (What::Item | What::WholeItem, 0) => {
+            let [item, index] = members(event(), ["item", "output_index"]);
+            let Some(item) = object(item) else { return Step::End };
+            (walk.element, walk.count) = (Part::raw(payload, item).start, number(index));
+            (walk.phase, walk.sub) = (2, 0);
+            Step::More
+        }
+        (What::Response, 0) => {
+            let output = response(payload).and_then(|response| array(members(response, ["output"])[0]));
+            (walk.phase, walk.outer) = (1, Container::of(payload, output));
+            // Of the next item.
+            walk.count = u32::MAX;
+            Step::More
+        }
+        (What::Response, 1) => {
+            let Some(item) = walk.outer.next(payload) else {
+                walk.phase = 9;
+                return finish(payload, plan).into();
+            };
+            walk.count = walk.count.wrapping_add(1);
+            (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
+            Step::More
+        }
+        (_, 2 | 3) => item(walk, payload, plan).unwrap_or_else(|| {
+            walk.phase = if plan.what == What::Response { 1 } else { 9 };
+            Step::More
+        }),
+        _ => Step::End,
+    }
+}
+
+/// The response in an event, or that the payload is.
+fn response(payload: &[u8]) -> Option<Value<'_>> {
+    let event = Value::from_raw(payload.trim_ascii());
+    let [own, status] = members(event, ["response", "status"]);
+    object(own).or_else(|| status.map(|_| event))
+}
+
+/// Its status.
+pub(super) fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
+    let [status, details] = members(response(payload)?, ["status", "incomplete_details"]);
+    let detail = details.and_then(|details| text(members(details, ["reason"])[0]));
+    Walk::START.finish(payload, status, Reason::Status(detail), plan)
+}
+
+/// A piece of a text or of arguments.
+fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>) -> Option<Delta> {
+    let [kind] = members(event, ["type"]);
+    let kind = kind?.as_text()?;
+    let Piece { kind, of, slot, index, is_custom, name } = piece(&kind, event)?;
+    let words = words(event, name);
+    if kind == Kind::ToolArguments {
+        let arguments = text(words);
+        return Some(walk.call(payload, index, Call { arguments, is_custom, ..Call::default() }));
+    }
+    walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta })
+}
+
+/// The parts of an item, of which so many were reported. If that is all of them, there are none left: their positions need
+/// not be the indexes that they were reported by.
+fn parts(payload: &[u8], parts: Option<Value<'_>>, reported: u32) -> Container {
+    let list = Container::of(payload, array(parts));
+    let mut copy = list;
+    let has_more = (0..=reported).all(|_| copy.next(payload).is_some());
+    if has_more {
+        list
+    } else {
+        Container::NOTHING
+    }
+}
+
+/// The next delta of the item at hand, as far as it was not reported. `None`: it has no more.
+fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
+    let value = value_at(payload, walk.element);
+    let index = walk.count;
+    let is_whole = plan.what != What::Item;
+    let reported = |of| plan.reported.has(index, of);
+    let [kind, role, id, name, content, summary, secret] =
+        members(value, ["type", "role", "call_id", "name", "content", "summary", "encrypted_content"]);
+    if let Some(is_custom) = client(kind) {
+        if walk.sub > 0 {
+            return None;
+        }
+        walk.sub = 1;
+        let arguments = text(input(value)).filter(|_| !reported(ARGUMENTS));
+        if reported(CALL) {
+            let call = arguments.map(|_| Call { arguments, is_custom, ..Call::default() });
+            return Some(call.map(|call| walk.call(payload, index, call)).into());
+        }
+        return Some(Step::Delta(walk.call(payload, index, Call { id, name, arguments, is_custom })));
+    }
+    let is_message = is(kind, "message");
+    if !is_message && !is(kind, "reasoning") {
+        if walk.sub > 0 || !is_whole || reported(ARGUMENTS) {
+            return None;
+        }
+        walk.sub = 1;
+        return Some(walk.raw(payload, Kind::Native, whole_at(payload, walk.element), u64::from(index) << 32).into());
+    }
+    // Its role, its summaries, its contents, and what is encrypted.
+    Some(match walk.sub {
+        0 => {
+            (walk.sub, walk.inner, walk.part) =
+                (1, parts(payload, summary, plan.reported.count(index, CALL)), u32::MAX);
+            walk.role(payload, role).into()
+        }
+        1 | 2 => match walk.inner.next(payload).filter(|_| is_whole) {
+            Some(part) => {
+                walk.part = walk.part.wrapping_add(1);
+                let of = if walk.sub == 1 { Of::Summary(walk.part) } else { Of::Content(walk.part) };
+                let [kind] = members(part, ["type"]);
+                let Some((kind, name)) = content_kind(kind) else { return Some(Step::More) };
+                let words = members(part, [name])[0].filter(|_| !reported(of));
+                let slot = u64::from(index) << 32 | u64::from(walk.part);
+                walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta }).into()
+            }
+            None if walk.sub == 1 => {
+                let count = plan.reported.count(index, ARGUMENTS);
+                (walk.sub, walk.inner, walk.part) = (2, parts(payload, content, count), u32::MAX);
+                Step::More
+            }
+            None => {
+                walk.sub = 3;
+                Step::More
+            }
+        },
+        3 => {
+            walk.sub = 4;
+            let secret = secret.filter(|_| is_whole && plan.what == What::WholeItem);
+            walk.text(payload, Kind::Signature, secret, u64::from(index) << 32).into()
+        }
+        _ => return None,
+    })
+}

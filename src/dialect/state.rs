@@ -1,0 +1,124 @@
+//! What is known of a stream, and of one event of it.
+
+use super::protocol::Protocol;
+use super::reported::Reported;
+use super::usage::Counts;
+use crate::json::Value;
+
+/// What is known of a stream between its events.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    /// The protocol that is read, once it is known.
+    pub(crate) protocol: Option<Protocol>,
+    /// An error was reported.
+    pub(crate) failed: bool,
+    /// The event that ends a response came.
+    pub(crate) ended: bool,
+    /// Token counts so far.
+    pub(crate) usage: Counts,
+    /// The choices that have a tool call of the client, a bit each; all from 63 on share one.
+    pub(super) called: u64,
+    /// How many tool calls were opened by an event without an index.
+    pub(super) calls: u32,
+    /// Of Anthropic: the blocks that are tool calls of the client, a bit each, by the lowest six bits of the index.
+    pub(super) clients: u64,
+    /// Of Gemini: more of the arguments of the last call follows.
+    pub(super) continues: bool,
+    /// Of Responses: the parts that were reported.
+    pub(super) reported: Reported,
+}
+
+impl State {
+    /// At the start of a stream of this protocol, if it is known.
+    pub(crate) const fn new(protocol: Option<Protocol>) -> Self {
+        let protocol = match protocol {
+            Some(protocol) if protocol.is_read() => Some(protocol),
+            _ => None,
+        };
+        State {
+            protocol,
+            failed: false,
+            ended: false,
+            usage: Counts::NOTHING,
+            called: 0,
+            calls: 0,
+            clients: 0,
+            continues: false,
+            reported: Reported::NOTHING,
+        }
+    }
+}
+
+/// How the deltas of an event are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) protocol: Option<Protocol>,
+    pub(super) what: What,
+    /// As of [`State`], with the calls of the event.
+    pub(super) called: u64,
+    /// As of [`State`], before the event.
+    pub(super) calls: u32,
+    pub(super) continues: bool,
+    pub(super) reported: Reported,
+}
+
+impl Plan {
+    pub(crate) const NONE: Plan = Plan {
+        protocol: None,
+        what: What::Nothing,
+        called: 0,
+        calls: 0,
+        continues: false,
+        reported: Reported::NOTHING,
+    };
+}
+
+/// What an event is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum What {
+    /// It has no deltas.
+    #[default]
+    Nothing,
+    /// Anthropic: a message, in a member of that name.
+    Start,
+    /// A whole response that is the payload.
+    Body,
+    /// Anthropic: a block begins.
+    Block,
+    /// Anthropic: more of a block of the server's.
+    Piece,
+    /// Anthropic: more of a text, of a block, or of a tool call of the client.
+    Delta,
+    /// Anthropic: why the message ended.
+    Stop,
+    /// Gemini: candidates.
+    Candidates,
+    /// Responses: more of a text or of arguments, or one of them that no event had before.
+    More,
+    /// Responses: an item begins.
+    Item,
+    /// Responses: an item, whole.
+    WholeItem,
+    /// Responses: an annotation.
+    Annotation,
+    /// Responses: the response is over.
+    Response,
+}
+
+/// What an event says beside its deltas.
+#[derive(Default)]
+pub(crate) struct Seen<'a> {
+    pub(crate) plan: Plan,
+    pub(crate) id: Option<Value<'a>>,
+    pub(crate) model: Option<Value<'a>>,
+    pub(crate) created: Option<Value<'a>>,
+    pub(crate) service_tier: Option<Value<'a>>,
+    pub(crate) usage: Option<Value<'a>>,
+    pub(crate) error: Option<Value<'a>>,
+    /// It is a whole response, instead of a stream.
+    pub(crate) is_body: bool,
+    /// It reports that the response failed.
+    pub(crate) fails: bool,
+    /// It may have members that no delta is made of.
+    pub(crate) others: bool,
+}

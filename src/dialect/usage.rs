@@ -1,0 +1,165 @@
+//! Token counts of every protocol, as chat completions have them.
+
+use super::protocol::Protocol;
+use crate::json::{Kind, Text, Value};
+
+/// Counts under the names of a protocol, by their places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Which are there, a bit each.
+    has: u8,
+    counts: [u64; COUNT],
+}
+
+const INPUT: usize = 0;
+const OUTPUT: usize = 1;
+const TOTAL: usize = 2;
+const REASONING: usize = 3;
+const CACHE_READ: usize = 4;
+const CACHE_WRITE: usize = 5;
+const TOOL_USE: usize = 6;
+const COUNT: usize = 7;
+
+/// The place of a count. Names with a dot are in an object.
+fn names(protocol: Protocol) -> &'static [(&'static str, &'static str, usize)] {
+    match protocol {
+        Protocol::Responses => &[
+            ("input_tokens", "", INPUT),
+            ("output_tokens", "", OUTPUT),
+            ("total_tokens", "", TOTAL),
+            ("input_tokens_details", "cached_tokens", CACHE_READ),
+            ("output_tokens_details", "reasoning_tokens", REASONING),
+        ],
+        Protocol::Anthropic => &[
+            ("input_tokens", "", INPUT),
+            ("output_tokens", "", OUTPUT),
+            ("cache_read_input_tokens", "", CACHE_READ),
+            ("cache_creation_input_tokens", "", CACHE_WRITE),
+            ("output_tokens_details", "thinking_tokens", REASONING),
+        ],
+        Protocol::Gemini => &[
+            ("promptTokenCount", "", INPUT),
+            ("candidatesTokenCount", "", OUTPUT),
+            ("totalTokenCount", "", TOTAL),
+            ("thoughtsTokenCount", "", REASONING),
+            ("cachedContentTokenCount", "", CACHE_READ),
+            ("toolUsePromptTokenCount", "", TOOL_USE),
+        ],
+        _ => &[],
+    }
+}
+
+fn whole_number(value: Value<'_>) -> Option<u64> {
+    value.as_number().and_then(|number| number.to_u64())
+}
+
+impl Counts {
+    /// Before the first.
+    pub(crate) const NOTHING: Counts = Counts { has: 0, counts: [0; COUNT] };
+
+    /// Takes in the usage of an event. Of Anthropic each count stays until another comes; of the others the last usage
+    /// counts alone.
+    pub(crate) fn add(&mut self, protocol: Protocol, usage: Value<'_>) {
+        if usage.kind() != Kind::Object {
+            return;
+        }
+        if protocol != Protocol::Anthropic {
+            *self = Counts::default();
+        }
+        let mut at = 0;
+        while let Some((name, value)) = usage.member_at(&mut at) {
+            self.add_member(protocol, &name, value);
+        }
+    }
+
+    /// Takes in one member of it.
+    pub(crate) fn add_member(&mut self, protocol: Protocol, name: &Text<'_>, value: Value<'_>) {
+        for (own, inner, place) in names(protocol) {
+            if *name != **own {
+                continue;
+            }
+            let value = if inner.is_empty() { Some(value) } else { value.get(inner).ok().flatten() };
+            if let (Some(count), Some(slot)) = (value.and_then(whole_number), self.counts.get_mut(*place)) {
+                *slot = count;
+                self.has |= 1u8.wrapping_shl(*place as u32);
+            }
+        }
+    }
+
+    fn get(&self, place: usize) -> Option<u64> {
+        let has = self.has.wrapping_shr(place as u32) & 1 != 0;
+        self.counts.get(place).copied().filter(|_| has)
+    }
+
+    /// The sum of those that are there.
+    fn sum<const N: usize>(&self, places: [usize; N]) -> Option<u64> {
+        let there = places.into_iter().filter_map(|place| self.get(place));
+        there.fold(None, |sum, count| Some(sum.unwrap_or(0u64).saturating_add(count)))
+    }
+
+    /// Prompt, completion, total, reasoning and cached tokens; none if none of them is known.
+    pub(crate) fn canonical(&self, protocol: Protocol) -> Option<[Option<u64>; 5]> {
+        if self.has == 0 {
+            return None;
+        }
+        let (prompt, completion) = match protocol {
+            Protocol::Anthropic => (self.sum([INPUT, CACHE_READ, CACHE_WRITE]), self.get(OUTPUT)),
+            Protocol::Gemini => (self.sum([INPUT, TOOL_USE]), self.sum([OUTPUT, REASONING])),
+            _ => (self.get(INPUT), self.get(OUTPUT)),
+        };
+        let sum = || Some(prompt?.saturating_add(completion?));
+        let total = self.get(TOTAL).or_else(sum);
+        Some([prompt, completion, total, self.get(REASONING), self.get(CACHE_READ)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::{Counts, Protocol};
+    use crate::json::parse_lazy;
+
+    fn canonical(protocol: Protocol, usages: &[&str]) -> Option<[Option<u64>; 5]> {
+        let mut counts = Counts::default();
+        usages.iter().for_each(|usage| counts.add(protocol, parse_lazy(usage.as_bytes()).unwrap()));
+        counts.canonical(protocol)
+    }
+
+    #[test]
+    fn responses_counts_as_they_are() {
+        let usage = r#"{"input_tokens":10,"input_tokens_details":{"cached_tokens":4},"output_tokens":7,
+            "output_tokens_details":{"reasoning_tokens":5},"total_tokens":17}"#;
+        let expected = Some([Some(10), Some(7), Some(17), Some(5), Some(4)]);
+        assert_eq!(canonical(Protocol::Responses, &[r#"{"total_tokens":99,"input_tokens":1}"#, usage]), expected);
+        let none = Some([None, Some(7), None, None, None]);
+        assert_eq!(canonical(Protocol::Responses, &[r#"{"output_tokens":7}"#]), none);
+        assert_eq!(canonical(Protocol::Responses, &["{}"]), None);
+    }
+
+    #[test]
+    fn anthropic_excludes_the_cache_and_counts_each_by_itself() {
+        let first =
+            r#"{"input_tokens":12,"cache_read_input_tokens":1028,"cache_creation_input_tokens":250,"output_tokens":1}"#;
+        let last = r#"{"output_tokens":30,"input_tokens":null,"output_tokens_details":{"thinking_tokens":9},
+            "iterations":[{"input_tokens":5}]}"#;
+        assert_eq!(
+            canonical(Protocol::Anthropic, &[first, last]),
+            Some([Some(1290), Some(30), Some(1320), Some(9), Some(1028)])
+        );
+    }
+
+    #[test]
+    fn gemini_excludes_thoughts_and_the_last_counts_alone() {
+        let first = r#"{"promptTokenCount":5,"candidatesTokenCount":3,"totalTokenCount":8}"#;
+        let last = r#"{"promptTokenCount":32,"toolUsePromptTokenCount":764,"thoughtsTokenCount":240,
+            "cachedContentTokenCount":2,"totalTokenCount":1513,"candidatesTokenCount":477}"#;
+        assert_eq!(
+            canonical(Protocol::Gemini, &[first, last]),
+            Some([Some(796), Some(717), Some(1513), Some(240), Some(2)])
+        );
+        assert_eq!(
+            canonical(Protocol::Gemini, &[last, r#"{"promptTokenCount":5,"thoughtsTokenCount":2}"#]),
+            Some([Some(5), Some(2), Some(7), Some(2), None])
+        );
+    }
+}

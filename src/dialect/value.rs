@@ -1,0 +1,49 @@
+//! Readers of members of small objects.
+
+use crate::json::{Kind, Text, Value};
+
+/// The members of these names that are not null, in one walk.
+pub(super) fn members<'a, const N: usize>(object: Value<'a>, names: [&str; N]) -> [Option<Value<'a>>; N] {
+    let (mut found, mut at) = ([None; N], 0);
+    while let Some((name, value)) = object.member_at(&mut at) {
+        let place = names.iter().position(|wanted| name == *wanted).and_then(|place| found.get_mut(place));
+        if let Some(place) = place {
+            *place = Some(value).filter(|value| !value.is_null());
+        }
+    }
+    found
+}
+
+/// A string that is not empty.
+pub(super) fn text(value: Option<Value<'_>>) -> Option<Text<'_>> {
+    value?.as_text().filter(|text| !text.is_empty())
+}
+
+/// Whether a value is this word.
+pub(super) fn is(value: Option<Value<'_>>, word: &str) -> bool {
+    value.and_then(|value| value.as_text()).is_some_and(|text| text == word)
+}
+
+pub(super) fn object(value: Option<Value<'_>>) -> Option<Value<'_>> {
+    value.filter(|value| value.kind() == Kind::Object)
+}
+
+pub(super) fn array(value: Option<Value<'_>>) -> Option<Value<'_>> {
+    value.filter(|value| value.kind() == Kind::Array)
+}
+
+/// A number that fits; the highest if it is too large, 0 if it is none.
+pub(super) fn number(value: Option<Value<'_>>) -> u32 {
+    let number = value.and_then(|value| value.as_number()).and_then(|number| number.to_u64());
+    number.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// Whether an object has a member.
+pub(super) fn has_members(value: Value<'_>) -> bool {
+    value.kind() == Kind::Object && value.member_at(&mut 0).is_some()
+}
+
+/// The bit of a number in a set of 64, in which all from 63 on share one.
+pub(super) fn bit(number: u32) -> u64 {
+    1u64.wrapping_shl(number.min(63))
+}

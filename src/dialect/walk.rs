@@ -1,0 +1,199 @@
+//! The deltas of one event, one by one: what the readers share.
+
+use super::finish::Reason;
+use super::state::Plan;
+use super::value;
+use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_PROMPT, FLAG_SELECTS};
+use crate::json::{Cursor, Text, Value};
+
+/// How far the deltas of an event were read: offsets into its payload, plain data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Walk {
+    /// What comes next, as the reader has it.
+    pub(super) phase: u8,
+    /// What comes next of the element at hand.
+    pub(super) sub: u8,
+    /// The finish reason is to be given again.
+    pub(super) again: bool,
+    /// Of the tool call at hand.
+    pub(super) flags: u16,
+    /// The index of the choice.
+    pub(super) choice: u32,
+    /// How many elements came.
+    pub(super) count: u32,
+    /// How many tool calls came.
+    pub(super) calls: u32,
+    /// The array of choices, blocks or items, the element of it at hand, an array in that, and its element.
+    pub(super) outer: Container,
+    pub(super) element: u32,
+    pub(super) inner: Container,
+    pub(super) part: u32,
+    /// What is still to be emitted of the tool call at hand.
+    pub(super) name: Part,
+    pub(super) arguments: Part,
+    /// A member of it, with its name.
+    pub(super) member: Part,
+}
+
+/// A container, and how far it was walked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Container {
+    start: u32,
+    at: u32,
+}
+
+impl Container {
+    /// Nothing to walk.
+    pub(super) const NOTHING: Container = Container { start: 0, at: u32::MAX };
+
+    pub(super) fn of(payload: &[u8], value: Option<Value<'_>>) -> Self {
+        value.map_or(Container::NOTHING, |value| Container { start: Part::raw(payload, value).start, at: 0 })
+    }
+
+    /// The next element of an array.
+    pub(super) fn next<'a>(&mut self, payload: &'a [u8]) -> Option<Value<'a>> {
+        let mut at = if self.at == u32::MAX { usize::MAX } else { self.at as usize };
+        let found = value_at(payload, self.start).element_at(&mut at);
+        self.at = u32::try_from(at).unwrap_or(u32::MAX);
+        found
+    }
+}
+
+/// The container that begins there: its members or elements can be asked for, but where it ends is not known.
+pub(super) fn value_at(payload: &[u8], start: u32) -> Value<'_> {
+    Value::from_raw(payload.get(start as usize..).unwrap_or_default())
+}
+
+/// The value that begins there.
+pub(super) fn whole_at(payload: &[u8], start: u32) -> Option<Value<'_>> {
+    Cursor::with_max_depth(payload.get(start as usize..)?, u32::MAX).value().ok()
+}
+
+/// What a step of a reader gives.
+pub(super) enum Step {
+    Delta(Delta),
+    /// Nothing; take another.
+    More,
+    End,
+}
+
+impl From<Option<Delta>> for Step {
+    fn from(delta: Option<Delta>) -> Self {
+        delta.map_or(Step::More, Step::Delta)
+    }
+}
+
+impl Walk {
+    /// Before the first delta.
+    pub(crate) const START: Walk = Walk {
+        phase: 0,
+        sub: 0,
+        again: false,
+        flags: 0,
+        choice: 0,
+        count: 0,
+        calls: 0,
+        outer: Container::NOTHING,
+        element: 0,
+        inner: Container::NOTHING,
+        part: 0,
+        name: Part::NONE,
+        arguments: Part::NONE,
+        member: Part::NONE,
+    };
+
+    /// Back to before the last delta, a finish reason.
+    pub(crate) fn back(&mut self) {
+        self.again = true;
+    }
+
+    /// What is left of the tool call at hand.
+    pub(crate) fn called(&self) -> (Part, Part) {
+        (self.name, self.arguments)
+    }
+
+    /// A text, if it is a string and not empty.
+    pub(super) fn text(&self, payload: &[u8], kind: Kind, text: Option<Value<'_>>, slot: u64) -> Option<Delta> {
+        let text = Part::of(payload, value::text(text)?);
+        Some(Delta { flags: FLAG_NUMBER, choice: self.choice, number: slot, text, ..Delta::new(kind) })
+    }
+
+    /// A value as raw JSON.
+    pub(super) fn raw(&self, payload: &[u8], kind: Kind, value: Option<Value<'_>>, slot: u64) -> Option<Delta> {
+        let text = Part::raw(payload, value?);
+        Some(Delta { flags: FLAG_NUMBER, choice: self.choice, number: slot, text, ..Delta::new(kind) })
+    }
+
+    /// The role.
+    pub(super) fn role(&self, payload: &[u8], role: Option<Value<'_>>) -> Option<Delta> {
+        self.text(payload, Kind::Role, role, 0).map(|delta| Delta { flags: 0, ..delta })
+    }
+
+    /// Why the choice finished.
+    pub(super) fn finish(
+        &self,
+        payload: &[u8],
+        word: Option<Value<'_>>,
+        reason: Reason<'_>,
+        plan: &Plan,
+    ) -> Option<Delta> {
+        let word = value::text(word)?;
+        let code = reason.kind(word, plan.called & value::bit(self.choice) != 0).number();
+        let text = Part::of(payload, word);
+        let flags = if matches!(reason, Reason::Block) { FLAG_NATIVE | FLAG_PROMPT } else { FLAG_NATIVE };
+        Some(Delta { flags, choice: self.choice, code, text, ..Delta::new(Kind::Finish) })
+    }
+
+    /// A tool call with this index. Its name and arguments follow.
+    pub(super) fn call(&mut self, payload: &[u8], index: u32, called: Call<'_>) -> Delta {
+        let Call { id, name, arguments, is_custom } = called;
+        let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
+        self.flags = if is_custom { FLAG_CUSTOM } else { 0 };
+        (self.name, self.arguments) = (part(value::text(name)), part(arguments));
+        let call = self.calls;
+        self.calls = call.saturating_add(1);
+        Delta {
+            flags: self.flags | FLAG_NUMBER,
+            choice: self.choice,
+            call,
+            number: u64::from(index),
+            text: part(value::text(id)),
+            ..Delta::new(Kind::ToolCall)
+        }
+    }
+}
+
+impl Walk {
+    /// A member of a call that is given behind its arguments: the one with this name, if it is an array.
+    pub(super) fn member(&mut self, payload: &[u8], call: Value<'_>, wanted: &str) {
+        let mut at = 0;
+        while let Some((name, value)) = call.member_at(&mut at) {
+            if name == *wanted && value.kind() == crate::json::Kind::Array {
+                let start = Part::of(payload, name).start.saturating_sub(1);
+                let value = Part::raw(payload, value);
+                let len = value.start.saturating_add(value.len).saturating_sub(start);
+                self.member = Part { start, len, ..Part::NONE };
+            }
+        }
+    }
+
+    /// The tool call with this index, of which no more is known than a member. `None`: there is none.
+    pub(super) fn select(&mut self, payload: &[u8], index: u32) -> Option<Delta> {
+        if self.member.is_empty() {
+            return None;
+        }
+        let delta = self.call(payload, index, Call::default());
+        // It is no call of its own.
+        self.calls = self.calls.saturating_sub(1);
+        Some(Delta { flags: delta.flags | FLAG_SELECTS, ..delta })
+    }
+}
+
+/// What is known of a tool call.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Call<'a> {
+    pub(super) id: Option<Value<'a>>,
+    pub(super) name: Option<Value<'a>>,
+    pub(super) arguments: Option<Text<'a>>,
+    pub(super) is_custom: bool,
+}

@@ -1,0 +1,243 @@
+//! What a message of another protocol than chat completions has in its own way: usage, and arguments that came by path.
+
+use super::log::MessageLogOf;
+use super::record::{kind, Key};
+use super::table::Rows;
+use crate::chat::{Owner, TokenCounts};
+use crate::dialect::Counts;
+use crate::json::{self, Text, TextFlags, Value};
+
+impl<T: Rows + ?Sized> MessageLogOf<T> {
+    /// Whether the message is of another protocol.
+    pub(super) fn is_native(&self) -> bool {
+        self.state.table.top.is_native
+    }
+
+    /// Notes that the message is of another protocol than chat completions, if it is: for who gives its [`head`](Self::head)
+    /// alone, before that.
+    #[inline]
+    pub fn set_native(&mut self, is_native: bool) {
+        self.state.table.top.is_native |= is_native;
+    }
+
+    /// Puts the usage of another protocol, under its own names: the last, or what is merged. `false`: there is none.
+    pub(super) fn put_native_usage(&self, buffer: &[u8], put: &mut dyn FnMut(&[u8])) -> bool {
+        if let Some(raw) = self.pieces(buffer, Key::new(kind::USAGE, 0, 0)).next() {
+            json::rewrite(raw, put);
+            return true;
+        }
+        let mut count = 0u32;
+        for entry in self.entries(buffer).filter(|entry| entry.is_of(Owner::Usage, 0, 0)) {
+            put(if count == 0 { b"{\"" } else { b",\"" });
+            json::escape(entry.name.as_bytes(), &mut *put);
+            put(b"\":");
+            json::rewrite(entry.value, put);
+            count = count.saturating_add(1);
+        }
+        if count > 0 {
+            put(b"}");
+        }
+        count > 0
+    }
+
+    /// The token counts of a usage of another protocol.
+    pub(super) fn native_counts(&self, buffer: &[u8]) -> Option<TokenCounts> {
+        let protocol = self.state.table.top.protocol?;
+        let mut counts = Counts::default();
+        match self.pieces(buffer, Key::new(kind::USAGE, 0, 0)).next() {
+            Some(raw) => counts.add(protocol, Value::from_raw(raw)),
+            None => {
+                for entry in self.entries(buffer).filter(|entry| entry.is_of(Owner::Usage, 0, 0)) {
+                    let name = Text::from_raw(entry.name.as_bytes(), TextFlags::UNKNOWN);
+                    counts.add_member(protocol, &name, Value::from_raw(entry.value));
+                }
+            }
+        }
+        counts.canonical(protocol).map(TokenCounts::of)
+    }
+
+    /// Puts the token counts of another protocol as chat completions have them. `false`: there are none.
+    pub(super) fn put_usage(&self, buffer: &[u8], put: &mut dyn FnMut(&[u8])) -> bool {
+        let Some(TokenCounts { has, counts }) = self.native_counts(buffer) else { return false };
+        let [prompt, completion, total, reasoning, cached, ..] = counts;
+        let mut open: &[u8] = b"{\"";
+        let mut count = |bit: u32, name: &str, end: &str, number: u64| {
+            if has >> bit & 1 != 0 {
+                put(open);
+                open = b",\"";
+                put(name.as_bytes());
+                put(b"\":");
+                put_number(number, put);
+                put(end.as_bytes());
+            }
+        };
+        count(0, "prompt_tokens", "", prompt);
+        count(1, "completion_tokens", "", completion);
+        count(2, "total_tokens", "", total);
+        count(4, "prompt_tokens_details\":{\"cached_tokens", "}", cached);
+        count(3, "completion_tokens_details\":{\"reasoning_tokens", "}", reasoning);
+        put(b"}");
+        true
+    }
+
+    /// Whether the arguments of the call with this key came without a text, and are still JSON.
+    pub(super) fn lacks_text(&self, buffer: &[u8], arguments: Key) -> bool {
+        let custom = Key::new(kind::CALL_CUSTOM, arguments.choice(), arguments.call());
+        let has = |key| self.pieces(buffer, key).next().is_some();
+        self.is_native() && !has(arguments) && !has(custom)
+    }
+
+    /// Puts the arguments of a call that came without a text: those that came by path, or none.
+    pub(super) fn put_no_text(&self, buffer: &[u8], choice: u16, call: u32, put: &mut dyn FnMut(&[u8])) {
+        let pieces = self.listed(buffer, Key::new(kind::CALL_PARTIALS, choice, call));
+        let mut paths = Paths { last: None, goes_on: false };
+        put(b"{");
+        pieces.for_each(|piece| paths.put(piece, put));
+        paths.end(put);
+        put(b"}");
+    }
+}
+
+/// Puts a number.
+pub(super) fn put_number(number: u64, put: &mut dyn FnMut(&[u8])) {
+    let mut digits = [0; 20];
+    let (mut left, mut count) = (number, 0usize);
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0'.wrapping_add((left % 10) as u8);
+        left /= 10;
+        count = count.saturating_add(1);
+        if left == 0 {
+            break;
+        }
+    }
+    let from = digits.len().saturating_sub(count);
+    put(digits.get(from..).unwrap_or_default());
+}
+
+/// Writes an object from values with their paths (`$.a.b[0]`), in the order in which they come. A path that comes anew after
+/// another opens its containers anew.
+struct Paths<'a> {
+    /// The path of the last value, without its `$`.
+    last: Option<&'a [u8]>,
+    /// The last value is a string that is not closed.
+    goes_on: bool,
+}
+
+/// The first key of a path (a name, or an index in brackets), and the rest. `None`: there is no more.
+fn key(path: &[u8]) -> Option<(&[u8], bool, &[u8])> {
+    match path {
+        [b'[', b'\'', rest @ ..] => {
+            let end = rest.iter().position(|byte| *byte == b'\'')?;
+            let (name, rest) = rest.split_at_checked(end)?;
+            Some((name, false, rest.get(2..).unwrap_or_default()))
+        }
+        [b'[', rest @ ..] => {
+            let end = rest.iter().position(|byte| *byte == b']')?;
+            let (index, rest) = rest.split_at_checked(end)?;
+            Some((index, true, rest.get(1..).unwrap_or_default()))
+        }
+        [b'.', rest @ ..] => {
+            let end = rest.iter().position(|byte| matches!(byte, b'.' | b'[')).unwrap_or(rest.len());
+            let (name, rest) = rest.split_at_checked(end)?;
+            Some((name, false, rest))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the first key of a path is an index.
+fn is_index(path: &[u8]) -> bool {
+    matches!(key(path), Some((_, true, _)))
+}
+
+impl<'a> Paths<'a> {
+    fn put(&mut self, piece: Value<'a>, put: &mut dyn FnMut(&[u8])) {
+        let (mut path, mut value, mut more) = (None, None, false);
+        let mut at = 0;
+        while let Some((name, member)) = piece.member_at(&mut at) {
+            if name == "jsonPath" {
+                path = member.as_text().map(|text| text.raw());
+            } else if name == "willContinue" {
+                more = member.as_bool() == Some(true);
+            } else if name == "nullValue" {
+                value = Some(Value::from_raw(b"null"));
+            } else if name.raw().ends_with(b"Value") {
+                value = Some(member);
+            }
+        }
+        let Some(path) = path.and_then(|path| path.strip_prefix(b"$")).filter(|path| key(path).is_some()) else {
+            return;
+        };
+        let text = value.and_then(|value| value.as_text());
+        if self.goes_on && self.last == Some(path) {
+            if let Some(text) = text {
+                json::escape_text(text, &mut *put);
+            }
+        } else {
+            self.open(path, put);
+            match (text, value) {
+                (Some(text), _) => {
+                    put(b"\"");
+                    json::escape_text(text, &mut *put);
+                }
+                (None, Some(value)) => json::rewrite(value.raw(), put),
+                (None, None) => put(b"\""),
+            }
+        }
+        let is_text = text.is_some() || value.is_none();
+        self.goes_on = is_text && more;
+        if is_text && !more {
+            put(b"\"");
+        }
+        self.last = Some(path);
+    }
+
+    /// Closes what the path is not in, and opens what it is in.
+    fn open(&mut self, path: &'a [u8], put: &mut dyn FnMut(&[u8])) {
+        self.close_text(put);
+        let (mut old, mut new) = (self.last.unwrap_or_default(), path);
+        // What both are in.
+        while let (Some((left, a, old_rest)), Some((right, b, new_rest))) = (key(old), key(new)) {
+            if (left, a) != (right, b) || key(old_rest).is_none() || key(new_rest).is_none() {
+                break;
+            }
+            (old, new) = (old_rest, new_rest);
+        }
+        close(old, put);
+        if self.last.is_some() {
+            put(b",");
+        }
+        while let Some((name, is_element, rest)) = key(new) {
+            if !is_element {
+                put(b"\"");
+                json::escape_text(Text::from_raw(name, TextFlags::UNKNOWN), &mut *put);
+                put(b"\":");
+            }
+            if key(rest).is_some() {
+                put(if is_index(rest) { b"[" } else { b"{" });
+            }
+            new = rest;
+        }
+    }
+
+    fn close_text(&mut self, put: &mut dyn FnMut(&[u8])) {
+        if core::mem::take(&mut self.goes_on) {
+            put(b"\"");
+        }
+    }
+
+    fn end(mut self, put: &mut dyn FnMut(&[u8])) {
+        self.close_text(put);
+        close(self.last.unwrap_or_default(), put);
+    }
+}
+
+/// Closes the containers inside the first key of a path, the innermost first.
+fn close(path: &[u8], put: &mut dyn FnMut(&[u8])) {
+    let keys = |path| core::iter::successors(key(path), |(_, _, rest)| key(rest));
+    let count = keys(path).count();
+    for nth in (1..count).rev() {
+        let is_element = keys(path).nth(nth).is_some_and(|(_, is_element, _)| is_element);
+        put(if is_element { b"]" } else { b"}" });
+    }
+}

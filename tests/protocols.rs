@@ -1,0 +1,991 @@
+//! Streams of other protocols than chat completions: recordings against their goldens, and generated streams and fixtures against
+//! a naive reader on serde_json.
+
+#![cfg(feature = "serde")]
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+use deltawire::delta::{Kind, FLAG_MORE};
+use deltawire::message::{Assembler, Detail, LogError, MessageLog};
+use deltawire::stream::{Emitter, Machine, Outcome, Protocol, Record, Records, FLAG_AUX_SCRATCH, FLAG_TEXT_SCRATCH};
+use deltawire::track::Tracker;
+use deltawire::{Config, End, Growing, Parser, Quirk, Verdict};
+use serde_json::{json, Map, Value};
+use std::path::PathBuf;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Ways to read
+
+struct Read {
+    message: Value,
+    end: End,
+    /// Of the parser and of the assembler.
+    quirks: Vec<Quirk>,
+}
+
+fn config(dialect: Option<Protocol>) -> Config {
+    Config::new().with_dialect(dialect)
+}
+
+fn pull(bytes: &[u8], sizes: &[usize], dialect: Option<Protocol>) -> Read {
+    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), config(dialect), ());
+    let mut assembler = Assembler::new();
+    for mut piece in pieces(bytes, sizes) {
+        while let Some(event) = parser.next(&mut piece).unwrap() {
+            assembler.add(&event).unwrap();
+        }
+    }
+    while let Some(event) = parser.finish().unwrap() {
+        assembler.add(&event).unwrap();
+    }
+    assembler.finish().unwrap();
+    let all = Quirk::ALL.iter().copied();
+    let quirks = all.filter(|quirk| parser.quirk_count(*quirk) > 0 || assembler.quirk_count(*quirk) > 0).collect();
+    let message: Value = serde_json::from_slice(&assembler.json(Detail::Standard).unwrap()).unwrap();
+    let serialized = serde_json::to_value(assembler.message().unwrap()).unwrap();
+    assert_eq!(serialized, message, "Serialize and Assembler::json");
+    Read { message, end: parser.end(), quirks }
+}
+
+fn pieces<'b>(bytes: &'b [u8], sizes: &[usize]) -> Vec<&'b [u8]> {
+    let (mut rest, mut pieces) = (bytes, Vec::new());
+    for size in sizes.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (piece, behind) = rest.split_at((*size).min(rest.len()));
+        pieces.push(piece);
+        rest = behind;
+    }
+    pieces
+}
+
+fn push(bytes: &[u8], size: usize) -> Value {
+    let mut parser: Parser<Growing, 2, Tracker<64, 64>> =
+        Parser::with_tracker(Growing::new(), Config::default(), Tracker::new());
+    let mut assembler = Assembler::new();
+    for piece in bytes.chunks(size) {
+        let fed = parser.feed(piece, &mut assembler);
+        assert_eq!((fed.consumed, fed.stop), (piece.len(), None));
+    }
+    while parser.finish_into(&mut assembler).is_err() {}
+    serde_json::from_slice(&assembler.json(Detail::Standard).unwrap()).unwrap()
+}
+
+/// Records of a batch, `room` at a time, put in a log.
+fn batch(bytes: &[u8], size: usize, room: usize) -> Value {
+    let (mut machine, mut emitter) = (Machine::new(Config::default()), Emitter::new());
+    let mut tracker = Tracker::<64, 64>::new();
+    let (mut log, mut buffer): (MessageLog<64, 64>, _) = (MessageLog::new(), Vec::new());
+    let mut memory = vec![0; bytes.len() + 4096];
+    let mut joined: Vec<u8> = Vec::new();
+    let (mut array, mut scratch) = (vec![Record::default(); room], vec![0; 256 + 48 * room]);
+    let mut take = |records: &[Record], input: &[u8], scratch: &[u8]| {
+        for record in records {
+            let of = |off: u32, len: u32, flag: u16| {
+                let from = if record.flags & flag != 0 { scratch } else { input };
+                from[off as usize..][..len as usize].to_vec()
+            };
+            let text = of(record.text_off, record.text_len, FLAG_TEXT_SCRATCH);
+            let aux = of(record.aux_off, record.aux_len, FLAG_AUX_SCRATCH);
+            let kind = Kind::from_number(record.kind.into()).unwrap();
+            let mut text = text;
+            if !deltawire::message::appends_pieces(kind) {
+                joined.extend(&text);
+                if record.flags & FLAG_MORE != 0 {
+                    continue;
+                }
+                text = std::mem::take(&mut joined);
+            }
+            loop {
+                match log.put_record(&mut buffer, record, &text, &aux) {
+                    Err(LogError::NeedStorage { need }) => buffer.resize(need, 0),
+                    done => break done.unwrap(),
+                }
+            }
+        }
+    };
+    for piece in bytes.chunks(size) {
+        let mut rest = piece;
+        loop {
+            let mut records = Records::new(&mut array, &mut scratch, Kind::MESSAGE);
+            let (spent, outcome) = emitter.run(&mut machine, &mut &mut memory[..], &mut tracker, rest, 0, &mut records);
+            let (written, need) = (records.written(), records.need());
+            take(&array[..written], rest, &scratch);
+            rest = &rest[spent..];
+            if need > scratch.len() {
+                scratch.resize(need, 0);
+            }
+            match outcome {
+                Outcome::Done if rest.is_empty() => break,
+                Outcome::Done | Outcome::Full => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    loop {
+        let mut records = Records::new(&mut array, &mut scratch, Kind::MESSAGE);
+        let outcome = emitter.finish(&mut machine, &mut &mut memory[..], &mut tracker, &mut records);
+        let written = records.written();
+        take(&array[..written], b"", &scratch);
+        if outcome == Outcome::Done {
+            break;
+        }
+    }
+    let mut json = vec![0; log.json(&buffer, Detail::Standard, &mut [])];
+    log.json(&buffer, Detail::Standard, &mut json);
+    serde_json::from_slice(&json).unwrap()
+}
+
+/// Reads in every way; each must say the same.
+fn read(bytes: &[u8], name: &str) -> Read {
+    let whole = pull(bytes, &[bytes.len().max(1)], None);
+    for size in [1, 7, 1448] {
+        let cut = pull(bytes, &[size], None);
+        assert_eq!(cut.message, whole.message, "{name} in reads of {size}");
+        assert_eq!((cut.end, &cut.quirks), (whole.end, &whole.quirks), "{name} in reads of {size}");
+    }
+    for size in [31, 1448, bytes.len().max(1)] {
+        assert_eq!(push(bytes, size), whole.message, "{name}, pushed in reads of {size}");
+        assert_eq!(batch(bytes, size, 64), whole.message, "{name}, batch in reads of {size}");
+        assert_eq!(batch(bytes, size, 1), whole.message, "{name}, batch of one in reads of {size}");
+    }
+    whole
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What a golden has, and the naive reader makes
+
+/// `{texts, reasoning, refusals, tool_calls, finish, usage, error}`, texts joined.
+fn facts_of_golden(golden: &Value) -> Value {
+    let joined =
+        |name: &str| golden[name].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect::<String>();
+    let calls = golden["tool_calls"].as_array().unwrap().iter().map(|call| {
+        let arguments = call["arguments"].as_str().unwrap_or_default();
+        json!([call.get("id").filter(|id| !id.is_null()), call["name"], arguments_of(arguments)])
+    });
+    json!({
+        "content": joined("texts"),
+        "reasoning": joined("reasoning"),
+        "refusal": joined("refusals"),
+        "calls": calls.collect::<Vec<_>>(),
+        "finish": golden["finish"],
+        "usage": without_nulls(&golden["usage"]),
+        "error": !golden["error"].is_null(),
+    })
+}
+
+fn facts_of_message(message: &Value) -> Value {
+    let none = json!({});
+    let choice = message["choices"].get(0).unwrap_or(&none);
+    let own = &choice["message"];
+    let text = |name: &str| own[name].as_str().unwrap_or_default().to_string();
+    let calls = own["tool_calls"].as_array().cloned().unwrap_or_default();
+    let calls = calls.iter().map(|call| {
+        let (called, input) = match call.get("custom") {
+            Some(custom) => (custom, "input"),
+            None => (&call["function"], "arguments"),
+        };
+        json!([call.get("id"), called["name"], arguments_of(called[input].as_str().unwrap())])
+    });
+    json!({
+        "content": text("content"),
+        "reasoning": text("reasoning_content"),
+        "refusal": text("refusal"),
+        "calls": calls.collect::<Vec<_>>(),
+        "finish": choice["native_finish_reason"],
+        "usage": without_nulls(&message["native_usage"]),
+        "error": message.get("error").is_some(),
+    })
+}
+
+/// Arguments as the JSON that they are, if they are; none are `{}`.
+fn arguments_of(text: &str) -> Value {
+    match text {
+        "" => json!({}),
+        text => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+    }
+}
+
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let there = members.iter().filter(|(_, value)| !value.is_null());
+            Value::Object(there.map(|(name, value)| (name.clone(), without_nulls(value))).collect())
+        }
+        Value::Array(items) => items.iter().map(without_nulls).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The naive reader: events as serde_json reads them, of one response in choice 0.
+#[derive(Default)]
+struct Naive {
+    content: String,
+    reasoning: String,
+    refusal: String,
+    calls: Vec<(u64, Value, Value, String)>,
+    finish: Value,
+    usage: Map<String, Value>,
+    error: bool,
+    reported: std::collections::BTreeSet<(u64, u64, bool)>,
+    servers: std::collections::BTreeSet<u64>,
+}
+
+impl Naive {
+    fn read(bytes: &[u8]) -> Value {
+        let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+        let mut naive = Naive::default();
+        for block in text.split("\n\n") {
+            let data = block.lines().filter_map(|line| line.strip_prefix("data:")).collect::<Vec<_>>().join("\n");
+            let Ok(event) = serde_json::from_str::<Value>(&data) else { continue };
+            if event["type"].as_str().is_some_and(|kind| kind.starts_with("response.")) {
+                naive.responses(&event);
+            } else if event.get("type").is_some() {
+                naive.anthropic(&event);
+            } else {
+                naive.gemini(&event);
+            }
+        }
+        let calls = naive.calls.iter().map(|(_, id, name, arguments)| {
+            json!([Some(id).filter(|id| !id.is_null()), name, arguments_of(arguments)])
+        });
+        json!({
+            "content": naive.content, "reasoning": naive.reasoning, "refusal": naive.refusal,
+            "calls": calls.collect::<Vec<_>>(), "finish": naive.finish,
+            "usage": if naive.usage.is_empty() { Value::Null } else { without_nulls(&json!(naive.usage)) },
+            "error": naive.error,
+        })
+    }
+
+    fn call(&mut self, index: u64) -> Option<&mut String> {
+        self.calls.iter_mut().find(|call| call.0 == index).map(|call| &mut call.3)
+    }
+
+    fn anthropic(&mut self, event: &Value) {
+        let index = event["index"].as_u64().unwrap_or(0);
+        let mut merge = |usage: &Value| {
+            for (name, value) in usage.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+                self.usage.insert(name.clone(), value.clone());
+            }
+        };
+        match event["type"].as_str().unwrap() {
+            "message_start" => merge(&event["message"]["usage"]),
+            "content_block_start" => {
+                let block = &event["content_block"];
+                self.content += block["text"].as_str().unwrap_or_default();
+                self.reasoning += block["thinking"].as_str().unwrap_or_default();
+                if block["type"] == "tool_use" {
+                    self.calls.push((index, block["id"].clone(), block["name"].clone(), String::new()));
+                    self.servers.remove(&index);
+                } else {
+                    self.servers.insert(index);
+                }
+            }
+            "content_block_delta" => {
+                let delta = &event["delta"];
+                self.content += delta["text"].as_str().unwrap_or_default();
+                self.reasoning += delta["thinking"].as_str().unwrap_or_default();
+                if !self.servers.contains(&index) {
+                    if let Some(arguments) = self.call(index) {
+                        *arguments += delta["partial_json"].as_str().unwrap_or_default();
+                    }
+                }
+            }
+            "message_delta" => {
+                merge(&event["usage"]);
+                self.finish = event["delta"]["stop_reason"].clone();
+            }
+            "error" => self.error = true,
+            _ => {}
+        }
+    }
+
+    fn gemini(&mut self, event: &Value) {
+        if let Some(usage) = event["usageMetadata"].as_object() {
+            self.usage = usage.clone();
+        }
+        self.error |= event.get("error").is_some();
+        for candidate in event["candidates"].as_array().into_iter().flatten() {
+            for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
+                let text = part["text"].as_str().unwrap_or_default();
+                *(if part["thought"] == true { &mut self.reasoning } else { &mut self.content }) += text;
+                if let Some(call) = part.get("functionCall") {
+                    let arguments = call.get("args").map_or(String::new(), Value::to_string);
+                    self.calls.push((0, call["id"].clone(), call["name"].clone(), arguments));
+                }
+            }
+            if !candidate["finishReason"].is_null() {
+                self.finish = candidate["finishReason"].clone();
+            }
+        }
+    }
+
+    fn responses(&mut self, event: &Value) {
+        let item = event["output_index"].as_u64().unwrap_or(0);
+        let kind = event["type"].as_str().unwrap();
+        let is_summary = kind.contains("summary");
+        let part = event[if is_summary { "summary_index" } else { "content_index" }].as_u64().unwrap_or(0);
+        let whole = ["text", "refusal", "arguments", "input"].iter().find_map(|name| event[*name].as_str());
+        let text = event["delta"].as_str().or(whole).unwrap_or_default();
+        let is_delta = event["delta"].is_string();
+        let to = match kind.rsplit_once('.').unwrap().0 {
+            "response.output_text" => 0,
+            "response.reasoning_text" | "response.reasoning_summary_text" => 1,
+            "response.refusal" => 2,
+            "response.function_call_arguments" | "response.custom_tool_call_input" => 3,
+            _ => 4,
+        };
+        if to < 4 && !text.is_empty() {
+            let is_new = self.reported.insert((item, part, is_summary));
+            if is_delta || is_new {
+                self.put(to, item, text);
+            }
+        }
+        match kind {
+            "response.output_item.added" => self.item(item, &event["item"], false),
+            "response.output_item.done" => self.item(item, &event["item"], true),
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                let response = &event["response"];
+                for (place, item) in (0..).zip(response["output"].as_array().into_iter().flatten()) {
+                    self.item(place, item, true);
+                }
+                self.finish = response["status"].clone();
+                self.usage = response["usage"].as_object().cloned().unwrap_or_default();
+                self.error |= !response["error"].is_null();
+            }
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, to: u32, item: u64, text: &str) {
+        match to {
+            0 => self.content += text,
+            1 => self.reasoning += text,
+            2 => self.refusal += text,
+            _ => {
+                if let Some(arguments) = self.call(item) {
+                    *arguments += text;
+                }
+            }
+        }
+    }
+
+    fn item(&mut self, place: u64, item: &Value, is_whole: bool) {
+        match item["type"].as_str().unwrap() {
+            kind @ ("function_call" | "custom_tool_call") => {
+                if self.call(place).is_none() {
+                    self.calls.push((place, item["call_id"].clone(), item["name"].clone(), String::new()));
+                }
+                let input = item[if kind == "function_call" { "arguments" } else { "input" }].as_str();
+                let input = input.unwrap_or_default().to_string();
+                if !input.is_empty() && self.reported.insert((place, 0, false)) {
+                    self.put(3, place, &input);
+                }
+            }
+            _ if is_whole => {
+                for (name, is_summary) in [("summary", true), ("content", false)] {
+                    for (at, part) in (0..).zip(item[name].as_array().into_iter().flatten()) {
+                        let to = match part["type"].as_str().unwrap() {
+                            "output_text" => 0,
+                            "refusal" => 2,
+                            _ => 1,
+                        };
+                        let text = part["text"].as_str().or(part["refusal"].as_str()).unwrap_or_default();
+                        if !text.is_empty() && self.reported.insert((place, at, is_summary)) {
+                            self.put(to, place, text);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Recordings
+
+#[test]
+fn recordings_are_what_their_goldens_say() {
+    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
+        println!("SKIP recordings of other protocols: DELTAWIRE_CORPUS is not set");
+        return;
+    };
+    let folder = PathBuf::from(corpus).join("protocols");
+    let manifest = std::fs::read_to_string(folder.join("MANIFEST.tsv")).unwrap();
+    let (mut read_all, mut expected) = (0, 0);
+    for row in manifest.lines().skip(1) {
+        let mut columns = row.split('\t');
+        let (name, protocol) = (columns.next().unwrap(), columns.next().unwrap());
+        let protocol = match protocol {
+            "anthropic" => Protocol::Anthropic,
+            "gemini" => Protocol::Gemini,
+            "responses" => Protocol::Responses,
+            _ => continue,
+        };
+        expected += 1;
+        let bytes = std::fs::read(folder.join(name)).unwrap();
+        let stem = name.rsplit_once('.').unwrap().0;
+        let golden = std::fs::read(folder.join(format!("{stem}.expected.json"))).unwrap();
+        let golden: Value = serde_json::from_slice(&golden).unwrap();
+        let Read { message, end, .. } = read(&bytes, name);
+        let (facts, golden_facts) = (facts_of_message(&message), facts_of_golden(&golden));
+        assert_eq!(facts, golden_facts, "{name}: {message:#}");
+        let is_body = row.contains("error-body");
+        if !is_body {
+            assert_eq!(message.get("id"), golden.get("id").filter(|id| !id.is_null()), "{name}");
+            assert_eq!(message.get("model"), golden.get("model").filter(|id| !id.is_null()), "{name}");
+        }
+        let verdict = match protocol {
+            _ if !golden["error"].is_null() => Verdict::ApiError,
+            Protocol::Gemini => Verdict::Finished,
+            _ => Verdict::Done,
+        };
+        let dialect = (!is_body).then_some(protocol);
+        assert_eq!((end.verdict, end.dialect), (verdict, dialect), "{name}");
+        assert_eq!(end.is_complete(), golden["error"].is_null(), "{name}");
+        // An object of the golden need not be written as it came.
+        let is_simple = !name.ends_with(".json") && !stem.contains("partial-args") && !stem.contains("error");
+        if is_simple && !stem.contains("noevent") {
+            assert_eq!(Naive::read(&bytes), golden_facts, "{name}: the naive reader");
+        }
+        read_all += 1;
+    }
+    assert_eq!((read_all, expected), (64, 64));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Fixtures
+
+/// Events with their type for their name.
+fn named(events: &[Value]) -> Vec<u8> {
+    let block = |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    events.iter().map(block).collect::<String>().into_bytes()
+}
+
+fn unnamed(events: &[Value]) -> Vec<u8> {
+    events.iter().map(|event| format!("data: {event}\r\n\r\n")).collect::<String>().into_bytes()
+}
+
+#[test]
+fn anthropic_blocks_have_their_places() {
+    let delta = |index: u32, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
+    let start =
+        |index: u32, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
+    let citation = json!({"type": "char_location", "cited_text": "é"});
+    let server = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
+    let result = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
+    let piece = json!({"type": "input_json_delta", "partial_json": "{\"q\":1}"});
+    let redacted = json!({"type": "redacted_thinking", "data": "xyz"});
+    let events = [
+        json!({"type": "message_start", "message": {"id": "m1", "type": "message", "role": "assistant", "model": "c",
+            "content": [], "stop_reason": null,
+            "usage": {"input_tokens": 3, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 100,
+                "output_tokens": 1, "service_tier": "standard"}}}),
+        json!({"type": "ping"}),
+        start(0, json!({"type": "thinking", "thinking": "", "signature": ""})),
+        delta(0, json!({"type": "thinking_delta", "thinking": "hm\u{1f600}"})),
+        delta(0, json!({"type": "signature_delta", "signature": "sig=="})),
+        start(1, redacted.clone()),
+        start(2, server.clone()),
+        delta(2, json!({"type": "input_json_delta", "partial_json": ""})),
+        delta(2, piece.clone()),
+        start(3, result.clone()),
+        start(4, json!({"type": "text", "text": "", "citations": []})),
+        delta(4, json!({"type": "citations_delta", "citation": citation})),
+        delta(4, json!({"type": "text_delta", "text": "Hel"})),
+        delta(4, json!({"type": "text_delta", "text": "lo"})),
+        start(5, json!({"type": "tool_use", "id": "t1", "name": "now", "input": {}})),
+        delta(5, json!({"type": "input_json_delta", "partial_json": ""})),
+        json!({"type": "content_block_stop", "index": 5}),
+        start(6, json!({"type": "tool_use", "id": "t2", "name": "add", "input": {}})),
+        delta(6, json!({"type": "input_json_delta", "partial_json": "{\"a\": "})),
+        delta(6, json!({"type": "input_json_delta", "partial_json": "1}"})),
+        start(7, json!({"type": "tool_use", "id": "t3", "name": "add", "input": {"b": 2}})),
+        json!({"type": "an_event_to_come", "x": 1}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use", "stop_sequence": null,
+            "stop_details": {"why": 1}}, "usage": {"output_tokens": 40, "cache_read_input_tokens": null}}),
+        json!({"type": "message_stop"}),
+    ];
+    let stream = [named(&events), b"data: [DONE]\n\n".to_vec()].concat();
+    let Read { message, end, quirks } = read(&stream, "anthropic");
+    assert_eq!((end.verdict, end.dialect, end.protocol), (Verdict::Done, Some(Protocol::Anthropic), None));
+    assert_eq!((quirks, end.is_complete()), (Vec::new(), true));
+    let call = |id: &str, name: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
+    let expected = json!({
+        "id": "m1", "object": "chat.completion", "model": "c",
+        "choices": [{
+            "index": 0,
+            "message": {
+                "role": "assistant", "content": "Hello", "reasoning_content": "hm\u{1f600}",
+                "tool_calls": [call("t1", "now", "{}"), call("t2", "add", "{\"a\": 1}"), call("t3", "add", "{\"b\":2}")],
+                "annotations": [citation], "signatures": ["sig=="],
+                "native_content": [redacted, server, piece, result],
+            },
+            "finish_reason": "tool_calls", "native_finish_reason": "tool_use", "stop_details": {"why": 1},
+        }],
+        "usage": {"prompt_tokens": 123, "completion_tokens": 40, "total_tokens": 163,
+            "prompt_tokens_details": {"cached_tokens": 20}},
+        "native_usage": {"input_tokens": 3, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 100,
+            "output_tokens": 40, "service_tier": "standard"},
+    });
+    assert_eq!(message, expected);
+    // The same answer, whole.
+    let body = json!({"id": "m1", "type": "message", "role": "assistant", "model": "c", "content": [
+            {"type": "thinking", "thinking": "hm\u{1f600}", "signature": "sig=="}, redacted, server, result,
+            {"type": "text", "text": "Hello", "citations": [citation]},
+            {"type": "tool_use", "id": "t1", "name": "now", "input": {}},
+            {"type": "tool_use", "id": "t2", "name": "add", "input": {"a": 1}}],
+        "stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 40}});
+    let Read { message, end, .. } = read(body.to_string().as_bytes(), "anthropic body");
+    assert_eq!((end.verdict, end.body, end.dialect), (Verdict::Done, true, Some(Protocol::Anthropic)));
+    let own = &message["choices"][0];
+    assert_eq!(own["message"]["content"], "Hello");
+    assert_eq!(own["message"]["native_content"], json!([redacted, server, result]));
+    assert_eq!(own["message"]["tool_calls"], json!([call("t1", "now", "{}"), call("t2", "add", "{\"a\":1}")]));
+    assert_eq!((&own["finish_reason"], &message["usage"]["total_tokens"]), (&json!("stop"), &json!(43)));
+}
+
+#[test]
+fn responses_report_each_part_once() {
+    let event = |kind: &str, rest: Value| {
+        let mut event = rest;
+        event["type"] = json!(format!("response.{kind}"));
+        event
+    };
+    let text = |kind: &str, item: u32, part: u32, name: &str, text: &str| {
+        event(kind, json!({"output_index": item, "content_index": part, name: text}))
+    };
+    let message = |texts: &[&str]| {
+        let part = |text: &&str| json!({"type": "output_text", "text": text, "annotations": []});
+        json!({"type": "message", "role": "assistant", "content": texts.iter().map(part).collect::<Vec<_>>()})
+    };
+    let call = |id: &str, arguments: &str| json!({"type": "function_call", "call_id": id, "name": "f", "arguments": arguments});
+    let reasoning = json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": "S"}],
+        "content": [{"type": "reasoning_text", "text": "R"}], "encrypted_content": "enc"});
+    let search = json!({"type": "web_search_call", "status": "completed"});
+    let custom = json!({"type": "custom_tool_call", "call_id": "c4", "name": "g", "input": "not json"});
+    let output = [
+        reasoning.clone(),
+        message(&["A", "B"]),
+        call("c1", "{\"a\":1}"),
+        call("c2", "{}"),
+        custom.clone(),
+        search.clone(),
+        message(&["C"]),
+        json!({"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}),
+        call("c3", "{\"z\":0}"),
+    ];
+    let usage = json!({"input_tokens": 9, "input_tokens_details": {"cached_tokens": 4}, "output_tokens": 5,
+        "output_tokens_details": {"reasoning_tokens": 2}, "total_tokens": 14});
+    let events = [
+        event("created", json!({"response": {"id": "r", "model": "m", "created_at": 1700000000, "usage": null}})),
+        event("reasoning_summary_text.done", json!({"output_index": 0, "summary_index": 0, "text": "S"})),
+        text("reasoning_text.delta", 0, 0, "delta", "R"),
+        text("reasoning_text.done", 0, 0, "text", "R"),
+        event("output_item.done", json!({"output_index": 0, "item": reasoning})),
+        event("output_item.added", json!({"output_index": 1, "item": message(&[])})),
+        text("output_text.delta", 1, 0, "delta", "A"),
+        text("output_text.done", 1, 0, "text", "A"),
+        event(
+            "content_part.done",
+            json!({"output_index": 1, "content_index": 0,
+            "part": {"type": "output_text", "text": "A"}}),
+        ),
+        event(
+            "content_part.done",
+            json!({"output_index": 1, "content_index": 1,
+            "part": {"type": "output_text", "text": "B"}}),
+        ),
+        event("output_item.done", json!({"output_index": 1, "item": message(&["A", "B"])})),
+        event("output_item.added", json!({"output_index": 2, "item": call("c1", "")})),
+        event("function_call_arguments.delta", json!({"output_index": 2, "delta": "{\"a\""})),
+        event("function_call_arguments.delta", json!({"output_index": 2, "delta": ":1}"})),
+        event("function_call_arguments.done", json!({"output_index": 2, "arguments": "{\"a\":1}"})),
+        event("output_item.done", json!({"output_index": 2, "item": call("c1", "{\"a\":1}")})),
+        event("output_item.added", json!({"output_index": 3, "item": call("c2", "")})),
+        event("function_call_arguments.done", json!({"output_index": 3, "arguments": "{}"})),
+        event(
+            "output_item.added",
+            json!({"output_index": 4, "item": {"type": "custom_tool_call", "call_id": "c4",
+            "name": "g", "input": ""}}),
+        ),
+        event("custom_tool_call_input.delta", json!({"output_index": 4, "delta": "not json"})),
+        event("output_item.done", json!({"output_index": 4, "item": custom})),
+        event("output_item.done", json!({"output_index": 5, "item": search})),
+        json!({"type": "keepalive", "sequence_number": 9}),
+        event("output_text.annotation.added", json!({"output_index": 1, "annotation": {"url": "u"}})),
+        event(
+            "completed",
+            json!({"response": {"id": "r", "model": "m", "status": "completed", "error": null,
+            "usage": usage, "incomplete_details": null, "output": output}}),
+        ),
+        event("completed", json!({"response": {"status": "completed", "output": output}})),
+    ];
+    for stream in [named(&events), unnamed(&events)] {
+        let Read { message, end, quirks } = read(&stream, "responses");
+        assert_eq!((end.verdict, end.dialect, quirks), (Verdict::Done, Some(Protocol::Responses), Vec::new()));
+        let function = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": arguments}});
+        let expected = json!({
+            "id": "r", "object": "chat.completion", "created": 1700000000, "model": "m",
+            "choices": [{
+                "index": 0,
+                "message": {
+                    "role": "assistant", "content": "ABC", "refusal": "no", "reasoning_content": "SR",
+                    "tool_calls": [
+                        function("c1", "{\"a\":1}"), function("c2", "{}"),
+                        {"id": "c4", "type": "custom", "custom": {"name": "g", "input": "not json"}},
+                        function("c3", "{\"z\":0}"),
+                    ],
+                    "annotations": [{"url": "u"}], "signatures": ["enc"], "native_content": [search],
+                },
+                "finish_reason": "tool_calls", "native_finish_reason": "completed",
+            }],
+            "usage": {"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 14,
+                "prompt_tokens_details": {"cached_tokens": 4}, "completion_tokens_details": {"reasoning_tokens": 2}},
+            "native_usage": usage,
+        });
+        assert_eq!(message, expected);
+    }
+    // All of it in the event that ends the response, and as a body.
+    let response = json!({"id": "r", "object": "response", "model": "m", "status": "incomplete", "output": output,
+        "incomplete_details": {"reason": "max_output_tokens"}, "usage": usage});
+    let last = unnamed(&[event("incomplete", json!({"response": response}))]);
+    for stream in [last, response.to_string().into_bytes()] {
+        let Read { message, end, .. } = read(&stream, "responses, whole");
+        assert_eq!((end.verdict, end.choices_finished), (Verdict::Done, 1));
+        let choice = &message["choices"][0];
+        assert_eq!(
+            (&choice["message"]["content"], &choice["message"]["reasoning_content"]),
+            (&json!("ABC"), &json!("SR"))
+        );
+        assert_eq!(choice["message"]["tool_calls"].as_array().unwrap().len(), 4);
+        assert_eq!(
+            (&choice["finish_reason"], &choice["native_finish_reason"]),
+            (&json!("length"), &json!("incomplete"))
+        );
+        let details = message.get("incomplete_details").or(choice.get("incomplete_details"));
+        assert_eq!(details, Some(&json!({"reason": "max_output_tokens"})));
+    }
+}
+
+#[test]
+fn an_error_of_responses_is_reported_once() {
+    let error = json!({"code": "server_error", "message": "oops"});
+    let flat = json!({"type": "error", "code": "server_error", "message": "oops", "param": null});
+    let failed = json!({"type": "response.failed", "response": {"id": "r", "status": "failed", "error": error}});
+    let created = json!({"type": "response.created", "response": {"id": "r"}});
+    for (events, expected) in [
+        (vec![created.clone(), failed.clone()], error.clone()),
+        (vec![created.clone(), flat.clone(), failed.clone()], flat.clone()),
+        (vec![created, flat.clone()], flat),
+    ] {
+        let stream = named(&events);
+        let Read { message, end, .. } = read(&stream, "failed");
+        assert_eq!((end.verdict, &message["error"]), (Verdict::ApiError, &expected));
+        let mut parser = Parser::new([0; 4096]);
+        struct Count(u32);
+        impl deltawire::Handler for Count {
+            fn error(&mut self, _: deltawire::chat::ApiError<'_>) -> deltawire::Flow {
+                self.0 += 1;
+                deltawire::Flow::Continue(())
+            }
+        }
+        let mut count = Count(0);
+        assert_eq!(parser.feed(&stream, &mut count).stop, None);
+        assert_eq!(count.0, 1, "{events:?}");
+    }
+}
+
+#[test]
+fn gemini_candidates_parts_and_paths() {
+    let chunk = |parts: Value| json!({"candidates": [{"content": {"role": "model", "parts": parts}}]});
+    let partial = |path: &str, value: Value, more: bool| {
+        let mut piece = json!({"jsonPath": path, "willContinue": more});
+        for (name, value) in value.as_object().unwrap() {
+            piece[name] = value.clone();
+        }
+        json!([{"functionCall": {"partialArgs": [piece], "willContinue": true}}])
+    };
+    let code = json!({"executableCode": {"language": "PYTHON", "code": "1"}});
+    let image = json!({"inlineData": {"mimeType": "image/png", "data": "AA=="}});
+    let events = [
+        json!({"candidates": [
+            {"index": 1, "content": {"parts": [{"text": "other"}]}, "finishReason": "MAX_TOKENS"},
+            {"content": {"role": "model", "parts": [{"text": "th", "thought": true}, {"text": "x", "thoughtSignature": "s"}]},
+                "finishReason": "STOP"},
+        ], "usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 1, "totalTokenCount": 6},
+            "modelVersion": "g", "responseId": "id"}),
+        chunk(json!([code, image, {"functionCall": {"name": "f", "args": {"a": [1, "é"]}}, "thoughtSignature": "t"},
+            {"functionCall": {"name": "f", "args": {"a": [1, "é"]}}}, {"functionCall": {"id": "i", "name": "n"}}])),
+        chunk(json!([{"functionCall": {"name": "p", "willContinue": true}}])),
+        chunk(partial("$.s", json!({"stringValue": "a\"b"}), true)),
+        chunk(partial("$.s", json!({"stringValue": "c"}), true)),
+        chunk(partial("$.s", json!({"stringValue": ""}), false)),
+        chunk(partial("$.o.x[0]", json!({"numberValue": 1.5}), false)),
+        chunk(partial("$.o.x[1]", json!({"boolValue": true}), false)),
+        chunk(partial("$.o.y", json!({"nullValue": "NULL_VALUE"}), false)),
+        chunk(partial("$.z", json!({"stringValue": "end"}), false)),
+        chunk(json!([{"functionCall": {}}])),
+        json!({"candidates": [{"content": {"parts": [{"text": ""}]}, "finishReason": "STOP", "finishMessage": "m"}],
+            "usageMetadata": {"promptTokenCount": 5, "thoughtsTokenCount": 3, "totalTokenCount": 8}}),
+    ];
+    let array = format!("[{}]", events.iter().map(Value::to_string).collect::<Vec<_>>().join("\n,\r\n"));
+    for stream in [unnamed(&events), array.into_bytes()] {
+        let Read { message, end, .. } = read(&stream, "gemini");
+        assert_eq!((end.verdict, end.dialect), (Verdict::Finished, Some(Protocol::Gemini)));
+        assert_eq!((end.choices_seen, end.choices_finished, end.is_complete()), (2, 2, true));
+        let function = |name: &str, arguments: &str| json!({"type": "function", "function": {"name": name, "arguments": arguments}});
+        let mut with_id = function("n", "{}");
+        with_id["id"] = json!("i");
+        let arguments = r#"{"s":"a\"bc","o":{"x":[1.5,true],"y":null},"z":"end"}"#;
+        let expected = json!([
+            {
+                "index": 0,
+                "message": {
+                    "role": "assistant", "content": "x", "reasoning_content": "th",
+                    "tool_calls": [function("f", r#"{"a":[1,"é"]}"#), function("f", r#"{"a":[1,"é"]}"#), with_id,
+                        function("p", arguments)],
+                    "signatures": ["s", "t"], "native_content": [code, image],
+                },
+                "finish_reason": "tool_calls", "native_finish_reason": "STOP", "finishMessage": "m",
+            },
+            {
+                "index": 1, "message": {"content": "other"},
+                "finish_reason": "length", "native_finish_reason": "MAX_TOKENS",
+            },
+        ]);
+        assert_eq!(message["choices"], expected, "{message:#}");
+        assert_eq!(
+            message["usage"],
+            json!({"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8,
+            "completion_tokens_details": {"reasoning_tokens": 3}})
+        );
+        assert_eq!((&message["id"], &message["model"]), (&json!("id"), &json!("g")));
+    }
+    let blocked = unnamed(&[json!({"promptFeedback": {"blockReason": "OTHER"}})]);
+    let Read { message, end, .. } = read(&blocked, "blocked");
+    assert_eq!((end.verdict, &message["choices"][0]["finish_reason"]), (Verdict::Finished, &json!("content_filter")));
+    assert_eq!(message["promptFeedback"], json!({"blockReason": "OTHER"}));
+    assert_eq!(message["choices"][0].get("native_finish_reason"), None);
+}
+
+#[test]
+fn each_protocol_has_its_end() {
+    use Verdict::{ApiError, Done, Finished, OtherProtocol, Truncated};
+    let start = r#"data: {"type":"message_start","message":{}}"#;
+    let stop = r#"data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#;
+    let rows: &[(&[&str], Verdict)] = &[
+        (&[start], Truncated),
+        (&[start, "data: [DONE]"], Truncated),
+        (&[start, stop], Finished),
+        (&[start, stop, r#"data: {"type":"message_stop"}"#], Done),
+        (&[start, stop, r#"data: {"type":"error","error":{"message":"m"}}"#], ApiError),
+        (&[r#"data: {"type":"response.queued","response":{}}"#], Truncated),
+        (&[r#"data: {"type":"response.completed","response":{"status":"completed"}}"#, "data: [DONE]"], Done),
+        (&[r#"data: {"type":"response.incomplete","response":{"status":"incomplete"}}"#], Done),
+        (&[r#"data: {"type":"response.failed","response":{"status":"failed"}}"#], ApiError),
+        (&[r#"data: {"candidates":[{"content":{"parts":[{"text":"x"}]}}]}"#], Truncated),
+        (&[r#"data: {"candidates":[{"finishReason":"STOP"}]}"#], Finished),
+        (&[r#"data: {"candidates":[{"finishReason":"STOP"}]}"#, r#"{"error":{"message":"m"}}"#], ApiError),
+        (&[r#"data: {"type":"message-start"}"#], OtherProtocol),
+        (&[r#"data: {"event_type":"interaction.created"}"#], OtherProtocol),
+        (&[r#"{"model":"m","done":false,"message":{}}"#], OtherProtocol),
+        (&[r#"data: {"usageMetadata":{}}"#, r#"data: {"candidates":[{"finishReason":"STOP"}]}"#], Finished),
+    ];
+    for (lines, verdict) in rows {
+        let stream = lines.iter().map(|line| format!("{line}\n\n")).collect::<String>();
+        let read = pull(stream.as_bytes(), &[stream.len()], None);
+        let cut = pull(stream.as_bytes(), &[3], None);
+        assert_eq!((read.end.verdict, read.end), (*verdict, cut.end), "{stream}");
+    }
+}
+
+#[test]
+fn the_protocol_can_be_given() {
+    let stream =
+        unnamed(&[json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x"}})]);
+    let content = |dialect| {
+        let read = pull(&stream, &[stream.len()], dialect);
+        (read.message["choices"][0]["message"]["content"].clone(), read.end.dialect, read.quirks)
+    };
+    let x = || (json!("x"), Some(Protocol::Anthropic), Vec::new());
+    assert_eq!(content(None), x());
+    assert_eq!(content(Some(Protocol::Anthropic)), x());
+    // One that is not read is looked for, as if none was given.
+    assert_eq!(content(Some(Protocol::Cohere)), x());
+    for other in [Protocol::Chat, Protocol::Gemini, Protocol::Responses] {
+        assert_eq!(content(Some(other)), (Value::Null, None, vec![Quirk::ForeignEvent]), "{other:?}");
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Generated streams
+
+/// A generator of small numbers.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) as u32) % bound
+    }
+
+    fn text(&mut self) -> String {
+        (0..self.below(5))
+            .map(|_| ["a", "é", "\u{1f600}", "\"", "\\", "\n", "{", "data: "][self.below(8) as usize])
+            .collect()
+    }
+}
+
+fn anthropic_stream(random: &mut Random) -> Vec<Value> {
+    let mut events = vec![json!({"type": "message_start", "message": {"id": random.text(), "usage":
+        {"input_tokens": random.below(9), "output_tokens": 1}}})];
+    for index in 0..random.below(5) {
+        let (block, deltas): (Value, Vec<Value>) = match random.below(4) {
+            0 => {
+                let pieces = (0..random.below(4)).map(|_| json!({"type": "text_delta", "text": random.text()}));
+                (json!({"type": "text", "text": ""}), pieces.collect())
+            }
+            1 => {
+                let pieces = (0..random.below(4)).map(|_| json!({"type": "thinking_delta", "thinking": random.text()}));
+                (json!({"type": "thinking", "thinking": ""}), pieces.collect())
+            }
+            kind => {
+                let arguments = json!({random.text(): random.text()}).to_string();
+                let mut pieces: Vec<_> =
+                    arguments.chars().map(|c| json!({"type": "input_json_delta", "partial_json": c})).collect();
+                if random.below(4) == 0 {
+                    pieces = vec![json!({"type": "input_json_delta", "partial_json": ""})];
+                }
+                let name = if kind == 2 { "tool_use" } else { "server_tool_use" };
+                (json!({"type": name, "id": format!("i{index}"), "name": "n", "input": {}}), pieces)
+            }
+        };
+        events.push(json!({"type": "content_block_start", "index": index, "content_block": block}));
+        events.extend(
+            deltas.into_iter().map(|delta| json!({"type": "content_block_delta", "index": index, "delta": delta})),
+        );
+        events.push(json!({"type": "content_block_stop", "index": index}));
+        if random.below(3) == 0 {
+            events.push(json!({"type": "ping"}));
+        }
+    }
+    let reason = ["end_turn", "max_tokens", "refusal", "new"][random.below(4) as usize];
+    events.push(json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": random.below(99)}}));
+    events.push(json!({"type": "message_stop"}));
+    events
+}
+
+fn gemini_stream(random: &mut Random) -> Vec<Value> {
+    let mut events: Vec<Value> = (0..1 + random.below(5))
+        .map(|_| {
+            let parts = (0..random.below(4)).map(|_| match random.below(4) {
+                0 => json!({"text": random.text(), "thought": true}),
+                1 => json!({"functionCall": {"name": format!("n{}", random.below(3)), "args": {random.text(): random.text()}}}),
+                2 => json!({"inlineData": {"data": "A"}}),
+                _ => json!({"text": random.text(), "thoughtSignature": "s"}),
+            });
+            json!({"candidates": [{"content": {"parts": parts.collect::<Vec<_>>()}}],
+                "usageMetadata": {"promptTokenCount": random.below(9), "totalTokenCount": random.below(9)}})
+        })
+        .collect();
+    let reason = ["STOP", "SAFETY", "NEW"][random.below(3) as usize];
+    events.push(json!({"candidates": [{"finishReason": reason}]}));
+    events
+}
+
+fn responses_stream(random: &mut Random) -> Vec<Value> {
+    let mut events = vec![json!({"type": "response.created", "response": {"id": "r"}})];
+    let mut output = Vec::new();
+    for index in 0..random.below(5) {
+        let text = random.text();
+        // Which of the events that say the same come.
+        let mut comes = |event: Value, chance: u32| {
+            if random.below(4) < chance {
+                events.push(event);
+            }
+        };
+        let whole = match index % 3 {
+            0 => {
+                for piece in text.chars() {
+                    comes(
+                        json!({"type": "response.output_text.delta", "output_index": index, "content_index": 0, "delta": piece}),
+                        4,
+                    );
+                }
+                comes(
+                    json!({"type": "response.output_text.done", "output_index": index, "content_index": 0, "text": text}),
+                    2,
+                );
+                json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]})
+            }
+            1 => {
+                comes(
+                    json!({"type": "response.reasoning_summary_text.delta", "output_index": index, "summary_index": 0,
+                    "delta": text}),
+                    2,
+                );
+                comes(
+                    json!({"type": "response.reasoning_summary_text.done", "output_index": index, "summary_index": 0,
+                    "text": text}),
+                    2,
+                );
+                json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]})
+            }
+            _ => {
+                let arguments = json!({text: 1}).to_string();
+                let item =
+                    json!({"type": "function_call", "call_id": format!("c{index}"), "name": "f", "arguments": ""});
+                events.push(json!({"type": "response.output_item.added", "output_index": index, "item": item}));
+                let mut comes = |event: Value, chance: u32| {
+                    if random.below(4) < chance {
+                        events.push(event);
+                    }
+                };
+                comes(
+                    json!({"type": "response.function_call_arguments.delta", "output_index": index, "delta": arguments}),
+                    2,
+                );
+                comes(
+                    json!({"type": "response.function_call_arguments.done", "output_index": index, "arguments": arguments}),
+                    2,
+                );
+                json!({"type": "function_call", "call_id": format!("c{index}"), "name": "f", "arguments": arguments})
+            }
+        };
+        if random.below(2) == 0 {
+            events.push(json!({"type": "response.output_item.done", "output_index": index, "item": whole}));
+        }
+        output.push(whole);
+    }
+    let status = ["completed", "incomplete"][random.below(2) as usize];
+    events.push(json!({"type": format!("response.{status}"), "response": {"status": status, "output": output,
+        "usage": {"input_tokens": 1, "output_tokens": random.below(9)}}}));
+    events
+}
+
+#[test]
+fn generated_streams_are_what_a_naive_reader_says() {
+    let mut calls = 0;
+    for seed in 0..120 {
+        let mut random = Random(seed);
+        let events = match seed % 3 {
+            0 => anthropic_stream(&mut random),
+            1 => gemini_stream(&mut random),
+            _ => responses_stream(&mut random),
+        };
+        let stream = if seed % 3 != 1 && random.below(2) == 0 { named(&events) } else { unnamed(&events) };
+        let whole = pull(&stream, &[stream.len()], None);
+        let name = String::from_utf8_lossy(&stream);
+        assert_eq!(facts_of_message(&whole.message), Naive::read(&stream), "{seed}: {name}");
+        let cuts: Vec<usize> = (0..7).map(|_| 1 + random.below(40) as usize).collect();
+        let cut = pull(&stream, &cuts, None);
+        assert_eq!((&cut.message, cut.end), (&whole.message, whole.end), "{seed}, cut by {cuts:?}: {name}");
+        assert_eq!(push(&stream, 1 + random.below(99) as usize), whole.message, "{seed}: {name}");
+        let room = 1 + random.below(9) as usize;
+        assert_eq!(batch(&stream, 1 + random.below(99) as usize, room), whole.message, "{seed}: {name}");
+        calls += whole.message["choices"][0]["message"]["tool_calls"].as_array().map_or(0, Vec::len);
+    }
+    assert!(calls > 40, "{calls}");
+}
