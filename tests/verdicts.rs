@@ -31,7 +31,7 @@ const PIECES: &[&str] = &[
     "event: error\ndata: overloaded\n\n",
     "error: {\"message\":\"no\"}\n\n",
     "error: out of memory\n\n",
-    "data: {\"type\":\"response.created\"}\n\n",
+    "data: {\"event_type\":\"interaction.created\"}\n\n",
     "event: x\ndata: {\"a\":1}\n\n",
     "event: x\ndata: odd\n\n",
     "data: odd\n\n",
