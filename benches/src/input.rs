@@ -445,8 +445,10 @@ impl Writer {
                  \"logprobs\":null,\"finish_reason\":null}}"
             );
             self.event(head, &choices);
-            for _ in 0..events / calls {
-                let mut text = String::from(PIECES[self.random.below(PIECES.len())]);
+            for turn in 0..events / calls {
+                // They begin with a brace, as the text of an object does, and the object does not end.
+                let first = if turn == 0 { 0 } else { self.random.below(PIECES.len()) };
+                let mut text = String::from(PIECES[first]);
                 if self.random.percent(50) {
                     text.push_str(PIECES[self.random.below(PIECES.len())]);
                 }
