@@ -1102,7 +1102,7 @@ static void messages(void)
         CHECK_OF(name, status == (want ? OK : ABSENT));
         if (want && status == OK) CHECK_OF(name, need == strlen(want) && memcmp(buf, want, need) == 0);
     }
-    CHECK(deltawire_message_member(m, 5, 0, 0, "timings", 7, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
+    CHECK(deltawire_message_member(m, DELTAWIRE_OWNER_USAGE + 1, 0, 0, "timings", 7, buf, sizeof buf, &need) == DELTAWIRE_E_RANGE);
     CHECK(deltawire_message_member(m, 0, 0, 0, NULL, 7, buf, sizeof buf, &need) == DELTAWIRE_E_NULL);
     CHECK(deltawire_message_member(NULL, 0, 0, 0, "timings", 7, buf, sizeof buf, &need) == DELTAWIRE_E_NULL);
     CHECK(deltawire_message_member(m, 0, 0, 0, "timings", 7, buf, 3, &need) == DELTAWIRE_E_SMALL && need > 3);
