@@ -34,7 +34,8 @@ def without_usage(body):
                 chunk = json.loads(b"\n".join(data))
             except ValueError:
                 chunk = None
-            if isinstance(chunk, dict) and not chunk.get("choices") and not chunk.get("error"):
+            # The events of other protocols have a type, and say more than usage.
+            if isinstance(chunk, dict) and not any(chunk.get(name) for name in ("choices", "error", "type")):
                 usage = chunk.get("usage")
                 drop = isinstance(usage, dict) and bool(usage)
         if drop:
