@@ -172,7 +172,9 @@ fn others(text: Text<'_>, wanted: &str) {
         let (there, back) = (text == other, other == text);
         assert!(there && back && other == *wanted, "b\"{}\"", escaped(text.raw()));
         assert_eq!(format!("{other}"), wanted);
-        assert_eq!(format!("{other:?}"), format!("{text:?}"));
+        // Behind the first of a long text comes how long it is as written.
+        let first = |text: Text<'_>| format!("{text:?}").split('…').next().map(String::from);
+        assert_eq!(first(other), first(text));
     }
     // With one character more, less or changed.
     let more = format!("{wanted}\u{fffd}");
