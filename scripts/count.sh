@@ -88,7 +88,7 @@ pass count-table
 # Control: a copy of the library that does slightly more work for each event.
 rm -rf "$out/slow"
 mkdir -p "$out/slow"
-cp -r Cargo.toml Cargo.lock README.md src benches cli "$out/slow/"
+cp -r Cargo.toml Cargo.lock README.md docs examples src benches cli "$out/slow/"
 quick=$out/slow/src/stream/quick.rs
 sed -i 's/^    pub(super) fn recall<.*{$/&\n        for turn in 0..40_u32 {\n            core::hint::black_box(turn);\n        }/' "$quick"
 ! cmp -s "$quick" src/stream/quick.rs || fail "the control could not be made: there is no recall in src/stream/quick.rs"
