@@ -3,8 +3,8 @@
 use super::index::{top, Hint, Index, Seen};
 use super::page::Behind;
 use super::pass::walk;
-use super::scalar::{is_empty_object, is_error, member_of, members_of, nested_words, string_of, text_of};
-use crate::json::{JsonError, Kind, Value};
+use super::scalar::{is_empty_object, is_error, member_of, nested_words, string_of, text_of};
+use crate::json::{members_of, JsonError, Kind, Value};
 
 /// What a payload is, beside its index.
 pub(crate) struct Read {

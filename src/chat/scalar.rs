@@ -21,18 +21,6 @@ pub(crate) fn member_of<'a>(value: Value<'a>, name: &str) -> Option<Value<'a>> {
     value.get(name).ok().flatten().filter(|value| !value.is_null())
 }
 
-/// The members of these names, as [`member_of`] gives each, in one walk.
-pub(crate) fn members_of<'a, const N: usize>(value: Value<'a>, names: [&str; N]) -> [Option<Value<'a>>; N] {
-    let (mut found, mut at) = ([None; N], 0);
-    while let Some((name, value)) = value.member_at(&mut at) {
-        let place = names.iter().position(|wanted| name == *wanted).and_then(|place| found.get_mut(place));
-        if let Some(place) = place {
-            *place = Some(value).filter(|value| !value.is_null());
-        }
-    }
-    found
-}
-
 /// What happened, in words, of an error that has it in a list: `errors[0].message`, `detail[0].msg`.
 pub(crate) fn nested_words<'a>(errors: Option<Value<'a>>, detail: Option<Value<'a>>) -> Option<Value<'a>> {
     [(errors, "message"), (detail, "msg")].into_iter().find_map(|(list, name)| {

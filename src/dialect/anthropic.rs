@@ -2,10 +2,10 @@
 
 use super::finish::Reason;
 use super::state::{Plan, Seen, State, What};
-use super::value::{array, has_members, is, members, number, object, text};
+use super::value::{array, has_members, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
 use crate::delta::{Delta, Kind, Part};
-use crate::json::{Text, Value};
+use crate::json::{members_of, Text, Value};
 
 /// See [`super::read::read`]. What an event is decides its type alone; one of an unknown type has no deltas.
 pub(super) fn read<'a>(
@@ -17,10 +17,11 @@ pub(super) fn read<'a>(
     let mut seen = Seen::default();
     if kind == "message_start" || kind == "message" {
         seen.is_body = kind == "message";
-        let [message] = members(event, ["message"]);
+        let [message] = members_of(event, ["message"]);
         let message = if seen.is_body { Some(event) } else { object(message) };
         let Some(message) = message else { return seen };
-        let [id, model, usage, content, reason] = members(message, ["id", "model", "usage", "content", "stop_reason"]);
+        let [id, model, usage, content, reason] =
+            members_of(message, ["id", "model", "usage", "content", "stop_reason"]);
         (seen.id, seen.model, seen.usage) = (id, model, object(usage));
         seen.plan.what = if seen.is_body { What::Body } else { What::Start };
         seen.others = seen.is_body;
@@ -34,20 +35,20 @@ pub(super) fn read<'a>(
         choice(0, text(reason).is_some());
         state.ended |= seen.is_body && text(reason).is_some();
     } else if kind == "content_block_start" {
-        let [index, block] = members(event, ["index", "content_block"]);
+        let [index, block] = members_of(event, ["index", "content_block"]);
         if let Some(block) = object(block) {
             opens(state, block, number(index));
         }
         seen.plan.what = What::Block;
         choice(0, false);
     } else if kind == "content_block_delta" {
-        let [index] = members(event, ["index"]);
+        let [index] = members_of(event, ["index"]);
         let is_client = state.clients >> (number(index) & 63) & 1 != 0;
         seen.plan.what = if is_client { What::Delta } else { What::Piece };
         choice(0, false);
     } else if kind == "message_delta" {
-        let [delta, usage] = members(event, ["delta", "usage"]);
-        let reason = delta.and_then(|delta| members(delta, ["stop_reason"])[0]);
+        let [delta, usage] = members_of(event, ["delta", "usage"]);
+        let reason = delta.and_then(|delta| members_of(delta, ["stop_reason"])[0]);
         seen.usage = object(usage);
         (seen.plan.what, seen.others) = (What::Stop, true);
         choice(0, text(reason).is_some());
@@ -60,7 +61,7 @@ pub(super) fn read<'a>(
 
 /// A block begins.
 fn opens(state: &mut State, block: Value<'_>, index: u32) {
-    let [kind] = members(block, ["type"]);
+    let [kind] = members_of(block, ["type"]);
     let bit = 1u64.wrapping_shl(index & 63);
     if is(kind, "tool_use") {
         state.clients |= bit;
@@ -76,7 +77,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
     match (plan.what, walk.phase) {
         (What::Start | What::Body, 0) => {
             let Some(message) = message(event(), plan) else { return Step::End };
-            let [role, content] = members(message, ["role", "content"]);
+            let [role, content] = members_of(message, ["role", "content"]);
             (walk.phase, walk.outer) = (1, Container::of(payload, array(content)));
             walk.role(payload, role).into()
         }
@@ -101,7 +102,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
             finish(walk, payload, plan).into()
         }
         (What::Block, 0) => {
-            let [index, content] = members(event(), ["index", "content_block"]);
+            let [index, content] = members_of(event(), ["index", "content_block"]);
             let Some(content) = object(content) else { return Step::End };
             (walk.phase, walk.element, walk.count) = (1, Part::raw(payload, content).start, number(index));
             Step::More
@@ -119,10 +120,10 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
 pub(super) fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let event = value_at(payload, leading(payload));
     let of = match plan.what {
-        What::Stop => members(event, ["delta"])[0]?,
+        What::Stop => members_of(event, ["delta"])[0]?,
         _ => message(event, plan)?,
     };
-    walk.finish(payload, members(of, ["stop_reason"])[0], Reason::Finish, plan)
+    walk.finish(payload, members_of(of, ["stop_reason"])[0], Reason::Finish, plan)
 }
 
 /// Where the payload begins behind whitespace.
@@ -134,7 +135,7 @@ fn message<'a>(event: Value<'a>, plan: &Plan) -> Option<Value<'a>> {
     if plan.what == What::Body {
         return Some(event);
     }
-    object(members(event, ["message"])[0])
+    object(members_of(event, ["message"])[0])
 }
 
 /// The next delta of the block at hand. `None`: it has no more.
@@ -143,7 +144,7 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32) -> Option<Step> {
     walk.sub = sub.saturating_add(1);
     let block = value_at(payload, walk.element);
     let [kind, words, thinking, signature, citations, id, name, input] =
-        members(block, ["type", "text", "thinking", "signature", "citations", "id", "name", "input"]);
+        members_of(block, ["type", "text", "thinking", "signature", "citations", "id", "name", "input"]);
     let (choice_slot, is_text) = (u64::from(slot), is(kind, "text"));
     Some(match sub {
         0 if is_text => walk.text(payload, Kind::Content, words, choice_slot).into(),
@@ -164,10 +165,10 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32) -> Option<Step> {
 
 /// The delta of a `content_block_delta`.
 fn piece(walk: &mut Walk, payload: &[u8], event: Value<'_>, is_client: bool) -> Option<Delta> {
-    let [index, delta] = members(event, ["index", "delta"]);
+    let [index, delta] = members_of(event, ["index", "delta"]);
     let delta = object(delta)?;
     let [kind, words, thinking, partial, signature, citation] =
-        members(delta, ["type", "text", "thinking", "partial_json", "signature", "citation"]);
+        members_of(delta, ["type", "text", "thinking", "partial_json", "signature", "citation"]);
     let slot = u64::from(number(index));
     let is = |word| is(kind, word);
     if is("text_delta") {

@@ -2,15 +2,15 @@
 
 use super::finish::Reason;
 use super::state::{Plan, Seen, State, What};
-use super::value::{array, bit, members, number, object, text};
+use super::value::{array, bit, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
 use crate::delta::{Delta, Kind, Part};
-use crate::json::{Text, Value};
+use crate::json::{members_of, Text, Value};
 
 /// See [`super::read::read`].
 pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnMut(u32, bool)) -> Seen<'a> {
     let names = ["candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId"];
-    let [candidates, feedback, usage, model, id] = members(event, names);
+    let [candidates, feedback, usage, model, id] = members_of(event, names);
     let mut seen = Seen { id, model, usage: object(usage), others: true, is_body: true, ..Seen::default() };
     (seen.plan.what, seen.plan.calls, seen.plan.continues) = (What::Candidates, state.calls, state.continues);
     if blocked(feedback).is_some() {
@@ -19,12 +19,12 @@ pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnM
     let Some(candidates) = array(candidates) else { return seen };
     let mut list = Container::of(candidates.raw(), Some(candidates));
     while let Some(candidate) = list.next(candidates.raw()) {
-        let [index, content, reason] = members(candidate, ["index", "content", "finishReason"]);
-        let parts = content.and_then(|content| array(members(content, ["parts"])[0]));
+        let [index, content, reason] = members_of(candidate, ["index", "content", "finishReason"]);
+        let parts = content.and_then(|content| array(members_of(content, ["parts"])[0]));
         if let Some(parts) = parts {
             let mut list = Container::of(parts.raw(), Some(parts));
             while let Some(part) = list.next(parts.raw()) {
-                if let Some(call) = object(members(part, ["functionCall"])[0]) {
+                if let Some(call) = object(members_of(part, ["functionCall"])[0]) {
                     let opens = opens(call, state.continues);
                     state.calls = state.calls.saturating_add(u32::from(opens));
                     state.called |= bit(number(index));
@@ -39,17 +39,17 @@ pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnM
 
 /// Whether a call is a new one, not more of the last.
 fn opens(call: Value<'_>, continued: bool) -> bool {
-    !continued || text(members(call, ["name"])[0]).is_some()
+    !continued || text(members_of(call, ["name"])[0]).is_some()
 }
 
 /// Whether more of a call follows.
 fn continues(call: Value<'_>) -> bool {
-    members(call, ["willContinue"])[0].and_then(|value| value.as_bool()) == Some(true)
+    members_of(call, ["willContinue"])[0].and_then(|value| value.as_bool()) == Some(true)
 }
 
 /// Why the prompt was refused.
 fn blocked(feedback: Option<Value<'_>>) -> Option<Value<'_>> {
-    members(object(feedback)?, ["blockReason"])[0].filter(|reason| text(Some(*reason)).is_some())
+    members_of(object(feedback)?, ["blockReason"])[0].filter(|reason| text(Some(*reason)).is_some())
 }
 
 /// See [`super::read::next`].
@@ -57,7 +57,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
     match walk.phase {
         0 => {
             let event = Value::from_raw(payload.trim_ascii());
-            let [candidates, feedback] = members(event, ["candidates", "promptFeedback"]);
+            let [candidates, feedback] = members_of(event, ["candidates", "promptFeedback"]);
             // What is in `calls` counts from here: whether the last call goes on.
             (walk.phase, walk.outer) = (1, Container::of(payload, array(candidates)));
             walk.sub = u8::from(plan.continues);
@@ -65,8 +65,8 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
         }
         1 => {
             let Some(candidate) = walk.outer.next(payload) else { return Step::End };
-            let [index, content] = members(candidate, ["index", "content"]);
-            let [role, parts] = content.map_or([None; 2], |content| members(content, ["role", "parts"]));
+            let [index, content] = members_of(candidate, ["index", "content"]);
+            let [role, parts] = content.map_or([None; 2], |content| members_of(content, ["role", "parts"]));
             (walk.phase, walk.choice, walk.count) = (2, number(index), 0);
             (walk.element, walk.inner) = (Part::raw(payload, candidate).start, Container::of(payload, array(parts)));
             walk.role(payload, role).into()
@@ -86,7 +86,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
         }
         4 => {
             walk.phase = 2;
-            let [signature] = members(value_at(payload, walk.part), ["thoughtSignature"]);
+            let [signature] = members_of(value_at(payload, walk.part), ["thoughtSignature"]);
             walk.text(payload, Kind::Signature, signature, slot(walk)).into()
         }
         _ => {
@@ -104,17 +104,17 @@ fn slot(walk: &Walk) -> u64 {
 /// Why the candidate at hand finished, or the prompt was refused.
 pub(super) fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     if walk.element == 0 {
-        let [feedback] = members(Value::from_raw(payload.trim_ascii()), ["promptFeedback"]);
+        let [feedback] = members_of(Value::from_raw(payload.trim_ascii()), ["promptFeedback"]);
         return walk.finish(payload, blocked(feedback), Reason::Block, plan);
     }
-    let [reason] = members(value_at(payload, walk.element), ["finishReason"]);
+    let [reason] = members_of(value_at(payload, walk.element), ["finishReason"]);
     walk.finish(payload, reason, Reason::Finish, plan)
 }
 
 /// The delta of the part at hand, but for its signature.
 fn part(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let names = ["text", "thought", "functionCall", "inlineData", "fileData"];
-    let [words, thought, call, inline, file] = members(value_at(payload, walk.part), names);
+    let [words, thought, call, inline, file] = members_of(value_at(payload, walk.part), names);
     if words.is_some() {
         let is_thought = thought.and_then(|value| value.as_bool()) == Some(true);
         let kind = if is_thought { Kind::Reasoning } else { Kind::Content };
@@ -132,7 +132,7 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
         }
         return walk.raw(payload, kind, whole_at(payload, walk.part).filter(|_| has_more), slot(walk));
     };
-    let [id, name, args] = members(call, ["id", "name", "args"]);
+    let [id, name, args] = members_of(call, ["id", "name", "args"]);
     walk.member(payload, call, "partialArgs");
     let continued = core::mem::replace(&mut walk.sub, u8::from(continues(call))) != 0;
     if opens(call, continued) {

@@ -1,7 +1,7 @@
 //! Which protocol an event is of.
 
-use super::value::{array, has_members, is, members, object};
-use crate::json::{Kind, Value};
+use super::value::{array, has_members, is, object};
+use crate::json::{members_of, Kind, Value};
 use core::fmt;
 
 /// A protocol of response streams. The numbers are those of the C interface.
@@ -99,7 +99,7 @@ impl Protocol {
             "content",
         ];
         let [kind, event_type, candidates, feedback, done, message, response, model, object_name, output, content] =
-            members(whole, names);
+            members_of(whole, names);
         let by_type = [kind, event_type].into_iter().flatten();
         let by_type = by_type.filter_map(|value| value.as_text()).find_map(|text| Protocol::of_type(text.raw()));
         let known = by_type.or_else(|| Protocol::of_type(name));

@@ -3,10 +3,10 @@
 use super::finish::Reason;
 use super::reported::{Of, ARGUMENTS, CALL};
 use super::state::{Plan, Seen, State, What};
-use super::value::{array, is, members, number, object, text};
+use super::value::{array, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
 use crate::delta::{Delta, Kind, Part};
-use crate::json::{Text, Value};
+use crate::json::{members_of, Text, Value};
 
 /// What an event with a text is about.
 struct Piece {
@@ -22,7 +22,7 @@ struct Piece {
 /// The text that an event of this type has, or a `part` in it. `None`: it has none.
 fn piece(kind: &Text<'_>, event: Value<'_>) -> Option<Piece> {
     let names = ["output_index", "content_index", "summary_index", "part"];
-    let [output, content, summary, part] = members(event, names);
+    let [output, content, summary, part] = members_of(event, names);
     let index = number(output);
     let contents = Of::Content(number(content));
     let summaries = Of::Summary(number(summary));
@@ -51,7 +51,7 @@ fn piece(kind: &Text<'_>, event: Value<'_>) -> Option<Piece> {
     } else if is("response.refusal.done") {
         (Kind::Refusal, contents, "refusal")
     } else if is("response.content_part.done") {
-        let (kind, name) = content_kind(members(part?, ["type"])[0])?;
+        let (kind, name) = content_kind(members_of(part?, ["type"])[0])?;
         (kind, contents, name)
     } else {
         return None;
@@ -76,8 +76,8 @@ fn content_kind(kind: Option<Value<'_>>) -> Option<(Kind, &'static str)> {
 
 /// Where the text of a piece is: in the event, or in its `part`.
 fn words<'a>(event: Value<'a>, name: &str) -> Option<Value<'a>> {
-    let [own, part] = members(event, [name, "part"]);
-    own.or_else(|| members(object(part)?, [name])[0])
+    let [own, part] = members_of(event, [name, "part"]);
+    own.or_else(|| members_of(object(part)?, [name])[0])
 }
 
 /// Whether an item is a tool call of the client, and whether of a custom tool.
@@ -105,13 +105,13 @@ pub(super) fn read<'a>(
 ) -> Seen<'a> {
     let mut seen = Seen::default();
     seen.plan.reported = state.reported;
-    let [own, item, status] = members(event, ["response", "item", "status"]);
+    let [own, item, status] = members_of(event, ["response", "item", "status"]);
     let is_body = !kind.raw().starts_with(b"response.") && status.is_some();
     let response = if is_body { Some(event) } else { object(own) };
     if let Some(response) = response {
         let names =
             ["id", "model", "created_at", "service_tier", "usage", "error", "status", "output", "incomplete_details"];
-        let [id, model, created, tier, usage, error, status, output, details] = members(response, names);
+        let [id, model, created, tier, usage, error, status, output, details] = members_of(response, names);
         (seen.id, seen.model, seen.created) = (id, model, created);
         let is_failure = is(status, "failed");
         choice(0, false);
@@ -132,7 +132,7 @@ pub(super) fn read<'a>(
         if let Some(output) = array(output) {
             let mut list = Container::of(output.raw(), Some(output));
             while let Some(item) = list.next(output.raw()) {
-                state.called |= u64::from(client(members(item, ["type"])[0]).is_some());
+                state.called |= u64::from(client(members_of(item, ["type"])[0]).is_some());
             }
         }
         let is_over = is(status, "completed") || is(status, "incomplete");
@@ -153,8 +153,8 @@ pub(super) fn read<'a>(
         }
     } else if kind == "response.output_item.added" || kind == "response.output_item.done" {
         let Some(item) = object(item) else { return seen };
-        let index = number(members(event, ["output_index"])[0]);
-        let is_call = client(members(item, ["type"])[0]).is_some();
+        let index = number(members_of(event, ["output_index"])[0]);
+        let is_call = client(members_of(item, ["type"])[0]).is_some();
         state.called |= u64::from(is_call);
         if kind == "response.output_item.done" {
             seen.plan.what = What::WholeItem;
@@ -176,7 +176,7 @@ pub(super) fn read<'a>(
 
 /// What a call is called with.
 fn input<'a>(item: Value<'a>) -> Option<Value<'a>> {
-    let [arguments, input] = members(item, ["arguments", "input"]);
+    let [arguments, input] = members_of(item, ["arguments", "input"]);
     arguments.or(input)
 }
 
@@ -190,19 +190,19 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
         }
         (What::Annotation, 0) => {
             walk.phase = 9;
-            let [annotation, index, part] = members(event(), ["annotation", "output_index", "content_index"]);
+            let [annotation, index, part] = members_of(event(), ["annotation", "output_index", "content_index"]);
             let slot = u64::from(number(index)) << 32 | u64::from(number(part));
             walk.raw(payload, Kind::Annotation, annotation, slot).into()
         }
         (What::Item | What::WholeItem, 0) => {
-            let [item, index] = members(event(), ["item", "output_index"]);
+            let [item, index] = members_of(event(), ["item", "output_index"]);
             let Some(item) = object(item) else { return Step::End };
             (walk.element, walk.count) = (Part::raw(payload, item).start, number(index));
             (walk.phase, walk.sub) = (2, 0);
             Step::More
         }
         (What::Response, 0) => {
-            let output = response(payload).and_then(|response| array(members(response, ["output"])[0]));
+            let output = response(payload).and_then(|response| array(members_of(response, ["output"])[0]));
             (walk.phase, walk.outer) = (1, Container::of(payload, output));
             // Of the next item.
             walk.count = u32::MAX;
@@ -228,20 +228,20 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
 /// The response in an event, or that the payload is.
 fn response(payload: &[u8]) -> Option<Value<'_>> {
     let event = Value::from_raw(payload.trim_ascii());
-    let [own, status] = members(event, ["response", "status"]);
+    let [own, status] = members_of(event, ["response", "status"]);
     object(own).or_else(|| status.map(|_| event))
 }
 
 /// Its status.
 pub(super) fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
-    let [status, details] = members(response(payload)?, ["status", "incomplete_details"]);
-    let detail = details.and_then(|details| text(members(details, ["reason"])[0]));
+    let [status, details] = members_of(response(payload)?, ["status", "incomplete_details"]);
+    let detail = details.and_then(|details| text(members_of(details, ["reason"])[0]));
     Walk::START.finish(payload, status, Reason::Status(detail), plan)
 }
 
 /// A piece of a text or of arguments.
 fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>) -> Option<Delta> {
-    let [kind] = members(event, ["type"]);
+    let [kind] = members_of(event, ["type"]);
     let kind = kind?.as_text()?;
     let Piece { kind, of, slot, index, is_custom, name } = piece(&kind, event)?;
     let words = words(event, name);
@@ -272,7 +272,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
     let is_whole = plan.what != What::Item;
     let reported = |of| plan.reported.has(index, of);
     let [kind, role, id, name, content, summary, secret] =
-        members(value, ["type", "role", "call_id", "name", "content", "summary", "encrypted_content"]);
+        members_of(value, ["type", "role", "call_id", "name", "content", "summary", "encrypted_content"]);
     if let Some(is_custom) = client(kind) {
         if walk.sub > 0 {
             return None;
@@ -304,9 +304,9 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
             Some(part) => {
                 walk.part = walk.part.wrapping_add(1);
                 let of = if walk.sub == 1 { Of::Summary(walk.part) } else { Of::Content(walk.part) };
-                let [kind] = members(part, ["type"]);
+                let [kind] = members_of(part, ["type"]);
                 let Some((kind, name)) = content_kind(kind) else { return Some(Step::More) };
-                let words = members(part, [name])[0].filter(|_| !reported(of));
+                let words = members_of(part, [name])[0].filter(|_| !reported(of));
                 let slot = u64::from(index) << 32 | u64::from(walk.part);
                 walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta }).into()
             }

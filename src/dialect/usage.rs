@@ -4,7 +4,7 @@ use super::protocol::Protocol;
 use crate::json::{Kind, Text, Value};
 
 /// Counts under the names of a protocol, by their places.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Which are there, a bit each.
     has: u8,
@@ -64,7 +64,7 @@ impl Counts {
             return;
         }
         if protocol != Protocol::Anthropic {
-            *self = Counts::default();
+            *self = Counts::NOTHING;
         }
         let mut at = 0;
         while let Some((name, value)) = usage.member_at(&mut at) {
@@ -120,7 +120,7 @@ mod tests {
     use crate::json::parse_lazy;
 
     fn canonical(protocol: Protocol, usages: &[&str]) -> Option<[Option<u64>; 5]> {
-        let mut counts = Counts::default();
+        let mut counts = Counts::NOTHING;
         usages.iter().for_each(|usage| counts.add(protocol, parse_lazy(usage.as_bytes()).unwrap()));
         counts.canonical(protocol)
     }

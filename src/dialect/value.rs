@@ -2,18 +2,6 @@
 
 use crate::json::{Kind, Text, Value};
 
-/// The members of these names that are not null, in one walk.
-pub(super) fn members<'a, const N: usize>(object: Value<'a>, names: [&str; N]) -> [Option<Value<'a>>; N] {
-    let (mut found, mut at) = ([None; N], 0);
-    while let Some((name, value)) = object.member_at(&mut at) {
-        let place = names.iter().position(|wanted| name == *wanted).and_then(|place| found.get_mut(place));
-        if let Some(place) = place {
-            *place = Some(value).filter(|value| !value.is_null());
-        }
-    }
-    found
-}
-
 /// A string that is not empty.
 pub(super) fn text(value: Option<Value<'_>>) -> Option<Text<'_>> {
     value?.as_text().filter(|text| !text.is_empty())

@@ -48,6 +48,19 @@ impl<'a> Value<'a> {
     }
 }
 
+/// The members of these names that are not null, in one walk of a small object. The last of a name counts, as in
+/// [`Value::get`].
+pub(crate) fn members_of<'a, const N: usize>(object: Value<'a>, names: [&str; N]) -> [Option<Value<'a>>; N] {
+    let (mut found, mut at) = ([None; N], 0);
+    while let Some((name, value)) = object.member_at(&mut at) {
+        let place = names.iter().position(|wanted| name == *wanted).and_then(|place| found.get_mut(place));
+        if let Some(place) = place {
+            *place = Some(value).filter(|value| !value.is_null());
+        }
+    }
+    found
+}
+
 /// Iterates over the members of an object. Created by [`Value::members`].
 #[derive(Clone, Debug)]
 pub struct Members<'a> {

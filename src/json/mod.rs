@@ -54,6 +54,7 @@ pub use decimal::Decimal;
 pub use error::{JsonError, JsonErrorKind};
 pub use fragments::{Copied, Fragment, Fragments, Unescape};
 pub use kind::Kind;
+pub(crate) use members::members_of;
 pub use members::{Elements, Members};
 pub use number::Number;
 pub(crate) use rewrite::{element_at, escape, escape_text, rewrite, rewrite_keeping_halves};
