@@ -248,78 +248,55 @@ fn shrunk(have: usize, len: usize) -> Option<usize> {
     (have > LARGE && len <= LARGE / 2).then(|| len.max(INLINE))
 }
 
+/// A buffer that grows, and releases what a large event took.
 #[cfg(feature = "alloc")]
-impl Storage for Growing {
-    #[inline]
-    fn bytes(&self) -> &[u8] {
-        &self.buffer
-    }
-    #[inline]
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer
-    }
-    fn max_len(&self) -> usize {
-        usize::MAX
-    }
-    fn grow(&mut self, len: usize) -> bool {
-        let have = self.buffer.len();
-        if len <= have {
-            return true;
+macro_rules! grows {
+    ($(#[$doc:meta])* $storage:ty, $self:ident => $buffer:expr) => {
+        $(#[$doc])*
+        impl Storage for $storage {
+            #[inline]
+            fn bytes(&$self) -> &[u8] {
+                &$buffer
+            }
+            #[inline]
+            fn bytes_mut(&mut $self) -> &mut [u8] {
+                &mut $buffer
+            }
+            fn max_len(&$self) -> usize {
+                usize::MAX
+            }
+            fn grow(&mut $self, len: usize) -> bool {
+                let have = $buffer.len();
+                if len <= have {
+                    return true;
+                }
+                visit!(have);
+                let want = grown(have, len);
+                if $buffer.try_reserve_exact(want - have).is_err() {
+                    return false;
+                }
+                $buffer.resize(want, 0);
+                true
+            }
+            fn shrink(&mut $self, len: usize) {
+                let Some(small) = shrunk($buffer.len(), len) else { return };
+                let large = core::mem::take(&mut $buffer);
+                if $buffer.try_reserve_exact(small).is_ok() {
+                    $buffer.extend_from_slice(large.get(..small).unwrap_or(&[]));
+                } else {
+                    $buffer = large;
+                }
+            }
         }
-        visit!(have);
-        let want = grown(have, len);
-        if self.buffer.try_reserve_exact(want - have).is_err() {
-            return false;
-        }
-        self.buffer.resize(want, 0);
-        true
-    }
-    fn shrink(&mut self, len: usize) {
-        let Some(small) = shrunk(self.buffer.len(), len) else { return };
-        let mut kept = smallvec::SmallVec::new();
-        if kept.try_reserve_exact(small).is_ok() {
-            kept.extend_from_slice(self.buffer.get(..small).unwrap_or(&[]));
-            self.buffer = kept;
-        }
-    }
+    };
 }
-
-/// Grows as [`Growing`] does, without the 512 bytes inline: its capacity is kept until an event needed more than 16 KiB.
 #[cfg(feature = "alloc")]
-impl Storage for alloc::vec::Vec<u8> {
-    #[inline]
-    fn bytes(&self) -> &[u8] {
-        self
-    }
-    #[inline]
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        self
-    }
-    fn max_len(&self) -> usize {
-        usize::MAX
-    }
-    fn grow(&mut self, len: usize) -> bool {
-        let have = self.len();
-        if len <= have {
-            return true;
-        }
-        visit!(have);
-        let want = grown(have, len);
-        if self.try_reserve_exact(want - have).is_err() {
-            return false;
-        }
-        self.resize(want, 0);
-        true
-    }
-    fn shrink(&mut self, len: usize) {
-        let Some(small) = shrunk(self.len(), len) else { return };
-        let mut kept = alloc::vec::Vec::new();
-        if kept.try_reserve_exact(small).is_ok() {
-            kept.extend_from_slice(self.get(..small).unwrap_or(&[]));
-            *self = kept;
-        }
-    }
-}
+grows!(Growing, self => self.buffer);
+#[cfg(feature = "alloc")]
+grows!(
+    /// Grows as [`Growing`] does, without the 512 bytes inline: its capacity is kept until an event needed more than 16 KiB.
+    alloc::vec::Vec<u8>, self => *self
+);
 
 #[cfg(test)]
 mod tests {

@@ -23,18 +23,35 @@ pub trait Tables<A: 'static, B: 'static> {
     }
 }
 
-/// Prints sizes.
-macro_rules! sizes {
+/// A struct with `choices` and `calls` is such tables, and prints their sizes.
+macro_rules! tables {
     ($name:literal: $type:ty, $($bounds:tt)*) => {
-        impl<$($bounds)*> core::fmt::Debug for $type {
+        impl<A: 'static, B: 'static, $($bounds)*> Tables<A, B> for $type {
+            #[inline(always)]
+            fn choices(&self) -> &[A] {
+                &self.choices
+            }
+            #[inline(always)]
+            fn calls(&self) -> &[B] {
+                &self.calls
+            }
+            #[inline(always)]
+            fn both_mut(&mut self) -> (&mut [A], &mut [B]) {
+                (&mut self.choices, &mut self.calls)
+            }
+        }
+
+        impl<A, B, $($bounds)*> core::fmt::Debug for $type {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 f.debug_struct($name).field("choices", &self.choices.len()).field("calls", &self.calls.len()).finish()
             }
         }
     };
 }
-sizes!("Arrays": Arrays<A, B, CHOICES, CALLS>, A, B, const CHOICES: usize, const CALLS: usize);
-sizes!("Lent": Lent<'_, A, B>, A: 'static, B: 'static);
+tables!("Arrays": Arrays<A, B, CHOICES, CALLS>, const CHOICES: usize, const CALLS: usize);
+tables!("Lent": Lent<'_, A, B>,);
+#[cfg(feature = "alloc")]
+tables!("Heap": Heap<A, B>,);
 
 /// Tables whose sizes are known at compile time.
 #[derive(Clone)]
@@ -45,48 +62,18 @@ pub struct Arrays<A, B, const CHOICES: usize, const CALLS: usize> {
     pub calls: [B; CALLS],
 }
 
-impl<A: 'static, B: 'static, const CHOICES: usize, const CALLS: usize> Tables<A, B> for Arrays<A, B, CHOICES, CALLS> {
-    #[inline(always)]
-    fn choices(&self) -> &[A] {
-        &self.choices
-    }
-    #[inline(always)]
-    fn calls(&self) -> &[B] {
-        &self.calls
-    }
-    #[inline(always)]
-    fn both_mut(&mut self) -> (&mut [A], &mut [B]) {
-        (&mut self.choices, &mut self.calls)
-    }
-}
-
 /// Tables in memory that a caller lends.
 #[doc(hidden)]
-pub struct Lent<'t, A: 'static, B: 'static> {
+pub struct Lent<'t, A, B> {
     /// The rows of choices.
     pub choices: &'t mut [A],
     /// The rows of tool calls.
     pub calls: &'t mut [B],
 }
 
-impl<A: 'static, B: 'static> Tables<A, B> for Lent<'_, A, B> {
-    #[inline(always)]
-    fn choices(&self) -> &[A] {
-        self.choices
-    }
-    #[inline(always)]
-    fn calls(&self) -> &[B] {
-        self.calls
-    }
-    #[inline(always)]
-    fn both_mut(&mut self) -> (&mut [A], &mut [B]) {
-        (self.choices, self.calls)
-    }
-}
-
 /// Tables on the heap, of a size that is known when they are made.
 #[cfg(feature = "alloc")]
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Heap<A, B> {
     choices: Vec<A>,
     calls: Vec<B>,
@@ -102,21 +89,5 @@ impl<A: Clone, B: Clone> Heap<A, B> {
         tables.choices.resize(choices.into(), choice);
         tables.calls.resize(calls.into(), call);
         Some(tables)
-    }
-}
-
-#[cfg(feature = "alloc")]
-impl<A: 'static, B: 'static> Tables<A, B> for Heap<A, B> {
-    #[inline(always)]
-    fn choices(&self) -> &[A] {
-        &self.choices
-    }
-    #[inline(always)]
-    fn calls(&self) -> &[B] {
-        &self.calls
-    }
-    #[inline(always)]
-    fn both_mut(&mut self) -> (&mut [A], &mut [B]) {
-        (&mut self.choices, &mut self.calls)
     }
 }

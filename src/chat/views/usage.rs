@@ -32,7 +32,7 @@ macro_rules! named {
             $(
                 $(#[$doc])*
                 pub fn $name(&self) -> Option<u64> {
-                    self.counts.get($place).copied().filter(|_| self.has >> $place & 1 != 0)
+                    self.get($place)
                 }
             )+
         }
@@ -138,7 +138,7 @@ impl<'a> Usage<'a> {
     /// Of another protocol: what this usage alone says.
     fn native(&self) -> Option<TokenCounts> {
         let protocol = self.protocol?;
-        let mut counts = Counts::default();
+        let mut counts = Counts::NOTHING;
         counts.add(protocol, self.value);
         Some(TokenCounts::of(counts.canonical(protocol).unwrap_or_default()))
     }
