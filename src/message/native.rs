@@ -43,7 +43,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// The token counts of a usage of another protocol.
     pub(super) fn native_counts(&self, buffer: &[u8]) -> Option<TokenCounts> {
         let protocol = self.state.table.top.protocol?;
-        let mut counts = Counts::default();
+        let mut counts = Counts::NOTHING;
         match self.pieces(buffer, Key::new(kind::USAGE, 0, 0)).next() {
             Some(raw) => counts.add(protocol, Value::from_raw(raw)),
             None => {

@@ -229,7 +229,7 @@ pub(crate) enum Failed {
 }
 
 /// What the machine notes on the way.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub(crate) sniff: Sniff,
     pub(crate) lines: Lines,
@@ -303,7 +303,7 @@ impl Facts {
         let between = self.pending == Pending::Nothing;
         let media = self.media();
         let body = self.is_alone() && self.whole == Whole::Body;
-        // Unknown lines of an event stream are ignored; JSON is none of them.
+        // Unknown lines of an event stream are ignored, except JSON.
         let has_json = self.whole_values > 0 || self.plain == Plain::Json;
         let came = self.chat || self.foreign || self.failed != Failed::No || has_json;
         let verdict = if self.sniff == Sniff::Blank || self.done && !came && media.is_none() && between && !lost {
@@ -373,7 +373,7 @@ mod tests {
 
     /// Of nothing but what `note` notes.
     fn end(opaque: bool, note: impl FnOnce(&mut Facts)) -> End {
-        let mut facts = Facts { sniff: Sniff::Other, lines: Lines::Fields, ..Facts::default() };
+        let mut facts = Facts { sniff: Sniff::Other, lines: Lines::Fields, ..Facts::NEW };
         note(&mut facts);
         facts.end(0, opaque)
     }

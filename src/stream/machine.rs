@@ -36,7 +36,7 @@ fn tab(at: usize) -> u64 {
 }
 
 /// The current block of lines.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) open: bool,
     /// It was too long: the rest of it is skipped.
@@ -58,7 +58,7 @@ pub(super) struct Block {
 
 impl Block {
     /// None.
-    const NEW: Block = Block {
+    pub(super) const NEW: Block = Block {
         open: false,
         skipping: false,
         error_field: false,
@@ -502,10 +502,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Releases the event that was emitted. Returns whether `event` and `id` lines behind it opened the next block.
     fn release<S: Storage + ?Sized>(&mut self, store: &mut S) -> bool {
         let start = self.block.next_start;
-        self.block = Block::default();
+        self.block = Block::NEW;
         let has_next = self.kept.has_next();
         if has_next {
-            self.block = Block { open: true, start, ..Block::default() };
+            self.block = Block { open: true, start, ..Block::NEW };
             self.kept.adopt(store);
         } else {
             store.shrink(self.kept.lasting());
@@ -526,7 +526,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.raw_value();
         }
         self.index.frame = (start, start);
-        self.block = Block { open: true, skipping: true, start, quirks, raw, balance, ..Block::default() };
+        self.block = Block { open: true, skipping: true, start, quirks, raw, balance, ..Block::NEW };
         self.kept.clear();
         self.line = Line::Skip;
         Found::TooLong
@@ -543,7 +543,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// The end of what is skipped.
     pub(super) fn skipped(&mut self) {
         self.count(self.block.quirks);
-        self.block = Block::default();
+        self.block = Block::NEW;
     }
 
     /// A block ended at this stream offset without an event. The step ends all the same, so that the frames see each such
