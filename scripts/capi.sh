@@ -25,20 +25,12 @@ case $SYSTEM in
   Darwin) tools=(cc ar nm strip) ;;
   *) skip "the C library is put together for Linux and macOS only, so far" ;;
 esac
-DRY=${DRY:-}
-# run COMMAND…: runs it, or prints it.
-run() { if [ -n "$DRY" ]; then echo "$*"; else "$@"; fi; }
 mapfile -t exports <capi/exports.txt
 
 # What is joined is one relocatable object with the exports and what they reach, then the archive of it, then the shared
 # library: join RUST-ARCHIVE WORK
 join_linux() {
-  run ld -r --gc-sections "${exports[@]/#/--undefined=}" "$1" -o "$2/partial.o"
-  # Remove Rust's bitcode first: nm passes it to the installed LLVM, and an older one finds no symbols.
-  run objcopy --remove-section=.llvmbc --remove-section=.llvmcmd --remove-section=.comment \
-    --keep-global-symbols=capi/exports.txt "$2/partial.o" "$2/deltawire.o"
-  run strip --strip-unneeded "$2/deltawire.o"
-  run ar rcsD "$2/libdeltawire.a" "$2/deltawire.o"
+  join_archive "$1" "$2"
   run gcc -shared -nostartfiles -Wl,-soname,"$SONAME" -Wl,--version-script="$2/exports.map" -Wl,-Bsymbolic-functions \
     -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed -Wl,--build-id=sha1 \
     "$2/deltawire.o" -o "$2/$SHARED"
@@ -54,7 +46,7 @@ join_darwin() {
   run strip -S -x "$2/$SHARED"
 }
 join() { if [ "$SYSTEM" = Darwin ]; then join_darwin "$@"; else join_linux "$@"; fi; }
-if [ -n "$DRY" ]; then
+if [ -n "${DRY:-}" ]; then
   join libdeltawire_capi.a work
   exit
 fi
@@ -80,7 +72,7 @@ for header in include/*; do
   cmp -s "$header" "$out/$header" || cp "$header" "$out/$header"
 done
 
-stamp=$(cat "$rust" scripts/capi.sh capi/exports.txt capi/undefined.txt capi/Cargo.toml | cksum)
+stamp=$(cat "$rust" scripts/capi.sh scripts/lib.sh capi/exports.txt capi/undefined.txt capi/Cargo.toml | cksum)
 [ "$(cat "$out/stamp" 2>/dev/null)" = "$stamp" ] && [ -e "$out/$SHARED" ] && [ -e "$out/libdeltawire.a" ] && exit
 work=$out/work
 rm -rf "$work" "$out/stamp" "$out"/libdeltawire.*

@@ -29,11 +29,7 @@ foreign() {
   "${DEBIAN_CARGO[@]}" rustc --quiet --release "${std[@]}" --target-dir "$TARGET/capi/build" --lib --crate-type staticlib
   mkdir "$at"
   mapfile -t exports <capi/exports.txt
-  "${tools}ld" -r --gc-sections "${exports[@]/#/--undefined=}" "$TARGET/capi/build/$target/release/libdeltawire_capi.a" -o "$at/partial.o"
-  "${tools}objcopy" --remove-section=.llvmbc --remove-section=.llvmcmd --remove-section=.comment \
-    --keep-global-symbols=capi/exports.txt "$at/partial.o" "$at/deltawire.o"
-  "${tools}strip" --strip-unneeded "$at/deltawire.o"
-  "${tools}ar" rcsD "$at/libdeltawire.a" "$at/deltawire.o"
+  join_archive "$TARGET/capi/build/$target/release/libdeltawire_capi.a" "$at" "$tools"
   "${tools}nm" -j --defined-only --extern-only "$at/deltawire.o" | sort | diff capi/exports.txt - >&2 || fail "$target: other exports than capi/exports.txt"
   needs=$("${tools}nm" -j --undefined-only "$at/deltawire.o" | sort | comm -13 capi/undefined.txt -)
   [ -z "$needs" ] || fail "$target: needs what capi/undefined.txt does not list: $needs"

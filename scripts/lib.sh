@@ -140,6 +140,20 @@ capi_names() {
   esac
 }
 
+# run COMMAND…: runs it; with DRY=1 prints it.
+run() { if [ -n "${DRY:-}" ]; then echo "$*"; else "$@"; fi; }
+
+# join_archive RUST-ARCHIVE WORK [PREFIX]: makes one relocatable object with the functions in the array `exports` and what they
+# reach, and the archive of it. PREFIX is that of another machine's tools.
+join_archive() {
+  run "${3:-}ld" -r --gc-sections "${exports[@]/#/--undefined=}" "$1" -o "$2/partial.o"
+  # Remove Rust's bitcode first: nm passes it to the installed LLVM, and an older one finds no symbols.
+  run "${3:-}objcopy" --remove-section=.llvmbc --remove-section=.llvmcmd --remove-section=.comment \
+    --keep-global-symbols=capi/exports.txt "$2/partial.o" "$2/deltawire.o"
+  run "${3:-}strip" --strip-unneeded "$2/deltawire.o"
+  run "${3:-}ar" rcsD "$2/libdeltawire.a" "$2/deltawire.o"
+}
+
 # Whether clang and its sanitizers are installed.
 clang_sanitizes() {
   have clang && have clang++ &&
