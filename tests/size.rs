@@ -72,5 +72,7 @@ fn stated(page: &str) -> Vec<(String, usize)> {
         let number = line.trim_end_matches('|').rsplit('|').next()?.trim().replace(',', "");
         Some((name, number.parse().ok()?))
     };
-    table.map(|line| row(line).unwrap_or_else(|| panic!("docs/memory.md has a row that is none: {line}"))).collect()
+    table
+        .map(|line| row(line).unwrap_or_else(|| panic!("docs/memory.md has a row without a name and a number: {line}")))
+        .collect()
 }

@@ -70,7 +70,7 @@ const (
 	// KindCommentTooLong is a comment over the limit, which is dropped. If it lies inside an event, that event goes on.
 	KindCommentTooLong Kind = 25
 	// KindLimit reports that deltas of a chunk were left out, of Choice first. [Event.Limit] returns why.
-	// If the index that is none is the choice's own, Choice is math.MaxUint32.
+	// If the index of the choice itself is out of range, Choice is math.MaxUint32.
 	KindLimit Kind = 26
 	// KindQuirk is a quirk of the event, behind all its other events. [Event.Quirk] returns it.
 	KindQuirk Kind = 27

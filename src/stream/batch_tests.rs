@@ -313,7 +313,7 @@ fn frames_by(input: &[u8], size: usize) -> Vec<(usize, u64, u32)> {
     frames
 }
 
-/// A client that waits for a LF gets it with its event; where there is none nobody waits.
+/// A client that waits for a LF gets it with its event. A frame whose last line ends in CR waits for no LF.
 #[test]
 fn a_frame_has_all_of_its_last_line_end() {
     const CHUNK: &str = r#"data: {"choices":[{"index":0,"delta":{"content":"a"}}]}"#;

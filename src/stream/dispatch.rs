@@ -40,7 +40,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         match self.conclude(found) {
             Found::NeedMore => {
                 self.after = After::Nothing;
-                self.block = Block::default();
+                self.block = Block::NEW;
                 self.silence(end)
             }
             found => Next::Found(found),

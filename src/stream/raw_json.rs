@@ -345,12 +345,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// The block begins in the middle of a line, at this offset of the window.
     fn begin_at(&mut self, at: usize) {
-        self.block = Block {
-            open: true,
-            start: self.offset.saturating_add(at as u64),
-            quirks: self.block.quirks,
-            ..Block::default()
-        };
+        self.block =
+            Block { open: true, start: self.offset.saturating_add(at as u64), quirks: self.block.quirks, ..Block::NEW };
     }
 
     fn begin_raw(&mut self, at: usize) {

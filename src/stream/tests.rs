@@ -308,7 +308,7 @@ fn a_handler_is_told_of_quirks_behind_what_had_them() {
         "keep-alive".into(),
         format!("KeepAliveData {keep}"),
         "a".into(),
-        // Half a character waits for the next text, and at the end in vain.
+        // The first half of a surrogate pair waits for the second; the stream ends without it.
         "\u{fffd}".into(),
         format!("LoneSurrogate {}", stream.len()),
     ];
