@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the C library into "$TARGET/capi": libdeltawire.a, the shared library with its links, and include/.
-# Prints nothing if all is well, and does nothing if nothing changed.
+# Prints nothing if all is well, and does nothing if nothing changed. With DIALECTS set, to none or more of "anthropic gemini
+# responses", the library reads these beside chat completions and no others, and lies in "$TARGET/capi-chat…".
 #   capi.sh            build and check; with DRY=1 print the commands that put the library together, and run none
 #   capi.sh --exports  writes capi/exports.txt from the header
 #
@@ -52,9 +53,13 @@ if [ -n "${DRY:-}" ]; then
 fi
 
 for tool in "${tools[@]}"; do have "$tool" || skip "$tool is missing"; done
-export CARGO_TARGET_DIR=$TARGET/capi/build
+out=$TARGET/capi features=()
+if [ -n "${DIALECTS+set}" ]; then
+  out=$TARGET/capi-chat${DIALECTS:+-${DIALECTS// /-}}
+  features=(--no-default-features --features "panic-handler $DIALECTS")
+fi
+export CARGO_TARGET_DIR=$out/build
 need_crates --manifest-path capi/Cargo.toml
-out=$TARGET/capi
 mkdir -p "$out/include"
 if have flock; then
   exec 9>"$out/lock"
@@ -63,7 +68,8 @@ fi
 
 declared | diff capi/exports.txt - >&2 || fail "capi/exports.txt is not what the header declares (scripts/capi.sh --exports)"
 # Built as staticlib only: with an rlib beside it, cargo would omit the optimisation across crates.
-cargo rustc --quiet --locked --release --manifest-path capi/Cargo.toml --lib --crate-type staticlib
+cargo rustc --quiet --locked --release --manifest-path capi/Cargo.toml --lib --crate-type staticlib \
+  "${features[@]}"
 rust=$CARGO_TARGET_DIR/release/libdeltawire_capi.a
 for header in "$out"/include/*; do
   [ -e "include/${header##*/}" ] || rm -f "$header"

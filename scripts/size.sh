@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # size.sh [--update]: measures bytes of code and constants (text and data of `size`) in what a user links: the C program
-# of docs/languages.md, the shared library, and a program for a microcontroller that only pulls. They must be within 3 %
-# of benches/sizes.txt, up or down; --update regenerates the table.
+# of docs/languages.md, the shared library, and a program for a microcontroller that only pulls; each with all protocols, and
+# with chat completions alone. They must be within 3 % of benches/sizes.txt, up or down; --update regenerates the table.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 table=benches/sizes.txt
@@ -12,6 +12,7 @@ ld=$(dirname "$(rustc --print target-libdir)")/bin/rust-lld
 [ -x "$ld" ] || ld=$(command -v ld.lld) || skip "neither rust-lld nor ld.lld is here"
 need_crates --manifest-path proof/Cargo.toml
 need_capi
+DIALECTS='' need_capi
 need_debian_rust
 # Versions, besides the library itself, that the numbers depend on.
 versions=("rustc:$(rustc -V)" "Debian's rustc:$(/usr/bin/rustc -V)" "gcc:$(gcc --version | head -n 1)" "ld:$(ld --version | head -n 1)")
@@ -27,19 +28,22 @@ mkdir -p "$out"
 
 # bytes FILE: prints text plus data.
 bytes() { size "$1" | awk 'NR == 2 { print $1 + $2 }'; }
-# link NAME [OPTION]...: links the C program with the library.
+# link NAME LIBRARY [OPTION]...: links the C program with the library in a folder.
 link() {
-  gcc -std=c99 -Os -I"$TARGET/capi/include" "$out/$1.c" "$TARGET/capi/libdeltawire.a" "${@:2}" -s -o "$out/$1"
+  gcc -std=c99 -Os -I"$TARGET/$2/include" "$out/${1%-chat}.c" "$TARGET/$2/libdeltawire.a" "${@:3}" -s -o "$out/$1"
 }
 
 python3 -B scripts/fences.py docs/languages.md c 1 >"$out/c-program.c" || fail "docs/languages.md has no program in C"
 echo 'int main(void) { return 0; }' >"$out/c-empty.c"
 # Control: a program with the whole library, used or not, must exceed the limit.
-link c-program -Wl,--no-gc-sections
+link c-program capi -Wl,--no-gc-sections
 whole=$(bytes "$out/c-program")
-for program in c-program c-empty; do link $program -Wl,--gc-sections; done
-cp -L "$TARGET/capi/libdeltawire.so" "$out/c-shared-library"
-strip --strip-all "$out/c-shared-library"
+for program in c-program c-empty; do link $program capi -Wl,--gc-sections; done
+link c-program-chat capi-chat -Wl,--gc-sections
+for chat in '' -chat; do
+  cp -L "$TARGET/capi$chat/libdeltawire.so" "$out/c-shared-library$chat"
+  strip --strip-all "$out/c-shared-library$chat"
+done
 
 target=thumbv7em-none-eabi
 debian_cargo() {
@@ -47,14 +51,16 @@ debian_cargo() {
 }
 on=(--quiet --locked -Zbuild-std=core --target $target --manifest-path proof/Cargo.toml)
 debian_cargo fetch "${on[@]}" || skip "the crates of the standard library are neither cached nor to be fetched"
-debian_cargo build "${on[@]}" --release --features size --example pull
-cp "$out/build/$target/release/examples/pull" "$out/thumb-pull"
+for chat in '' -chat; do
+  debian_cargo build "${on[@]}" --release ${chat:+--no-default-features} --features size --example pull
+  cp "$out/build/$target/release/examples/pull" "$out/thumb-pull$chat"
+done
 
 new=$out/sizes.txt
 {
   echo "# Bytes of code and constants: scripts/size.sh."
   printf '# %s\n' "${versions[@]/:/: }"
-  for program in c-program c-empty c-shared-library thumb-pull; do echo "$program $(bytes "$out/$program")"; done
+  for program in c-empty {c-program,c-shared-library,thumb-pull}{-chat,}; do echo "$program $(bytes "$out/$program")"; done
 } >"$new"
 grep -v '^#' "$new" | sed 's/^/NOTE bytes of /'
 if [ "${1:-}" = --update ]; then

@@ -216,7 +216,7 @@ impl Cursor {
             if index.list.behind.has(Behind::USAGE) {
                 if let Some(usage) = usage_of(index, payload) {
                     let (flags, code) =
-                        index.plan.protocol.map_or((0, 0), |protocol| (FLAG_NATIVE, u32::from(protocol as u8)));
+                        index.plan.protocol().map_or((0, 0), |protocol| (FLAG_NATIVE, u32::from(protocol as u8)));
                     return Some(Delta { flags, code, text: Part::raw(payload, usage), ..Delta::new(Kind::Usage) });
                 }
             }

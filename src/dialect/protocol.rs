@@ -45,11 +45,24 @@ impl Protocol {
         Protocol::ALL.iter().copied().find(|protocol| *protocol as u32 == number)
     }
 
-    /// Whether its events are read: there are deltas of them. Events of the others are handed out as they came.
+    /// Whether its events are read: there are deltas of them. Events of the others are handed out as they came. Chat completions
+    /// always are; `Responses`, `Anthropic` and `Gemini` each with the feature of that name, which is on by default.
     pub const fn is_read(self) -> bool {
+        matches!(self, Protocol::Chat) || self.has_reader()
+    }
+
+    /// This protocol, if it has a reader in `dialect/` that is compiled in. Where none is, the compiler sees that there is no such
+    /// protocol, and leaves out what would follow.
+    pub(crate) fn read_here(protocol: Option<Protocol>) -> Option<Protocol> {
+        protocol.filter(|protocol| protocol.has_reader())
+    }
+
+    const fn has_reader(self) -> bool {
         match self {
-            Protocol::Chat | Protocol::Responses | Protocol::Anthropic | Protocol::Gemini => true,
-            Protocol::Other | Protocol::Interactions | Protocol::Ollama | Protocol::Cohere => false,
+            Protocol::Responses => cfg!(feature = "responses"),
+            Protocol::Anthropic => cfg!(feature = "anthropic"),
+            Protocol::Gemini => cfg!(feature = "gemini"),
+            Protocol::Chat | Protocol::Other | Protocol::Interactions | Protocol::Ollama | Protocol::Cohere => false,
         }
     }
 

@@ -16,15 +16,16 @@ pub(crate) fn read<'a>(
     choice: &mut dyn FnMut(u32, bool),
 ) -> Seen<'a> {
     let event = Value::from_raw(payload.trim_ascii());
-    let mut seen = match state.protocol {
+    let protocol = Protocol::read_here(state.protocol);
+    let mut seen = match protocol {
         Some(Protocol::Anthropic) => anthropic::read(state, event, kind, choice),
         Some(Protocol::Responses) => responses::read(state, event, kind, choice),
         Some(Protocol::Gemini) => gemini::read(state, event, choice),
         _ => Seen::default(),
     };
-    seen.plan.protocol = state.protocol;
+    seen.plan.protocol = protocol;
     seen.plan.called = state.called;
-    if let (Some(protocol), Some(usage)) = (state.protocol, seen.usage) {
+    if let (Some(protocol), Some(usage)) = (protocol, seen.usage) {
         state.usage.add(protocol, usage);
     }
     seen
@@ -34,10 +35,11 @@ pub(crate) fn read<'a>(
 #[inline(never)]
 pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     if core::mem::take(&mut walk.again) {
-        let finish = match plan.protocol {
+        let finish = match plan.protocol() {
             Some(Protocol::Anthropic) => anthropic::finish(walk, payload, plan),
             Some(Protocol::Responses) => responses::finish(payload, plan),
-            _ => gemini::finish(walk, payload, plan),
+            Some(Protocol::Gemini) => gemini::finish(walk, payload, plan),
+            _ => None,
         };
         if finish.is_some() {
             return finish;
@@ -56,7 +58,7 @@ pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
         return Some(Delta { choice, call, code, text, ..Delta::new(Kind::Meta) });
     }
     loop {
-        let step = match plan.protocol {
+        let step = match plan.protocol() {
             Some(Protocol::Anthropic) => anthropic::step(walk, payload, plan),
             Some(Protocol::Responses) => responses::step(walk, payload, plan),
             Some(Protocol::Gemini) => gemini::step(walk, payload, plan),

@@ -71,6 +71,11 @@ impl Plan {
         continues: false,
         reported: Reported::NOTHING,
     };
+
+    /// The protocol of the event, if it is none of chat completions.
+    pub(crate) fn protocol(&self) -> Option<Protocol> {
+        Protocol::read_here(self.protocol)
+    }
 }
 
 /// What an event is.

@@ -4,7 +4,7 @@ use super::log::MessageLogOf;
 use super::record::{kind, Key};
 use super::table::Rows;
 use crate::chat::{Owner, TokenCounts};
-use crate::dialect::Counts;
+use crate::dialect::{Counts, Protocol};
 use crate::json::{self, Text, TextFlags, Value};
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
@@ -42,7 +42,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// The token counts of a usage of another protocol.
     pub(super) fn native_counts(&self, buffer: &[u8]) -> Option<TokenCounts> {
-        let protocol = self.state.table.top.protocol?;
+        let protocol = Protocol::read_here(self.state.table.top.protocol)?;
         let mut counts = Counts::NOTHING;
         match self.pieces(buffer, Key::new(kind::USAGE, 0, 0)).next() {
             Some(raw) => counts.add(protocol, Value::from_raw(raw)),

@@ -64,17 +64,20 @@ impl<const N: usize> Words<N> {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
     fn eq(self, byte: u8) -> u64 {
         self.masks(|word| zero(word ^ splat(byte)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
     fn eq_folded(self, byte: u8) -> u64 {
         self.masks(|word| zero((word | splat(0x20)) ^ splat(byte)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
     fn at_least(self, bound: u8) -> u64 {
         self.masks(|word| {
             // Compare the low seven bits; then the top bits decide.
@@ -83,12 +86,14 @@ impl<const N: usize> Words<N> {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
     fn control(self) -> u64 {
         self.masks(|word| zero(word & splat(0xe0)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
     fn high(self) -> u64 {
         self.masks(|word| word & HIGH)
     }

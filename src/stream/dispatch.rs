@@ -299,7 +299,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// What a raw JSON value with this payload is by its members.
     fn whole(&self, payload: &[u8]) -> Whole {
-        if self.index.plan.protocol.is_some() {
+        if self.index.plan.protocol().is_some() {
             return Whole::Unknown;
         }
         let object = self.index.object(payload);

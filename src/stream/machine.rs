@@ -266,13 +266,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// The token counts so far, of a stream of another protocol than chat completions. Where the protocol reports them bit by
     /// bit they are merged.
     pub fn native_usage(&self) -> Option<TokenCounts> {
-        let counts = self.dialect.usage.canonical(self.dialect.protocol?)?;
+        let counts = self.dialect.usage.canonical(Protocol::read_here(self.dialect.protocol)?)?;
         Some(TokenCounts::of(counts))
     }
 
     /// Whether the stream is known to be of another protocol than chat completions, and is read.
     pub(crate) fn is_native(&self) -> bool {
-        self.dialect.protocol.is_some_and(|protocol| protocol != Protocol::Chat && protocol.is_read())
+        Protocol::read_here(self.dialect.protocol).is_some()
     }
 
     pub(crate) fn name<'a, S: Storage + ?Sized>(&self, window: &'a [u8], store: &'a S) -> &'a [u8] {

@@ -233,13 +233,13 @@ impl<'a> Chunk<'a> {
 
     /// Whose event it is, as far as it is read: chat completions, or the protocol of the stream.
     pub fn protocol(&self) -> Protocol {
-        self.index.plan.protocol.unwrap_or(Protocol::Chat)
+        self.index.plan.protocol().unwrap_or(Protocol::Chat)
     }
 
     /// The flags of its head.
     #[inline]
     pub(crate) fn flags(&self) -> u16 {
-        if self.index.plan.protocol.is_some() {
+        if self.index.plan.protocol().is_some() {
             FLAG_NATIVE
         } else {
             0
@@ -259,7 +259,7 @@ impl<'a> Chunk<'a> {
     /// `usage`, if it is an object and not empty; else `x_groq.usage`.
     pub fn usage(&self) -> Option<Usage<'a>> {
         let usage = usage_of(self.index, self.payload).and_then(Usage::of)?;
-        Some(usage.with_protocol(self.index.plan.protocol))
+        Some(usage.with_protocol(self.index.plan.protocol()))
     }
 
     /// The error that the event is or carries at its top level. An error inside a choice is at the choice.
@@ -309,7 +309,7 @@ impl<'a> Chunk<'a> {
     /// the payload, if there is one.
     pub fn other_members(&self) -> OtherMembers<'a> {
         let is_object = self.index.facts.others && !self.index.facts.text;
-        OtherMembers::of(if is_object { self.payload.trim_ascii() } else { b"" }, self.index.plan.protocol)
+        OtherMembers::of(if is_object { self.payload.trim_ascii() } else { b"" }, self.index.plan.protocol())
     }
 
     /// Whether it looks like a chunk or a body of a chat or legacy completion: it has choices, usage or a telling

@@ -132,12 +132,12 @@ impl<'a> Usage<'a> {
 
     /// Whose names its members have: [`counts`](Self::counts) and the counts by name read them all.
     pub fn protocol(&self) -> Protocol {
-        self.protocol.unwrap_or(Protocol::Chat)
+        Protocol::read_here(self.protocol).unwrap_or(Protocol::Chat)
     }
 
     /// Of another protocol: what this usage alone says.
     fn native(&self) -> Option<TokenCounts> {
-        let protocol = self.protocol?;
+        let protocol = Protocol::read_here(self.protocol)?;
         let mut counts = Counts::NOTHING;
         counts.add(protocol, self.value);
         Some(TokenCounts::of(counts.canonical(protocol).unwrap_or_default()))
