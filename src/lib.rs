@@ -42,9 +42,11 @@
 //!
 //! # Features
 //!
-//! No feature changes a limit or the meaning of a stream.
+//! No feature changes a limit.
 //!
 //! - `alloc` (default): a storage that grows, the assembler, a few conveniences.
+//! - `anthropic`, `gemini`, `responses` (default, together `dialects`): each the reader of that protocol. All protocols are
+//!   recognised: a stream whose reader is left out has the verdict [`Verdict::OtherProtocol`], and [`End::protocol`] names it.
 //! - `serde`: `Serialize` for the assembled message.
 #![no_std]
 #![deny(missing_docs)]

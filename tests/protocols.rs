@@ -1,7 +1,7 @@
 //! Streams of other protocols than chat completions: recordings against their goldens, and generated streams and fixtures against
 //! a naive reader on serde_json.
 
-#![cfg(feature = "serde")]
+#![cfg(all(feature = "serde", feature = "dialects"))]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 use deltawire::delta::{Kind, FLAG_MORE};

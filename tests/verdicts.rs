@@ -6,8 +6,8 @@
 mod common;
 
 use common::log::escaped;
-use deltawire::stream::{Media, Pending};
-use deltawire::{Config, Limits, Parser, Verdict};
+use deltawire::stream::{Media, Pending, Protocol};
+use deltawire::{Config, Event, Limits, Parser, Update, Verdict};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -398,4 +398,54 @@ fn verdicts_of_random_streams() {
     }
     assert_eq!(wrong, 0);
     assert_eq!(met.len(), 10, "{met:?}");
+}
+
+/// Whatever readers are compiled in: a protocol is read, or reported by its name.
+#[test]
+fn a_protocol_is_read_or_reported_by_its_name() {
+    let streams = [
+        (
+            Protocol::Anthropic,
+            "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n\
+             data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\n\
+             data: {\"type\":\"message_stop\"}\n\n",
+        ),
+        (
+            Protocol::Gemini,
+            "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}]},\"finishReason\":\"STOP\"}]}\n\n",
+        ),
+        (
+            Protocol::Responses,
+            "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"content_index\":0,\"delta\":\"a\"}\n\n\
+             data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\"}}\n\n",
+        ),
+        (Protocol::Interactions, "data: {\"event_type\":\"interaction.created\"}\n\n"),
+    ];
+    for (protocol, stream) in streams {
+        for dialect in [None, Some(protocol)] {
+            let config = Config::new().with_dialect(dialect);
+            let mut parser = Parser::<_, 2, ()>::with_tracker([0; 512], config, ());
+            let (mut input, mut contents) = (stream.as_bytes(), 0);
+            while let Some(event) = parser.next(&mut input).unwrap() {
+                let Event::Chunk(chunk) = event else { panic!("{stream}") };
+                contents += chunk.deltas().filter(|(_, update)| matches!(update, Update::Content(_))).count();
+            }
+            parser.finish().unwrap();
+            let end = parser.end();
+            if protocol.is_read() {
+                assert_eq!((end.dialect, contents), (Some(protocol), 1), "{stream}");
+                assert!(matches!(end.verdict, Verdict::Done | Verdict::Finished), "{stream}: {end:?}");
+            } else {
+                assert_eq!((end.dialect, contents), (None, 0), "{stream}");
+                assert_eq!((end.verdict, end.protocol), (Verdict::OtherProtocol, Some(protocol)), "{stream}");
+            }
+        }
+    }
+    for (protocol, has) in [
+        (Protocol::Anthropic, cfg!(feature = "anthropic")),
+        (Protocol::Gemini, cfg!(feature = "gemini")),
+        (Protocol::Responses, cfg!(feature = "responses")),
+    ] {
+        assert_eq!(protocol.is_read(), has);
+    }
 }

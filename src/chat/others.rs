@@ -76,7 +76,7 @@ impl<'a> OtherMember<'a> {
     ///
     /// ```
     /// let (name, value) = deltawire::chat::OtherMember::split(br#""timings":{"ms":7}"#).unwrap();
-    /// assert_eq!((&*name.to_cow(), value.raw()), ("timings", &br#"{"ms":7}"#[..]));
+    /// assert!(name == "timings" && value.raw() == br#"{"ms":7}"#);
     /// ```
     pub fn split(member: &'a [u8]) -> Option<(Text<'a>, Value<'a>)> {
         let name = Cursor::with_max_depth(member, u32::MAX).value().ok()?;

@@ -25,8 +25,8 @@ pub struct Config {
     pub validate: Validate,
     /// What payloads are.
     pub payload: Payload,
-    /// Whose events they are, if that is known: one that [is read](Protocol::is_read). `None`: the first event that says so
-    /// decides.
+    /// Whose events they are, if that is known. `None`, or a protocol that is [not read](Protocol::is_read): the first event
+    /// that says so decides.
     pub dialect: Option<Protocol>,
     /// Quirks that are errors: their event is consumed, and the parser stops with [`Error::Quirk`](crate::Error::Quirk).
     ///
