@@ -129,11 +129,9 @@ impl<'c> Calls<'c> {
         self.enter(context);
         let Some(f) = self.callbacks.on_chunk else { return Put::Go };
         self.note(context, delta);
-        if let Some(chunk) = context.chunk() {
-            if let Some(created) = chunk.created_after(&mut self.created) {
-                self.at.flags |= DELTAWIRE_EVF_NUMBER;
-                self.at.number = created;
-            }
+        if let Some(created) = context.created(&mut self.created) {
+            self.at.flags |= DELTAWIRE_EVF_NUMBER;
+            self.at.number = created;
         }
         // SAFETY: the caller gave a function of this type; what it is given lives until it returns.
         let code = unsafe { f(self.user, &self.at) };

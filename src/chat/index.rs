@@ -22,6 +22,14 @@ pub(crate) struct Span {
     pub(crate) flags: u8,
 }
 
+impl Span {
+    /// Whether no hole of a template lies in it: its bytes are then the same in each chunk that the template recognises.
+    #[inline(always)]
+    pub(crate) fn is_fixed(self) -> bool {
+        self.segments & 7 == self.segments >> 4 & 7
+    }
+}
+
 /// The spans of one level, by the number of the member; field by field, because that is smaller.
 #[derive(Clone, Debug)]
 pub(crate) struct Spans<const N: usize> {
@@ -382,10 +390,16 @@ impl Index {
     #[inline(always)]
     pub(crate) fn place(&self, span: Span) -> (u32, u32, TextFlags) {
         let (from, to) = (span.segments & 7, span.segments >> 4 & 7);
-        let base = |segment: u8| self.bases.get(usize::from(segment)).copied().unwrap_or(0);
         let flags = if from == to { Some(&span.flags) } else { self.between.get(usize::from(from)) };
         let flags = TextFlags::from_bits(u16::from(flags.copied().unwrap_or(0)));
-        (base(from).wrapping_add(span.start), base(to).wrapping_add(span.end), flags)
+        (self.base(from).wrapping_add(span.start), self.base(to).wrapping_add(span.end), flags)
+    }
+
+    /// Where a segment begins.
+    #[inline(always)]
+    pub(crate) fn base(&self, segment: u8) -> u32 {
+        const { assert!(SEGMENTS == 8) }
+        self.bases.get(usize::from(segment & 7)).copied().unwrap_or(0)
     }
 
     /// Where an item of its list lies.

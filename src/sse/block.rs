@@ -594,12 +594,6 @@ impl Block {
         (self.max_event as usize).min(store.max_len().saturating_sub(self.lasting()))
     }
 
-    /// Whether an event of `len` bytes, which is not 0, is allowed now.
-    #[inline(always)]
-    pub(crate) fn has_room<S: Storage + ?Sized>(&self, store: &S, len: usize) -> bool {
-        len <= self.max_event as usize && len.saturating_add(self.lasting()) <= store.max_len()
-    }
-
     /// Checks that the event, or a comment inside it, may grow by `more` bytes.
     #[inline]
     fn check<S: Storage + ?Sized>(&self, store: &S, more: usize) -> Result<(), NoRoom> {

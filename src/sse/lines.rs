@@ -143,6 +143,12 @@ pub(crate) enum Ended {
 }
 
 impl Ended {
+    /// Whether a LF that comes next belongs to this line end.
+    #[inline(always)]
+    pub(crate) fn is_cr(self) -> bool {
+        matches!(self, Ended::Cr | Ended::CrBehindCr | Ended::CrBehindCrLf)
+    }
+
     /// The state after one more line; `cr` is whether the line ended in CR.
     #[inline]
     fn by(self, cr: bool) -> Ended {
@@ -350,7 +356,7 @@ impl Lines {
     /// Whether a CR ended the previous line.
     #[inline]
     pub(crate) fn is_after_cr(&self) -> bool {
-        matches!(self.ended, Ended::Cr | Ended::CrBehindCr | Ended::CrBehindCrLf)
+        self.ended.is_cr()
     }
 
     /// A CR ended the line before, and a LF is expected behind it.

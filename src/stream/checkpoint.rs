@@ -1,7 +1,7 @@
 //! Steps that can be undone: a step whose storage turns out to be too small has no effect.
 
 use super::end::Facts;
-use super::found::{Found, Recalled, Span, Step};
+use super::found::{Found, Span, Step};
 use super::machine::{After, Block, Ending, Line, Machine};
 use super::memo::Memo;
 use crate::dialect::State;
@@ -48,8 +48,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline]
     #[doc(hidden)]
     pub fn try_step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
-        if let Some(Recalled { consumed, payload, .. }) = self.recall(store, window) {
-            return Ok(Step { consumed, found: Found::Chunk(payload) });
+        if let Some(recalled) = self.recall(store, window) {
+            return Ok(recalled.step(window));
         }
         self.try_go_on(store, window)
     }

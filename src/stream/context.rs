@@ -2,7 +2,7 @@
 
 use super::found::Found;
 use super::{Event, Machine, Malformed};
-use crate::chat::{Chunk, Index};
+use crate::chat::{Chunk, Created, Index};
 use crate::shown::{self, shown};
 use crate::{sse, Error, Storage};
 
@@ -48,6 +48,8 @@ pub struct Context<'a> {
     pub end: u64,
     /// Offset of the payload in the input, or [`NOWHERE`].
     payload_at: u64,
+    /// The event before it of the same call was a chunk that equals this outside the holes of a template.
+    repeats: bool,
     rest: &'a Rest<'a>,
 }
 
@@ -70,14 +72,20 @@ impl Rest<'_> {
 impl<'a> Context<'a> {
     /// Of no event, at this place in the stream.
     pub(super) fn nothing((start, end): (u64, u64)) -> Self {
-        Context { chunk: None, start, end, payload_at: NOWHERE, rest: Rest::NOTHING }
+        Context { chunk: None, start, end, payload_at: NOWHERE, repeats: false, rest: Rest::NOTHING }
     }
 
-    /// Of a chunk without a name.
+    /// Of a chunk without a name, at offset `input` of the input, that a template recognised.
     #[inline(always)]
-    pub(super) fn of_chunk(payload: &'a [u8], input: u32, index: &'a Index, (start, end): (u64, u64)) -> Self {
+    pub(super) fn of_chunk(
+        payload: &'a [u8],
+        input: u32,
+        index: &'a Index,
+        (start, end): (u64, u64),
+        repeats: bool,
+    ) -> Self {
         let chunk = Some(Chunk::from_parts(payload, index, &[]));
-        Context { chunk, start, end, payload_at: u64::from(input), rest: Rest::NOTHING }
+        Context { chunk, start, end, payload_at: u64::from(input), repeats, rest: Rest::NOTHING }
     }
 
     /// The event; none at the end of the stream, where pending texts are flushed.
@@ -104,6 +112,23 @@ impl<'a> Context<'a> {
     #[inline(always)]
     pub(super) fn bytes(&self) -> Bytes<'a> {
         Bytes { bytes: self.payload(), place: self.payload_at }
+    }
+
+    /// Whether the event before it, whose deltas the sink had in the same call, was a chunk that equals this outside the holes
+    /// of a template.
+    #[inline(always)]
+    pub(super) fn repeats(&self) -> bool {
+        self.repeats
+    }
+
+    /// `created` of the chunk, for a sink that reads that of each chunk.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub fn created(&self, last: &mut Created) -> Option<u64> {
+        match last.fixed().filter(|_| self.repeats) {
+            None => self.chunk()?.created_after(last),
+            number => number,
+        }
     }
 
     pub(super) fn name(&self) -> Bytes<'a> {
@@ -198,7 +223,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Found::Chunk(_) => Some(self.chunk(rest.payload, rest.name.bytes)),
             _ => None,
         };
-        Context { chunk, start, end, payload_at, rest }
+        Context { chunk, start, end, payload_at, repeats: false, rest }
     }
 
     /// Where what was found last lies in the stream. Not inlined, so that the two words return in registers: loaded as a pair

@@ -168,10 +168,10 @@ impl Emitter {
         }
         loop {
             let given = data.get(spent..).unwrap_or_default();
-            let base = base.saturating_add(spent as u32);
+            let at = base.saturating_add(spent as u32);
             if self.is_pending {
                 let consumed = self.consumed as usize;
-                match self.go_on(&mut Env { machine, store, tracker, given, base, sink }) {
+                match self.go_on(&mut Env { machine, store, tracker, given, base: at, sink }) {
                     Outcome::Done => spent = spent.saturating_add(consumed),
                     Outcome::Full => return (spent, Outcome::Full),
                     // The event is spent.
@@ -186,27 +186,13 @@ impl Emitter {
                 }
             }
             // Nearly always.
-            let (consumed, stage) = if let Some(recalled) = machine.recall(store, given) {
-                let (consumed, start) = (recalled.consumed, recalled.payload.start);
-                let payload = given.get(start as usize..).and_then(|rest| rest.get(..recalled.payload.len as usize));
-                match self.emit_usual(
-                    machine,
-                    tracker,
-                    sink,
-                    payload.unwrap_or_default(),
-                    (start, base),
-                    recalled.frame,
-                ) {
-                    Ok(None) => {
-                        // What is spent is no more than there is.
-                        spent = spent.wrapping_add(consumed);
-                        continue;
-                    }
-                    Ok(Some(stage)) => (consumed, Ok(stage)),
-                    Err(Full) => (consumed, Err(Full)),
-                }
-            } else {
-                match machine.try_go_on(store, given) {
+            let (given, last) = self.emit_run(machine, store, tracker, given, at, sink);
+            spent = data.len().saturating_sub(given.len());
+            let at = base.saturating_add(spent as u32);
+            let (consumed, stage) = match last {
+                Some(last) => last,
+                None if !sink.is_of_one_call() && self.frames.waits() && !given.is_empty() => continue,
+                None => match machine.try_go_on(store, given) {
                     Ok(Step { consumed, found }) => {
                         self.begin(found);
                         (consumed, Ok(Stage::Before))
@@ -215,10 +201,10 @@ impl Emitter {
                         self.expect_again(given, given.len());
                         return (spent, Outcome::NeedStorage(need));
                     }
-                }
+                },
             };
             let outcome = match stage {
-                Ok(stage) => self.emit_from(stage, &mut Env { machine, store, tracker, given, base, sink }),
+                Ok(stage) => self.emit_from(stage, &mut Env { machine, store, tracker, given, base: at, sink }),
                 Err(Full) => Outcome::Full,
             };
             if outcome == Outcome::Full {

@@ -113,13 +113,26 @@ pub struct Step {
     pub found: Found,
 }
 
-/// A chunk that was recognised.
-pub(super) struct Recalled {
-    /// How many bytes of the window are spent.
-    pub(super) consumed: usize,
-    pub(super) payload: Span,
+/// A chunk that was recognised, in a window.
+pub(super) struct Recalled<'w> {
+    pub(super) payload: &'w [u8],
+    /// Where that lies in the window.
+    pub(super) at: u32,
+    /// What follows the event.
+    pub(super) rest: &'w [u8],
     /// Where its event lies in the stream: as it was just stored, so that it need not be loaded from there.
     pub(super) frame: (u64, u64),
+    /// It equals the event before in the run outside the holes of its template.
+    pub(super) repeats: bool,
+}
+
+impl Recalled<'_> {
+    /// The step that found it.
+    #[inline(always)]
+    pub(super) fn step(&self, window: &[u8]) -> Step {
+        let payload = Span { place: Place::Input, start: self.at, len: self.payload.len() as u32 };
+        Step { consumed: window.len().wrapping_sub(self.rest.len()), found: Found::Chunk(payload) }
+    }
 }
 
 /// Whether bytes of what was found, or of its name, lie in that place.

@@ -116,10 +116,10 @@ impl Frames {
         self.upto(machine, end)
     }
 
-    /// As [`close`](Self::close), where the frame is not asked for.
+    /// As [`close`](Self::close), where the frame is not asked for. `waits`: a LF that comes next belongs to it.
     #[inline(always)]
-    pub(super) fn pass<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, end: u64) {
-        if machine.expects_lf(end) {
+    pub(super) fn pass(&mut self, end: u64, waits: bool) {
+        if waits {
             self.kinds |= WAITS;
         } else {
             *self = Frames { start: end, kinds: 0 };

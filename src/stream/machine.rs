@@ -10,7 +10,7 @@
 
 use super::config::{Config, Framing, Payload};
 use super::end::{self, End, Facts, Pending, Plain, DONE};
-use super::found::{in_place, Found, Place, Recalled, Span, Step};
+use super::found::{in_place, Found, Place, Span, Step};
 use super::memo::Memo;
 use crate::chat::{Index, TokenCounts};
 use crate::dialect::{Protocol, State};
@@ -347,7 +347,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline]
     pub fn step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
         match self.recall(store, window) {
-            Some(Recalled { consumed, payload, .. }) => Step { consumed, found: Found::Chunk(payload) },
+            Some(recalled) => recalled.step(window),
             None => self.go_on(store, window),
         }
     }

@@ -47,7 +47,7 @@ const LONGEST_WAIT: u8 = 127;
 const CONTROL: u8 = TextFlags::CONTROL.bits() as u8;
 
 /// No slot.
-const NONE: u8 = u8::MAX;
+pub(super) const NONE: u8 = u8::MAX;
 
 /// How holes are checked.
 #[derive(Clone, Copy, Debug)]
@@ -431,6 +431,12 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     #[inline(always)]
     pub(super) fn may_know(&self, len: usize) -> bool {
         SLOTS > 0 && len >= usize::from(self.shortest)
+    }
+
+    /// The slot that recognised the last event, if one did.
+    #[inline(always)]
+    pub(super) fn shown(&self) -> u8 {
+        self.shown
     }
 
     /// The index was read anew, or is about to be.

@@ -140,9 +140,9 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     #[inline(always)]
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
         let given: &'i [u8] = input;
-        if let Some(Recalled { consumed, payload, .. }) = self.machine.recall(&mut self.storage, given) {
-            *input = given.get(consumed..).unwrap_or(&[]);
-            return Ok(Some(Event::Chunk(self.machine.chunk(payload.of(given, &self.storage), &[]))));
+        if let Some(Recalled { payload, rest, .. }) = self.machine.recall(&mut self.storage, given) {
+            *input = rest;
+            return Ok(Some(Event::Chunk(self.machine.chunk(payload, &[]))));
         }
         if self.machine.append(&mut self.storage, given) {
             *input = &[];

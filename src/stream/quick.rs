@@ -3,18 +3,57 @@
 
 use super::config::Validate;
 use super::end::Lines;
-use super::found::{Found, Place, Recalled, Span, Step};
+use super::found::{Found, Recalled, Span, Step};
 use super::machine::{After, Ending, Line, Machine, Next};
-use super::memo::{Rules, HEAD};
+use super::memo::{Rules, HEAD, NONE};
 use crate::scan::find;
 use crate::sse::{Ended, Field, Held, Piece};
-use crate::Storage;
+use crate::{QuirkSet, Storage};
+
+/// A run of events that templates recognise, one behind the other. What the machine keeps of an event is the same for each
+/// of them but for offsets; so it is settled once, behind the last.
+pub(super) struct Run {
+    /// The longest payload that is allowed.
+    room: usize,
+    rules: Rules,
+    /// Stream offset of the next byte.
+    offset: u64,
+    /// How the line before that ended.
+    ended: Ended,
+    /// The slot that recognised the event before, or none.
+    shown: u8,
+    /// The quirks of the event before. An event with quirks ends the run.
+    quirks: QuirkSet,
+}
+
+impl Run {
+    /// Whether the event before ended in a CR, to which a LF that comes next probably belongs.
+    #[inline(always)]
+    pub(super) fn expects_lf(&self) -> bool {
+        self.ended == Ended::CrBehindCrLf
+    }
+}
+
+/// The bytes behind a LF at their front, if there is one.
+#[cold]
+fn behind_lf(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\n").unwrap_or(bytes)
+}
 
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// Recognises the event at the front of the window, if it lies whole in it and matches a template: the chunk that
     /// [`read`](Machine::read) would find.
     #[inline(always)]
-    pub(super) fn recall<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Recalled> {
+    pub(super) fn recall<'w, S: Storage + ?Sized>(&mut self, store: &mut S, window: &'w [u8]) -> Option<Recalled<'w>> {
+        let mut run = self.begin_run(store, window)?;
+        let recalled = self.recall_next(&mut run, window)?;
+        self.settle_run(&run, store);
+        Some(recalled)
+    }
+
+    /// Begins a run of events that templates recognise, if there may be one in the window.
+    #[inline(always)]
+    pub(super) fn begin_run<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> Option<Run> {
         if !self.memo.may_know(window.len()) {
             return None;
         }
@@ -24,33 +63,56 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             self.rested = true;
         }
-        // Spans are 32 bits wide.
-        let bytes = window.get(..i32::MAX as usize).unwrap_or(window);
-        let skipped = usize::from(self.lines.is_after_cr() && bytes.first() == Some(&b'\n'));
-        let bytes = bytes.get(skipped..)?;
-        let rules = self.rules();
-        let Some(hit) = self.memo.event(&mut self.index, bytes, rules) else {
-            self.unknown_at = self.offset.saturating_add(skipped as u64);
+        Some(Run {
+            // Spans are 32 bits wide.
+            room: self.kept.room(store).min(i32::MAX as usize),
+            rules: self.rules(),
+            offset: self.offset,
+            ended: self.lines.ended(),
+            shown: NONE,
+            quirks: QuirkSet::EMPTY,
+        })
+    }
+
+    /// The next event of a run, at the front of the window. The index is that of the event; all else of the machine stays as
+    /// it is up to [`settle_run`](Machine::settle_run).
+    #[inline(always)]
+    pub(super) fn recall_next<'w>(&mut self, run: &mut Run, window: &'w [u8]) -> Option<Recalled<'w>> {
+        if !self.memo.may_know(window.len()) {
+            return None;
+        }
+        let bytes = if run.ended.is_cr() { behind_lf(window) } else { window };
+        // Offsets of bytes that were read: they do not overflow.
+        let behind = |rest: &[u8]| run.offset.wrapping_add(window.len().wrapping_sub(rest.len()) as u64);
+        let Some(hit) = self.memo.event(&mut self.index, bytes, run.rules) else {
+            self.unknown_at = behind(bytes);
             return None;
         };
         let quirks = self.index.quirks;
-        if !self.kept.has_room(store, hit.len) || !quirks.is_empty() && !quirks.and(self.config.errors).is_empty() {
+        if hit.len > run.room || !quirks.is_empty() && !quirks.and(self.config.errors).is_empty() {
             return None;
         }
-        let start = self.offset.saturating_add(skipped as u64);
-        // Sums of offsets in the window: they do not overflow.
-        let consumed = skipped.wrapping_add(hit.end);
-        self.offset = self.offset.saturating_add(consumed as u64);
-        self.index.frame = (start, self.offset);
-        self.lines.start_line(hit.ended);
+        let (payload, rest) = (bytes.get(hit.start..hit.start.wrapping_add(hit.len))?, bytes.get(hit.end..)?);
+        let frame = (behind(bytes), behind(rest));
+        self.index.frame = frame;
+        let shown = self.memo.shown();
+        let repeats = shown == run.shown;
+        (run.offset, run.ended, run.shown, run.quirks) = (frame.1, hit.ended, shown, quirks);
+        let at = window.len().wrapping_sub(bytes.len()).wrapping_add(hit.start) as u32;
+        Some(Recalled { payload, at, rest, frame, repeats })
+    }
+
+    /// Brings the machine to behind the last event of a run, as if each had been read.
+    #[inline(always)]
+    pub(super) fn settle_run<S: Storage + ?Sized>(&mut self, run: &Run, store: &mut S) {
+        self.offset = run.offset;
+        self.lines.start_line(run.ended);
         self.name = Span::NONE;
-        self.block.quirks = quirks;
-        self.count(quirks);
+        // The others have none.
+        self.block.quirks = run.quirks;
+        self.count(run.quirks);
         self.after = After::Release;
         store.shrink(self.kept.lasting());
-        let at = skipped.wrapping_add(hit.start) as u32;
-        let payload = Span { place: Place::Input, start: at, len: hit.len as u32 };
-        Some(Recalled { consumed, payload, frame: (start, self.offset) })
     }
 
     /// Reads on where [`recall`](Machine::recall) recognised nothing.

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 extern crate std;
 
-use super::found::{Found, Recalled, Step};
+use super::found::{Found, Step};
 use super::machine::After;
 use super::tests::{stream, Random};
 use super::{Config, Machine};
@@ -30,8 +30,8 @@ enum Way {
 
 /// The way that a step on this window takes, and the step, if it is a short one.
 fn way<const SLOTS: usize>(machine: &mut Machine<SLOTS>, store: &mut Store, window: &[u8]) -> (Way, Option<Step>) {
-    if let Some(Recalled { consumed, payload, .. }) = machine.recall(store, window) {
-        return (Way::Memo, Some(Step { consumed, found: Found::Chunk(payload) }));
+    if let Some(recalled) = machine.recall(store, window) {
+        return (Way::Memo, Some(recalled.step(window)));
     }
     let way = if machine.in_payload { Way::Payload } else { Way::Event };
     let step = machine.quick(store, window);

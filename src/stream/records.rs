@@ -40,6 +40,15 @@ pub struct Records<'s> {
     need: usize,
     mask: u64,
     created: Created,
+    head: Option<Head>,
+}
+
+/// The record of the chunk before, for chunks that repeat it ([`Context::repeats`]): theirs differ in where they lie alone.
+struct Head {
+    /// The offsets of its texts are counted from the beginnings of their segments.
+    record: Record,
+    /// Of `id` and `model`.
+    segments: [u8; 2],
 }
 
 shown!("Records": Records<'_>, this => written: this.written, room: this.records.len(), scratch_used: this.used, scratch_len: this.scratch.len());
@@ -89,7 +98,7 @@ impl<'s> Records<'s> {
     /// Records of the kinds of `mask` ([`Kind::bit`]) go to `records`; texts that the input does not have as they are,
     /// to `scratch`, of 64 bytes at least.
     pub fn new(records: &'s mut [Record], scratch: &'s mut [u8], mask: u64) -> Self {
-        Records { records, written: 0, scratch, used: 0, need: 0, mask, created: Created::default() }
+        Records { records, written: 0, scratch, used: 0, need: 0, mask, created: Created::default(), head: None }
     }
 
     /// How many records were written.
@@ -165,6 +174,23 @@ impl<'s> Records<'s> {
     /// nothing was written.
     #[inline(always)]
     fn put_chunk(&mut self, context: &Context<'_>, chunk: &Chunk<'_>) -> bool {
+        if let Some(Head { record, segments }) = self.head.as_ref().filter(|_| context.repeats()) {
+            let Some(slot) = self.records.get_mut(self.written) else { return false };
+            let at = context.bytes().input().unwrap_or(0);
+            let [id, model] = segments.map(|segment| at.wrapping_add(chunk.index().base(segment)));
+            let text_off = if record.text_len > 0 { id.wrapping_add(record.text_off) } else { 0 };
+            let aux_off = if record.aux_len > 0 { model.wrapping_add(record.aux_off) } else { 0 };
+            *slot = Record { text_off, aux_off, start: context.start, end: context.end, ..*record };
+            self.written = self.written.wrapping_add(1);
+            return true;
+        }
+        self.put_first_chunk(context, chunk)
+    }
+
+    /// [`put_chunk`](Self::put_chunk) of a chunk that repeats none.
+    #[inline(never)]
+    fn put_first_chunk(&mut self, context: &Context<'_>, chunk: &Chunk<'_>) -> bool {
+        self.head = None;
         let payload = context.bytes();
         let place = |field| chunk.text_part(field).and_then(|part| plain(part, payload));
         let (Some((text_off, text_len)), Some((aux_off, aux_len)), true) =
@@ -172,9 +198,8 @@ impl<'s> Records<'s> {
         else {
             return false;
         };
-        let created = chunk.created_after(&mut self.created);
-        let Some(slot) = self.records.get_mut(self.written) else { return false };
-        *slot = Record {
+        let created = context.created(&mut self.created);
+        let record = Record {
             kind: Kind::Chunk as u16,
             flags: chunk.flags() | if created.is_some() { FLAG_NUMBER } else { 0 },
             code: chunk.choice_count(),
@@ -187,8 +212,12 @@ impl<'s> Records<'s> {
             end: context.end,
             ..Record::NONE
         };
-        self.written = self.written.wrapping_add(1);
-        true
+        if let (Some(segments), Some(at)) = (chunk.fixed_segments(), payload.input()) {
+            let [id, model] = segments.map(|segment| at.wrapping_add(chunk.index().base(segment)));
+            let (text_off, aux_off) = (text_off.wrapping_sub(id), aux_off.wrapping_sub(model));
+            self.head = Some(Head { record: Record { text_off, aux_off, ..record }, segments });
+        }
+        self.put_record(record).is_ok()
     }
 
     /// Writes a delta whose text may not be split, or is raw JSON.

@@ -1,7 +1,7 @@
 //! The whole chunk.
 
 use super::{ApiError, Choices, Usage};
-use crate::chat::index::{top, Hint, Index};
+use crate::chat::index::{top, Hint, Index, Span};
 use crate::chat::others::OtherMembers;
 use crate::chat::read::{error_of, plain_text, read, usage_of, Read};
 use crate::chat::scalar::{ten_digits, text_of, whole_number};
@@ -68,7 +68,17 @@ pub struct Chunk<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Created {
     digits: [u8; 10],
+    /// It was in no hole of a template.
+    is_fixed: bool,
     number: u64,
+}
+
+impl Created {
+    /// The number, if it is the same in each chunk that equals that one outside the holes of a template.
+    #[inline(always)]
+    pub(crate) fn fixed(&self) -> Option<u64> {
+        self.is_fixed.then_some(self.number)
+    }
 }
 
 impl<'a> Chunk<'a> {
@@ -168,6 +178,15 @@ impl<'a> Chunk<'a> {
         is_text.then_some(Part { start: start.wrapping_add(1), len, flags, lead: 0 })
     }
 
+    /// The segments of a template in which `id` and `model` lie, if these and `created` lie outside its holes.
+    #[inline]
+    pub(crate) fn fixed_segments(&self) -> Option<[u8; 2]> {
+        let span = |member| self.index.top.get(member).unwrap_or_default();
+        let [id, model, created] = [top::ID, top::MODEL, top::CREATED].map(span);
+        let is_fixed = id.is_fixed() && model.is_fixed() && created.is_fixed();
+        is_fixed.then_some([id.segments & 7, model.segments & 7])
+    }
+
     /// `object`, if it is not empty.
     pub fn object(&self) -> Option<Text<'a>> {
         self.text(top::OBJECT)
@@ -182,17 +201,20 @@ impl<'a> Chunk<'a> {
     /// [`created`](Self::created), for who reads that of each chunk: nearly always it is as in the chunk before.
     #[inline(always)]
     pub fn created_after(&self, last: &mut Created) -> Option<u64> {
-        let (start, end, _) = self.index.place(self.index.top.get(top::CREATED)?);
+        let span = self.index.top.get(top::CREATED);
+        last.is_fixed = span.is_some_and(|span: Span| span.is_fixed());
+        let (start, end, _) = self.index.place(span?);
         let raw = self.payload.get(start as usize..end as usize)?;
         if let Ok(digits) = <&[u8; 10]>::try_from(raw) {
             if *digits == last.digits {
                 return Some(last.number);
             }
             if let Some(number) = ten_digits(raw) {
-                *last = Created { digits: *digits, number };
+                (last.digits, last.number) = (*digits, number);
                 return Some(number);
             }
         }
+        last.is_fixed = false;
         whole_number_at(self.payload, self.index, top::CREATED)
     }
 

@@ -1,64 +1,86 @@
-//! The usual event: a chunk that a template recognised, and of which nothing is out of the ordinary.
+//! Runs of usual events: chunks that a template recognised, and of which nothing is out of the ordinary.
 //!
-//! Most events end here, so this is compiled anew for each sink; all else of the emitter is compiled once.
+//! Most events are in one, so this is compiled anew for each sink; all else of the emitter is compiled once.
 
 use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
 use crate::delta::{Delta, Kind};
 use crate::stream::context::Context;
-use crate::stream::found::{Found, Place, Span};
+use crate::stream::found::{Found, Place, Recalled, Span};
 use crate::stream::progress::{Break, Progress, Run};
 use crate::stream::sink::{Sink, Track};
 use crate::stream::Machine;
+use crate::Storage;
+
+/// The event with which a run ends: its bytes in the input, and the stage at which [`emit_from`](Emitter::emit_from) goes on.
+pub(super) type Last = (usize, Result<Stage, Full>);
 
 impl Emitter {
-    /// Emits a chunk that was recognised. Gives the stage at which [`emit_from`](Emitter::emit_from) goes on; none if the
-    /// event is over.
+    /// Emits the events at the front of `data` that templates recognise, up to one that has to go through the stages, if there
+    /// is one. What the machine keeps is settled once. `base` is the offset of `data` in the input. Returns the bytes behind
+    /// the events that are over.
     #[inline(always)]
-    pub(super) fn emit_usual<T: Track, S: Sink, const SLOTS: usize>(
+    pub(super) fn emit_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
-        machine: &Machine<SLOTS>,
+        machine: &mut Machine<SLOTS>,
+        store: &mut St,
         tracker: &mut T,
+        data: &'d [u8],
+        base: u32,
         sink: &mut S,
-        payload: &[u8],
-        (start, base): (u32, u32),
-        frame: (u64, u64),
-    ) -> Result<Option<Stage>, Full> {
-        let span = (start, payload.len() as u32);
-        let index = machine.index();
-        let mut state = Progress::start(self.frames);
-        let is_odd = !index.quirks.is_empty() || !sink.is_of_one_call() && state.frames.is_behind(machine);
-        if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) && self.has_metas(payload, index) {
-            return self.odd(span, state, Break::Nothing, Stage::Before);
-        }
-        let context = Context::of_chunk(payload, base.saturating_add(start), index, frame);
-        let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
-        if let Err(broke) = state.put(&context, head, sink) {
-            return self.odd(span, state, broke, Stage::Head);
-        }
-        match state.usual_deltas((payload, index), &context, tracker, sink) {
-            // Copies, so that nothing points to context and progress: they need not be in memory.
-            Run::End if sink.wants(Kind::Frame) => {
-                self.emit_odd(machine, (tracker, sink), span, &{ context }, state, Run::End)
-            }
-            Run::End => {
-                if !sink.is_of_one_call() {
-                    // It is over, as whatever is recognised.
-                    state.frames.pass(machine, frame.1);
-                    self.frames = state.frames;
+    ) -> (&'d [u8], Option<Last>) {
+        let Some(mut run) = machine.begin_run(store, data) else { return (data, None) };
+        let keeps_frames = !sink.is_of_one_call();
+        let is_odd = sink.wants(Kind::Payload) || keeps_frames && self.frames.is_behind(machine);
+        let mut given = data;
+        let last = loop {
+            let Some(recalled) = machine.recall_next(&mut run, given) else { break None };
+            let Recalled { payload, at, rest, frame, repeats } = recalled;
+            let span = (at, payload.len() as u32);
+            let index = machine.index();
+            let mut state = Progress::start(self.frames);
+            let has_metas = || sink.wants(Kind::Meta) && self.has_metas(payload, index);
+            let stage = if is_odd || !index.quirks.is_empty() || has_metas() {
+                self.odd(span, state, Break::Nothing, Stage::Before)
+            } else {
+                // What was given is no less than what is left of it.
+                let at = base.saturating_add(data.len().wrapping_sub(given.len()) as u32).saturating_add(at);
+                let context = Context::of_chunk(payload, at, index, frame, repeats);
+                let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
+                match state.put(&context, head, sink) {
+                    Ok(()) => match state.usual_deltas((payload, index), &context, tracker, sink) {
+                        Run::End if !sink.wants(Kind::Frame) => Ok(None),
+                        Run::Break(broke) => self.odd(span, state, broke, Stage::Deltas),
+                        // Copies, so that nothing points to context and progress: they need not be in memory.
+                        run => self.emit_odd((tracker, sink), span, &{ context }, state, run),
+                    },
+                    Err(broke) => self.odd(span, state, broke, Stage::Head),
                 }
-                Ok(None)
+            };
+            match stage {
+                Ok(None) => {}
+                Ok(Some(stage)) => break Some((given.len().wrapping_sub(rest.len()), Ok(stage))),
+                Err(Full) => break Some((given.len().wrapping_sub(rest.len()), Err(Full))),
             }
-            Run::Break(broke) => self.odd(span, state, broke, Stage::Deltas),
-            Run::Odd(plain) => self.emit_odd(machine, (tracker, sink), span, &{ context }, state, Run::Odd(plain)),
+            given = rest;
+            if keeps_frames {
+                // It is over, as whatever is recognised.
+                self.frames.pass(frame.1, run.expects_lf());
+                if run.expects_lf() {
+                    break None;
+                }
+            }
+        };
+        if last.is_some() || given.len() < data.len() {
+            machine.settle_run(&run, store);
         }
+        (given, last)
     }
 
     /// Emits the rest of a chunk behind a run of usual deltas.
     #[inline(never)]
-    fn emit_odd<const SLOTS: usize>(
+    fn emit_odd(
         &mut self,
-        machine: &Machine<SLOTS>,
         (tracker, sink): (&mut dyn Track, &mut dyn Sink),
         span: (u32, u32),
         context: &Context<'_>,
@@ -73,10 +95,6 @@ impl Emitter {
         }
         if sink.wants(Kind::Frame) {
             return self.odd(span, state, Break::Nothing, Stage::After);
-        }
-        if !sink.is_of_one_call() {
-            state.frames.pass(machine, context.end);
-            self.frames = state.frames;
         }
         Ok(None)
     }
