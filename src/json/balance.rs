@@ -83,6 +83,12 @@ impl Balance {
         self.in_string
     }
 
+    /// Whether a byte that stands outside of strings changes nothing.
+    #[inline(always)]
+    pub(crate) fn passes(&self, byte: u8) -> bool {
+        self.depth > 0 && !matches!(byte, b'{' | b'[' | b'}' | b']' | b'"')
+    }
+
     /// Follows one byte of a string, or any number of bytes that are neither backslash nor quote.
     #[inline(always)]
     pub(crate) fn follow_inside(&mut self, byte: u8) {

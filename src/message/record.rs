@@ -176,12 +176,15 @@ impl Fill {
     /// [`extend`](Self::extend) by bytes that are decoded, if they are valid UTF-8.
     #[inline(always)]
     pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], key: Key, bytes: &[u8]) -> Option<()> {
-        self.tail.as_ref().filter(|tail| tail.key == key)?;
-        let room = buffer.get_mut(self.len..)?.get_mut(..bytes.len())?;
+        let tail = self.tail.as_mut().filter(|tail| tail.key == key)?;
+        let len = bytes.len();
+        let room = buffer.get_mut(self.len..)?.get_mut(..len)?;
         utf8::to_str(bytes)?;
         room.copy_from_slice(bytes);
-        self.grow(bytes.len());
-        self.settle(buffer);
+        // Lengths of what lies in the buffer: they do not overflow.
+        (self.len, self.texts) = (self.len.wrapping_add(len), self.texts.wrapping_add(len));
+        tail.len = tail.len.wrapping_add(len as u32);
+        *buffer.get_mut(tail.at.wrapping_add(8)..)?.first_chunk_mut()? = tail.len.to_le_bytes();
         Some(())
     }
 

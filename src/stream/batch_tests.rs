@@ -409,3 +409,66 @@ fn a_full_sink_is_given_the_same_delta_once_more() {
         assert_eq!(given, all, "{full_at}");
     }
 }
+
+/// The records of these events, given one at a time or all in one call, and what is known afterwards.
+fn given(events: &[String], one_by_one: bool) -> (Vec<String>, String) {
+    let (mut machine, mut tracker) = (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new());
+    let (mut emitter, mut store) = (Emitter::new(), vec![0; 2048]);
+    let (mut records, mut scratch) = (vec![Record::default(); 256], vec![0; 2048]);
+    let input = events.concat();
+    let ends = events.iter().scan(0, |end, event| {
+        *end += event.len();
+        Some(*end)
+    });
+    let (mut lines, mut at) = (Vec::new(), 0);
+    for end in ends.filter(|end| one_by_one || *end == input.len()) {
+        let mut sink = Records::new(&mut records, &mut scratch, Kind::DEFAULT);
+        let mut movable = Movable::new(&mut store, false);
+        let bytes = &input.as_bytes()[at..end];
+        let done = emitter.run(&mut machine, &mut movable, &mut tracker, bytes, BASE + at as u32, &mut sink);
+        assert_eq!(done, (bytes.len(), Outcome::Done));
+        let written = sink.written();
+        lines.extend(records[..written].iter().map(|record| said(record, input.as_bytes(), &scratch)));
+        at = end;
+    }
+    let counts: Vec<u16> = crate::Quirk::ALL.iter().map(|quirk| machine.quirk_count(*quirk)).collect();
+    (lines, format!("{} {:?} {counts:?} {:?}", machine.offset(), machine.index_frame(), emitter.usage()))
+}
+
+/// What a run of recognised events settles once, and what a record copies from the one before, is as if each event came by
+/// itself.
+#[test]
+fn a_run_of_events_is_as_its_events_one_by_one() {
+    let delta = |text: &str| format!("{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}");
+    let first = |id: &str, created: u32, text: &str| {
+        format!("{{\"id\":\"{id}\",\"created\":{created},\"model\":\"m\",\"choices\":[{}]}}", delta(text))
+    };
+    let last = |id: &str, text: &str| {
+        format!("{{\"choices\":[{}],\"model\":\"m\",\"id\":\"{id}\",\"created\":1700000000}}", delta(text))
+    };
+    let texts = ["a", "", "bcd", "\\n", "e", "\u{e9}", "fgh"];
+    let of = |event: &dyn Fn(usize, &str) -> String| -> Vec<String> {
+        texts.iter().enumerate().map(|(place, text)| event(place, text)).collect()
+    };
+    let streams = [
+        of(&|_, text| first("c1", 1_700_000_000, text)),
+        of(&|place, text| first("c1", 1_700_000_000 + place as u32, text)),
+        of(&|place, text| first(&"x".repeat(place), 7, text)),
+        of(&|_, text| first("c\\u0031", 1_700_000_000, text)),
+        of(&|_, text| last("c1", text)),
+        of(&|place, text| last(&"y".repeat(place + 1), text)),
+        of(&|_, text| format!("{{\"model\":\"m\",\"choices\":[{}]}}", delta(text))),
+        of(&|_, text| format!("{{\"choices\":[{{\"index\":\"0\",\"delta\":{{\"content\":\"{text}\"}}}}]}}")),
+        of(&|place, text| format!("{{\"choices\":[{}],\"usage\":{{\"total_tokens\":{place}}}}}", delta(text))),
+        of(&|place, text| if place % 3 == 2 { last("c2", text) } else { first("c2", 1_700_000_000, text) }),
+    ];
+    for ends in ["\n\n", "\r\n\r\n", "\r\r"] {
+        let events = |payload: &String| format!("data: {payload}{ends}");
+        for stream in &streams {
+            let events: Vec<String> = stream.iter().map(events).collect();
+            assert_eq!(given(&events, false), given(&events, true), "{events:?}");
+        }
+        let all: Vec<String> = streams.iter().flatten().map(events).collect();
+        assert_eq!(given(&all, false), given(&all, true), "{ends:?}");
+    }
+}

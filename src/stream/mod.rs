@@ -27,6 +27,7 @@ mod machine;
 mod media;
 mod memo;
 mod parser;
+mod pieces;
 mod progress;
 mod quick;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::frames::Frames;
 use super::sink::{Put, Sink, Track};
-use crate::chat::{Ahead, Cursor, Index, TokenCounts, Update};
+use crate::chat::{Ahead, Cursor, Index};
 use crate::delta::{Delta, Kind};
 use crate::track::Next;
 use crate::{Error, QuirkSet};
@@ -91,13 +91,14 @@ impl Progress {
         }
     }
 
-    /// Gives the sink the next deltas of a chunk, behind a run of usual ones if there was one.
+    /// Gives the sink the next deltas of a chunk, behind a run of usual ones if there was one. `usage` becomes the last usage
+    /// among them, if there is one.
     #[inline(never)]
     pub(super) fn deltas(
         &mut self,
         mut run: Option<Run>,
         context: &Context<'_>,
-        usage: &mut Option<TokenCounts>,
+        usage: &mut Option<Delta>,
         tracker: &mut dyn Track,
         sink: &mut dyn Sink,
     ) -> Result<(), Break> {
@@ -124,7 +125,7 @@ impl Progress {
         mut plain: Option<Delta>,
         (payload, index): (&[u8], &Index),
         context: &Context<'_>,
-        usage: &mut Option<TokenCounts>,
+        usage: &mut Option<Delta>,
         tracker: &mut dyn Track,
         sink: &mut dyn Sink,
     ) -> Result<bool, Break> {
@@ -133,9 +134,7 @@ impl Progress {
             match next {
                 Next::Delta(delta) => {
                     if delta.kind == Kind::Usage && !sink.is_of_one_call() {
-                        if let Some(Update::Usage(update)) = Update::of(&delta, payload) {
-                            *usage = Some(update.counts());
-                        }
+                        *usage = Some(delta);
                     }
                     self.put(context, delta, sink)?;
                 }

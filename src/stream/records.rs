@@ -47,8 +47,10 @@ pub struct Records<'s> {
 struct Head {
     /// The offsets of its texts are counted from the beginnings of their segments.
     record: Record,
-    /// Of `id` and `model`.
-    segments: [u8; 2],
+    /// The segment of `id`.
+    id: u8,
+    /// The segment of `model`.
+    model: u8,
 }
 
 shown!("Records": Records<'_>, this => written: this.written, room: this.records.len(), scratch_used: this.used, scratch_len: this.scratch.len());
@@ -174,23 +176,26 @@ impl<'s> Records<'s> {
     /// nothing was written.
     #[inline(always)]
     fn put_chunk(&mut self, context: &Context<'_>, chunk: &Chunk<'_>) -> bool {
-        if let Some(Head { record, segments }) = self.head.as_ref().filter(|_| context.repeats()) {
-            let Some(slot) = self.records.get_mut(self.written) else { return false };
-            let at = context.bytes().input().unwrap_or(0);
-            let [id, model] = segments.map(|segment| at.wrapping_add(chunk.index().base(segment)));
-            let text_off = if record.text_len > 0 { id.wrapping_add(record.text_off) } else { 0 };
-            let aux_off = if record.aux_len > 0 { model.wrapping_add(record.aux_off) } else { 0 };
-            *slot = Record { text_off, aux_off, start: context.start, end: context.end, ..*record };
-            self.written = self.written.wrapping_add(1);
-            return true;
-        }
-        self.put_first_chunk(context, chunk)
+        let Some(Head { record, id, model }) = self.head.as_ref().filter(|_| context.repeats()) else {
+            // A copy, so that nothing points to the context: it need not be in memory.
+            return self.put_first_chunk(&{ *context });
+        };
+        let Some(slot) = self.records.get_mut(self.written) else { return false };
+        let (index, at) = (chunk.index(), context.bytes().input().unwrap_or(0));
+        let text_off =
+            record.text_off.wrapping_add(if record.text_len > 0 { at.wrapping_add(index.base(*id)) } else { 0 });
+        let aux_off =
+            record.aux_off.wrapping_add(if record.aux_len > 0 { at.wrapping_add(index.base(*model)) } else { 0 });
+        *slot = Record { text_off, aux_off, start: context.start, end: context.end, ..*record };
+        self.written = self.written.wrapping_add(1);
+        true
     }
 
     /// [`put_chunk`](Self::put_chunk) of a chunk that repeats none.
     #[inline(never)]
-    fn put_first_chunk(&mut self, context: &Context<'_>, chunk: &Chunk<'_>) -> bool {
+    fn put_first_chunk(&mut self, context: &Context<'_>) -> bool {
         self.head = None;
+        let Some(chunk) = context.chunk() else { return false };
         let payload = context.bytes();
         let place = |field| chunk.text_part(field).and_then(|part| plain(part, payload));
         let (Some((text_off, text_len)), Some((aux_off, aux_len)), true) =
@@ -212,10 +217,13 @@ impl<'s> Records<'s> {
             end: context.end,
             ..Record::NONE
         };
-        if let (Some(segments), Some(at)) = (chunk.fixed_segments(), payload.input()) {
-            let [id, model] = segments.map(|segment| at.wrapping_add(chunk.index().base(segment)));
-            let (text_off, aux_off) = (text_off.wrapping_sub(id), aux_off.wrapping_sub(model));
-            self.head = Some(Head { record: Record { text_off, aux_off, ..record }, segments });
+        if let (Some([id, model]), Some(at)) = (chunk.fixed_segments(), payload.input()) {
+            let from = |off: u32, len, segment| match len {
+                0 => 0,
+                _ => off.wrapping_sub(at.wrapping_add(chunk.index().base(segment))),
+            };
+            let (text_off, aux_off) = (from(text_off, text_len, id), from(aux_off, aux_len, model));
+            self.head = Some(Head { record: Record { text_off, aux_off, ..record }, id, model });
         }
         self.put_record(record).is_ok()
     }

@@ -150,14 +150,20 @@ impl Arguments {
     #[inline(never)]
     fn add_bytes(&mut self, text: Text<'_>) -> bool {
         let (mut balance, mut goes_on) = (self.balance, false);
-        let is_sound = text.is_sound(|byte, is_escaped| {
+        let is_sound = text.is_sound(|bytes, is_escaped| {
             if balance.is_in_string() && !is_escaped {
                 // No quote ends the string.
-                balance.follow_inside(0);
-            } else if balance.is_over() {
-                goes_on |= balance.is_closed();
-            } else {
-                balance.follow_byte::<true>(byte);
+                if !bytes.is_empty() {
+                    balance.follow_inside(0);
+                }
+                return;
+            }
+            for &byte in bytes {
+                if balance.is_over() {
+                    goes_on |= balance.is_closed();
+                } else if balance.is_in_string() || !balance.passes(byte) {
+                    balance.follow_byte::<true>(byte);
+                }
             }
         });
         if !is_sound || goes_on {

@@ -33,6 +33,8 @@ impl Emitter {
         let keeps_frames = !sink.is_of_one_call();
         let is_odd = sink.wants(Kind::Payload) || keeps_frames && self.frames.is_behind(machine);
         let mut given = data;
+        // The last usage and its payload. Nobody can ask for its counts before the call is over.
+        let mut usage: Option<(&[u8], Delta)> = None;
         let last = loop {
             let Some(recalled) = machine.recall_next(&mut run, given) else { break None };
             let Recalled { payload, at, rest, frame, repeats } = recalled;
@@ -52,7 +54,10 @@ impl Emitter {
                         Run::End if !sink.wants(Kind::Frame) => Ok(None),
                         Run::Break(broke) => self.odd(span, state, broke, Stage::Deltas),
                         // Copies, so that nothing points to context and progress: they need not be in memory.
-                        run => self.emit_odd((tracker, sink), span, &{ context }, state, run),
+                        run => {
+                            let usage = (payload, &mut usage);
+                            self.emit_odd((tracker, sink), span, &{ context }, (state, run), usage)
+                        }
                     },
                     Err(broke) => self.odd(span, state, broke, Stage::Head),
                 }
@@ -74,20 +79,28 @@ impl Emitter {
         if last.is_some() || given.len() < data.len() {
             machine.settle_run(&run, store);
         }
+        if let Some((payload, usage)) = usage.filter(|_| keeps_frames) {
+            self.note_usage(payload, &usage);
+        }
         (given, last)
     }
 
     /// Emits the rest of a chunk behind a run of usual deltas.
     #[inline(never)]
-    fn emit_odd(
+    fn emit_odd<'d>(
         &mut self,
         (tracker, sink): (&mut dyn Track, &mut dyn Sink),
         span: (u32, u32),
         context: &Context<'_>,
-        mut state: Progress,
-        run: Run,
+        (mut state, run): (Progress, Run),
+        (payload, last_usage): (&'d [u8], &mut Option<(&'d [u8], Delta)>),
     ) -> Result<Option<Stage>, Full> {
-        if let Err(broke) = state.deltas(Some(run), context, &mut self.usage, tracker, sink) {
+        let mut usage = None;
+        let done = state.deltas(Some(run), context, &mut usage, tracker, sink);
+        if let Some(usage) = usage {
+            *last_usage = Some((payload, usage));
+        }
+        if let Err(broke) = done {
             return self.odd(span, state, broke, Stage::Deltas);
         }
         if !state.quirks.is_empty() {

@@ -1,0 +1,191 @@
+//! What a message contains.
+
+use super::look;
+use crate::convert::{bytes, copy_out, give};
+use crate::types::*;
+use core::ffi::c_char;
+use deltawire::chat::Owner;
+use deltawire::message::{Detail, Field, LogError};
+
+/// How many choices the message has; 0 if this is not an assembler.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_message_choices(m: *const deltawire_message) -> u32 {
+    // SAFETY: a block, as the caller promises.
+    unsafe { look(m) }.map_or(0, |(state, _)| state.log.choices() as u32)
+}
+
+/// The index of the `n`th choice; choices are in ascending order of their indexes. Answers OK,
+/// ABSENT, E_NULL, E_ALIGN, E_STATE.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_message_choice_index(
+    m: *const deltawire_message,
+    n: u32,
+    out: *mut u32,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        match look(m) {
+            Ok(_) if out.is_null() => DELTAWIRE_E_NULL,
+            Ok((state, _)) => state.log.choice_index(n as usize).map_or(DELTAWIRE_ABSENT, |index| give(out, index)),
+            Err(status) => status,
+        }
+    }
+}
+
+/// How many tool calls the choice with this index has.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_message_calls(m: *const deltawire_message, choice: u32) -> u32 {
+    // SAFETY: a block, as the caller promises.
+    unsafe { look(m) }.map_or(0, |(state, _)| state.log.calls(choice))
+}
+
+/// Why something was left out of the message first, as `DELTAWIRE_LIMIT_*`; 0 if nothing was.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_message_limit(m: *const deltawire_message) -> u32 {
+    // SAFETY: a block, as the caller promises.
+    let left_out = unsafe { look(m) }.ok().and_then(|(state, _)| state.log.left_out());
+    match left_out {
+        None => 0,
+        Some(LogError::TooManyChoices) => DELTAWIRE_LIMIT_CHOICES,
+        Some(LogError::TooManyCalls) => DELTAWIRE_LIMIT_TOOL_CALLS,
+        Some(LogError::BadIndex) => DELTAWIRE_LIMIT_INDEX,
+        Some(_) => DELTAWIRE_LIMIT_LENGTH,
+    }
+}
+
+fn field_of(field: u32) -> Option<Field> {
+    Some(match field {
+        DELTAWIRE_M_ID => Field::Id,
+        DELTAWIRE_M_OBJECT => Field::Object,
+        DELTAWIRE_M_MODEL => Field::Model,
+        DELTAWIRE_M_SYSTEM_FINGERPRINT => Field::SystemFingerprint,
+        DELTAWIRE_M_SERVICE_TIER => Field::ServiceTier,
+        DELTAWIRE_M_PROVIDER => Field::Provider,
+        DELTAWIRE_M_USAGE => Field::Usage,
+        DELTAWIRE_M_ERROR => Field::Error,
+        DELTAWIRE_M_ERROR_MESSAGE => Field::ErrorMessage,
+        DELTAWIRE_M_ERROR_CODE => Field::ErrorCode,
+        DELTAWIRE_M_ERROR_TYPE => Field::ErrorType,
+        DELTAWIRE_M_ROLE => Field::Role,
+        DELTAWIRE_M_CONTENT => Field::Content,
+        DELTAWIRE_M_REFUSAL => Field::Refusal,
+        DELTAWIRE_M_REASONING => Field::Reasoning,
+        DELTAWIRE_M_FINISH => Field::FinishReason,
+        DELTAWIRE_M_NATIVE_FINISH => Field::NativeFinishReason,
+        DELTAWIRE_M_CHOICE_ERROR => Field::ChoiceError,
+        DELTAWIRE_M_CHOICE_ERROR_MESSAGE => Field::ChoiceErrorMessage,
+        DELTAWIRE_M_CHOICE_ERROR_CODE => Field::ChoiceErrorCode,
+        DELTAWIRE_M_CHOICE_ERROR_TYPE => Field::ChoiceErrorType,
+        DELTAWIRE_M_FUNCTION_NAME => Field::FunctionName,
+        DELTAWIRE_M_FUNCTION_ARGUMENTS => Field::FunctionArguments,
+        DELTAWIRE_M_AUDIO_ID => Field::AudioId,
+        DELTAWIRE_M_AUDIO_DATA => Field::AudioData,
+        DELTAWIRE_M_AUDIO_TRANSCRIPT => Field::AudioTranscript,
+        DELTAWIRE_M_CALL_ID => Field::CallId,
+        DELTAWIRE_M_CALL_TYPE => Field::CallType,
+        DELTAWIRE_M_CALL_NAME => Field::CallName,
+        DELTAWIRE_M_CALL_ARGUMENTS => Field::CallArguments,
+        DELTAWIRE_M_REASONING_DETAILS => Field::ReasoningDetails,
+        DELTAWIRE_M_REASONING_NAME => Field::ReasoningName,
+        DELTAWIRE_M_NATIVE_USAGE => Field::NativeUsage,
+        DELTAWIRE_M_SIGNATURES => Field::Signatures,
+        DELTAWIRE_M_NATIVE_CONTENT => Field::NativeContent,
+        _ => return None,
+    })
+}
+
+/// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
+/// `call` the position of a call among that choice's calls in the finished message; give 0 where the
+/// field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
+/// fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
+/// ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_message_text(
+    m: *const deltawire_message,
+    field: u32,
+    choice: u32,
+    call: u32,
+    buf: *mut c_char,
+    cap: usize,
+    need: *mut usize,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        let (state, buffer) = ok!(look(m));
+        let Some(field) = field_of(field) else { return DELTAWIRE_E_RANGE };
+        let Some(len) = state.log.text(buffer, field, choice, call, &mut []) else { return DELTAWIRE_ABSENT };
+        copy_out(len, buf, cap, need, |out| {
+            state.log.text(buffer, field, choice, call, out);
+        })
+    }
+}
+
+/// Copies the whole message as JSON: a `chat.completion`, as the API sends it without streaming.
+/// `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN, E_STATE,
+/// E_RANGE (`flags`), E_SMALL.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_message_json(
+    m: *const deltawire_message,
+    flags: u32,
+    buf: *mut c_char,
+    cap: usize,
+    need: *mut usize,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        let (state, buffer) = ok!(look(m));
+        if flags & !DELTAWIRE_JSON_EXTENDED != 0 {
+            return DELTAWIRE_E_RANGE;
+        }
+        let detail = if flags & DELTAWIRE_JSON_EXTENDED != 0 { Detail::Extended } else { Detail::Standard };
+        let len = state.log.json(buffer, detail, &mut []);
+        copy_out(len, buf, cap, need, |out| {
+            state.log.json(buffer, detail, out);
+        })
+    }
+}
+
+/// A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON,
+/// the last value that was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the
+/// choice, 0 for a member of the chunks; `call` is the position of the call, as in
+/// `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes. As `deltawire_message_text`.
+/// Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_message_member(
+    m: *const deltawire_message,
+    owner: u32,
+    choice: u32,
+    call: u32,
+    name: *const c_char,
+    name_len: usize,
+    buf: *mut c_char,
+    cap: usize,
+    need: *mut usize,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        let (state, buffer) = ok!(look(m));
+        let Some(owner) = Owner::from_number(owner) else { return DELTAWIRE_E_RANGE };
+        let name = match bytes(name.cast(), name_len) {
+            Ok(name) => core::str::from_utf8(name).ok(),
+            Err(status) => return status,
+        };
+        let member = name.and_then(|name| state.log.member(buffer, owner, choice, call, name));
+        // As for a member that is there.
+        if buf.is_null() && cap > 0 {
+            return DELTAWIRE_E_NULL;
+        }
+        let Some(value) = member else { return DELTAWIRE_ABSENT };
+        let raw = value.raw();
+        copy_out(raw.len(), buf, cap, need, |out| {
+            out.iter_mut().zip(raw).for_each(|(to, from)| *to = *from);
+        })
+    }
+}

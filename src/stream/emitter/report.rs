@@ -1,0 +1,255 @@
+//! The stages of an event: what is reported of it, in which order, and where it goes on if the sink was full.
+
+use super::{Emitter, Env, Full, Outcome, Stage};
+use crate::chat::{meta_bit, Chunk, Update};
+use crate::delta::{Delta, Kind, Meta, Part};
+use crate::json::Text;
+use crate::stream::context::Context;
+use crate::stream::found::Found;
+use crate::stream::frames::{Frame, Frames};
+use crate::stream::handler::Stop;
+use crate::stream::head::{head, payload_delta};
+use crate::stream::progress::Progress;
+use crate::stream::sink::{Muted, Sink, Track};
+use crate::{Error, QuirkSet};
+
+impl Emitter {
+    /// Emits the event from `stage` on.
+    #[inline(never)]
+    pub(super) fn emit_from<const SLOTS: usize>(&mut self, stage: Stage, env: &mut Env<'_, SLOTS>) -> Outcome {
+        if let Err(Full) = self.report(stage, env) {
+            return Outcome::Full;
+        }
+        if env.machine.is_native() {
+            self.usage = env.machine.native_usage();
+        }
+        let quirks = self.quirks;
+        if quirks.is_empty() && self.limit.is_none() && !self.paused && self.stop.is_none() {
+            return Outcome::Done;
+        }
+        let machine = &mut *env.machine;
+        machine.count(quirks);
+        if self.limit.is_some() {
+            machine.leave_out();
+        }
+        let offset = if self.found == Found::NeedMore { machine.offset() } else { machine.index().frame.0 };
+        self.outcome(quirks.and(machine.config().errors), offset, env.sink)
+    }
+
+    /// Why to stop, now that the event is over. `errors` are its quirks that are configured as errors.
+    #[inline(never)]
+    pub(super) fn outcome(&self, errors: QuirkSet, offset: u64, sink: &dyn Sink) -> Outcome {
+        let quirk = errors.iter().next().map(|quirk| Error::Quirk { quirk, offset });
+        let limit = self.limit.filter(|_| sink.stops_at_limit());
+        match (self.stop, quirk.or(limit)) {
+            (Some(stop), _) => Outcome::Stopped(stop),
+            (None, Some(error)) => Outcome::Stopped(Stop::Error(error)),
+            (None, None) if self.paused => Outcome::Stopped(Stop::Pause),
+            (None, None) => Outcome::Done,
+        }
+    }
+
+    fn report<const SLOTS: usize>(&mut self, stage: Stage, env: &mut Env<'_, SLOTS>) -> Result<(), Full> {
+        let Env { machine, store, tracker, given, base, sink } = env;
+        let (machine, sink) = (&**machine, &mut **sink);
+        let found = self.found;
+        if stage == Stage::Before {
+            // A block before this event that ended without one.
+            let open = self.frames;
+            if let Some(frame) = self.frames.before(machine) {
+                self.put_frame(frame, open, Stage::Before, sink)?;
+            }
+        }
+        if let Found::Error(quirk) = found {
+            self.stop = Some(Stop::Error(Error::Quirk { quirk, offset: machine.index().frame.0 }));
+            return Ok(());
+        }
+        let is_chunk = matches!(found, Found::Chunk(_));
+        if found == Found::NeedMore && !self.ended {
+            return Ok(());
+        }
+        let rest = machine.rest(*store, given, *base, found);
+        let context = match found {
+            Found::NeedMore => Context::nothing((machine.offset(), machine.offset())),
+            _ => machine.context(&rest, *base, found),
+        };
+        if stage <= Stage::Payload && is_chunk && sink.wants(Kind::Payload) {
+            self.put(&context, payload_delta(&context), Stage::Payload, sink)?;
+        }
+        if stage <= Stage::Head {
+            if let Some(delta) = head(&context, found) {
+                self.frames.add(delta.kind);
+                self.put(&context, delta, Stage::Head, sink)?;
+            }
+        }
+        if stage <= Stage::Meta && is_chunk && sink.wants(Kind::Meta) {
+            self.metas(&context, sink)?;
+        }
+        if stage <= Stage::Deltas {
+            self.deltas(&context, *tracker, sink)?;
+        }
+        let structural = if found == Found::NeedMore { QuirkSet::EMPTY } else { machine.quirks() };
+        if stage > Stage::Deltas || self.limit.is_some() || !(structural | self.quirks).is_empty() {
+            self.conclude(stage, &context, structural, sink)?;
+        }
+        if found != Found::NeedMore && self.stop.is_none() {
+            let open = self.frames;
+            if let Some(frame) = self.frames.after(machine) {
+                self.put_frame(frame, open, Stage::After, sink)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Emits what was left out of an event, and its quirks.
+    #[inline(never)]
+    fn conclude(
+        &mut self,
+        stage: Stage,
+        context: &Context<'_>,
+        structural: QuirkSet,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Full> {
+        if stage <= Stage::Limit {
+            if let Some(error) = self.limit {
+                let choice = error.choice().unwrap_or(u32::MAX);
+                let limit = Delta { choice, code: error.number(), ..Delta::new(Kind::Limit) };
+                self.frames.add(Kind::Limit);
+                self.put(context, limit, Stage::Limit, sink)?;
+            }
+            self.unreported = structural | self.quirks;
+        }
+        if stage <= Stage::Quirks {
+            while let Some(quirk) = self.unreported.iter().next() {
+                self.frames.add(Kind::Quirk);
+                self.put(context, Delta { code: quirk as u32, ..Delta::new(Kind::Quirk) }, Stage::Quirks, sink)?;
+                self.unreported.remove(quirk);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the sink a delta.
+    #[inline(never)]
+    fn put(&mut self, context: &Context<'_>, delta: Delta, stage: Stage, sink: &mut dyn Sink) -> Result<(), Full> {
+        if self.stop.is_none() {
+            let mut taken = self.taken as usize;
+            let put = sink.put(context, &delta, &mut taken);
+            self.taken = taken as u32;
+            self.answered(put, stage)?;
+            self.taken = 0;
+        }
+        Ok(())
+    }
+
+    /// Gives the sink a frame, if it wants frames. If it is full, the frame is `open` again.
+    #[inline(never)]
+    pub(super) fn put_frame(
+        &mut self,
+        frame: Frame,
+        open: Frames,
+        stage: Stage,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Full> {
+        if self.stop.is_some() || !sink.wants(Kind::Frame) {
+            return Ok(());
+        }
+        let Frame { start, end, choices, kinds } = frame;
+        let delta = Delta { code: choices, number: kinds, ..Delta::new(Kind::Frame) };
+        let put = self.put(&Context::nothing((start, end)), delta, stage, sink);
+        if put.is_err() {
+            self.frames = open;
+        }
+        put
+    }
+
+    /// Emits the members of the top level that describe the response, each once a stream: the first that is not empty. Then
+    /// all members that no other delta is made of.
+    #[inline(never)]
+    fn metas(&mut self, context: &Context<'_>, sink: &mut dyn Sink) -> Result<(), Full> {
+        let Some(chunk) = context.chunk() else { return Ok(()) };
+        while let Some((meta, text)) = self.next_meta(chunk) {
+            let text = Part::of(context.payload(), text);
+            let delta = Delta { code: meta as u32, text, ..Delta::new(Kind::Meta) };
+            self.put(context, delta, Stage::Meta, sink)?;
+            self.metas |= meta_bit(meta);
+        }
+        for member in chunk.other_members().skip(self.members as usize) {
+            self.put(context, member.delta(context.payload()), Stage::Meta, sink)?;
+            self.members = self.members.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// A member of the top level that describes the response and was not emitted yet.
+    #[inline]
+    pub(super) fn next_meta<'a>(&self, chunk: &Chunk<'a>) -> Option<(Meta, Text<'a>)> {
+        if chunk.may_have_meta(self.metas) {
+            self.find_meta(chunk)
+        } else {
+            None
+        }
+    }
+
+    #[inline(never)]
+    fn find_meta<'a>(&self, chunk: &Chunk<'a>) -> Option<(Meta, Text<'a>)> {
+        let mut left = Meta::ONCE.into_iter().filter(|meta| self.metas & meta_bit(*meta) == 0);
+        left.find_map(|meta| Some((meta, chunk.meta(meta)?)))
+    }
+
+    /// Emits the deltas of a chunk; at the end of the stream, pending high surrogates.
+    fn deltas(&mut self, context: &Context<'_>, tracker: &mut dyn Track, sink: &mut dyn Sink) -> Result<(), Full> {
+        if let Some(delta) = self.delta.take() {
+            self.put_delta(context, delta, sink)?;
+        }
+        if context.chunk().is_none() {
+            return self.waiting(context, tracker, sink);
+        }
+        let Emitter { cursor, taken, quirks, frames, .. } = *self;
+        let mut state = Progress { cursor, taken: taken as usize, quirks, frames };
+        let mut usage = None;
+        let result = loop {
+            let sink: &mut dyn Sink = if self.stop.is_none() { &mut *sink } else { &mut Muted };
+            let Err(broke) = state.deltas(None, context, &mut usage, tracker, sink) else { break Ok(()) };
+            if let Err(Full) = self.interrupted(broke, Stage::Deltas) {
+                break Err(Full);
+            }
+            state.taken = 0;
+        };
+        (self.cursor, self.taken) = (state.cursor, state.taken as u32);
+        (self.quirks, self.frames) = (state.quirks, state.frames);
+        if let Some(usage) = usage {
+            self.note_usage(context.payload(), &usage);
+        }
+        result
+    }
+
+    /// Notes the token counts of a usage of this payload.
+    #[inline(never)]
+    pub(super) fn note_usage(&mut self, payload: &[u8], usage: &Delta) {
+        if let Some(Update::Usage(usage)) = Update::of(usage, payload) {
+            self.usage = Some(usage.counts());
+        }
+    }
+
+    /// Flushes unpaired high surrogates as U+FFFD.
+    fn waiting(&mut self, context: &Context<'_>, tracker: &mut dyn Track, sink: &mut dyn Sink) -> Result<(), Full> {
+        if self.found != Found::NeedMore {
+            return Ok(());
+        }
+        while let Some(delta) = tracker.flush(None, &mut self.quirks) {
+            self.frames.add(delta.kind);
+            self.put_delta(context, delta, sink)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the sink a delta that the tracker took in; keeps it if the sink is full.
+    fn put_delta(&mut self, context: &Context<'_>, delta: Delta, sink: &mut dyn Sink) -> Result<(), Full> {
+        let result = self.put(context, delta, Stage::Deltas, sink);
+        if result.is_err() {
+            self.delta = Some(delta);
+        }
+        result
+    }
+}

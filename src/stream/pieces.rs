@@ -1,0 +1,256 @@
+//! What a piece of a line means for the block and its payload.
+
+use super::config::{Framing, Payload};
+use super::end::{self, DONE};
+use super::found::Found;
+use super::machine::{is_space, After, Line, Machine, Next};
+use crate::sse::{Field, Piece};
+use crate::{Quirk, Storage};
+
+/// The longest [`Line::NextDone`]: `[DONE]` and a blank for each bit of [`Machine::retry`], which keeps them.
+const NEXT_DONE: usize = DONE.len() + 64;
+
+/// The bit of the blank at this offset of a [`Line::NextDone`]; it is set for a tab.
+fn tab(at: usize) -> u64 {
+    1u64.wrapping_shl(at.saturating_sub(DONE.len()) as u32)
+}
+
+impl<const SLOTS: usize> Machine<SLOTS> {
+    /// A piece of a line. `end` is where the input behind it begins in the window.
+    pub(super) fn piece<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        piece: Piece<'_>,
+        end: usize,
+    ) -> Next {
+        if piece.field == Field::Blank {
+            return self.blank(store, window, end);
+        }
+        if self.waits() && Self::has_more(&piece) {
+            return Next::Again(self.raw_is_over(store, window));
+        }
+        // Where the value lies in the window: behind it comes the one byte that ends the line, if it does.
+        let value_end = end.saturating_sub(usize::from(piece.last));
+        let start = value_end.saturating_sub(piece.value.len());
+        if self.block.skipping && !matches!(piece.field, Field::Comment | Field::Retry) {
+            if !self.block.raw || !(piece.first || piece.field == Field::Unknown) {
+                return Next::Go;
+            }
+            if piece.field == Field::Unknown {
+                return self.skip_raw(piece, start);
+            }
+            // A field of the stream: the raw value is over.
+            self.skipped();
+        }
+        if piece.field == Field::Unknown {
+            return self.unknown(store, window, piece, start);
+        }
+        if piece.first {
+            let lines = if piece.field == Field::Comment { end::Lines::Comments } else { end::Lines::Fields };
+            self.facts.lines = self.facts.lines.max(lines);
+            self.in_array = false;
+            self.line = match piece.field {
+                Field::Data if self.block.raw => {
+                    return Next::Again(self.dispatch(store, window, self.line_start, false));
+                }
+                Field::Data if matches!(piece.value.first(), Some(b'{' | b'[')) && self.is_whole(store, window) => {
+                    if piece.value.first() == Some(&b'{') {
+                        return Next::Again(self.value_is_over(store, window));
+                    }
+                    self.retry = 0;
+                    Line::NextDone(0)
+                }
+                Field::Data => Line::Payload,
+                Field::Event if self.kept.has_next() || self.is_whole(store, window) => Line::NextName,
+                Field::Event => Line::Name,
+                Field::Id if self.kept.has_next() || self.is_whole(store, window) => Line::NextId,
+                Field::Id => Line::Id,
+                Field::Retry => {
+                    self.retry = 0;
+                    let empty = piece.last && piece.value.is_empty();
+                    if empty {
+                        Line::Skip
+                    } else {
+                        Line::Retry
+                    }
+                }
+                _ => Line::Comment,
+            };
+            if self.line != Line::Comment {
+                self.open();
+            }
+        }
+        let line_end = self.offset.saturating_add(end as u64);
+        let fits = match self.line {
+            Line::Payload => self.kept.data(store, window, &piece, start).is_ok(),
+            Line::NextDone(matched) => return self.next_done(store, window, piece, start, matched),
+            Line::Name => self.kept.name(store, &piece, start).is_ok(),
+            Line::NextName | Line::NextId => return self.next_field(store, window, piece),
+            Line::Id => {
+                // What is staged comes behind the payload.
+                let settled = piece.last || self.settle(store, window);
+                if self.kept.identify(store, &piece, false).is_err() {
+                    self.block.quirks.insert(Quirk::LongId);
+                }
+                settled
+            }
+            Line::Comment => return self.comment(store, window, piece, start, line_end),
+            Line::Retry => return self.retry(store, window, piece, line_end),
+            _ => true,
+        };
+        if fits {
+            Next::Go
+        } else {
+            Next::Found(self.too_long())
+        }
+    }
+
+    /// Whether the payload so far is a whole JSON object. Servers that end events with a single LF then send the next event.
+    pub(super) fn is_whole<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
+        self.kept.has_data()
+            && !self.block.raw
+            && self.config.framing == Framing::Lenient
+            && self.config.payload == Payload::Chunks
+            && self.data_is_whole(store, window)
+    }
+
+    /// Another value follows in this block. Returns the event before it, whose frame ends where the lines of the next begin.
+    pub(super) fn value_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
+        self.block.quirks.insert(Quirk::SeveralValues);
+        let end = if self.kept.has_next() { self.block.next_start } else { self.line_start };
+        self.dispatch(store, window, end, false)
+    }
+
+    /// A piece of an `event` or `id` line behind a payload that is whole. The step ends with the line.
+    pub(super) fn next_field<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: Piece<'_>) -> Next {
+        if piece.first && !self.kept.has_next() {
+            self.block.next_start = self.line_start;
+        }
+        let fits = self.settle(store, window)
+            && if self.line == Line::NextName {
+                self.kept.next_name(store, &piece).is_ok()
+            } else {
+                if self.kept.identify(store, &piece, true).is_err() {
+                    self.block.quirks.insert(Quirk::LongId);
+                }
+                true
+            };
+        match fits {
+            true if piece.last => Next::Found(Found::NeedMore),
+            true => Next::Go,
+            false => Next::Found(self.too_long()),
+        }
+    }
+
+    /// A piece of a further `data` line behind a payload that is whole: `matched` bytes of `[DONE]` and blanks came before it.
+    pub(super) fn next_done<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        piece: Piece<'_>,
+        start: usize,
+        matched: u8,
+    ) -> Next {
+        let (mut longer, mut tabs) = (usize::from(matched), self.retry);
+        let is_next = piece.value.iter().all(|byte| {
+            let fits = match DONE.get(longer) {
+                Some(expected) => byte == expected,
+                None => is_space(*byte) && longer < NEXT_DONE,
+            };
+            if *byte == b'\t' {
+                tabs |= tab(longer);
+            }
+            longer = longer.saturating_add(1);
+            fits
+        });
+        if !is_next || piece.last && longer < DONE.len() {
+            // It is more of the payload.
+            self.line = Line::Payload;
+            let mut before = [b' '; NEXT_DONE];
+            for (at, byte) in before.iter_mut().enumerate() {
+                match DONE.get(at) {
+                    Some(done) => *byte = *done,
+                    None if self.retry & tab(at) != 0 => *byte = b'\t',
+                    None => {}
+                }
+            }
+            let before = before.get(..usize::from(matched)).unwrap_or(&[]);
+            let held = Piece { value: before, first: true, last: false, ..piece };
+            let fits = before.is_empty() || self.kept.data(store, window, &held, 0).is_ok();
+            let piece = Piece { first: before.is_empty(), ..piece };
+            return match fits && self.kept.data(store, window, &piece, start).is_ok() {
+                true => Next::Go,
+                false => Next::Found(self.too_long()),
+            };
+        }
+        (self.line, self.retry) = (Line::NextDone(longer as u8), tabs);
+        if !piece.last {
+            return Next::Go;
+        }
+        Next::Found(self.done_is_next(store, window, false))
+    }
+
+    /// The line behind a payload that is whole is `[DONE]`. Returns the event before it.
+    pub(super) fn done_is_next<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], bare: bool) -> Found {
+        let found = self.value_is_over(store, window);
+        self.after = After::Done { bare };
+        found
+    }
+
+    pub(super) fn comment<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        piece: Piece<'_>,
+        start: usize,
+        line_end: u64,
+    ) -> Next {
+        if !self.settle(store, window) {
+            return Next::Found(self.too_long());
+        }
+        match self.kept.comment(store, &piece, start) {
+            Ok(None) => Next::Go,
+            Ok(Some(span)) => {
+                self.index.frame = (self.line_start, line_end);
+                self.after = After::Unstage;
+                if !self.block.open {
+                    self.lines.expect_lf();
+                }
+                Next::Found(Found::Comment(span.into()))
+            }
+            Err(_) => {
+                self.kept.unstage();
+                self.facts.too_long = self.facts.too_long.saturating_add(1);
+                self.line = Line::Skip;
+                self.index.frame = (self.line_start, self.line_start);
+                Next::Found(Found::CommentTooLong)
+            }
+        }
+    }
+
+    pub(super) fn retry<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        piece: Piece<'_>,
+        line_end: u64,
+    ) -> Next {
+        for &byte in piece.value {
+            if !byte.is_ascii_digit() {
+                self.line = Line::Skip;
+                return Next::Go;
+            }
+            self.retry = self.retry.saturating_mul(10).saturating_add(u64::from(byte.wrapping_sub(b'0')));
+        }
+        if !piece.last {
+            return Next::Go;
+        }
+        let ms = self.retry;
+        if !self.settle(store, window) {
+            return Next::Found(self.too_long());
+        }
+        self.index.frame = (self.line_start, line_end);
+        Next::Found(Found::Retry(ms))
+    }
+}

@@ -1,0 +1,177 @@
+//! Messages so far: what earlier ones reported is cut off their deltas.
+
+use super::{Choice, Source, Taken, TrackerOf, TrackerState};
+use crate::chat::ItemDeltas;
+use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_REPLACES, FLAG_SELECTS};
+use crate::tables::Tables;
+use crate::track::call::{Call, Element, Fate, Hash};
+use crate::track::carry::PendingSurrogate;
+use crate::track::whole::{cut, Reach, Reading, MANY};
+use crate::{Quirk, QuirkSet};
+
+impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
+    /// Takes in a `message`, or a delta of the one that was taken in last: what earlier messages reported is cut off.
+    #[inline(never)]
+    pub(super) fn take_whole(
+        &mut self,
+        place: usize,
+        delta: &mut Delta,
+        payload: &[u8],
+        offset: u64,
+        quirks: &mut QuirkSet,
+    ) -> Taken {
+        if delta.kind == Kind::Message {
+            return self.message(place, delta, payload, quirks);
+        }
+        let choice = self.tables.choices_mut().get_mut(place);
+        let (Some(Some(choice)), Some(reported)) = (choice, &mut self.state.reported) else {
+            return Taken::Drop;
+        };
+        let is_late = choice.finished && delta.kind != Kind::Role;
+        let taken = match delta.kind {
+            Kind::ToolCall => self.tool_call(place, delta, Called::NOTHING, payload, offset, quirks),
+            Kind::ToolName => self.tool_name(delta, payload, quirks),
+            Kind::ToolArguments => self.whole_arguments(delta, payload, quirks),
+            Kind::Meta => self.meta(delta),
+            Kind::Role if core::mem::replace(&mut choice.role, true) => Taken::Drop,
+            Kind::Annotation => self.whole_annotations(delta, payload),
+            kind if reported.has(kind) => Taken::Drop,
+            kind => {
+                let half = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(of, _)| *of == kind);
+                if let Some((_, half)) = half {
+                    let more = half.join(&mut delta.text, payload);
+                    reported.cut(kind, &mut delta.text, payload);
+                    delta.flags = 0;
+                    self.joined(more, delta, payload, quirks)
+                } else {
+                    delta.flags = if kind == Kind::FunctionName { FLAG_REPLACES } else { 0 };
+                    if matches!(kind, Kind::Role | Kind::FunctionName) {
+                        *quirks |= delta.text.text(payload).quirks();
+                    }
+                    Taken::Keep
+                }
+            }
+        };
+        if is_late && matches!(taken, Taken::Keep | Taken::Before(_)) {
+            quirks.insert(Quirk::DeltaAfterFinish);
+        }
+        taken
+    }
+
+    /// Takes in a `message`, whose deltas follow if it begins with what earlier ones reported.
+    pub(super) fn message(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
+        (self.state.reported, self.state.at_hand, self.state.annotations_at) = (None, None, 0);
+        let Some(Some(choice)) = self.tables.choices().get(place).copied() else { return Taken::Drop };
+        if choice.delta {
+            return Taken::Drop;
+        }
+        let (before, reach) = match choice.source {
+            Source::Deltas { .. } => (None, Reach::default()),
+            Source::Messages { sum, reach } => (Some(sum), reach),
+        };
+        let reading = self.read_message(choice.index, reach, delta.text.bytes(payload));
+        let Some((sum, now)) = reading.end(before) else {
+            quirks.insert(Quirk::ReplacedMessage);
+            delta.flags = 0;
+            return Taken::Keep;
+        };
+        // What was pending is in this message again.
+        while self.flush(Some(choice.index), &mut QuirkSet::EMPTY.clone()).is_some() {}
+        self.state.reported = Some(reach);
+        if let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) {
+            choice.source = Source::Messages { sum, reach: now };
+        }
+        Taken::Keep
+    }
+
+    /// Reads a message of a choice of which so much was reported.
+    pub(super) fn read_message(&self, choice: u32, reach: Reach, message: &[u8]) -> Reading {
+        let mut reading = Reading::new(reach);
+        let mut room = self.tables.calls().iter().filter(|slot| slot.is_none()).count();
+        let mut known = None;
+        for delta in ItemDeltas::of(message) {
+            let text = delta.text.text(message);
+            match delta.kind {
+                Kind::ToolCall => {
+                    let place = self.call_of_message(choice, delta.call).map(usize::from);
+                    let row = place.and_then(|place| self.tables.calls().get(place).copied().flatten());
+                    let is_new = row.is_none() && room > 0 && delta.number() != Some(u64::from(u32::MAX));
+                    room = room.saturating_sub(usize::from(is_new));
+                    if delta.has(FLAG_SELECTS) {
+                        reading.call(None, None);
+                        continue;
+                    }
+                    known = row.filter(Call::has_opened);
+                    let id = known.and_then(|call| call.id());
+                    reading.is_other |= !text.is_empty() && id.is_some_and(|id| id != Hash::of(text));
+                    let is_kept = is_new || row.is_some();
+                    reading.call(is_kept.then_some(delta.call), known.map(|call| call.reach));
+                }
+                Kind::ToolName => reading.is_other |= known.is_some_and(|call| !call.name.begins(text)),
+                Kind::ToolArguments => reading.arguments(delta.text, message),
+                _ => reading.add(&delta, message),
+            }
+        }
+        reading
+    }
+
+    /// The call that stood at this position in earlier messages, by its place in the table.
+    pub(super) fn call_of_message(&self, choice: u32, position: u32) -> Option<u16> {
+        let is_it = |call: &Call| call.choice == choice && call.position == position;
+        u16::try_from(self.tables.calls().iter().position(|slot| slot.as_ref().is_some_and(is_it))?).ok()
+    }
+
+    /// As [`resolve`](Self::resolve), of a call in a message: each that was not there before opens.
+    pub(super) fn resolve_whole(
+        &mut self,
+        place: usize,
+        choice: &Choice,
+        call: &Element<'_>,
+    ) -> Option<(u16, Fate, bool)> {
+        if let Some(slot) = self.call_of_message(choice.index, call.position) {
+            let known = self.tables.calls().get(usize::from(slot)).and_then(Option::as_ref);
+            let has_opened = known.is_some_and(Call::has_opened);
+            return Some((slot, if has_opened { Fate::Continues } else { Fate::Opens }, false));
+        }
+        let of_choice = |state: &&Call| state.choice == choice.index;
+        let reuses =
+            self.tables.calls().iter().flatten().filter(of_choice).any(|state| Some(state.index) == call.index);
+        self.new_call(place, call, true).map(|slot| (slot, Fate::Opens, reuses))
+    }
+
+    /// Arguments in a message.
+    pub(super) fn whole_arguments(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
+        let Some(state) = self.call_at_hand() else { return Taken::Drop };
+        delta.call = state.number;
+        let more = state.half.join(&mut delta.text, payload);
+        cut(&mut delta.text, payload, state.reach);
+        let text = delta.text.text(payload);
+        state.reach = state.reach.saturating_add(text.decoded_len() as u32);
+        if !delta.has(FLAG_CUSTOM) && state.arguments.add(text, None) {
+            quirks.insert(Quirk::ArgumentsAfterEnd);
+        }
+        delta.flags = 0;
+        self.joined(more, delta, payload, quirks)
+    }
+
+    /// Annotations in a message: all of the first, of each later one those that are new, one by one.
+    pub(super) fn whole_annotations(&mut self, delta: &mut Delta, payload: &[u8]) -> Taken {
+        delta.flags = 0;
+        let TrackerState { reported, annotations_at, .. } = &mut self.state;
+        let Some(reported) = reported.as_mut().filter(|reported| reported.annotations < MANY) else {
+            return Taken::Drop;
+        };
+        if reported.annotations == 0 && *annotations_at == 0 {
+            return Taken::Keep;
+        }
+        let (array, mut at) = (delta.text.value(payload), *annotations_at as usize);
+        while let Some(annotation) = array.element_at(&mut at) {
+            *annotations_at = at as u32;
+            if reported.annotations == 0 {
+                return Taken::Before(Delta { text: Part::raw(payload, annotation), ..*delta });
+            }
+            reported.annotations = reported.annotations.saturating_sub(1);
+        }
+        Taken::Drop
+    }
+}

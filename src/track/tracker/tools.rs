@@ -1,0 +1,200 @@
+//! Tool calls: which call a delta is of, and what it changes of that.
+
+use super::{named, Choice, Taken, TrackerOf};
+use crate::delta::{Called, Delta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES, FLAG_SELECTS, FLAG_WHOLE};
+use crate::tables::Tables;
+use crate::track::call::{Arguments, Call, Element, Fate, Hash, Identity, Name};
+use crate::track::carry::PendingSurrogate;
+use crate::{Error, Quirk, QuirkSet};
+
+impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
+    pub(super) fn tool_call(
+        &mut self,
+        place: usize,
+        delta: &mut Delta,
+        called: Called,
+        payload: &[u8],
+        offset: u64,
+        quirks: &mut QuirkSet,
+    ) -> Taken {
+        self.state.at_hand = None;
+        if delta.number() == Some(u64::from(u32::MAX)) {
+            return Taken::LeftOut(Error::BadIndex { choice: delta.choice, offset });
+        }
+        let Some(Some(choice)) = self.tables.choices().get(place).copied() else { return Taken::Drop };
+        let text = |part: Part| (!part.is_empty()).then(|| part.text(payload));
+        let fragment = Element {
+            index: delta.number().map(|index| index as u32),
+            id: text(delta.text).map(Hash::of),
+            position: delta.call,
+            name: text(called.name),
+            arguments: called.arguments.text(payload),
+        };
+        let is_whole = delta.has(FLAG_WHOLE);
+        if delta.has(FLAG_SELECTS) {
+            let selected = match is_whole {
+                true => self.call_of_message(choice.index, delta.call),
+                false => self.selected(&choice, &fragment).and_then(|(place, _)| u16::try_from(place).ok()),
+            };
+            // The members of a call may come before anything that opens it: its row and its number wait for that.
+            self.state.at_hand = selected.or_else(|| self.new_call(place, &fragment, is_whole));
+            let Some(call) = self.call_at_hand() else {
+                return Taken::LeftOut(Error::TooManyCalls { choice: delta.choice, offset });
+            };
+            call.position = delta.call;
+            return Taken::Drop;
+        }
+        let resolved = match is_whole {
+            true => self.resolve_whole(place, &choice, &fragment),
+            false => self.resolve(place, &choice, &fragment),
+        };
+        let Some((slot, fate, reuses)) = resolved else {
+            return Taken::LeftOut(Error::TooManyCalls { choice: delta.choice, offset });
+        };
+        let opens = fate == Fate::Opens;
+        if fate == Fate::ContinuesUnderAnotherId {
+            quirks.insert(Quirk::ChangedCallId);
+        }
+        self.state.at_hand = Some(slot);
+        let (choices, calls) = self.tables.both_mut();
+        let Some(Some(state)) = calls.get_mut(usize::from(slot)) else { return Taken::Drop };
+        if let Some(Some(choice)) = choices.get_mut(place) {
+            choice.open = Some(slot);
+        }
+        if opens {
+            state.identity = Identity::Arguments(Hash::EMPTY);
+        }
+        if reuses {
+            quirks.insert(Quirk::ReusedCallIndex);
+        }
+        state.position = delta.call;
+        if state.id().is_some() {
+            delta.text = Part::NONE;
+        } else if let Some(id) = text(delta.text) {
+            state.identity = Identity::Id(Hash::of(id));
+            *quirks |= id.quirks();
+        }
+        if state.kind_known {
+            delta.aux = Part::NONE;
+        }
+        state.kind_known |= !delta.aux.is_empty();
+        let flag = |set: bool, flag: u16| if set { flag } else { 0 };
+        delta.flags = delta.flags & FLAG_CUSTOM | FLAG_NUMBER | flag(opens, FLAG_OPENS) | flag(reuses, FLAG_REUSES);
+        (delta.call, delta.number) = (state.number, u64::from(state.index));
+        if opens || !delta.text.is_empty() || !delta.aux.is_empty() {
+            Taken::Keep
+        } else {
+            Taken::Drop
+        }
+    }
+
+    /// The call that the last tool call delta belongs to.
+    pub(super) fn call_at_hand(&mut self) -> Option<&mut Call> {
+        self.tables.calls_mut().get_mut(usize::from(self.state.at_hand?))?.as_mut()
+    }
+
+    pub(super) fn tool_name(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
+        let Some(state) = self.call_at_hand() else { return Taken::Drop };
+        delta.call = state.number;
+        let text = delta.text.text(payload);
+        named(state.name.add(text), delta, text, quirks)
+    }
+
+    pub(super) fn tool_arguments(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
+        let Some(state) = self.call_at_hand() else { return Taken::Drop };
+        delta.call = state.number;
+        let is_custom = delta.has(FLAG_CUSTOM);
+        delta.flags = 0;
+        let more = state.half.join(&mut delta.text, payload);
+        if !is_custom && state.add(delta.text.text(payload)) {
+            quirks.insert(Quirk::ArgumentsAfterEnd);
+        }
+        self.joined(more, delta, payload, quirks)
+    }
+
+    /// Which call a fragment belongs to, by its place in the table, what the fragment does to it, and whether it opens it
+    /// under an index in use. `None`: there is no room for another call.
+    pub(super) fn resolve(
+        &mut self,
+        place: usize,
+        choice: &Choice,
+        fragment: &Element<'_>,
+    ) -> Option<(u16, Fate, bool)> {
+        let selected = self.selected(choice, fragment);
+        let fate = selected.map_or(Fate::Opens, |(_, call)| call.fate(fragment));
+        if let Some((slot, _)) = selected.filter(|(_, call)| fate != Fate::Opens || !call.has_opened()) {
+            return Some((u16::try_from(slot).ok()?, fate, false));
+        }
+        let reuses = selected.is_some() && fragment.index.is_some();
+        Some((self.new_call(place, fragment, false)?, Fate::Opens, reuses))
+    }
+
+    /// The call that a fragment selects, and its place in the table: by index; without one by ID; else by its position in the
+    /// array; else the open call. `None`: it selects none.
+    pub(super) fn selected(&self, choice: &Choice, fragment: &Element<'_>) -> Option<(usize, &Call)> {
+        let open = choice
+            .open
+            .and_then(|slot| Some((usize::from(slot), self.tables.calls().get(usize::from(slot))?.as_ref()?)));
+        let is_its_own = |call: &Call| fragment.id.is_none() || call.id() == fragment.id;
+        let has_index = |call: &Call| fragment.index == Some(call.index);
+        if open.is_some_and(|(_, call)| has_index(call) && is_its_own(call)) {
+            // Nearly always.
+            return open;
+        }
+        let last = |wanted: &dyn Fn(&Call) -> bool| {
+            let of_choice = |call: &Call| call.choice == choice.index;
+            let calls = self.tables.calls();
+            let place = calls.iter().rposition(|slot| slot.as_ref().is_some_and(|c| of_choice(c) && wanted(c)))?;
+            Some((place, calls.get(place)?.as_ref()?))
+        };
+        if fragment.index.is_some() {
+            return last(&|call| has_index(call) && is_its_own(call)).or_else(|| last(&has_index));
+        }
+        if let Some(found) = last(&is_its_own).filter(|_| fragment.id.is_some()) {
+            return Some(found);
+        }
+        // Several calls may have begun in one place, in chunks of their own: the open one goes before the last.
+        let in_place = |call: &Call| call.by_place && call.position == fragment.position;
+        // Behind the first of its array, what has a name or an ID is a call of its own.
+        let goes_on = fragment.position == 0 || fragment.name.is_none() && fragment.id.is_none();
+        let by_place = open.filter(|(_, call)| in_place(call)).or_else(|| last(&in_place));
+        by_place.or_else(|| open.filter(|_| goes_on))
+    }
+
+    /// The index for a call that came without one: its position in the array, or if that is taken the next free one.
+    pub(super) fn free_index(&self, choice: &Choice, position: u32) -> u32 {
+        let of_choice = |call: &&Call| call.choice == choice.index;
+        let taken = self.tables.calls().iter().flatten().filter(of_choice).any(|call| call.index == position);
+        if !taken {
+            return position;
+        }
+        let highest = self.tables.calls().iter().flatten().filter(of_choice).map(|call| call.index).max();
+        highest.unwrap_or(0).saturating_add(1)
+    }
+
+    /// Gives the next call of the choice in row `choice` a row, by its place in the table. `None`: there is no room.
+    pub(super) fn new_call(&mut self, choice: usize, element: &Element<'_>, is_whole: bool) -> Option<u16> {
+        let known = self.tables.choices().get(choice).copied().flatten()?;
+        let index = element.index.unwrap_or_else(|| self.free_index(&known, element.position));
+        let (choices, calls) = self.tables.both_mut();
+        let place = calls.iter().position(Option::is_none)?;
+        let choice = choices.get_mut(choice)?.as_mut()?;
+        if let Some(slot) = calls.get_mut(place) {
+            *slot = Some(Call {
+                choice: choice.index,
+                number: choice.calls,
+                index,
+                by_place: element.index.is_none() && !is_whole,
+                position: element.position,
+                identity: Identity::Unopened,
+                kind_known: false,
+                name: Name::EMPTY,
+                arguments: Arguments::EMPTY,
+                reach: 0,
+                half: PendingSurrogate::NONE,
+            });
+        }
+        choice.calls = choice.calls.saturating_add(1);
+        u16::try_from(place).ok()
+    }
+}
