@@ -472,3 +472,26 @@ fn a_run_of_events_is_as_its_events_one_by_one() {
         assert_eq!(given(&all, false), given(&all, true), "{ends:?}");
     }
 }
+
+/// What is in a frame is kept while it waits for a LF, also by a call that wants no frames.
+#[test]
+fn a_frame_that_waits_keeps_its_kinds() {
+    let (mut machine, mut tracker) = (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new());
+    let (mut emitter, mut store) = (Emitter::new(), vec![0; 2048]);
+    let (mut records, mut scratch) = ([Record::default(); 32], [0; 64]);
+    let event = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"}}]}\r\n\r\n";
+    let input = event.repeat(4);
+    let (all, lf) = input.as_bytes().split_at(input.len() - 1);
+    let mut written = 0;
+    for (bytes, mask) in [(all, Kind::DEFAULT), (lf, Kind::Frame.bit())] {
+        let mut sink = Records::new(&mut records, &mut scratch, mask);
+        let mut movable = Movable::new(&mut store, false);
+        let done = emitter.run(&mut machine, &mut movable, &mut tracker, bytes, BASE, &mut sink);
+        assert_eq!(done, (bytes.len(), Outcome::Done));
+        written = sink.written();
+    }
+    let kinds = Kind::Chunk.bit() | Kind::Content.bit();
+    let (start, end) = (3 * event.len(), input.len());
+    assert_eq!(written, 1);
+    assert_eq!(said(&records[0], lf, &scratch), format!("48 {start}..{end} code=1 number={kinds}"));
+}

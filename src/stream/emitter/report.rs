@@ -224,6 +224,14 @@ impl Emitter {
         result
     }
 
+    /// Notes the token counts of a usage and its payload, if there is one.
+    #[inline(never)]
+    pub(super) fn note_last_usage(&mut self, usage: &Option<(&[u8], Delta)>) {
+        if let Some((payload, usage)) = usage {
+            self.note_usage(payload, usage);
+        }
+    }
+
     /// Notes the token counts of a usage of this payload.
     #[inline(never)]
     pub(super) fn note_usage(&mut self, payload: &[u8], usage: &Delta) {

@@ -32,7 +32,7 @@ impl Emitter {
         let Some(mut run) = machine.begin_run(store, data) else { return (data, None) };
         let keeps_frames = !sink.is_of_one_call();
         let is_odd = sink.wants(Kind::Payload) || keeps_frames && self.frames.is_behind(machine);
-        let mut given = data;
+        let (mut given, mut frames) = (data, self.frames);
         // The last usage and its payload. Nobody can ask for its counts before the call is over.
         let mut usage: Option<(&[u8], Delta)> = None;
         let last = loop {
@@ -40,7 +40,7 @@ impl Emitter {
             let Recalled { payload, at, rest, frame, repeats } = recalled;
             let span = (at, payload.len() as u32);
             let index = machine.index();
-            let mut state = Progress::start(self.frames);
+            let mut state = Progress::start(frames);
             let has_metas = || sink.wants(Kind::Meta) && self.has_metas(payload, index);
             let stage = if is_odd || !index.quirks.is_empty() || has_metas() {
                 self.odd(span, state, Break::Nothing, Stage::Before)
@@ -51,12 +51,17 @@ impl Emitter {
                 let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
                 match state.put(&context, head, sink) {
                     Ok(()) => match state.usual_deltas((payload, index), &context, tracker, sink) {
-                        Run::End if !sink.wants(Kind::Frame) => Ok(None),
+                        Run::End if !sink.wants(Kind::Frame) => {
+                            frames = state.frames;
+                            Ok(None)
+                        }
                         Run::Break(broke) => self.odd(span, state, broke, Stage::Deltas),
                         // Copies, so that nothing points to context and progress: they need not be in memory.
                         run => {
-                            let usage = (payload, &mut usage);
-                            self.emit_odd((tracker, sink), span, &{ context }, (state, run), usage)
+                            let (mut rest, usage) = (state, (payload, &mut usage));
+                            let stage = self.emit_odd((tracker, sink), span, &{ context }, (&mut rest, run), usage);
+                            frames = rest.frames;
+                            stage
                         }
                     },
                     Err(broke) => self.odd(span, state, broke, Stage::Head),
@@ -70,17 +75,20 @@ impl Emitter {
             given = rest;
             if keeps_frames {
                 // It is over, as whatever is recognised.
-                self.frames.pass(frame.1, run.expects_lf());
+                frames.pass(frame.1, run.expects_lf());
                 if run.expects_lf() {
                     break None;
                 }
             }
         };
+        if last.is_none() {
+            self.frames = frames;
+        }
         if last.is_some() || given.len() < data.len() {
             machine.settle_run(&run, store);
         }
-        if let Some((payload, usage)) = usage.filter(|_| keeps_frames) {
-            self.note_usage(payload, &usage);
+        if keeps_frames {
+            self.note_last_usage(&usage);
         }
         (given, last)
     }
@@ -92,7 +100,7 @@ impl Emitter {
         (tracker, sink): (&mut dyn Track, &mut dyn Sink),
         span: (u32, u32),
         context: &Context<'_>,
-        (mut state, run): (Progress, Run),
+        (state, run): (&mut Progress, Run),
         (payload, last_usage): (&'d [u8], &mut Option<(&'d [u8], Delta)>),
     ) -> Result<Option<Stage>, Full> {
         let mut usage = None;
@@ -101,13 +109,13 @@ impl Emitter {
             *last_usage = Some((payload, usage));
         }
         if let Err(broke) = done {
-            return self.odd(span, state, broke, Stage::Deltas);
+            return self.odd(span, *state, broke, Stage::Deltas);
         }
         if !state.quirks.is_empty() {
-            return self.odd(span, state, Break::Nothing, Stage::Limit);
+            return self.odd(span, *state, Break::Nothing, Stage::Limit);
         }
         if sink.wants(Kind::Frame) {
-            return self.odd(span, state, Break::Nothing, Stage::After);
+            return self.odd(span, *state, Break::Nothing, Stage::After);
         }
         Ok(None)
     }
