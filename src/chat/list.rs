@@ -13,6 +13,20 @@ use crate::json::{Kind as Json, Text, TextFlags, Value};
 /// The members of a delta up to its content.
 const UPTO_CONTENT: u32 = (2 << delta::CONTENT) - 1;
 
+/// The members of a delta that are texts: of which kind, and whether it counts only if none of its kind is before it. A
+/// table, so that one copy of the code reads them all.
+const TEXTS: [Option<(Kind, bool)>; delta::COUNT] = {
+    let mut texts = [None; delta::COUNT];
+    texts[delta::ROLE] = Some((Kind::Role, false));
+    texts[delta::REASONING_CONTENT] = Some((Kind::Reasoning, false));
+    texts[delta::REASONING] = Some((Kind::Reasoning, true));
+    texts[delta::THINKING] = Some((Kind::Reasoning, true));
+    texts[delta::THOUGHT] = Some((Kind::Reasoning, true));
+    texts[delta::CONTENT] = Some((Kind::Content, false));
+    texts[delta::REFUSAL] = Some((Kind::Refusal, false));
+    texts
+};
+
 /// Puts the items of a choice with this index, in the order in which they are emitted.
 #[inline]
 pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, items: &mut Items<'_>) {
@@ -20,17 +34,22 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
     let spans = &fields.spans;
     let has_delta = reader.first_byte(spans, choice::DELTA) == Some(b'{');
     if has_delta {
-        reader.delta(&fields.delta, UPTO_CONTENT);
+        reader.delta(&fields.delta, if spans.has(choice::TEXT) { UPTO_CONTENT } else { u32::MAX });
     }
     if spans.has(choice::TEXT) {
         reader.text(spans, choice::TEXT, Kind::Content, true);
-    }
-    if has_delta {
-        reader.delta(&fields.delta, !UPTO_CONTENT);
+        if has_delta {
+            reader.delta(&fields.delta, !UPTO_CONTENT);
+        }
     }
     const REST: u32 = !((2 << choice::TEXT) - 1);
-    if spans.mask() & REST != 0 {
-        reader.rest_of_choice(spans, spans.mask() & REST);
+    let mut rest = spans.mask() & REST;
+    while rest != 0 {
+        let member = rest.trailing_zeros() as usize;
+        rest &= rest.wrapping_sub(1);
+        if reader.first_byte(spans, member) != Some(b'n') {
+            reader.beside_delta(spans, member);
+        }
     }
 }
 
@@ -111,19 +130,23 @@ impl<'r> Reader<'r, '_> {
         while left != 0 {
             let member = left.trailing_zeros() as usize;
             left &= left.wrapping_sub(1);
-            match member {
-                delta::ROLE => self.text(spans, member, Kind::Role, false),
-                delta::REASONING_CONTENT => self.text(spans, member, Kind::Reasoning, false),
-                delta::REASONING | delta::THINKING | delta::THOUGHT => {
-                    self.text(spans, member, Kind::Reasoning, true);
-                }
-                delta::CONTENT => match self.first_byte(spans, member) {
-                    Some(b'[') => self.container(spans, member, Kind::Content, How::Parts),
-                    _ => self.text(spans, member, Kind::Content, false),
+            match TEXTS.get(member) {
+                Some(Some((kind, is_fallback))) => match spans.get(member) {
+                    Some(span) if self.payload.get(span.start as usize) == Some(&b'"') => {
+                        self.string(span, *kind, *is_fallback);
+                    }
+                    Some(_) if member == delta::CONTENT => self.content_parts(spans),
+                    _ => {}
                 },
-                delta::REFUSAL => self.text(spans, member, Kind::Refusal, false),
                 _ => self.container_of_delta(fields, member),
             }
+        }
+    }
+
+    #[inline(never)]
+    fn content_parts(&mut self, spans: &Spans<{ delta::COUNT }>) {
+        if self.first_byte(spans, delta::CONTENT) == Some(b'[') {
+            self.container(spans, delta::CONTENT, Kind::Content, How::Parts);
         }
     }
 
@@ -172,42 +195,34 @@ impl<'r> Reader<'r, '_> {
         self.items.as_slice().iter().any(|item| item.kind.is_part_of_delta() && has_delta(item, self.payload))
     }
 
-    /// Puts the items of the members beside the delta.
+    /// Puts the items of a member beside the delta, which is not null.
     #[inline(never)]
-    fn rest_of_choice(&mut self, spans: &Spans<{ choice::COUNT }>, which: u32) {
-        let mut left = which;
-        while left != 0 {
-            let member = left.trailing_zeros() as usize;
-            left &= left.wrapping_sub(1);
-            let Some(value) = self.value(spans, member) else { continue };
-            if value.is_null() {
-                continue;
+    fn beside_delta(&mut self, spans: &Spans<{ choice::COUNT }>, member: usize) {
+        let Some(value) = self.value(spans, member) else { return };
+        let is_object = value.kind() == Json::Object;
+        match member {
+            // A text or a call of the delta beside it counts instead.
+            choice::MESSAGE if is_object && !self.has_deltas() => {
+                put_message(self.payload, value, self.choice, self.items);
             }
-            let is_object = value.kind() == Json::Object;
-            match member {
-                // A text or a call of the delta beside it counts instead.
-                choice::MESSAGE if is_object && !self.has_deltas() => {
-                    put_message(self.payload, value, self.choice, self.items);
+            choice::LOGPROBS if is_object => self.put_value(Kind::Logprobs, How::Raw, value),
+            choice::NATIVE_FINISH_REASON => {
+                if let Some(text) = text_of(value) {
+                    self.put_text(Kind::Meta, How::NativeReason, text, false);
                 }
-                choice::LOGPROBS if is_object => self.put_value(Kind::Logprobs, How::Raw, value),
-                choice::NATIVE_FINISH_REASON => {
-                    if let Some(text) = text_of(value) {
-                        self.put_text(Kind::Meta, How::NativeReason, text, false);
-                    }
-                }
-                choice::PROVIDER_FIELDS => {
-                    if let Some(text) = native_reason_of(value) {
-                        self.put_text(Kind::Meta, How::NativeReason, text, true);
-                    }
-                }
-                choice::FINISH_REASON | choice::FINISH_CAMEL => {
-                    if let Some(text) = reason_of(value) {
-                        self.put_text(Kind::Finish, How::Reason, text, true);
-                    }
-                }
-                choice::ERROR if is_error(value) => self.put_value(Kind::ChoiceError, How::Raw, value),
-                _ => {}
             }
+            choice::PROVIDER_FIELDS => {
+                if let Some(text) = native_reason_of(value) {
+                    self.put_text(Kind::Meta, How::NativeReason, text, true);
+                }
+            }
+            choice::FINISH_REASON | choice::FINISH_CAMEL => {
+                if let Some(text) = reason_of(value) {
+                    self.put_text(Kind::Finish, How::Reason, text, true);
+                }
+            }
+            choice::ERROR if is_error(value) => self.put_value(Kind::ChoiceError, How::Raw, value),
+            _ => {}
         }
     }
 }

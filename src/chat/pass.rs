@@ -5,7 +5,7 @@
 //! choices and calls are looked over for quirks and finish reasons only. Nothing is unescaped, no number is parsed
 //! beyond an index, no UTF-8 is checked.
 
-use super::expect::Expect;
+use super::expect::{Expect, Place};
 use super::index::{choice, top, ChoiceIndex, Facts, Index, Seen};
 use super::key::Key;
 use super::list::put_choice;
@@ -38,9 +38,9 @@ pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<
 impl Work<'_, '_> {
     #[inline(always)]
     fn chunk(&mut self, index: &mut Index, seen: &mut Seen) -> Option<()> {
-        let mut more = self.enter_object();
-        while more {
-            let key = next_key!(self,
+        let mut before = self.enter_object();
+        loop {
+            let key = next_key!(self, before,
                 b"id\":" { b"" => Id }
                 b"obje" { b"ct\":" => Object }
                 b"crea" { b"ted\":" => Created }
@@ -55,26 +55,24 @@ impl Work<'_, '_> {
             let place = match key {
                 Key::Choices => {
                     if self.choices(index, seen) {
-                        more = self.more_members();
                         continue;
                     }
-                    (top::CHOICES, Expect::CHOICES)
+                    Place::new(top::CHOICES, Expect::CHOICES)
                 }
-                Key::Id => (top::ID, Expect::TEXT),
-                Key::Object => (top::OBJECT, Expect::TEXT),
+                Key::Id => Place::new(top::ID, Expect::TEXT),
+                Key::Object => Place::new(top::OBJECT, Expect::TEXT),
                 Key::Created => {
                     if self.integer(&mut index.top, top::CREATED) {
-                        more = self.more_members();
                         continue;
                     }
-                    (top::CREATED, Expect::TIME)
+                    Place::new(top::CREATED, Expect::TIME)
                 }
-                Key::Model => (top::MODEL, Expect::TEXT),
-                Key::SystemFingerprint => (top::SYSTEM_FINGERPRINT, Expect::TEXT),
-                Key::ServiceTier => (top::SERVICE_TIER, Expect::TEXT),
-                Key::Provider => (top::PROVIDER, Expect::ANY),
-                Key::Usage => (top::USAGE, Expect::OBJECT),
-                Key::Error => (top::ERROR, Expect::ERROR),
+                Key::Model => Place::new(top::MODEL, Expect::TEXT),
+                Key::SystemFingerprint => Place::new(top::SYSTEM_FINGERPRINT, Expect::TEXT),
+                Key::ServiceTier => Place::new(top::SERVICE_TIER, Expect::TEXT),
+                Key::Provider => Place::new(top::PROVIDER, Expect::ANY),
+                Key::Usage => Place::new(top::USAGE, Expect::OBJECT),
+                Key::Error => Place::new(top::ERROR, Expect::ERROR),
                 Key::Obfuscation => PADDING,
                 Key::Type | Key::Detail | Key::XGroq => {
                     self.aside(|work| work.note_other());
@@ -83,11 +81,13 @@ impl Work<'_, '_> {
                         Key::Detail => top::DETAIL,
                         _ => top::X_GROQ,
                     };
-                    (member, Expect::ANY)
+                    Place::new(member, Expect::ANY)
                 }
                 _ => UNKNOWN,
             };
-            more = self.member(&mut index.top, place)?;
+            if !self.member(&mut index.top, place)? {
+                break;
+            }
         }
         Some(())
     }

@@ -34,7 +34,23 @@ pub(crate) fn plain_text(index: &mut Index) {
     index.list.behind.add(Behind::ERROR, true);
 }
 
+#[inline(always)]
 fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
+    /// Members that a chunk with choices hardly has.
+    const RARE: u32 = 1 << top::ERROR | 1 << top::TYPE | 1 << top::DETAIL | 1 << top::X_GROQ;
+    let object_len = index.top.get(top::OBJECT).map_or(0, |span| span.end.wrapping_sub(span.start));
+    let may_be_error = index.top.mask() & RARE != 0 || object_len as usize == b"\"error\"".len();
+    if index.choices == 0 || may_be_error || hint != Hint::None {
+        return conclude_any(index, payload, hint);
+    }
+    index.facts.chat = true;
+    let usage = index.top.get(top::USAGE).and_then(|span| payload.get(span.start as usize));
+    index.list.behind.add(Behind::USAGE, usage == Some(&b'{'));
+}
+
+/// [`conclude`] for any payload.
+#[inline(never)]
+fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
     let value = |member| index.top(payload, member);
     let is = |member, word: &str| value(member).and_then(|value| value.as_text()).is_some_and(|text| text == word);
     let object = index.object(payload);
