@@ -138,9 +138,11 @@ impl Work<'_, '_> {
                     Place::new(choice::MESSAGE, Expect::OBJECT)
                 }
                 Key::Text => Place::new(choice::TEXT, Expect::TEXT),
+                Key::FinishReason if self.null(&mut into.spans, choice::FINISH_REASON) => continue,
                 Key::FinishReason => Place::new(choice::FINISH_REASON, Expect::REASON),
                 Key::FinishCamel => Place::new(choice::FINISH_CAMEL, Expect::TEXT),
                 Key::NativeFinishReason => Place::new(choice::NATIVE_FINISH_REASON, Expect::ANY),
+                Key::Logprobs if self.null(&mut into.spans, choice::LOGPROBS) => continue,
                 Key::Logprobs => Place::new(choice::LOGPROBS, Expect::OBJECT),
                 Key::Error => Place::new(choice::ERROR, Expect::ERROR),
                 Key::ProviderFields => {
@@ -180,6 +182,7 @@ impl Work<'_, '_> {
             );
             let place = match key {
                 Key::Role => Place::new(delta::ROLE, Expect::TEXT),
+                Key::Content if self.text(&mut into.spans, delta::CONTENT) => continue,
                 Key::Content => {
                     if self.steps.peek() == b'[' {
                         let span = self.aside(|work| work.content_parts());
@@ -189,6 +192,7 @@ impl Work<'_, '_> {
                     Place::new(delta::CONTENT, Expect::TEXT)
                 }
                 Key::Refusal => Place::new(delta::REFUSAL, Expect::TEXT),
+                Key::ReasoningContent if self.text(&mut into.spans, delta::REASONING_CONTENT) => continue,
                 Key::ReasoningContent => Place::new(delta::REASONING_CONTENT, Expect::TEXT),
                 Key::Reasoning => Place::new(delta::REASONING, Expect::TEXT),
                 Key::ReasoningDetails => {

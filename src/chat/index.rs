@@ -80,12 +80,7 @@ impl<const N: usize> Spans<N> {
             return None;
         }
         let [segments, flags] = *self.marks.get(member)?;
-        Some(Span {
-            start: *self.start.get(member)?,
-            end: *self.end.get(member)?,
-            segments,
-            flags,
-        })
+        Some(Span { start: *self.start.get(member)?, end: *self.end.get(member)?, segments, flags })
     }
 }
 

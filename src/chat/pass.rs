@@ -59,7 +59,9 @@ impl Work<'_, '_> {
                     }
                     Place::new(top::CHOICES, Expect::CHOICES)
                 }
+                Key::Id if self.text(&mut index.top, top::ID) => continue,
                 Key::Id => Place::new(top::ID, Expect::TEXT),
+                Key::Object if self.text(&mut index.top, top::OBJECT) => continue,
                 Key::Object => Place::new(top::OBJECT, Expect::TEXT),
                 Key::Created => {
                     if self.integer(&mut index.top, top::CREATED) {
@@ -67,10 +69,14 @@ impl Work<'_, '_> {
                     }
                     Place::new(top::CREATED, Expect::TIME)
                 }
+                Key::Model if self.text(&mut index.top, top::MODEL) => continue,
                 Key::Model => Place::new(top::MODEL, Expect::TEXT),
+                Key::SystemFingerprint if self.text(&mut index.top, top::SYSTEM_FINGERPRINT) => continue,
                 Key::SystemFingerprint => Place::new(top::SYSTEM_FINGERPRINT, Expect::TEXT),
+                Key::ServiceTier if self.text(&mut index.top, top::SERVICE_TIER) => continue,
                 Key::ServiceTier => Place::new(top::SERVICE_TIER, Expect::TEXT),
                 Key::Provider => Place::new(top::PROVIDER, Expect::ANY),
+                Key::Usage if self.null(&mut index.top, top::USAGE) => continue,
                 Key::Usage => Place::new(top::USAGE, Expect::OBJECT),
                 Key::Error => Place::new(top::ERROR, Expect::ERROR),
                 Key::Obfuscation => PADDING,

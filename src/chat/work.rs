@@ -3,7 +3,7 @@
 use super::expect::{Expect, Place};
 use super::index::{Span, Spans};
 use super::key::Key;
-use crate::json::{JsonError, Kinds, Read, Steps, TextFlags, Value};
+use crate::json::{Before, JsonError, Kinds, Read, Steps, TextFlags, Value};
 use crate::{Quirk, QuirkSet};
 
 /// What a walk noted.
@@ -48,7 +48,7 @@ macro_rules! next_key {
             })*
             _ => $work.key($before),
         };
-        $before = b',';
+        $before = $crate::json::Before::Comma;
         match key {
             $crate::chat::work::Ahead::Key(key) => key,
             $crate::chat::work::Ahead::End => break,
@@ -103,10 +103,10 @@ impl<'a> Work<'a, '_> {
 
     /// Enters the object that comes. Returns the byte before its first name, which [`next_key!`] passes.
     #[inline(always)]
-    pub(super) fn enter_object(&mut self) -> u8 {
+    pub(super) fn enter_object(&mut self) -> Before {
         let entered = self.steps.descend(b'{');
         // After a fault nothing follows, and that ends the object.
-        self.told(entered).map_or(b',', |()| b'{')
+        self.told(entered).map_or(Before::Comma, |()| Before::Bracket)
     }
 
     /// Whether the array that comes has an element; it is entered, and if not, left.
@@ -131,7 +131,7 @@ impl<'a> Work<'a, '_> {
 
     /// Passes the next name, known or not, and the byte before it; or the end of the object.
     #[inline(always)]
-    pub(super) fn key(&mut self, before: u8) -> Ahead {
+    pub(super) fn key(&mut self, before: Before) -> Ahead {
         if self.steps.close(b'}') {
             return Ahead::End;
         }
@@ -139,7 +139,7 @@ impl<'a> Work<'a, '_> {
     }
 
     #[inline(never)]
-    fn any_key(&mut self, before: u8) -> Ahead {
+    fn any_key(&mut self, before: Before) -> Ahead {
         let more = self.steps.more_after(before);
         if self.told(more) != Some(true) {
             return Ahead::End;
@@ -169,6 +169,34 @@ impl<'a> Work<'a, '_> {
         };
         self.put(spans, place, Read { start, end: self.steps.offset(), kind, flags: TextFlags::PLAIN });
         Some(true)
+    }
+
+    /// Reads a member's value into its place, if it is a plain string. Otherwise nothing is read. For the members that are
+    /// one in nearly every chunk: their number is a constant, which makes this much shorter than [`member`](Work::member).
+    #[inline(always)]
+    pub(super) fn text<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
+        let start = self.steps.offset();
+        let took = self.steps.plain_string_before_end();
+        if took {
+            self.place(spans, member, span(self.read_from(start)));
+        }
+        took
+    }
+
+    /// The same for `null`.
+    #[inline(always)]
+    pub(super) fn null<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
+        let start = self.steps.offset();
+        let took = self.steps.null();
+        if took {
+            self.place(spans, member, span(self.read_from(start)));
+        }
+        took
+    }
+
+    #[inline(always)]
+    fn read_from(&self, start: usize) -> Read {
+        Read { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN }
     }
 
     #[inline(never)]
@@ -219,7 +247,7 @@ impl<'a> Work<'a, '_> {
     /// The container that began at `start` and ends here.
     #[inline(always)]
     pub(super) fn span_from(&self, start: usize) -> Span {
-        span(Read { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN })
+        span(self.read_from(start))
     }
 
     /// Notes that a member has a place, but that there may be more to it, unless it is null.

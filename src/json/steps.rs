@@ -72,6 +72,15 @@ impl Kinds {
     }
 }
 
+/// What stands before a name that was not passed yet, with the name's quote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(crate) enum Before {
+    /// The object's bracket.
+    Bracket = u16::from_le_bytes(*b"{\""),
+    Comma = u16::from_le_bytes(*b",\""),
+}
+
 /// A value that was skipped.
 #[derive(Clone, Copy)]
 pub(crate) struct Read {
@@ -154,11 +163,11 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// At the bracket of an object (`before` is `{`), or after a member (`,`): passes that bracket or the comma and returns
+    /// At the bracket of an object, or after a member: passes that bracket or the comma and returns
     /// `true`, or consumes the closing brace and returns `false`.
     #[inline(always)]
-    pub(crate) fn more_after(&mut self, before: u8) -> Result<bool, JsonError> {
-        if before == b',' {
+    pub(crate) fn more_after(&mut self, before: Before) -> Result<bool, JsonError> {
+        if before == Before::Comma {
             return self.more(b'}');
         }
         self.rest = self.rest.get(1..).unwrap_or_default();
@@ -215,14 +224,14 @@ impl<'a> Steps<'a> {
     }
 
     /// Returns the first four bytes after the opening quote of the next name, which include the closing quote and the
-    /// colon of a short name. `before` is the byte before that quote, the object's bracket or a comma, and not passed yet.
-    /// Returns 0 if bytes other than these come, or if the end is too near: then use
+    /// colon of a short name. `before` is not passed yet either. Returns 0 if
+    /// bytes other than these come, or if the end is too near: then use
     /// [`more_after`](Steps::more_after) and [`name`](Steps::name).
     #[inline(always)]
-    pub(crate) fn tag(&self, before: u8) -> u32 {
+    pub(crate) fn tag(&self, before: Before) -> u32 {
         let Some(eight) = self.rest.first_chunk() else { return 0 };
         let word = u64::from_le_bytes(*eight);
-        if word as u16 == u16::from_le_bytes([before, b'"']) {
+        if word as u16 == before as u16 {
             (word >> 16) as u32
         } else {
             0
@@ -279,6 +288,16 @@ impl<'a> Steps<'a> {
     pub(crate) fn plain_string(&mut self) -> bool {
         let [b'"', inner @ ..] = self.rest else { return false };
         let Some((_, rest)) = string::plain(self.bytes, inner) else { return false };
+        self.rest = rest;
+        true
+    }
+
+    /// [`plain_string`](Steps::plain_string) for a string that is not near the end: brief enough to be inlined in many
+    /// places.
+    #[inline(always)]
+    pub(crate) fn plain_string_before_end(&mut self) -> bool {
+        let [b'"', inner @ ..] = self.rest else { return false };
+        let Some(rest) = string::plain_before_end(inner) else { return false };
         self.rest = rest;
         true
     }
@@ -421,14 +440,14 @@ mod tests {
             ("{\"contend\":1", "ent\":", None),
             (",\"id\":12345", "", Some(6)),
         ] {
-            let (before, tag) = (bytes.as_bytes().first().unwrap(), bytes.as_bytes().get(2..6).unwrap());
+            let before = if bytes.starts_with('{') { Before::Bracket } else { Before::Comma };
             let mut steps = steps(bytes);
-            assert_eq!(steps.tag(*before).to_le_bytes(), *tag);
+            assert_eq!(steps.tag(before).to_le_bytes(), *bytes.as_bytes().get(2..6).unwrap());
             assert_eq!(steps.took(end.as_bytes()).then(|| steps.offset()), taken, "{bytes}");
         }
         // The tag is 0 for anything but a name, behind another byte, and near the end.
         let others = [" \"id\":1234", "12345678", "{\"id\":1234", ",\"id\":1", ", \"id\":12", ",id\":1234"];
-        assert_eq!(others.map(|bytes| steps(bytes).tag(b',')), [0; 6]);
+        assert_eq!(others.map(|bytes| steps(bytes).tag(Before::Comma)), [0; 6]);
     }
 
     #[test]

@@ -141,6 +141,19 @@ pub(super) struct Memo<const SLOTS: usize> {
 impl Framing {
     const USUAL: Framing = Framing { head: 6, ends: *b"\n\n\0", tail: 2, ended: Ended::Alone };
 
+    /// Whether an event with this payload is framed so.
+    #[inline(always)]
+    fn is_of(&self, event: &[u8], start: usize, len: usize) -> bool {
+        let [first, second, third] = self.ends;
+        let tail = match event.get(start.wrapping_add(len)..) {
+            Some([a, b]) => self.tail == 2 && [*a, *b] == [first, second],
+            Some([a, b, c]) => self.tail == 3 && [*a, *b, *c] == [first, second, third],
+            _ => false,
+        };
+        let head = event.starts_with(b"data:") && (start == usize::from(UNSPACED) || event.get(5) == Some(&b' '));
+        tail && start == usize::from(self.head) && head
+    }
+
     /// The framing of an event, if it has just that payload.
     fn of(event: &[u8], start: usize, len: usize) -> Option<Self> {
         let (head, rest) = event.split_at_checked(start)?;
@@ -494,7 +507,15 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     }
 
     /// Notes how an event was framed.
+    #[inline]
     pub(super) fn note_framing(&mut self, event: &[u8], start: usize, len: usize) {
+        if !self.framing.is_of(event, start, len) {
+            self.note_other_framing(event, start, len);
+        }
+    }
+
+    #[inline(never)]
+    fn note_other_framing(&mut self, event: &[u8], start: usize, len: usize) {
         if let Some(framing) = Framing::of(event, start, len).filter(|framing| *framing != self.framing) {
             self.framing = framing;
             // They are kept with it.

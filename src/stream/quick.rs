@@ -1,11 +1,14 @@
 //! Fast paths of the machine, for what nearly every step contains. Each has the same effect as [`read`](Machine::read), or
 //! none.
 
-use super::config::Validate;
+use super::config::{Payload, Validate};
 use super::end::Lines;
 use super::found::{Found, Place, Recalled, Span, Step};
 use super::machine::{After, Ending, Line, Machine, Next};
 use super::memo::{Rules, HEAD};
+use crate::chat::index::Hint;
+use crate::chat::read::read;
+use crate::dialect::Protocol;
 use crate::scan::find;
 use crate::sse::{Ended, Field, Held, Piece};
 use crate::Storage;
@@ -134,6 +137,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if value.len() > self.kept.room(store) {
             return None;
         }
+        if tail > 0 {
+            let (start, consumed) = (skipped.wrapping_add(HEAD.len()), value.len().wrapping_add(HEAD.len()));
+            let consumed = consumed.wrapping_add(skipped).wrapping_add(tail);
+            if let Some(found) = self.usual_chunk(store, window.get(..consumed)?, start, value) {
+                self.lines.start_line(ended);
+                return Some(Step { consumed, found });
+            }
+        }
         self.rested = false;
         // It rests: there is nothing to be delivered.
         self.begin(store);
@@ -162,6 +173,55 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         self.offset = self.offset.saturating_add(consumed as u64);
         Some(Step { consumed, found })
+    }
+
+    /// Finds the chunk with this payload, which begins at `start` of the window and ends at its last line, if the stream is
+    /// one of chunks and this is an ordinary one: then [`dispatch`](Machine::dispatch) would do no more than this.
+    #[inline]
+    fn usual_chunk<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        start: usize,
+        payload: &[u8],
+    ) -> Option<Found> {
+        let config = &self.config;
+        let is_usual = self.facts.chat
+            && self.dialect.protocol == Some(Protocol::Chat)
+            && config.validate == Validate::Lazy
+            && config.payload == Payload::Chunks
+            && payload.first() == Some(&b'{');
+        if !is_usual {
+            return None;
+        }
+        self.memo.forget_shown();
+        let read = read(&mut self.index, payload, Hint::None, config.limits.max_depth).ok()?;
+        let (facts, quirks) = (self.index.facts, self.index.quirks);
+        let fails = !quirks.is_empty() && !quirks.and(self.config.errors).is_empty();
+        if read.end != payload.len() || !facts.chat || facts.error || fails {
+            return None;
+        }
+        let begin = start.wrapping_sub(HEAD.len());
+        if SLOTS > 0 {
+            self.memo.note_framing(window.get(begin..)?, HEAD.len(), payload.len());
+            if self.memo.wants() {
+                self.memo.learn(&self.index, payload, self.rules());
+            }
+        }
+        let frame = self.offset.saturating_add(begin as u64);
+        self.offset = self.offset.saturating_add(window.len() as u64);
+        self.index.frame = (frame, self.offset);
+        self.index.list.follows = self.facts.seen.overlaps(read.seen.all);
+        self.facts.seen.add(read.seen.all);
+        self.facts.finished.add(read.seen.finished);
+        self.name = Span::NONE;
+        self.block.quirks = quirks;
+        self.count(quirks);
+        self.after = After::Release;
+        // As `is_rested` has it: the next event may begin here.
+        self.rested = true;
+        store.shrink(self.kept.lasting());
+        Some(Found::Chunk(Span { place: Place::Input, start: start as u32, len: payload.len() as u32 }))
     }
 
     /// How the memo checks holes.
