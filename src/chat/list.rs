@@ -53,6 +53,32 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
     }
 }
 
+/// The item of a choice with this index, if it is one text of its delta, as of nearly every chunk.
+#[inline(always)]
+pub(super) fn only_text(payload: &[u8], fields: &ChoiceIndex, number: u32) -> Option<Item> {
+    /// Members that are no item, or null.
+    const USUAL: u32 = 1 << choice::INDEX | 1 << choice::DELTA | 1 << choice::WHOLE | NULLS;
+    const NULLS: u32 = 1 << choice::LOGPROBS | 1 << choice::FINISH_REASON;
+    let ChoiceIndex { spans, delta } = fields;
+    let begins = |span: Option<Span>, byte| span.is_some_and(|span| payload.get(span.start as usize) == Some(&byte));
+    let is_null = |member| !spans.has(member) || begins(spans.get(member), b'n');
+    let mask = delta.spans.mask();
+    let is_usual = spans.mask() & !USUAL == 0
+        && mask.is_power_of_two()
+        && begins(spans.get(choice::DELTA), b'{')
+        && is_null(choice::LOGPROBS)
+        && is_null(choice::FINISH_REASON);
+    if !is_usual {
+        return None;
+    }
+    let member = mask.trailing_zeros() as usize;
+    let (kind, _) = (*TEXTS.get(member)?)?;
+    let span = delta.spans.get(member).filter(|span| begins(Some(*span), b'"'))?;
+    let (start, end) = (span.start.wrapping_add(1), span.end.wrapping_sub(1));
+    let item = Item { start, end, choice: number, kind, how: How::Text, flags: span.flags, segments: 0 };
+    (start < end).then_some(item)
+}
+
 /// Puts a `message`, and what it contains.
 #[inline(never)]
 pub(super) fn put_message(payload: &[u8], message: Value<'_>, number: u32, items: &mut Items<'_>) {

@@ -8,16 +8,16 @@
 use super::expect::{Expect, Place};
 use super::index::{choice, top, ChoiceIndex, Facts, Index, Seen};
 use super::key::Key;
-use super::list::put_choice;
-use super::page::DeltaList;
+use super::list::{only_text, put_choice};
+use super::page::{Behind, DeltaList};
+use super::read::Read;
 use super::scalar::{is_error, reason_of};
 use super::work::{next_key, Notes, Work, PADDING, UNKNOWN};
 use crate::json::{JsonError, Kind, Steps};
 use crate::Quirk;
 
-/// Walks a payload. Gives the offset one past its JSON value, and which choices it has: what follows the value is not
-/// looked at.
-pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<(usize, Seen), JsonError> {
+/// Walks a payload. What follows its JSON value is not looked at.
+pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<Read, JsonError> {
     let (mut notes, mut seen) = (Notes::default(), Seen::default());
     let mut work = Work { steps: Steps::new(payload, 0, max_depth), notes: &mut notes };
     if work.steps.peek() == b'n' {
@@ -26,13 +26,13 @@ pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<
     } else {
         work.chunk(index, &mut seen);
     }
-    let end = work.steps.offset();
+    let (end, may_break) = (work.steps.offset(), work.steps.may_break());
     if let Some(fault) = notes.fault {
         return Err(fault);
     }
     index.quirks |= notes.quirks;
     index.facts.others = notes.has_others;
-    Ok((end, seen))
+    Ok(Read { end, seen, may_break })
 }
 
 impl Work<'_, '_> {
@@ -79,6 +79,7 @@ impl Work<'_, '_> {
                 Key::Usage if self.null(&mut index.top, top::USAGE) => continue,
                 Key::Usage => Place::new(top::USAGE, Expect::OBJECT),
                 Key::Error => Place::new(top::ERROR, Expect::ERROR),
+                Key::Obfuscation if self.steps.plain_string_before_end() => continue,
                 Key::Obfuscation => PADDING,
                 Key::Type | Key::Detail | Key::XGroq => {
                     self.aside(|work| work.note_other());
@@ -101,10 +102,13 @@ impl Work<'_, '_> {
     /// Walks the choices, and puts their deltas in the list. `false`: the next value is no array.
     #[inline(always)]
     fn choices(&mut self, index: &mut Index, seen: &mut Seen) -> bool {
-        index.first.clear();
-        index.list.clear();
-        index.choices = 0;
-        (*seen, index.facts) = (Seen::default(), Facts::default());
+        if index.top.has(top::CHOICES) {
+            // The last of several counts.
+            index.first.clear();
+            index.list.clear();
+            index.choices = 0;
+            (*seen, index.facts) = (Seen::default(), Facts::default());
+        }
         if self.steps.peek() != b'[' {
             return false;
         }
@@ -154,6 +158,13 @@ impl Work<'_, '_> {
             seen.all.insert(number);
             facts.delta |= first(choice::DELTA) == Some(b'{');
         }
+        // Nothing is put behind a choice that was left.
+        if !list.behind.has(Behind::CHOICES) {
+            let item = only_text(self.steps.bytes(), choice, number);
+            if item.is_some_and(|item| list.push(item)) {
+                return;
+            }
+        }
         list.add_choice(start, |items| put_choice(self.steps.bytes(), choice, number, items));
     }
 
@@ -186,7 +197,7 @@ mod tests {
     /// The values that an index has in its payload, whitespace inside them apart.
     fn values(payload: &str) -> (Vec<String>, String) {
         let mut index = Index::new();
-        let (end, seen) = walk(&mut index, payload.as_bytes(), 128).unwrap();
+        let Read { end, seen, .. } = walk(&mut index, payload.as_bytes(), 128).unwrap();
         assert_eq!(end, payload.trim_end().len());
         let mut values = Vec::new();
         let mut add = |level: &str, member: usize, span: Option<Span>| {

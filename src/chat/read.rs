@@ -11,14 +11,16 @@ pub(crate) struct Read {
     /// The offset one past its JSON value: what follows is not looked at.
     pub(crate) end: usize,
     pub(crate) seen: Seen,
+    /// The value may contain a CR or a LF. If not, it need not be known where the line of a payload ends to read it.
+    pub(crate) may_break: bool,
 }
 
-/// Reads a payload into `index`.
+/// Reads the payload that `payload` begins with into `index`.
 pub(crate) fn read(index: &mut Index, payload: &[u8], hint: Hint, max_depth: u32) -> Result<Read, JsonError> {
     index.clear();
-    let (end, seen) = walk(index, payload, max_depth)?;
+    let read = walk(index, payload, max_depth)?;
     conclude(index, payload, hint);
-    Ok(Read { end, seen })
+    Ok(read)
 }
 
 /// Whether a raw JSON value is an error only if it is the whole body.

@@ -12,6 +12,7 @@ use crate::scan::{
     container,
     string::{self, StringEnd},
 };
+use crate::visits::visit;
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -21,6 +22,8 @@ pub(crate) struct Steps<'a> {
     rest: &'a [u8],
     /// How many more levels may be entered.
     levels: u32,
+    /// Whether what was read may contain a CR or a LF.
+    breaks: bool,
 }
 
 /// A set of kinds of values, one bit each.
@@ -97,7 +100,7 @@ impl<'a> Steps<'a> {
     /// Starts at `offset`; containers may nest `levels` deep.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8], offset: usize, levels: u32) -> Self {
-        Steps { bytes, rest: bytes.get(offset..).unwrap_or_default(), levels }
+        Steps { bytes, rest: bytes.get(offset..).unwrap_or_default(), levels, breaks: false }
     }
 
     #[inline(always)]
@@ -115,6 +118,12 @@ impl<'a> Steps<'a> {
         self.levels
     }
 
+    /// Whether what was read may contain a CR or a LF: whitespace, or control characters in a string.
+    #[inline(always)]
+    pub(crate) fn may_break(&self) -> bool {
+        self.breaks
+    }
+
     /// Moves to the end, so that every further step fails.
     #[inline(always)]
     pub(crate) fn stop(&mut self) {
@@ -124,7 +133,7 @@ impl<'a> Steps<'a> {
     /// Moves to the position of `other`, which reads the same bytes at the same level.
     #[inline(always)]
     pub(crate) fn go_to(&mut self, other: Steps<'a>) {
-        self.rest = other.rest;
+        (self.rest, self.breaks) = (other.rest, other.breaks);
     }
 
     /// Skips whitespace and returns the next byte, or 0 at the end.
@@ -133,10 +142,15 @@ impl<'a> Steps<'a> {
         match self.rest {
             [byte, ..] if *byte > b' ' => *byte,
             _ => {
-                self.rest = skip_space(self.rest);
+                self.skip_space();
                 self.rest.first().copied().unwrap_or(0)
             }
         }
+    }
+
+    #[inline(always)]
+    fn skip_space(&mut self) {
+        (self.rest, self.breaks) = (skip_space(self.rest), true);
     }
 
     /// Enters the container that begins with `bracket`.
@@ -191,7 +205,7 @@ impl<'a> Steps<'a> {
         if self.close(close) {
             return Ok(false);
         }
-        self.rest = skip_space(self.rest);
+        self.skip_space();
         if let [b',', rest @ ..] = self.rest {
             self.rest = rest;
             return Ok(true);
@@ -230,6 +244,7 @@ impl<'a> Steps<'a> {
     #[inline(always)]
     pub(crate) fn tag(&self, before: Before) -> u32 {
         let Some(eight) = self.rest.first_chunk() else { return 0 };
+        visit!(8);
         let word = u64::from_le_bytes(*eight);
         if word as u16 == before as u16 {
             (word >> 16) as u32
@@ -244,6 +259,7 @@ impl<'a> Steps<'a> {
     pub(crate) fn took(&mut self, end: &[u8]) -> bool {
         let after = self.rest.get(6..).and_then(|rest| rest.strip_prefix(end));
         if let Some(rest) = after {
+            visit!(end.len());
             self.rest = rest;
         }
         after.is_some()
@@ -278,8 +294,11 @@ impl<'a> Steps<'a> {
     /// Skips the next value, whatever it is.
     #[inline(always)]
     pub(crate) fn any_value(&mut self) -> Result<Read, JsonError> {
-        let read = any_value(self.bytes, self.offset(), self.levels)?;
+        let from = self.offset();
+        let read = any_value(self.bytes, from, self.levels)?;
         self.rest = self.bytes.get(read.end..).unwrap_or_default();
+        let may_break = Kinds::OBJECT.or(Kinds::OTHER);
+        self.breaks |= read.start != from || read.kind.any(may_break) || read.flags.any(TextFlags::CONTROL);
         Ok(read)
     }
 
@@ -343,6 +362,7 @@ impl<'a> Steps<'a> {
         }
         let Some(end) = string_end(inner) else { return Err(JsonErrorKind::UnexpectedEnd.at(self.bytes.len())) };
         self.rest = inner.get(end.at.wrapping_add(1)..).unwrap_or_default();
+        self.breaks |= end.control;
         Ok((end.at, TextFlags::of(&end)))
     }
 
