@@ -80,10 +80,15 @@ pub(crate) fn choice_at(payload: &[u8], start: usize) -> Option<Further> {
 impl Work<'_, '_> {
     #[inline(always)]
     pub(super) fn index_of(&self, choice: &ChoiceIndex) -> u32 {
-        let Some(span) = choice.spans.get(choice::INDEX) else { return 0 };
+        choice.spans.get(choice::INDEX).and_then(|span| self.number_at(span)).unwrap_or(0)
+    }
+
+    /// The index that a value is: nearly always one digit.
+    #[inline(always)]
+    fn number_at(&self, span: Span) -> Option<u32> {
         match self.first_byte(span) {
-            Some(digit @ b'0'..=b'9') if span.end == span.start.wrapping_add(1) => u32::from(digit - b'0'),
-            _ => index_number(self.value(span)).unwrap_or(0),
+            Some(digit @ b'0'..=b'9') if span.end == span.start.wrapping_add(1) => Some(u32::from(digit - b'0')),
+            _ => index_number(self.value(span)),
         }
     }
 
@@ -182,14 +187,16 @@ impl Work<'_, '_> {
             );
             let place = match key {
                 Key::Role => Place::new(delta::ROLE, Expect::TEXT),
-                Key::Content if self.text(&mut into.spans, delta::CONTENT) => continue,
                 Key::Content => {
                     if self.steps.peek() == b'[' {
                         let span = self.aside(|work| work.content_parts());
                         self.place(&mut into.spans, delta::CONTENT, span);
                         continue;
                     }
-                    Place::new(delta::CONTENT, Expect::TEXT)
+                    if !self.any_text(&mut into.spans, delta::CONTENT, Expect::TEXT)? {
+                        break;
+                    }
+                    continue;
                 }
                 Key::Refusal => Place::new(delta::REFUSAL, Expect::TEXT),
                 Key::ReasoningContent if self.text(&mut into.spans, delta::REASONING_CONTENT) => continue,
@@ -262,7 +269,7 @@ impl Work<'_, '_> {
         /// What a fragment of arguments may have, beside an ID and a type that are null.
         const PLAIN: u32 = 1 << call::INDEX | 1 << call::FUNCTION | 1 << call::ARGUMENTS | 1 << call::WHOLE;
         let value = |member| call.get(member).map(|span| self.value(span));
-        let index = value(call::INDEX).and_then(index_number);
+        let index = call.get(call::INDEX).and_then(|span| self.number_at(span));
         let says = |member| value(member).and_then(text_of).is_some();
         let is_bare = call.mask() & !PLAIN == 0
             || ![call::ID, call::TYPE, call::NAME].into_iter().any(says)
@@ -359,7 +366,10 @@ impl Work<'_, '_> {
             let place = if key == Key::Name {
                 Place::new(call::NAME, Expect::TEXT)
             } else if key == input {
-                Place::new(call::ARGUMENTS, Expect::ARGUMENTS)
+                if !self.any_text(into, call::ARGUMENTS, Expect::ARGUMENTS)? {
+                    break;
+                }
+                continue;
             } else {
                 self.other_of_call(into)
             };

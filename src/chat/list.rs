@@ -4,7 +4,7 @@
 use super::choices::Pass;
 use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Span, Spans};
 use super::inside::has_delta;
-use super::page::{How, Item, Items};
+use super::page::{DeltaList, How, Item, Items};
 use super::parts::ReasoningDetails;
 use super::scalar::{is_error, native_reason_of, reason_of, start_of, text_of};
 use crate::delta::{Kind, Part};
@@ -53,30 +53,49 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
     }
 }
 
-/// The item of a choice with this index, if it is one text of its delta, as of nearly every chunk.
+/// Puts the items of a choice with this index, if it is one text of its delta or a fragment of a call's arguments, as nearly
+/// every choice is. `false`: it is another one, or there is no room, and nothing was put.
 #[inline(always)]
-pub(super) fn only_text(payload: &[u8], fields: &ChoiceIndex, number: u32) -> Option<Item> {
+pub(super) fn put_usual(payload: &[u8], fields: &ChoiceIndex, number: u32, list: &mut DeltaList) -> bool {
     /// Members that are no item, or null.
     const USUAL: u32 = 1 << choice::INDEX | 1 << choice::DELTA | 1 << choice::WHOLE | NULLS;
     const NULLS: u32 = 1 << choice::LOGPROBS | 1 << choice::FINISH_REASON;
     let ChoiceIndex { spans, delta } = fields;
-    let begins = |span: Option<Span>, byte| span.is_some_and(|span| payload.get(span.start as usize) == Some(&byte));
-    let is_null = |member| !spans.has(member) || begins(spans.get(member), b'n');
+    let begins = |span: Span, byte| payload.get(span.start as usize) == Some(&byte);
+    let is_null = |member| spans.get(member).is_none_or(|span| begins(span, b'n'));
     let mask = delta.spans.mask();
     let is_usual = spans.mask() & !USUAL == 0
         && mask.is_power_of_two()
-        && begins(spans.get(choice::DELTA), b'{')
+        && spans.get(choice::DELTA).is_some_and(|span| begins(span, b'{'))
         && is_null(choice::LOGPROBS)
         && is_null(choice::FINISH_REASON);
-    if !is_usual {
-        return None;
-    }
     let member = mask.trailing_zeros() as usize;
-    let (kind, _) = (*TEXTS.get(member)?)?;
-    let span = delta.spans.get(member).filter(|span| begins(Some(*span), b'"'))?;
-    let (start, end) = (span.start.wrapping_add(1), span.end.wrapping_sub(1));
-    let item = Item { start, end, choice: number, kind, how: How::Text, flags: span.flags, segments: 0 };
-    (start < end).then_some(item)
+    let (Some(span), true) = (delta.spans.get(member), is_usual) else { return false };
+    let text = |kind, span: Span| {
+        let (start, end) = (span.start.wrapping_add(1), span.end.wrapping_sub(1));
+        let item = Item { start, end, choice: number, kind, how: How::Text, flags: span.flags, segments: 0 };
+        (start < end && begins(span, b'"')).then_some(item)
+    };
+    if let Some(Some((kind, _))) = TEXTS.get(member) {
+        return text(*kind, span).is_some_and(|item| list.push(item));
+    }
+    if member != delta::TOOL_CALLS || delta.calls != 1 || !delta.is_fragment || !begins(span, b'[') {
+        return false;
+    }
+    match text(Kind::ToolArguments, delta.arguments) {
+        Some(arguments) if list.has_room(2) => {
+            list.push(fragment(delta.call_index, number));
+            list.push(arguments)
+        }
+        _ => false,
+    }
+}
+
+/// The item of a tool call that has no more than this index. An index is no place; that it has a length keeps it from being
+/// taken for an empty text.
+#[inline(always)]
+fn fragment(index: u32, choice: u32) -> Item {
+    Item { start: index, end: index.wrapping_add(1), choice, kind: Kind::ToolCall, how: How::Fragment, ..Item::NONE }
 }
 
 /// Puts a `message`, and what it contains.
@@ -205,9 +224,7 @@ impl<'r> Reader<'r, '_> {
                 if self.span_bytes(fields.arguments).len() < least {
                     return;
                 }
-                // An index is no place; that it has a length keeps it from being taken for an empty text.
-                let part = Part { start: fields.call_index, len: 1, ..Part::NONE };
-                self.put(Kind::ToolCall, How::Fragment, part, false);
+                self.items.push(fragment(fields.call_index, self.choice));
                 self.string(fields.arguments, Kind::ToolArguments, false);
             }
             (delta::AUDIO, Some(b'{')) => self.container(spans, member, Kind::Audio, How::Raw),

@@ -8,7 +8,7 @@
 use super::expect::{Expect, Place};
 use super::index::{choice, top, ChoiceIndex, Facts, Index, Seen};
 use super::key::Key;
-use super::list::{only_text, put_choice};
+use super::list::{put_choice, put_usual};
 use super::page::{Behind, DeltaList};
 use super::read::Read;
 use super::scalar::{is_error, reason_of};
@@ -159,11 +159,8 @@ impl Work<'_, '_> {
             facts.delta |= first(choice::DELTA) == Some(b'{');
         }
         // Nothing is put behind a choice that was left.
-        if !list.behind.has(Behind::CHOICES) {
-            let item = only_text(self.steps.bytes(), choice, number);
-            if item.is_some_and(|item| list.push(item)) {
-                return;
-            }
+        if !list.behind.has(Behind::CHOICES) && put_usual(self.steps.bytes(), choice, number, list) {
+            return;
         }
         list.add_choice(start, |items| put_choice(self.steps.bytes(), choice, number, items));
     }

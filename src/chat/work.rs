@@ -104,6 +104,14 @@ impl<'a> Work<'a, '_> {
     /// Enters the object that comes. Returns the byte before its first name, which [`next_key!`] passes.
     #[inline(always)]
     pub(super) fn enter_object(&mut self) -> Before {
+        if self.steps.descend_here(b'{') {
+            return Before::Bracket;
+        }
+        self.aside(|work| work.enter_any_object())
+    }
+
+    #[inline(never)]
+    fn enter_any_object(&mut self) -> Before {
         let entered = self.steps.descend(b'{');
         // After a fault nothing follows, and that ends the object.
         self.told(entered).map_or(Before::Comma, |()| Before::Bracket)
@@ -112,6 +120,11 @@ impl<'a> Work<'a, '_> {
     /// Whether the array that comes has an element; it is entered, and if not, left.
     #[inline(always)]
     pub(super) fn enter_array(&mut self) -> bool {
+        self.steps.enter_objects() || self.aside(|work| work.enter_any_array())
+    }
+
+    #[inline(never)]
+    fn enter_any_array(&mut self) -> bool {
         let entered = self.steps.enter(b'[');
         self.told(entered).is_some() && self.steps.first(b']') && self.value_comes()
     }
@@ -119,6 +132,14 @@ impl<'a> Work<'a, '_> {
     /// Behind an element: whether another one comes.
     #[inline(always)]
     pub(super) fn more_elements(&mut self) -> bool {
+        if self.steps.close(b']') {
+            return false;
+        }
+        self.aside(|work| work.any_more_elements())
+    }
+
+    #[inline(never)]
+    fn any_more_elements(&mut self) -> bool {
         let more = self.steps.more(b']');
         self.told(more) == Some(true) && self.value_comes()
     }
@@ -183,7 +204,22 @@ impl<'a> Work<'a, '_> {
         took
     }
 
-    /// The same for `null`.
+    /// The same for a member that is a text of any kind in nearly every chunk: any other value is read, too, as by
+    /// [`member`](Work::member).
+    #[inline(always)]
+    pub(super) fn any_text<const N: usize>(
+        &mut self,
+        spans: &mut Spans<N>,
+        member: usize,
+        expect: Expect,
+    ) -> Option<bool> {
+        if self.text(spans, member) {
+            return Some(true);
+        }
+        self.aside(|work| work.odd_member(spans, Place::new(member, expect)))
+    }
+
+    /// As [`text`](Work::text), for `null`.
     #[inline(always)]
     pub(super) fn null<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
         let start = self.steps.offset();

@@ -130,10 +130,10 @@ impl<'a> Steps<'a> {
         self.rest = &[];
     }
 
-    /// Moves to the position of `other`, which reads the same bytes at the same level.
+    /// Moves to the position of `other`, which reads the same bytes.
     #[inline(always)]
     pub(crate) fn go_to(&mut self, other: Steps<'a>) {
-        (self.rest, self.breaks) = (other.rest, other.breaks);
+        (self.rest, self.levels, self.breaks) = (other.rest, other.levels, other.breaks);
     }
 
     /// Skips whitespace and returns the next byte, or 0 at the end.
@@ -174,6 +174,30 @@ impl<'a> Steps<'a> {
                 Ok(())
             }
             None => Err(JsonErrorKind::TooDeep.at(self.offset())),
+        }
+    }
+
+    /// [`descend`](Steps::descend) at a bracket that is the next byte. Returns whether it was, and a level was left.
+    #[inline(always)]
+    pub(crate) fn descend_here(&mut self, bracket: u8) -> bool {
+        match (self.rest, self.levels.checked_sub(1)) {
+            ([byte, ..], Some(levels)) if *byte == bracket => {
+                self.levels = levels;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Enters an array whose first element is an object, without whitespace between their brackets. Returns whether it did.
+    #[inline(always)]
+    pub(crate) fn enter_objects(&mut self) -> bool {
+        match (self.rest, self.levels.checked_sub(1)) {
+            ([b'[', rest @ ..], Some(levels)) if rest.first() == Some(&b'{') => {
+                (self.rest, self.levels) = (rest, levels);
+                true
+            }
+            _ => false,
         }
     }
 

@@ -33,15 +33,15 @@ const UNSPACED: u8 = 5;
 /// The most digits of a number in a hole: what fits 64 bits.
 const DIGITS: usize = 19;
 
-/// After so many unrecognised events in a row, only every eighth is compared.
+/// After so many unrecognised events in a row, only every sixteenth is compared.
 const PATIENCE: u8 = 32;
-const IDLE: u8 = 7;
+const IDLE: u8 = 15;
 
 /// A slot that was recognised before is replaced only after so many unrecognised events in a row.
 const LOYALTY: u8 = 3;
 
 /// The most events that pass before the memo learns again.
-const LONGEST_WAIT: u8 = 127;
+const LONGEST_WAIT: u8 = 255;
 
 /// The flag of a text that contains a control character.
 const CONTROL: u8 = TextFlags::CONTROL.bits() as u8;
@@ -140,19 +140,6 @@ pub(super) struct Memo<const SLOTS: usize> {
 
 impl Framing {
     const USUAL: Framing = Framing { head: 6, ends: *b"\n\n\0", tail: 2, ended: Ended::Alone };
-
-    /// Whether an event with this payload is framed so.
-    #[inline(always)]
-    fn is_of(&self, event: &[u8], start: usize, len: usize) -> bool {
-        let [first, second, third] = self.ends;
-        let tail = match event.get(start.wrapping_add(len)..) {
-            Some([a, b]) => self.tail == 2 && [*a, *b] == [first, second],
-            Some([a, b, c]) => self.tail == 3 && [*a, *b, *c] == [first, second, third],
-            _ => false,
-        };
-        let head = event.starts_with(b"data:") && (start == usize::from(UNSPACED) || event.get(5) == Some(&b' '));
-        tail && start == usize::from(self.head) && head
-    }
 
     /// The framing of an event, if it has just that payload.
     fn of(event: &[u8], start: usize, len: usize) -> Option<Self> {
@@ -506,16 +493,15 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         (self.shown, self.last, self.penalty) = (number, number, 0);
     }
 
-    /// Notes how an event was framed.
-    #[inline]
-    pub(super) fn note_framing(&mut self, event: &[u8], start: usize, len: usize) {
-        if !self.framing.is_of(event, start, len) {
-            self.note_other_framing(event, start, len);
-        }
+    /// Whether the events so far had [`HEAD`] before the payload and these line ends behind it.
+    #[inline(always)]
+    pub(super) fn is_framed(&self, ends: [u8; 3], tail: usize) -> bool {
+        let framing = &self.framing;
+        usize::from(framing.head) == HEAD.len() && framing.ends == ends && usize::from(framing.tail) == tail
     }
 
-    #[inline(never)]
-    fn note_other_framing(&mut self, event: &[u8], start: usize, len: usize) {
+    /// Notes how an event was framed.
+    pub(super) fn note_framing(&mut self, event: &[u8], start: usize, len: usize) {
         if let Some(framing) = Framing::of(event, start, len).filter(|framing| *framing != self.framing) {
             self.framing = framing;
             // They are kept with it.

@@ -218,14 +218,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         // Sums of offsets in the window: they do not overflow.
         let (begin, behind) = (start.wrapping_sub(HEAD.len()), start.wrapping_add(end));
-        let (tail, ended) = match window.get(behind..)? {
-            [b'\n', b'\n', ..] => (2, Ended::Alone),
-            [b'\r', b'\n', b'\r', ..] => (3, Ended::CrBehindCrLf),
+        let (ends, tail, ended) = match window.get(behind..)? {
+            [b'\n', b'\n', ..] => (*b"\n\n\0", 2, Ended::Alone),
+            [b'\r', b'\n', b'\r', ..] => (*b"\r\n\r", 3, Ended::CrBehindCrLf),
             _ => return None,
         };
         let consumed = behind.wrapping_add(tail);
         if SLOTS > 0 {
-            self.memo.note_framing(window.get(begin..consumed)?, HEAD.len(), end);
+            if !self.memo.is_framed(ends, tail) {
+                self.memo.note_framing(window.get(begin..consumed)?, HEAD.len(), end);
+            }
             if self.memo.wants() {
                 self.memo.learn(&self.index, payload, self.rules());
             }
