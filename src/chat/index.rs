@@ -287,6 +287,15 @@ pub(crate) struct Seen {
     pub(crate) finished: ChoiceSet,
 }
 
+/// What a payload is, beside its index.
+pub(crate) struct Read {
+    /// The offset one past its JSON value: what follows is not looked at.
+    pub(crate) end: usize,
+    pub(crate) seen: Seen,
+    /// The value may contain a CR or a LF. If not, it need not be known where the line of a payload ends to read it.
+    pub(crate) may_break: bool,
+}
+
 /// What the pass found out about the chunk as a whole.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Facts {

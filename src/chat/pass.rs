@@ -6,11 +6,10 @@
 //! beyond an index, no UTF-8 is checked.
 
 use super::expect::{Expect, Place};
-use super::index::{choice, top, ChoiceIndex, Facts, Index, Seen};
+use super::index::{choice, top, ChoiceIndex, Facts, Index, Read, Seen};
 use super::key::Key;
 use super::list::{put_choice, put_usual};
 use super::page::{Behind, DeltaList};
-use super::read::Read;
 use super::scalar::{is_error, reason_of};
 use super::work::{next_key, Notes, Work, PADDING, UNKNOWN};
 use crate::json::{JsonError, Kind, Steps};

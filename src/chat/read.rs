@@ -1,19 +1,10 @@
 //! One payload read: the pass, and what needs more than one member to be known.
 
-use super::index::{top, Hint, Index, Seen};
+use super::index::{top, Hint, Index, Read};
 use super::page::Behind;
 use super::pass::walk;
 use super::scalar::{is_empty_object, is_error, member_of, nested_words, string_of, text_of};
 use crate::json::{members_of, JsonError, Kind, Value};
-
-/// What a payload is, beside its index.
-pub(crate) struct Read {
-    /// The offset one past its JSON value: what follows is not looked at.
-    pub(crate) end: usize,
-    pub(crate) seen: Seen,
-    /// The value may contain a CR or a LF. If not, it need not be known where the line of a payload ends to read it.
-    pub(crate) may_break: bool,
-}
 
 /// Reads the payload that `payload` begins with into `index`.
 pub(crate) fn read(index: &mut Index, payload: &[u8], hint: Hint, max_depth: u32) -> Result<Read, JsonError> {

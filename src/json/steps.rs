@@ -312,7 +312,10 @@ impl<'a> Steps<'a> {
         if self.null() {
             return read(Kinds::NULL, self.offset());
         }
-        self.any_value()
+        match self.plain_integer() {
+            Some(integer) => Ok(integer),
+            None => self.any_value(),
+        }
     }
 
     /// Skips the next value, whatever it is.

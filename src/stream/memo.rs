@@ -532,7 +532,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// Learns less often, the more often that did not pay.
     fn learned_in_vain(&mut self) {
-        self.penalty = self.penalty.saturating_mul(2).saturating_add(1).min(LONGEST_WAIT);
+        self.penalty = self.penalty.saturating_mul(4).saturating_add(3).min(LONGEST_WAIT);
     }
 
     fn try_learn(&mut self, index: &Index, payload: &[u8], rules: Rules) -> Option<()> {
