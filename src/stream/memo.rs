@@ -41,7 +41,7 @@ const IDLE: u8 = 15;
 const LOYALTY: u8 = 3;
 
 /// The most events that pass before the memo learns again.
-const LONGEST_WAIT: u8 = 255;
+const LONGEST_WAIT: u8 = 250;
 
 /// The flag of a text that contains a control character.
 const CONTROL: u8 = TextFlags::CONTROL.bits() as u8;
