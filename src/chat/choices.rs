@@ -1,12 +1,12 @@
 //! The walk of one choice, of its delta, and of its tool calls: the pass over a payload enters them here, and so does a view
 //! that asks for one again.
 
-use super::expect::Expect;
+use super::expect::{Expect, Place};
 use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Span};
 use super::key::Key;
 use super::parts::part_type;
 use super::scalar::{index_number, text_of};
-use super::work::{next_key, Notes, Place, Work, UNKNOWN};
+use super::work::{next_key, Notes, Work, UNKNOWN};
 use crate::json::{Kinds, Steps};
 use crate::Quirk;
 
@@ -80,10 +80,15 @@ pub(crate) fn choice_at(payload: &[u8], start: usize) -> Option<Further> {
 impl Work<'_, '_> {
     #[inline(always)]
     pub(super) fn index_of(&self, choice: &ChoiceIndex) -> u32 {
-        let Some(span) = choice.spans.get(choice::INDEX) else { return 0 };
+        choice.spans.get(choice::INDEX).and_then(|span| self.number_at(span)).unwrap_or(0)
+    }
+
+    /// The index that a value is: nearly always one digit.
+    #[inline(always)]
+    fn number_at(&self, span: Span) -> Option<u32> {
         match self.first_byte(span) {
-            Some(digit @ b'0'..=b'9') if span.end == span.start.wrapping_add(1) => u32::from(digit - b'0'),
-            _ => index_number(self.value(span)).unwrap_or(0),
+            Some(digit @ b'0'..=b'9') if span.end == span.start.wrapping_add(1) => Some(u32::from(digit - b'0')),
+            _ => index_number(self.value(span)),
         }
     }
 
@@ -102,9 +107,9 @@ impl Work<'_, '_> {
             return Some(());
         }
         let start = self.steps.offset();
-        let mut more = self.enter_object();
-        while more {
-            let key = next_key!(self,
+        let mut before = self.enter_object();
+        loop {
+            let key = next_key!(self, before,
                 b"inde" { b"x\":" => Index }
                 b"delt" { b"a\":" => Delta }
                 b"logp" { b"robs\":" => Logprobs }
@@ -117,10 +122,9 @@ impl Work<'_, '_> {
             let place = match key {
                 Key::Index => {
                     if self.integer(&mut into.spans, choice::INDEX) {
-                        more = self.more_members();
                         continue;
                     }
-                    (choice::INDEX, Expect::INDEX)
+                    Place::new(choice::INDEX, Expect::INDEX)
                 }
                 Key::Delta => {
                     into.delta.clear();
@@ -129,29 +133,32 @@ impl Work<'_, '_> {
                         self.members_of_delta(&mut into.delta);
                         let span = self.span_from(from);
                         self.place(&mut into.spans, choice::DELTA, span);
-                        more = self.more_members();
                         continue;
                     }
-                    (choice::DELTA, Expect::OBJECT)
+                    Place::new(choice::DELTA, Expect::OBJECT)
                 }
                 Key::Message => {
                     // Its members are not walked here.
                     self.aside(|work| work.note_other());
-                    (choice::MESSAGE, Expect::OBJECT)
+                    Place::new(choice::MESSAGE, Expect::OBJECT)
                 }
-                Key::Text => (choice::TEXT, Expect::TEXT),
-                Key::FinishReason => (choice::FINISH_REASON, Expect::REASON),
-                Key::FinishCamel => (choice::FINISH_CAMEL, Expect::TEXT),
-                Key::NativeFinishReason => (choice::NATIVE_FINISH_REASON, Expect::ANY),
-                Key::Logprobs => (choice::LOGPROBS, Expect::OBJECT),
-                Key::Error => (choice::ERROR, Expect::ERROR),
+                Key::Text => Place::new(choice::TEXT, Expect::TEXT),
+                Key::FinishReason if self.null(&mut into.spans, choice::FINISH_REASON) => continue,
+                Key::FinishReason => Place::new(choice::FINISH_REASON, Expect::REASON),
+                Key::FinishCamel => Place::new(choice::FINISH_CAMEL, Expect::TEXT),
+                Key::NativeFinishReason => Place::new(choice::NATIVE_FINISH_REASON, Expect::ANY),
+                Key::Logprobs if self.null(&mut into.spans, choice::LOGPROBS) => continue,
+                Key::Logprobs => Place::new(choice::LOGPROBS, Expect::OBJECT),
+                Key::Error => Place::new(choice::ERROR, Expect::ERROR),
                 Key::ProviderFields => {
                     self.aside(|work| work.note_other());
-                    (choice::PROVIDER_FIELDS, Expect::ANY)
+                    Place::new(choice::PROVIDER_FIELDS, Expect::ANY)
                 }
                 _ => UNKNOWN,
             };
-            more = self.member(&mut into.spans, place)?;
+            if !self.member(&mut into.spans, place)? {
+                break;
+            }
         }
         let index = into.spans.get(choice::INDEX).and_then(|span| self.first_byte(span));
         self.flag(index.is_none() || index == Some(b'n'), Quirk::MissingChoiceIndex);
@@ -169,9 +176,9 @@ impl Work<'_, '_> {
     #[inline(always)]
     fn members_of_delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
         into.clear();
-        let mut more = self.enter_object();
-        while more {
-            let key = next_key!(self,
+        let mut before = self.enter_object();
+        loop {
+            let key = next_key!(self, before,
                 b"role" { b"\":" => Role }
                 b"cont" { b"ent\":" => Content }
                 b"reas" { b"oning_content\":" => ReasoningContent, b"oning\":" => Reasoning }
@@ -179,40 +186,44 @@ impl Work<'_, '_> {
                 b"tool" { b"_calls\":" => ToolCalls }
             );
             let place = match key {
-                Key::Role => (delta::ROLE, Expect::TEXT),
+                Key::Role => Place::new(delta::ROLE, Expect::TEXT),
                 Key::Content => {
                     if self.steps.peek() == b'[' {
                         let span = self.aside(|work| work.content_parts());
                         self.place(&mut into.spans, delta::CONTENT, span);
-                        more = self.more_members();
                         continue;
                     }
-                    (delta::CONTENT, Expect::TEXT)
+                    if !self.any_text(&mut into.spans, delta::CONTENT, Expect::TEXT)? {
+                        break;
+                    }
+                    continue;
                 }
-                Key::Refusal => (delta::REFUSAL, Expect::TEXT),
-                Key::ReasoningContent => (delta::REASONING_CONTENT, Expect::TEXT),
-                Key::Reasoning => (delta::REASONING, Expect::TEXT),
+                Key::Refusal => Place::new(delta::REFUSAL, Expect::TEXT),
+                Key::ReasoningContent if self.text(&mut into.spans, delta::REASONING_CONTENT) => continue,
+                Key::ReasoningContent => Place::new(delta::REASONING_CONTENT, Expect::TEXT),
+                Key::Reasoning => Place::new(delta::REASONING, Expect::TEXT),
                 Key::ReasoningDetails => {
                     self.aside(|work| work.note_other());
-                    (delta::REASONING_DETAILS, Expect::ANY)
+                    Place::new(delta::REASONING_DETAILS, Expect::ANY)
                 }
-                Key::Thinking => (delta::THINKING, Expect::ANY),
-                Key::Thought => (delta::THOUGHT, Expect::ANY),
-                Key::FunctionCall => (delta::FUNCTION_CALL, Expect::FUNCTION),
+                Key::Thinking => Place::new(delta::THINKING, Expect::ANY),
+                Key::Thought => Place::new(delta::THOUGHT, Expect::ANY),
+                Key::FunctionCall => Place::new(delta::FUNCTION_CALL, Expect::FUNCTION),
                 Key::ToolCalls => {
                     into.no_calls();
                     if self.steps.peek() == b'[' {
                         self.aside(|work| work.tool_calls(into));
-                        more = self.more_members();
                         continue;
                     }
-                    (delta::TOOL_CALLS, Expect::LIST)
+                    Place::new(delta::TOOL_CALLS, Expect::LIST)
                 }
-                Key::Audio => (delta::AUDIO, Expect::ANY),
-                Key::Annotations => (delta::ANNOTATIONS, Expect::ANY),
+                Key::Audio => Place::new(delta::AUDIO, Expect::ANY),
+                Key::Annotations => Place::new(delta::ANNOTATIONS, Expect::ANY),
                 _ => UNKNOWN,
             };
-            more = self.member(&mut into.spans, place)?;
+            if !self.member(&mut into.spans, place)? {
+                break;
+            }
         }
         Some(())
     }
@@ -258,7 +269,7 @@ impl Work<'_, '_> {
         /// What a fragment of arguments may have, beside an ID and a type that are null.
         const PLAIN: u32 = 1 << call::INDEX | 1 << call::FUNCTION | 1 << call::ARGUMENTS | 1 << call::WHOLE;
         let value = |member| call.get(member).map(|span| self.value(span));
-        let index = value(call::INDEX).and_then(index_number);
+        let index = call.get(call::INDEX).and_then(|span| self.number_at(span));
         let says = |member| value(member).and_then(text_of).is_some();
         let is_bare = call.mask() & !PLAIN == 0
             || ![call::ID, call::TYPE, call::NAME].into_iter().any(says)
@@ -287,9 +298,9 @@ impl Work<'_, '_> {
             return Some(());
         }
         let start = self.steps.offset();
-        let mut more = self.enter_object();
-        while more {
-            let key = next_key!(self,
+        let mut before = self.enter_object();
+        loop {
+            let key = next_key!(self, before,
                 b"inde" { b"x\":" => Index }
                 b"id\":" { b"" => Id }
                 b"type" { b"\":" => Type }
@@ -298,13 +309,12 @@ impl Work<'_, '_> {
             let place = match key {
                 Key::Index => {
                     if self.integer(into, call::INDEX) {
-                        more = self.more_members();
                         continue;
                     }
-                    (call::INDEX, Expect::INDEX)
+                    Place::new(call::INDEX, Expect::INDEX)
                 }
-                Key::Id => (call::ID, Expect::TEXT),
-                Key::Type => (call::TYPE, Expect::TEXT),
+                Key::Id => Place::new(call::ID, Expect::TEXT),
+                Key::Type => Place::new(call::TYPE, Expect::TEXT),
                 Key::Function | Key::Custom => {
                     let function = key == Key::Function;
                     let member = if function { call::FUNCTION } else { call::CUSTOM };
@@ -315,10 +325,9 @@ impl Work<'_, '_> {
                     }
                     if self.steps.peek() == b'{' {
                         self.tool(into, member, if function { Key::Arguments } else { Key::Input });
-                        more = self.more_members();
                         continue;
                     }
-                    (member, Expect::OBJECT)
+                    Place::new(member, Expect::OBJECT)
                 }
                 _ => self.other_of_call(into),
             };
@@ -329,7 +338,6 @@ impl Work<'_, '_> {
                 return None;
             };
             self.put(into, place, read);
-            more = self.more_members();
         }
         let span = self.span_from(start);
         into.set(call::WHOLE, span);
@@ -340,7 +348,7 @@ impl Work<'_, '_> {
     #[inline]
     fn other_of_call(&mut self, into: &mut CallIndex) -> Place {
         if self.steps.peek() != b'n' {
-            into.set(call::OTHERS, Span::default());
+            into.mark(call::OTHERS);
         }
         UNKNOWN
     }
@@ -349,20 +357,25 @@ impl Work<'_, '_> {
     #[inline(always)]
     fn tool(&mut self, into: &mut CallIndex, member: usize, input: Key) -> Option<()> {
         let start = self.steps.offset();
-        let mut more = self.enter_object();
-        while more {
-            let key = next_key!(self,
+        let mut before = self.enter_object();
+        loop {
+            let key = next_key!(self, before,
                 b"argu" { b"ments\":" => Arguments }
                 b"name" { b"\":" => Name }
             );
             let place = if key == Key::Name {
-                (call::NAME, Expect::TEXT)
+                Place::new(call::NAME, Expect::TEXT)
             } else if key == input {
-                (call::ARGUMENTS, Expect::ARGUMENTS)
+                if !self.any_text(into, call::ARGUMENTS, Expect::ARGUMENTS)? {
+                    break;
+                }
+                continue;
             } else {
                 self.other_of_call(into)
             };
-            more = self.member(into, place)?;
+            if !self.member(into, place)? {
+                break;
+            }
         }
         let span = self.span_from(start);
         self.place(into, member, span);

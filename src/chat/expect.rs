@@ -7,12 +7,13 @@ use crate::{Quirk, QuirkSet};
 /// Kinds that need no second look, and what the other ones are judged by.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Expect {
-    pub(super) plain: Kinds,
+    plain: Kinds,
     rule: Rule,
 }
 
 /// What a value is judged by that needs a second look.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 enum Rule {
     /// It is odd.
     Odd,
@@ -34,30 +35,52 @@ enum Rule {
     Arguments,
 }
 
-impl Expect {
-    const fn new(plain: Kinds, rule: Rule) -> Self {
-        Expect { plain, rule }
+/// Which member of its index a value is, and what is expected of it, in one number: a walk keeps it in a register.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place(u32);
+
+impl Place {
+    pub(super) const fn new(member: usize, expect: Expect) -> Self {
+        Place(member as u32 & 0xff | (expect.plain.bits() as u32) << 8 | (expect.rule as u32) << 16)
     }
 
-    pub(super) const ANY: Expect = Expect::new(Kinds::ANY, Rule::Odd);
-    pub(super) const TEXT: Expect = Expect::new(Kinds::STRING.or(Kinds::NULL), Rule::Odd);
-    pub(super) const OBJECT: Expect = Expect::new(Kinds::OBJECT.or(Kinds::NULL), Rule::NoneOrOdd);
-    /// A list is expected, and walked elsewhere; this reads any other value in its place.
-    pub(super) const LIST: Expect = Expect::new(Kinds::NULL, Rule::NoneOrOdd);
-    pub(super) const ERROR: Expect = Expect::new(Kinds::NULL, Rule::None);
-    pub(super) const REASON: Expect = Expect::new(Kinds::NULL, Rule::Word);
-    pub(super) const TIME: Expect = Expect::new(Kinds::NULL, Rule::Integer);
-    pub(super) const INDEX: Expect = Expect::new(Kinds::NULL, Rule::Index);
-    pub(super) const FUNCTION: Expect = Expect::new(Kinds::NULL, Rule::Function);
-    pub(super) const CHOICES: Expect = Expect::new(Kinds::NONE, Rule::Choices);
-    pub(super) const ARGUMENTS: Expect = Expect::new(Kinds::STRING.or(Kinds::NULL), Rule::Arguments);
+    /// The number of the member. Of one that has no place it is none of an index.
+    #[inline(always)]
+    pub(super) fn member(self) -> usize {
+        usize::from(self.0 as u8)
+    }
+
+    /// The kinds of values that need no second look.
+    #[inline(always)]
+    pub(super) fn plain(self) -> Kinds {
+        Kinds::from_bits((self.0 >> 8) as u8)
+    }
 
     /// What is odd about a value that is not of the plain kinds.
-    #[inline(never)]
     pub(super) fn judge(self, value: Value<'_>) -> QuirkSet {
+        let rule = Rule::ALL.get((self.0 >> 16) as usize);
+        rule.map_or(QuirkSet::EMPTY, |rule| rule.judge(value))
+    }
+}
+
+impl Rule {
+    const ALL: [Rule; 9] = [
+        Rule::Odd,
+        Rule::NoneOrOdd,
+        Rule::None,
+        Rule::Word,
+        Rule::Integer,
+        Rule::Index,
+        Rule::Function,
+        Rule::Choices,
+        Rule::Arguments,
+    ];
+
+    /// What is odd about a value that is not of the plain kinds.
+    fn judge(self, value: Value<'_>) -> QuirkSet {
         let none_or = |quirk| QuirkSet::from(if is_none_string(value) { Quirk::NoneString } else { quirk });
         let when = |odd: bool, quirk| if odd { QuirkSet::from(quirk) } else { QuirkSet::EMPTY };
-        match (self.rule, value.kind()) {
+        match (self, value.kind()) {
             (Rule::Choices, Kind::Null) => Quirk::NullChunk.into(),
             (Rule::None, _) | (Rule::Word, Kind::String) => when(is_none_string(value), Quirk::NoneString),
             (Rule::Integer, Kind::Number) => {
@@ -75,4 +98,33 @@ impl Expect {
             (Rule::Odd | Rule::Word | Rule::Integer, _) => Quirk::OddType.into(),
         }
     }
+}
+
+const _: () = {
+    let mut number = 0;
+    while number < Rule::ALL.len() {
+        #[allow(clippy::indexing_slicing)] // Checked above; for constants alone.
+        let rule = Rule::ALL[number];
+        assert!(rule as usize == number);
+        number += 1;
+    }
+};
+
+impl Expect {
+    const fn new(plain: Kinds, rule: Rule) -> Self {
+        Expect { plain, rule }
+    }
+
+    pub(super) const ANY: Expect = Expect::new(Kinds::ANY, Rule::Odd);
+    pub(super) const TEXT: Expect = Expect::new(Kinds::STRING.or(Kinds::NULL), Rule::Odd);
+    pub(super) const OBJECT: Expect = Expect::new(Kinds::OBJECT.or(Kinds::NULL), Rule::NoneOrOdd);
+    /// A list is expected, and walked elsewhere; this reads any other value in its place.
+    pub(super) const LIST: Expect = Expect::new(Kinds::NULL, Rule::NoneOrOdd);
+    pub(super) const ERROR: Expect = Expect::new(Kinds::NULL, Rule::None);
+    pub(super) const REASON: Expect = Expect::new(Kinds::NULL, Rule::Word);
+    pub(super) const TIME: Expect = Expect::new(Kinds::NULL, Rule::Integer);
+    pub(super) const INDEX: Expect = Expect::new(Kinds::NULL, Rule::Index);
+    pub(super) const FUNCTION: Expect = Expect::new(Kinds::NULL, Rule::Function);
+    pub(super) const CHOICES: Expect = Expect::new(Kinds::NONE, Rule::Choices);
+    pub(super) const ARGUMENTS: Expect = Expect::new(Kinds::STRING.or(Kinds::NULL), Rule::Arguments);
 }

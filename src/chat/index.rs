@@ -36,30 +36,34 @@ pub(crate) struct Spans<const N: usize> {
     present: u32,
     start: [u32; N],
     end: [u32; N],
-    segments: [u8; N],
-    flags: [u8; N],
+    /// The segments of each, and what is known of it.
+    marks: [[u8; 2]; N],
 }
 
 impl<const N: usize> Spans<N> {
-    pub(crate) const EMPTY: Self = Spans { present: 0, start: [0; N], end: [0; N], segments: [0; N], flags: [0; N] };
+    pub(crate) const EMPTY: Self = Spans { present: 0, start: [0; N], end: [0; N], marks: [[0; 2]; N] };
 
     pub(crate) fn clear(&mut self) {
         self.present = 0;
     }
 
-    /// Says whether the member was there before.
-    #[inline]
-    pub(crate) fn set(&mut self, member: usize, span: Span) -> bool {
-        let Spans { present, start, end, segments, flags } = self;
-        if let (Some(start), Some(end), Some(segments), Some(flags)) =
-            (start.get_mut(member), end.get_mut(member), segments.get_mut(member), flags.get_mut(member))
-        {
-            (*start, *end, *segments, *flags) = (span.start, span.end, span.segments, span.flags);
-        }
+    /// Keeps the span of a member. Returns whether the member was there before; `None`, with no effect, if there is no
+    /// member with this number.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, member: usize, span: Span) -> Option<bool> {
+        let Spans { present, start, end, marks } = self;
+        *start.get_mut(member)? = span.start;
+        *end.get_mut(member)? = span.end;
+        *marks.get_mut(member)? = [span.segments, span.flags];
         let bit = 1u32 << (member & 31);
         let before = *present & bit != 0;
         *present |= bit;
-        before
+        Some(before)
+    }
+
+    /// Notes that there is a member, without a span.
+    pub(crate) fn mark(&mut self, member: usize) {
+        self.present |= 1 << (member & 31);
     }
 
     pub(crate) fn unset(&mut self, member: usize) {
@@ -83,12 +87,8 @@ impl<const N: usize> Spans<N> {
         if !self.has(member) {
             return None;
         }
-        Some(Span {
-            start: *self.start.get(member)?,
-            end: *self.end.get(member)?,
-            segments: *self.segments.get(member)?,
-            flags: *self.flags.get(member)?,
-        })
+        let [segments, flags] = *self.marks.get(member)?;
+        Some(Span { start: *self.start.get(member)?, end: *self.end.get(member)?, segments, flags })
     }
 }
 
@@ -293,6 +293,15 @@ impl ChoiceSet {
 pub(crate) struct Seen {
     pub(crate) all: ChoiceSet,
     pub(crate) finished: ChoiceSet,
+}
+
+/// What a payload is, beside its index.
+pub(crate) struct Read {
+    /// The offset one past its JSON value: what follows is not looked at.
+    pub(crate) end: usize,
+    pub(crate) seen: Seen,
+    /// The value may contain a CR or a LF. If not, it need not be known where the line of a payload ends to read it.
+    pub(crate) may_break: bool,
 }
 
 /// What the pass found out about the chunk as a whole.

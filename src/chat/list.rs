@@ -4,7 +4,7 @@
 use super::choices::Pass;
 use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Span, Spans};
 use super::inside::has_delta;
-use super::page::{How, Item, Items};
+use super::page::{DeltaList, How, Item, Items};
 use super::parts::ReasoningDetails;
 use super::scalar::{is_error, native_reason_of, reason_of, start_of, text_of};
 use crate::delta::{Kind, Part};
@@ -13,6 +13,20 @@ use crate::json::{Kind as Json, Text, TextFlags, Value};
 /// The members of a delta up to its content.
 const UPTO_CONTENT: u32 = (2 << delta::CONTENT) - 1;
 
+/// The members of a delta that are texts: of which kind, and whether it counts only if none of its kind is before it. A
+/// table, so that one copy of the code reads them all.
+const TEXTS: [Option<(Kind, bool)>; delta::COUNT] = {
+    let mut texts = [None; delta::COUNT];
+    texts[delta::ROLE] = Some((Kind::Role, false));
+    texts[delta::REASONING_CONTENT] = Some((Kind::Reasoning, false));
+    texts[delta::REASONING] = Some((Kind::Reasoning, true));
+    texts[delta::THINKING] = Some((Kind::Reasoning, true));
+    texts[delta::THOUGHT] = Some((Kind::Reasoning, true));
+    texts[delta::CONTENT] = Some((Kind::Content, false));
+    texts[delta::REFUSAL] = Some((Kind::Refusal, false));
+    texts
+};
+
 /// Puts the items of a choice with this index, in the order in which they are emitted.
 #[inline]
 pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, items: &mut Items<'_>) {
@@ -20,18 +34,68 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
     let spans = &fields.spans;
     let has_delta = reader.first_byte(spans, choice::DELTA) == Some(b'{');
     if has_delta {
-        reader.delta(&fields.delta, UPTO_CONTENT);
+        reader.delta(&fields.delta, if spans.has(choice::TEXT) { UPTO_CONTENT } else { u32::MAX });
     }
     if spans.has(choice::TEXT) {
         reader.text(spans, choice::TEXT, Kind::Content, true);
-    }
-    if has_delta {
-        reader.delta(&fields.delta, !UPTO_CONTENT);
+        if has_delta {
+            reader.delta(&fields.delta, !UPTO_CONTENT);
+        }
     }
     const REST: u32 = !((2 << choice::TEXT) - 1);
-    if spans.mask() & REST != 0 {
-        reader.rest_of_choice(spans, spans.mask() & REST);
+    let mut rest = spans.mask() & REST;
+    while rest != 0 {
+        let member = rest.trailing_zeros() as usize;
+        rest &= rest.wrapping_sub(1);
+        if reader.first_byte(spans, member) != Some(b'n') {
+            reader.beside_delta(spans, member);
+        }
     }
+}
+
+/// Puts the items of a choice with this index, if it is one text of its delta or a fragment of a call's arguments, as nearly
+/// every choice is. `false`: it is another one, or there is no room, and nothing was put.
+#[inline(always)]
+pub(super) fn put_usual(payload: &[u8], fields: &ChoiceIndex, number: u32, list: &mut DeltaList) -> bool {
+    /// Members that are no item, or null.
+    const USUAL: u32 = 1 << choice::INDEX | 1 << choice::DELTA | 1 << choice::WHOLE | NULLS;
+    const NULLS: u32 = 1 << choice::LOGPROBS | 1 << choice::FINISH_REASON;
+    let ChoiceIndex { spans, delta } = fields;
+    let begins = |span: Span, byte| payload.get(span.start as usize) == Some(&byte);
+    let is_null = |member| spans.get(member).is_none_or(|span| begins(span, b'n'));
+    let mask = delta.spans.mask();
+    let is_usual = spans.mask() & !USUAL == 0
+        && mask.is_power_of_two()
+        && spans.get(choice::DELTA).is_some_and(|span| begins(span, b'{'))
+        && is_null(choice::LOGPROBS)
+        && is_null(choice::FINISH_REASON);
+    let member = mask.trailing_zeros() as usize;
+    let (Some(span), true) = (delta.spans.get(member), is_usual) else { return false };
+    let text = |kind, span: Span| {
+        let (start, end) = (span.start.wrapping_add(1), span.end.wrapping_sub(1));
+        let item = Item { start, end, choice: number, kind, how: How::Text, flags: span.flags, segments: 0 };
+        (start < end && begins(span, b'"')).then_some(item)
+    };
+    if let Some(Some((kind, _))) = TEXTS.get(member) {
+        return text(*kind, span).is_some_and(|item| list.push(item));
+    }
+    if member != delta::TOOL_CALLS || delta.calls != 1 || !delta.is_fragment || !begins(span, b'[') {
+        return false;
+    }
+    match text(Kind::ToolArguments, delta.arguments) {
+        Some(arguments) if list.has_room(2) => {
+            list.push(fragment(delta.call_index, number));
+            list.push(arguments)
+        }
+        _ => false,
+    }
+}
+
+/// The item of a tool call that has no more than this index. An index is no place; that it has a length keeps it from being
+/// taken for an empty text.
+#[inline(always)]
+fn fragment(index: u32, choice: u32) -> Item {
+    Item { start: index, end: index.wrapping_add(1), choice, kind: Kind::ToolCall, how: How::Fragment, ..Item::NONE }
 }
 
 /// Puts a `message`, and what it contains.
@@ -111,19 +175,23 @@ impl<'r> Reader<'r, '_> {
         while left != 0 {
             let member = left.trailing_zeros() as usize;
             left &= left.wrapping_sub(1);
-            match member {
-                delta::ROLE => self.text(spans, member, Kind::Role, false),
-                delta::REASONING_CONTENT => self.text(spans, member, Kind::Reasoning, false),
-                delta::REASONING | delta::THINKING | delta::THOUGHT => {
-                    self.text(spans, member, Kind::Reasoning, true);
-                }
-                delta::CONTENT => match self.first_byte(spans, member) {
-                    Some(b'[') => self.container(spans, member, Kind::Content, How::Parts),
-                    _ => self.text(spans, member, Kind::Content, false),
+            match TEXTS.get(member) {
+                Some(Some((kind, is_fallback))) => match spans.get(member) {
+                    Some(span) if self.payload.get(span.start as usize) == Some(&b'"') => {
+                        self.string(span, *kind, *is_fallback);
+                    }
+                    Some(_) if member == delta::CONTENT => self.content_parts(spans),
+                    _ => {}
                 },
-                delta::REFUSAL => self.text(spans, member, Kind::Refusal, false),
                 _ => self.container_of_delta(fields, member),
             }
+        }
+    }
+
+    #[inline(never)]
+    fn content_parts(&mut self, spans: &Spans<{ delta::COUNT }>) {
+        if self.first_byte(spans, delta::CONTENT) == Some(b'[') {
+            self.container(spans, delta::CONTENT, Kind::Content, How::Parts);
         }
     }
 
@@ -156,9 +224,7 @@ impl<'r> Reader<'r, '_> {
                 if self.span_bytes(fields.arguments).len() < least {
                     return;
                 }
-                // An index is no place; that it has a length keeps it from being taken for an empty text.
-                let part = Part { start: fields.call_index, len: 1, ..Part::NONE };
-                self.put(Kind::ToolCall, How::Fragment, part, false);
+                self.items.push(fragment(fields.call_index, self.choice));
                 self.string(fields.arguments, Kind::ToolArguments, false);
             }
             (delta::AUDIO, Some(b'{')) => self.container(spans, member, Kind::Audio, How::Raw),
@@ -172,42 +238,34 @@ impl<'r> Reader<'r, '_> {
         self.items.as_slice().iter().any(|item| item.kind.is_part_of_delta() && has_delta(item, self.payload))
     }
 
-    /// Puts the items of the members beside the delta.
+    /// Puts the items of a member beside the delta, which is not null.
     #[inline(never)]
-    fn rest_of_choice(&mut self, spans: &Spans<{ choice::COUNT }>, which: u32) {
-        let mut left = which;
-        while left != 0 {
-            let member = left.trailing_zeros() as usize;
-            left &= left.wrapping_sub(1);
-            let Some(value) = self.value(spans, member) else { continue };
-            if value.is_null() {
-                continue;
+    fn beside_delta(&mut self, spans: &Spans<{ choice::COUNT }>, member: usize) {
+        let Some(value) = self.value(spans, member) else { return };
+        let is_object = value.kind() == Json::Object;
+        match member {
+            // A text or a call of the delta beside it counts instead.
+            choice::MESSAGE if is_object && !self.has_deltas() => {
+                put_message(self.payload, value, self.choice, self.items);
             }
-            let is_object = value.kind() == Json::Object;
-            match member {
-                // A text or a call of the delta beside it counts instead.
-                choice::MESSAGE if is_object && !self.has_deltas() => {
-                    put_message(self.payload, value, self.choice, self.items);
+            choice::LOGPROBS if is_object => self.put_value(Kind::Logprobs, How::Raw, value),
+            choice::NATIVE_FINISH_REASON => {
+                if let Some(text) = text_of(value) {
+                    self.put_text(Kind::Meta, How::NativeReason, text, false);
                 }
-                choice::LOGPROBS if is_object => self.put_value(Kind::Logprobs, How::Raw, value),
-                choice::NATIVE_FINISH_REASON => {
-                    if let Some(text) = text_of(value) {
-                        self.put_text(Kind::Meta, How::NativeReason, text, false);
-                    }
-                }
-                choice::PROVIDER_FIELDS => {
-                    if let Some(text) = native_reason_of(value) {
-                        self.put_text(Kind::Meta, How::NativeReason, text, true);
-                    }
-                }
-                choice::FINISH_REASON | choice::FINISH_CAMEL => {
-                    if let Some(text) = reason_of(value) {
-                        self.put_text(Kind::Finish, How::Reason, text, true);
-                    }
-                }
-                choice::ERROR if is_error(value) => self.put_value(Kind::ChoiceError, How::Raw, value),
-                _ => {}
             }
+            choice::PROVIDER_FIELDS => {
+                if let Some(text) = native_reason_of(value) {
+                    self.put_text(Kind::Meta, How::NativeReason, text, true);
+                }
+            }
+            choice::FINISH_REASON | choice::FINISH_CAMEL => {
+                if let Some(text) = reason_of(value) {
+                    self.put_text(Kind::Finish, How::Reason, text, true);
+                }
+            }
+            choice::ERROR if is_error(value) => self.put_value(Kind::ChoiceError, How::Raw, value),
+            _ => {}
         }
     }
 }

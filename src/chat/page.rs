@@ -144,6 +144,12 @@ impl DeltaList {
         self.items.get(usize::from(at & 7))
     }
 
+    /// Whether so many more items fit.
+    #[inline(always)]
+    pub(crate) fn has_room(&self, items: usize) -> bool {
+        usize::from(self.len).saturating_add(items) <= PAGE
+    }
+
     /// Puts an item behind the others. `false`: the page is full.
     #[inline(always)]
     pub(crate) fn push(&mut self, item: Item) -> bool {

@@ -5,19 +5,18 @@
 //! choices and calls are looked over for quirks and finish reasons only. Nothing is unescaped, no number is parsed
 //! beyond an index, no UTF-8 is checked.
 
-use super::expect::Expect;
-use super::index::{choice, top, ChoiceIndex, Facts, Index, Seen};
+use super::expect::{Expect, Place};
+use super::index::{choice, top, ChoiceIndex, Facts, Index, Read, Seen};
 use super::key::Key;
-use super::list::put_choice;
-use super::page::DeltaList;
+use super::list::{put_choice, put_usual};
+use super::page::{Behind, DeltaList};
 use super::scalar::{is_error, reason_of};
 use super::work::{next_key, Notes, Work, PADDING, UNKNOWN};
 use crate::json::{JsonError, Kind, Steps};
 use crate::Quirk;
 
-/// Walks a payload. Gives the offset one past its JSON value, and which choices it has: what follows the value is not
-/// looked at.
-pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<(usize, Seen), JsonError> {
+/// Walks a payload. What follows its JSON value is not looked at.
+pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<Read, JsonError> {
     let (mut notes, mut seen) = (Notes::default(), Seen::default());
     let mut work = Work { steps: Steps::new(payload, 0, max_depth), notes: &mut notes };
     if work.steps.peek() == b'n' {
@@ -26,21 +25,21 @@ pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<
     } else {
         work.chunk(index, &mut seen);
     }
-    let end = work.steps.offset();
+    let (end, may_break) = (work.steps.offset(), work.steps.may_break());
     if let Some(fault) = notes.fault {
         return Err(fault);
     }
     index.quirks |= notes.quirks;
     index.facts.others = notes.has_others;
-    Ok((end, seen))
+    Ok(Read { end, seen, may_break })
 }
 
 impl Work<'_, '_> {
     #[inline(always)]
     fn chunk(&mut self, index: &mut Index, seen: &mut Seen) -> Option<()> {
-        let mut more = self.enter_object();
-        while more {
-            let key = next_key!(self,
+        let mut before = self.enter_object();
+        loop {
+            let key = next_key!(self, before,
                 b"id\":" { b"" => Id }
                 b"obje" { b"ct\":" => Object }
                 b"crea" { b"ted\":" => Created }
@@ -55,26 +54,31 @@ impl Work<'_, '_> {
             let place = match key {
                 Key::Choices => {
                     if self.choices(index, seen) {
-                        more = self.more_members();
                         continue;
                     }
-                    (top::CHOICES, Expect::CHOICES)
+                    Place::new(top::CHOICES, Expect::CHOICES)
                 }
-                Key::Id => (top::ID, Expect::TEXT),
-                Key::Object => (top::OBJECT, Expect::TEXT),
+                Key::Id if self.text(&mut index.top, top::ID) => continue,
+                Key::Id => Place::new(top::ID, Expect::TEXT),
+                Key::Object if self.text(&mut index.top, top::OBJECT) => continue,
+                Key::Object => Place::new(top::OBJECT, Expect::TEXT),
                 Key::Created => {
                     if self.integer(&mut index.top, top::CREATED) {
-                        more = self.more_members();
                         continue;
                     }
-                    (top::CREATED, Expect::TIME)
+                    Place::new(top::CREATED, Expect::TIME)
                 }
-                Key::Model => (top::MODEL, Expect::TEXT),
-                Key::SystemFingerprint => (top::SYSTEM_FINGERPRINT, Expect::TEXT),
-                Key::ServiceTier => (top::SERVICE_TIER, Expect::TEXT),
-                Key::Provider => (top::PROVIDER, Expect::ANY),
-                Key::Usage => (top::USAGE, Expect::OBJECT),
-                Key::Error => (top::ERROR, Expect::ERROR),
+                Key::Model if self.text(&mut index.top, top::MODEL) => continue,
+                Key::Model => Place::new(top::MODEL, Expect::TEXT),
+                Key::SystemFingerprint if self.text(&mut index.top, top::SYSTEM_FINGERPRINT) => continue,
+                Key::SystemFingerprint => Place::new(top::SYSTEM_FINGERPRINT, Expect::TEXT),
+                Key::ServiceTier if self.text(&mut index.top, top::SERVICE_TIER) => continue,
+                Key::ServiceTier => Place::new(top::SERVICE_TIER, Expect::TEXT),
+                Key::Provider => Place::new(top::PROVIDER, Expect::ANY),
+                Key::Usage if self.null(&mut index.top, top::USAGE) => continue,
+                Key::Usage => Place::new(top::USAGE, Expect::OBJECT),
+                Key::Error => Place::new(top::ERROR, Expect::ERROR),
+                Key::Obfuscation if self.steps.plain_string_before_end() => continue,
                 Key::Obfuscation => PADDING,
                 Key::Type | Key::Detail | Key::XGroq => {
                     self.aside(|work| work.note_other());
@@ -83,11 +87,13 @@ impl Work<'_, '_> {
                         Key::Detail => top::DETAIL,
                         _ => top::X_GROQ,
                     };
-                    (member, Expect::ANY)
+                    Place::new(member, Expect::ANY)
                 }
                 _ => UNKNOWN,
             };
-            more = self.member(&mut index.top, place)?;
+            if !self.member(&mut index.top, place)? {
+                break;
+            }
         }
         Some(())
     }
@@ -95,10 +101,13 @@ impl Work<'_, '_> {
     /// Walks the choices, and puts their deltas in the list. `false`: the next value is no array.
     #[inline(always)]
     fn choices(&mut self, index: &mut Index, seen: &mut Seen) -> bool {
-        index.first.clear();
-        index.list.clear();
-        index.choices = 0;
-        (*seen, index.facts) = (Seen::default(), Facts::default());
+        if index.top.has(top::CHOICES) {
+            // The last of several counts.
+            index.first.clear();
+            index.list.clear();
+            index.choices = 0;
+            (*seen, index.facts) = (Seen::default(), Facts::default());
+        }
         if self.steps.peek() != b'[' {
             return false;
         }
@@ -148,6 +157,10 @@ impl Work<'_, '_> {
             seen.all.insert(number);
             facts.delta |= first(choice::DELTA) == Some(b'{');
         }
+        // Nothing is put behind a choice that was left.
+        if !list.behind.has(Behind::CHOICES) && put_usual(self.steps.bytes(), choice, number, list) {
+            return;
+        }
         list.add_choice(start, |items| put_choice(self.steps.bytes(), choice, number, items));
     }
 
@@ -180,7 +193,7 @@ mod tests {
     /// The values that an index has in its payload, whitespace inside them apart.
     fn values(payload: &str) -> (Vec<String>, String) {
         let mut index = Index::new();
-        let (end, seen) = walk(&mut index, payload.as_bytes(), 128).unwrap();
+        let Read { end, seen, .. } = walk(&mut index, payload.as_bytes(), 128).unwrap();
         assert_eq!(end, payload.trim_end().len());
         let mut values = Vec::new();
         let mut add = |level: &str, member: usize, span: Option<Span>| {

@@ -1,24 +1,17 @@
 //! One payload read: the pass, and what needs more than one member to be known.
 
-use super::index::{top, Hint, Index, Seen};
+use super::index::{top, Hint, Index, Read};
 use super::page::Behind;
 use super::pass::walk;
 use super::scalar::{is_empty_object, is_error, member_of, nested_words, string_of, text_of};
 use crate::json::{members_of, JsonError, Kind, Value};
 
-/// What a payload is, beside its index.
-pub(crate) struct Read {
-    /// The offset one past its JSON value: what follows is not looked at.
-    pub(crate) end: usize,
-    pub(crate) seen: Seen,
-}
-
-/// Reads a payload into `index`.
+/// Reads the payload that `payload` begins with into `index`.
 pub(crate) fn read(index: &mut Index, payload: &[u8], hint: Hint, max_depth: u32) -> Result<Read, JsonError> {
     index.clear();
-    let (end, seen) = walk(index, payload, max_depth)?;
+    let read = walk(index, payload, max_depth)?;
     conclude(index, payload, hint);
-    Ok(Read { end, seen })
+    Ok(read)
 }
 
 /// Whether a raw JSON value is an error only if it is the whole body.
@@ -34,7 +27,23 @@ pub(crate) fn plain_text(index: &mut Index) {
     index.list.behind.add(Behind::ERROR, true);
 }
 
+#[inline(always)]
 fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
+    /// Members that a chunk with choices hardly has.
+    const RARE: u32 = 1 << top::ERROR | 1 << top::TYPE | 1 << top::DETAIL | 1 << top::X_GROQ;
+    let object_len = index.top.get(top::OBJECT).map_or(0, |span| span.end.wrapping_sub(span.start));
+    let may_be_error = index.top.mask() & RARE != 0 || object_len as usize == b"\"error\"".len();
+    if index.choices == 0 || may_be_error || hint != Hint::None {
+        return conclude_any(index, payload, hint);
+    }
+    index.facts.chat = true;
+    let usage = index.top.get(top::USAGE).and_then(|span| payload.get(span.start as usize));
+    index.list.behind.add(Behind::USAGE, usage == Some(&b'{'));
+}
+
+/// [`conclude`] for any payload.
+#[inline(never)]
+fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
     let value = |member| index.top(payload, member);
     let is = |member, word: &str| value(member).and_then(|value| value.as_text()).is_some_and(|text| text == word);
     let object = index.object(payload);

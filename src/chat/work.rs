@@ -1,9 +1,9 @@
 //! What all walks through a chunk share: steps, notes, and storing values in their places.
 
-use super::expect::Expect;
+use super::expect::{Expect, Place};
 use super::index::{Span, Spans};
 use super::key::Key;
-use crate::json::{JsonError, Kinds, Read, Steps, TextFlags, Value};
+use crate::json::{Before, JsonError, Kinds, Read, Steps, TextFlags, Value};
 use crate::{Quirk, QuirkSet};
 
 /// What a walk noted.
@@ -22,26 +22,39 @@ pub(super) struct Work<'a, 'n> {
     pub(super) notes: &'n mut Notes,
 }
 
-/// The number of a member in its index, and what its value should be.
-pub(super) type Place = (usize, Expect);
-
 /// A member that has no place: it is read over.
-pub(super) const UNKNOWN: Place = (usize::MAX, Expect::ANY);
+pub(super) const UNKNOWN: Place = Place::new(0xff, Expect::ANY);
 
 /// A member that nobody wants.
-pub(super) const PADDING: Place = (usize::MAX - 1, Expect::ANY);
+pub(super) const PADDING: Place = Place::new(0xfe, Expect::ANY);
 
-/// Passes the next name: one of those given, recognised by the four bytes of its tag and by what follows them, or any
-/// other. Leaves the function if it is malformed.
+/// What comes where a name is expected.
+pub(super) enum Ahead {
+    Key(Key),
+    /// The object is over, or what comes is no member.
+    End,
+    /// A name that is malformed.
+    Fault,
+}
+
+/// Passes `$before`, the object's bracket or a comma, and the next name: one of those given, recognised by the four bytes
+/// of its tag and by what follows them, or any other. Leaves the loop at the end of the object, and the function if the
+/// name is malformed.
 macro_rules! next_key {
-    ($work:ident, $($tag:literal { $($rest:literal => $key:ident),* })*) => {
-        match $work.steps.tag() {
+    ($work:ident, $before:ident, $($tag:literal { $($rest:literal => $key:ident),* })*) => {{
+        let key = match $work.steps.tag($before) {
             $(found if found == const { $crate::chat::key::tag($tag) } => {
-                $(if $work.steps.took($rest) { $crate::chat::key::Key::$key } else)* { $work.key()? }
+                $(if $work.steps.took($rest) { $crate::chat::work::Ahead::Key($crate::chat::key::Key::$key) } else)* { $work.key($before) }
             })*
-            _ => $work.key()?,
+            _ => $work.key($before),
+        };
+        $before = $crate::json::Before::Comma;
+        match key {
+            $crate::chat::work::Ahead::Key(key) => key,
+            $crate::chat::work::Ahead::End => break,
+            $crate::chat::work::Ahead::Fault => return None,
         }
-    };
+    }};
 }
 
 pub(super) fn span(read: Read) -> Span {
@@ -88,23 +101,30 @@ impl<'a> Work<'a, '_> {
         Value::from_span(raw, TextFlags::from_bits(u16::from(span.flags)))
     }
 
-    /// Whether the object that comes has a member; it is entered, and if not, left.
+    /// Enters the object that comes. Returns the byte before its first name, which [`next_key!`] passes.
     #[inline(always)]
-    pub(super) fn enter_object(&mut self) -> bool {
-        let entered = self.steps.enter(b'{');
-        self.told(entered).is_some() && self.steps.first(b'}')
+    pub(super) fn enter_object(&mut self) -> Before {
+        if self.steps.descend_here(b'{') {
+            return Before::Bracket;
+        }
+        self.aside(|work| work.enter_any_object())
     }
 
-    /// Behind a member: whether another one comes.
-    #[inline(always)]
-    pub(super) fn more_members(&mut self) -> bool {
-        let more = self.steps.more(b'}');
-        self.told(more) == Some(true)
+    #[inline(never)]
+    fn enter_any_object(&mut self) -> Before {
+        let entered = self.steps.descend(b'{');
+        // After a fault nothing follows, and that ends the object.
+        self.told(entered).map_or(Before::Comma, |()| Before::Bracket)
     }
 
     /// Whether the array that comes has an element; it is entered, and if not, left.
     #[inline(always)]
     pub(super) fn enter_array(&mut self) -> bool {
+        self.steps.enter_objects() || self.aside(|work| work.enter_any_array())
+    }
+
+    #[inline(never)]
+    fn enter_any_array(&mut self) -> bool {
         let entered = self.steps.enter(b'[');
         self.told(entered).is_some() && self.steps.first(b']') && self.value_comes()
     }
@@ -112,6 +132,14 @@ impl<'a> Work<'a, '_> {
     /// Behind an element: whether another one comes.
     #[inline(always)]
     pub(super) fn more_elements(&mut self) -> bool {
+        if self.steps.close(b']') {
+            return false;
+        }
+        self.aside(|work| work.any_more_elements())
+    }
+
+    #[inline(never)]
+    fn any_more_elements(&mut self) -> bool {
         let more = self.steps.more(b']');
         self.told(more) == Some(true) && self.value_comes()
     }
@@ -122,16 +150,23 @@ impl<'a> Work<'a, '_> {
         self.told(comes).is_some()
     }
 
-    /// Passes the next name, known or not. `None`: the walk is over.
+    /// Passes the next name, known or not, and the byte before it; or the end of the object.
     #[inline(always)]
-    pub(super) fn key(&mut self) -> Option<Key> {
-        self.aside(|work| work.any_key())
+    pub(super) fn key(&mut self, before: Before) -> Ahead {
+        if self.steps.close(b'}') {
+            return Ahead::End;
+        }
+        self.aside(|work| work.any_key(before))
     }
 
     #[inline(never)]
-    fn any_key(&mut self) -> Option<Key> {
+    fn any_key(&mut self, before: Before) -> Ahead {
+        let more = self.steps.more_after(before);
+        if self.told(more) != Some(true) {
+            return Ahead::End;
+        }
         let name = self.steps.name();
-        self.told(name).map(|(raw, flags)| Key::of(raw, flags))
+        self.told(name).map_or(Ahead::Fault, |(raw, flags)| Ahead::Key(Key::of(raw, flags)))
     }
 
     /// Reads over the value that comes.
@@ -141,26 +176,94 @@ impl<'a> Work<'a, '_> {
         self.told(read)
     }
 
-    /// Reads a member's value into its place: whether another member comes. Of one that has no place a fault only ends the
-    /// object.
+    /// Reads a member's value into its place. `Some(false)`: the object is over. Of a member that has no place a fault only
+    /// ends the object.
     #[inline(always)]
     pub(super) fn member<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place) -> Option<bool> {
-        let Some(read) = self.read() else { return (place == UNKNOWN).then_some(false) };
+        let start = self.steps.offset();
+        let kind = if self.steps.plain_string() {
+            Kinds::STRING
+        } else if self.steps.null() {
+            Kinds::NULL
+        } else {
+            return self.aside(|work| work.odd_member(spans, place));
+        };
+        self.put(spans, place, Read { start, end: self.steps.offset(), kind, flags: TextFlags::PLAIN });
+        Some(true)
+    }
+
+    /// Reads a member's value into its place, if it is a plain string. Otherwise nothing is read. For the members that are
+    /// one in nearly every chunk: their number is a constant, which makes this much shorter than [`member`](Work::member).
+    #[inline(always)]
+    pub(super) fn text<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
+        let start = self.steps.offset();
+        let took = self.steps.plain_string_before_end();
+        if took {
+            self.place(spans, member, span(self.read_from(start)));
+        }
+        took
+    }
+
+    /// The same for a member that is a text of any kind in nearly every chunk: any other value is read, too, as by
+    /// [`member`](Work::member).
+    #[inline(always)]
+    pub(super) fn any_text<const N: usize>(
+        &mut self,
+        spans: &mut Spans<N>,
+        member: usize,
+        expect: Expect,
+    ) -> Option<bool> {
+        if self.text(spans, member) {
+            return Some(true);
+        }
+        self.aside(|work| work.odd_member(spans, Place::new(member, expect)))
+    }
+
+    /// As [`text`](Work::text), for `null`.
+    #[inline(always)]
+    pub(super) fn null<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
+        let start = self.steps.offset();
+        let took = self.steps.null();
+        if took {
+            self.place(spans, member, span(self.read_from(start)));
+        }
+        took
+    }
+
+    #[inline(always)]
+    fn read_from(&self, start: usize) -> Read {
+        Read { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN }
+    }
+
+    #[inline(never)]
+    fn odd_member<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place) -> Option<bool> {
+        let read = self.steps.any_value();
+        let Some(read) = self.told(read) else { return (place == UNKNOWN).then_some(false) };
         self.put(spans, place, read);
-        Some(self.more_members())
+        Some(true)
     }
 
     /// Puts a value that was read into its place.
     #[inline(always)]
-    pub(super) fn put<const N: usize>(&mut self, spans: &mut Spans<N>, (member, due): Place, read: Read) {
-        if member >= PADDING.0 {
-            self.notes.has_others |= member == UNKNOWN.0 && !self.is_null(read);
-            return;
+    pub(super) fn put<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place, read: Read) {
+        if !read.kind.any(place.plain()) {
+            self.judge(place, read);
         }
-        if !read.kind.any(due.plain) {
-            self.notes.quirks |= due.judge(self.value_of(read));
+        match spans.set(place.member(), span(read)) {
+            Some(twice) => self.flag(twice, Quirk::DuplicateMember),
+            None => self.notes.has_others |= place == UNKNOWN && read.kind != Kinds::NULL,
         }
-        self.place(spans, member, span(read));
+    }
+
+    /// Notes what is odd about a value that needs a second look.
+    #[inline(always)]
+    fn judge(&mut self, place: Place, read: Read) {
+        self.aside(|work| work.judge_value(place, work.value_of(read)));
+    }
+
+    #[inline(never)]
+    fn judge_value(&mut self, place: Place, value: Value<'_>) {
+        self.notes.quirks |= place.judge(value);
     }
 
     /// Reads a member's value into its place, if it is a number of plain digits. Otherwise nothing is read.
@@ -174,18 +277,13 @@ impl<'a> Work<'a, '_> {
     #[inline(always)]
     pub(super) fn place<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, span: Span) {
         let twice = spans.set(member, span);
-        self.flag(twice, Quirk::DuplicateMember);
+        self.flag(twice == Some(true), Quirk::DuplicateMember);
     }
 
     /// The container that began at `start` and ends here.
     #[inline(always)]
     pub(super) fn span_from(&self, start: usize) -> Span {
-        span(Read { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN })
-    }
-
-    #[inline(always)]
-    fn is_null(&self, read: Read) -> bool {
-        self.steps.bytes().get(read.start) == Some(&b'n')
+        span(self.read_from(start))
     }
 
     /// Notes that a member has a place, but that there may be more to it, unless it is null.

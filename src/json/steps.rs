@@ -12,6 +12,7 @@ use crate::scan::{
     container,
     string::{self, StringEnd},
 };
+use crate::visits::visit;
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -21,6 +22,8 @@ pub(crate) struct Steps<'a> {
     rest: &'a [u8],
     /// How many more levels may be entered.
     levels: u32,
+    /// Whether what was read may contain a CR or a LF.
+    breaks: bool,
 }
 
 /// A set of kinds of values, one bit each.
@@ -36,6 +39,17 @@ impl Kinds {
     /// Arrays, `true` and `false`.
     pub(crate) const OTHER: Kinds = Kinds(16);
     pub(crate) const ANY: Kinds = Kinds(31);
+
+    /// Returns the set as a number.
+    pub(crate) const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Returns the set of a number from [`bits`](Kinds::bits).
+    #[inline(always)]
+    pub(crate) const fn from_bits(bits: u8) -> Kinds {
+        Kinds(bits)
+    }
 
     /// Returns the union of both sets.
     pub(crate) const fn or(self, other: Kinds) -> Kinds {
@@ -61,6 +75,15 @@ impl Kinds {
     }
 }
 
+/// What stands before a name that was not passed yet, with the name's quote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(crate) enum Before {
+    /// The object's bracket.
+    Bracket = u16::from_le_bytes(*b"{\""),
+    Comma = u16::from_le_bytes(*b",\""),
+}
+
 /// A value that was skipped.
 #[derive(Clone, Copy)]
 pub(crate) struct Read {
@@ -77,7 +100,7 @@ impl<'a> Steps<'a> {
     /// Starts at `offset`; containers may nest `levels` deep.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8], offset: usize, levels: u32) -> Self {
-        Steps { bytes, rest: bytes.get(offset..).unwrap_or_default(), levels }
+        Steps { bytes, rest: bytes.get(offset..).unwrap_or_default(), levels, breaks: false }
     }
 
     #[inline(always)]
@@ -95,16 +118,22 @@ impl<'a> Steps<'a> {
         self.levels
     }
 
+    /// Whether what was read may contain a CR or a LF: whitespace, or control characters in a string.
+    #[inline(always)]
+    pub(crate) fn may_break(&self) -> bool {
+        self.breaks
+    }
+
     /// Moves to the end, so that every further step fails.
     #[inline(always)]
     pub(crate) fn stop(&mut self) {
         self.rest = &[];
     }
 
-    /// Moves to the position of `other`, which reads the same bytes at the same level.
+    /// Moves to the position of `other`, which reads the same bytes.
     #[inline(always)]
     pub(crate) fn go_to(&mut self, other: Steps<'a>) {
-        self.rest = other.rest;
+        (self.rest, self.levels, self.breaks) = (other.rest, other.levels, other.breaks);
     }
 
     /// Skips whitespace and returns the next byte, or 0 at the end.
@@ -113,26 +142,74 @@ impl<'a> Steps<'a> {
         match self.rest {
             [byte, ..] if *byte > b' ' => *byte,
             _ => {
-                self.rest = skip_space(self.rest);
+                self.skip_space();
                 self.rest.first().copied().unwrap_or(0)
             }
         }
     }
 
+    #[inline(always)]
+    fn skip_space(&mut self) {
+        (self.rest, self.breaks) = (skip_space(self.rest), true);
+    }
+
     /// Enters the container that begins with `bracket`.
     #[inline(always)]
     pub(crate) fn enter(&mut self, bracket: u8) -> Result<(), JsonError> {
-        self.peek();
-        match self.rest {
-            [byte, rest @ ..] if *byte == bracket => {
-                let Some(levels) = self.levels.checked_sub(1) else {
-                    return Err(JsonErrorKind::TooDeep.at(self.offset()));
-                };
-                (self.rest, self.levels) = (rest, levels);
+        self.descend(bracket)?;
+        self.rest = self.rest.get(1..).unwrap_or_default();
+        Ok(())
+    }
+
+    /// Enters the container that begins with `bracket`, but stays before the bracket: in an object,
+    /// [`tag`](Steps::tag) and [`more_after`](Steps::more_after) pass it with what follows.
+    #[inline(always)]
+    pub(crate) fn descend(&mut self, bracket: u8) -> Result<(), JsonError> {
+        if self.peek() != bracket {
+            return Err(self.unexpected());
+        }
+        match self.levels.checked_sub(1) {
+            Some(levels) => {
+                self.levels = levels;
                 Ok(())
             }
-            _ => Err(self.unexpected()),
+            None => Err(JsonErrorKind::TooDeep.at(self.offset())),
         }
+    }
+
+    /// [`descend`](Steps::descend) at a bracket that is the next byte. Returns whether it was, and a level was left.
+    #[inline(always)]
+    pub(crate) fn descend_here(&mut self, bracket: u8) -> bool {
+        match (self.rest, self.levels.checked_sub(1)) {
+            ([byte, ..], Some(levels)) if *byte == bracket => {
+                self.levels = levels;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Enters an array whose first element is an object, without whitespace between their brackets. Returns whether it did.
+    #[inline(always)]
+    pub(crate) fn enter_objects(&mut self) -> bool {
+        match (self.rest, self.levels.checked_sub(1)) {
+            ([b'[', rest @ ..], Some(levels)) if rest.first() == Some(&b'{') => {
+                (self.rest, self.levels) = (rest, levels);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// At the bracket of an object, or after a member: passes that bracket or the comma and returns
+    /// `true`, or consumes the closing brace and returns `false`.
+    #[inline(always)]
+    pub(crate) fn more_after(&mut self, before: Before) -> Result<bool, JsonError> {
+        if before == Before::Comma {
+            return self.more(b'}');
+        }
+        self.rest = self.rest.get(1..).unwrap_or_default();
+        Ok(self.first(b'}'))
     }
 
     /// After an opening bracket: returns whether the container has contents. Consumes the closing bracket if not.
@@ -152,7 +229,7 @@ impl<'a> Steps<'a> {
         if self.close(close) {
             return Ok(false);
         }
-        self.rest = skip_space(self.rest);
+        self.skip_space();
         if let [b',', rest @ ..] = self.rest {
             self.rest = rest;
             return Ok(true);
@@ -163,8 +240,9 @@ impl<'a> Steps<'a> {
         Err(self.unexpected())
     }
 
+    /// Consumes the closing bracket and returns `true`, if it is the next byte.
     #[inline(always)]
-    fn close(&mut self, close: u8) -> bool {
+    pub(crate) fn close(&mut self, close: u8) -> bool {
         match self.rest {
             [byte, rest @ ..] if *byte == close => {
                 (self.rest, self.levels) = (rest, self.levels.saturating_add(1));
@@ -184,25 +262,28 @@ impl<'a> Steps<'a> {
     }
 
     /// Returns the first four bytes after the opening quote of the next name, which include the closing quote and the
-    /// colon of a short name. Returns 0 if there is no name here, or if the end is too near: then use
-    /// [`name`](Steps::name).
+    /// colon of a short name. `before` is not passed yet either. Returns 0 if
+    /// bytes other than these come, or if the end is too near: then use
+    /// [`more_after`](Steps::more_after) and [`name`](Steps::name).
     #[inline(always)]
-    pub(crate) fn tag(&self) -> u32 {
+    pub(crate) fn tag(&self, before: Before) -> u32 {
         let Some(eight) = self.rest.first_chunk() else { return 0 };
+        visit!(8);
         let word = u64::from_le_bytes(*eight);
-        if word as u8 == b'"' {
-            (word >> 8) as u32
+        if word as u16 == before as u16 {
+            (word >> 16) as u32
         } else {
             0
         }
     }
 
-    /// Skips the name whose [`tag`](Steps::tag) matched, and its colon, if `end` follows the four bytes of the tag: the
-    /// rest of the name, its quote and the colon. Returns whether it did.
+    /// Skips the name whose [`tag`](Steps::tag) matched, with the byte before it and its colon, if `end` follows the four
+    /// bytes of the tag: the rest of the name, its quote and the colon. Returns whether it did.
     #[inline(always)]
     pub(crate) fn took(&mut self, end: &[u8]) -> bool {
-        let after = self.rest.get(5..).and_then(|rest| rest.strip_prefix(end));
+        let after = self.rest.get(6..).and_then(|rest| rest.strip_prefix(end));
         if let Some(rest) = after {
+            visit!(end.len());
             self.rest = rest;
         }
         after.is_some()
@@ -224,17 +305,59 @@ impl<'a> Steps<'a> {
     #[inline(always)]
     pub(crate) fn value(&mut self) -> Result<Read, JsonError> {
         let start = self.offset();
-        if let [b'"', inner @ ..] = self.rest {
-            let (_, flags) = self.string(inner)?;
-            return Ok(Read { start, end: self.offset(), kind: Kinds::STRING, flags });
+        let read = |kind, end| Ok(Read { start, end, kind, flags: TextFlags::PLAIN });
+        if self.plain_string() {
+            return read(Kinds::STRING, self.offset());
         }
-        if let Some((b"null", rest)) = self.rest.split_first_chunk() {
-            self.rest = rest;
-            return Ok(Read { start, end: start.wrapping_add(4), kind: Kinds::NULL, flags: TextFlags::PLAIN });
+        if self.null() {
+            return read(Kinds::NULL, self.offset());
         }
-        let read = any_value(self.bytes, start, self.levels)?;
+        match self.plain_integer() {
+            Some(integer) => Ok(integer),
+            None => self.any_value(),
+        }
+    }
+
+    /// Skips the next value, whatever it is.
+    #[inline(always)]
+    pub(crate) fn any_value(&mut self) -> Result<Read, JsonError> {
+        let from = self.offset();
+        let read = any_value(self.bytes, from, self.levels)?;
         self.rest = self.bytes.get(read.end..).unwrap_or_default();
+        let may_break = Kinds::OBJECT.or(Kinds::OTHER);
+        self.breaks |= read.start != from || read.kind.any(may_break) || read.flags.any(TextFlags::CONTROL);
         Ok(read)
+    }
+
+    /// Skips a string of [`PLAIN`](TextFlags::PLAIN) bytes that ends soon. Returns whether one came.
+    #[inline(always)]
+    pub(crate) fn plain_string(&mut self) -> bool {
+        let [b'"', inner @ ..] = self.rest else { return false };
+        let Some((_, rest)) = string::plain(self.bytes, inner) else { return false };
+        self.rest = rest;
+        true
+    }
+
+    /// [`plain_string`](Steps::plain_string) for a string that is not near the end: brief enough to be inlined in many
+    /// places.
+    #[inline(always)]
+    pub(crate) fn plain_string_before_end(&mut self) -> bool {
+        let [b'"', inner @ ..] = self.rest else { return false };
+        let Some(rest) = string::plain_before_end(inner) else { return false };
+        self.rest = rest;
+        true
+    }
+
+    /// Skips `null`. Returns whether it came.
+    #[inline(always)]
+    pub(crate) fn null(&mut self) -> bool {
+        match self.rest.split_first_chunk::<4>() {
+            Some((four, rest)) if u32::from_le_bytes(*four) == u32::from_le_bytes(*b"null") => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Skips a number of digits only, directly followed by a comma or bracket. Returns `None`, with no effect, for
@@ -266,6 +389,7 @@ impl<'a> Steps<'a> {
         }
         let Some(end) = string_end(inner) else { return Err(JsonErrorKind::UnexpectedEnd.at(self.bytes.len())) };
         self.rest = inner.get(end.at.wrapping_add(1)..).unwrap_or_default();
+        self.breaks |= end.control;
         Ok((end.at, TextFlags::of(&end)))
     }
 
@@ -358,17 +482,19 @@ mod tests {
     #[test]
     fn tags_identify_names() {
         for (bytes, end, taken) in [
-            ("\"content\":1", "ent\":", Some(10)),
-            ("\"content\" :1", "ent\":", None),
-            ("\"contend\":1", "ent\":", None),
-            ("\"id\":12345", "", Some(5)),
+            ("{\"content\":1", "ent\":", Some(11)),
+            (",\"content\" :1", "ent\":", None),
+            ("{\"contend\":1", "ent\":", None),
+            (",\"id\":12345", "", Some(6)),
         ] {
+            let before = if bytes.starts_with('{') { Before::Bracket } else { Before::Comma };
             let mut steps = steps(bytes);
-            assert_eq!(steps.tag().to_le_bytes(), *bytes.as_bytes().get(1..5).unwrap().first_chunk().unwrap());
+            assert_eq!(steps.tag(before).to_le_bytes(), *bytes.as_bytes().get(2..6).unwrap());
             assert_eq!(steps.took(end.as_bytes()).then(|| steps.offset()), taken, "{bytes}");
         }
-        // The tag is 0 for anything but a name, and near the end.
-        assert_eq!([" \"id\":1234", "12345678", "\"id\":12"].map(|bytes| steps(bytes).tag()), [0; 3]);
+        // The tag is 0 for anything but a name, behind another byte, and near the end.
+        let others = [" \"id\":1234", "12345678", "{\"id\":1234", ",\"id\":1", ", \"id\":12", ",id\":1234"];
+        assert_eq!(others.map(|bytes| steps(bytes).tag(Before::Comma)), [0; 6]);
     }
 
     #[test]

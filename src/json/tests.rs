@@ -497,9 +497,9 @@ fn a_walk_ends_with_its_first_fault() {
 
 #[test]
 fn only_names_have_a_tag() {
-    let tag = |bytes: &'static [u8]| Steps::new(bytes, 0, 1).tag();
-    assert_eq!(tag(b"\"content\":1"), u32::from_le_bytes(*b"cont"));
-    assert_eq!((tag(b"xcontent\":1"), tag(b"\"id\":1")), (0, 0));
+    let tag = |bytes: &'static [u8]| Steps::new(bytes, 0, 1).tag(steps::Before::Bracket);
+    assert_eq!(tag(b"{\"content\":1"), u32::from_le_bytes(*b"cont"));
+    assert_eq!((tag(b"{xcontent\":1"), tag(b"{\"id\":1")), (0, 0));
     assert_eq!(Text::verbatim(b"a\\n").as_str(), Some("a\\n"), "it has no escape");
 }
 

@@ -34,11 +34,36 @@ fn plain_aside<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
     plain_with::<Native>(bytes, inner)
 }
 
+/// [`plain`] for a string whose end is not among the last 16 bytes: brief enough to be inlined in many places.
+#[inline(always)]
+pub(crate) fn plain_before_end(inner: &[u8]) -> Option<&[u8]> {
+    if !Native::IS_BRIEF {
+        return None;
+    }
+    let mut rest = inner;
+    while let Some((block, after)) = rest.split_first_chunk::<16>() {
+        visit!(16);
+        let stops = <Native as Kernel>::Narrow::load(block).stops();
+        if stops != 0 {
+            return match rest.get(stops.trailing_zeros() as usize..) {
+                Some([b'"', rest @ ..]) => Some(rest),
+                _ => None,
+            };
+        }
+        if inner.len().wrapping_sub(after.len()) > FAR {
+            return None;
+        }
+        rest = after;
+    }
+    None
+}
+
+/// From this distance on, blocks of 64 bytes are faster.
+const FAR: usize = 48;
+
 /// [`plain`] with a given kernel.
 #[inline(always)]
 pub(super) fn plain_with<'a, K: Kernel>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
-    /// From this distance on, blocks of 64 bytes are faster.
-    const FAR: usize = 48;
     let mut rest = inner;
     let mut len = 0;
     while let Some((block, after)) = rest.split_first_chunk::<16>() {

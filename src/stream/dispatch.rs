@@ -4,8 +4,8 @@ use super::config::{Framing, Payload, Validate};
 use super::end::{Failed, Lines, Pending, Whole, DONE};
 use super::found::{Found, Span};
 use super::machine::{After, Block, Ending, Machine, Next};
-use crate::chat::index::{top, Hint, Seen};
-use crate::chat::read::{plain_text, read, Read};
+use crate::chat::index::{top, Hint, Read, Seen};
+use crate::chat::read::{plain_text, read};
 use crate::chat::Index;
 use crate::dialect::{self, Protocol};
 use crate::json::{JsonError, JsonErrorKind, Text};
@@ -142,7 +142,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // The memo was asked before for an event that lies whole in the window.
         let unknown = data.place == block::Place::Input && self.unknown_at == self.block.start;
         let read = if plain && !unknown && self.memo.payload(&mut self.index, payload, rules) {
-            Ok(Read { end: payload.len(), seen: Seen::default() })
+            Ok(Read { end: payload.len(), seen: Seen::default(), may_break: false })
         } else {
             self.memo.forget_shown();
             let checked = match self.config.validate {
@@ -163,7 +163,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         let mut choices = Seen::default();
         let (found, trailing) = match read {
-            Ok(Read { end, seen }) => {
+            Ok(Read { end, seen, .. }) => {
                 choices = seen;
                 let rest = payload.get(end..).unwrap_or(&[]);
                 let more = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));

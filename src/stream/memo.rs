@@ -33,15 +33,15 @@ const UNSPACED: u8 = 5;
 /// The most digits of a number in a hole: what fits 64 bits.
 const DIGITS: usize = 19;
 
-/// After so many unrecognised events in a row, only every eighth is compared.
+/// After so many unrecognised events in a row, only every sixteenth is compared.
 const PATIENCE: u8 = 32;
-const IDLE: u8 = 7;
+const IDLE: u8 = 15;
 
 /// A slot that was recognised before is replaced only after so many unrecognised events in a row.
 const LOYALTY: u8 = 3;
 
 /// The most events that pass before the memo learns again.
-const LONGEST_WAIT: u8 = 127;
+const LONGEST_WAIT: u8 = 250;
 
 /// The flag of a text that contains a control character.
 const CONTROL: u8 = TextFlags::CONTROL.bits() as u8;
@@ -499,6 +499,13 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         (self.shown, self.last, self.penalty) = (number, number, 0);
     }
 
+    /// Whether the events so far had [`HEAD`] before the payload and these line ends behind it.
+    #[inline(always)]
+    pub(super) fn is_framed(&self, ends: [u8; 3], tail: usize) -> bool {
+        let framing = &self.framing;
+        usize::from(framing.head) == HEAD.len() && framing.ends == ends && usize::from(framing.tail) == tail
+    }
+
     /// Notes how an event was framed.
     pub(super) fn note_framing(&mut self, event: &[u8], start: usize, len: usize) {
         if let Some(framing) = Framing::of(event, start, len).filter(|framing| *framing != self.framing) {
@@ -531,7 +538,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// Learns less often, the more often that did not pay.
     fn learned_in_vain(&mut self) {
-        self.penalty = self.penalty.saturating_mul(2).saturating_add(1).min(LONGEST_WAIT);
+        self.penalty = self.penalty.saturating_mul(4).saturating_add(3).min(LONGEST_WAIT);
     }
 
     fn try_learn(&mut self, index: &Index, payload: &[u8], rules: Rules) -> Option<()> {

@@ -1,11 +1,14 @@
 //! Fast paths of the machine, for what nearly every step contains. Each has the same effect as [`read`](Machine::read), or
 //! none.
 
-use super::config::Validate;
+use super::config::{Payload, Validate};
 use super::end::Lines;
-use super::found::{Found, Recalled, Span, Step};
+use super::found::{Found, Place, Recalled, Span, Step};
 use super::machine::{After, Ending, Line, Machine, Next};
 use super::memo::{Rules, HEAD, NONE};
+use crate::chat::index::{Hint, Read};
+use crate::chat::read::read;
+use crate::dialect::Protocol;
 use crate::scan::find;
 use crate::sse::{Ended, Field, Held, Piece};
 use crate::{QuirkSet, Storage};
@@ -39,6 +42,9 @@ impl Run {
 fn behind_lf(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\n").unwrap_or(bytes)
 }
+
+/// How much longer than twice the event before it an event may be, to be read before its line end is known.
+const NEAR: usize = 128;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// Recognises the event at the front of the window, if it lies whole in it and matches a template: the chunk that
@@ -182,6 +188,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if value.is_empty() || window.len() > i32::MAX as usize {
             return None;
         }
+        let start = skipped.saturating_add(HEAD.len());
+        // Nearly every event is about as long as the one before it. If it lies whole in the window, its line need not be
+        // searched for an end: the pass comes to it.
+        let before = self.index.frame.1.saturating_sub(self.index.frame.0) as usize;
+        let is_whole = value.len() >= before;
+        if is_whole {
+            let most = before.saturating_mul(2).saturating_add(NEAR);
+            if let Some(step) = self.usual_chunk(store, window, start, value.get(..most).unwrap_or(value)) {
+                return Some(step);
+            }
+        }
         let end = find::line_end(value);
         let (value, ends) = match end {
             Some(end) => value.split_at_checked(end)?,
@@ -196,13 +213,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if value.len() > self.kept.room(store) {
             return None;
         }
+        if tail > 0 && !is_whole {
+            if let Some(step) = self.usual_chunk(store, window, start, value) {
+                return Some(step);
+            }
+        }
         self.rested = false;
         // It rests: there is nothing to be delivered.
         self.begin(store);
         self.line_start = self.offset.saturating_add(skipped as u64);
         self.line = Line::Payload;
         self.open();
-        let start = skipped.saturating_add(HEAD.len());
         let piece = Piece { field: Field::Data, first: true, last: end.is_some(), value, held: Held::EMPTY };
         let fits = self.kept.data(store, window, &piece, start).is_ok();
         let consumed = start.saturating_add(value.len()).saturating_add(tail);
@@ -224,6 +245,71 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         self.offset = self.offset.saturating_add(consumed as u64);
         Some(Step { consumed, found })
+    }
+
+    /// Finds the event whose payload is at the front of `bytes` and begins at `start` of the window, behind its `data: `, if
+    /// it is an ordinary chunk in a stream of chunks, and a LF or a CRLF and a blank line end it: then
+    /// [`dispatch`](Machine::dispatch) would do no more than this.
+    #[inline]
+    fn usual_chunk<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        start: usize,
+        bytes: &[u8],
+    ) -> Option<Step> {
+        let config = &self.config;
+        let is_usual = self.facts.chat
+            && self.dialect.protocol == Some(Protocol::Chat)
+            && config.validate == Validate::Lazy
+            && config.payload == Payload::Chunks
+            && bytes.first() == Some(&b'{');
+        if !is_usual {
+            return None;
+        }
+        self.memo.forget_shown();
+        let Read { end, seen, may_break } = read(&mut self.index, bytes, Hint::None, config.limits.max_depth).ok()?;
+        let (facts, quirks) = (self.index.facts, self.index.quirks);
+        let fails = !quirks.is_empty() && !quirks.and(self.config.errors).is_empty();
+        if !facts.chat || facts.error || fails || end > self.kept.room(store) {
+            return None;
+        }
+        let payload = bytes.get(..end)?;
+        if may_break && find::line_end(payload).is_some() {
+            return None;
+        }
+        // Sums of offsets in the window: they do not overflow.
+        let (begin, behind) = (start.wrapping_sub(HEAD.len()), start.wrapping_add(end));
+        let (ends, tail, ended) = match window.get(behind..)? {
+            [b'\n', b'\n', ..] => (*b"\n\n\0", 2, Ended::Alone),
+            [b'\r', b'\n', b'\r', ..] => (*b"\r\n\r", 3, Ended::CrBehindCrLf),
+            _ => return None,
+        };
+        let consumed = behind.wrapping_add(tail);
+        if SLOTS > 0 {
+            if !self.memo.is_framed(ends, tail) {
+                self.memo.note_framing(window.get(begin..consumed)?, HEAD.len(), end);
+            }
+            if self.memo.wants() {
+                self.memo.learn(&self.index, payload, self.rules());
+            }
+        }
+        let frame = self.offset.saturating_add(begin as u64);
+        self.offset = self.offset.saturating_add(consumed as u64);
+        self.index.frame = (frame, self.offset);
+        self.index.list.follows = self.facts.seen.overlaps(seen.all);
+        self.facts.seen.add(seen.all);
+        self.facts.finished.add(seen.finished);
+        self.name = Span::NONE;
+        self.block.quirks = quirks;
+        self.count(quirks);
+        self.after = After::Release;
+        self.lines.start_line(ended);
+        // As `is_rested` has it: the next event may begin here.
+        self.rested = true;
+        store.shrink(self.kept.lasting());
+        let payload = Span { place: Place::Input, start: start as u32, len: end as u32 };
+        Some(Step { consumed, found: Found::Chunk(payload) })
     }
 
     /// How the memo checks holes.

@@ -162,6 +162,46 @@ fn short_ways_are_taken() {
     assert_eq!(told(ANY, &[&first, b"data: ", &first[6..]]), ["LLL", "LLL"]);
 }
 
+/// An event is read before the end of its line is known; where its payload has a line end, or none behind it, it is read
+/// line by line all the same.
+#[test]
+fn a_line_end_inside_a_payload_ends_its_line() {
+    let usual = String::from_utf8(event("a", "\n\n")).unwrap();
+    let plain = usual.trim_end();
+    let mut odd: Vec<String> = ["\n", "\r", "\r\n", "\n\n", "\n\ndata: ", "\t", " ", "\\n", "\u{1}"]
+        .into_iter()
+        .flat_map(|line| {
+            // In a text, in a name, in a container and between members; at each bracket, comma and colon.
+            let inside =
+                [format!("{HEAD}b{line}c\"}}}}]}}\n\n"), format!("{HEAD}b\"}},\"x{line}y\":[1,{line}2]}}]}}\n\n")];
+            let between = plain.char_indices().filter(|(at, byte)| *at > 5 && "{}[],:".contains(*byte));
+            let between = between.map(|(at, _)| format!("{}{line}{}\n\n", &plain[..=at], &plain[at + 1..]));
+            inside.into_iter().chain(between).collect::<Vec<_>>()
+        })
+        .collect();
+    odd.extend(
+        ["\n", "\r\r", "\r\n\n", "\n\r", " \n\n", "{}\n\n", "\ndata: x\n\n", "\nid: 7\n\n"]
+            .map(|end| format!("{plain}{end}")),
+    );
+    odd.extend(
+        ["data: {\"error\":\"x\"}\n\n", "data: null\n\n", "data: {\"type\":\"ping\"}\n\n", "data: {\"a\":\"\n\n"]
+            .map(String::from),
+    );
+    let mut short = 0;
+    for odd in &odd {
+        let all = [&usual, odd, &usual, &usual].map(String::as_bytes).concat();
+        // As one window, which the last event reaches the end of, and cut where the odd event begins, ends and lies.
+        let cuts = [all.len(), usual.len(), usual.len() + odd.len(), usual.len() + odd.len() / 2, all.len() - 9];
+        for cut in cuts {
+            let (first, rest) = all.split_at(cut);
+            for ways in [ways::<0>(1 << 20, &[first, rest]), ways::<2>(1 << 20, &[first, rest])] {
+                short += ways.iter().filter(|way| **way == Way::Event).count();
+            }
+        }
+    }
+    assert!(odd.len() > 140 && short > 10 * odd.len(), "{} {short}", odd.len());
+}
+
 #[test]
 fn more_of_a_payload_is_appended() {
     let (mut machine, mut store) = (Machine::<0>::with_slots(Config::default()), [0; 16]);

@@ -1,9 +1,9 @@
 //! The whole chunk.
 
 use super::{ApiError, Choices, Usage};
-use crate::chat::index::{top, Hint, Index, Span};
+use crate::chat::index::{top, Hint, Index, Read, Span};
 use crate::chat::others::OtherMembers;
-use crate::chat::read::{error_of, plain_text, read, usage_of, Read};
+use crate::chat::read::{error_of, plain_text, read, usage_of};
 use crate::chat::scalar::{ten_digits, text_of, whole_number};
 use crate::delta::{Meta, Part, FLAG_NATIVE};
 use crate::dialect::Protocol;

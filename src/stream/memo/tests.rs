@@ -448,10 +448,10 @@ fn learning_in_vain_backs_off() {
     }
     assert_eq!(reader.memo.penalty, LONGEST_WAIT);
     assert!((8..40).contains(&learned), "{learned}");
-    // After a while every eighth is looked at.
-    let due = usize::from(PATIENCE) + 2_000 / 8;
+    // After a while every sixteenth is looked at.
+    let due = usize::from(PATIENCE) + 2_000 / 16;
     assert!((due - 20..due + 20).contains(&looked), "{looked}");
-    // And when they are alike again, that is seen in time: one is learned, and met within eight more.
+    // And when they are alike again, that is seen in time: one is learned, and met within sixteen more.
     let mut hits = 0;
     for _ in 0..usize::from(LONGEST_WAIT) + 40 {
         hits += usize::from(reader.take(&content("again")));
