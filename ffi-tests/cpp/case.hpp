@@ -98,7 +98,7 @@ inline void read_cases(const std::filesystem::path &path, std::vector<quirk_case
             into.back().title = path.stem().string() + " \"" + rest + "\"";
             continue;
         }
-        if (into.size() == before) throw std::runtime_error(path.string() + ": `case` is due");
+        if (into.size() == before) throw std::runtime_error(path.string() + ": expected `case`");
         quirk_case &c = into.back();
         if (word == "option") {
             for (std::size_t at = 0; at < rest.size();) {
