@@ -12,7 +12,7 @@ use common::corpus::{recorded, samples, Stream};
 use common::event_log::Detail;
 use common::log::{escaped, quoted};
 use common::read::{pull, push, How, Store};
-use deltawire::chat::CallUpdate;
+use deltawire::chat::{CallUpdate, NamePiece};
 use deltawire::json::Text;
 use deltawire::stream::{End, Protocol};
 use deltawire::{Config, Flow, Growing, Handler, Parser, Quirk, QuirkSet, Update};
@@ -91,8 +91,8 @@ impl Handler for Collector {
     }
 
     fn update(&mut self, at: u32, update: Update<'_>) -> Flow {
-        let name = |name: &mut String, text: Text<'_>, replaces: bool| {
-            if replaces {
+        let name = |name: &mut String, text: Text<'_>, piece: NamePiece| {
+            if piece == NamePiece::Replaces {
                 name.clear();
             }
             name.push_str(&text.to_cow());
@@ -111,13 +111,13 @@ impl Handler for Collector {
                 calls[call as usize].id += &text_of(id);
                 calls[call as usize].kind += &text_of(kind);
             }
-            Update::CallName { call, text, replaces } => {
-                name(&mut self.choice(at).calls[call as usize].name, text, replaces);
+            Update::CallName { call, text, piece } => {
+                name(&mut self.choice(at).calls[call as usize].name, text, piece);
             }
             Update::CallArguments { call, text } => {
                 self.choice(at).calls[call as usize].arguments += &text.to_cow();
             }
-            Update::FunctionName { text, replaces } => name(&mut self.choice(at).function.name, text, replaces),
+            Update::FunctionName { text, piece } => name(&mut self.choice(at).function.name, text, piece),
             Update::FunctionArguments(text) => self.choice(at).function.arguments += &text.to_cow(),
             Update::Logprobs(logprobs) => {
                 let tokens = logprobs.content().map(|token| serde_json::from_slice(token.value().raw()).unwrap());

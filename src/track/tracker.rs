@@ -1,9 +1,9 @@
 //! The tracker: turns the deltas of chunks into those of a stream, in place.
 
-use super::call::{is_sound, Arguments, Call, Element, Fate, Hash, Identity, Name, NamePiece};
+use super::call::{is_sound, Arguments, Call, Element, Fate, Hash, Identity, Name};
 use super::carry::PendingSurrogate;
 use super::whole::{cut, Reach, Reading, MANY};
-use crate::chat::{name_before, Cursor, Index, ItemDeltas};
+use crate::chat::{name_before, Cursor, Index, ItemDeltas, NamePiece};
 use crate::delta::{
     Called, Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_REPLACES, FLAG_REUSES,
     FLAG_SELECTS, FLAG_WHOLE,
@@ -750,10 +750,10 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     }
 }
 
-/// Whether to emit a name, or a piece of one, and the flag of its delta.
-fn named(piece: NamePiece, delta: &mut Delta, text: Text<'_>, quirks: &mut QuirkSet) -> Taken {
-    delta.flags = if piece == NamePiece::Replaces { FLAG_REPLACES } else { 0 };
-    if piece == NamePiece::Repeats {
+/// Whether to emit a name, or a piece of one, and the flag of its delta. No piece: it repeats the name.
+fn named(piece: Option<NamePiece>, delta: &mut Delta, text: Text<'_>, quirks: &mut QuirkSet) -> Taken {
+    delta.flags = if piece == Some(NamePiece::Replaces) { FLAG_REPLACES } else { 0 };
+    if piece.is_none() {
         return Taken::Drop;
     }
     *quirks |= text.quirks();
