@@ -808,6 +808,9 @@ fn not_every_value_of_a_protocol_is_an_answer() {
         let read = pull(body.to_string().as_bytes(), &[1], None);
         assert_eq!(read.end.verdict, verdict, "{body}");
         assert_eq!(read.end.is_complete(), verdict != Verdict::JsonAnswer);
+        // Where chunks alone are read.
+        let read = pull(body.to_string().as_bytes(), &[1], Some(Protocol::Chat));
+        assert_eq!((read.end.verdict, read.end.is_complete()), (Verdict::OtherProtocol, false), "{body}");
     }
 }
 

@@ -256,6 +256,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // Usage alone is that of a chunk, unless the rest is of another protocol.
         let is_chunk = self.index.facts.chat && matches!(own, None | Some(Protocol::Other));
         let known = if is_chunk { Some(Protocol::Chat) } else { own };
+        self.index.facts.chat = is_chunk;
         if !is_chunk && matches!(self.facts.protocol, None | Some(Protocol::Other)) {
             self.facts.protocol = known.or(self.facts.protocol);
         }

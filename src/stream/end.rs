@@ -196,15 +196,6 @@ pub(crate) enum Lines {
     Fields,
 }
 
-/// Whether so many raw JSON objects of this protocol are, or one is, of the several that make a response.
-fn is_event(protocol: Protocol, count: u8) -> bool {
-    match protocol {
-        Protocol::Other => false,
-        Protocol::Responses | Protocol::Gemini => count > 1,
-        _ => true,
-    }
-}
-
 /// What lines contained that are no fields, no comments and no JSON objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Plain {
@@ -366,13 +357,17 @@ impl Facts {
         is_one && self.lines != Lines::Fields && !self.done
     }
 
-    /// One JSON value and nothing else, of no protocol that is known, and no choices in it. A response that is under way, or one
-    /// without candidates, is one, too.
+    /// One JSON value and nothing else, of no protocol that is known, and no choices in it. A response that was read and is under
+    /// way, or has no candidates, is one, too.
     fn is_json_answer(&self) -> bool {
         let is_chunk = self.whole == Whole::Chunk || !self.seen.is_empty();
         let came = self.plain == Plain::Json || self.foreign || self.chat;
-        let is_event = self.protocol.is_some_and(|protocol| is_event(protocol, self.raw_values));
-        self.is_alone() && came && !is_chunk && !is_event
+        let is_answer = match self.protocol {
+            None | Some(Protocol::Other) => true,
+            Some(Protocol::Responses | Protocol::Gemini) => self.ended.is_some() && self.raw_values == 1,
+            Some(_) => false,
+        };
+        self.is_alone() && came && !is_chunk && is_answer
     }
 }
 
