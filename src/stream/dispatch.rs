@@ -155,7 +155,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 _ => false,
             };
             // Not an error without a field: one of a field, recognised by it, is another fact of the stream.
-            let plain = plain && !is_native && !(self.block.raw && self.index.facts.error);
+            // What is no chunk is not recognised either: a keep-alive, or an event before one that says whose they are.
+            let is_chunk = self.index.facts.chat && !is_native;
+            let plain = plain && is_chunk && !(self.block.raw && self.index.facts.error);
             if plain && read.as_ref().is_ok_and(|read| read.end == payload.len()) && self.memo.wants() {
                 self.memo.learn(&self.index, payload, rules);
             }
