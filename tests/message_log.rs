@@ -1269,17 +1269,26 @@ fn a_character_in_two_transcripts_of_audio_is_joined() {
         let chunk = |piece: &&str| format!("data: {}\n\n", delta(0, &format!(r#""audio":{{"transcript":"{piece}"}}"#)));
         let stream: String = pieces.iter().map(chunk).collect();
         Counts::default().stream("transcripts", stream.as_bytes(), Config::default());
-        let assembler = pushed(stream.as_bytes(), Config::default());
-        let message = assembler.message().unwrap();
-        let transcript = message.choices[0].audio.as_ref().unwrap().transcript.clone();
-        (transcript.unwrap(), assembler.quirk_count(deltawire::Quirk::LoneSurrogate))
+        let mut assembler = pushed(stream.as_bytes(), Config::default());
+        let transcript = |assembler: &Assembler| {
+            let message = assembler.message().unwrap();
+            message.choices[0].audio.as_ref().unwrap().transcript.clone().unwrap()
+        };
+        let so_far = transcript(&assembler);
+        // The end of a stream may be reported twice.
+        for _ in 0..2 {
+            assert_eq!(assembler.finish(), Ok(()));
+            assert_eq!(transcript(&assembler), so_far);
+        }
+        (so_far, assembler.quirk_count(deltawire::Quirk::LoneSurrogate))
     };
     let smile = "\u{1f600}".to_string();
     assert_eq!(transcript(&[r"a\ud83d", r"\ude00b"]), (format!("a{smile}b"), 0));
     assert_eq!(transcript(&[r"\ud83d", r"\ude00", r"\ud83d\ude00"]), (format!("{smile}{smile}"), 0));
     assert_eq!(transcript(&[r"a\ud83d", "b"]), ("a\u{fffd}b".to_string(), 1));
-    assert_eq!(transcript(&[r"\ud83d"]).0, "\u{fffd}");
-    assert_eq!(transcript(&["a", r"b\ud83d"]).0, "ab\u{fffd}");
+    assert_eq!(transcript(&[r"\ud83d"]), ("\u{fffd}".to_string(), 1));
+    assert_eq!(transcript(&["a", r"b\ud83d"]), ("ab\u{fffd}".to_string(), 1));
+    assert_eq!(transcript(&[r"a\ud83d", r"b\ud83d"]), ("a\u{fffd}b\u{fffd}".to_string(), 2));
 }
 
 #[test]

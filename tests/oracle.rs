@@ -12,7 +12,7 @@ use common::corpus::{recorded, samples, Stream};
 use common::event_log::Detail;
 use common::log::{escaped, quoted};
 use common::read::{pull, push, How, Store};
-use deltawire::chat::CallUpdate;
+use deltawire::chat::{CallUpdate, NamePiece};
 use deltawire::json::Text;
 use deltawire::stream::{End, Protocol};
 use deltawire::{Config, Flow, Growing, Handler, Parser, Quirk, QuirkSet, Update};
@@ -91,8 +91,8 @@ impl Handler for Collector {
     }
 
     fn update(&mut self, at: u32, update: Update<'_>) -> Flow {
-        let name = |name: &mut String, text: Text<'_>, replaces: bool| {
-            if replaces {
+        let name = |name: &mut String, text: Text<'_>, piece: NamePiece| {
+            if piece == NamePiece::Replaces {
                 name.clear();
             }
             name.push_str(&text.to_cow());
@@ -111,13 +111,13 @@ impl Handler for Collector {
                 calls[call as usize].id += &text_of(id);
                 calls[call as usize].kind += &text_of(kind);
             }
-            Update::CallName { call, text, replaces } => {
-                name(&mut self.choice(at).calls[call as usize].name, text, replaces);
+            Update::CallName { call, text, piece } => {
+                name(&mut self.choice(at).calls[call as usize].name, text, piece);
             }
             Update::CallArguments { call, text } => {
                 self.choice(at).calls[call as usize].arguments += &text.to_cow();
             }
-            Update::FunctionName { text, replaces } => name(&mut self.choice(at).function.name, text, replaces),
+            Update::FunctionName { text, piece } => name(&mut self.choice(at).function.name, text, piece),
             Update::FunctionArguments(text) => self.choice(at).function.arguments += &text.to_cow(),
             Update::Logprobs(logprobs) => {
                 let tokens = logprobs.content().map(|token| serde_json::from_slice(token.value().raw()).unwrap());
@@ -416,10 +416,13 @@ impl Naive {
             }
         }
         choice.refusal += delta["refusal"].as_str().unwrap_or("");
-        let details: String = delta["reasoning_details"]
+        let details = &delta["reasoning_details"];
+        let one = Some(details).filter(|details| details.is_object());
+        let details: String = details
             .as_array()
             .into_iter()
             .flatten()
+            .chain(one)
             .filter_map(|item| filled(&item["text"]).or(filled(&item["summary"])))
             .collect();
         let reasoning = ["reasoning_content", "reasoning"].into_iter().find_map(|key| filled(&delta[key]));
@@ -799,8 +802,10 @@ fn delta() -> impl Strategy<Value = Json> {
         let part = |text| Json::Object(vec![("type", Json::Raw("\"text\"".to_string())), ("text", text)]);
         Json::Array(texts.into_iter().map(part).collect())
     });
-    let details = prop::collection::vec(text(), 0..3)
-        .prop_map(|texts| Json::Array(texts.into_iter().map(|text| Json::Object(vec![("text", text)])).collect()));
+    let detail = |text| Json::Object(vec![("text", text)]);
+    let details =
+        prop::collection::vec(text(), 0..3).prop_map(move |texts| Json::Array(texts.into_iter().map(detail).collect()));
+    let one_detail = text().prop_map(detail);
     let function = (text(), prop_oneof![Just("null"), Just("\"\""), Just("\"fun\"")]).prop_map(|(arguments, name)| {
         Json::Object(vec![("arguments", arguments), ("name", Json::Raw(name.to_string()))])
     });
@@ -810,7 +815,7 @@ fn delta() -> impl Strategy<Value = Json> {
         member("refusal", prop_oneof![2 => text(), 1 => odd()]),
         member("reasoning_content", prop_oneof![2 => text(), 1 => odd()]),
         member("reasoning", prop_oneof![2 => text(), 1 => odd()]),
-        member("reasoning_details", prop_oneof![2 => details, 1 => raw("null")]),
+        member("reasoning_details", prop_oneof![2 => details, 1 => one_detail, 1 => raw("null")]),
         member("function_call", prop_oneof![1 => function, 1 => raw("null")]),
         member("tool_calls", prop::collection::vec(tool_call(), 0..3).prop_map(Json::Array)),
         member("annotations", raw("[{\"type\":\"url_citation\",\"content\":\"no\"}]")),

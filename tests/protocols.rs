@@ -660,6 +660,7 @@ fn responses_report_each_part_once() {
             (&json!("ABC"), &json!("SR"))
         );
         assert_eq!(choice["message"]["tool_calls"].as_array().unwrap().len(), 4);
+        assert_eq!(choice["message"]["signatures"], json!(["enc"]));
         assert_eq!(
             (&choice["finish_reason"], &choice["native_finish_reason"]),
             (&json!("length"), &json!("incomplete"))
@@ -694,6 +695,122 @@ fn an_error_of_responses_is_reported_once() {
         let mut count = Count(0);
         assert_eq!(parser.feed(&stream, &mut count).stop, None);
         assert_eq!(count.0, 1, "{events:?}");
+    }
+}
+
+/// What a response ended with is its status, or else in the type of its last event.
+#[test]
+fn the_last_event_of_responses_says_how_it_ended() {
+    let text = json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "x"});
+    for (word, finish, verdict) in [
+        ("completed", "stop", Verdict::Done),
+        ("incomplete", "incomplete", Verdict::Done),
+        ("failed", "error", Verdict::ApiError),
+    ] {
+        for last in
+            [json!({"response": {"id": "r", "output": []}}), json!({"response": {}}), json!({"sequence_number": 3})]
+        {
+            let mut last = last;
+            last["type"] = json!(format!("response.{word}"));
+            let events = [text.clone(), last];
+            for stream in [named(&events), unnamed(&events)] {
+                let Read { message, end, .. } = read(&stream, "without a status");
+                let choice = &message["choices"][0];
+                assert_eq!((end.verdict, &choice["message"]), (verdict, &json!({"content": "x"})), "{word}");
+                assert_eq!((&choice["finish_reason"], &choice["native_finish_reason"]), (&json!(finish), &json!(word)));
+            }
+        }
+    }
+}
+
+/// Annotations and what is encrypted come with an item that is reported whole, once.
+#[test]
+fn an_item_that_is_reported_whole_has_its_annotations() {
+    let part = |text: &str| json!({"type": "output_text", "text": text, "annotations": [{"url": text}, {"n": 2}]});
+    let message = json!({"type": "message", "role": "assistant", "content": [part("A"), part("B")]});
+    let reasoning = json!({"type": "reasoning", "summary": [], "encrypted_content": "enc"});
+    let delta = json!({"type": "response.output_text.delta", "output_index": 1, "content_index": 0, "delta": "A"});
+    let done =
+        |index: u32, item: &Value| json!({"type": "response.output_item.done", "output_index": index, "item": item});
+    let response = json!({"object": "response", "status": "completed", "output": [reasoning, message]});
+    let last = json!({"type": "response.completed", "response": response});
+    let (all, behind) = (json!([{"url": "A"}, {"n": 2}, {"url": "B"}, {"n": 2}]), json!([{"url": "B"}, {"n": 2}]));
+    for (stream, annotations) in [
+        (response.to_string().into_bytes(), &all),
+        (unnamed(std::slice::from_ref(&last)), &all),
+        (unnamed(&[done(0, &reasoning), done(1, &message), last.clone()]), &all),
+        // Whoever sends texts in pieces sends annotations in events.
+        (unnamed(&[done(0, &reasoning), delta, last]), &behind),
+    ] {
+        let Read { message, end, .. } = read(&stream, "annotations");
+        let own = &message["choices"][0]["message"];
+        assert_eq!((end.verdict, &own["content"]), (Verdict::Done, &json!("AB")));
+        assert_eq!((&own["annotations"], &own["signatures"]), (annotations, &json!(["enc"])));
+    }
+}
+
+/// No vendor's member takes the place of one that the message has of its own.
+#[test]
+fn members_of_a_vendor_replace_none_of_the_message() {
+    const TOP: [&str; 4] = ["object", "native_usage", "system_fingerprint", "service_tier"];
+    const OF_CHOICE: [&str; 4] = ["message", "finish_reason", "native_finish_reason", "logprobs"];
+    let with_own = |mut value: Value, names: &[&str]| {
+        names.iter().for_each(|name| value[*name] = json!({"forged": true}));
+        value["kept"] = json!(1);
+        value
+    };
+    let candidate = with_own(json!({"content": {"parts": [{"text": "x"}]}, "finishReason": "STOP"}), &OF_CHOICE);
+    let gemini = with_own(with_own(json!({"candidates": [candidate]}), &TOP), &["id", "created", "model", "usage"]);
+    let stop = json!({"type": "message_delta", "delta": with_own(json!({"stop_reason": "end_turn"}), &OF_CHOICE)});
+    let block = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "x"}});
+    let anthropic = [block, with_own(stop, &TOP)];
+    for stream in [unnamed(&[gemini]), unnamed(&anthropic)] {
+        let Read { message, .. } = read(&stream, "vendor's members");
+        let text = message.to_string();
+        assert!(!text.contains("forged"), "{text}");
+        let choice = &message["choices"][0];
+        assert_eq!((&choice["message"], &choice["finish_reason"]), (&json!({"content": "x"}), &json!("stop")));
+        assert_eq!((&choice["kept"], &message["kept"]), (&json!(1), &json!(1)));
+    }
+}
+
+/// What an error in a stream says stands under `error` alone.
+#[test]
+fn members_of_an_error_are_not_those_of_the_message() {
+    let start = json!({"type": "message_start", "message": {"id": "m", "content": []}});
+    let overloaded = json!({"type": "overloaded_error", "message": "o"});
+    let anthropic = [start, json!({"type": "error", "error": overloaded, "request_id": "req"})];
+    let message = read(&named(&anthropic), "an error of Anthropic").message;
+    let names = |message: &Value| message.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!((&message["error"], &message["request_id"]), (&overloaded, &json!("req")));
+    assert_eq!(names(&message), ["choices", "error", "id", "object", "request_id"]);
+    let flat = json!({"type": "error", "code": "c", "message": "m", "param": null, "sequence_number": 3});
+    let responses = [json!({"type": "response.created", "response": {"id": "r"}}), flat.clone()];
+    let message = read(&named(&responses), "an error of Responses").message;
+    assert_eq!(
+        (names(&message), &message["error"]),
+        (["choices", "error", "id", "object"].map(str::to_string).to_vec(), &flat)
+    );
+}
+
+/// A whole JSON value of a protocol that is no answer yet, or none at all.
+#[test]
+fn not_every_value_of_a_protocol_is_an_answer() {
+    for (body, verdict) in [
+        (json!({"candidates": []}), Verdict::JsonAnswer),
+        (json!({"candidates": null, "promptFeedback": {}}), Verdict::JsonAnswer),
+        (json!({"candidates": [{"content": {"parts": [{"text": "x"}]}}]}), Verdict::Body),
+        (json!({"promptFeedback": {"blockReason": "OTHER"}}), Verdict::Finished),
+        (json!({"object": "response", "status": "queued", "output": []}), Verdict::JsonAnswer),
+        (json!({"object": "response", "status": "in_progress", "output": []}), Verdict::JsonAnswer),
+        (json!({"object": "response", "status": "completed", "output": []}), Verdict::Done),
+    ] {
+        let read = pull(body.to_string().as_bytes(), &[1], None);
+        assert_eq!(read.end.verdict, verdict, "{body}");
+        assert_eq!(read.end.is_complete(), verdict != Verdict::JsonAnswer);
+        // Where chunks alone are read.
+        let read = pull(body.to_string().as_bytes(), &[1], Some(Protocol::Chat));
+        assert_eq!((read.end.verdict, read.end.is_complete()), (Verdict::OtherProtocol, false), "{body}");
     }
 }
 

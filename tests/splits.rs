@@ -11,7 +11,7 @@ mod common;
 
 use common::corpus::{recorded, samples, Stream};
 use common::thin::thin;
-use deltawire::chat::{ApiError, CallUpdate};
+use deltawire::chat::{ApiError, CallUpdate, NamePiece};
 use deltawire::json::{Fragment, Text};
 use deltawire::stream::{Event, Fed};
 use deltawire::track::Tracker;
@@ -127,15 +127,17 @@ impl Hash {
                     self.text(25, *text);
                 }
             }
-            Update::CallName { call, text, replaces } => {
-                self.word(u64::from(*call) << 1 | u64::from(*replaces));
+            Update::CallName { call, text, piece } => {
+                self.word(u64::from(*call) << 1 | u64::from(*piece == NamePiece::Replaces));
                 self.text(26, *text);
             }
             Update::CallArguments { call, text } => {
                 self.word(u64::from(*call));
                 self.text(27, *text);
             }
-            Update::FunctionName { text, replaces } => self.text(28 ^ u64::from(*replaces) << 8, *text),
+            Update::FunctionName { text, piece } => {
+                self.text(28 ^ u64::from(*piece == NamePiece::Replaces) << 8, *text)
+            }
             Update::FunctionArguments(text) => self.text(30, *text),
             Update::Audio(audio) => self.bytes(audio.value().raw()),
             Update::Logprobs(logprobs) => self.bytes(logprobs.value().raw()),

@@ -92,7 +92,7 @@ static unsigned long number(const char *s)
 static void set(quirk_case *c, const char *option)
 {
     char *value = strchr(option, '=');
-    if (!value) fault("`NAME=VALUE` is due");
+    if (!value) fault("expected `NAME=VALUE`");
     *value++ = 0;
     if (!strcmp(option, "framing") && !strcmp(value, "spec")) c->config.flags |= DELTAWIRE_CFG_SPEC;
     else if (!strcmp(option, "validate") && !strcmp(value, "strict")) c->config.flags |= DELTAWIRE_CFG_STRICT_JSON;
@@ -145,7 +145,7 @@ static void load_file(cases *all, const char *path)
             strict_told = 0;
             c = add_case(all, path, rest);
         } else if (!c) {
-            fault("`case` is due");
+            fault("expected `case`");
         } else if (!strcmp(line, "option")) {
             char *option;
             for (option = strtok(rest, " "); option; option = strtok(NULL, " ")) set(c, option);

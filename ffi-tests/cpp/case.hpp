@@ -98,7 +98,7 @@ inline void read_cases(const std::filesystem::path &path, std::vector<quirk_case
             into.back().title = path.stem().string() + " \"" + rest + "\"";
             continue;
         }
-        if (into.size() == before) throw std::runtime_error(path.string() + ": `case` is due");
+        if (into.size() == before) throw std::runtime_error(path.string() + ": expected `case`");
         quirk_case &c = into.back();
         if (word == "option") {
             for (std::size_t at = 0; at < rest.size();) {
@@ -106,6 +106,8 @@ inline void read_cases(const std::filesystem::path &path, std::vector<quirk_case
                 set_option(c, std::string_view(rest).substr(at, end - at));
                 at = end + 1;
             }
+        } else if (word == "reads") {
+            // The library has the readers of all protocols.
         } else if (word == "in") {
             c.input += unescape(rest);
         } else if (word == "repeat") {

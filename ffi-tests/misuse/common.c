@@ -159,7 +159,7 @@ void judge(deltawire_status status, const deltawire_status *documented, int expe
         if (status == DELTAWIRE_E_NULL) fault("NULL is legal here", status, DELTAWIRE_OK);
     } else if (expected == MISUSE) {
         if (status != DELTAWIRE_ABSENT && (status >= 0 || status <= -100)) {
-            fault("a status of misuse is due", status, DELTAWIRE_E_RANGE);
+            fault("expected a status of misuse", status, DELTAWIRE_E_RANGE);
         }
     } else if (expected == NULL_OR_SMALL) {
         if (status != DELTAWIRE_E_NULL && status != DELTAWIRE_E_SMALL) fault("status", status, DELTAWIRE_E_NULL);

@@ -260,10 +260,13 @@ impl Choice {
             brings |= !text.is_empty();
         };
         add(&mut self.content, lax(&delta["content"]));
-        let details: String = delta["reasoning_details"]
+        let details = &delta["reasoning_details"];
+        let one = Some(details).filter(|details| details.is_object());
+        let details: String = details
             .as_array()
             .into_iter()
             .flatten()
+            .chain(one)
             .map(|item| [lax(&item["text"]), lax(&item["summary"])].into_iter().find(|text| !text.is_empty()))
             .map(Option::unwrap_or_default)
             .collect();

@@ -430,6 +430,11 @@ impl Index {
         self.top.get(member).map(|span| self.value(payload, span))
     }
 
+    /// Whether it has `choices`, so that it is a chunk whatever else it has.
+    pub(crate) fn has_choices(&self) -> bool {
+        self.facts.chat && self.top.has(top::CHOICES)
+    }
+
     /// The bytes of `object`, still escaped; empty if it is absent or no string.
     pub(crate) fn object<'a>(&self, payload: &'a [u8]) -> &'a [u8] {
         let object = self.top(payload, top::OBJECT).and_then(|value| value.as_text());

@@ -206,7 +206,7 @@ impl<'r> Reader<'r, '_> {
         let spans = &fields.spans;
         let first = self.first_byte(spans, member);
         match (member, first) {
-            (delta::REASONING_DETAILS, Some(b'[')) => {
+            (delta::REASONING_DETAILS, Some(b'[' | b'{')) => {
                 let array = self.value(spans, member);
                 if ReasoningDetails::of(array).any(|item| item.text().is_some()) {
                     if let Some(array) = array {

@@ -43,7 +43,7 @@ pub use others::{OtherMember, OtherMembers, Owner};
 #[cfg(feature = "alloc")]
 pub use owned::OwnedUpdate;
 pub use parts::{ContentPart, ContentParts, ReasoningDetail, ReasoningDetails};
-pub use update::{CallUpdate, Update};
+pub use update::{CallUpdate, NamePiece, Update};
 pub(crate) use views::{meta_bit, name_before, LISTS};
 pub use views::{
     ApiError, Audio, Choice, Choices, Chunk, Created, DeltaView, ErrorPart, Field, FinishReason, FunctionCall,

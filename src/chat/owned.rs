@@ -1,7 +1,7 @@
 //! An update that owns its texts.
 
 use super::others::OtherMember;
-use super::update::{CallUpdate, Update};
+use super::update::{CallUpdate, NamePiece, Update};
 use crate::delta::{
     Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES,
     FLAG_REUSES,
@@ -161,12 +161,12 @@ impl Update<'_> {
             Update::Reasoning(reasoning) => text(Kind::Reasoning, reasoning),
             Update::Refusal(refusal) => text(Kind::Refusal, refusal),
             Update::Call(call) => OwnedUpdate::of_call(call),
-            Update::CallName { call, text: name, replaces } => {
-                text(Kind::ToolName, name).of(call).with_flag(FLAG_REPLACES, replaces)
+            Update::CallName { call, text: name, piece } => {
+                text(Kind::ToolName, name).of(call).with_flag(FLAG_REPLACES, piece == NamePiece::Replaces)
             }
             Update::CallArguments { call, text: arguments } => text(Kind::ToolArguments, arguments).of(call),
-            Update::FunctionName { text: name, replaces } => {
-                text(Kind::FunctionName, name).with_flag(FLAG_REPLACES, replaces)
+            Update::FunctionName { text: name, piece } => {
+                text(Kind::FunctionName, name).with_flag(FLAG_REPLACES, piece == NamePiece::Replaces)
             }
             Update::FunctionArguments(arguments) => text(Kind::FunctionArguments, arguments),
             Update::Audio(audio) => value(Kind::Audio, audio.value()),

@@ -140,7 +140,7 @@ impl core::fmt::Debug for ReasoningDetail<'_> {
     }
 }
 
-/// The items of `reasoning_details[]`. Ends at the first that is malformed.
+/// The items of `reasoning_details[]`, or the one that is in no array. Ends at the first that is malformed.
 #[derive(Clone, Debug)]
 pub struct ReasoningDetails<'a> {
     array: Option<Value<'a>>,
@@ -167,7 +167,11 @@ impl<'a> Iterator for ReasoningDetails<'a> {
     type Item = ReasoningDetail<'a>;
 
     fn next(&mut self) -> Option<ReasoningDetail<'a>> {
-        let value = element_at(self.array?, &mut self.at)?;
-        Some(ReasoningDetail { value })
+        let value = self.array?;
+        let is_one = value.kind() == Kind::Object;
+        if is_one && core::mem::replace(&mut self.at, u32::MAX) == 0 {
+            return Some(ReasoningDetail { value });
+        }
+        Some(ReasoningDetail { value: element_at(value, &mut self.at).filter(|_| !is_one)? })
     }
 }

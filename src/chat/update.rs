@@ -34,8 +34,8 @@ pub enum Update<'a> {
         call: u32,
         /// The name, or what is to be put behind it.
         text: Text<'a>,
-        /// It is the whole name, not a piece.
-        replaces: bool,
+        /// Which of the two it is.
+        piece: NamePiece,
     },
     /// A fragment of a tool call's arguments (of a custom tool: its input).
     CallArguments {
@@ -48,8 +48,8 @@ pub enum Update<'a> {
     FunctionName {
         /// The name, or what is to be put behind it.
         text: Text<'a>,
-        /// It is the whole name, not a piece.
-        replaces: bool,
+        /// Which of the two it is.
+        piece: NamePiece,
     },
     /// A fragment of the arguments of a `function_call`.
     FunctionArguments(Text<'a>),
@@ -86,6 +86,15 @@ pub enum Update<'a> {
     Usage(Usage<'a>),
     /// The API reported an error. The choice is 0.
     Error(ApiError<'a>),
+}
+
+/// What a name, or a piece of one, is to the name before it. Pulled, nothing is known of that: each appends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NamePiece {
+    /// It is the whole name, in the place of what came before.
+    Replaces,
+    /// It is to be put behind what came before.
+    Appends,
 }
 
 /// A tool call that was opened, or of which more is known.
@@ -138,7 +147,7 @@ impl<'a> Update<'a> {
         let Delta { call, .. } = *delta;
         let text = delta.text.text(payload);
         let value = || delta.text.value(payload);
-        let replaces = delta.has(FLAG_REPLACES);
+        let piece = if delta.has(FLAG_REPLACES) { NamePiece::Replaces } else { NamePiece::Appends };
         Some(match delta.kind {
             Kind::Role => Update::Role(text),
             Kind::Content => Update::Content(text),
@@ -156,9 +165,9 @@ impl<'a> Update<'a> {
                     custom: delta.has(FLAG_CUSTOM),
                 })
             }
-            Kind::ToolName => Update::CallName { call, text, replaces },
+            Kind::ToolName => Update::CallName { call, text, piece },
             Kind::ToolArguments => Update::CallArguments { call, text },
-            Kind::FunctionName => Update::FunctionName { text, replaces },
+            Kind::FunctionName => Update::FunctionName { text, piece },
             Kind::FunctionArguments => Update::FunctionArguments(text),
             Kind::Audio => Update::Audio(Audio::of(value())?),
             Kind::Annotation => Update::Annotations(value()),

@@ -11,9 +11,10 @@ use crate::json::{members_of, Text, Value};
 pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnMut(u32, bool)) -> Seen<'a> {
     let names = ["candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId"];
     let [candidates, feedback, usage, model, id] = members_of(event, names);
-    let mut seen = Seen { id, model, usage: object(usage), others: true, is_body: true, ..Seen::default() };
+    let mut seen = Seen { id, model, usage: object(usage), others: true, ..Seen::default() };
     (seen.plan.what, seen.plan.calls, seen.plan.continues) = (What::Candidates, state.calls, state.continues);
     if blocked(feedback).is_some() {
+        seen.is_body = true;
         choice(0, true);
     }
     let Some(candidates) = array(candidates) else { return seen };
@@ -32,6 +33,7 @@ pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnM
                 }
             }
         }
+        seen.is_body = true;
         choice(number(index), text(reason).is_some());
     }
     seen

@@ -86,8 +86,27 @@ pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> b
         // The rest repeats the request and the events before.
         (_, _) => return *name != "incomplete_details",
     };
-    known.iter().any(|known| name == *known) || !is_choice && matches!(name.raw(), b"stop_reason" | b"sequence_number")
+    let is_known = |known: &[&str]| known.iter().any(|known| name == *known);
+    is_known(known)
+        || !is_choice && is_known(&["stop_reason", "sequence_number"])
+        || is_known(if is_choice { OF_CHOICE } else { OF_MESSAGE })
 }
+
+/// Members that a message has of its own, and of which an event of another protocol does not decide.
+const OF_MESSAGE: &[&str] = &[
+    "id",
+    "object",
+    "created",
+    "model",
+    "choices",
+    "usage",
+    "native_usage",
+    "system_fingerprint",
+    "service_tier",
+    "error",
+];
+/// The same of a choice of a message.
+const OF_CHOICE: &[&str] = &["index", "message", "finish_reason", "native_finish_reason", "logprobs", "error"];
 
 /// The object whose members are those of a choice, in a member of this name of an event.
 pub(crate) fn has_choices(protocol: Protocol, name: &Text<'_>) -> bool {

@@ -110,6 +110,11 @@ impl Reported {
         had
     }
 
+    /// Whether all of an item was reported at once.
+    pub(super) fn has_all(&self, index: u32) -> bool {
+        self.has(index, Of::Content(u32::MAX)) && self.has(index, Of::Summary(u32::MAX))
+    }
+
     /// Notes that all of an item is reported.
     pub(super) fn add_all(&mut self, index: u32) {
         (0..8).for_each(|part| {

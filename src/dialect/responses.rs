@@ -89,11 +89,10 @@ fn client(kind: Option<Value<'_>>) -> Option<bool> {
     }
 }
 
-/// The event that reports how a response ended, and with which status if it does not say.
-fn ends(kind: &Text<'_>) -> bool {
-    ["response.completed", "response.incomplete", "response.failed", "response.cancelled"]
-        .iter()
-        .any(|word| *kind == **word)
+/// The status of a response that an event of this type reports the end of. `None`: the event is another.
+fn ends(kind: &Text<'_>) -> Option<&'static str> {
+    let own = kind.raw().strip_prefix(b"response.")?;
+    ["completed", "incomplete", "failed", "cancelled"].into_iter().find(|word| own == word.as_bytes())
 }
 
 /// See [`super::read::read`].
@@ -107,17 +106,23 @@ pub(super) fn read<'a>(
     seen.plan.reported = state.reported;
     let [own, item, status] = members_of(event, ["response", "item", "status"]);
     let is_body = !kind.raw().starts_with(b"response.") && status.is_some();
-    let response = if is_body { Some(event) } else { object(own) };
+    let ended = ends(&kind);
+    let response = if is_body { Some(event) } else { object(own).or(ended.is_some().then_some(event)) };
     if let Some(response) = response {
         let names =
             ["id", "model", "created_at", "service_tier", "usage", "error", "status", "output", "incomplete_details"];
         let [id, model, created, tier, usage, error, status, output, details] = members_of(response, names);
         (seen.id, seen.model, seen.created) = (id, model, created);
-        let is_failure = is(status, "failed");
-        choice(0, false);
-        if !is_body && !ends(&kind) {
+        if is_body && (is(status, "queued") || is(status, "in_progress")) {
+            // No answer yet.
             return seen;
         }
+        choice(0, false);
+        if !is_body && ended.is_none() {
+            return seen;
+        }
+        let is_status = |word| text(status).map_or(ended == Some(word), |status| status == *word);
+        let is_failure = is_status("failed");
         (seen.service_tier, seen.usage) = (tier, object(usage));
         seen.others = object(details).is_some();
         seen.is_body = is_body;
@@ -135,7 +140,7 @@ pub(super) fn read<'a>(
                 state.called |= u64::from(client(members_of(item, ["type"])[0]).is_some());
             }
         }
-        let is_over = is(status, "completed") || is(status, "incomplete");
+        let is_over = is_status("completed") || is_status("incomplete");
         state.ended |= is_over;
         choice(0, is_over);
         return seen;
@@ -232,11 +237,17 @@ fn response(payload: &[u8]) -> Option<Value<'_>> {
     object(own).or_else(|| status.map(|_| event))
 }
 
-/// Its status.
+/// Its status, or else the end of the event's type, which is that.
 pub(super) fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
-    let [status, details] = members_of(response(payload)?, ["status", "incomplete_details"]);
+    let response = response(payload);
+    let [status, details] =
+        response.map_or([None; 2], |response| members_of(response, ["status", "incomplete_details"]));
     let detail = details.and_then(|details| text(members_of(details, ["reason"])[0]));
-    Walk::START.finish(payload, status, Reason::Status(detail), plan)
+    let by_type = || {
+        let [kind] = members_of(Value::from_raw(payload.trim_ascii()), ["type"]);
+        Some(Text::verbatim(kind?.as_text()?.raw().strip_prefix(b"response.")?))
+    };
+    Walk::START.finish_by(payload, text(status).or_else(by_type)?, Reason::Status(detail), plan)
 }
 
 /// A piece of a text or of arguments.
@@ -293,7 +304,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
         walk.sub = 1;
         return Some(walk.raw(payload, Kind::Native, whole_at(payload, walk.element), u64::from(index) << 32).into());
     }
-    // Its role, its summaries, its contents, and what is encrypted.
+    // Its role, its summaries, its contents, their annotations, and what is encrypted.
     Some(match walk.sub {
         0 => {
             (walk.sub, walk.inner, walk.part) =
@@ -316,13 +327,29 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
                 Step::More
             }
             None => {
+                // Of the contents that are reported from here.
+                let count = plan.reported.count(index, ARGUMENTS);
+                (walk.sub, walk.inner, walk.part) = (5, parts(payload, content, count), u32::MAX);
+                Step::More
+            }
+        },
+        5 => match walk.inner.next(payload).filter(|_| is_whole) {
+            Some(part) => {
+                walk.part = walk.part.wrapping_add(1);
+                let annotations = array(members_of(part, ["annotations"])[0]);
+                let annotations = annotations.filter(|list| list.element_at(&mut 0).is_some());
+                let annotations = annotations.filter(|_| !reported(Of::Content(walk.part)));
+                let slot = u64::from(index) << 32 | u64::from(walk.part);
+                walk.raw(payload, Kind::Annotation, annotations, slot).into()
+            }
+            None => {
                 walk.sub = 3;
                 Step::More
             }
         },
         3 => {
             walk.sub = 4;
-            let secret = secret.filter(|_| is_whole && plan.what == What::WholeItem);
+            let secret = secret.filter(|_| is_whole && !plan.reported.has_all(index));
             walk.text(payload, Kind::Signature, secret, u64::from(index) << 32).into()
         }
         _ => return None,

@@ -137,7 +137,11 @@ impl Walk {
         reason: Reason<'_>,
         plan: &Plan,
     ) -> Option<Delta> {
-        let word = value::text(word)?;
+        self.finish_by(payload, value::text(word)?, reason, plan)
+    }
+
+    /// The same with a word that is no member.
+    pub(super) fn finish_by(&self, payload: &[u8], word: Text<'_>, reason: Reason<'_>, plan: &Plan) -> Option<Delta> {
         let code = reason.kind(word, plan.called & value::bit(self.choice) != 0).number();
         let text = Part::of(payload, word);
         let flags = if matches!(reason, Reason::Block) { FLAG_NATIVE | FLAG_PROMPT } else { FLAG_NATIVE };

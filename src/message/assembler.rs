@@ -184,6 +184,8 @@ impl Assembler {
             }
             self.count(quirks);
         }
+        let lone = self.kept.log.first_mut().map_or(0, |log| log.state.table.end_transcripts());
+        (0..lone).for_each(|_| self.count(Quirk::LoneSurrogate.into()));
         self.conclude(done)
     }
 

@@ -246,9 +246,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// What stands at the end of a text for a high surrogate whose other half did not come so far.
     pub(super) fn lone_half(&self, key: Key) -> &'static str {
         let slot = self.state.table.slot(key.choice());
-        let is_pending =
-            key.kind() == kind::AUDIO_TRANSCRIPT && slot.is_some_and(|slot| slot.transcript_half.is_some());
-        if is_pending {
+        let ends_in_half = |slot: &Slot| slot.transcript_half.is_some() || slot.has(flag::LONE_HALF);
+        if key.kind() == kind::AUDIO_TRANSCRIPT && slot.is_some_and(ends_in_half) {
             "\u{fffd}"
         } else {
             ""

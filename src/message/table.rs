@@ -18,6 +18,8 @@ pub(super) mod flag {
     /// The first of the six lists of log probabilities.
     pub(in crate::message) const LISTS: u16 = 128;
     pub(in crate::message) const REASONING_NAME: u16 = 128 << 6;
+    /// The transcript of its audio ended in half a surrogate pair.
+    pub(in crate::message) const LONE_HALF: u16 = 128 << 7;
 }
 
 /// The live records of something that may be replaced: those of its kind that stand before were.
@@ -231,6 +233,13 @@ impl<T: Rows + ?Sized> Table<T> {
     }
 
     /// The choices, in order of appearance.
+    /// Ends the transcripts. Returns how many of them ended in half a surrogate pair and were not ended before.
+    #[cfg(feature = "alloc")]
+    pub(super) fn end_transcripts(&mut self) -> usize {
+        let ended = |slot: &mut Slot| slot.transcript_half.take().is_some() && !slot.set(flag::LONE_HALF);
+        (0..self.slots().len() as u16).filter(|place| self.slot_mut(*place).is_some_and(ended)).count()
+    }
+
     pub(super) fn slots(&self) -> &[Slot] {
         self.rows.choices().get(..self.top.choice_count as usize).unwrap_or_default()
     }

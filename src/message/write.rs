@@ -3,7 +3,7 @@
 use super::error::LogError;
 use super::record::{kind, Fill, Key};
 use super::table::{flag, Live, Rows, Saved, Slot, Table};
-use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, OtherMember, Update};
+use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, NamePiece, OtherMember, Update};
 use crate::delta::Meta;
 use crate::dialect::Protocol;
 use crate::json::{self, Text, Value};
@@ -170,7 +170,7 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
 /// Whether an update appends to what is there. Where one is left out, those behind it must not close the gap.
 pub(super) fn appends(update: &Update<'_>) -> bool {
     match update {
-        Update::CallName { replaces, .. } | Update::FunctionName { replaces, .. } => !replaces,
+        Update::CallName { piece, .. } | Update::FunctionName { piece, .. } => *piece == NamePiece::Appends,
         Update::Content(_)
         | Update::Reasoning(_)
         | Update::Refusal(_)
@@ -396,9 +396,9 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             Update::Media(part) | Update::Native(part) => {
                 self.item(key(kind::PARTS), *part, json::rewrite);
             }
-            Update::FunctionName { text, replaces } => {
+            Update::FunctionName { text, piece } => {
                 slot.set(flag::FUNCTION);
-                self.name(&mut slot.function, key(kind::FUNCTION_NAME), *text, *replaces);
+                self.name(&mut slot.function, key(kind::FUNCTION_NAME), *text, *piece);
             }
             Update::FunctionArguments(text) => {
                 slot.set(flag::FUNCTION);
@@ -406,9 +406,9 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             }
             Update::Call(call) => self.call(place, slot, call),
             // Of a call that was left out nothing is kept.
-            Update::CallName { call: number, text, replaces } => {
+            Update::CallName { call: number, text, piece } => {
                 let Some(mut live) = self.state.table.call_mut(place, *number).map(|call| call.name) else { return };
-                self.name(&mut live, Key::new(kind::CALL_NAME, place, *number), *text, *replaces);
+                self.name(&mut live, Key::new(kind::CALL_NAME, place, *number), *text, *piece);
                 if let Some(call) = self.state.table.call_mut(place, *number) {
                     call.name = live;
                 }
@@ -428,8 +428,8 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     /// A name, or a piece of one.
-    fn name(&mut self, live: &mut Live, key: Key, text: Text<'_>, replaces: bool) {
-        if replaces {
+    fn name(&mut self, live: &mut Live, key: Key, text: Text<'_>, piece: NamePiece) {
+        if piece == NamePiece::Replaces {
             *live = self.replace(*live);
         }
         live.grow(self.text(key, text));

@@ -151,11 +151,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             };
             let mut read = checked.and_then(|()| read(&mut self.index, payload, hint, limits.max_depth));
             let is_native = match &mut read {
-                Ok(read) if !self.index.facts.chat || self.is_native() => self.native(payload, name, read),
+                Ok(read) if !self.index.has_choices() || self.is_native() => self.native(payload, name, read),
                 _ => false,
             };
             // Not an error without a field: one of a field, recognised by it, is another fact of the stream.
-            let plain = plain && !is_native && !(self.block.raw && self.index.facts.error);
+            // What is no chunk is not recognised either: a keep-alive, or an event before one that says whose they are.
+            let is_chunk = self.index.facts.chat && !is_native;
+            let plain = plain && is_chunk && !(self.block.raw && self.index.facts.error);
             if plain && read.as_ref().is_ok_and(|read| read.end == payload.len()) && self.memo.wants() {
                 self.memo.learn(&self.index, payload, rules);
             }
@@ -240,16 +242,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn native(&mut self, payload: &[u8], name: &[u8], read: &mut Read) -> bool {
         if self.index.facts.error {
             self.dialect.failed = true;
+            if self.is_native() {
+                // Its members are not those of a chunk.
+                self.index.plan.protocol = self.dialect.protocol;
+            }
             return self.is_native();
         }
         if is_keep_alive(&self.index, payload, name) {
             return self.is_native();
         }
-        let is_chunk = self.index.facts.chat;
-        if !is_chunk && self.index.quirks.contains(Quirk::NullChunk) {
+        if !self.index.facts.chat && self.index.quirks.contains(Quirk::NullChunk) {
             return false;
         }
-        let known = if is_chunk { Some(Protocol::Chat) } else { Protocol::of(payload, name) };
+        let own = if self.index.has_choices() { None } else { Protocol::of(payload, name) };
+        // Usage alone is that of a chunk, unless the rest is of another protocol.
+        let is_chunk = self.index.facts.chat && matches!(own, None | Some(Protocol::Other));
+        let known = if is_chunk { Some(Protocol::Chat) } else { own };
+        self.index.facts.chat = is_chunk;
         if !is_chunk && matches!(self.facts.protocol, None | Some(Protocol::Other)) {
             self.facts.protocol = known.or(self.facts.protocol);
         }

@@ -357,11 +357,17 @@ impl Facts {
         is_one && self.lines != Lines::Fields && !self.done
     }
 
-    /// One JSON value and nothing else, of no protocol that is known, and no choices in it.
+    /// One JSON value and nothing else, of no protocol that is known, and no choices in it. A response that was read and is under
+    /// way, or has no candidates, is one, too.
     fn is_json_answer(&self) -> bool {
         let is_chunk = self.whole == Whole::Chunk || !self.seen.is_empty();
         let came = self.plain == Plain::Json || self.foreign || self.chat;
-        self.is_alone() && came && !is_chunk && matches!(self.protocol, None | Some(Protocol::Other))
+        let is_answer = match self.protocol {
+            None | Some(Protocol::Other) => true,
+            Some(Protocol::Responses | Protocol::Gemini) => self.ended.is_some() && self.raw_values == 1,
+            Some(_) => false,
+        };
+        self.is_alone() && came && !is_chunk && is_answer
     }
 }
 

@@ -1,7 +1,7 @@
 //! Push: a handler is called with each event and each delta.
 
 use super::{Event, Malformed};
-use crate::chat::{ApiError, Audio, CallUpdate, Chunk, FinishReason, Logprobs, Message, Update, Usage};
+use crate::chat::{ApiError, Audio, CallUpdate, Chunk, FinishReason, Logprobs, Message, NamePiece, Update, Usage};
 use crate::json::{Text, Value};
 use crate::{sse, Error, Quirk};
 use core::fmt;
@@ -141,9 +141,9 @@ pub trait Handler {
             Update::Reasoning(text) => self.reasoning(choice, text),
             Update::Refusal(text) => self.refusal(choice, text),
             Update::Call(call) => self.tool_call(choice, &call),
-            Update::CallName { call, text, replaces } => self.tool_name(choice, call, text, replaces),
+            Update::CallName { call, text, piece } => self.tool_name(choice, call, text, piece),
             Update::CallArguments { call, text } => self.tool_arguments(choice, call, text),
-            Update::FunctionName { text, replaces } => self.function_name(choice, text, replaces),
+            Update::FunctionName { text, piece } => self.function_name(choice, text, piece),
             Update::FunctionArguments(text) => self.function_arguments(choice, text),
             Update::Audio(audio) => self.audio(choice, audio),
             Update::Annotations(value) => self.annotations(choice, value),
@@ -179,8 +179,8 @@ pub trait Handler {
     fn tool_call(&mut self, choice: u32, call: &CallUpdate<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// A tool call's name, or (`replaces` is false) a piece of it to be put behind what came before.
-    fn tool_name(&mut self, choice: u32, call: u32, text: Text<'_>, replaces: bool) -> Flow {
+    /// A tool call's name, or a piece of it.
+    fn tool_name(&mut self, choice: u32, call: u32, text: Text<'_>, piece: NamePiece) -> Flow {
         Flow::Continue(())
     }
     /// A fragment of a tool call's arguments.
@@ -188,7 +188,7 @@ pub trait Handler {
         Flow::Continue(())
     }
     /// The name of a `function_call`'s function, or a piece of it.
-    fn function_name(&mut self, choice: u32, text: Text<'_>, replaces: bool) -> Flow {
+    fn function_name(&mut self, choice: u32, text: Text<'_>, piece: NamePiece) -> Flow {
         Flow::Continue(())
     }
     /// A fragment of a `function_call`'s arguments.
@@ -296,9 +296,9 @@ macro_rules! forward {
                 reasoning(choice: u32, text: Text<'_>);
                 refusal(choice: u32, text: Text<'_>);
                 tool_call(choice: u32, call: &CallUpdate<'_>);
-                tool_name(choice: u32, call: u32, text: Text<'_>, replaces: bool);
+                tool_name(choice: u32, call: u32, text: Text<'_>, piece: NamePiece);
                 tool_arguments(choice: u32, call: u32, text: Text<'_>);
-                function_name(choice: u32, text: Text<'_>, replaces: bool);
+                function_name(choice: u32, text: Text<'_>, piece: NamePiece);
                 function_arguments(choice: u32, text: Text<'_>);
                 audio(choice: u32, audio: Audio<'_>);
                 annotations(choice: u32, annotations: Value<'_>);

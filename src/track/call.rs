@@ -1,6 +1,7 @@
 //! The state of a tool call: a few words, no text.
 
 use super::carry::PendingSurrogate;
+use crate::chat::NamePiece;
 use crate::json::{Balance, Fragment, Text, TextFlags};
 
 /// FNV-1a hash of 64 bits. Compares an ID or a name with a later one without storing it.
@@ -51,17 +52,6 @@ fn each_byte(text: Text<'_>, mut f: impl FnMut(u8)) {
     }
 }
 
-/// The effect of a name fragment on the name so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NamePiece {
-    /// The fragment equals the name so far: no effect.
-    Repeats,
-    /// The fragment begins with the name so far (as the first fragment does) and replaces it.
-    Replaces,
-    /// The fragment continues the name.
-    Appends,
-}
-
 /// The name so far, as a hash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name {
@@ -84,10 +74,12 @@ impl Name {
     /// Whether `text` begins with the name so far.
     pub(crate) fn begins(&self, text: Text<'_>) -> bool {
         let mut copy = *self;
-        copy.len == 0 || copy.add(text) != NamePiece::Appends
+        copy.len == 0 || copy.add(text) != Some(NamePiece::Appends)
     }
 
-    pub(crate) fn add(&mut self, text: Text<'_>) -> NamePiece {
+    /// Takes in a name or a piece of one. One that begins with the name so far (as the first does) replaces it. `None`: it
+    /// equals the name so far.
+    pub(crate) fn add(&mut self, text: Text<'_>) -> Option<NamePiece> {
         let mut whole = Hash::EMPTY;
         let mut appended = self.hash;
         let mut prefix = if self.len == 0 { whole } else { Hash(0) };
@@ -104,10 +96,10 @@ impl Name {
         if len >= so_far && prefix == self.hash {
             let repeats = len == so_far;
             *self = Name { hash: whole, len };
-            return if repeats { NamePiece::Repeats } else { NamePiece::Replaces };
+            return (!repeats).then_some(NamePiece::Replaces);
         }
         *self = Name { hash: appended, len: so_far.saturating_add(len) };
-        NamePiece::Appends
+        Some(NamePiece::Appends)
     }
 }
 

@@ -5,7 +5,7 @@ extern crate std;
 
 use super::call::{Arguments, Hash};
 use super::Tracker;
-use crate::chat::{Chunk, Index, Update};
+use crate::chat::{Chunk, Index, NamePiece, Update};
 use crate::json::{Text, TextFlags};
 use std::collections::BTreeSet;
 use std::format;
@@ -33,7 +33,7 @@ fn reported<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, de
 }
 
 fn shown(update: &Update<'_>) -> String {
-    let sign = |replaces: bool| if replaces { "=" } else { "+" };
+    let sign = |piece: NamePiece| if piece == NamePiece::Replaces { "=" } else { "+" };
     match update {
         Update::Call(call) => {
             let mut shown = format!("{}:", call.call);
@@ -44,9 +44,9 @@ fn shown(update: &Update<'_>) -> String {
             shown += &call.kind.map_or(String::new(), |kind| format!("({kind})"));
             shown
         }
-        Update::CallName { call, text, replaces } => format!("{call}{}{text}", sign(*replaces)),
+        Update::CallName { call, text, piece } => format!("{call}{}{text}", sign(*piece)),
         Update::CallArguments { call, text } => format!("{call}<{text}>"),
-        Update::FunctionName { text, replaces } => format!("f{}{text}", sign(*replaces)),
+        Update::FunctionName { text, piece } => format!("f{}{text}", sign(*piece)),
         Update::FunctionArguments(text) => format!("f<{text}>"),
         other => format!("{other:?}"),
     }

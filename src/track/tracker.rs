@@ -1,9 +1,9 @@
 //! The tracker: turns the deltas of chunks into those of a stream, in place.
 
-use super::call::{is_sound, Arguments, Call, Name, NamePiece};
+use super::call::{is_sound, Arguments, Call, Name};
 use super::carry::PendingSurrogate;
 use super::whole::Reach;
-use crate::chat::{name_before, Cursor, Index};
+use crate::chat::{name_before, Cursor, Index, NamePiece};
 use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_REPLACES, FLAG_WHOLE};
 use crate::json::{Text, TextFlags};
 use crate::tables::{Arrays, Tables};
@@ -405,10 +405,10 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     }
 }
 
-/// Whether to emit a name, or a piece of one, and the flag of its delta.
-fn named(piece: NamePiece, delta: &mut Delta, text: Text<'_>, quirks: &mut QuirkSet) -> Taken {
-    delta.flags = if piece == NamePiece::Replaces { FLAG_REPLACES } else { 0 };
-    if piece == NamePiece::Repeats {
+/// Whether to emit a name, or a piece of one, and the flag of its delta. No piece: it repeats the name.
+fn named(piece: Option<NamePiece>, delta: &mut Delta, text: Text<'_>, quirks: &mut QuirkSet) -> Taken {
+    delta.flags = if piece == Some(NamePiece::Replaces) { FLAG_REPLACES } else { 0 };
+    if piece.is_none() {
         return Taken::Drop;
     }
     *quirks |= text.quirks();

@@ -3,7 +3,7 @@
 use super::drive::most_events;
 use super::event_log::{Detail, Logs, Seen};
 use super::input::pieces;
-use deltawire::chat::{CallUpdate, Chunk, Index};
+use deltawire::chat::{CallUpdate, Chunk, Index, NamePiece};
 use deltawire::delta::{self, Kind, Meta};
 use deltawire::json::Text;
 use deltawire::stream::{self, Emitter, Event, Machine, Outcome, Record, Records};
@@ -327,7 +327,8 @@ impl<const SLOTS: usize> Reader<SLOTS> {
 fn update<'a>(kind: Kind, record: &Record, text: &'a [u8], aux: &'a [u8]) -> Option<Update<'a>> {
     let Record { flags, choice, call, number, .. } = *record;
     let some = |bytes| Some(Text::verbatim(bytes)).filter(|text| !text.is_empty());
-    let (replaces, decoded) = (flags & delta::FLAG_REPLACES != 0, Text::verbatim(text));
+    let piece = if flags & delta::FLAG_REPLACES != 0 { NamePiece::Replaces } else { NamePiece::Appends };
+    let decoded = Text::verbatim(text);
     Some(match kind {
         Kind::Role => Update::Role(decoded),
         Kind::Content => Update::Content(decoded),
@@ -344,9 +345,9 @@ fn update<'a>(kind: Kind, record: &Record, text: &'a [u8], aux: &'a [u8]) -> Opt
             update.custom = flags & delta::FLAG_CUSTOM != 0;
             Update::Call(update)
         }
-        Kind::ToolName => Update::CallName { call, text: decoded, replaces },
+        Kind::ToolName => Update::CallName { call, text: decoded, piece },
         Kind::ToolArguments => Update::CallArguments { call, text: decoded },
-        Kind::FunctionName => Update::FunctionName { text: decoded, replaces },
+        Kind::FunctionName => Update::FunctionName { text: decoded, piece },
         Kind::FunctionArguments => Update::FunctionArguments(decoded),
         Kind::Meta if !is_member(record) => Update::Meta(Meta::from_number(record.code)?, decoded),
         // Raw JSON, and values found in it.

@@ -3,7 +3,7 @@
 
 use super::log::{same, Log};
 use super::views;
-use deltawire::chat::{ApiError, CallUpdate, Chunk, Owner};
+use deltawire::chat::{ApiError, CallUpdate, Chunk, NamePiece, Owner};
 use deltawire::delta::Meta;
 use deltawire::json::Text;
 use deltawire::stream::{Event, Protocol};
@@ -209,7 +209,7 @@ impl Logs {
     /// them.
     pub fn update(&mut self, choice: u32, update: &Update<'_>) {
         let log = &mut self.events;
-        let place = |replaces: bool| if replaces { "replaces" } else { "appends" };
+        let place = |piece: NamePiece| if piece == NamePiece::Replaces { "replaces" } else { "appends" };
         let mut simple = |word: &str, text: Text<'_>| {
             log.line(word);
             log.word(choice);
@@ -234,9 +234,9 @@ impl Logs {
                 log.maybe("id", *id);
                 log.maybe("type", *kind);
             }
-            Update::CallName { call, text, replaces } => {
+            Update::CallName { call, text, piece } => {
                 log.line("name");
-                log.word(format_args!("{choice} #{call} {}", place(*replaces)));
+                log.word(format_args!("{choice} #{call} {}", place(*piece)));
                 log.text("", *text);
             }
             Update::CallArguments { call, text } => {
@@ -244,9 +244,9 @@ impl Logs {
                 log.word(format_args!("{choice} #{call}"));
                 log.text("", *text);
             }
-            Update::FunctionName { text, replaces } => {
+            Update::FunctionName { text, piece } => {
                 log.line("function-name");
-                log.word(format_args!("{choice} {}", place(*replaces)));
+                log.word(format_args!("{choice} {}", place(*piece)));
                 log.text("", *text);
             }
             Update::Audio(audio) => {

@@ -3,7 +3,7 @@
 use super::log::Log;
 use deltawire::chat::{
     ApiError, Audio, Choice, Chunk, ContentPart, DeltaView, ErrorPart, Field, FinishReason, FunctionCall, Logprobs,
-    ReasoningDetails, TokenLogprobs, ToolCall, Usage,
+    NamePiece, ReasoningDetails, TokenLogprobs, ToolCall, Usage,
 };
 use deltawire::json::{Fragment, Kind, Text, Value};
 use deltawire::Update;
@@ -278,8 +278,8 @@ impl Views<'_> {
                 self.text("kind", call.kind);
                 self.log.number("custom", u64::from(call.custom));
             }
-            Update::CallName { call, text, replaces } => {
-                assert!(!replaces, "only a tracker knows what a name replaces");
+            Update::CallName { call, text, piece } => {
+                assert_eq!(*piece, NamePiece::Appends, "only a tracker knows what a name replaces");
                 self.log.number("call", u64::from(*call));
                 self.text("name", Some(*text));
             }
@@ -287,8 +287,8 @@ impl Views<'_> {
                 self.log.number("call", u64::from(*call));
                 self.text("arguments", Some(*text));
             }
-            Update::FunctionName { text, replaces } => {
-                assert!(!replaces, "only a tracker knows what a name replaces");
+            Update::FunctionName { text, piece } => {
+                assert_eq!(*piece, NamePiece::Appends, "only a tracker knows what a name replaces");
                 self.text("function name", Some(*text));
             }
             Update::FunctionArguments(text) => self.text("function arguments", Some(*text)),

@@ -3,7 +3,7 @@
 
 use super::contender::{Contender, Kind};
 use crate::Sink;
-use deltawire::chat::{CallUpdate, Chunk, FinishReason, ToolCall, Usage};
+use deltawire::chat::{CallUpdate, Chunk, FinishReason, NamePiece, ToolCall, Usage};
 use deltawire::json::Text;
 use deltawire::{Config, Event, Flow, Handler, Parser, Stop, Storage, Update};
 
@@ -197,7 +197,7 @@ impl Handler for Fill<'_> {
         }
         Flow::Continue(())
     }
-    fn tool_name(&mut self, choice: u32, call: u32, text: Text<'_>, _replaces: bool) -> Flow {
+    fn tool_name(&mut self, choice: u32, call: u32, text: Text<'_>, _: NamePiece) -> Flow {
         self.0.call(choice, call);
         text.push_to(&mut self.0.names);
         Flow::Continue(())

@@ -3,7 +3,7 @@
 use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::report::Failure;
-use deltawire::chat::{ApiError, Audio, CallUpdate, Chunk, Owner};
+use deltawire::chat::{ApiError, Audio, CallUpdate, Chunk, NamePiece, Owner};
 use deltawire::json::{Kind, Text, Value};
 use deltawire::sse::Lossy;
 use deltawire::{Event, Flow, Handler, Quirk, Update};
@@ -105,11 +105,10 @@ fn audio(audio: &Audio<'_>) -> Json {
 }
 
 /// A name, or a piece to be put behind what came before.
-fn name_member(replaces: bool) -> &'static str {
-    if replaces {
-        "name"
-    } else {
-        "name_piece"
+fn name_member(piece: NamePiece) -> &'static str {
+    match piece {
+        NamePiece::Replaces => "name",
+        NamePiece::Appends => "name_piece",
     }
 }
 
@@ -130,8 +129,8 @@ fn update_member(update: &Update<'_>) -> Option<(&'static str, Json)> {
             ]);
             ("tool_call", value)
         }
-        Update::CallName { call, text, replaces } => {
-            ("tool_call", object([("call", Some(json(call))), (name_member(replaces), Some(decoded(text)))]))
+        Update::CallName { call, text, piece } => {
+            ("tool_call", object([("call", Some(json(call))), (name_member(piece), Some(decoded(text)))]))
         }
         Update::CallArguments { call, text } => {
             ("tool_call", object([("call", Some(json(call))), ("arguments", Some(decoded(text)))]))
@@ -141,9 +140,7 @@ fn update_member(update: &Update<'_>) -> Option<(&'static str, Json)> {
             let member_of_call = object([(&*member.name.to_cow(), Some(raw(member.value)))]);
             ("tool_call", object([("call", Some(json(member.call))), (owner, Some(member_of_call))]))
         }
-        Update::FunctionName { text, replaces } => {
-            ("function_call", object([(name_member(replaces), Some(decoded(text)))]))
-        }
+        Update::FunctionName { text, piece } => ("function_call", object([(name_member(piece), Some(decoded(text)))])),
         Update::FunctionArguments(text) => ("function_call", object([("arguments", Some(decoded(text)))])),
         Update::Audio(fragment) => ("audio", audio(&fragment)),
         Update::Logprobs(logprobs) => ("logprobs", raw(logprobs.value())),

@@ -107,7 +107,8 @@ impl<'a> DeltaView<'a> {
         self.text(delta::THINKING).or_else(|| self.text(delta::THOUGHT))
     }
 
-    /// `reasoning_details[]`: objects with a text, a summary or encrypted data (OpenRouter).
+    /// `reasoning_details[]`: objects with a text, a summary or encrypted data (OpenRouter). One that is in no array is the only
+    /// one.
     pub fn reasoning_details(&self) -> ReasoningDetails<'a> {
         ReasoningDetails::of(self.member(delta::REASONING_DETAILS))
     }
