@@ -208,6 +208,10 @@ impl Emitter {
             } else {
                 match machine.try_go_on(store, given) {
                     Ok(Step { consumed, found }) => {
+                        if found == Found::NeedMore && consumed == given.len() && !self.frames.is_behind(machine) {
+                            // The usual end of a slice: there is nothing to emit.
+                            return (data.len(), Outcome::Done);
+                        }
                         self.begin(found);
                         (consumed, Ok(Stage::Before))
                     }
