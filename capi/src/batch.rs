@@ -2,7 +2,7 @@
 
 use crate::block::enter;
 use crate::convert::{buffer, bytes};
-use crate::feed::{finish, read, Target};
+use crate::feed::{append_byte, finish, read, Target};
 use crate::types::*;
 use core::ffi::c_void;
 use core::mem::{align_of, offset_of, size_of};
@@ -22,17 +22,14 @@ impl Target for Records<'_> {
     const FULL: deltawire_status = DELTAWIRE_MORE;
 }
 
-/// Where a batch goes.
-///
-/// # Safety
-/// `events` is writable for `cap` events, `scratch` for `scratch_len` bytes.
-unsafe fn records<'s>(
+/// Whether a batch can go there.
+#[inline(always)]
+fn check(
     events: *mut deltawire_event,
     cap: usize,
     scratch: *mut c_void,
     scratch_len: usize,
-    kinds: u64,
-) -> Result<Records<'s>, deltawire_status> {
+) -> Result<(), deltawire_status> {
     if events.is_null() || scratch.is_null() {
         return Err(DELTAWIRE_E_NULL);
     }
@@ -45,6 +42,21 @@ unsafe fn records<'s>(
     if cap > isize::MAX as usize / size_of::<Record>() || scratch_len > isize::MAX as usize {
         return Err(DELTAWIRE_E_RANGE);
     }
+    Ok(())
+}
+
+/// Where a batch goes.
+///
+/// # Safety
+/// `events` is writable for `cap` events, `scratch` for `scratch_len` bytes.
+unsafe fn records<'s>(
+    events: *mut deltawire_event,
+    cap: usize,
+    scratch: *mut c_void,
+    scratch_len: usize,
+    kinds: u64,
+) -> Result<Records<'s>, deltawire_status> {
+    check(events, cap, scratch, scratch_len)?;
     // More could not be counted in 32 bits.
     let cap = cap.min(i32::MAX as usize / size_of::<Record>());
     // SAFETY: as the caller promises; an event is a record, as asserted above.
@@ -86,6 +98,32 @@ pub unsafe extern "C" fn deltawire_batch(
             return DELTAWIRE_E_NULL;
         }
         out.write(deltawire_batch_result::default());
+        if len == 1 && check(events, cap, scratch, scratch_len).is_ok() && append_byte(p, data) {
+            (*out).consumed = 1;
+            return DELTAWIRE_OK;
+        }
+        batch(p, data, len, events, cap, scratch, scratch_len, out)
+    }
+}
+
+/// [`deltawire_batch`] of anything. Apart, so that a call that only appends saves no registers.
+///
+/// # Safety
+/// As for C.
+#[inline(never)]
+#[allow(clippy::too_many_arguments)] // As C has them.
+unsafe fn batch(
+    p: *mut deltawire_parser,
+    data: *const c_void,
+    len: usize,
+    events: *mut deltawire_event,
+    cap: usize,
+    scratch: *mut c_void,
+    scratch_len: usize,
+    out: *mut deltawire_batch_result,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
         let open = ok!(enter(p));
         let kinds = open.core.events;
         let (data, mut records) = match (bytes(data, len), records(events, cap, scratch, scratch_len, kinds)) {

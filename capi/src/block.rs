@@ -268,6 +268,24 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
     }
 }
 
+/// Borrows the state and the event buffer of a block, for what calls no function of C.
+///
+/// # Safety
+/// As [`enter`].
+#[inline(always)]
+pub(crate) unsafe fn buffer<'b>(p: *mut deltawire_parser) -> Result<(&'b mut Core, &'b mut [u8]), deltawire_status> {
+    // SAFETY: as the caller promises.
+    let Guard { len, .. } = unsafe { guard(p) }?;
+    let state = p.cast::<State>();
+    // SAFETY: as in `enter`; the tables and the read area are not looked at.
+    unsafe {
+        let core = &mut *addr_of_mut!((*state).core);
+        let head = core.room.head();
+        let store = len.saturating_sub(head).saturating_sub(core.read_len);
+        Ok((core, slice::from_raw_parts_mut(p.cast::<u8>().add(head), store)))
+    }
+}
+
 /// Borrows a block to read it.
 ///
 /// # Safety

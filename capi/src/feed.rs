@@ -1,6 +1,6 @@
 //! Push: bytes in, callbacks called. And what that has in common with a batch.
 
-use crate::block::{enter, Core, Open, Phase};
+use crate::block::{buffer, enter, Core, Open, Phase};
 use crate::calls::Calls;
 use crate::convert::{bytes, sized, tell};
 use crate::types::*;
@@ -47,6 +47,15 @@ pub(crate) const SILENT: deltawire_callbacks = deltawire_callbacks {
     on_native: None,
 };
 
+/// The size of the callbacks that C gave.
+///
+/// # Safety
+/// `given` is not NULL, and begins with its size.
+unsafe fn size_of_callbacks(given: *const deltawire_callbacks) -> usize {
+    // SAFETY: as the caller promises.
+    unsafe { core::ptr::addr_of!((*given).size).read_unaligned() as usize }
+}
+
 /// The callbacks that C gave.
 ///
 /// # Safety
@@ -56,7 +65,7 @@ unsafe fn callbacks(given: *const deltawire_callbacks) -> Result<deltawire_callb
         return Ok(SILENT);
     }
     // SAFETY: as the caller promises.
-    unsafe { sized(given, core::ptr::addr_of!((*given).size).read_unaligned() as usize, SILENT) }
+    unsafe { sized(given, size_of_callbacks(given), SILENT) }
 }
 
 /// Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call
@@ -79,6 +88,31 @@ pub unsafe extern "C" fn deltawire_feed(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         tell(consumed, 0);
+        // Callbacks of this version: nothing of them can be wrong.
+        let are_sound = cbs.is_null() || size_of_callbacks(cbs) == core::mem::size_of::<deltawire_callbacks>();
+        if are_sound && len == 1 && append_byte(p, data) {
+            tell(consumed, len);
+            return DELTAWIRE_OK;
+        }
+        feed(p, data, len, cbs, user, consumed)
+    }
+}
+
+/// [`deltawire_feed`] of anything. Apart, so that a call that only appends saves no registers.
+///
+/// # Safety
+/// As for C.
+#[inline(never)]
+unsafe fn feed(
+    p: *mut deltawire_parser,
+    data: *const c_void,
+    len: usize,
+    cbs: *const deltawire_callbacks,
+    user: *mut c_void,
+    consumed: *mut usize,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
         let open = ok!(enter(p));
         let (callbacks, data) = match (callbacks(cbs), bytes(data, len)) {
             (Ok(callbacks), Ok(data)) => (callbacks, data),
@@ -133,6 +167,24 @@ impl Target for Calls<'_> {
 /// Whether an event is pending that a call of the other kind (feed or batch) left: only that kind can go on.
 fn is_of_other<T: Target>(core: &Core) -> bool {
     core.emitter.is_pending() && core.left_by != T::FULL
+}
+
+/// Takes a byte as more of a payload that a slice cut: what nearly every call with slices of one byte is for. `false`:
+/// nothing was done, because it is something else, or something about the call is wrong.
+///
+/// # Safety
+/// As for C.
+#[inline(always)]
+pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, data: *const c_void) -> bool {
+    // SAFETY: as the caller promises.
+    let (Ok((core, store)), false) = (unsafe { buffer(p) }, data.is_null()) else { return false };
+    let reads_given = core.sticky == DELTAWIRE_OK && core.phase == Phase::Reading && core.spent >= core.committed;
+    // SAFETY: it is one readable byte.
+    let appended = reads_given && core.machine.append_byte(store, unsafe { data.cast::<u8>().read() });
+    if appended {
+        over(core, DELTAWIRE_OK, true);
+    }
+    appended
 }
 
 /// Reads the given bytes, or the committed ones. Returns how many of the given bytes are consumed, and the status.

@@ -4,7 +4,7 @@
 //! in such a function, [`run`], and everything of this kernel but [`Narrow`] is used only there.
 #![allow(unsafe_code)]
 
-use super::block64::{Block, Kernel, Task, Utf8};
+use super::block64::{Block, Kernel, Sum, Task, Utf8};
 use super::fixed::{self, Row};
 use super::sse2;
 use super::vector::Narrow;
@@ -156,14 +156,52 @@ impl Block<64> for Wide {
         // SAFETY: AVX2 as in `Wide`.
         unsafe { Wide::tops(_mm256_cmpgt_epi8(splat(0x20), low), _mm256_cmpgt_epi8(splat(0x20), high)) }
     }
+}
+
+impl Sum for Wide {
     #[inline(always)]
-    fn is_odd(self) -> bool {
+    fn equal(self, byte: u8) -> Self {
         let Wide([low, high]) = self;
         // SAFETY: AVX2 as in `Wide`.
-        unsafe {
-            let odd = _mm256_or_si256(_mm256_cmpgt_epi8(splat(0x20), low), _mm256_cmpgt_epi8(splat(0x20), high));
-            _mm256_movemask_epi8(odd) != 0
-        }
+        unsafe { Wide([_mm256_cmpeq_epi8(low, splat(byte)), _mm256_cmpeq_epi8(high, splat(byte))]) }
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        let (Wide([low, high]), Wide([its_low, its_high])) = (self, other);
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe { Wide([_mm256_or_si256(low, its_low), _mm256_or_si256(high, its_high)]) }
+    }
+    #[inline(always)]
+    fn lesser(self, other: Self) -> Self {
+        let (Wide([low, high]), Wide([its_low, its_high])) = (self, other);
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe { Wide([_mm256_min_epu8(low, its_low), _mm256_min_epu8(high, its_high)]) }
+    }
+    #[inline(always)]
+    fn is_high(self) -> bool {
+        let Wide([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe { _mm256_movemask_epi8(_mm256_or_si256(low, high)) != 0 }
+    }
+    #[inline(always)]
+    fn note(self, byte: u8, noted: Self) -> Self {
+        let Wide([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe { Wide([_mm256_xor_si256(low, splat(byte)), _mm256_xor_si256(high, splat(byte))]) }.lesser(noted)
+    }
+    #[inline(always)]
+    fn is_noted(noted: Self) -> bool {
+        noted.equal(0).is_high()
+    }
+    /// One look-up by the lower half of a byte gives the one line end that the byte may be.
+    #[inline(always)]
+    fn line_ends(self) -> Self {
+        // Where no line end has this half, a byte that has another.
+        let mut ends = [0_u8; 16];
+        (ends[0], ends[0x0a], ends[0x0d]) = (1, b'\n', b'\r');
+        let Wide([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe { Wide([_mm256_cmpeq_epi8(look_up(ends, low), low), _mm256_cmpeq_epi8(look_up(ends, high), high)]) }
     }
 }
 
@@ -319,7 +357,7 @@ fn upper(bytes: __m256i) -> __m256i {
     unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), splat(0x0f)) }
 }
 
-/// Returns the entry of the table for each byte, which is below 16.
+/// Returns the entry of the table for the lower half of each byte, or 0 for a byte of at least 0x80.
 #[inline(always)]
 fn look_up(table: [u8; 16], at: __m256i) -> __m256i {
     // A constant: it lies in memory as it is loaded.

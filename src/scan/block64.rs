@@ -23,11 +23,6 @@ pub(crate) trait Block<const N: usize>: Copy {
     fn odd(self) -> u64 {
         self.control() | self.high()
     }
-    /// Whether any byte is [`odd`](Block::odd).
-    #[inline(always)]
-    fn is_odd(self) -> bool {
-        self.odd() != 0
-    }
     /// Mask of the bytes that end a run of plain text in a string: `"`, `\` and the [`odd`](Block::odd) bytes.
     #[inline(always)]
     fn stops(self) -> u64 {
@@ -52,6 +47,69 @@ pub(crate) trait Block<const N: usize>: Copy {
     #[inline(always)]
     fn close(self) -> u64 {
         self.eq_folded(b'}')
+    }
+}
+
+/// A block that takes part in sums: what is only asked of all blocks at their end needs no mask of each.
+pub(crate) trait Sum: Block<64> {
+    /// Returns a block with the top bit set where this one has `byte`.
+    fn equal(self, byte: u8) -> Self;
+    /// Bitwise OR.
+    fn or(self, other: Self) -> Self;
+    /// Returns a block with a control character if one of the two has one.
+    fn lesser(self, other: Self) -> Self;
+    /// Whether any byte is at least 0x80.
+    fn is_high(self) -> bool;
+    /// Notes in `noted`, which is blank at first, whether this block has `byte`. Vectors do it without a comparison, which the
+    /// compiler would share with another one, as bits that it spreads out again.
+    #[inline(always)]
+    fn note(self, byte: u8, noted: Self) -> Self {
+        noted.or(self.equal(byte))
+    }
+    /// Whether a byte was [noted](Sum::note).
+    #[inline(always)]
+    fn is_noted(noted: Self) -> bool {
+        noted.is_high()
+    }
+
+    /// Returns a block with the top bit set where this one has a CR or LF.
+    #[inline(always)]
+    fn line_ends(self) -> Self {
+        self.equal(b'\r').or(self.equal(b'\n'))
+    }
+    /// Whether any byte is a control character.
+    #[inline(always)]
+    fn is_control(self) -> bool {
+        self.control() != 0
+    }
+}
+
+/// What is in blocks of a string, of which none has its end.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<B> {
+    backslash: B,
+    high: B,
+    least: B,
+}
+
+impl<B: Sum> Seen<B> {
+    /// No block.
+    #[inline(always)]
+    pub(crate) fn nothing() -> Self {
+        let blank = B::load(&[b' '; 64]);
+        Seen { backslash: blank, high: blank, least: blank }
+    }
+    /// Adds a block.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, block: B) {
+        self.backslash = block.note(b'\\', self.backslash);
+        self.high = self.high.or(block);
+        self.least = self.least.lesser(block);
+    }
+    /// Whether there was a backslash, a byte of at least 0x80, a control character.
+    #[inline(always)]
+    pub(crate) fn what(self) -> (bool, bool, bool) {
+        (B::is_noted(self.backslash), self.high.is_high(), self.least.is_control())
     }
 }
 
@@ -80,7 +138,7 @@ pub(crate) trait Kernel: Sized {
     /// 16 bytes: the first look, because most strings end within it.
     type Narrow: Block<16>;
     /// 64 bytes.
-    type Wide: Block<64>;
+    type Wide: Sum;
     /// The UTF-8 check of wide blocks.
     type Utf8: Utf8<Self::Wide>;
     /// Whether the UTF-8 check by masks is faster on this target than core's.
@@ -115,6 +173,13 @@ pub(crate) struct Escapes {
 }
 
 impl Escapes {
+    /// Before the byte at `base`, in a string of which `bytes` has all from offset `from` on.
+    #[inline(always)]
+    pub(crate) fn before(bytes: &[u8], from: usize, base: usize) -> Self {
+        let is_behind = base > from && bytes.get(base.wrapping_sub(1)) == Some(&b'\\');
+        Escapes { carry: if is_behind { run_len(bytes, from, base) & 1 } else { 0 } }
+    }
+
     /// Returns the mask of escaped bytes in the next block, from the mask of its backslashes. In a run of backslashes
     /// every second one is escaped, and so is the byte after a run of odd length.
     #[inline(always)]
@@ -132,6 +197,15 @@ impl Escapes {
         self.carry = u64::from(overflow);
         (EVEN ^ (even_runs << 1)) & follows
     }
+}
+
+/// Returns the length of the run of backslashes before the byte at `base`.
+#[cold]
+#[inline(never)]
+fn run_len(bytes: &[u8], from: usize, base: usize) -> u64 {
+    let run = bytes.get(from..base).unwrap_or_default().iter().rev().take_while(|&&byte| byte == b'\\').count();
+    visit!(run);
+    run as u64
 }
 
 /// Bit `i` of the result is the parity of bits 0 to `i`. Applied to the quotes of a block, it marks the bytes inside

@@ -3,6 +3,8 @@
 //! The searcher is chosen at compile time. memchr's own functions choose at run time, which needs a writable pointer in
 //! the data segment; the features that the target guarantees are enough.
 
+use super::block64::{Block, Kernel, Sum, Task};
+use super::native::Native;
 use crate::visits::visit;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 use memchr::arch::aarch64::neon::memchr as vector;
@@ -37,6 +39,12 @@ mod vector {
     }
 }
 
+/// Behind so many bytes without a line end, more than most events have, pairs of blocks are searched.
+const FAR: usize = 512;
+
+/// Two blocks.
+const PAIR: usize = 128;
+
 /// Below this length setting up a searcher does not pay.
 const SHORT: usize = 8;
 
@@ -53,10 +61,47 @@ fn search_line_end(bytes: &[u8]) -> Option<usize> {
     if bytes.len() < SHORT {
         return bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n');
     }
+    let near = bytes.get(..FAR).unwrap_or(bytes);
     match vector::Two::new(b'\r', b'\n') {
-        Some(searcher) => searcher.find(bytes),
+        Some(searcher) => searcher.find(near).or_else(|| {
+            let from = far(bytes)?;
+            Some(from.wrapping_add(searcher.find(bytes.get(from..)?)?))
+        }),
         // Not reached: this module is compiled only if the target has the vector unit.
         None => bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n'),
+    }
+}
+
+/// Returns an offset behind the first [`FAR`] bytes, less than two [`PAIR`]s before the first line end or before the end of the
+/// bytes; `None` if there are no more than those.
+#[inline(always)]
+fn far(bytes: &[u8]) -> Option<usize> {
+    (bytes.len() > FAR).then(|| aside(bytes))
+}
+
+#[inline(never)]
+fn aside(bytes: &[u8]) -> usize {
+    Native::best(FarLineEnd(bytes))
+}
+
+/// [`far`] of more than [`FAR`] bytes.
+struct FarLineEnd<'b>(&'b [u8]);
+
+impl Task for FarLineEnd<'_> {
+    type Out = usize;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self) -> usize {
+        let mut rest = self.0.get(FAR..).unwrap_or_default();
+        while let Some((pair, after)) = rest.split_first_chunk::<PAIR>() {
+            let (Some(first), Some(last)) = (pair.first_chunk::<64>(), pair.last_chunk::<64>()) else { break };
+            let ends = K::Wide::load(first).line_ends().or(K::Wide::load(last).line_ends());
+            if ends.is_high() {
+                break;
+            }
+            rest = after;
+        }
+        self.0.len().wrapping_sub(rest.len())
     }
 }
 

@@ -6,8 +6,8 @@ use super::block64::Kernel;
 use super::utf8_masks::Check;
 use super::vector::{Narrow, Vector, Wide};
 use core::arch::aarch64::{
-    uint8x16_t, vandq_u8, vceqq_u8, vcgeq_u8, vcltq_s8, vcltq_u8, vdupq_n_s8, vdupq_n_u8, vgetq_lane_u64, vld1q_u8,
-    vorrq_u8, vpaddq_u8, vreinterpretq_s8_u8, vreinterpretq_u64_u8,
+    uint8x16_t, vandq_u8, vceqq_u8, vcgeq_u8, vcltq_s8, vcltq_u8, vdupq_n_s8, vdupq_n_u8, veorq_u8, vgetq_lane_u64,
+    vld1q_u8, vminq_u8, vorrq_u8, vpaddq_u8, vreinterpretq_s8_u8, vreinterpretq_u64_u8,
 };
 
 /// See the module.
@@ -83,6 +83,16 @@ impl Vector for uint8x16_t {
     fn or(self, other: Self) -> Self {
         // SAFETY: NEON as in `gather`.
         unsafe { vorrq_u8(self, other) }
+    }
+    #[inline(always)]
+    fn xor(self, byte: u8) -> Self {
+        // SAFETY: NEON as in `gather`.
+        unsafe { veorq_u8(self, splat(byte)) }
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: NEON as in `gather`.
+        unsafe { vminq_u8(self, other) }
     }
     #[inline(always)]
     fn mask(self) -> u64 {

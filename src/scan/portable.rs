@@ -1,7 +1,7 @@
 //! The kernel for targets without a vector unit supported here: eight bytes at a time, in a 64-bit word. Tests compare
 //! every other kernel with it.
 
-use super::block64::{Block, Kernel};
+use super::block64::{Block, Kernel, Sum};
 use super::utf8_masks::Check;
 
 /// See the module.
@@ -96,6 +96,34 @@ impl<const N: usize> Words<N> {
     #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
     fn high(self) -> u64 {
         self.masks(|word| word & HIGH)
+    }
+}
+
+impl Words<8> {
+    #[inline(always)]
+    fn both(mut self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word = of(*word, other));
+        self
+    }
+}
+
+impl Sum for Words<8> {
+    #[inline(always)]
+    fn equal(self, byte: u8) -> Self {
+        Words(self.0.map(|word| zero(word ^ splat(byte))))
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        self.both(other, |word, other| word | other)
+    }
+    #[inline(always)]
+    fn lesser(self, other: Self) -> Self {
+        // Zero where the other has a control character.
+        self.both(other, |word, other| word & !(zero(other & splat(0xe0)) >> 7).wrapping_mul(0xff))
+    }
+    #[inline(always)]
+    fn is_high(self) -> bool {
+        self.0.into_iter().fold(0, |all, word| all | word) & HIGH != 0
     }
 }
 

@@ -6,7 +6,7 @@ use super::fixed::{self, Row};
 use super::vector::Vector;
 use core::arch::x86_64::{
     __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_min_epu8,
-    _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
+    _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_xor_si128,
 };
 
 /// As [`Kernel::begins`](super::block64::Kernel::begins).
@@ -88,6 +88,16 @@ impl Vector for __m128i {
     fn or(self, other: Self) -> Self {
         // SAFETY: as in `splat`.
         unsafe { _mm_or_si128(self, other) }
+    }
+    #[inline(always)]
+    fn xor(self, byte: u8) -> Self {
+        // SAFETY: as in `splat`.
+        unsafe { _mm_xor_si128(self, splat(byte)) }
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        // SAFETY: as in `splat`.
+        unsafe { _mm_min_epu8(self, other) }
     }
     #[inline(always)]
     fn mask(self) -> u64 {

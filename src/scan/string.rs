@@ -1,6 +1,6 @@
 //! Finds the end of a JSON string, and of a run of plain bytes in a string.
 
-use super::block64::{below_lowest, walk, Block, Escapes, Kernel, Look, Task};
+use super::block64::{below_lowest, walk, Block, Escapes, Kernel, Look, Seen, Sum, Task};
 use super::native::Native;
 use crate::visits::visit;
 
@@ -136,38 +136,45 @@ impl Task for WideEnd<'_> {
 
     #[inline(always)]
     fn run<K: Kernel>(self) -> Option<StringEnd> {
-        walk::<K, _>(self.bytes, self.from, &mut Quote::default())
+        let WideEnd { bytes, from } = self;
+        walk::<K, _>(bytes, from, &mut Quote::<K> { bytes, from, seen: Seen::nothing() })
     }
 }
 
 /// Searches for the closing quote.
-#[derive(Default)]
-struct Quote {
-    escapes: Escapes,
-    backslash: u64,
-    high: u64,
-    control: u64,
+struct Quote<'b, K: Kernel> {
+    bytes: &'b [u8],
+    from: usize,
+    seen: Seen<K::Wide>,
 }
 
-impl<K: Kernel> Look<K> for Quote {
+impl<K: Kernel> Look<K> for Quote<'_, K> {
     type Found = StringEnd;
 
+    /// Most blocks of a long string have no quote. Whether a quote is escaped is looked up where there is one: the
+    /// backslashes before a block are counted back from it, none twice, since the quote before lies behind them.
     #[inline(always)]
     fn look(&mut self, block: K::Wide, base: usize, shift: u32) -> Option<StringEnd> {
-        let backslash = block.backslash() >> shift;
-        let quote = block.quote() >> shift & !self.escapes.escaped(backslash);
-        let before = below_lowest(quote);
-        self.backslash |= backslash & before;
-        self.high |= block.high() >> shift & before;
-        self.control |= block.control() >> shift & before;
-        if quote == 0 {
+        if !block.equal(b'"').is_high() {
+            self.seen.add(block);
             return None;
         }
+        let mut escapes = Escapes::before(self.bytes, self.from, base);
+        let backslash = block.backslash() >> shift;
+        let quote = block.quote() >> shift & !escapes.escaped(backslash);
+        if quote == 0 {
+            self.seen.add(block);
+            return None;
+        }
+        let before = below_lowest(quote);
+        let (backslash, high) = (backslash & before != 0, block.high() >> shift & before != 0);
+        let control = block.control() >> shift & before != 0;
+        let seen = if base > self.from { self.seen.what() } else { (false, false, false) };
         Some(StringEnd {
             at: base + quote.trailing_zeros() as usize,
-            escaped: self.backslash != 0,
-            ascii: self.high == 0,
-            control: self.control != 0,
+            escaped: backslash | seen.0,
+            ascii: !(high | seen.1),
+            control: control | seen.2,
         })
     }
 }

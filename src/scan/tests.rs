@@ -1,7 +1,7 @@
 //! Compares every search, with every kernel, with a naive implementation.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel, Task};
+use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel, Seen, Sum, Task};
 use super::container::{self, Unbalanced};
 use super::native::Native;
 use super::portable::Portable;
@@ -150,6 +150,33 @@ fn check_block<const N: usize>(block: impl Block<N>, bytes: &[u8; N]) {
     }
 }
 
+/// What blocks have together: a block of all values, and blocks of plain text of which one byte may be odd.
+fn check_sums<K: Kernel>(bytes: &[u8; 64], random: &mut Random) {
+    let block = K::Wide::load(bytes);
+    let mask = |of: &dyn Fn(u8) -> bool| (0..64).fold(0u64, |mask, i| mask | u64::from(of(bytes[i])) << i);
+    assert_eq!(block.line_ends().high(), mask(&|byte| byte == b'\r' || byte == b'\n'));
+    for byte in [b'"', b'\\', 0, 0xff] {
+        assert_eq!(block.equal(byte).high(), mask(&|other| other == byte));
+    }
+    assert_eq!((block.is_high(), block.is_control()), (block.high() != 0, block.control() != 0));
+    let (mut seen, mut all) = (Seen::<K::Wide>::nothing(), Vec::new());
+    for _ in 0..random.next() % 4 {
+        let mut text = [0; 64];
+        text.iter_mut().for_each(|byte| *byte = b' ' + (random.next() % 0x3c) as u8);
+        if random.next() % 4 == 0 {
+            text[(random.next() % 64) as usize] = random.next() as u8;
+        }
+        seen.add(K::Wide::load(&text));
+        all.extend_from_slice(&text);
+    }
+    let has = |of: fn(&u8) -> bool| all.iter().any(of);
+    assert_eq!(
+        seen.what(),
+        (has(|byte| *byte == b'\\'), has(|byte| *byte >= 0x80), has(|byte| *byte < 0x20)),
+        "{all:x?}"
+    );
+}
+
 /// [`check_kernel`] with the kernel that is chosen.
 struct CheckKernel;
 
@@ -171,6 +198,7 @@ fn check_kernel<K: Kernel>() {
             *byte = if round < 256 { (round + i) as u8 } else { random.next() as u8 };
         }
         check_block(K::Wide::load(&bytes), &bytes);
+        check_sums::<K>(&bytes, &mut random);
         let narrow: &[u8; 16] = bytes[round % 49..].first_chunk().unwrap();
         check_block(K::Narrow::load(narrow), narrow);
     }
@@ -219,6 +247,17 @@ fn find_bytes() {
         assert_eq!(find::byte(b'q', &bytes), bytes.iter().position(|&byte| byte == b'q'));
     }
     assert_eq!(find::line_end(b"data: x\r\n"), Some(7));
+    // Behind the first bytes pairs of blocks are searched.
+    at_each_level(|| {
+        for len in [513, 639, 640, 641, 768, 900] {
+            let mut bytes: Vec<u8> = (0..len).map(|i| b" aJMjmz\x1a\x1d\x8a\x8d"[i % 11]).collect();
+            assert_eq!(find::line_end(&bytes), None, "{len}");
+            for place in (0..len).rev() {
+                bytes[place] = b"\r\n"[place % 2];
+                assert_eq!(find::line_end(&bytes), Some(place), "{place} of {len}");
+            }
+        }
+    });
     assert_eq!(find::line_end(b""), None);
 }
 

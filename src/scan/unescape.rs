@@ -2,7 +2,7 @@
 //! characters they stand for.
 #![allow(unsafe_code)]
 
-use super::block64::{Block, Kernel, Task, Utf8};
+use super::block64::{Block, Kernel, Sum, Task, Utf8};
 use super::escape;
 use super::native::Native;
 use super::string::short;
@@ -31,7 +31,7 @@ pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Progress {
     text.reserve(raw.len());
     // SAFETY: only UTF-8 is appended to the bytes.
     let bytes = unsafe { text.as_mut_vec() };
-    let progress = decode::<Native>(raw, Out { room: bytes.spare_capacity_mut(), len: 0, is_kept: true });
+    let progress = decode::<Native>(raw, Out { room: bytes.spare_capacity_mut(), len: 0, kept: usize::MAX });
     let len = bytes.len().saturating_add(progress.wrote).min(bytes.capacity());
     // SAFETY: `len` is within the capacity. The first `wrote` bytes of the spare capacity are initialised and UTF-8:
     // checked runs, cut between characters, and encoded characters.
@@ -51,7 +51,7 @@ pub(super) fn copy_with<K: Kernel>(raw: &[u8], buffer: &mut [u8]) -> Progress {
     // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, the borrow is exclusive and ends with this function, and only
     // initialised bytes are written.
     let room = unsafe { &mut *(room as *mut [MaybeUninit<u8>]) };
-    decode::<K>(raw, Out { room, len: 0, is_kept: true })
+    decode::<K>(raw, Out { room, len: 0, kept: usize::MAX })
 }
 
 /// Measures the decoded bytes without writing them.
@@ -62,7 +62,7 @@ pub(crate) fn measure(raw: &[u8]) -> Progress {
 /// [`measure`] with a given kernel.
 #[inline(always)]
 pub(super) fn measure_with<K: Kernel>(raw: &[u8]) -> Progress {
-    decode::<K>(raw, Out { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, is_kept: false })
+    decode::<K>(raw, Out { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, kept: 0 })
 }
 
 /// Destination of decoded bytes.
@@ -70,9 +70,9 @@ struct Out<'b> {
     room: &'b mut [MaybeUninit<u8>],
     /// The number of bytes decoded so far.
     len: usize,
-    /// Whether the bytes are stored: then the first `len` bytes of `room` are initialised. Otherwise they are only
+    /// All ones if the bytes are stored: then the first `len` bytes of `room` are initialised. Otherwise 0: they are only
     /// counted, and every page is the same memory.
-    is_kept: bool,
+    kept: usize,
 }
 
 impl Out<'_> {
@@ -80,7 +80,7 @@ impl Out<'_> {
     /// order; those after the final end are ignored.
     #[inline(always)]
     fn page<const N: usize>(&mut self) -> Option<&mut [MaybeUninit<u8>; N]> {
-        self.room.get_mut(if self.is_kept { self.len } else { 0 }..)?.first_chunk_mut()
+        self.room.get_mut(self.len & self.kept..)?.first_chunk_mut()
     }
 
     /// Commits the first `len` bytes of the page, which must be written.
@@ -98,7 +98,7 @@ impl Out<'_> {
     /// Appends at most 64 bytes. Returns `false` if they do not fit.
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) -> bool {
-        if self.is_kept {
+        if self.kept != 0 {
             let room = self.room.get_mut(self.len..).and_then(|room| room.get_mut(..bytes.len()));
             let Some(to) = room else { return false };
             copy_short(bytes, to);
@@ -193,7 +193,10 @@ fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
         }
         let start = starts.trailing_zeros() as usize;
         wrote = wrote.wrapping_add(start.wrapping_sub(at));
-        let end = start.wrapping_add(escape(raw, start, page, &mut wrote, &mut quirks));
+        let kind = raw.get(start.wrapping_add(1)).copied().unwrap_or(0);
+        let (taken, written) = escape(raw, start, kind, page, wrote, &mut quirks);
+        let end = start.wrapping_add(taken);
+        wrote = wrote.wrapping_add(written);
         rest = rest.wrapping_shr((end.wrapping_sub(at) as u32).wrapping_mul(8));
         at = end;
         starts &= from(at);
@@ -208,12 +211,14 @@ fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
 fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> usize {
     let (mut rest, mut check) = (raw, K::Utf8::default());
     let mut padded: [u8; WINDOW];
+    let mut least = K::Wide::load(&[b' '; 64]);
     while !rest.is_empty() {
         let Some(page) = out.page::<WINDOW>() else { break };
         let (window, mut len) = match rest.first_chunk::<WINDOW>() {
             Some(window) => (window, 64),
             None => {
-                padded = [0; WINDOW];
+                // A cut character has a space after it.
+                padded = [b' '; WINDOW];
                 if let Some(padded) = padded.get_mut(..rest.len()) {
                     padded.copy_from_slice(rest);
                 }
@@ -223,9 +228,7 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> us
         let Some(bytes) = window.first_chunk::<64>() else { break };
         visit!(64);
         let block = K::Wide::load(bytes);
-        if !block.is_odd() && check.is_complete() {
-            check.pass_ascii();
-        } else {
+        if block.is_high() {
             // The end of an escape may lie between two blocks. Then the first block ends with ASCII, and carries
             // nothing into the next.
             if K::MASKED_UTF8 {
@@ -239,28 +242,28 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> us
                 }
                 len = bytes.len();
             }
-            if block.control() & !from(len) != 0 {
-                quirks.insert(Quirk::RawControl);
-            }
+        } else if check.is_complete() {
+            check.pass_ascii();
+        } else {
+            break;
         }
+        least = least.lesser(block);
         put(page, 0, bytes);
         // No block begins inside an escape, and each escape clears its own backslashes from `starts`.
         let mut starts = block.backslash();
-        if len < 64 {
-            starts &= !from(len);
-        }
-        // The input before `at` is decoded into the page up to `wrote`, and the run from `at` on is written ahead.
-        let (mut at, mut wrote) = (0usize, 0usize);
+        // The input before `at` is decoded into the page, `saved` bytes shorter, and the run from `at` on is written ahead.
+        let (mut at, mut saved) = (0usize, 0usize);
         while starts != 0 {
             let start = starts.trailing_zeros() as usize;
-            wrote = wrote.wrapping_add(start.wrapping_sub(at));
-            at = start.wrapping_add(escape(rest, start, page, &mut wrote, quirks));
+            let kind = window.get(start.wrapping_add(1)).copied().unwrap_or(0);
+            let (len, wrote) = escape(rest, start, kind, page, start.wrapping_sub(saved), quirks);
+            (at, saved) = (start.wrapping_add(len), saved.wrapping_add(len.wrapping_sub(wrote)));
             if at >= 64 {
                 break;
             }
             starts &= u64::MAX << at;
             // Copy the run after the escape. Both offsets are below 64.
-            let (from, to) = (at & 63, wrote & 63);
+            let (from, to) = (at & 63, at.wrapping_sub(saved) & 63);
             if let Some((first, more)) = window.get(from..).and_then(|run| run.split_first_chunk::<16>()) {
                 visit!(16);
                 put(page, to, first);
@@ -271,8 +274,13 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> us
                 }
             }
         }
-        out.pass(wrote.wrapping_add(len.saturating_sub(at)));
-        rest = rest.get(at.max(len)..).unwrap_or_default();
+        at = at.max(len);
+        out.pass(at.wrapping_sub(saved));
+        let Some(after) = rest.get(at..) else { break };
+        rest = after;
+    }
+    if least.is_control() {
+        quirks.insert(Quirk::RawControl);
     }
     let took = raw.len().wrapping_sub(rest.len());
     let begun = begun(raw.get(..took).unwrap_or_default());
@@ -280,31 +288,31 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> us
     took.wrapping_sub(begun)
 }
 
-/// Writes the character of the escape at `start` to position `wrote`; both are below 64. Returns the length of the
-/// escape.
+/// Writes the character of the escape at `start`, whose second byte is `kind`, to position `to`; both are below 64. Returns the
+/// length of the escape and that of the character.
 #[inline(always)]
 fn escape<const SIZE: usize>(
     bytes: &[u8],
     start: usize,
+    kind: u8,
     page: &mut [MaybeUninit<u8>; SIZE],
-    wrote: &mut usize,
+    to: usize,
     quirks: &mut QuirkSet,
-) -> usize {
-    let to = *wrote & 63;
-    let byte = escape::simple(bytes.get(start.wrapping_add(1)).copied().unwrap_or(0));
+) -> (usize, usize) {
+    let to = to & 63;
+    let byte = escape::simple(kind);
     if byte != 0 {
         put(page, to, &[byte]);
-        *wrote = wrote.wrapping_add(1);
-        return 2;
+        return (2, 1);
     }
     let escape = escape::read(bytes.get(start..).unwrap_or_default());
     if let Some(fault) = escape.fault {
         quirks.insert(fault);
     }
     let mut utf8 = [0; 4];
-    *wrote = wrote.wrapping_add(escape.char.encode_utf8(&mut utf8).len());
+    let len = escape.char.encode_utf8(&mut utf8).len();
     put(page, to, &utf8);
-    escape.len
+    (escape.len, len)
 }
 
 /// Returns how many bytes at the end of well-formed bytes begin a character that continues after them.

@@ -1,6 +1,6 @@
 //! Blocks built from vectors of 16 bytes, shared by the kernels of processors that have such vectors.
 
-use super::block64::Block;
+use super::block64::{Block, Sum};
 
 /// A vector of 16 bytes. Comparisons set each byte to all ones or all zeros.
 pub(crate) trait Vector: Copy {
@@ -20,6 +20,10 @@ pub(crate) trait Vector: Copy {
     fn odd(self) -> Self;
     /// Bitwise OR.
     fn or(self, other: Self) -> Self;
+    /// Returns each byte XOR `byte`.
+    fn xor(self, byte: u8) -> Self;
+    /// Returns the lesser of each two bytes.
+    fn min(self, other: Self) -> Self;
     /// Returns one bit for each byte.
     fn mask(self) -> u64;
 
@@ -47,6 +51,52 @@ impl<V: Vector> Wide<V> {
     #[inline(always)]
     fn masks(self, of: impl Fn(V) -> V) -> u64 {
         V::masks(self.0.map(of))
+    }
+}
+
+impl<V: Vector> Wide<V> {
+    #[inline(always)]
+    fn both(self, other: Self, of: impl Fn(V, V) -> V) -> Self {
+        let (Wide([a, b, c, d]), Wide([e, f, g, h])) = (self, other);
+        Wide([of(a, e), of(b, f), of(c, g), of(d, h)])
+    }
+
+    /// Returns one vector with what any of the four has.
+    #[inline(always)]
+    fn fold(self, of: impl Fn(V, V) -> V) -> V {
+        let Wide([a, b, c, d]) = self;
+        of(of(a, b), of(c, d))
+    }
+}
+
+impl<V: Vector> Sum for Wide<V> {
+    #[inline(always)]
+    fn equal(self, byte: u8) -> Self {
+        Wide(self.0.map(|vector| vector.eq(byte)))
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        self.both(other, V::or)
+    }
+    #[inline(always)]
+    fn lesser(self, other: Self) -> Self {
+        self.both(other, V::min)
+    }
+    #[inline(always)]
+    fn is_high(self) -> bool {
+        self.fold(V::or).high().mask() != 0
+    }
+    #[inline(always)]
+    fn note(self, byte: u8, noted: Self) -> Self {
+        self.both(noted, |vector, noted| noted.min(vector.xor(byte)))
+    }
+    #[inline(always)]
+    fn is_noted(noted: Self) -> bool {
+        noted.fold(V::min).eq(0).mask() != 0
+    }
+    #[inline(always)]
+    fn is_control(self) -> bool {
+        self.fold(V::min).control().mask() != 0
     }
 }
 

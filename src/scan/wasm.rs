@@ -6,7 +6,8 @@ use super::block64::Kernel;
 use super::utf8_masks::Check;
 use super::vector::{Narrow, Vector, Wide};
 use core::arch::wasm32::{
-    i8x16_lt, i8x16_splat, u8x16_bitmask, u8x16_eq, u8x16_ge, u8x16_lt, u8x16_splat, v128, v128_load, v128_or,
+    i8x16_lt, i8x16_splat, u8x16_bitmask, u8x16_eq, u8x16_ge, u8x16_lt, u8x16_min, u8x16_splat, v128, v128_load,
+    v128_or, v128_xor,
 };
 
 /// See the module.
@@ -55,6 +56,14 @@ impl Vector for v128 {
     #[inline(always)]
     fn or(self, other: Self) -> Self {
         v128_or(self, other)
+    }
+    #[inline(always)]
+    fn xor(self, byte: u8) -> Self {
+        v128_xor(self, u8x16_splat(byte))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        u8x16_min(self, other)
     }
     #[inline(always)]
     fn mask(self) -> u64 {

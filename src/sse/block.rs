@@ -367,30 +367,41 @@ impl Block {
         let join: &[u8] = if piece.first { b"\n" } else { b"" };
         self.check(store, len.saturating_add(join.len()))?;
         self.save_data(store, input)?;
-        self.append(store, join)?;
-        self.append(store, piece.value)
+        self.append_growing(store, join)?;
+        self.append_growing(store, piece.value)
     }
 
-    /// Appends to a data line whose value is already in the storage. Returns `false`, with no effect, if it is not or
-    /// if `bytes` do not fit.
+    /// Returns how many bytes [`append`](Block::append) may add to the data, as long as nothing else changes the block or
+    /// moves the storage: 0 if the data is not in the storage.
     #[inline]
-    pub(crate) fn append_payload<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> bool {
-        let limit = self.room(store);
-        // A name or a staged line also counts towards the limit: leave those to the general path.
-        let alone = self.staged == 0 && self.name.len == 0;
+    pub(crate) fn appendable<S: Storage + ?Sized>(&self, store: &S) -> usize {
+        match self.data {
+            Some(Span { place: Place::Store, start, len }) if self.staged == 0 => {
+                let used = start.saturating_add(len).saturating_add(self.tail_len());
+                let beside = store.bytes().len().saturating_sub(used);
+                self.room(store).saturating_sub(self.event_len()).min(beside)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Appends to data that is in the storage, at most [`appendable`](Block::appendable) bytes. Returns `false`, with no
+    /// effect, if they do not fit.
+    #[inline(always)]
+    pub(crate) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> bool {
         let Some(Span { place: Place::Store, start, len }) = &mut self.data else { return false };
-        let longer = len.saturating_add(bytes.len());
-        let at = start.saturating_add(*len);
-        let room = store.bytes_mut().get_mut(at..).and_then(|room| room.get_mut(..bytes.len()));
-        let Some(room) = room.filter(|room| alone && longer <= limit && room.len() == bytes.len()) else {
-            return false;
-        };
+        // Sums of offsets in the storage: they do not overflow.
+        let Some(room) = store.bytes_mut().get_mut(start.wrapping_add(*len)..) else { return false };
+        visit!(bytes.len());
         match (room, bytes) {
             // A single byte is not worth a call to memcpy.
-            ([to], [from]) => *to = *from,
-            (room, bytes) => room.copy_from_slice(bytes),
+            ([to, ..], [from]) => *to = *from,
+            (room, bytes) => match room.get_mut(..bytes.len()) {
+                Some(room) => room.copy_from_slice(bytes),
+                None => return false,
+            },
         }
-        *len = longer;
+        *len = len.wrapping_add(bytes.len());
         true
     }
 
@@ -617,8 +628,8 @@ impl Block {
         self.lasting().saturating_add(self.data_len())
     }
 
-    /// Appends to stored data.
-    fn append<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
+    /// Appends to stored data, and makes room for it.
+    fn append_growing<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
         let at = self.stage_start();
         self.reserve(store, at.saturating_add(bytes.len()))?;
         copy(store.bytes_mut(), at, bytes);

@@ -347,6 +347,40 @@ impl Lines {
         (self.fresh, self.ended) = (false, self.ended.before(after_lf));
     }
 
+    /// Takes the first bytes of a line if they are no more than the beginning of `data`. The machine is at the start of a
+    /// line, or, `after_lf`, the LF of a CRLF was consumed before it. Returns `false`, with no effect, if they are not.
+    #[inline]
+    pub(crate) fn begin_in_head(&mut self, line: &[u8], after_lf: bool) -> bool {
+        if line.is_empty() || !b"data".starts_with(line) {
+            return false;
+        }
+        visit!(line.len());
+        if self.is_after_cr() {
+            self.ended = self.ended.before(after_lf);
+        }
+        self.head.extend(line);
+        self.at = At::Name;
+        true
+    }
+
+    /// Takes more bytes of a line of which nothing but the name of its field, the colon and the space came, if they are no
+    /// more than that: of a `data` line. Returns `false`, with no effect, if they are not.
+    #[inline]
+    pub(crate) fn go_on_in_head(&mut self, bytes: &[u8]) -> bool {
+        let [byte] = bytes else { return false };
+        match (self.at, self.head.as_slice(), byte) {
+            (At::Name, b"d", b'a') | (At::Name, b"da", b't') | (At::Name, b"dat", b'a') => self.head.extend(bytes),
+            (At::Name, b"data", b':') => {
+                self.head = Held::EMPTY;
+                self.begin(Field::Data, At::Colon);
+            }
+            (At::Colon, _, b' ') => self.at = At::Value,
+            _ => return false,
+        }
+        visit!(1);
+        true
+    }
+
     /// Whether the machine is in the value of a `data` line, after a first piece.
     #[inline]
     pub(crate) fn is_in_data(&self) -> bool {

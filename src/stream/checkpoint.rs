@@ -62,6 +62,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !store.can_move() || most.saturating_add(64) <= store.bytes().len() {
             return Ok(self.go_on(store, window));
         }
+        if self.append(store, window) {
+            // Nothing else changed.
+            return Ok(Step { consumed: window.len(), found: Found::NeedMore });
+        }
         // The end of a cut line moves what is staged, which no checkpoint restores: the step goes no further than that end.
         let line = if self.kept.is_staged() { find::line_end(window) } else { None };
         let window = line.and_then(|end| window.get(..=end)).unwrap_or(window);
@@ -108,6 +112,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 None => false,
             };
         }
+        self.appendable = 0;
         self.kept.relocate(from, to)
     }
 
@@ -117,6 +122,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.is_fixed(looked_at) {
             return from <= len;
         }
+        self.appendable = 0;
         self.kept.resize(store, len)
     }
 
@@ -179,7 +185,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.dialect = dialect;
         // It may have learned from an event that was never emitted.
         self.memo = Memo::NEW;
-        (self.rested, self.in_payload) = (false, false);
+        (self.rested, self.appendable) = (false, 0);
         // Twice as much, so that copying stays linear; but not more than can ever be of use.
         let limits = self.config.limits;
         let most = (limits.max_id_len as usize).saturating_mul(3).saturating_add(limits.max_event_len as usize);

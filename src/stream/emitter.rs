@@ -192,6 +192,10 @@ impl Emitter {
                 None if !sink.is_of_one_call() && self.frames.waits() && !given.is_empty() => continue,
                 None => match machine.try_go_on(store, given) {
                     Ok(Step { consumed, found }) => {
+                        if found == Found::NeedMore && consumed == given.len() && !self.frames.is_behind(machine) {
+                            // The usual end of a slice: there is nothing to emit.
+                            return (data.len(), Outcome::Done);
+                        }
                         self.begin(found);
                         (consumed, Ok(Stage::Before))
                     }

@@ -163,8 +163,9 @@ pub struct Machine<const SLOTS: usize = 2> {
     pub(super) rested: bool,
     /// Stream offset of the last event that the memo did not recognise.
     pub(super) unknown_at: u64,
-    /// The machine is in the middle of a payload that is in the storage.
-    pub(super) in_payload: bool,
+    /// How many bytes may be appended to a payload that was cut, which is in the storage, without another look at anything.
+    /// 0: no payload is under way, or other things are to be looked at.
+    pub(super) appendable: u32,
 }
 
 /// Prints how far it is, not what it keeps.
@@ -223,7 +224,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             memo: Memo::NEW,
             rested: false,
             unknown_at: u64::MAX,
-            in_payload: false,
+            appendable: 0,
         }
     }
 
@@ -347,7 +348,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads on, line by line.
     #[inline(never)]
     pub(super) fn read<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
-        (self.rested, self.in_payload) = (false, false);
+        (self.rested, self.appendable) = (false, 0);
         // As long as these bytes decide nothing, the step takes all of them.
         self.facts.sniff.begin(window);
         if let Some(found) = self.begin(store) {
@@ -406,13 +407,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let fits = self.settle(store, bytes);
         self.offset = self.offset.saturating_add(bytes.len() as u64);
         let found = if fits { Found::NeedMore } else { self.too_long() };
-        self.in_payload = self.is_in_payload();
+        self.note_appendable(store);
         Step { consumed: bytes.len(), found }
     }
 
     /// Ends the stream. Returns what is pending then, one thing a call; [`Found::NeedMore`] when there is no more.
     pub fn finish<S: Storage + ?Sized>(&mut self, store: &mut S) -> Found {
-        (self.rested, self.in_payload) = (false, false);
+        (self.rested, self.appendable) = (false, 0);
         if let Some(found) = self.begin(store).filter(|found| *found != Found::NeedMore) {
             return found;
         }

@@ -44,6 +44,9 @@ fn behind_lf(bytes: &[u8]) -> &[u8] {
 }
 
 /// How much longer than twice the event before it an event may be, to be read before its line end is known.
+const LONGER: usize = 128;
+
+/// A window longer than this probably has a line end: to look for one twice does not pay.
 const NEAR: usize = 128;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
@@ -133,43 +136,70 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads on by a fast path, if one applies.
     #[inline]
     pub(super) fn quick<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
-        if self.in_payload {
+        if self.appendable > 0 {
             self.go_on_in_payload(store, window)
         } else if self.rested || self.is_rested() {
             self.begin_event(store, window)
+        } else if self.after == After::Nothing && self.silent_next <= self.silent && self.lines.go_on_in_head(window) {
+            Some(self.taken(window))
         } else {
             None
         }
     }
 
-    /// Takes all of the window as more of a payload that was cut.
-    #[inline]
-    pub(super) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
-        self.in_payload && find::line_end(window).is_none() && self.append_all(store, window)
+    /// Takes a byte as more of a payload that was cut: what nearly every step with slices of one byte does. `false`: nothing
+    /// was done, because it ends a line, or there is no such payload, or no room. If there is one, the last step found
+    /// nothing, so that no event is pending.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn append_byte<S: Storage + ?Sized>(&mut self, store: &mut S, byte: u8) -> bool {
+        self.appendable > 0 && !matches!(byte, b'\r' | b'\n') && self.append_all(store, &[byte])
     }
 
-    /// Takes all of the window as more of a payload that was cut, if it has no line end.
-    #[inline]
+    /// Takes all of the window as more of a payload that was cut, if it is short and has no line end. `false`: nothing was
+    /// done.
+    #[inline(always)]
+    pub(super) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
+        if self.appendable == 0 {
+            return false;
+        }
+        if let [byte] = window {
+            return self.append_byte(store, *byte);
+        }
+        let fits = !window.is_empty() && window.len() <= (self.appendable as usize).min(NEAR);
+        fits && find::line_end(window).is_none() && self.append_all(store, window)
+    }
+
+    /// Takes all of the window, which has no line end and is not longer than `appendable`.
+    #[inline(always)]
     fn append_all<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
-        let appended = window.len() <= i32::MAX as usize && self.kept.append_payload(store, window);
+        let appended = self.kept.append(store, window);
         if appended {
-            self.offset = self.offset.saturating_add(window.len() as u64);
+            self.offset = self.offset.wrapping_add(window.len() as u64);
+            self.appendable = self.appendable.wrapping_sub(window.len() as u32);
         }
         appended
     }
 
-    /// Takes more of a payload that was cut, and its end if a LF and a blank line end it.
+    /// Takes more of a payload that was cut, and its end if a LF and a blank line end it, or if a LF ends the window.
     fn go_on_in_payload<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+        let room = self.appendable as usize;
         let Some(end) = find::line_end(window) else {
-            return self.append_all(store, window).then_some(Step { consumed: window.len(), found: Found::NeedMore });
+            let appended = window.len() <= room && self.append_all(store, window);
+            return appended.then_some(Step { consumed: window.len(), found: Found::NeedMore });
         };
         let (more, rest) = window.split_at_checked(end)?;
-        let consumed = end.checked_add(2).filter(|end| *end <= i32::MAX as usize)?;
-        if !rest.starts_with(b"\n\n") || !self.kept.append_payload(store, more) {
+        let is_over = rest.starts_with(b"\n\n");
+        if !is_over && rest != b"\n" || end > room || !self.kept.append(store, more) {
             return None;
         }
         self.lines.start_line(Ended::Alone);
-        self.in_payload = false;
+        self.appendable = 0;
+        if !is_over {
+            self.offset = self.offset.saturating_add(window.len() as u64);
+            return Some(Step { consumed: window.len(), found: Found::NeedMore });
+        }
+        let consumed = end.wrapping_add(2);
         let found = match self.blank(store, window, consumed) {
             Next::Found(found) => found,
             // Not so for a block with a payload.
@@ -184,8 +214,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline]
     fn begin_event<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
         let skipped = usize::from(self.lines.is_after_cr() && window.first() == Some(&b'\n'));
-        let value = window.get(skipped..)?.strip_prefix(HEAD)?;
-        if value.is_empty() || window.len() > i32::MAX as usize {
+        let line = window.get(skipped..)?;
+        let Some(value) = line.strip_prefix(HEAD).filter(|value| !value.is_empty()) else {
+            return self.begin_head(store, line, skipped > 0).then(|| self.taken(window));
+        };
+        if window.len() > i32::MAX as usize {
             return None;
         }
         let start = skipped.saturating_add(HEAD.len());
@@ -194,7 +227,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let before = self.index.frame.1.saturating_sub(self.index.frame.0) as usize;
         let is_whole = value.len() >= before;
         if is_whole {
-            let most = before.saturating_mul(2).saturating_add(NEAR);
+            let most = before.saturating_mul(2).saturating_add(LONGER);
             if let Some(step) = self.usual_chunk(store, window, start, value.get(..most).unwrap_or(value)) {
                 return Some(step);
             }
@@ -236,8 +269,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
         } else {
             self.lines.start_data(skipped > 0);
-            self.in_payload = fits && self.settle(store, window);
-            if self.in_payload {
+            if fits && self.settle(store, window) {
+                self.note_appendable(store);
                 Found::NeedMore
             } else {
                 self.too_long()
@@ -312,6 +345,26 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(Step { consumed, found: Found::Chunk(payload) })
     }
 
+    /// Takes the first bytes of a line, if they may be those of a `data` line.
+    #[inline(never)]
+    fn begin_head<S: Storage + ?Sized>(&mut self, store: &mut S, line: &[u8], after_lf: bool) -> bool {
+        if !self.lines.begin_in_head(line, after_lf) {
+            return false;
+        }
+        self.rested = false;
+        // It rests: there is nothing to be delivered.
+        self.begin(store);
+        self.line_start = self.offset.saturating_add(u64::from(after_lf));
+        true
+    }
+
+    /// The step that took all of the window, and found nothing.
+    #[inline]
+    fn taken(&mut self, window: &[u8]) -> Step {
+        self.offset = self.offset.saturating_add(window.len() as u64);
+        Step { consumed: window.len(), found: Found::NeedMore }
+    }
+
     /// How the memo checks holes.
     #[inline]
     pub(super) fn rules(&self) -> Rules {
@@ -335,15 +388,18 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.ending == Ending::Open
     }
 
-    /// Whether the machine is in the middle of a data line whose payload so far is in the storage, and nothing else is
-    /// pending.
-    pub(super) fn is_in_payload(&self) -> bool {
-        self.line == Line::Payload
+    /// Notes how much may be appended, if the machine is in the middle of a data line whose payload so far is in the storage,
+    /// and nothing else is pending.
+    pub(super) fn note_appendable<S: Storage + ?Sized>(&mut self, store: &S) {
+        let is_in_payload = self.line == Line::Payload
             && self.lines.is_in_data()
             && self.after == After::Nothing
             && !self.block.skipping
             && !self.block.raw
             && !self.kept.has_next()
-            && self.silent_next <= self.silent
+            && self.silent_next <= self.silent;
+        // Spans are 32 bits wide.
+        let most = if is_in_payload { self.kept.appendable(store) } else { 0 };
+        self.appendable = most.min(i32::MAX as usize) as u32;
     }
 }

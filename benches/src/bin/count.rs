@@ -22,18 +22,20 @@ const WAYS: [(&str, &str); 3] = [("", PULL), ("generic-", PULL_GENERIC), ("push-
 const CHOICES: [&str; 2] = ["choices-4", "choices-8"];
 
 /// Others: name, contender, input, slice.
-const OTHERS: [(&str, &str, &str, usize); 10] = [
+const OTHERS: [(&str, &str, &str, usize); 8] = [
     ("content-plain", PULL, "content-plain", 16384),
     ("vllm-like", PULL, "vllm-like", 16384),
     ("alternate", PULL, "alternate", 16384),
     ("misses", PULL, "misses", 16384),
-    ("content-1448", PULL, "content", 1448),
-    ("content-1", PULL, "content", 1),
     ("generic-content", PULL_GENERIC, "content", 16384),
     ("generic-tools", PULL_GENERIC, "tools", 16384),
     ("generic-misses", PULL_GENERIC, "misses", 16384),
     ("batch-content", BATCH, "content", 16384),
 ];
+
+/// Content in slices as short as this, by these interfaces.
+const SLICED: [(&str, &str); 4] = [("", PULL), ("push-", PUSH), ("c-callbacks-", C_CALLBACKS), ("c-batch-", C_BATCH)];
+const SLICES: [usize; 4] = [1448, 256, 64, 1];
 
 struct Scenario {
     name: String,
@@ -57,6 +59,13 @@ fn scenarios() -> Vec<Scenario> {
     let mut all = each(&INTERFACES, &KINDS);
     all.extend(each(&WAYS, &CHOICES));
     all.extend(OTHERS.map(|(name, contender, input, slice)| Scenario { name: name.into(), contender, input, slice }));
+    let sliced = SLICED.iter().flat_map(|way| SLICES.map(|slice| (way, slice)));
+    all.extend(sliced.map(|(&(prefix, contender), slice)| Scenario {
+        name: format!("{prefix}content-{slice}"),
+        contender,
+        input: "content",
+        slice,
+    }));
     all
 }
 

@@ -76,29 +76,36 @@ fn retained_bytes_exclude_those_in_the_input() {
 fn stored_data_grows_in_place() {
     let (mut block, mut store) = (Block::new(Limits { max_event_len: 8, ..Limits::DEFAULT }), [0; 200]);
     // No data, or data in the input.
-    assert!(!block.append_payload(&mut store, b"x"));
+    assert_eq!((block.appendable(&store), block.append(&mut store, b"x")), (0, false));
     block.data(&mut store, b"ab", &piece(Field::Data, true, false, b"ab"), 0).unwrap();
-    assert!(!block.append_payload(&mut store, b"x"));
+    assert_eq!((block.appendable(&store), block.append(&mut store, b"x")), (0, false));
     block.save(&mut store, b"ab").unwrap();
-    assert!(block.append_payload(&mut store, b"c") && block.append_payload(&mut store, b"def"));
-    // Fails beside a name or a staged line, and beyond the limit.
+    assert_eq!(block.appendable(&store), 6);
+    assert!(block.append(&mut store, b"c") && block.append(&mut store, b"def"));
+    assert_eq!(block.appendable(&store), 2);
+    // A name counts towards the limit, and its bytes lie behind the data; a staged line lies where the data would grow.
     let kept = block.clone();
     block.name(&mut store, &piece(Field::Event, true, true, b"n"), 0).unwrap();
-    assert!(!block.append_payload(&mut store, b"x"));
+    assert_eq!(block.appendable(&store), 1);
     block = kept;
     block.comment(&mut store, &piece(Field::Comment, true, false, b"c"), 0).unwrap();
-    assert!(!block.append_payload(&mut store, b"x"));
+    assert_eq!(block.appendable(&store), 0);
     block.unstage();
-    assert!(!block.append_payload(&mut store, b"ghi"));
-    assert!(block.append_payload(&mut store, b"gh"));
-    assert!(!block.append_payload(&mut store, b"i"));
+    assert!(block.append(&mut store, b"gh"));
+    assert_eq!(block.appendable(&store), 0);
     assert_eq!(block.data_span().of(&[], &store), b"abcdefgh");
     let mut small = [0; 4];
     block.clear();
     block.data(&mut small, b"ab", &piece(Field::Data, true, false, b"ab"), 0).unwrap();
     block.save(&mut small, b"ab").unwrap();
-    assert!(!block.append_payload(&mut small, b"cde") && block.append_payload(&mut small, b"cd"));
+    assert_eq!(block.appendable(&small), 2);
+    assert!(!block.append(&mut small, b"cde") && block.append(&mut small, b"cd"));
     assert_eq!(block.data_span().of(&[], &small), b"abcd");
+    block.clear();
+    block.name(&mut small, &piece(Field::Event, true, true, b"n"), 0).unwrap();
+    block.data(&mut small, b"a", &piece(Field::Data, true, false, b"a"), 0).unwrap();
+    block.save(&mut small, b"n").unwrap();
+    assert_eq!(block.appendable(&small), 2, "the name is at the far end");
 }
 
 /// ID slots grow only for a longer ID, and an ID that just fits is accepted.
