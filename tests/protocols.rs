@@ -8,7 +8,7 @@ use deltawire::delta::{Kind, FLAG_MORE};
 use deltawire::message::{Assembler, Detail, LogError, MessageLog};
 use deltawire::stream::{Emitter, Machine, Outcome, Protocol, Record, Records, FLAG_AUX_SCRATCH, FLAG_TEXT_SCRATCH};
 use deltawire::track::Tracker;
-use deltawire::{Config, End, Growing, Parser, Quirk, Verdict};
+use deltawire::{Config, End, Growing, Limits, Parser, Quirk, Verdict};
 use serde_json::{json, Map, Value};
 use std::path::PathBuf;
 
@@ -27,7 +27,11 @@ fn config(dialect: Option<Protocol>) -> Config {
 }
 
 fn pull(bytes: &[u8], sizes: &[usize], dialect: Option<Protocol>) -> Read {
-    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), config(dialect), ());
+    pull_with(bytes, sizes, config(dialect))
+}
+
+fn pull_with(bytes: &[u8], sizes: &[usize], config: Config) -> Read {
+    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), config, ());
     let mut assembler = Assembler::new();
     for mut piece in pieces(bytes, sizes) {
         while let Some(event) = parser.next(&mut piece).unwrap() {
@@ -60,8 +64,11 @@ fn pieces<'b>(bytes: &'b [u8], sizes: &[usize]) -> Vec<&'b [u8]> {
 }
 
 fn push(bytes: &[u8], size: usize) -> Value {
-    let mut parser: Parser<Growing, 2, Tracker<64, 64>> =
-        Parser::with_tracker(Growing::new(), Config::default(), Tracker::new());
+    push_with(bytes, size, Config::default())
+}
+
+fn push_with(bytes: &[u8], size: usize, config: Config) -> Value {
+    let mut parser: Parser<Growing, 2, Tracker<64, 64>> = Parser::with_tracker(Growing::new(), config, Tracker::new());
     let mut assembler = Assembler::new();
     for piece in bytes.chunks(size) {
         let fed = parser.feed(piece, &mut assembler);
@@ -73,7 +80,11 @@ fn push(bytes: &[u8], size: usize) -> Value {
 
 /// Records of a batch, `room` at a time, put in a log.
 fn batch(bytes: &[u8], size: usize, room: usize) -> Value {
-    let (mut machine, mut emitter) = (Machine::new(Config::default()), Emitter::new());
+    batch_with(bytes, size, room, Config::default())
+}
+
+fn batch_with(bytes: &[u8], size: usize, room: usize, config: Config) -> Value {
+    let (mut machine, mut emitter) = (Machine::new(config), Emitter::new());
     let mut tracker = Tracker::<64, 64>::new();
     let (mut log, mut buffer): (MessageLog<64, 64>, _) = (MessageLog::new(), Vec::new());
     let mut memory = vec![0; bytes.len() + 4096];
@@ -476,6 +487,142 @@ fn untyped(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Events over the limit that repeat the response
+
+fn limited(limit: usize) -> Config {
+    Config::new().with_limits(Limits::new().with_max_event_len(limit as u32))
+}
+
+/// Reads with a limit in every way; each must say the same.
+fn read_limited(bytes: &[u8], limit: usize, name: &str) -> Read {
+    let whole = pull_with(bytes, &[bytes.len().max(1)], limited(limit));
+    for size in [1, 7, 1448] {
+        let cut = pull_with(bytes, &[size], limited(limit));
+        assert_eq!(
+            (cut.message, cut.end, cut.quirks),
+            (whole.message.clone(), whole.end, whole.quirks.clone()),
+            "{name}"
+        );
+    }
+    for size in [31, bytes.len().max(1)] {
+        assert_eq!(push_with(bytes, size, limited(limit)), whole.message, "{name}, pushed in reads of {size}");
+        assert_eq!(batch_with(bytes, size, 3, limited(limit)), whole.message, "{name}, batch in reads of {size}");
+    }
+    whole
+}
+
+/// Of each event of a recording how long it is, name and data, and whether it has a `response`.
+fn lengths(bytes: &[u8]) -> Vec<(usize, bool)> {
+    let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+    let value = |line: &str, field: &str| Some(line.strip_prefix(field)?.strip_prefix(' ').unwrap_or_default().len());
+    let len = |block: &str| {
+        block.lines().filter_map(|line| value(line, "data:").or_else(|| value(line, "event:"))).sum::<usize>()
+    };
+    text.split("\n\n").map(|block| (len(block), block.contains("\"response\":{"))).collect()
+}
+
+#[test]
+fn recordings_lose_nothing_that_counts_to_a_small_limit() {
+    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
+        println!("SKIP recordings with a small limit: DELTAWIRE_CORPUS is not set");
+        return;
+    };
+    let (mut over, mut read_all) = (0, 0);
+    for entry in std::fs::read_dir(PathBuf::from(corpus).join("protocols")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if !name.starts_with("responses-") || !name.ends_with(".sse") {
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let whole = pull(&bytes, &[bytes.len()], None);
+        let lengths = lengths(&bytes);
+        let others = lengths.iter().filter(|(_, repeats)| !repeats).map(|(len, _)| *len).max().unwrap();
+        let limit = others.max(2048);
+        over += lengths.iter().filter(|(len, _)| *len > limit).count();
+        let read = read_limited(&bytes, limit, name);
+        assert_eq!((&read.message, read.end), (&whole.message, whole.end), "{name} at {limit}");
+        // Whatever the limit: how it ended does not depend on how it was cut, and is known from some limit on.
+        for limit in (600..limit).step_by(499) {
+            let read = read_limited(&bytes, limit, name);
+            if limit >= 1400 {
+                assert_eq!(read.end.verdict, whole.end.verdict, "{name} at {limit}");
+                assert_eq!(read.message["native_usage"], whole.message["native_usage"], "{name} at {limit}");
+                let finish = |message: &Value| message["choices"][0]["finish_reason"].clone();
+                assert_eq!(finish(&read.message), finish(&whole.message), "{name} at {limit}");
+            }
+        }
+        read_all += 1;
+    }
+    assert!(over >= 10 && read_all == 22, "{over} events of {read_all} recordings are over the limit");
+}
+
+/// A mebibyte in the event that ends the response, and another in the one that begins it.
+#[test]
+fn a_huge_event_that_repeats_the_response_is_reduced() {
+    let text = "\u{1f600}\\\"]}, ".repeat(1 << 17);
+    assert!(text.len() > 1 << 20);
+    let usage = json!({"input_tokens": 3, "output_tokens": 4, "total_tokens": 7});
+    let item = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello"}]});
+    let delta = |text: &str| json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": text});
+    let response = |status: &str, output: Value, usage: &Value| {
+        json!({"type": format!("response.{status}"), "response": {"id": "r", "model": "m", "status": status,
+            "instructions": text, "tools": [[{"description": text}], -1e9, null, true], "output": output,
+            "metadata": {"status": "no", "usage": 1}, "error": null, "usage": usage}})
+    };
+    let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item});
+    let huge = json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+    for (output, lost) in [(json!([item]), 0), (json!([huge]), 0), (json!([item, huge]), 1), (json!([item, item]), 0)] {
+        let events = [
+            response("in_progress", json!([huge]), &Value::Null),
+            delta("Hel"),
+            delta("lo"),
+            done.clone(),
+            response("completed", output.clone(), &usage),
+        ];
+        for stream in [named(&events), type_first(&events), by_name(&events)] {
+            let Read { message, end, quirks } = pull_with(&stream, &[stream.len()], limited(4096));
+            for size in [1448, 16384, stream.len() - 9, stream.len() - 2] {
+                let cut = pull_with(&stream, &[size], limited(4096));
+                assert_eq!((&cut.message, cut.end), (&message, end), "reads of {size}");
+            }
+            assert_eq!(push_with(&stream, 1448, limited(4096)), message);
+            assert_eq!((end.verdict, end.too_long, end.is_complete()), (Verdict::Done, lost, lost == 0));
+            assert_eq!((&message["native_usage"], &message["id"], quirks), (&usage, &json!("r"), Vec::new()));
+            let choice = &message["choices"][0];
+            let twice = output[1] == item;
+            assert_eq!(choice["message"]["content"], if twice { "HelloHello" } else { "Hello" });
+            assert_eq!(choice["finish_reason"], "stop");
+        }
+    }
+    // Not where all is to be checked, nor in other protocols.
+    let stream = type_first(&[delta("x"), response("completed", json!([]), &usage)]);
+    let strict = limited(4096).with_validate(deltawire::Validate::Strict);
+    let chat = limited(4096).with_dialect(Some(Protocol::Chat));
+    for config in [strict, chat] {
+        let read = pull_with(&stream, &[1448], config);
+        assert_eq!((read.end.too_long, read.end.is_complete()), (1, false));
+    }
+    // Cut inside, it is pending; what is no JSON, or has a bracket too few, is too long.
+    for (from, to, too_long, verdict) in [
+        ("", "", 0, Verdict::Done),
+        ("\"status\":", "\"status\"", 1, Verdict::Lost),
+        ("\"id\"", "\"i\\u0064\"", 1, Verdict::Lost),
+        ("}}\r", "}\r", 1, Verdict::Lost),
+        ("}}\r", "}}}\r", 1, Verdict::Lost),
+        ("}}\r\n\r\n", "", 0, Verdict::Truncated),
+    ] {
+        let text = String::from_utf8(stream.clone()).unwrap();
+        let at = if from.is_empty() { text.len() } else { text.rfind(from).unwrap() };
+        let edited = format!("{}{to}{}", &text[..at], &text[at + from.len()..]);
+        let whole = pull_with(edited.as_bytes(), &[edited.len()], limited(4096));
+        let cut = pull_with(edited.as_bytes(), &[1448], limited(4096));
+        assert_eq!((&whole.message, whole.end), (&cut.message, cut.end), "{from:?}");
+        assert_eq!((whole.end.too_long, whole.end.verdict), (too_long, verdict), "{from:?}");
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // Fixtures
 
 /// Events with their type for their name.
@@ -486,6 +633,16 @@ fn named(events: &[Value]) -> Vec<u8> {
 
 fn unnamed(events: &[Value]) -> Vec<u8> {
     events.iter().map(|event| format!("data: {event}\r\n\r\n")).collect::<String>().into_bytes()
+}
+
+/// Events without a name, whose type is their first member, as servers write them.
+fn type_first(events: &[Value]) -> Vec<u8> {
+    let block = |event: &Value| {
+        let mut members = event.as_object().unwrap().clone();
+        let kind = members.remove("type").unwrap();
+        format!("data: {{\"type\":{kind},{}\r\n\r\n", &Value::Object(members).to_string()[1..])
+    };
+    events.iter().map(block).collect::<String>().into_bytes()
 }
 
 /// Events with a name, and without a type in their JSON.

@@ -11,6 +11,7 @@ mod protocol;
 mod read;
 mod reported;
 mod responses;
+mod skim;
 mod state;
 mod usage;
 mod value;
@@ -18,6 +19,8 @@ mod walk;
 
 pub use protocol::Protocol;
 pub(crate) use read::{has_choices, is_read, next, read};
+pub(crate) use responses::ends as ends_response;
+pub(crate) use skim::{GiveUp, Out, Skim};
 pub(crate) use state::{Plan, Seen, State};
 pub(crate) use usage::Counts;
 pub(crate) use walk::Walk;

@@ -105,10 +105,9 @@ fn client(kind: Option<Value<'_>>) -> Option<bool> {
 }
 
 /// The event that reports how a response ended, and with which status if it does not say.
-fn ends(kind: &Text<'_>) -> bool {
-    ["response.completed", "response.incomplete", "response.failed", "response.cancelled"]
-        .iter()
-        .any(|word| *kind == **word)
+pub(crate) fn ends(kind: &[u8]) -> bool {
+    let kinds = ["response.completed", "response.incomplete", "response.failed", "response.cancelled"];
+    kinds.iter().any(|known| known.as_bytes() == kind)
 }
 
 /// See [`super::read::read`].
@@ -130,7 +129,7 @@ pub(super) fn read<'a>(
         (seen.id, seen.model, seen.created) = (id, model, created);
         let is_failure = is(status, "failed");
         choice(0, false);
-        if !is_body && !ends(&kind) {
+        if !is_body && !ends(kind.raw()) {
             return seen;
         }
         (seen.service_tier, seen.usage) = (tier, object(usage));

@@ -49,6 +49,13 @@ impl State {
     }
 }
 
+impl State {
+    /// Of Responses: whether an event that repeats the response has nothing to report of this output item.
+    pub(crate) fn is_reported(&self, item: u32) -> bool {
+        self.ended || self.reported.has_all(item)
+    }
+}
+
 /// How the deltas of an event are read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Plan {

@@ -28,6 +28,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             store.shrink(self.kept.lasting());
             return self.silence(end);
         }
+        if self.block.skim.is_on() && !self.block.skim.is_over() {
+            // What was kept of it is not whole.
+            let found = self.too_long();
+            self.index.frame.1 = end;
+            return Next::Found(self.conclude(found));
+        }
         if self.kept.has_data() {
             self.kept.adopt(store);
             return Next::Found(self.dispatch(store, window, end, false));
@@ -340,7 +346,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let pending = core::mem::replace(&mut self.facts.pending, Pending::Event);
         let drops = self.config.framing == Framing::Spec || self.config.payload == Payload::Opaque;
-        if drops || self.block.skipping || !self.kept.has_data() {
+        let is_cut = self.block.skim.is_on() && !self.block.skim.is_over();
+        if drops || is_cut || self.block.skipping || !self.kept.has_data() {
             return None;
         }
         let trimmed = payload.trim_ascii();

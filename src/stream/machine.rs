@@ -13,7 +13,7 @@ use super::end::{self, End, Facts, Pending, Plain, DONE};
 use super::found::{in_place, Found, Place, Recalled, Span, Step};
 use super::memo::Memo;
 use crate::chat::{Index, TokenCounts};
-use crate::dialect::{Protocol, State};
+use crate::dialect::{Protocol, Skim, State};
 use crate::json::{Balance, Bare, JsonError, JsonErrorKind};
 use crate::sse::block::Block as Kept;
 use crate::sse::{Field, Lines, Piece};
@@ -52,6 +52,8 @@ pub(super) struct Block {
     pub(super) next_start: u64,
     /// The brackets of the first `scanned` bytes of the payload.
     pub(super) balance: Balance,
+    /// It is over the limit, and what counts of it is kept. `balance` follows the value at hand.
+    pub(super) skim: Skim,
     /// How many bytes of the payload `balance` followed. Of a raw JSON value that waits: its length in the stream.
     pub(super) scanned: u32,
 }
@@ -67,6 +69,7 @@ impl Block {
         start: 0,
         next_start: 0,
         balance: Balance::NOTHING,
+        skim: Skim::OFF,
         scanned: 0,
     };
 }
@@ -622,7 +625,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let line_end = self.offset.saturating_add(end as u64);
         let fits = match self.line {
-            Line::Payload => self.kept.data(store, window, &piece, start).is_ok(),
+            Line::Payload => return self.payload(store, window, &piece, start),
             Line::NextDone(matched) => return self.next_done(store, window, piece, start, matched),
             Line::Name => self.kept.name(store, &piece, start).is_ok(),
             Line::NextName | Line::NextId => return self.next_field(store, window, piece),
@@ -716,9 +719,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             let before = before.get(..usize::from(matched)).unwrap_or(&[]);
             let held = Piece { value: before, first: true, last: false, ..piece };
-            let fits = before.is_empty() || self.kept.data(store, window, &held, 0).is_ok();
+            let fits = before.is_empty() || self.add_data(store, window, &held, 0);
             let piece = Piece { first: before.is_empty(), ..piece };
-            return match fits && self.kept.data(store, window, &piece, start).is_ok() {
+            return match fits && self.add_data(store, window, &piece, start) {
                 true => Next::Go,
                 false => Next::Found(self.too_long()),
             };

@@ -26,6 +26,7 @@ mod linear_tests;
 mod machine;
 mod media;
 mod memo;
+mod oversize;
 mod parser;
 mod progress;
 mod quick;
