@@ -18,7 +18,7 @@ mod value;
 mod walk;
 
 pub use protocol::Protocol;
-pub(crate) use read::{has_choices, is_read, next, read};
+pub(crate) use read::{has_choices, has_no_usage, is_read, next, read};
 pub(crate) use responses::ends as ends_response;
 pub(crate) use skim::{GiveUp, Out, Skim};
 pub(crate) use state::{Plan, Seen, State};

@@ -135,6 +135,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.block.quirks.insert(Quirk::KeepAliveData);
             return self.conclude(Found::KeepAlive(span));
         }
+        if hint == Hint::None && self.is_unread(trimmed) {
+            // What every event of its protocol says.
+            self.index.frame = frame;
+            self.facts.seen.insert(0);
+            self.facts.chat = true;
+            self.facts.protocol = self.facts.protocol.or(self.dialect.protocol);
+            self.facts.ended = Some(self.dialect.ended);
+            return self.conclude(Found::Sse(span));
+        }
         let limits = self.config.limits;
         // A template needs the framing of an event that a blank line ends.
         let plain = hint == Hint::None && name.is_empty() && !self.block.quirks.contains(Quirk::SeveralValues);

@@ -653,7 +653,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.kept.has_data()
             && !self.block.raw
             && self.config.framing == Framing::Lenient
-            && self.config.payload == Payload::Chunks
+            && self.config.payload != Payload::Opaque
             && self.data_is_whole(store, window)
     }
 

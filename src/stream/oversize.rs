@@ -5,8 +5,8 @@
 
 use super::config::{Payload, Validate};
 use super::found::Found;
-use super::machine::{Machine, Next};
-use crate::dialect::{ends_response, GiveUp, Out, Protocol, Skim, State};
+use super::machine::{Line, Machine, Next};
+use crate::dialect::{ends_response, has_no_usage, GiveUp, Out, Protocol, Skim, State};
 use crate::json::Balance;
 use crate::sse::block::Block as Kept;
 use crate::sse::Piece;
@@ -14,6 +14,9 @@ use crate::Storage;
 
 /// Bytes of the storage that are read at a time, while others are written.
 const CHUNK: usize = 64;
+
+/// Bytes of an event in which its type is looked for before it is whole.
+const TYPE: usize = 96;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// Adds bytes of a line to the payload; of an event over the limit what counts of them. `false`: they do not fit.
@@ -57,6 +60,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !is_over || !self.may_skim(store, window) || !self.settle(store, window) {
             return Next::Found(self.too_long());
         }
+        if self.begins_unread(store, piece) {
+            self.block.skipping = true;
+            self.kept.clear();
+            self.line = Line::Skip;
+            return Next::Go;
+        }
         let mut skim = Skim::START;
         let mut balance = Balance::NOTHING;
         let ahead = self.kept.allowance(store).saturating_sub(self.kept.data_len()).saturating_sub(join);
@@ -78,10 +87,30 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.skim_line(store, window, piece)
     }
 
+    /// Whether the event at hand, of which this piece is over the limit, is not to be read.
+    fn begins_unread<S: Storage + ?Sized>(&self, store: &S, piece: &Piece<'_>) -> bool {
+        let stored = self.kept.data_span().of(&[], store.bytes());
+        let join: &[u8] = if piece.first && self.kept.has_data() { b"\n" } else { b"" };
+        let bytes = stored.iter().chain(join).chain(piece.value).take(self.kept.allowance(store));
+        let (mut begin, mut len) = ([0; TYPE], 0usize);
+        for (to, byte) in begin.iter_mut().zip(bytes) {
+            *to = *byte;
+            len = len.saturating_add(1);
+        }
+        self.is_unread(begin.get(..len).unwrap_or_default())
+    }
+
+    /// Whether an event that begins so is not to be read: who needs usage alone finds none in it.
+    pub(super) fn is_unread(&self, payload: &[u8]) -> bool {
+        let protocol = self.dialect.protocol.filter(|_| self.config.payload == Payload::Usage && !self.block.raw);
+        protocol.is_some_and(|protocol| self.config.validate == Validate::Lazy && has_no_usage(protocol, payload))
+    }
+
     /// Whether an event that is over the limit may be one of Responses, and need not be checked in full.
     fn may_skim<S: Storage + ?Sized>(&self, store: &S, window: &[u8]) -> bool {
         matches!(self.dialect.protocol, None | Some(Protocol::Responses))
-            && (self.config.payload, self.config.validate) == (Payload::Chunks, Validate::Lazy)
+            && self.config.payload != Payload::Opaque
+            && self.config.validate == Validate::Lazy
             && !self.block.error_field
             && self.kept.name_span().of(window, store.bytes()) != b"error"
     }
@@ -103,7 +132,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 *to = *byte;
             }
             let chunk = chunk.get(..stored.len()).unwrap_or_default();
-            let mut out = Reduced { kept: &mut self.kept, store, state: &self.dialect, was_cut: false };
+            let state = Some(&self.dialect).filter(|_| self.config.payload != Payload::Usage);
+            let mut out = Reduced { kept: &mut self.kept, store, state, was_cut: false };
             // Shorter than what was read: it overwrites nothing that is still to be read.
             skim.feed(balance, chunk, &mut out)?;
         }
@@ -132,7 +162,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn skim<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Option<bool> {
         self.kept.unstage();
         let (mut skim, mut balance) = (self.block.skim, self.block.balance);
-        let mut out = Reduced { kept: &mut self.kept, store, state: &self.dialect, was_cut: false };
+        let state = Some(&self.dialect).filter(|_| self.config.payload != Payload::Usage);
+        let mut out = Reduced { kept: &mut self.kept, store, state, was_cut: false };
         let join: &[u8] = if piece.first { b"\n" } else { b"" };
         let fed = skim.feed(&mut balance, join, &mut out);
         let fed = fed.and_then(|()| skim.feed(&mut balance, piece.value, &mut out));
@@ -170,7 +201,8 @@ impl Out for Nowhere {
 struct Reduced<'a, S: ?Sized> {
     kept: &'a mut Kept,
     store: &'a mut S,
-    state: &'a State,
+    /// Where outputs count.
+    state: Option<&'a State>,
     was_cut: bool,
 }
 
@@ -186,7 +218,7 @@ impl<S: Storage + ?Sized> Out for Reduced<'_, S> {
         self.kept.cut(self.store, from as usize, to as usize)
     }
     fn is_reported(&self, item: u32) -> bool {
-        self.state.is_reported(item)
+        self.state.is_none_or(|state| state.is_reported(item))
     }
     fn last(&self) -> Option<u8> {
         self.kept.data_span().of(&[], self.store.bytes()).last().copied()
