@@ -699,7 +699,7 @@ fn an_observer_sees_what_a_whole_reading_does() {
         for entry in std::fs::read_dir(PathBuf::from(&corpus).join(folder)).unwrap() {
             let path = entry.unwrap().path();
             let name = path.display();
-            if !path.extension().is_some_and(|extension| extension == "sse") {
+            if path.extension().is_none_or(|extension| extension != "sse") {
                 continue;
             }
             let bytes = std::fs::read(&path).unwrap();
