@@ -31,6 +31,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.block.skim.is_on() && !self.block.skim.is_over() {
             // What was kept of it is not whole.
             let found = self.too_long();
+            if found == Found::NeedMore {
+                self.skipped();
+                return self.silence(end);
+            }
             self.index.frame.1 = end;
             return Next::Found(self.conclude(found));
         }

@@ -523,8 +523,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     pub(super) fn too_long(&mut self) -> Found {
         let (start, quirks) = (self.block.start, self.block.quirks);
-        let Block { raw, balance, .. } = self.block;
-        self.facts.too_long = self.facts.too_long.saturating_add(1);
+        let Block { raw, balance, skim, .. } = self.block;
+        // Of an event that lost output items that is reported already.
+        let is_reported = skim.has_loss();
+        self.facts.too_long = self.facts.too_long.saturating_add(u32::from(!is_reported));
         if raw {
             self.raw_value();
         }
@@ -532,6 +534,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.block = Block { open: true, skipping: true, start, quirks, raw, balance, ..Block::NEW };
         self.kept.clear();
         self.line = Line::Skip;
+        if is_reported {
+            return Found::NeedMore;
+        }
         Found::TooLong
     }
 

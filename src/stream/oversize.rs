@@ -167,8 +167,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let join: &[u8] = if piece.first { b"\n" } else { b"" };
         let fed = skim.feed(&mut balance, join, &mut out);
         let fed = fed.and_then(|()| skim.feed(&mut balance, piece.value, &mut out));
-        let was_cut = out.was_cut;
+        let (was_cut, had_loss) = (out.was_cut, self.block.skim.has_loss());
         (self.block.skim, self.block.balance) = (skim, balance);
+        if fed.is_err() && !had_loss {
+            // Nothing is reported yet.
+            self.block.skim = Skim::OFF;
+        }
         fed.is_ok().then_some(was_cut)
     }
 }
