@@ -138,6 +138,7 @@ fn event_length() {
 }
 
 /// Events of Responses that repeat the whole response lose nothing that counts: what is left of one of them is the limit.
+#[cfg(feature = "responses")]
 #[test]
 fn length_of_an_event_that_repeats_the_response() {
     let usage = format!(r#"{{"input_tokens":3,"more":"{}"}}"#, x(200));

@@ -170,6 +170,7 @@ fn a_long_event_costs_no_more_than_its_bytes() {
 }
 
 /// An event over the limit that is reduced to what counts is looked at so often, too.
+#[cfg(feature = "responses")]
 #[test]
 fn an_event_that_repeats_the_response_is_reduced_in_linear_time() {
     let limits = Config::new().with_limits(Limits::new().with_max_event_len(4096));

@@ -15,7 +15,7 @@ const CHOICES: usize = 8;
 /// With [`Payload::Usage`](super::Payload::Usage) the parser skips the events that it does not need.
 ///
 /// ```
-/// # #[cfg(feature = "alloc")] {
+/// # #[cfg(all(feature = "alloc", feature = "anthropic"))] {
 /// use deltawire::stream::{Observer, Payload};
 /// use deltawire::{Config, Flow, Growing, Parser, Verdict};
 /// let mut parser = Parser::with_config(Growing::new(), Config::new().with_payload(Payload::Usage));

@@ -108,7 +108,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Whether an event that is over the limit may be one of Responses, and need not be checked in full.
     fn may_skim<S: Storage + ?Sized>(&self, store: &S, window: &[u8]) -> bool {
-        matches!(self.dialect.protocol, None | Some(Protocol::Responses))
+        Protocol::Responses.is_read()
+            && matches!(self.dialect.protocol, None | Some(Protocol::Responses))
             && self.config.payload != Payload::Opaque
             && self.config.validate == Validate::Lazy
             && !self.block.error_field
