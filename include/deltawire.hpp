@@ -277,6 +277,8 @@ enum class mode : std::uint32_t {
     chat = DELTAWIRE_MODE_CHAT,
     /// Events of any kind; the parser does not read the payloads.
     sse = DELTAWIRE_MODE_SSE,
+    /// As chat, for who needs token counts, finish reasons, errors and the verdict alone; events without them are skipped.
+    usage = DELTAWIRE_MODE_USAGE,
 };
 
 /// What a method of a handler may return; a method that returns nothing goes on.

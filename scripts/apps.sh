@@ -6,7 +6,7 @@ have python3 || skip "python3 is missing"
 need_crates
 out=$TARGET/apps
 mkdir -p "$out"
-cargo build --quiet --locked "${TESTED[@]}" --example blocking --example any_protocol
+cargo build --quiet --locked "${TESTED[@]}" --example blocking --example any_protocol --example usage
 # Without features there is no allocator to call.
 cargo build --quiet --locked -p deltawire --no-default-features --target-dir "$out/no_std" --example no_std
 
@@ -32,6 +32,20 @@ if "$out/no_std/debug/examples/no_std" <"$out/long.sse" >"$out/shown.txt" 2>/dev
 printf 'id: 7\nevent: content_block_delta\ndata: {"delta":{"text":"Hi\\n"}}\n\nevent: ping\ndata: {"type": "ping"}\n\ndata: no\n\n' >"$out/other.sse"
 says $'content_block_delta: Hi\n\nping\nmessage: no JSON: not a literal at byte 1\nlast event ID: 7' "$out/other.sse" \
   "$TARGET/debug/examples/any_protocol" delta text
+# What passes through stays as it is; what it used is known, whole or cut.
+start='data: {"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}'
+printf '%s\n\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":12}}\n\ndata: {"type":"message_stop"}\n\n' \
+  "$start" >"$out/usage.sse"
+first='usage: 9 and 1 tokens, of {"input_tokens":9,"output_tokens":1}'
+for len in 1000 95; do
+  head -c $len "$out/usage.sse" | "$TARGET/debug/examples/usage" >"$out/passed.sse" 2>"$out/said.txt" || fail "usage: status $?"
+  head -c $len "$out/usage.sse" | cmp - "$out/passed.sse"
+  case $len in
+    95) said="$first"$'\nend: truncated: the stream was cut; protocol: Anthropic Messages; finish reason: none' ;;
+    *) said="$first"$'\nusage: 9 and 12 tokens, of {"output_tokens":12}\nend: done; protocol: Anthropic Messages; finish reason: Stop' ;;
+  esac
+  [ "$(cat "$out/said.txt")" = "$said" ] || fail "usage prints: $(cat "$out/said.txt")"
+done
 pass apps-examples
 
 need_crates --manifest-path examples/apps/Cargo.toml

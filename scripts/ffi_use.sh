@@ -18,6 +18,7 @@ samples=(samples/*.sse samples/body.json samples/error-body.json)
 bodies=("${samples[@]}")
 if [ -n "${DELTAWIRE_CORPUS:-}" ]; then
   bodies+=("$DELTAWIRE_CORPUS"/streams/*.sse)
+  used=("$DELTAWIRE_CORPUS"/protocols/{responses,anthropic,gemini}-*.sse)
 else
   echo "SKIP $STEP-corpus: no corpus (DELTAWIRE_CORPUS is not set, ../shared/corpus is not there)"
 fi
@@ -45,6 +46,7 @@ python3 -B scripts/fences.py docs/gateway.md c >"$out/gateway_md.c"
 "${cc[@]}" -D_POSIX_C_SOURCE=200809L -Wno-unused-function -c "$out/gateway_md.c" -o "$out/gateway_md.o"
 sane_cc -DDOCS="\"$out/gateway_md.c\"" "$use/docs_main.c" "$lib" -o "$out/docs"
 "$out/docs" samples/*.sse
+"$out/docs" --meter samples/*.sse ${used[@]+"${used[@]}"}
 python3 -B "$use/check_docs.py" "$out/docs" "${bodies[@]}"
 pass ffi-docs
 

@@ -39,8 +39,8 @@ fn lines(input: &[u8], store: Store, config: Config, kinds: &[&str]) -> Vec<Stri
 }
 
 /// The kinds of log lines that show what was accepted and what was not.
-const OUTCOMES: [&str; 9] =
-    ["content", "too-long", "comment-too-long", "comment", "malformed", "id", "stop", "call", "last-id"];
+const OUTCOMES: [&str; 10] =
+    ["content", "too-long", "comment-too-long", "comment", "malformed", "id", "stop", "call", "last-id", "finish"];
 
 /// Checks that the whole stream produces `wanted`, and the same in every interface, at every cut, and byte by byte.
 fn check(what: &str, input: &[u8], config: Config, stores: &[Store], wanted: &[String]) {
@@ -133,6 +133,78 @@ fn event_length() {
             // The capacity of a storage is a limit in the same way.
             let by_storage = [Store::Fixed(LIMIT), Store::Borrowed(LIMIT)];
             check(&what, stream.as_bytes(), config(1 << 20, 100, 128), &by_storage, &wanted);
+        }
+    }
+}
+
+/// Events of Responses that repeat the whole response lose nothing that counts: what is left of one of them is the limit.
+#[cfg(feature = "responses")]
+#[test]
+fn length_of_an_event_that_repeats_the_response() {
+    let usage = format!(r#"{{"input_tokens":3,"more":"{}"}}"#, x(200));
+    let delta = |text: &str| {
+        format!(r#"data: {{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"{text}"}}"#)
+    };
+    let item = |text: &str| format!(r#"{{"type":"message","content":[{{"type":"output_text","text":"{text}"}}]}}"#);
+    let done =
+        |text: &str| format!(r#"data: {{"type":"response.output_item.done","output_index":0,"item":{}}}"#, item(text));
+    let last = |extra: &str, output: &str| {
+        format!(
+            r#"{{"type":"response.completed", "response" : {{"id":"r","instructions":"\"]}}\\","tools":[{{"a":{extra}}}],
+"output":[{output}] ,"status":"completed" , "usage":{usage}}}, "x":[]}}"#
+        )
+        .replace('\n', "")
+    };
+    // What is left of it.
+    let left = |output: &str| {
+        format!(
+            r#"{{"type":"response.completed","response":{{"id":"r","output":[{output}],"status":"completed","usage":{usage}}}}}"#
+        )
+    };
+    let finish = ["finish 0 \"completed\"".to_string()];
+    let skipped = format!("[{},-1.5e3,null]", "[{}],".repeat(60).trim_end_matches(','));
+    let long = item(&x(90));
+    // Every item was reported: what is left has a digit for each.
+    let begin = format!("{}\n\n{}\n\n", delta("He"), done("He"));
+    let event = last(&skipped, &item("He"));
+    let mut needs = vec![(begin.clone(), event, left("0").len(), vec![content("He")], Vec::new())];
+    // One item comes only there, and fits.
+    let begin = format!("{}\n\n", delta("He").replace("output_index\":0", "output_index\":7"));
+    let event = last(&skipped, &long);
+    let lost = vec![format!("too-long {}", begin.len())];
+    needs.push((begin.clone(), event, left(&long).len(), vec![content("He"), content(&x(90))], lost.clone()));
+    // The second does not, and the first is kept.
+    let both = format!("{},{long}", item("a"));
+    // The status and the usage before the output: what is left behind that counts no less.
+    let turned = |event: String, output: &str| {
+        let rest = format!(r#""status":"completed" , "usage":{usage}"#);
+        let event = event.replace(&format!(" ,{rest}"), "");
+        event.replace(&format!(r#""output":[{output}]"#), &format!(r#"{rest},"output":[{output}]"#))
+    };
+    let event = turned(last(&skipped, &both), &both);
+    assert!(event.contains(r#"},"output""#));
+    needs.push((begin, event, left(&format!("{},0", item("a"))).len(), vec![content("He")], lost));
+    for (begin, event, need, texts, lost) in needs {
+        assert!(event.len() > need + 200);
+        for (ends, name) in [("\n", ""), ("\r\n", "event: response.completed")] {
+            let fits = need + name.strip_prefix("event: ").map_or(0, str::len);
+            let name = if name.is_empty() { String::new() } else { format!("{name}{ends}") };
+            let stream = format!("{begin}{name}data: {event}{ends}{ends}").replace("delta\"}", "delta\"}");
+            let is_both = texts.len() == 1 && !lost.is_empty();
+            let mut wanted = texts.clone();
+            if is_both {
+                wanted.extend(lost.clone());
+                wanted.push(content("a"));
+            }
+            wanted.extend(finish.clone());
+            let what = format!("{} bytes are left{name}", fits);
+            check(&what, stream.as_bytes(), config(fits as u32, 100, 128), &AMPLE, &wanted);
+            let less = match (texts.len(), lost.is_empty()) {
+                // Nothing can be left out.
+                (_, true) => vec![texts[0].clone(), format!("too-long {}", begin.len())],
+                _ => [vec![texts[0].clone()], lost.clone(), finish.to_vec()].concat(),
+            };
+            check(&what, stream.as_bytes(), config(fits as u32 - 1, 100, 128), &AMPLE, &less);
         }
     }
 }

@@ -4,11 +4,14 @@
 #![cfg(all(feature = "serde", feature = "dialects"))]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-use deltawire::delta::{Kind, FLAG_MORE};
+use deltawire::chat::{TokenCounts, Usage};
+use deltawire::delta::{FinishKind, Kind, FLAG_MORE};
 use deltawire::message::{Assembler, Detail, LogError, MessageLog};
-use deltawire::stream::{Emitter, Machine, Outcome, Protocol, Record, Records, FLAG_AUX_SCRATCH, FLAG_TEXT_SCRATCH};
+use deltawire::stream::{
+    Emitter, Machine, Observer, Outcome, Payload, Protocol, Record, Records, FLAG_AUX_SCRATCH, FLAG_TEXT_SCRATCH,
+};
 use deltawire::track::Tracker;
-use deltawire::{Config, End, Growing, Parser, Quirk, Verdict};
+use deltawire::{Config, End, Event, Flow, Growing, Limits, Parser, Quirk, Update, Verdict};
 use serde_json::{json, Map, Value};
 use std::path::PathBuf;
 
@@ -27,7 +30,11 @@ fn config(dialect: Option<Protocol>) -> Config {
 }
 
 fn pull(bytes: &[u8], sizes: &[usize], dialect: Option<Protocol>) -> Read {
-    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), config(dialect), ());
+    pull_with(bytes, sizes, config(dialect))
+}
+
+fn pull_with(bytes: &[u8], sizes: &[usize], config: Config) -> Read {
+    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), config, ());
     let mut assembler = Assembler::new();
     for mut piece in pieces(bytes, sizes) {
         while let Some(event) = parser.next(&mut piece).unwrap() {
@@ -60,8 +67,11 @@ fn pieces<'b>(bytes: &'b [u8], sizes: &[usize]) -> Vec<&'b [u8]> {
 }
 
 fn push(bytes: &[u8], size: usize) -> Value {
-    let mut parser: Parser<Growing, 2, Tracker<64, 64>> =
-        Parser::with_tracker(Growing::new(), Config::default(), Tracker::new());
+    push_with(bytes, size, Config::default())
+}
+
+fn push_with(bytes: &[u8], size: usize, config: Config) -> Value {
+    let mut parser: Parser<Growing, 2, Tracker<64, 64>> = Parser::with_tracker(Growing::new(), config, Tracker::new());
     let mut assembler = Assembler::new();
     for piece in bytes.chunks(size) {
         let fed = parser.feed(piece, &mut assembler);
@@ -73,7 +83,11 @@ fn push(bytes: &[u8], size: usize) -> Value {
 
 /// Records of a batch, `room` at a time, put in a log.
 fn batch(bytes: &[u8], size: usize, room: usize) -> Value {
-    let (mut machine, mut emitter) = (Machine::new(Config::default()), Emitter::new());
+    batch_with(bytes, size, room, Config::default())
+}
+
+fn batch_with(bytes: &[u8], size: usize, room: usize, config: Config) -> Value {
+    let (mut machine, mut emitter) = (Machine::new(config), Emitter::new());
     let mut tracker = Tracker::<64, 64>::new();
     let (mut log, mut buffer): (MessageLog<64, 64>, _) = (MessageLog::new(), Vec::new());
     let mut memory = vec![0; bytes.len() + 4096];
@@ -335,7 +349,9 @@ impl Naive {
             "response.function_call_arguments" | "response.custom_tool_call_input" => 3,
             _ => 4,
         };
-        if to < 4 && !text.is_empty() {
+        // Arguments of a call that is not known wait for the whole of it.
+        let is_known = to != 3 || self.call(item).is_some();
+        if to < 4 && !text.is_empty() && is_known {
             let is_new = self.reported.insert((item, part, is_summary));
             if is_delta || is_new {
                 self.put(to, item, text);
@@ -413,7 +429,7 @@ fn recordings_are_what_their_goldens_say() {
     };
     let folder = PathBuf::from(corpus).join("protocols");
     let manifest = std::fs::read_to_string(folder.join("MANIFEST.tsv")).unwrap();
-    let (mut read_all, mut expected) = (0, 0);
+    let (mut read_all, mut expected, mut by_their_names) = (0, 0, 0);
     for row in manifest.lines().skip(1) {
         let mut columns = row.split('\t');
         let (name, protocol) = (columns.next().unwrap(), columns.next().unwrap());
@@ -429,6 +445,12 @@ fn recordings_are_what_their_goldens_say() {
         let golden = std::fs::read(folder.join(format!("{stem}.expected.json"))).unwrap();
         let golden: Value = serde_json::from_slice(&golden).unwrap();
         let Read { message, end, .. } = read(&bytes, name);
+        if let Some(untyped) = untyped(&bytes).filter(|_| protocol == Protocol::Responses) {
+            let of_name = pull(&untyped, &[untyped.len()], None).message;
+            assert_eq!(facts_of_message(&of_name), facts_of_message(&message), "{name}, read by its names");
+            assert_eq!((&of_name["id"], &of_name["choices"]), (&message["id"], &message["choices"]), "{name}");
+            by_their_names += 1;
+        }
         let (facts, golden_facts) = (facts_of_message(&message), facts_of_golden(&golden));
         assert_eq!(facts, golden_facts, "{name}: {message:#}");
         let is_body = row.contains("error-body");
@@ -451,7 +473,285 @@ fn recordings_are_what_their_goldens_say() {
         }
         read_all += 1;
     }
-    assert_eq!((read_all, expected), (64, 64));
+    assert_eq!((read_all, expected, by_their_names), (64, 64, 18));
+}
+
+/// A recording whose events have names, without the types in their JSON. `None`: they have none.
+fn untyped(bytes: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let mut has_names = false;
+    let lines = text.split_inclusive('\n').map(|line| {
+        has_names |= line.starts_with("event:");
+        let Some(json) = line.strip_prefix("data: {\"type\":\"") else { return line.to_string() };
+        format!("data: {{{}", json.split_once("\",").map_or("}\n", |(_, rest)| rest))
+    });
+    let untyped = lines.collect::<String>().into_bytes();
+    (has_names && untyped != bytes).then_some(untyped)
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Events over the limit that repeat the response
+
+fn limited(limit: usize) -> Config {
+    Config::new().with_limits(Limits::new().with_max_event_len(limit as u32))
+}
+
+/// Reads with a limit in every way; each must say the same.
+fn read_limited(bytes: &[u8], limit: usize, name: &str) -> Read {
+    let whole = pull_with(bytes, &[bytes.len().max(1)], limited(limit));
+    for size in [1, 7, 1448] {
+        let cut = pull_with(bytes, &[size], limited(limit));
+        assert_eq!(
+            (cut.message, cut.end, cut.quirks),
+            (whole.message.clone(), whole.end, whole.quirks.clone()),
+            "{name}"
+        );
+    }
+    for size in [31, bytes.len().max(1)] {
+        assert_eq!(push_with(bytes, size, limited(limit)), whole.message, "{name}, pushed in reads of {size}");
+        assert_eq!(batch_with(bytes, size, 3, limited(limit)), whole.message, "{name}, batch in reads of {size}");
+    }
+    whole
+}
+
+/// Of each event of a recording how long it is, name and data, and whether it has a `response`.
+fn lengths(bytes: &[u8]) -> Vec<(usize, bool)> {
+    let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+    let value = |line: &str, field: &str| Some(line.strip_prefix(field)?.strip_prefix(' ').unwrap_or_default().len());
+    let len = |block: &str| {
+        block.lines().filter_map(|line| value(line, "data:").or_else(|| value(line, "event:"))).sum::<usize>()
+    };
+    text.split("\n\n").map(|block| (len(block), block.contains("\"response\":{"))).collect()
+}
+
+#[test]
+fn recordings_lose_nothing_that_counts_to_a_small_limit() {
+    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
+        println!("SKIP recordings with a small limit: DELTAWIRE_CORPUS is not set");
+        return;
+    };
+    let (mut over, mut read_all) = (0, 0);
+    for entry in std::fs::read_dir(PathBuf::from(corpus).join("protocols")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if !name.starts_with("responses-") || !name.ends_with(".sse") {
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let whole = pull(&bytes, &[bytes.len()], None);
+        let lengths = lengths(&bytes);
+        let others = lengths.iter().filter(|(_, repeats)| !repeats).map(|(len, _)| *len).max().unwrap();
+        let limit = others.max(2048);
+        over += lengths.iter().filter(|(len, _)| *len > limit).count();
+        let read = read_limited(&bytes, limit, name);
+        assert_eq!((&read.message, read.end), (&whole.message, whole.end), "{name} at {limit}");
+        // Whatever the limit: how it ended does not depend on how it was cut, and is known from some limit on.
+        for limit in (600..limit).step_by(499) {
+            let read = read_limited(&bytes, limit, name);
+            if limit >= 1400 {
+                assert_eq!(read.end.verdict, whole.end.verdict, "{name} at {limit}");
+                assert_eq!(read.message["native_usage"], whole.message["native_usage"], "{name} at {limit}");
+                let finish = |message: &Value| message["choices"][0]["finish_reason"].clone();
+                assert_eq!(finish(&read.message), finish(&whole.message), "{name} at {limit}");
+            }
+        }
+        read_all += 1;
+    }
+    assert!(over >= 10 && read_all == 22, "{over} events of {read_all} recordings are over the limit");
+}
+
+/// A mebibyte in the event that ends the response, and another in the one that begins it.
+#[test]
+fn a_huge_event_that_repeats_the_response_is_reduced() {
+    let text = "\u{1f600}\\\"]}, ".repeat(1 << 17);
+    assert!(text.len() > 1 << 20);
+    let usage = json!({"input_tokens": 3, "output_tokens": 4, "total_tokens": 7});
+    let item = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello"}]});
+    let delta = |text: &str| json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": text});
+    let response = |status: &str, output: Value, usage: &Value| {
+        json!({"type": format!("response.{status}"), "response": {"id": "r", "model": "m", "status": status,
+            "instructions": text, "tools": [[{"description": text}], -1e9, null, true], "output": output,
+            "metadata": {"status": "no", "usage": 1}, "error": null, "usage": usage}})
+    };
+    let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item});
+    let huge = json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+    for (output, lost) in [(json!([item]), 0), (json!([huge]), 0), (json!([item, huge]), 1), (json!([item, item]), 0)] {
+        let events = [
+            response("in_progress", json!([huge]), &Value::Null),
+            delta("Hel"),
+            delta("lo"),
+            done.clone(),
+            response("completed", output.clone(), &usage),
+        ];
+        for stream in [named(&events), type_first(&events), by_name(&events)] {
+            let Read { message, end, quirks } = pull_with(&stream, &[stream.len()], limited(4096));
+            for size in [1448, 16384, stream.len() - 9, stream.len() - 2] {
+                let cut = pull_with(&stream, &[size], limited(4096));
+                assert_eq!((&cut.message, cut.end), (&message, end), "reads of {size}");
+            }
+            assert_eq!(push_with(&stream, 1448, limited(4096)), message);
+            assert_eq!((end.verdict, end.too_long, end.is_complete()), (Verdict::Done, lost, lost == 0));
+            assert_eq!((&message["native_usage"], &message["id"], quirks), (&usage, &json!("r"), Vec::new()));
+            let choice = &message["choices"][0];
+            let twice = output[1] == item;
+            assert_eq!(choice["message"]["content"], if twice { "HelloHello" } else { "Hello" });
+            assert_eq!(choice["finish_reason"], "stop");
+        }
+    }
+    // Not where all is to be checked, nor in other protocols.
+    let stream = type_first(&[delta("x"), response("completed", json!([]), &usage)]);
+    let strict = limited(4096).with_validate(deltawire::Validate::Strict);
+    let chat = limited(4096).with_dialect(Some(Protocol::Chat));
+    for config in [strict, chat] {
+        let read = pull_with(&stream, &[1448], config);
+        assert_eq!((read.end.too_long, read.end.is_complete()), (1, false));
+    }
+    // Cut inside, it is pending; what is no JSON, or has a bracket too few, is too long.
+    for (from, to, too_long, verdict) in [
+        ("", "", 0, Verdict::Done),
+        ("\"status\":", "\"status\"", 1, Verdict::Lost),
+        ("\"id\"", "\"i\\u0064\"", 1, Verdict::Lost),
+        ("}}\r", "}\r", 1, Verdict::Lost),
+        ("}}\r", "}}}\r", 1, Verdict::Lost),
+        ("}}\r\n\r\n", "", 0, Verdict::Truncated),
+    ] {
+        let text = String::from_utf8(stream.clone()).unwrap();
+        let at = if from.is_empty() { text.len() } else { text.rfind(from).unwrap() };
+        let edited = format!("{}{to}{}", &text[..at], &text[at + from.len()..]);
+        let whole = pull_with(edited.as_bytes(), &[edited.len()], limited(4096));
+        let cut = pull_with(edited.as_bytes(), &[1448], limited(4096));
+        assert_eq!((&whole.message, whole.end), (&cut.message, cut.end), "{from:?}");
+        assert_eq!((whole.end.too_long, whole.end.verdict), (too_long, verdict), "{from:?}");
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Usage alone
+
+/// What an observer sees: each usage as it came and the counts so far, the finish reasons, the counts at the end, the verdict.
+type Observed = (Vec<(String, TokenCounts)>, Vec<Option<FinishKind>>, Option<TokenCounts>, End);
+
+fn observe(bytes: &[u8], size: usize, config: Config) -> Observed {
+    let mut seen = Vec::new();
+    let mut parser = Parser::with_config(Growing::new(), config);
+    let mut observer = Observer::new(|usage: Usage<'_>, so_far: &TokenCounts| {
+        seen.push((String::from_utf8(usage.value().raw().to_vec()).unwrap(), *so_far));
+        Flow::Continue(())
+    });
+    for piece in bytes.chunks(size.max(1)) {
+        let fed = parser.feed(piece, &mut observer);
+        assert_eq!(fed.stop, None);
+    }
+    parser.finish_into(&mut observer).unwrap();
+    let finish = (0..9).map(|choice| observer.finish_reason(choice)).collect();
+    let usage = observer.usage().copied();
+    (seen, finish, usage, parser.end())
+}
+
+/// The same of a whole reading: by pull, with usage merged by serde_json.
+fn observed_by_pull(bytes: &[u8]) -> Observed {
+    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::new(), ());
+    let (mut seen, mut finish, mut usage) = (Vec::new(), vec![None; 9], None);
+    let mut merged = Map::new();
+    let mut take = |event: &Event<'_>| {
+        for (choice, update) in event.deltas() {
+            match update {
+                Update::Usage(given) => {
+                    let raw = String::from_utf8(given.value().raw().to_vec()).unwrap();
+                    let mut counts = given.counts();
+                    if given.protocol() == Protocol::Anthropic {
+                        let members: Map<String, Value> = serde_json::from_str(&raw).unwrap();
+                        merged.extend(members.into_iter().filter(|(_, value)| !value.is_null()));
+                        let merged = Value::Object(merged.clone()).to_string();
+                        let event = format!("data: {{\"type\":\"message_delta\",\"usage\":{merged}}}\n\n");
+                        let mut alone = Parser::new(Growing::new());
+                        let mut bytes = event.as_bytes();
+                        while alone.next(&mut bytes).unwrap().is_some() {}
+                        counts = alone.native_usage().unwrap();
+                    }
+                    usage = Some(counts);
+                    seen.push((raw, counts));
+                }
+                Update::Finish(reason) if choice < 8 => finish[choice as usize] = Some(reason.kind()),
+                _ => {}
+            }
+        }
+    };
+    let mut rest = bytes;
+    while let Some(event) = parser.next(&mut rest).unwrap() {
+        take(&event);
+    }
+    while let Some(event) = parser.finish().unwrap() {
+        take(&event);
+    }
+    (seen, finish, usage, parser.end())
+}
+
+#[test]
+fn an_observer_sees_what_a_whole_reading_does() {
+    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
+        println!("SKIP recordings by an observer: DELTAWIRE_CORPUS is not set");
+        return;
+    };
+    let config = Config::new().with_payload(Payload::Usage);
+    let (mut with_usage, mut unread) = ([0; 9], 0u64);
+    for folder in ["streams", "protocols"] {
+        for entry in std::fs::read_dir(PathBuf::from(&corpus).join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.display();
+            if path.extension().is_none_or(|extension| extension != "sse") {
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap();
+            let whole = observed_by_pull(&bytes);
+            if whole.0.is_empty() {
+                continue;
+            }
+            with_usage[whole.3.dialect.map_or(0, |dialect| dialect as usize)] += 1;
+            for size in [1, 7, 1448, bytes.len()] {
+                assert_eq!(observe(&bytes, size, config), whole, "{name} in reads of {size}");
+            }
+            let step = 97 * (1 + bytes.len() / 100_000);
+            for end in (0..bytes.len()).step_by(step) {
+                let cut = &bytes[..end];
+                assert_eq!(observe(cut, 1448, config), observed_by_pull(cut), "{name} cut at {end}");
+            }
+            let mut parser = Parser::with_config(Growing::new(), config);
+            let mut rest = &bytes[..];
+            while let Some(event) = parser.next(&mut rest).unwrap() {
+                unread += u64::from(matches!(event, Event::Sse(_)));
+            }
+        }
+    }
+    println!("with usage: {with_usage:?}; events that were not read: {unread}");
+    let of = |protocol: Protocol| with_usage[protocol as usize];
+    let four = [Protocol::Chat, Protocol::Responses, Protocol::Anthropic, Protocol::Gemini].map(of);
+    assert!(four.into_iter().all(|recordings| recordings >= 10), "{four:?}");
+    assert!(unread > 1000, "{unread}");
+}
+
+#[test]
+fn an_observer_loses_nothing_to_a_small_limit() {
+    let text = "x\\\"".repeat(4000);
+    let usage = json!({"input_tokens": 3, "output_tokens": 4, "total_tokens": 7});
+    let item = json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+    let delta = json!({"type": "response.output_text.done", "output_index": 0, "text": text});
+    let created = json!({"type": "response.created", "response": {"id": "r", "instructions": text}});
+    let completed =
+        json!({"type": "response.completed", "response": {"status": "completed", "output": [item], "usage": usage}});
+    let stream = type_first(&[created, delta, completed]);
+    let config = limited(300);
+    let without = |config: Config| observe(&stream, 1448, config);
+    let by_all = without(config);
+    assert_eq!((by_all.3.too_long, by_all.3.verdict), (2, Verdict::Done));
+    for size in [1, 7, 1448, stream.len()] {
+        let (seen, finish, counts, end) = observe(&stream, size, config.with_payload(Payload::Usage));
+        assert_eq!((seen.len(), finish[0], finish[1]), (1, Some(FinishKind::Stop), None));
+        assert_eq!((counts.unwrap().total_tokens(), end.too_long, end.is_complete()), (Some(7), 0, true), "{size}");
+    }
+    // All is read where all is checked.
+    let strict = config.with_payload(Payload::Usage).with_validate(deltawire::Validate::Strict);
+    assert_eq!(without(strict).3.too_long, 3);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -465,6 +765,26 @@ fn named(events: &[Value]) -> Vec<u8> {
 
 fn unnamed(events: &[Value]) -> Vec<u8> {
     events.iter().map(|event| format!("data: {event}\r\n\r\n")).collect::<String>().into_bytes()
+}
+
+/// Events without a name, whose type is their first member, as servers write them.
+fn type_first(events: &[Value]) -> Vec<u8> {
+    let block = |event: &Value| {
+        let mut members = event.as_object().unwrap().clone();
+        let kind = members.remove("type").unwrap();
+        format!("data: {{\"type\":{kind},{}\r\n\r\n", &Value::Object(members).to_string()[1..])
+    };
+    events.iter().map(block).collect::<String>().into_bytes()
+}
+
+/// Events with a name, and without a type in their JSON.
+fn by_name(events: &[Value]) -> Vec<u8> {
+    let block = |event: &Value| {
+        let mut members = event.as_object().unwrap().clone();
+        let kind = members.remove("type").unwrap();
+        format!("event: {}\ndata: {}\n\n", kind.as_str().unwrap(), Value::Object(members))
+    };
+    events.iter().map(block).collect::<String>().into_bytes()
 }
 
 #[test]
@@ -622,7 +942,7 @@ fn responses_report_each_part_once() {
         ),
         event("completed", json!({"response": {"status": "completed", "output": output}})),
     ];
-    for stream in [named(&events), unnamed(&events)] {
+    for stream in [named(&events), unnamed(&events), by_name(&events)] {
         let Read { message, end, quirks } = read(&stream, "responses");
         assert_eq!((end.verdict, end.dialect, quirks), (Verdict::Done, Some(Protocol::Responses), Vec::new()));
         let function = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": arguments}});
@@ -667,6 +987,63 @@ fn responses_report_each_part_once() {
         );
         let details = message.get("incomplete_details").or(choice.get("incomplete_details"));
         assert_eq!(details, Some(&json!({"reason": "max_output_tokens"})));
+    }
+}
+
+/// `starting_after`: a stream that begins behind some of its events.
+#[test]
+fn a_resumed_response_reports_what_is_left() {
+    let text = |name: &str, text: &str| {
+        let kind = format!("response.output_text.{}", if name == "text" { "done" } else { "delta" });
+        json!({"type": kind, "output_index": 0, "content_index": 0, "item_id": "m", name: text})
+    };
+    let arguments = |name: &str, text: &str| {
+        let kind = format!("response.function_call_arguments.{}", if name == "delta" { "delta" } else { "done" });
+        json!({"type": kind, "output_index": 1, "item_id": "f", name: text})
+    };
+    let message =
+        json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello"}]});
+    let call = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{\"a\":1}"});
+    let added = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": ""});
+    let usage = json!({"input_tokens": 3, "output_tokens": 4, "total_tokens": 7});
+    let events = [
+        text("delta", "Hel"),
+        text("delta", "lo"),
+        text("text", "Hello"),
+        json!({"type": "response.output_item.done", "output_index": 0, "item": message}),
+        json!({"type": "response.output_item.added", "output_index": 1, "item": added}),
+        arguments("delta", "{\"a\""),
+        arguments("delta", ":1}"),
+        arguments("arguments", "{\"a\":1}"),
+        json!({"type": "response.output_item.done", "output_index": 1, "item": call}),
+        json!({"type": "response.completed", "response": {"id": "r", "model": "m", "status": "completed",
+            "output": [message, call], "usage": usage}}),
+    ];
+    let whole = json!({"content": "Hello", "arguments": "{\"a\":1}"});
+    for (from, content, called) in [
+        (0, "Hello", "{\"a\":1}"),
+        // In the middle of a text: what follows. In the middle of arguments, whose call is not known then: all of them at its end.
+        (1, "lo", "{\"a\":1}"),
+        (6, "Hello", "{\"a\":1}"),
+        // No delta of the text is left: all of it comes from where it is whole.
+        (2, "Hello", "{\"a\":1}"),
+        (3, "Hello", "{\"a\":1}"),
+        (7, "Hello", "{\"a\":1}"),
+        (9, "Hello", "{\"a\":1}"),
+    ] {
+        let rest = &events[from..];
+        for stream in [named(rest), unnamed(rest), by_name(rest)] {
+            let Read { message, end, .. } = read(&stream, "resumed");
+            let choice = &message["choices"][0];
+            let call = &choice["message"]["tool_calls"][0];
+            let read = json!({"content": choice["message"]["content"], "arguments": call["function"]["arguments"]});
+            let expected = json!({"content": content, "arguments": called});
+            assert!(read == expected && (from > 0 || read == whole), "from event {from}: {message:#}");
+            assert_eq!((&call["id"], &call["function"]["name"]), (&json!("c"), &json!("f")), "from event {from}");
+            assert_eq!((end.verdict, end.is_complete()), (Verdict::Done, true), "from event {from}");
+            assert_eq!((&message["native_usage"], &message["id"]), (&usage, &json!("r")), "from event {from}");
+            assert_eq!(choice["finish_reason"], "tool_calls", "from event {from}");
+        }
     }
 }
 

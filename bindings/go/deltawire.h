@@ -208,6 +208,12 @@ const char *deltawire_status_text(deltawire_status status);
 // deliver them.
 #define DELTAWIRE_MODE_SSE 1
 
+// Mode: as `DELTAWIRE_MODE_CHAT`, for who needs token counts, finish reasons, errors and the
+// verdict alone. Events of Responses and Anthropic Messages that have none of them, by the type
+// that is their first member, are not read beyond that; they are `DELTAWIRE_EV_SSE`. Other events
+// are read in full, so that some deltas come and some do not.
+#define DELTAWIRE_MODE_USAGE 2
+
 // Answer `DELTAWIRE_NEED_STORAGE` when a cut event does not fit into the block. Without this flag
 // the parser drops the event and reports `DELTAWIRE_EV_TOO_LONG`.
 #define DELTAWIRE_CFG_GROW 1

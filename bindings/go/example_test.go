@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	deltawire "deltawire.dev/go"
@@ -37,6 +38,44 @@ func ExampleReader() {
 	// Output:
 	// Hel|lo| finish: stop
 	// Done 11 tokens
+}
+
+// A response that goes to somebody else: a call for each usage, and one at the end, which comes for a stream that was cut, too.
+func ExampleWithUsageOnly() {
+	const stream = `event: message_start
+data: {"type":"message_start","message":{"usage":{"input_tokens":9,"cache_read_input_tokens":20,"output_tokens":1}}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hel"}}
+
+event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":12}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+`
+	for _, length := range []int{len(stream), 150} {
+		kinds := deltawire.WithEvents(deltawire.KindUsage, deltawire.KindFinish)
+		r := deltawire.NewReader(nil, deltawire.WithUsageOnly(), kinds)
+		each := func(e *deltawire.Event) {
+			if e.Kind == deltawire.KindUsage {
+				fmt.Printf("%s\n", e.Text)
+			}
+		}
+		end := func() {
+			usage, _ := r.Usage()
+			fmt.Println(r.End().Verdict, usage.Prompt, usage.Completion)
+		}
+		body := r.Tee(io.NopCloser(strings.NewReader(stream[:length])), each, end)
+		io.Copy(io.Discard, body)
+	}
+	// Output:
+	// {"input_tokens":9,"cache_read_input_tokens":20,"output_tokens":1}
+	// {"output_tokens":12}
+	// Done 29 12
+	// {"input_tokens":9,"cache_read_input_tokens":20,"output_tokens":1}
+	// Truncated 29 1
 }
 
 func ExampleReader_Events() {

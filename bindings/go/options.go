@@ -169,6 +169,13 @@ func WithSSE() Option {
 	return func(s *settings) { s.config.mode = C.DELTAWIRE_MODE_SSE }
 }
 
+// WithUsageOnly is for who needs usage, finish reasons, errors and [Reader.End] alone. Events of Responses and Anthropic Messages
+// that have none of them, by the type that is their first member, are not read beyond that; each is a [KindSSE]. Others are read in
+// full, so that some deltas come and some do not: use [WithEvents] with [KindUsage] and [KindFinish].
+func WithUsageOnly() Option {
+	return func(s *settings) { s.config.mode = C.DELTAWIRE_MODE_USAGE }
+}
+
 // WithSpec sets the framing exactly as in WHATWG HTML 9.2: unknown lines are ignored, and a last event without its blank
 // line is dropped.
 func WithSpec() Option {

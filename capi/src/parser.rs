@@ -72,7 +72,7 @@ pub(crate) unsafe fn config_of(cfg: *const deltawire_config) -> Result<deltawire
 /// What C configured.
 fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
     const FLAGS: u32 = DELTAWIRE_CFG_GROW | DELTAWIRE_CFG_SPEC | DELTAWIRE_CFG_STRICT_JSON;
-    if config.mode > DELTAWIRE_MODE_SSE || config.flags & !FLAGS != 0 {
+    if config.mode > DELTAWIRE_MODE_USAGE || config.flags & !FLAGS != 0 {
         return Err(DELTAWIRE_E_CONFIG);
     }
     let or = |given: u32, default: u32| if given == 0 { default } else { given };
@@ -100,7 +100,11 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
         .with_limits(limits)
         .with_framing(if has(DELTAWIRE_CFG_SPEC) { Framing::Spec } else { Framing::Lenient })
         .with_validate(if has(DELTAWIRE_CFG_STRICT_JSON) { Validate::Strict } else { Validate::Lazy })
-        .with_payload(if config.mode == DELTAWIRE_MODE_SSE { Payload::Opaque } else { Payload::Chunks })
+        .with_payload(match config.mode {
+            DELTAWIRE_MODE_SSE => Payload::Opaque,
+            DELTAWIRE_MODE_USAGE => Payload::Usage,
+            _ => Payload::Chunks,
+        })
         .with_errors(Quirk::ALL.iter().copied().filter(is_error).collect::<QuirkSet>())
         .with_dialect(dialect);
     Ok(Core {

@@ -229,6 +229,7 @@ void complete() {
     const auto many = end_of(choices + done);
     CHECK(sum, !many.complete() && many.how == deltawire::verdict::done && many.left_out > 0);
     deltawire::config events;
+    static_assert(static_cast<std::uint32_t>(deltawire::mode::usage) == DELTAWIRE_MODE_USAGE, "the modes of C");
     events.mode = deltawire::mode::sse;
     CHECK(sum, end_of("data: a\n\n", events).complete());
     // An event without its blank line is pending.

@@ -1,4 +1,5 @@
 /* docs_main FILE...: runs the code of docs/gateway.md on streams, in slices of several sizes.
+ * docs_main --meter STREAM...: what only the usage is read of is what a whole reading says, whole and cut, whatever the slices.
  * docs_main --left STREAM LEFT...: the stream without usage frames must equal the file LEFT, whatever the slices. */
 #define _POSIX_C_SOURCE 200809L
 #include DOCS
@@ -99,6 +100,50 @@ static int left(int argc, char **argv) {
     return runs == 0 || dropped < runs;
 }
 
+static struct meter metered(const char *bytes, size_t len, size_t slice, uint32_t mode, const char *name) {
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    size_t at, n, size = deltawire_block_size(NULL, 1 << 18);
+    struct meter m;
+    if (meter_begin(&m, 1 << 18) != 0) fail("meter_begin", name, slice);
+    config.mode = mode;
+    if (mode != DELTAWIRE_MODE_USAGE && deltawire_init(m.parser, size, &config, &m.parser) != DELTAWIRE_OK)
+        fail("init", name, slice);
+    for (at = 0; at < len; at += n) {
+        n = len - at < slice ? len - at : slice;
+        meter_look(&m, bytes + at, n);
+    }
+    meter_look(&m, NULL, 0);
+    free(m.parser);
+    return m;
+}
+
+static int meter(int argc, char **argv) {
+    static const size_t slices[] = {1, 7, 1448, (size_t)-1};
+    static char bytes[1 << 22];
+    size_t nth, runs = 0, used = 0, cut = 0;
+    int file;
+    for (file = 0; file < argc; file++) {
+        size_t len = load(argv[file], bytes, sizeof bytes);
+        for (cut = len; ; cut = cut > 997 ? cut - 997 : 0) {
+            struct meter whole = metered(bytes, cut, cut + 1, DELTAWIRE_MODE_CHAT, argv[file]);
+            for (nth = cut == len ? 0 : 2; nth < sizeof slices / sizeof *slices; nth++, runs++) {
+                struct meter m = metered(bytes, cut, slices[nth], DELTAWIRE_MODE_USAGE, argv[file]);
+                if (m.finish != whole.finish || m.usages != whole.usages) fail("another finish reason or usage", argv[file], cut);
+                if (m.used.has != whole.used.has || m.used.prompt != whole.used.prompt || m.used.cached != whole.used.cached ||
+                    m.used.completion != whole.used.completion || m.used.total != whole.used.total)
+                    fail("other counts", argv[file], cut);
+                if (m.end.verdict != whole.end.verdict || m.end.offset != whole.end.offset ||
+                    m.end.complete != whole.end.complete || m.end.dialect != whole.end.dialect)
+                    fail("another end", argv[file], cut);
+                used += m.usages;
+            }
+            if (cut == 0) break;
+        }
+    }
+    printf("docs/gateway.md: %lu runs, %lu usages\n", (unsigned long)runs, (unsigned long)used);
+    return used == 0;
+}
+
 int main(int argc, char **argv) {
     static const size_t slices[] = {1, 7, 100, 1448, (size_t)-1};
     static char bytes[1 << 22];
@@ -106,6 +151,7 @@ int main(int argc, char **argv) {
     size_t nth, renamed = 0, runs = 0;
     int file;
     if (argc > 1 && strcmp(argv[1], "--left") == 0) return left(argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "--meter") == 0) return meter(argc - 2, argv + 2);
     callbacks.on_content = on_content;
     for (file = 1; file < argc; file++) {
         const char *name = argv[file];

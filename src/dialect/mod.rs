@@ -11,13 +11,16 @@ mod protocol;
 mod read;
 mod reported;
 mod responses;
+mod skim;
 mod state;
 mod usage;
 mod value;
 mod walk;
 
 pub use protocol::Protocol;
-pub(crate) use read::{has_choices, is_read, next, read};
+pub(crate) use read::{has_choices, has_no_usage, is_read, next, read};
+pub(crate) use responses::ends as ends_response;
+pub(crate) use skim::{GiveUp, Out, Skim};
 pub(crate) use state::{Plan, Seen, State};
 pub(crate) use usage::Counts;
 pub(crate) use walk::Walk;

@@ -72,6 +72,37 @@ pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
     }
 }
 
+/// Whether an event has neither token counts nor a finish reason, and opens no tool call, by the type that is its first member.
+pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
+    let behind = |bytes: &'_ [u8], word: &[u8]| bytes.trim_ascii_start().strip_prefix(word).map(<[u8]>::len);
+    let mut rest = payload;
+    for word in [&b"{"[..], b"\"type\"", b":", b"\""] {
+        let Some(len) = behind(rest, word) else { return false };
+        rest = payload.get(payload.len().saturating_sub(len)..).unwrap_or_default();
+    }
+    match protocol {
+        Protocol::Anthropic => {
+            let rest = rest.strip_prefix(b"content_block_").unwrap_or_default();
+            [&b"delta\""[..], b"start\"", b"stop\""].iter().any(|kind| rest.starts_with(kind))
+        }
+        Protocol::Responses => {
+            let read: [&[u8]; 8] = [
+                b"created\"",
+                b"queued\"",
+                b"in_progress\"",
+                b"completed\"",
+                b"incomplete\"",
+                b"failed\"",
+                b"cancelled\"",
+                b"output_item.",
+            ];
+            let rest = rest.strip_prefix(b"response.").unwrap_or_default();
+            rest.first().is_some_and(u8::is_ascii_lowercase) && !read.iter().any(|kind| rest.starts_with(kind))
+        }
+        _ => false,
+    }
+}
+
 /// Whether a member of an event is one that deltas are made of, or one that says nothing about the response.
 pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> bool {
     let known: &[&str] = match (protocol, is_choice) {

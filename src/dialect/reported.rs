@@ -85,6 +85,15 @@ impl Reported {
         }
     }
 
+    /// Whether all of an item was reported.
+    pub(super) fn has_all(&self, index: u32) -> bool {
+        let (place, index) = Reported::place(index);
+        self.0.get(place).is_none_or(|item| match item.index == index {
+            true => (item.contents, item.summaries) == (u8::MAX, u8::MAX),
+            false => item.index != FREE && item.index > index,
+        })
+    }
+
     /// How many contents, or summaries, of an item were reported.
     pub(super) fn count(&self, index: u32, of: Of) -> u32 {
         let (place, index) = Reported::place(index);
@@ -108,11 +117,6 @@ impl Reported {
             }
         }
         had
-    }
-
-    /// Whether all of an item was reported at once.
-    pub(super) fn has_all(&self, index: u32) -> bool {
-        self.has(index, Of::Content(u32::MAX)) && self.has(index, Of::Summary(u32::MAX))
     }
 
     /// Notes that all of an item is reported.

@@ -49,11 +49,20 @@ impl State {
     }
 }
 
+impl State {
+    /// Of Responses: whether an event that repeats the response has nothing to report of this output item.
+    pub(crate) fn is_reported(&self, item: u32) -> bool {
+        self.ended || self.reported.has_all(item)
+    }
+}
+
 /// How the deltas of an event are read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) protocol: Option<Protocol>,
     pub(super) what: What,
+    /// Of Responses: which event with a text it is.
+    pub(super) row: u8,
     /// As of [`State`], with the calls of the event.
     pub(super) called: u64,
     /// As of [`State`], before the event.
@@ -66,6 +75,7 @@ impl Plan {
     pub(crate) const NONE: Plan = Plan {
         protocol: None,
         what: What::Nothing,
+        row: 0,
         called: 0,
         calls: 0,
         continues: false,

@@ -1,5 +1,6 @@
 //! Finds the end of a JSON value in bytes that arrive in slices.
 
+use crate::scan::string;
 use crate::visits::visit;
 
 /// Incremental state: how far a JSON object has been read, or ([`feed_value`](Self::feed_value)) an object, array or string.
@@ -61,6 +62,28 @@ impl Balance {
     /// As [`feed`](Self::feed), of an object, an array or a string.
     pub(crate) fn feed_value(&mut self, bytes: &[u8]) -> Option<usize> {
         self.feed_as::<true>(bytes)
+    }
+
+    /// As [`feed_value`](Self::feed_value), for values that may be long: it searches for the ends of strings.
+    pub(crate) fn skip_value(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            if self.in_string && !self.escaped {
+                let Some(end) = string::end(bytes, at) else {
+                    let rest = bytes.get(at..).unwrap_or_default();
+                    let backslashes = rest.iter().rev().take_while(|byte| **byte == b'\\').count();
+                    self.escaped = backslashes % 2 != 0;
+                    return None;
+                };
+                at = end.at;
+            }
+            visit!(1);
+            at = at.saturating_add(1);
+            if self.follow_byte::<true>(bytes.get(at.saturating_sub(1)).copied().unwrap_or(byte)) {
+                return self.closed.then_some(at);
+            }
+        }
+        None
     }
 
     #[inline(always)]

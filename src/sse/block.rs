@@ -605,6 +605,40 @@ impl Block {
         (self.max_event as usize).min(store.max_len().saturating_sub(self.lasting()))
     }
 
+    /// Whether the event, or a comment inside it, that grows by `more` bytes is over the limit.
+    pub(crate) fn is_over<S: Storage + ?Sized>(&self, store: &S, more: usize) -> bool {
+        self.check(store, more).is_err()
+    }
+
+    /// Returns the longest data allowed now, in bytes.
+    pub(crate) fn allowance<S: Storage + ?Sized>(&self, store: &S) -> usize {
+        let beside = self.event_len().saturating_sub(self.data_len());
+        self.room(store).saturating_sub(beside)
+    }
+
+    /// Empties the data, to be appended to anew in the storage. Returns where the bytes lie that it had there, and how many.
+    pub(crate) fn restart(&mut self) -> (usize, usize) {
+        let len = self.data.map_or(0, Span::stored_len);
+        self.data = Some(Span::store(self.lasting(), 0));
+        (self.lasting(), len)
+    }
+
+    /// Takes bytes out of stored data, and makes room for all that the event may have: then nothing that was overwritten
+    /// is missing, because the step need not be taken back. Returns `false`, with no effect, if there is no such room.
+    pub(crate) fn cut<S: Storage + ?Sized>(&mut self, store: &mut S, from: usize, to: usize) -> bool {
+        let all = self.lasting().saturating_add(self.allowance(store));
+        let len = self.data_len();
+        if self.reserve(store, all).is_err() || from > to || to > len {
+            return false;
+        }
+        let start = self.lasting();
+        shift(store.bytes_mut(), start.saturating_add(to), start.saturating_add(from), len.saturating_sub(to));
+        if let Some(data) = &mut self.data {
+            data.len = len.saturating_sub(to.saturating_sub(from));
+        }
+        true
+    }
+
     /// Checks that the event, or a comment inside it, may grow by `more` bytes.
     #[inline]
     fn check<S: Storage + ?Sized>(&self, store: &S, more: usize) -> Result<(), NoRoom> {
@@ -629,7 +663,7 @@ impl Block {
     }
 
     /// Appends to stored data, and makes room for it.
-    fn append_growing<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
+    pub(crate) fn append_growing<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
         let at = self.stage_start();
         self.reserve(store, at.saturating_add(bytes.len()))?;
         copy(store.bytes_mut(), at, bytes);

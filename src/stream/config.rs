@@ -112,6 +112,12 @@ pub enum Payload {
     /// Anything: they are not looked into, and every event is an [`Event::Sse`](super::Event::Sse). Lines that event
     /// streams do not know are ignored.
     Opaque,
+    /// As [`Chunks`](Payload::Chunks), for who needs token counts, finish reasons, errors and the verdict alone
+    /// ([`Observer`](super::Observer)): events of Responses and Anthropic Messages that have none of them, by the type that is their
+    /// first member, are not read beyond that. They are [`Event::Sse`](super::Event::Sse), whatever comes behind the type; over
+    /// the limit they are no loss. Other events are read in full, so that some deltas come and some do not. With
+    /// [`Validate::Strict`] all are read.
+    Usage,
 }
 
 /// How much of a payload is checked before it is handed out.

@@ -28,6 +28,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             store.shrink(self.kept.lasting());
             return self.silence(end);
         }
+        if self.block.skim.is_on() && !self.block.skim.is_over() {
+            // What was kept of it is not whole.
+            let found = self.too_long();
+            if found == Found::NeedMore {
+                self.skipped();
+                return self.silence(end);
+            }
+            self.index.frame.1 = end;
+            return Next::Found(self.conclude(found));
+        }
         if self.kept.has_data() {
             self.kept.adopt(store);
             return Next::Found(self.dispatch(store, window, end, false));
@@ -128,6 +138,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.index.frame = frame;
             self.block.quirks.insert(Quirk::KeepAliveData);
             return self.conclude(Found::KeepAlive(span));
+        }
+        if hint == Hint::None && self.is_unread(trimmed) {
+            // What every event of its protocol says.
+            self.index.frame = frame;
+            self.facts.seen.insert(0);
+            self.facts.chat = true;
+            self.facts.protocol = self.facts.protocol.or(self.dialect.protocol);
+            self.facts.ended = Some(self.dialect.ended);
+            return self.conclude(Found::Sse(span));
         }
         let limits = self.config.limits;
         // A template needs the framing of an event that a blank line ends.
@@ -349,7 +368,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let pending = core::mem::replace(&mut self.facts.pending, Pending::Event);
         let drops = self.config.framing == Framing::Spec || self.config.payload == Payload::Opaque;
-        if drops || self.block.skipping || !self.kept.has_data() {
+        let is_cut = self.block.skim.is_on() && !self.block.skim.is_over();
+        if drops || is_cut || self.block.skipping || !self.kept.has_data() {
             return None;
         }
         let trimmed = payload.trim_ascii();

@@ -169,6 +169,27 @@ fn a_long_event_costs_no_more_than_its_bytes() {
     }
 }
 
+/// An event over the limit that is reduced to what counts is looked at so often, too.
+#[cfg(feature = "responses")]
+#[test]
+fn an_event_that_repeats_the_response_is_reduced_in_linear_time() {
+    let limits = Config::new().with_limits(Limits::new().with_max_event_len(4096));
+    let event = |members: &str| {
+        format!(
+            "data: {{\"type\":\"response.completed\",\"response\":{{\"id\":\"r\",{members},\"status\":\"completed\"}}}}\n\n"
+        )
+    };
+    let count = mib(1);
+    for (name, bytes) in [
+        ("a text", event(&format!("\"instructions\":\"{}\"", "a\\\"".repeat(count / 3)))),
+        ("tools", event(&format!("\"tools\":[{}0]", "{\"a\":[1]},".repeat(count / 10)))),
+        ("members", event(&format!("{}\"x\":0", "\"a\":1,".repeat(count / 6)))),
+        ("items", event(&format!("\"output\":[{}0]", "{\"a\":[1]},".repeat(count / 10)))),
+    ] {
+        visits(name, bytes.as_bytes(), &[1, 1460, usize::MAX], limits, FLOOD);
+    }
+}
+
 /// What is known is looked at once: the memo is in use.
 #[test]
 fn an_event_that_is_known_is_looked_at_once() {

@@ -13,7 +13,7 @@ use super::end::{End, Facts, Pending, Plain, DONE};
 use super::found::{in_place, Found, Place, Span, Step};
 use super::memo::Memo;
 use crate::chat::{Index, TokenCounts};
-use crate::dialect::{Protocol, State};
+use crate::dialect::{Protocol, Skim, State};
 use crate::json::{Balance, Bare, JsonError, JsonErrorKind};
 use crate::sse::block::Block as Kept;
 use crate::sse::{Field, Lines, Piece};
@@ -44,6 +44,8 @@ pub(super) struct Block {
     pub(super) next_start: u64,
     /// The brackets of the first `scanned` bytes of the payload.
     pub(super) balance: Balance,
+    /// It is over the limit, and what counts of it is kept. `balance` follows the value at hand.
+    pub(super) skim: Skim,
     /// How many bytes of the payload `balance` followed. Of a raw JSON value that waits: its length in the stream.
     pub(super) scanned: u32,
 }
@@ -59,6 +61,7 @@ impl Block {
         start: 0,
         next_start: 0,
         balance: Balance::NOTHING,
+        skim: Skim::OFF,
         scanned: 0,
     };
 }
@@ -513,8 +516,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     pub(super) fn too_long(&mut self) -> Found {
         let (start, quirks) = (self.block.start, self.block.quirks);
-        let Block { raw, balance, .. } = self.block;
-        self.facts.too_long = self.facts.too_long.saturating_add(1);
+        let Block { raw, balance, skim, .. } = self.block;
+        // Of an event that lost output items that is reported already.
+        let is_reported = skim.has_loss();
+        self.facts.too_long = self.facts.too_long.saturating_add(u32::from(!is_reported));
         if raw {
             self.raw_value();
         }
@@ -522,6 +527,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.block = Block { open: true, skipping: true, start, quirks, raw, balance, ..Block::NEW };
         self.kept.clear();
         self.line = Line::Skip;
+        if is_reported {
+            return Found::NeedMore;
+        }
         Found::TooLong
     }
 

@@ -83,7 +83,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let line_end = self.offset.saturating_add(end as u64);
         let fits = match self.line {
-            Line::Payload => self.kept.data(store, window, &piece, start).is_ok(),
+            Line::Payload => return self.payload(store, window, &piece, start),
             Line::NextDone(matched) => return self.next_done(store, window, piece, start, matched),
             Line::Name => self.kept.name(store, &piece, start).is_ok(),
             Line::NextName | Line::NextId => return self.next_field(store, window, piece),
@@ -111,7 +111,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.kept.has_data()
             && !self.block.raw
             && self.config.framing == Framing::Lenient
-            && self.config.payload == Payload::Chunks
+            && self.config.payload != Payload::Opaque
             && self.data_is_whole(store, window)
     }
 
@@ -177,9 +177,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             let before = before.get(..usize::from(matched)).unwrap_or(&[]);
             let held = Piece { value: before, first: true, last: false, ..piece };
-            let fits = before.is_empty() || self.kept.data(store, window, &held, 0).is_ok();
+            let fits = before.is_empty() || self.add_data(store, window, &held, 0);
             let piece = Piece { first: before.is_empty(), ..piece };
-            return match fits && self.kept.data(store, window, &piece, start).is_ok() {
+            return match fits && self.add_data(store, window, &piece, start) {
                 true => Next::Go,
                 false => Next::Found(self.too_long()),
             };

@@ -396,6 +396,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.after == After::Nothing
             && !self.block.skipping
             && !self.block.raw
+            && !self.block.skim.is_on()
             && !self.kept.has_next()
             && self.silent_next <= self.silent;
         // Spans are 32 bits wide.

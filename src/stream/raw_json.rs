@@ -36,7 +36,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             } else if self.kept.has_data() && self.data_is_open(store, window) {
                 self.block.quirks.insert(Quirk::ContinuedPayload);
                 Line::Payload
-            } else if self.kept.has_data() && !self.block.balance.is_whole() {
+            } else if self.kept.has_data() && !self.data_is_whole(store, window) {
                 Line::Skip
             } else if held.as_slice().is_empty() {
                 Line::Lead
@@ -82,17 +82,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         start: usize,
     ) -> bool {
         let piece = Piece { field: Field::Unknown, first, last: false, value: bytes, held: Held::EMPTY };
-        self.kept.data(store, window, &piece, start).is_ok()
+        self.add_data(store, window, &piece, start)
     }
 
     /// Whether the data so far is an object that has not ended.
     fn data_is_open<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
+        if self.block.skim.is_on() {
+            return !self.block.skim.is_over();
+        }
         self.follow_data(store, window);
         self.block.balance.is_open()
     }
 
     /// Whether the data so far is an object that ended, with nothing behind it.
     pub(super) fn data_is_whole<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
+        if self.block.skim.is_on() {
+            return self.block.skim.is_over();
+        }
         self.follow_data(store, window);
         self.block.balance.is_whole()
     }

@@ -1,0 +1,43 @@
+//! Passes a response on from standard input to standard output, and prints on standard error what it used and how it ended, whole
+//! or cut: `curl -N … | usage > response.sse`. For chat completions, Responses, Anthropic Messages and Gemini.
+
+use deltawire::stream::{Observer, Payload};
+use deltawire::{Config, Flow, Growing, Parser};
+use std::io::{Read, Write};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut parser = Parser::with_config(Growing::new(), Config::new().with_payload(Payload::Usage));
+    let mut observer = Observer::new(|raw, so_far| {
+        let raw = String::from_utf8_lossy(raw.value().raw());
+        eprintln!(
+            "usage: {} and {} tokens, of {raw}",
+            count(so_far.prompt_tokens()),
+            count(so_far.completion_tokens())
+        );
+        Flow::Continue(())
+    });
+    let (mut source, mut to, mut buffer) = (std::io::stdin().lock(), std::io::stdout().lock(), [0; 16384]);
+    loop {
+        let len = source.read(&mut buffer)?;
+        let bytes = buffer.get(..len).unwrap_or_default();
+        // First on, then read: nobody waits for the parser.
+        to.write_all(bytes)?;
+        to.flush()?;
+        if len == 0 {
+            break;
+        }
+        parser.feed(bytes, &mut observer).into_result()?;
+    }
+    parser.finish_into(&mut observer)?;
+    let finish = observer.finish_reason(0).map_or("none".into(), |reason| format!("{reason:?}"));
+    let end = parser.end();
+    eprintln!(
+        "end: {end}; protocol: {}; finish reason: {finish}",
+        end.dialect.map_or("none", |dialect| dialect.text())
+    );
+    Ok(())
+}
+
+fn count(tokens: Option<u64>) -> String {
+    tokens.map_or("?".into(), |tokens| tokens.to_string())
+}

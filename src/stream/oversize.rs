@@ -1,0 +1,235 @@
+//! Events over the limit of which what counts is kept: those of Responses that repeat the whole response.
+//!
+//! When the event comes to the limit, what the storage has of it is reduced to what counts, and so is all that follows. That
+//! is a step of its own, which cannot be taken back and need not be: it takes no more storage.
+
+use super::config::{Payload, Validate};
+use super::found::Found;
+use super::machine::{Line, Machine, Next};
+use crate::dialect::{ends_response, has_no_usage, GiveUp, Out, Protocol, Skim, State};
+use crate::json::Balance;
+use crate::sse::block::Block as Kept;
+use crate::sse::Piece;
+use crate::Storage;
+
+/// Bytes of the storage that are read at a time, while others are written.
+const CHUNK: usize = 64;
+
+/// Bytes of an event in which its type is looked for before it is whole.
+const TYPE: usize = 96;
+
+impl<const SLOTS: usize> Machine<SLOTS> {
+    /// Adds bytes of a line to the payload; of an event over the limit what counts of them. `false`: they do not fit.
+    pub(super) fn add_data<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        piece: &Piece<'_>,
+        start: usize,
+    ) -> bool {
+        if !self.block.skim.is_on() {
+            return self.kept.data(store, window, piece, start).is_ok();
+        }
+        self.settle(store, window) && self.skim(store, piece) == Some(false)
+    }
+
+    /// A piece of a data line.
+    pub(super) fn payload<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        piece: &Piece<'_>,
+        start: usize,
+    ) -> Next {
+        if self.block.skim.is_on() {
+            return self.skim_line(store, window, piece);
+        }
+        match self.kept.data(store, window, piece, start) {
+            Ok(()) => Next::Go,
+            Err(_) => self.over_limit(store, window, piece),
+        }
+    }
+
+    /// The event is over the limit, or the storage is too small.
+    #[cold]
+    #[inline(never)]
+    fn over_limit<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
+        let has_data = self.kept.has_data();
+        let join = usize::from(piece.first && has_data);
+        let is_over = self.kept.is_over(store, piece.value.len().saturating_add(join));
+        if !is_over || !self.may_skim(store, window) || !self.settle(store, window) {
+            return Next::Found(self.too_long());
+        }
+        if self.begins_unread(store, piece) {
+            self.block.skipping = true;
+            self.kept.clear();
+            self.line = Line::Skip;
+            return Next::Go;
+        }
+        let mut skim = Skim::START;
+        let mut balance = Balance::NOTHING;
+        let ahead = self.kept.allowance(store).saturating_sub(self.kept.data_len()).saturating_sub(join);
+        let kept = self.reduce(store, &mut skim, &mut balance);
+        // Whether it is such an event depends on what comes up to the limit.
+        let (mut then, mut behind) = (skim, balance);
+        let ahead = piece.value.get(..ahead).unwrap_or(piece.value);
+        let known = kept.and_then(|()| then.feed(&mut behind, ahead, &mut Nowhere));
+        let name = self.kept.name_span().of(&[], store.bytes());
+        let is_typed =
+            self.dialect.protocol.is_some() || then.is_typed() || Protocol::of_type(name) == Some(Protocol::Responses);
+        if known.is_err() || !then.has_response() || !is_typed {
+            return Next::Found(self.too_long());
+        }
+        (self.block.skim, self.block.balance) = (skim, balance);
+        if has_data {
+            return Next::Again(Found::NeedMore);
+        }
+        self.skim_line(store, window, piece)
+    }
+
+    /// Whether the event at hand, of which this piece is over the limit, is not to be read.
+    fn begins_unread<S: Storage + ?Sized>(&self, store: &S, piece: &Piece<'_>) -> bool {
+        let stored = self.kept.data_span().of(&[], store.bytes());
+        let join: &[u8] = if piece.first && self.kept.has_data() { b"\n" } else { b"" };
+        let bytes = stored.iter().chain(join).chain(piece.value).take(self.kept.allowance(store));
+        let (mut begin, mut len) = ([0; TYPE], 0usize);
+        for (to, byte) in begin.iter_mut().zip(bytes) {
+            *to = *byte;
+            len = len.saturating_add(1);
+        }
+        self.is_unread(begin.get(..len).unwrap_or_default())
+    }
+
+    /// Whether an event that begins so is not to be read: who needs usage alone finds none in it.
+    pub(super) fn is_unread(&self, payload: &[u8]) -> bool {
+        let protocol = self.dialect.protocol.filter(|_| self.config.payload == Payload::Usage && !self.block.raw);
+        protocol.is_some_and(|protocol| self.config.validate == Validate::Lazy && has_no_usage(protocol, payload))
+    }
+
+    /// Whether an event that is over the limit may be one of Responses, and need not be checked in full.
+    fn may_skim<S: Storage + ?Sized>(&self, store: &S, window: &[u8]) -> bool {
+        Protocol::Responses.is_read()
+            && matches!(self.dialect.protocol, None | Some(Protocol::Responses))
+            && self.config.payload != Payload::Opaque
+            && self.config.validate == Validate::Lazy
+            && !self.block.error_field
+            && self.kept.name_span().of(window, store.bytes()) != b"error"
+    }
+
+    /// Reduces what the storage has of the event to what counts.
+    fn reduce<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        skim: &mut Skim,
+        balance: &mut Balance,
+    ) -> Result<(), GiveUp> {
+        let (start, len) = self.kept.restart();
+        for at in (0..len).step_by(CHUNK) {
+            let mut chunk = [0; CHUNK];
+            let from = start.saturating_add(at);
+            let stored = store.bytes().get(from..from.saturating_add(len.saturating_sub(at).min(CHUNK)));
+            let stored = stored.unwrap_or_default();
+            for (to, byte) in chunk.iter_mut().zip(stored) {
+                *to = *byte;
+            }
+            let chunk = chunk.get(..stored.len()).unwrap_or_default();
+            let state = Some(&self.dialect).filter(|_| self.config.payload != Payload::Usage);
+            let mut out = Reduced { kept: &mut self.kept, store, state, was_cut: false };
+            // Shorter than what was read: it overwrites nothing that is still to be read.
+            skim.feed(balance, chunk, &mut out)?;
+        }
+        Ok(())
+    }
+
+    /// A piece of a data line of an event of which what counts is kept.
+    fn skim_line<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
+        // The name first: it may take more storage, and then the step is taken back.
+        let had_loss = self.block.skim.has_loss();
+        let was_cut = if self.settle(store, window) { self.skim(store, piece) } else { None };
+        match was_cut {
+            None => Next::Found(self.too_long()),
+            Some(false) => Next::Go,
+            // The step ends, because it overwrote what was there before.
+            Some(true) if had_loss => Next::Found(Found::NeedMore),
+            Some(true) => {
+                self.facts.too_long = self.facts.too_long.saturating_add(1);
+                self.index.frame = (self.block.start, self.block.start);
+                Next::Found(Found::TooLong)
+            }
+        }
+    }
+
+    /// Keeps what counts of a piece. Returns whether output items were taken out for that; `None`: it does not fit.
+    fn skim<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Option<bool> {
+        self.kept.unstage();
+        let (mut skim, mut balance) = (self.block.skim, self.block.balance);
+        let state = Some(&self.dialect).filter(|_| self.config.payload != Payload::Usage);
+        let mut out = Reduced { kept: &mut self.kept, store, state, was_cut: false };
+        let join: &[u8] = if piece.first { b"\n" } else { b"" };
+        let fed = skim.feed(&mut balance, join, &mut out);
+        let fed = fed.and_then(|()| skim.feed(&mut balance, piece.value, &mut out));
+        let (was_cut, had_loss) = (out.was_cut, self.block.skim.has_loss());
+        (self.block.skim, self.block.balance) = (skim, balance);
+        if fed.is_err() && !had_loss {
+            // Nothing is reported yet.
+            self.block.skim = Skim::OFF;
+        }
+        fed.is_ok().then_some(was_cut)
+    }
+}
+
+/// Nowhere, to look ahead.
+struct Nowhere;
+
+impl Out for Nowhere {
+    fn put(&mut self, _: &[u8]) -> bool {
+        true
+    }
+    fn len(&self) -> u32 {
+        0
+    }
+    fn cut(&mut self, _: u32, _: u32) -> bool {
+        true
+    }
+    fn is_reported(&self, _: u32) -> bool {
+        true
+    }
+    fn last(&self) -> Option<u8> {
+        None
+    }
+    fn has_no_output(&self) -> bool {
+        true
+    }
+}
+
+/// The event in the storage, as far as it counts.
+struct Reduced<'a, S: ?Sized> {
+    kept: &'a mut Kept,
+    store: &'a mut S,
+    /// Where outputs count.
+    state: Option<&'a State>,
+    was_cut: bool,
+}
+
+impl<S: Storage + ?Sized> Out for Reduced<'_, S> {
+    fn put(&mut self, bytes: &[u8]) -> bool {
+        !self.kept.is_over(self.store, bytes.len()) && self.kept.append_growing(self.store, bytes).is_ok()
+    }
+    fn len(&self) -> u32 {
+        self.kept.data_len() as u32
+    }
+    fn cut(&mut self, from: u32, to: u32) -> bool {
+        self.was_cut = true;
+        self.kept.cut(self.store, from as usize, to as usize)
+    }
+    fn is_reported(&self, item: u32) -> bool {
+        self.state.is_none_or(|state| state.is_reported(item))
+    }
+    fn last(&self) -> Option<u8> {
+        self.kept.data_span().of(&[], self.store.bytes()).last().copied()
+    }
+    fn has_no_output(&self) -> bool {
+        let name = self.kept.name_span().of(&[], self.store.bytes());
+        name.starts_with(b"response.") && ends_response(name).is_none()
+    }
+}
