@@ -28,7 +28,7 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
             finished: u8::from(core.phase == Phase::Ended),
             offset: end.offset,
             left_out: end.left_out,
-            complete: u32::from(end.is_complete()),
+            complete: u32::from(end.is_complete() && core.sticky == DELTAWIRE_OK),
             media: end.media.map_or(DELTAWIRE_MEDIA_NONE, |media| media as u32),
             protocol: end.protocol.map_or(DELTAWIRE_PROTOCOL_NONE, |protocol| protocol as u32),
             dialect: end.dialect.map_or(DELTAWIRE_PROTOCOL_NONE, |dialect| dialect as u32),

@@ -19,5 +19,5 @@ mod walk;
 pub use protocol::Protocol;
 pub(crate) use read::{has_choices, is_read, next, read};
 pub(crate) use state::{Plan, Seen, State};
-pub(crate) use usage::Counts;
+pub(crate) use usage::{protocol_of, Counts};
 pub(crate) use walk::Walk;

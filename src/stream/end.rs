@@ -123,14 +123,21 @@ pub struct End {
     pub offset: u64,
     /// Payloads are not looked into: any event stream will do.
     opaque: bool,
+    /// Deltas of an event were not emitted: a handler broke off, or the event is an error by the configuration.
+    broke_off: bool,
 }
 
 impl End {
-    /// Whether the response is whole: `[DONE]` came, or every choice has a finish reason, or it is a whole body; nothing was
-    /// malformed, too long, left out or replaced; and `[DONE]` came or nothing is [pending](Pending). Of a stream whose payloads are
+    /// Whether the response is whole: its end came (`[DONE]`, or the event that ends a response of another protocol), or every
+    /// choice has a finish reason, or it is a whole body; nothing was
+    /// malformed, too long, left out or replaced; no handler [broke off](super::Stop::Abort), and no event was an error by
+    /// [`Config::errors`](super::Config); and `[DONE]` came or nothing is [pending](Pending). Of a stream whose payloads are
     /// not looked into ([`Payload::Opaque`](super::Payload::Opaque)): it ended between events, and nothing was too long.
     ///
-    /// Ask when the stream has [ended](super::Parser::finish): what it ended inside of is not known before.
+    /// Complete means that all of the response arrived. Whether the model finished its answer is the finish reason: `length` and
+    /// `content_filter` cut the answer itself.
+    ///
+    /// Call it after [`finish`](super::Parser::finish): before, it cannot know that the stream was cut.
     ///
     /// What an assembler left out because its table was full is not known here: see what it answered.
     ///
@@ -161,7 +168,7 @@ impl End {
             | Verdict::Truncated => false,
         };
         let lost_nothing = self.malformed == 0 && self.too_long == 0 && self.left_out == 0 && self.replaced == 0;
-        came_to_its_end && lost_nothing && (self.done || self.pending == Pending::Nothing)
+        came_to_its_end && lost_nothing && !self.broke_off && (self.done || self.pending == Pending::Nothing)
     }
 }
 
@@ -253,6 +260,8 @@ pub(crate) struct Facts {
     pub(crate) malformed: u32,
     pub(crate) too_long: u32,
     pub(crate) left_out: u32,
+    /// Deltas of an event were not emitted: a handler broke off, or the event is an error by the configuration.
+    pub(crate) broke_off: bool,
 }
 
 impl Facts {
@@ -276,6 +285,7 @@ impl Facts {
         malformed: 0,
         too_long: 0,
         left_out: 0,
+        broke_off: false,
     };
 }
 
@@ -344,6 +354,7 @@ impl Facts {
             left_out: self.left_out,
             offset,
             opaque,
+            broke_off: self.broke_off,
         }
     }
 

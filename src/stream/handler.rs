@@ -16,7 +16,8 @@ pub type Flow = ControlFlow<Stop>;
 pub enum Stop {
     /// The handler asked for a pause. It takes effect after the current event, whose remaining calls are still made.
     Pause,
-    /// The handler broke off: the parser emits nothing more of the current event, which is consumed all the same.
+    /// The handler broke off: the parser emits nothing more of the current event, which is consumed all the same. The
+    /// response is not [complete](super::End::is_complete) then.
     Abort,
     /// The current event caused an error. If that is a quirk of its framing or shape, no method was called for the event,
     /// as [`Parser::next`](super::Parser::next) returns none; otherwise its methods were called first. A handler that
