@@ -184,7 +184,9 @@ pub trait Handler {
     fn tool_name(&mut self, choice: u32, call: u32, text: Text<'_>, replaces: bool) -> Flow {
         Flow::Continue(())
     }
-    /// A fragment of a tool call's arguments.
+    /// A fragment of a tool call's arguments. A call without arguments has no fragment: take them as `{}`. Arguments that Gemini
+    /// sends by path (`partialArgs`) are no fragments either: an [assembler](crate::message) puts them together, and a
+    /// [member](Update::Member) of the call has them as sent.
     fn tool_arguments(&mut self, choice: u32, call: u32, text: Text<'_>) -> Flow {
         Flow::Continue(())
     }
@@ -233,7 +235,8 @@ pub trait Handler {
     fn choice_error(&mut self, choice: u32, error: ApiError<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// How many tokens were used so far; the last one counts.
+    /// How many tokens were used, as this event reports it. Never add them up. In chat completions the last one counts;
+    /// [`Parser::native_usage`](super::Parser::native_usage) has those of other protocols, which may report them bit by bit.
     fn usage(&mut self, usage: Usage<'_>) -> Flow {
         Flow::Continue(())
     }
@@ -262,7 +265,7 @@ pub trait Handler {
     fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
         Flow::Continue(())
     }
-    /// `[DONE]` came.
+    /// `[DONE]` came. Other protocols than chat completions end without it: see [`Parser::end`](super::Parser::end).
     fn done(&mut self) -> Flow {
         Flow::Continue(())
     }

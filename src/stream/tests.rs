@@ -257,9 +257,11 @@ fn a_response_in_which_a_handler_broke_off_is_not_complete() {
             core::ops::ControlFlow::Break(self.0)
         }
     }
-    let stream = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let stream =
+        b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     let own = crate::Error::TooManyCalls { choice: 0, offset: 9 };
-    for (with, complete) in [(crate::Stop::Abort, false), (crate::Stop::Error(own), false), (crate::Stop::Pause, true)] {
+    for (with, complete) in [(crate::Stop::Abort, false), (crate::Stop::Error(own), false), (crate::Stop::Pause, true)]
+    {
         let mut text = Breaks { at: 1, with, texts: Vec::new() };
         let handlers: [&mut dyn crate::Handler; 2] = [&mut text, &mut AtDone(with)];
         for handler in handlers {

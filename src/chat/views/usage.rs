@@ -130,6 +130,7 @@ impl<'a> Usage<'a> {
     /// ```
     /// use deltawire::{chat::Usage, json};
     /// let usage = json::parse_lazy(br#"{"input_tokens":9,"cache_read_input_tokens":4,"output_tokens":3}"#)?;
+    /// # #[cfg(feature = "anthropic")]
     /// assert_eq!(Usage::of(usage).unwrap().counts().prompt_tokens(), Some(13)); // Anthropic counts the cache apart
     /// # Ok::<(), json::JsonError>(())
     /// ```
