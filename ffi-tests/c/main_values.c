@@ -633,9 +633,9 @@ static void usages(void)
     /* The names of other protocols. */
     CHECK(deltawire_value_open("{\"input_tokens\":9,\"cache_read_input_tokens\":4,\"output_tokens\":3}", 64, &v) == OK);
     CHECK(deltawire_value_usage(&v, &usage) == OK && usage.has == 23 && usage.prompt == 13 && usage.total == 16);
-    CHECK(deltawire_value_open("{\"promptTokenCount\":9,\"thoughtsTokenCount\":2}", 46, &v) == OK);
+    CHECK(deltawire_value_open("{\"promptTokenCount\":9,\"thoughtsTokenCount\":2}", 45, &v) == OK);
     CHECK(deltawire_value_usage(&v, &usage) == OK && usage.has == 15 && usage.prompt == 9 && usage.completion == 2);
-    CHECK(deltawire_value_open("{\"input_tokens\":9,\"output_tokens\":3,\"total_tokens\":12}", 55, &v) == OK);
+    CHECK(deltawire_value_open("{\"input_tokens\":9,\"output_tokens\":3,\"total_tokens\":12}", 54, &v) == OK);
     CHECK(deltawire_value_usage(&v, &usage) == OK && usage.has == 7 && usage.prompt == 9 && usage.completion == 3);
     CHECK(deltawire_value_open("{}", 2, &v) == OK && deltawire_value_usage(&v, &usage) == ABSENT);
     CHECK(deltawire_value_open("[1]", 3, &v) == OK && deltawire_value_usage(&v, &usage) == ABSENT);
