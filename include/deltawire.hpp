@@ -7,8 +7,9 @@
 //         const char *reads[] = {"data: {\"choices\":[{\"delta\":{\"content\":\"Hel", "lo\"}}]}\n\ndata: [DONE]\n\n"};
 //         deltawire::parser parser;
 //         auto print = deltawire::callbacks().on_content([](std::string_view text) { std::cout << text; });
-//         for (std::string_view read : reads) parser.feed(read, print);
-//         parser.finish(print);
+//         for (std::string_view read : reads)
+//             if (!parser.feed(read, print).ok()) return 1;
+//         if (parser.finish(print) != deltawire::status::ok) return 1;
 //         std::cout << " (" << to_string(parser.end().how) << (parser.end().complete() ? "" : ", incomplete") << ")\n";
 //     }  // Hello (Done)
 //
@@ -21,9 +22,31 @@
 //             to the caller.
 // EXCEPTIONS  Misuse throws `error`; a failed allocation throws std::bad_alloc, and the parser must be reset then,
 //             because it is unknown how much of the input it consumed. Faults in the data do not throw. An exception
-//             of a handler is caught before it reaches the library, and `feed` throws it again: the parser is
-//             status::aborted until `reset()`. Functions marked noexcept do not throw. Compiled without exceptions,
-//             misuse calls std::terminate, and handlers stop with flow::abort.
+//             that leaves a handler ends the stream for good: `feed` throws it again, and until `reset()` the parser
+//             reads nothing more, `feed` and `finish` return status::aborted, and `end()` is not complete. To go on
+//             after an exception, do not let it leave the handler: keep it, return flow::again, handle it when `feed`
+//             has returned, and feed the rest. The method is then called again with the same text:
+//
+//                 std::exception_ptr thrown;
+//                 auto handler = deltawire::callbacks().on_content([&](std::string_view text) {
+//                     try {
+//                         use(text);
+//                     } catch (...) {
+//                         thrown = std::current_exception();
+//                         return deltawire::flow::again;
+//                     }
+//                     return deltawire::flow::go_on;
+//                 });
+//                 for (;;) {
+//                     const deltawire::result r = parser.feed(data, handler);
+//                     data.remove_prefix(r.consumed);
+//                     if (!r.paused()) break;
+//                     recover(std::exchange(thrown, nullptr)); // or rethrow it, and come back to this loop
+//                 }
+//                 while (parser.finish(handler) == deltawire::status::paused) recover(std::exchange(thrown, nullptr));
+//
+//             Functions marked noexcept do not throw. Compiled without exceptions, misuse calls std::terminate, and
+//             handlers stop with flow::abort.
 // THREADS     Any thread may use an object, one at a time. There is no global state.
 // CALLBACKS   A handler must not destroy, move, reset, clone or feed the parser that calls it, and must not end its
 //             thread. All but the first two are detected, and throw.
@@ -273,7 +296,7 @@ enum class message_field : std::uint32_t {
 
 /// What the events of a stream are.
 enum class mode : std::uint32_t {
-    /// Chat completion chunks.
+    /// Response streams: chat completion chunks, and the protocols that are read like them (`config::dialect`).
     chat = DELTAWIRE_MODE_CHAT,
     /// Events of any kind; the parser does not read the payloads.
     sse = DELTAWIRE_MODE_SSE,
@@ -730,13 +753,13 @@ private:
 
 /// Token counts; a count that was not sent is empty.
 struct token_usage {
-    /// The counts of a `usage` object; empty if the value is not an object, or an empty one.
+    /// The counts of a `usage` object under the names of any protocol that is read; empty if the value is not an object,
+    /// or an empty one.
     static std::optional<token_usage> of(const value &v) noexcept {
         deltawire_usage raw = DELTAWIRE_USAGE_INIT;
         if (deltawire_value_usage(&v.native(), &raw) != DELTAWIRE_OK) return std::nullopt;
         return token_usage(raw);
     }
-
 
     std::optional<std::uint64_t> prompt;
     std::optional<std::uint64_t> completion;
@@ -873,6 +896,11 @@ public:
     bool has_number() const noexcept { return has(DELTAWIRE_EVF_NUMBER); }
     /// Only for event_kind::message: its new contents follow, up to the end of this choice.
     bool whole() const noexcept { return has(DELTAWIRE_EVF_WHOLE); }
+    /// The event is of another protocol than chat completions. With event_kind::finish: the text is in its words. With
+    /// event_kind::usage: `code()` is the protocol.
+    bool is_native() const noexcept { return has(DELTAWIRE_EVF_NATIVE); }
+    /// Only for event_kind::finish: the prompt was refused, and the text is why.
+    bool is_prompt() const noexcept { return has(DELTAWIRE_EVF_PROMPT); }
 
     /// Only for event_kind::finish.
     finish_reason finish() const noexcept { return static_cast<finish_reason>(raw().code); }
@@ -945,7 +973,8 @@ public:
         if (cut) return value();
         return plain() ? value::plain(whole) : value::open(whole);
     }
-    /// Only for event_kind::usage: the token counts; empty if the text is only a piece.
+    /// Only for event_kind::usage: the token counts that this event has; empty if the text is only a piece. Those of
+    /// the stream are `parser::last_usage`.
     std::optional<token_usage> usage() const noexcept { return token_usage::of(json()); }
     /// Only for event_kind::error and event_kind::choice_error.
     error_info api_error() const noexcept { return error_info(json()); }
@@ -1009,17 +1038,18 @@ private:
 //     on_role, on_content, on_reasoning, on_refusal(at, string_view)
 //     on_tool_call(at, tool_call)            at.opens(): opens; at.number(): its index; at.call(): its number
 //     on_tool_name(at, string_view)          at.replaces(): the whole name, else a piece to append
-//     on_tool_arguments(at, string_view)
+//     on_tool_arguments(at, string_view)     never called for a call without arguments: take them as {}
 //     on_function_name(at, string_view)      as on_tool_name
 //     on_function_arguments(at, string_view)
 //     on_audio, on_logprobs, on_message(at, value)
 //     on_finish(at, string_view)             at.finish()
 //     on_choice_error, on_error(at, error_info)
-//     on_usage(at, value)                    at.chunk().usage() has the counts
+//     on_usage(at, value)                    token_usage::of(value): the counts of this event; parser::last_usage: so far
 //     on_malformed(at, string_view)          any bytes; the fault is at.fault(), at byte at.number()
 //     on_too_long, on_comment_too_long, on_limit(at)
 //     on_quirk(at, quirk)
-//     on_done, on_frame(at)
+//     on_done(at)                            [DONE]; other protocols than chat completions end without it
+//     on_frame(at)
 //     on_meta(at, string_view)               at.code(): `DELTAWIRE_META_*`
 //     on_annotations(at, value)
 //     on_signature(at, string_view)          of reasoning, or reasoning that is encrypted
@@ -1386,8 +1416,8 @@ struct config {
     /// How many tool calls of one stream, over all choices, there is room for; 0 is `DELTAWIRE_DEFAULT_TOOL_CALLS`,
     /// 32. A further tool call is left out. More than `DELTAWIRE_MAX_TOOL_CALLS` throws status::config.
     std::uint32_t max_tool_calls = 0;
-    /// The protocol of the stream, if it is known: chat, responses, anthropic or gemini. none: the first event that
-    /// says so decides.
+    /// The protocol of the stream, if it is known: chat, responses, anthropic or gemini. none: the first event whose
+    /// protocol can be recognised decides for the whole stream.
     deltawire::protocol dialect = deltawire::protocol::none;
 };
 
@@ -1408,9 +1438,12 @@ struct result {
 struct end_info {
     verdict how = verdict::empty;
     deltawire::pending pending = deltawire::pending::nothing;
-    /// What the response is, if it is not a stream; the protocol of events that are not chunks.
+    /// What the response is, if it is not a stream.
     deltawire::media media = deltawire::media::none;
+    /// With verdict::other_protocol, which protocol that is.
     deltawire::protocol protocol = deltawire::protocol::none;
+    /// The protocol that was read: chat, responses, anthropic or gemini; none if nothing of it came.
+    deltawire::protocol dialect = deltawire::protocol::none;
     std::uint32_t choices_seen = 0;
     std::uint32_t choices_finished = 0;
     /// How many payloads were malformed, and how many events and comments were over a limit.
@@ -1429,9 +1462,11 @@ struct end_info {
     /// See `complete()`.
     bool whole = false;
 
-    /// Whether the response is complete, or would be if the stream ended now. That needs `[DONE]`, a finish reason of
-    /// every choice, or a whole body; nothing malformed, too long or left out; and `[DONE]` or nothing pending at the
-    /// end. In mode::sse: the stream ended between events, and nothing was too long.
+    /// Whether all of the response arrived, or would have if the stream ended now. That needs its end (verdict::done), a
+    /// finish reason of every choice, or a whole body; nothing malformed, too long or left out; no handler that threw
+    /// or aborted; and `[DONE]` or nothing pending at the end. In mode::sse: the stream ended between events, and
+    /// nothing was too long. Whether the model finished its answer is the finish reason: finish_reason::length and
+    /// finish_reason::content_filter cut the answer itself.
     bool complete() const noexcept { return whole; }
 };
 
@@ -1525,9 +1560,10 @@ public:
     /// Bytes of the block.
     std::size_t block_size() const noexcept { return len_; }
 
-    /// Reads `data` and calls the handler for its events. Allocates more memory if the config has `grow`.
+    /// Reads `data` and calls the handler for its events. Allocates more memory if the config has `grow`. Look at the
+    /// result: after an exception or flow::abort of a handler the parser reads nothing more.
     template <class H>
-    result feed(std::string_view data, H &&handler) {
+    [[nodiscard]] result feed(std::string_view data, H &&handler) {
         using type = std::remove_reference_t<H>;
         require_read();
         detail::invocation<type> in{std::addressof(handler), nullptr};
@@ -1542,7 +1578,7 @@ public:
     }
     /// Ends the stream, which may emit last events. paused: call again. Then `end()` has the verdict.
     template <class H>
-    status finish(H &&handler) {
+    [[nodiscard]] status finish(H &&handler) {
         using type = std::remove_reference_t<H>;
         require_read();
         detail::invocation<type> in{std::addressof(handler), nullptr};
@@ -1552,13 +1588,21 @@ public:
         }
     }
     /// As above, without a handler.
-    status finish() { return finish(discard{}); }
+    [[nodiscard]] status finish() { return finish(discard{}); }
 
     /// The events of `data`, for a range-for: `for (const deltawire::event &e : parser.batch(data))`. The library is
     /// called once for every `config::batch_events` events; memory grows by itself. Texts may be views of `data`: do
-    /// not change it during the loop. To leave the loop and go on later, keep the range in a variable and loop over
-    /// it again: until the last event is read, every call that reads, copies or moves the block throws status::resume. If
-    /// the range is gone, only `reset()` helps. With `config::errors` check `last_status()` after the loop.
+    /// not change it during the loop. To leave the loop before the last event and go on later, keep the range in a
+    /// variable and loop over it again:
+    ///
+    ///     auto range = parser.batch(data);
+    ///     for (const deltawire::event &e : range)
+    ///         if (wanted(e)) break;
+    ///     for (const deltawire::event &e : range) rest(e);
+    ///
+    /// Until the last event is read, every call that reads, copies or moves the block throws status::resume; if the range
+    /// is gone by then, only `reset()` helps. A loop may be left at the last event. `end()` and `last_usage()` count what
+    /// the batch has read, which may be ahead of the loop. With `config::errors` check `last_status()` after the loop.
     [[nodiscard]] batch_range batch(std::string_view data) &;
     /// Deleted, because a temporary string is destroyed before the loop begins.
     template <class S, std::enable_if_t<std::is_same_v<std::remove_cv_t<S>, std::string>, int> = 0>
@@ -1590,6 +1634,7 @@ public:
         e.pending = static_cast<deltawire::pending>(raw.pending);
         e.media = static_cast<deltawire::media>(raw.media);
         e.protocol = static_cast<deltawire::protocol>(raw.protocol);
+        e.dialect = static_cast<deltawire::protocol>(raw.dialect);
         e.choices_seen = raw.choices_seen;
         e.choices_finished = raw.choices_finished;
         e.malformed = raw.malformed;
@@ -1603,7 +1648,8 @@ public:
         e.whole = raw.complete != 0;
         return e;
     }
-    /// The token counts of the last usage.
+    /// The token counts so far: of the last usage; of Anthropic, which sends them in several events, merged. Of a stream
+    /// that was cut they are no bill.
     std::optional<token_usage> last_usage() const {
         deltawire_usage raw = DELTAWIRE_USAGE_INIT;
         if (detail::checked(deltawire_last_usage(native(), &raw)) == status::absent) return std::nullopt;
@@ -1718,6 +1764,24 @@ public:
 
     batch_range(const batch_range &) = delete;
     batch_range &operator=(const batch_range &) = delete;
+    /// A loop that was left at the last event left nothing.
+    ~batch_range() {
+        if (number_ == 0 || parser_->unread_ != number_ || index_ + 1 < count_) return;
+#if DELTAWIRE_DETAIL_EXCEPTIONS
+        try {
+#endif
+            if (last_) {
+                count_ = 0;
+            } else {
+                fill();
+            }
+            parser_->unread_ = count_ == 0 ? 0 : number_;
+#if DELTAWIRE_DETAIL_EXCEPTIONS
+        } catch (...) {
+            parser_->unread_ = number_;  // The next call reports it.
+        }
+#endif
+    }
 
     /// The next event: the first one, or, after a loop that was left early, the one behind that loop's last event.
     iterator begin() {
@@ -1821,8 +1885,8 @@ struct assembler_config {
 };
 
 /// Puts the whole message together, with a block of its own. It is a handler: `parser.feed(data, assembler)`. To
-/// combine it with a handler of your own, derive from it, and let each method that you redefine call the one of
-/// `assembler`, too.
+/// combine it with a handler of your own, derive from it, and let each method that you redefine first call the one of
+/// `assembler`: docs/languages.md has the program.
 class assembler {
 public:
     assembler() : assembler(assembler_config()) {}

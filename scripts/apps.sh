@@ -52,6 +52,28 @@ need_crates --manifest-path examples/apps/Cargo.toml
 began=$SECONDS
 cargo build --quiet --locked --manifest-path examples/apps/Cargo.toml --target-dir "$out"
 echo "NOTE examples/apps: built in $((SECONDS - began)) s"
+# Anthropic sends the prompt at the beginning, and only the completion at the end.
+cat >"$out/anthropic.sse" <<'SSE'
+event: message_start
+data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","content":[],"usage":{"input_tokens":13,"cache_read_input_tokens":4,"output_tokens":1}}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Grüße, 世界"}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":0}
+
+event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":82}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+SSE
+echo '{"choices":[{"message":{"content":"Grüße, 世界"}}],"usage":{"prompt_tokens":17,"completion_tokens":82}}' >"$out/anthropic.expected.json"
 python3 -B examples/apps/check.py "$out/debug/client" "$out/debug/gateway" \
-  samples/{content,multibyte,crlf,usage,openrouter,parallel-tools,weather}.sse
+  samples/{content,multibyte,crlf,usage,openrouter,parallel-tools,weather}.sse "$out/anthropic.sse"
 pass

@@ -1,19 +1,17 @@
 #!/usr/bin/env bash
 # readme.sh [FILE]: compiles and runs the C, C++ and Go programs in docs/languages.md. Each must print the content of a
-# sample given on standard input. (The Rust programs are documentation tests.) Also checks the sizes in docs/memory.md
+# sample given on standard input, the second of each language its tool calls, too. (The Rust programs are documentation tests.) Also checks the sizes in docs/memory.md
 # and docs/benchmarks.md.
 . "$(dirname "$0")/lib.sh"
 readme=${1:-docs/languages.md}
 have python3 || skip "python3 is missing"
 out=$TARGET/readme
 mkdir -p "$out"
-block() { python3 -B scripts/fences.py "$readme" "$1" 1 >"$2" || fail "there is nothing to be tried"; }
-block c "$out/quick.c"
-block cpp "$out/quick.cpp"
-block go "$out/quick.go"
 for language in c cpp go; do
-  if python3 -B scripts/fences.py "$readme" "$language" 2 >/dev/null 2>&1; then
-    fail "$readme has a second block of $language, which nobody tries"
+  python3 -B scripts/fences.py "$readme" "$language" 1 >"$out/quick.$language" || fail "there is nothing to be tried"
+  python3 -B scripts/fences.py "$readme" "$language" 2 >"$out/tools.$language" || fail "there is no program with tool calls"
+  if python3 -B scripts/fences.py "$readme" "$language" 3 >/dev/null 2>&1; then
+    fail "$readme has a third block of $language, which nobody tries"
   fi
 done
 
@@ -44,6 +42,42 @@ PY
     fail "$name on nine choices: $(cat "$out/$name.txt" "$out/$name.err")"
   pass "readme-$name"
 }
+# tools NAME COMMAND...: the second program, in pieces of 7 bytes: the content, then a line for each tool call. Of a response
+# that is cut it prints no call.
+tools() {
+  local name=$1 sample
+  for sample in content weather parallel-tools multibyte; do
+    python3 - "samples/$sample.expected.json" >"$out/due.txt" <<'PY'
+import json, sys
+
+message = json.load(open(sys.argv[1]))["choices"][0]["message"]
+sys.stdout.write(message.get("content") or "")
+for call in message.get("tool_calls") or []:
+    sys.stdout.write("\n%s %s" % (call["function"]["name"], call["function"]["arguments"] or "{}"))
+PY
+    "${@:2}" < <(slowly "samples/$sample.sse") >"$out/$name.txt" || fail "$name on $sample: status $?"
+    cmp "$out/$name.txt" "$out/due.txt" || fail "$name on $sample printed something else"
+  done
+  # Longer than the assembler's block at first: nothing is printed twice.
+  python3 - >"$out/long.sse" <<'PY'
+import json
+
+for n in range(400):
+    print("data: " + json.dumps({"choices": [{"index": 0, "delta": {"content": f"word {n} \u20ac\n"}}]}) + "\n")
+print('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n')
+PY
+  python3 -c 'for n in range(400): print(f"word {n} \u20ac")' >"$out/due.txt"
+  "${@:2}" <"$out/long.sse" | cmp - "$out/due.txt" || fail "$name on a long answer printed something else"
+  head -c 600 samples/weather.sse >"$out/cut.sse"
+  if "${@:2}" <"$out/cut.sse" >"$out/$name.txt" 2>/dev/null; then fail "$name: a stream that was cut is no success"; fi
+  ! grep -q get_weather "$out/$name.txt" || fail "$name prints a call of a stream that was cut"
+  pass "readme-$name"
+}
+slowly() {
+  python3 -c 'import os, sys
+data = open(sys.argv[1], "rb").read()
+for at in range(0, len(data), 7): os.write(1, data[at : at + 7])' "$1"
+}
 for index in 0 1 2 3 4 5 6 7 8; do
   printf 'data: {"choices":[{"index":%d,"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n' "$index"
 done >"$out/choices.sse"
@@ -51,10 +85,14 @@ printf 'data: [DONE]\n\n' >>"$out/choices.sse"
 
 gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/quick.c" "$TARGET/capi/libdeltawire.a" -o "$out/quick-c"
 try c "$out/quick-c"
+gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/tools.c" "$TARGET/capi/libdeltawire.a" -o "$out/tools-c"
+tools tools-c "$out/tools-c"
 
 if have g++; then
   g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/quick.cpp" "$TARGET/capi/libdeltawire.a" -o "$out/quick-cpp"
   try cpp "$out/quick-cpp"
+  g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/tools.cpp" "$TARGET/capi/libdeltawire.a" -o "$out/tools-cpp"
+  tools tools-cpp "$out/tools-cpp"
 else
   echo "SKIP readme-cpp: g++ is missing"
 fi
@@ -64,6 +102,9 @@ if find_go; then
   cp "$out/quick.go" "$out/go/main.go"
   go_module "$out/go" quick "$out/quick-go"
   try go "$out/quick-go"
+  cp "$out/tools.go" "$out/go/main.go"
+  go_module "$out/go" tools "$out/tools-go"
+  tools tools-go "$out/tools-go"
 else
   echo "SKIP readme-go: go 1.24 is missing (scripts/ffi_go.sh installs one)"
 fi

@@ -1,26 +1,32 @@
-//! deltawire reads the event streams of LLM APIs: slices of bytes go in, the deltas of `chat.completion.chunk` events
-//! come out, borrowed from those bytes. No allocation, no I/O, no async, `no_std`.
+//! deltawire reads the event streams of LLM APIs (chat completions, OpenAI Responses, Anthropic Messages, Gemini): slices of
+//! bytes go in, deltas come out, borrowed from those bytes. No allocation, no I/O, no async, `no_std`.
 //!
 //! Start with [`Parser`]. Pull events with [`Parser::next`]:
 //!
 //! ```
 //! # #[cfg(feature = "alloc")] {
-//! use deltawire::{Growing, Parser, Update};
+//! use deltawire::{Event, Growing, Parser, Update};
 //!
 //! let mut parser = Parser::new(Growing::new());
 //! let mut text = String::new();
-//! # let reads = [&b"data: {\"choices\":[{\"delta\":{\"content\":\"Hel"[..], b"lo\"}}]}\n\ndata: [DONE]\n\n"];
-//! for mut input in reads {
-//!     while let Some(event) = parser.next(&mut input)? {
-//!         for (_choice, update) in event.deltas() {
-//!             if let Update::Content(content) = update {
-//!                 text += &content.to_string();
-//!             }
+//! let mut append = |event: Event<'_>| {
+//!     for (_choice, update) in event.deltas() {
+//!         if let Update::Content(content) = update {
+//!             text += &content.to_string();
 //!         }
 //!     }
+//! };
+//! # let reads = [&b"data: {\"choices\":[{\"delta\":{\"content\":\"Hel"[..],
+//! #     b"lo\"},\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"!\"}}]}"];
+//! for mut input in reads {
+//!     while let Some(event) = parser.next(&mut input)? {
+//!         append(event);
+//!     }
 //! }
-//! while let Some(_event) = parser.finish()? {}
-//! assert_eq!(text, "Hello");
+//! while let Some(event) = parser.finish()? {
+//!     append(event); // a last event without its blank line
+//! }
+//! assert_eq!(text, "Hello!");
 //! assert!(parser.end().is_complete()); // else it was cut, or something was lost
 //! # }
 //! # Ok::<(), deltawire::Error>(())
@@ -95,7 +101,7 @@ pub use tables::{Arrays, Lent, Tables};
 struct Readme;
 
 /// And those of the recipes.
-#[cfg(all(doctest, feature = "alloc"))]
+#[cfg(all(doctest, feature = "alloc", feature = "anthropic"))]
 #[doc = include_str!("../docs/rust.md")]
 struct Recipes;
 

@@ -16,7 +16,7 @@ handler content;
 void response(const char *bytes, std::size_t len) {
     parser.reset();
     for (std::size_t at = 0; at < len; at += rows_slice)
-        parser.feed(std::string_view(bytes + at, len - at < rows_slice ? len - at : rows_slice), content);
+        (void)parser.feed(std::string_view(bytes + at, len - at < rows_slice ? len - at : rows_slice), content);
 }
 
 }  // namespace

@@ -76,6 +76,13 @@ static inline void bridge_put(const char *base, const deltawire_value *v, bridge
     out->type = v->type;
 }
 
+/* The token counts of the usage that the bytes are. */
+static inline deltawire_status bridge_value_usage(const char *json, size_t len, deltawire_usage *out) {
+    deltawire_value v;
+    deltawire_status status = deltawire_value_open(json, len, &v);
+    return status == DELTAWIRE_OK ? deltawire_value_usage(&v, out) : status;
+}
+
 /* The JSON value that the bytes are. */
 static inline deltawire_status bridge_open(const char *json, size_t len, bridge_span *out) {
     deltawire_value v;

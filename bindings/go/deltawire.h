@@ -53,9 +53,8 @@
  *             failed read is. A getter writes `*out` only if it answers OK.
  * RESUMING    After a status above 0, give the bytes from `consumed` on again, perhaps with more
  *             behind them; if all bytes were consumed, give NULL and 0. The events go on as if the
- *             call had not stopped. Where the parser has begun an event that it must see again, or
- *             had no room for, it keeps the length and a hash of its bytes: fewer or other bytes
- *             answer E_RESUME and change nothing. (Of an event over a kilobyte the hash covers a
+ *             call had not stopped. The parser checks that they are the same: fewer or other bytes
+ *             answer E_RESUME and change nothing. (Of an event over a kilobyte it compares a
  *             kilobyte, spread over it.) A write callback of libcurl, which must take all bytes or
  *             none, loops until the status is 0 or below (see docs/gateway.md).
  * FAULTS      Faults in the data are events (DELTAWIRE_EV_MALFORMED, _TOO_LONG, _LIMIT, _QUIRK),
@@ -74,15 +73,19 @@
  * LOSSES      The verdict of deltawire_end describes how a stream ended. `complete` also requires
  *             that nothing was lost on the way: no payload was malformed, no event was over the
  *             limit (without DELTAWIRE_CFG_GROW: over the size of the block) or cut by the end of
- *             the stream, and no choice or tool call was beyond max_choices and max_tool_calls.
+ *             the stream, no choice or tool call was beyond max_choices and max_tool_calls, and no
+ *             call answered -100 or below: a callback that aborts leaves the response incomplete.
  *             It describes the parser alone: a message has tables and limits of its own, and
  *             deltawire_message_limit says what it left out. Give both the same config.
  * MESSAGES    To read events and assemble the message of the same stream, use batches, and give
- *             their events to deltawire_message_add. To combine an assembler with callbacks of
- *             your own, let each callback of deltawire_message_callbacks() have one of yours,
- *             which calls it with the assembler as `user`. If that returns DELTAWIRE_AGAIN, the
- *             block is full: enlarge it at once and call again, or return DELTAWIRE_AGAIN and
- *             enlarge it when the feed answers PAUSED.
+ *             their events to deltawire_message_add: docs/languages.md has the program. To combine
+ *             an assembler with callbacks of your own, copy the table of
+ *             deltawire_message_callbacks() and replace the members that you need by functions that
+ *             first call the assembler's, with the assembler as `user`. If that returns
+ *             DELTAWIRE_AGAIN, the block is full: enlarge it at once and call again, or return
+ *             DELTAWIRE_AGAIN and enlarge it when the feed answers PAUSED. Act on a text only after
+ *             the assembler's function returned DELTAWIRE_GO_ON: after DELTAWIRE_AGAIN the same
+ *             callback is called again with the same text.
  * VERSIONS    Structs that the caller fills begin with their size, a multiple of 8. They only grow
  *             at the end: a member that an older caller lacks has its default, and members that the
  *             library does not know must be zero (E_CONFIG). A deltawire_event has 64 bytes in
@@ -249,7 +252,7 @@ typedef struct {
     // as well, even for events that no read cut.
     uint32_t max_event_len;
     // `DELTAWIRE_PROTOCOL_*`, if the protocol of the stream is known: CHAT, RESPONSES, ANTHROPIC or
-    // GEMINI. 0: the first event that says so decides.
+    // GEMINI. 0: the first event whose protocol can be recognised decides for the whole stream.
     uint32_t dialect;
     // The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
     uint32_t max_id_len;
@@ -403,7 +406,10 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // far. Text.
 #define DELTAWIRE_EV_TOOL_NAME 12
 
-// A fragment of a tool call's arguments; for a custom tool, of its input. Text.
+// A fragment of a tool call's arguments; for a custom tool, of its input. Text. A call without
+// arguments has no fragment: take them as `{}`. Arguments that Gemini sends by path (`partialArgs`)
+// are no fragments either: an assembler puts them together, and `DELTAWIRE_META_CALL_MEMBER` has
+// them as sent.
 #define DELTAWIRE_EV_TOOL_ARGUMENTS 13
 
 // The name of a `function_call`'s function; otherwise as `DELTAWIRE_EV_TOOL_NAME`.
@@ -418,11 +424,11 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // Log probabilities of more tokens. Text: JSON.
 #define DELTAWIRE_EV_LOGPROBS 17
 
-// The whole message so far: of a body that was not streamed, and of dialects without deltas, while
-// no delta of its choice contained a text or a call. Text: JSON, an object with `role`, `content`,
-// `tool_calls`, …. Off unless `events` or a callback asks for it, because its contents follow as
-// events of the same choice (flag `DELTAWIRE_EVF_WHOLE`): read one of the two. Without the flag,
-// the message contradicts the one before, and none of its contents follow.
+// The whole message so far, where a server sends that instead of deltas: of a body that was not
+// streamed, and of dialects without deltas. Text: JSON, an object with `role`, `content`,
+// `tool_calls`, …. Off unless `events` or a callback asks for it. With the flag
+// `DELTAWIRE_EVF_WHOLE` what is new in it follows as events of the same choice: read one of the
+// two. Without the flag the message does not continue the one before, and nothing of it follows.
 #define DELTAWIRE_EV_MESSAGE 18
 
 // A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
@@ -432,9 +438,10 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // A choice failed. Text: JSON.
 #define DELTAWIRE_EV_CHOICE_ERROR 20
 
-// Usage so far; the last one counts. Text: JSON, of which `deltawire_value_usage` reads the counts:
-// of the value in a callback, of `deltawire_value_open` of the text in a batch. Afterwards,
-// `deltawire_last_usage` has them.
+// Usage, as this event reports it. Text: JSON, of which `deltawire_value_usage` reads the counts:
+// of the value in a callback, of `deltawire_value_open` of the text in a batch. Never add them up:
+// each is the count so far. One event may not have all counts (Anthropic sends the prompt at the
+// beginning, and often only the completion at the end): `deltawire_last_usage` has them merged.
 #define DELTAWIRE_EV_USAGE 21
 
 // The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
@@ -461,7 +468,8 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // A quirk of the event, behind all its other events. `code`: the number of the quirk.
 #define DELTAWIRE_EV_QUIRK 27
 
-// `[DONE]`: the response is complete. More events may follow all the same.
+// `[DONE]`: the response is complete. More events may follow all the same. Responses, Anthropic and
+// Gemini end without it: `deltawire_end_of` says whether the response is complete.
 #define DELTAWIRE_EV_DONE 28
 
 // The payload of a chunk, before `DELTAWIRE_EV_CHUNK`, for `deltawire_chunk_open`. Text: JSON, or
@@ -495,10 +503,9 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 
 // A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
 // the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
-// to the event's frame; a comment between events is a frame of its own. If a line ended in CR LF,
-// a frame that ends in a CR waits for the next byte, which may be its LF, or for the end of the
-// stream. JSON outside of fields has the end of its line in its frame, unless more JSON follows
-// on that line; at a CR it waits unless the line before ended in a CR alone. `code`: how many
+// to the event's frame; a comment between events is a frame of its own. If lines end in CR, a frame
+// may be reported one byte later, or at the end of the stream. JSON outside of fields has the end
+// of its line in its frame, unless more JSON follows on that line. `code`: how many
 // choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of
 // events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not
 // (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
@@ -555,7 +562,7 @@ const char *deltawire_event_name(uint32_t kind);
 
 // The event is of another protocol than chat completions. With `DELTAWIRE_EV_FINISH`: the text is
 // in the words of that, `code` is what it means. With `DELTAWIRE_EV_USAGE`: the names are those of
-// that, `code` is its `DELTAWIRE_PROTOCOL_*`; `deltawire_last_usage` has the counts.
+// that, `code` is its `DELTAWIRE_PROTOCOL_*`; `deltawire_value_usage` reads them all the same.
 #define DELTAWIRE_EVF_NATIVE 4096
 
 // With `DELTAWIRE_EV_FINISH`: the prompt was refused, and the text is why.
@@ -852,7 +859,7 @@ typedef struct {
     deltawire_text_fn on_finish;
     // A choice failed: its error.
     deltawire_value_fn on_choice_error;
-    // Usage so far; the last one counts.
+    // Usage, as this event reports it: see `DELTAWIRE_EV_USAGE`.
     deltawire_value_fn on_usage;
     // The API reported an error.
     deltawire_value_fn on_error;
@@ -867,7 +874,7 @@ typedef struct {
     deltawire_at_fn on_limit;
     // A quirk of the event.
     deltawire_at_fn on_quirk;
-    // `[DONE]`.
+    // `[DONE]`; other protocols end without it.
     deltawire_at_fn on_done;
     // A frame ended.
     deltawire_at_fn on_frame;
@@ -904,9 +911,11 @@ deltawire_status deltawire_feed(deltawire_parser *p,
                                 size_t *consumed);
 
 // Ends the stream. This may emit a last event without its blank line, or an unpaired surrogate, and
-// so may stop: call again until the answer is not above 0. Then `deltawire_end_of` has the verdict.
-// Bytes that were not given count as cut off. After OK, further calls answer OK and do nothing.
-// Answers as `deltawire_feed`.
+// so may stop, as a feed may: call again until the answer is not above 0. After NEED_STORAGE
+// enlarge the block first; after PAUSED the block of an assembler, if a callback returned
+// `DELTAWIRE_AGAIN` because that is full. Otherwise the call answers the same for ever. Then
+// `deltawire_end_of` has the verdict. Bytes that were not given count as cut off. After OK, further
+// calls answer OK and do nothing. Answers as `deltawire_feed`.
 deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
 
 // After E_ABORTED and E_CALLBACK: the number that the callback returned; else 0.
@@ -1024,10 +1033,11 @@ deltawire_status deltawire_commit(deltawire_parser *p, size_t n);
 // The API reported an error.
 #define DELTAWIRE_VERDICT_API_ERROR 3
 
-// The stream has `[DONE]`, and a chunk.
+// The stream has `[DONE]`, and a chunk; or the event that ends a response of Responses
+// (`response.completed`, `response.incomplete`) or Anthropic (`message_stop`).
 #define DELTAWIRE_VERDICT_DONE 4
 
-// The stream has no `[DONE]`, but every choice has a finish reason.
+// The stream has no such end, but every choice has a finish reason. So ends every stream of Gemini.
 #define DELTAWIRE_VERDICT_FINISHED 5
 
 // The response is a whole JSON body instead of a stream, without a finish reason: it has a message,
@@ -1037,8 +1047,8 @@ deltawire_status deltawire_commit(deltawire_parser *p, size_t n);
 // The response is another whole JSON value: a list of models, an embedding, a number.
 #define DELTAWIRE_VERDICT_JSON_ANSWER 7
 
-// The stream is of another protocol, which `protocol` names. In mode SSE every stream with an event
-// has this verdict if it ends between events and nothing was too long.
+// The stream is of a protocol that is not read, which `protocol` names. In mode SSE every stream
+// with an event has this verdict if it ends between events and nothing was too long.
 #define DELTAWIRE_VERDICT_OTHER_PROTOCOL 8
 
 // The stream ended between events, but something was too long, malformed or left out.
@@ -1148,15 +1158,17 @@ typedef struct {
     uint64_t offset;
     // How many events had deltas that were left out (`DELTAWIRE_EV_LIMIT`).
     uint32_t left_out;
-    // 1: the response is complete, or would be if the stream ended now. That needs `[DONE]`, a
-    // finish reason of every choice, or a whole body; nothing malformed, too long or left out; and
-    // `[DONE]` or nothing pending, which is known once `finished` is 1. In mode SSE: the stream
-    // ended between events, and nothing was too long.
+    // 1: all of the response arrived, or would have if the stream ended now. That needs its end
+    // (`DELTAWIRE_VERDICT_DONE`), a finish reason of every choice, or a whole body; nothing
+    // malformed, too long or left out; no status of -100 or below; and `[DONE]` or nothing pending,
+    // which is known once `finished` is 1. In mode SSE: the stream ended between events, and
+    // nothing was too long. Whether the model finished its answer is the finish reason:
+    // `DELTAWIRE_FINISH_LENGTH` and `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself.
     uint32_t complete;
     // `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.
     uint32_t media;
-    // `DELTAWIRE_PROTOCOL_*`: the protocol of events that are not chunks. The first of them that
-    // has members decides.
+    // `DELTAWIRE_PROTOCOL_*`: with the verdict OTHER_PROTOCOL, which protocol that is. For the
+    // protocol that was read see `dialect`.
     uint32_t protocol;
     // `DELTAWIRE_PROTOCOL_*`: the protocol that was read (CHAT, RESPONSES, ANTHROPIC, GEMINI), NONE
     // if nothing of it came.
@@ -1203,7 +1215,9 @@ typedef struct {
 // A deltawire_usage with its size; all other members are zero.
 #define DELTAWIRE_USAGE_INIT {sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
-// The token counts of the last usage. Answers OK, ABSENT (the stream has none yet), E_NULL,
+// The token counts so far: of the last usage; of Anthropic, which sends them in several events,
+// merged. Of a stream that is not complete they are no bill: the completion of an Anthropic stream
+// that was cut is that of its beginning. Answers OK, ABSENT (the stream has none yet), E_NULL,
 // E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
 deltawire_status deltawire_last_usage(const deltawire_parser *p, deltawire_usage *out);
 
@@ -1368,8 +1382,9 @@ deltawire_status deltawire_value_i64(const deltawire_value *v, int64_t *out);
 deltawire_status deltawire_value_decimal(const deltawire_value *v, deltawire_decimal *out);
 
 // The token counts of a `usage` object: of the value that `on_usage` or `DELTAWIRE_F_USAGE` gave,
-// or of the text of a `DELTAWIRE_EV_USAGE` in a batch. Answers OK, ABSENT (not an object, or an
-// empty one), E_NULL, E_CONFIG (`size`).
+// of the text of a `DELTAWIRE_EV_USAGE` in a batch, or of a body or message that was kept. It reads
+// the names of chat completions, Responses, Anthropic and Gemini, whichever the object has. Answers
+// OK, ABSENT (not an object, or an empty one), E_NULL, E_CONFIG (`size`).
 deltawire_status deltawire_value_usage(const deltawire_value *v, deltawire_usage *out);
 
 // Part of an error: the message for a reader.

@@ -1,6 +1,6 @@
 /*
-Package deltawire reads LLM token streams: the server-sent events of chat.completion.chunk that OpenAI and compatible
-servers send. It turns bytes, in reads of any size, into text, tool calls, reasoning, finish reasons, usage and errors.
+Package deltawire reads LLM token streams: the server-sent events of chat completions, OpenAI Responses, Anthropic Messages
+and Gemini, and of servers compatible with them. It turns bytes, in reads of any size, into text, tool calls, reasoning, finish reasons, usage and errors.
 
 	type call struct{ choice, number uint32 } // calls are numbered by choice
 	texts, arguments := map[uint32]string{}, map[call]string{}
@@ -15,8 +15,12 @@ servers send. It turns bytes, in reads of any size, into text, tool calls, reaso
 	}
 	return r.Err() // nil if the response is complete; else ErrTruncated, ErrIncomplete, an *APIError, …
 
-[Reader.Err] is the one check: it returns nil only if the response is complete. A range loop over [Reader.Events] ends with
-the same error.
+[Reader.Err] is the one check of whether all of the response arrived: it returns nil only then. Whether the model finished its
+answer is the finish reason: [FinishLength] and [FinishContentFilter] cut the answer itself. A range loop over [Reader.Events]
+ends with the same error.
+
+A call without arguments has no KindToolArguments: take them as {}. Arguments that Gemini sends by path are joined only by an
+[Assembler] ([WithAssembler]); with it the calls are complete at the end, whatever the protocol.
 
 Where the bytes come from somebody else, make the reader without a source. [Reader.Tee] watches a body that a proxy passes on,
 [Reader.Writer] is an [io.Writer] for [io.TeeReader] or [io.MultiWriter], and [Reader.Feed] takes bytes. Package adapter fits

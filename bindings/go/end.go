@@ -17,11 +17,11 @@ const (
 	VerdictEmpty         Verdict = 1  // the stream has no bytes, blanks only, or nothing but [DONE]
 	VerdictNotAStream    Verdict = 2  // the bytes are neither an event stream nor JSON: see [End.Media]
 	VerdictAPIError      Verdict = 3  // the API reported an error
-	VerdictDone          Verdict = 4  // the stream has [DONE], and a chunk
-	VerdictFinished      Verdict = 5  // no [DONE], but every choice has a finish reason
+	VerdictDone          Verdict = 4  // the stream has [DONE], or the event that ends a response of its protocol
+	VerdictFinished      Verdict = 5  // no such end, but every choice has a finish reason; so ends every stream of Gemini
 	VerdictBody          Verdict = 6  // a whole JSON body, without a finish reason
 	VerdictJSONAnswer    Verdict = 7  // another whole JSON value: a list of models, a number
-	VerdictOtherProtocol Verdict = 8  // a stream of another protocol: see [End.Protocol]
+	VerdictOtherProtocol Verdict = 8  // a stream of a protocol that is not read: see [End.Protocol]
 	VerdictLost          Verdict = 9  // the stream ended between events, but parts of it were lost
 	VerdictTruncated     Verdict = 10 // the stream was cut
 )
@@ -124,18 +124,18 @@ var protocolNames = []string{
 type End struct {
 	Verdict         Verdict
 	Media           Media    // what the response is, if it is not a stream
-	Protocol        Protocol // of events that are not chunks; the first of them that has members decides
-	Dialect         Protocol // that was read: chat completions, Responses, Anthropic or Gemini
+	Protocol        Protocol // with VerdictOtherProtocol, which protocol that is
+	Dialect         Protocol // the protocol that was read: chat completions, Responses, Anthropic or Gemini
 	Pending         Pending
 	ChoicesSeen     uint32    // how many choices the stream has
 	ChoicesFinished uint32    // how many of those have a finish reason
 	Malformed       uint32    // how many payloads were malformed
 	TooLong         uint32    // how many events and comments were over a limit
 	LeftOut         uint32    // how many events had deltas that were left out: see [KindLimit]
-	Complete        bool      // the response is complete: see [Reader.Err]
+	Complete        bool      // all of the response arrived: see [Reader.Err]
 	Done            bool      // the stream has [DONE]
 	Body            bool      // the response is a JSON body, not a stream
-	Finished        bool      // the stream has ended
+	Finished        bool      // the source has ended; not [VerdictFinished]
 	Failed          bool      // the API reported an error
 	Offset          uint64    // how many bytes were read
 	APIError        *APIError // the first error event that [Reader.Next] read; nil if only a finish reason reports the failure
@@ -151,7 +151,7 @@ var (
 	ErrNotAStream = errors.New("deltawire: no event stream")
 	// ErrJSONAnswer reports a JSON value that is no completion: a list of models, an embedding.
 	ErrJSONAnswer = errors.New("deltawire: a JSON value that is no completion")
-	// ErrOtherProtocol reports that the event stream has no chat completion chunks.
+	// ErrOtherProtocol reports that the event stream is of a protocol that is not read.
 	ErrOtherProtocol = errors.New("deltawire: a stream of another protocol")
 	// ErrIncomplete reports that the stream reached its end, but that parts of it, or of the message, were lost on the way.
 	// The error that wraps it says which.

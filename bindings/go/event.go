@@ -117,12 +117,13 @@ func (e *Event) Meta() Meta {
 // Quirk returns the quirk of a [KindQuirk]; false for other kinds.
 func (e *Event) Quirk() (Quirk, bool) { return Quirk(e.Code), e.Kind == KindQuirk }
 
-// Usage returns the token counts of a [KindUsage]; false for other kinds.
+// Usage returns the token counts that this [KindUsage] has, whatever the protocol; false for other kinds. Those of the stream
+// so far are [Reader.Usage].
 func (e *Event) Usage() (Usage, bool) {
 	if e.Kind != KindUsage {
 		return Usage{}, false
 	}
-	return usageOf(value{json: e.Text}), true
+	return UsageOf(e.Text)
 }
 
 // Audio returns the fragment of a [KindAudio]; false for other kinds.

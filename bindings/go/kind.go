@@ -39,7 +39,9 @@ const (
 	KindToolCall Kind = 11
 	// KindToolName is the name of a tool call, whole ([FlagReplaces]), or a piece to append to the name so far. Text.
 	KindToolName Kind = 12
-	// KindToolArguments is a fragment of a tool call's arguments; for a custom tool, of its input. Text.
+	// KindToolArguments is a fragment of a tool call's arguments; for a custom tool, of its input. Text. A call without
+	// arguments has no fragment: take them as {}. Arguments that Gemini sends by path (partialArgs) are no fragments
+	// either: an [Assembler] puts them together, and [MetaCallMember] has them as sent.
 	KindToolArguments Kind = 13
 	// KindFunctionName is the name of a function_call's function, otherwise as KindToolName.
 	KindFunctionName Kind = 14
@@ -58,7 +60,9 @@ const (
 	KindFinish Kind = 19
 	// KindChoiceError reports that a choice failed; [Event.APIError] returns the error.
 	KindChoiceError Kind = 20
-	// KindUsage is the usage so far; the last one counts. [Event.Usage] returns the counts.
+	// KindUsage is the usage, as this event reports it: [Event.Usage] returns its counts. Never add them up: each is the
+	// count so far. One event may not have all counts (Anthropic sends the prompt at the beginning, and often only the
+	// completion at the end): [Reader.Usage] has them merged.
 	KindUsage Kind = 21
 	// KindError reports an error of the API; [Event.APIError] returns it.
 	KindError Kind = 22
@@ -74,7 +78,8 @@ const (
 	KindLimit Kind = 26
 	// KindQuirk is a quirk of the event, behind all its other events. [Event.Quirk] returns it.
 	KindQuirk Kind = 27
-	// KindDone is [DONE]: the response is complete. More events may follow all the same.
+	// KindDone is [DONE]: the response is complete. More events may follow all the same. Responses, Anthropic and Gemini
+	// end without it: [Reader.Err] reports whether the response is complete.
 	KindDone Kind = 28
 	// KindPayload is the payload of a chunk, before KindChunk; only [WithEvents] turns it on. Text: JSON, for
 	// json.Unmarshal, or the plain text of an error event.
@@ -96,9 +101,8 @@ const (
 	// result, a piece of either; only [WithEvents] turns it on. Text: JSON.
 	KindNative Kind = 38
 	// KindFrame reports that a frame ended: the bytes Start to End of the stream; only [WithEvents] turns it on. Each byte
-	// of the stream lies in exactly one frame, and frames are in order. A frame that ends in a CR waits for the next byte, a
-	// LF of its own perhaps, if the line before ended in CR LF. The frame of JSON outside of fields ends with its line,
-	// or before the next value on that line. Code: how many choices the frame's chunk has.
+	// of the stream lies in exactly one frame, and frames are in order. If lines end in CR, a frame may be reported one byte
+	// later. The frame of JSON outside of fields ends with its line, or before the next value on that line. Code: how many choices the frame's chunk has.
 	// Number: the kinds in the frame, bit 1<<kind for each, whether they are turned on or not (without KindFrame,
 	// KindPayload and KindMeta).
 	KindFrame Kind = 48

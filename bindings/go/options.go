@@ -136,7 +136,7 @@ func WithMaxToolCalls(calls int) Option {
 }
 
 // WithDialect sets the protocol of the stream: [ProtocolChat], [ProtocolResponses], [ProtocolAnthropic] or [ProtocolGemini].
-// Without it the first event that says so decides.
+// Without it the first event whose protocol can be recognised decides for the whole stream.
 func WithDialect(p Protocol) Option {
 	return func(s *settings) {
 		switch p {

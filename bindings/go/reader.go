@@ -429,24 +429,15 @@ func (r *Reader) End() End {
 	}
 }
 
-// Usage returns the token counts of the last usage, as far as the source was read; false if there is none.
+// Usage returns the token counts so far, as far as the source was read: of the last usage; of Anthropic, which sends them in
+// several events, merged. It returns false if there is none. Of a stream that is not complete they are no bill: the
+// completion of an Anthropic stream that was cut is that of its beginning.
 func (r *Reader) Usage() (Usage, bool) {
 	c := C.deltawire_usage{size: C.sizeof_deltawire_usage}
 	if r.block == nil || C.bridge_last_usage(r.p(), &c) != C.DELTAWIRE_OK {
 		return Usage{}, false
 	}
-	return Usage{
-		Has:                UsageCounts(c.has),
-		Prompt:             uint64(c.prompt),
-		Completion:         uint64(c.completion),
-		Total:              uint64(c.total),
-		Reasoning:          uint64(c.reasoning),
-		Cached:             uint64(c.cached),
-		PromptAudio:        uint64(c.prompt_audio),
-		CompletionAudio:    uint64(c.completion_audio),
-		AcceptedPrediction: uint64(c.accepted_prediction),
-		RejectedPrediction: uint64(c.rejected_prediction),
-	}, true
+	return usageOf(&c), true
 }
 
 // LastEventID returns the last event ID, for the header Last-Event-ID of a reconnection; "" if there is none. It may be

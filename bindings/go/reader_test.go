@@ -663,3 +663,34 @@ func TestClone(t *testing.T) {
 		t.Error("an event of kind DONE has more than it should")
 	}
 }
+
+// A usage event has the counts of its own protocol; Reader.Usage has those of the stream, merged.
+func TestUsageOfOtherProtocols(t *testing.T) {
+	event := func(typ, members string) string {
+		return fmt.Sprintf("event: %s\ndata: {\"type\":\"%s\",%s}\n\n", typ, typ, members)
+	}
+	stream := event("message_start", `"message":{"role":"assistant","usage":{"input_tokens":9,"cache_read_input_tokens":4,"output_tokens":1}}`) +
+		event("message_delta", `"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":82}`) +
+		event("message_stop", `"x":1`)
+	r := NewReader(strings.NewReader(stream))
+	var got []Usage
+	for r.Next() {
+		if u, ok := r.Event().Usage(); ok {
+			got = append(got, u)
+		}
+	}
+	if len(got) != 2 || got[0].Prompt != 13 || got[1].Completion != 82 || got[1].Has&HasPrompt != 0 {
+		t.Errorf("the events have %+v", got)
+	}
+	if u, ok := r.Usage(); !ok || u.Prompt != 13 || u.Completion != 82 || r.Err() != nil {
+		t.Errorf("the stream has %+v, %v, %v", u, ok, r.Err())
+	}
+	if u, ok := UsageOf([]byte(`{"promptTokenCount":9,"thoughtsTokenCount":2}`)); !ok || u.Prompt != 9 || u.Completion != 2 {
+		t.Errorf("a usage of Gemini has %+v, %v", u, ok)
+	}
+	for _, none := range []string{"", "[]", "{}", "x"} {
+		if _, ok := UsageOf([]byte(none)); ok {
+			t.Errorf("%q is a usage", none)
+		}
+	}
+}

@@ -127,30 +127,29 @@ func (c UsageCounts) String() string { return namesOf("UsageCounts", c, usageNam
 var usageNames = []string{"Prompt", "Completion", "Total", "Reasoning", "Cached", "PromptAudio", "CompletionAudio",
 	"AcceptedPrediction", "RejectedPrediction"}
 
-func usageOf(v value) Usage {
-	var u Usage
-	prompt, completion := v.member("prompt_tokens_details"), v.member("completion_tokens_details")
-	for i, count := range []struct {
-		of   value
-		name string
-		to   *uint64
-	}{
-		{v, "prompt_tokens", &u.Prompt},
-		{v, "completion_tokens", &u.Completion},
-		{v, "total_tokens", &u.Total},
-		{completion, "reasoning_tokens", &u.Reasoning},
-		{prompt, "cached_tokens", &u.Cached},
-		{prompt, "audio_tokens", &u.PromptAudio},
-		{completion, "audio_tokens", &u.CompletionAudio},
-		{completion, "accepted_prediction_tokens", &u.AcceptedPrediction},
-		{completion, "rejected_prediction_tokens", &u.RejectedPrediction},
-	} {
-		if n, ok := count.of.member(count.name).uint64(); ok {
-			*count.to = n
-			u.Has |= 1 << i
-		}
+// UsageOf returns the token counts of a usage object that was kept, such as [Message.Usage], under the names of any protocol
+// that is read; false if the bytes are not an object with members.
+func UsageOf(usage []byte) (Usage, bool) {
+	c := C.deltawire_usage{size: C.sizeof_deltawire_usage}
+	if C.bridge_value_usage(chars(usage), C.size_t(len(usage)), &c) != C.DELTAWIRE_OK {
+		return Usage{}, false
 	}
-	return u
+	return usageOf(&c), true
+}
+
+func usageOf(c *C.deltawire_usage) Usage {
+	return Usage{
+		Has:                UsageCounts(c.has),
+		Prompt:             uint64(c.prompt),
+		Completion:         uint64(c.completion),
+		Total:              uint64(c.total),
+		Reasoning:          uint64(c.reasoning),
+		Cached:             uint64(c.cached),
+		PromptAudio:        uint64(c.prompt_audio),
+		CompletionAudio:    uint64(c.completion_audio),
+		AcceptedPrediction: uint64(c.accepted_prediction),
+		RejectedPrediction: uint64(c.rejected_prediction),
+	}
 }
 
 // APIError is an error that the API reported, whatever its shape. An absent member is "".

@@ -125,9 +125,11 @@ unsafe fn feed(
 }
 
 /// Ends the stream. This may emit a last event without its blank line, or an unpaired surrogate, and
-/// so may stop: call again until the answer is not above 0. Then `deltawire_end_of` has the verdict.
-/// Bytes that were not given count as cut off. After OK, further calls answer OK and do nothing.
-/// Answers as `deltawire_feed`.
+/// so may stop, as a feed may: call again until the answer is not above 0. After NEED_STORAGE
+/// enlarge the block first; after PAUSED the block of an assembler, if a callback returned
+/// `DELTAWIRE_AGAIN` because that is full. Otherwise the call answers the same for ever. Then
+/// `deltawire_end_of` has the verdict. Bytes that were not given count as cut off. After OK, further
+/// calls answer OK and do nothing. Answers as `deltawire_feed`.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_finish(

@@ -62,7 +62,7 @@ pub extern "C" fn deltawire_status_text(status: deltawire_status) -> *const c_ch
         DELTAWIRE_E_STATE => "never initialised, or the wrong order of calls",
         DELTAWIRE_E_REENTRANT => "called from a callback",
         DELTAWIRE_E_RANGE => "outside of the range",
-        DELTAWIRE_E_RESUME => "what is pending was not taken up again, or not with the same bytes",
+        DELTAWIRE_E_RESUME => "the bytes that were not consumed have to be given again, or a batch was left before its end",
         DELTAWIRE_E_ABORTED => "a callback broke off",
         DELTAWIRE_E_CALLBACK => "a callback returned a number that is not known",
         DELTAWIRE_E_STRICT => "a quirk that is to be an error",

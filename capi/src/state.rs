@@ -28,7 +28,7 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
             finished: u8::from(core.phase == Phase::Ended),
             offset: end.offset,
             left_out: end.left_out,
-            complete: u32::from(end.is_complete()),
+            complete: u32::from(end.is_complete() && core.sticky == DELTAWIRE_OK),
             media: end.media.map_or(DELTAWIRE_MEDIA_NONE, |media| media as u32),
             protocol: end.protocol.map_or(DELTAWIRE_PROTOCOL_NONE, |protocol| protocol as u32),
             dialect: end.dialect.map_or(DELTAWIRE_PROTOCOL_NONE, |dialect| dialect as u32),
@@ -37,7 +37,9 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
     }
 }
 
-/// The token counts of the last usage. Answers OK, ABSENT (the stream has none yet), E_NULL,
+/// The token counts so far: of the last usage; of Anthropic, which sends them in several events,
+/// merged. Of a stream that is not complete they are no bill: the completion of an Anthropic stream
+/// that was cut is that of its beginning. Answers OK, ABSENT (the stream has none yet), E_NULL,
 /// E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.

@@ -131,7 +131,7 @@ pub struct deltawire_config {
     /// as well, even for events that no read cut.
     pub max_event_len: u32,
     /// `DELTAWIRE_PROTOCOL_*`, if the protocol of the stream is known: CHAT, RESPONSES, ANTHROPIC or
-    /// GEMINI. 0: the first event that says so decides.
+    /// GEMINI. 0: the first event whose protocol can be recognised decides for the whole stream.
     pub dialect: u32,
     /// The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
     pub max_id_len: u32,
@@ -380,7 +380,7 @@ pub struct deltawire_callbacks {
     pub on_finish: deltawire_text_fn,
     /// A choice failed: its error.
     pub on_choice_error: deltawire_value_fn,
-    /// Usage so far; the last one counts.
+    /// Usage, as this event reports it: see `DELTAWIRE_EV_USAGE`.
     pub on_usage: deltawire_value_fn,
     /// The API reported an error.
     pub on_error: deltawire_value_fn,
@@ -395,7 +395,7 @@ pub struct deltawire_callbacks {
     pub on_limit: deltawire_at_fn,
     /// A quirk of the event.
     pub on_quirk: deltawire_at_fn,
-    /// `[DONE]`.
+    /// `[DONE]`; other protocols end without it.
     pub on_done: deltawire_at_fn,
     /// A frame ended.
     pub on_frame: deltawire_at_fn,
@@ -442,7 +442,10 @@ pub const DELTAWIRE_EV_TOOL_CALL: u32 = 11;
 /// The name of a tool call, whole (`DELTAWIRE_EVF_REPLACES`), or a piece to append to the name so
 /// far. Text.
 pub const DELTAWIRE_EV_TOOL_NAME: u32 = 12;
-/// A fragment of a tool call's arguments; for a custom tool, of its input. Text.
+/// A fragment of a tool call's arguments; for a custom tool, of its input. Text. A call without
+/// arguments has no fragment: take them as `{}`. Arguments that Gemini sends by path (`partialArgs`)
+/// are no fragments either: an assembler puts them together, and `DELTAWIRE_META_CALL_MEMBER` has
+/// them as sent.
 pub const DELTAWIRE_EV_TOOL_ARGUMENTS: u32 = 13;
 /// The name of a `function_call`'s function; otherwise as `DELTAWIRE_EV_TOOL_NAME`.
 pub const DELTAWIRE_EV_FUNCTION_NAME: u32 = 14;
@@ -452,20 +455,21 @@ pub const DELTAWIRE_EV_FUNCTION_ARGUMENTS: u32 = 15;
 pub const DELTAWIRE_EV_AUDIO: u32 = 16;
 /// Log probabilities of more tokens. Text: JSON.
 pub const DELTAWIRE_EV_LOGPROBS: u32 = 17;
-/// The whole message so far: of a body that was not streamed, and of dialects without deltas, while
-/// no delta of its choice contained a text or a call. Text: JSON, an object with `role`, `content`,
-/// `tool_calls`, …. Off unless `events` or a callback asks for it, because its contents follow as
-/// events of the same choice (flag `DELTAWIRE_EVF_WHOLE`): read one of the two. Without the flag,
-/// the message contradicts the one before, and none of its contents follow.
+/// The whole message so far, where a server sends that instead of deltas: of a body that was not
+/// streamed, and of dialects without deltas. Text: JSON, an object with `role`, `content`,
+/// `tool_calls`, …. Off unless `events` or a callback asks for it. With the flag
+/// `DELTAWIRE_EVF_WHOLE` what is new in it follows as events of the same choice: read one of the
+/// two. Without the flag the message does not continue the one before, and nothing of it follows.
 pub const DELTAWIRE_EV_MESSAGE: u32 = 18;
 /// A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
 /// twice; the last finish reason counts.
 pub const DELTAWIRE_EV_FINISH: u32 = 19;
 /// A choice failed. Text: JSON.
 pub const DELTAWIRE_EV_CHOICE_ERROR: u32 = 20;
-/// Usage so far; the last one counts. Text: JSON, of which `deltawire_value_usage` reads the counts:
-/// of the value in a callback, of `deltawire_value_open` of the text in a batch. Afterwards,
-/// `deltawire_last_usage` has them.
+/// Usage, as this event reports it. Text: JSON, of which `deltawire_value_usage` reads the counts:
+/// of the value in a callback, of `deltawire_value_open` of the text in a batch. Never add them up:
+/// each is the count so far. One event may not have all counts (Anthropic sends the prompt at the
+/// beginning, and often only the completion at the end): `deltawire_last_usage` has them merged.
 pub const DELTAWIRE_EV_USAGE: u32 = 21;
 /// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
 /// bytes.
@@ -485,7 +489,8 @@ pub const DELTAWIRE_EV_COMMENT_TOO_LONG: u32 = 25;
 pub const DELTAWIRE_EV_LIMIT: u32 = 26;
 /// A quirk of the event, behind all its other events. `code`: the number of the quirk.
 pub const DELTAWIRE_EV_QUIRK: u32 = 27;
-/// `[DONE]`: the response is complete. More events may follow all the same.
+/// `[DONE]`: the response is complete. More events may follow all the same. Responses, Anthropic and
+/// Gemini end without it: `deltawire_end_of` says whether the response is complete.
 pub const DELTAWIRE_EV_DONE: u32 = 28;
 /// The payload of a chunk, before `DELTAWIRE_EV_CHUNK`, for `deltawire_chunk_open`. Text: JSON, or
 /// with the flag `DELTAWIRE_EVF_PLAIN` the plain text of an error event. `code`: 1 if the event's
@@ -512,10 +517,9 @@ pub const DELTAWIRE_EV_MEDIA: u32 = 35;
 pub const DELTAWIRE_EV_NATIVE: u32 = 38;
 /// A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
 /// the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
-/// to the event's frame; a comment between events is a frame of its own. If a line ended in CR LF,
-/// a frame that ends in a CR waits for the next byte, which may be its LF, or for the end of the
-/// stream. JSON outside of fields has the end of its line in its frame, unless more JSON follows
-/// on that line; at a CR it waits unless the line before ended in a CR alone. `code`: how many
+/// to the event's frame; a comment between events is a frame of its own. If lines end in CR, a frame
+/// may be reported one byte later, or at the end of the stream. JSON outside of fields has the end
+/// of its line in its frame, unless more JSON follows on that line. `code`: how many
 /// choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of
 /// events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not
 /// (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
@@ -583,7 +587,7 @@ pub const DELTAWIRE_EVF_NUMBER: u32 = 512;
 pub const DELTAWIRE_EVF_WHOLE: u32 = 1024;
 /// The event is of another protocol than chat completions. With `DELTAWIRE_EV_FINISH`: the text is
 /// in the words of that, `code` is what it means. With `DELTAWIRE_EV_USAGE`: the names are those of
-/// that, `code` is its `DELTAWIRE_PROTOCOL_*`; `deltawire_last_usage` has the counts.
+/// that, `code` is its `DELTAWIRE_PROTOCOL_*`; `deltawire_value_usage` reads them all the same.
 pub const DELTAWIRE_EVF_NATIVE: u32 = 4096;
 /// With `DELTAWIRE_EV_FINISH`: the prompt was refused, and the text is why.
 pub const DELTAWIRE_EVF_PROMPT: u32 = 8192;
@@ -721,17 +725,18 @@ pub const DELTAWIRE_VERDICT_EMPTY: u32 = 1;
 pub const DELTAWIRE_VERDICT_NOT_A_STREAM: u32 = 2;
 /// The API reported an error.
 pub const DELTAWIRE_VERDICT_API_ERROR: u32 = 3;
-/// The stream has `[DONE]`, and a chunk.
+/// The stream has `[DONE]`, and a chunk; or the event that ends a response of Responses
+/// (`response.completed`, `response.incomplete`) or Anthropic (`message_stop`).
 pub const DELTAWIRE_VERDICT_DONE: u32 = 4;
-/// The stream has no `[DONE]`, but every choice has a finish reason.
+/// The stream has no such end, but every choice has a finish reason. So ends every stream of Gemini.
 pub const DELTAWIRE_VERDICT_FINISHED: u32 = 5;
 /// The response is a whole JSON body instead of a stream, without a finish reason: it has a message,
 /// or its `object` is `chat.completion` or `text_completion`.
 pub const DELTAWIRE_VERDICT_BODY: u32 = 6;
 /// The response is another whole JSON value: a list of models, an embedding, a number.
 pub const DELTAWIRE_VERDICT_JSON_ANSWER: u32 = 7;
-/// The stream is of another protocol, which `protocol` names. In mode SSE every stream with an event
-/// has this verdict if it ends between events and nothing was too long.
+/// The stream is of a protocol that is not read, which `protocol` names. In mode SSE every stream
+/// with an event has this verdict if it ends between events and nothing was too long.
 pub const DELTAWIRE_VERDICT_OTHER_PROTOCOL: u32 = 8;
 /// The stream ended between events, but something was too long, malformed or left out.
 pub const DELTAWIRE_VERDICT_LOST: u32 = 9;
@@ -810,15 +815,17 @@ pub struct deltawire_end {
     pub offset: u64,
     /// How many events had deltas that were left out (`DELTAWIRE_EV_LIMIT`).
     pub left_out: u32,
-    /// 1: the response is complete, or would be if the stream ended now. That needs `[DONE]`, a
-    /// finish reason of every choice, or a whole body; nothing malformed, too long or left out; and
-    /// `[DONE]` or nothing pending, which is known once `finished` is 1. In mode SSE: the stream
-    /// ended between events, and nothing was too long.
+    /// 1: all of the response arrived, or would have if the stream ended now. That needs its end
+    /// (`DELTAWIRE_VERDICT_DONE`), a finish reason of every choice, or a whole body; nothing
+    /// malformed, too long or left out; no status of -100 or below; and `[DONE]` or nothing pending,
+    /// which is known once `finished` is 1. In mode SSE: the stream ended between events, and
+    /// nothing was too long. Whether the model finished its answer is the finish reason:
+    /// `DELTAWIRE_FINISH_LENGTH` and `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself.
     pub complete: u32,
     /// `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.
     pub media: u32,
-    /// `DELTAWIRE_PROTOCOL_*`: the protocol of events that are not chunks. The first of them that
-    /// has members decides.
+    /// `DELTAWIRE_PROTOCOL_*`: with the verdict OTHER_PROTOCOL, which protocol that is. For the
+    /// protocol that was read see `dialect`.
     pub protocol: u32,
     /// `DELTAWIRE_PROTOCOL_*`: the protocol that was read (CHAT, RESPONSES, ANTHROPIC, GEMINI), NONE
     /// if nothing of it came.

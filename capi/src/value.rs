@@ -314,8 +314,9 @@ pub unsafe extern "C" fn deltawire_value_decimal(
 }
 
 /// The token counts of a `usage` object: of the value that `on_usage` or `DELTAWIRE_F_USAGE` gave,
-/// or of the text of a `DELTAWIRE_EV_USAGE` in a batch. Answers OK, ABSENT (not an object, or an
-/// empty one), E_NULL, E_CONFIG (`size`).
+/// of the text of a `DELTAWIRE_EV_USAGE` in a batch, or of a body or message that was kept. It reads
+/// the names of chat completions, Responses, Anthropic and Gemini, whichever the object has. Answers
+/// OK, ABSENT (not an object, or an empty one), E_NULL, E_CONFIG (`size`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_usage(

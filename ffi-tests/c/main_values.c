@@ -630,6 +630,13 @@ static void usages(void)
     CHECK(deltawire_value_open("{\"total_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":2}}", 60, &v) == ABSENT);
     CHECK(deltawire_value_open("{\"total_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":2}}", 62, &v) == OK);
     CHECK(deltawire_value_usage(&v, &usage) == OK && usage.has == 20 && usage.total == 9 && usage.cached == 2);
+    /* The names of other protocols. */
+    CHECK(deltawire_value_open("{\"input_tokens\":9,\"cache_read_input_tokens\":4,\"output_tokens\":3}", 64, &v) == OK);
+    CHECK(deltawire_value_usage(&v, &usage) == OK && usage.has == 23 && usage.prompt == 13 && usage.total == 16);
+    CHECK(deltawire_value_open("{\"promptTokenCount\":9,\"thoughtsTokenCount\":2}", 45, &v) == OK);
+    CHECK(deltawire_value_usage(&v, &usage) == OK && usage.has == 15 && usage.prompt == 9 && usage.completion == 2);
+    CHECK(deltawire_value_open("{\"input_tokens\":9,\"output_tokens\":3,\"total_tokens\":12}", 54, &v) == OK);
+    CHECK(deltawire_value_usage(&v, &usage) == OK && usage.has == 7 && usage.prompt == 9 && usage.completion == 3);
     CHECK(deltawire_value_open("{}", 2, &v) == OK && deltawire_value_usage(&v, &usage) == ABSENT);
     CHECK(deltawire_value_open("[1]", 3, &v) == OK && deltawire_value_usage(&v, &usage) == ABSENT);
     CHECK(deltawire_value_plain("x", 1, &v) == OK && deltawire_value_usage(&v, &usage) == ABSENT);

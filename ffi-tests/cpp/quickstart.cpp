@@ -15,8 +15,8 @@ int main() {
                            .on_error(complain);
     char bytes[4096];
     for (ssize_t len; (len = read(0, bytes, sizeof bytes)) > 0;)
-        parser.feed({bytes, static_cast<std::size_t>(len)}, print);
-    parser.finish(print);
+        if (!parser.feed({bytes, static_cast<std::size_t>(len)}, print).ok()) return 1;
+    if (parser.finish(print) != deltawire::status::ok) return 1;
     const deltawire::end_info end = parser.end();
     std::cerr << "\n" << to_string(end.how) << (end.complete() ? "" : ", incomplete") << "\n"; // Done
     return end.complete() ? 0 : 1; // nothing was cut off, malformed, too long or left out

@@ -15,15 +15,15 @@ struct handler {
 
 void use(deltawire::parser &parser) {
     handler h;
-    parser.feed("", h);
+    (void)parser.feed("", h);
 #if CASE == 4
     deltawire::parser copy = parser;
 #elif CASE == 5
-    parser.feed("", deltawire::callbacks().on_done([] {}).on_done([] {}));
+    (void)parser.feed("", deltawire::callbacks().on_done([] {}).on_done([] {}));
 #elif CASE == 6
-    parser.feed("", deltawire::callbacks().on_frame([](int, int) {}));
+    (void)parser.feed("", deltawire::callbacks().on_frame([](int, int) {}));
 #elif CASE == 7
-    parser.feed("", deltawire::callbacks());
+    (void)parser.feed("", deltawire::callbacks());
 #elif CASE == 8
     for (const auto &e : parser.batch(std::string("gone"))) (void)e;
 #elif CASE == 9

@@ -59,6 +59,8 @@ unsigned long throws(const char *method, const test::quirk_case &c, const test::
         CHECK(sum, again.status == deltawire::status::aborted && again.consumed == 0);
         CHECK(sum, parser.finish(handler) == deltawire::status::aborted);
         CHECK(sum, parser.last_status() == deltawire::status::aborted);
+        // What the handler did not get is missing, whatever the bytes say.
+        CHECK(sum, !parser.end().complete());
         // A move preserves that state.
         deltawire::parser moved = std::move(parser);
         CHECK(sum, moved.feed("", deltawire::discard{}).status == deltawire::status::aborted);
@@ -71,13 +73,53 @@ unsigned long throws(const char *method, const test::quirk_case &c, const test::
     return times;
 }
 
+/// A handler that goes on after an exception, as the header shows: it gets each text once, wherever the stream is cut.
+void goes_on() {
+    const std::string input =
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one\"}},{\"index\":1,\"delta\":{\"content\":\"t\\u0077o\"}}]}"
+        "\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"three\"},\"finish_reason\":\"stop\"},"
+        "{\"index\":1,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]";
+    for (std::size_t cut = 0; cut <= input.size(); cut++) {
+        deltawire::parser parser;
+        std::exception_ptr thrown;
+        std::string got;
+        int calls = 0;
+        int recovered = 0;
+        const auto use = [&](std::string_view text) {
+            if (calls++ % 2 == 0) throw std::runtime_error("busy");
+            got += text;
+            got += ' ';
+        };
+        const auto recover = [&](const std::exception_ptr &what) { recovered += what != nullptr ? 1 : 0; };
+        auto handler = deltawire::callbacks().on_content([&](std::string_view text) {
+            try {
+                use(text);
+            } catch (...) {
+                thrown = std::current_exception();
+                return deltawire::flow::again;
+            }
+            return deltawire::flow::go_on;
+        });
+        for (std::string_view data : {std::string_view(input).substr(0, cut), std::string_view(input).substr(cut)}) {
+            for (;;) {
+                const deltawire::result r = parser.feed(data, handler);
+                data.remove_prefix(r.consumed);
+                if (!r.paused()) break;
+                recover(std::exchange(thrown, nullptr));
+            }
+        }
+        while (parser.finish(handler) == deltawire::status::paused) recover(std::exchange(thrown, nullptr));
+        CHECK(sum, got == "one two three " && recovered == 3 && parser.end().complete());
+    }
+}
+
 /// Exceptions of any type pass through: an int, one of std, and from functions too.
 void kinds_of_exceptions() {
     const std::string_view input = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
     deltawire::parser parser;
     int seen = 0;
     try {
-        parser.feed(input, deltawire::callbacks().on_content([](std::string_view) { throw 5; }));
+        (void)parser.feed(input, deltawire::callbacks().on_content([](std::string_view) { throw 5; }));
     } catch (int n) {
         seen = n;
     }
@@ -85,7 +127,7 @@ void kinds_of_exceptions() {
     parser.reset();
     std::string what;
     try {
-        parser.feed(input, deltawire::callbacks().on_frame([](deltawire::at) { throw std::runtime_error("told"); }));
+        (void)parser.feed(input, deltawire::callbacks().on_frame([](deltawire::at) { throw std::runtime_error("told"); }));
     } catch (const std::exception &e) {
         what = e.what();
     }
@@ -94,7 +136,7 @@ void kinds_of_exceptions() {
     // Misuse inside a handler: detected, thrown inside the handler, and rethrown outside.
     auto code = deltawire::status::ok;
     try {
-        parser.feed(input, deltawire::callbacks().on_chunk([&] { parser.feed("x", deltawire::discard{}); }));
+        (void)parser.feed(input, deltawire::callbacks().on_chunk([&] { (void)parser.feed("x", deltawire::discard{}); }));
     } catch (const deltawire::error &e) {
         code = e.code();
     }
@@ -116,7 +158,7 @@ void kinds_of_exceptions() {
         must_throw([&] { (void)parser.end(); });
         must_throw([&] { (void)parser.last_usage(); });
         must_throw([&] { (void)parser.last_event_id(); });
-        must_throw([&] { parser.finish(deltawire::discard{}); });
+        must_throw([&] { (void)parser.finish(deltawire::discard{}); });
         must_throw([&] {
             for (const auto &e : parser.batch("x")) (void)e;
         });
@@ -177,5 +219,6 @@ int main(int argc, char **argv) {
     if (!missing.empty()) std::cerr << "never called:" << missing << "\n";
     CHECK(sum, missing.empty());
     kinds_of_exceptions();
+    goes_on();
     return sum.end("throw");
 }

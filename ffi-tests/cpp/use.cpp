@@ -82,26 +82,26 @@ void moves_and_clones() {
         config.event_bytes = 0;
         deltawire::parser first(config);
         test::logger log;
-        first.feed(head, log);
+        (void)first.feed(head, log);
         // The clone continues where the original is, and they are independent.
         deltawire::parser second = first.clone();
         test::logger copy = log;
         deltawire::parser moved(std::move(first));
-        moved.feed(tail, log);
-        moved.finish(log);
+        (void)moved.feed(tail, log);
+        (void)moved.finish(log);
         CHECK(sum, test::close(moved, std::move(log), false) == wanted);
         first = std::move(second);
         swap(first, moved);
         swap(first, moved);
         first.shrink();
-        first.feed(tail, copy);
-        first.finish(copy);
+        (void)first.feed(tail, copy);
+        (void)first.finish(copy);
         CHECK(sum, test::close(first, std::move(copy), false) == wanted);
         // The original was moved from; every method reports that.
         deltawire::parser &empty = second;
         CHECK(sum, empty.native() == nullptr);
-        CHECK(sum, error_of([&] { empty.feed("x", deltawire::discard{}); }) == status::null);
-        CHECK(sum, error_of([&] { empty.finish(deltawire::discard{}); }) == status::null);
+        CHECK(sum, error_of([&] { (void)empty.feed("x", deltawire::discard{}); }) == status::null);
+        CHECK(sum, error_of([&] { (void)empty.finish(deltawire::discard{}); }) == status::null);
         CHECK(sum, error_of([&] { empty.reset(); }) == status::null);
         CHECK(sum, error_of([&] { (void)empty.end(); }) == status::null);
         CHECK(sum, error_of([&] { (void)empty.clone(); }) == status::null);
@@ -168,7 +168,7 @@ void growth() {
     deltawire::parser parser(fixed);
     int too_long = 0;
     for (const char c : content_chunk("more than 32 bytes"))
-        parser.feed({&c, 1}, deltawire::callbacks().on_too_long([&](deltawire::at) { too_long++; }));
+        (void)parser.feed({&c, 1}, deltawire::callbacks().on_too_long([&](deltawire::at) { too_long++; }));
     CHECK(sum, too_long == 1 && parser.block_size() == deltawire_block_size(nullptr, 32));
     // IDs, names, roles and finish reasons are never split: the scratch grows for them.
     const std::string id(5000, 'i');
@@ -207,8 +207,8 @@ void complete() {
     const std::string done = "data: [DONE]\n\n";
     const auto end_of = [](const std::string &input, const deltawire::config &how = {}) {
         deltawire::parser parser(how);
-        parser.feed(input, deltawire::discard{});
-        parser.finish();
+        (void)parser.feed(input, deltawire::discard{});
+        (void)parser.finish();
         return parser.end();
     };
     const auto sound = end_of(content_chunk("a") + done);
@@ -283,13 +283,13 @@ void pauses() {
         got += text;
         return flow::pause;
     });
-    late.feed(content_chunk("\\ud83d"), pausing);
+    (void)late.feed(content_chunk("\\ud83d"), pausing);
     CHECK(sum, late.feed("", pausing).ok() && got.empty());
     int rounds = 0;
     while (late.finish(pausing) == status::paused) rounds++;
     CHECK(sum, rounds == 1 && got == "\xEF\xBF\xBD" && late.end().finished);
     CHECK(sum, late.finish(pausing) == status::ok && got.size() == 3);
-    CHECK(sum, error_of([&] { late.feed("x", pausing); }) == status::state);
+    CHECK(sum, error_of([&] { (void)late.feed("x", pausing); }) == status::state);
     // Fewer bytes than are pending: misuse that changes nothing.
     deltawire::parser resumed;
     handler again;
@@ -344,8 +344,8 @@ void batches() {
             if (++n == after) break;
         }
         const auto refuses = [&](auto call) { return error_of(call) == status::resume; };
-        CHECK(sum, refuses([&] { parser.feed("x", deltawire::discard{}); }));
-        CHECK(sum, refuses([&] { parser.finish(); }));
+        CHECK(sum, refuses([&] { (void)parser.feed("x", deltawire::discard{}); }));
+        CHECK(sum, refuses([&] { (void)parser.finish(); }));
         CHECK(sum, refuses([&] { (void)parser.clone(); }));
         CHECK(sum, refuses([&] { parser.shrink(); }));
         CHECK(sum, refuses([&] { (void)parser.reserve(); }));
@@ -356,6 +356,18 @@ void batches() {
                        for (const auto &e : parser.batch_finish()) (void)e;
                    }));
         CHECK(sum, !parser.end().finished);
+    }
+    // Left at its last event it is read, however many events a call of the library gives.
+    for (const std::size_t size : {1U, 7U, 100U, 200U, 201U}) {
+        config.batch_events = size;
+        deltawire::parser last(config);
+        std::size_t n = 0;
+        for (const auto &e : last.batch(input)) {
+            (void)e;
+            if (++n == 200) break;
+        }
+        for (const auto &e : last.batch_finish()) (void)e;
+        CHECK(sum, n == 200 && last.end().finished);
     }
     parser.reset();
     // A reset ends the batch, even if its range is still there; so does its last event.
@@ -406,6 +418,30 @@ void usages() {
     }
     CHECK(sum, all.size() == 2 && all[0].prompt == 3U && all[0].reasoning == 4U && !all[0].total);
     CHECK(sum, all.size() == 2 && all[1].total == 5U && !all[1].prompt && parser.last_usage()->total == 5U);
+    // Of other protocols, under their names: as this event has them. The stream's are merged.
+    const auto anthropic = [](const char *type, const char *members) {
+        return std::string("event: ") + type + "\ndata: {\"type\":\"" + type + "\"," + members + "}\n\n";
+    };
+    const std::string message =
+        anthropic("message_start", "\"message\":{\"role\":\"assistant\",\"usage\":{\"input_tokens\":9,"
+                                   "\"cache_read_input_tokens\":4,\"output_tokens\":1}}") +
+        anthropic("message_delta", "\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":82}") +
+        anthropic("message_stop", "\"x\":1");
+    deltawire::parser other(config);
+    all.clear();
+    for (const auto &e : other.batch(message)) {
+        CHECK(sum, e.is_native() && e.code() == DELTAWIRE_PROTOCOL_ANTHROPIC);
+        all.push_back(e.usage().value_or(deltawire::token_usage()));
+    }
+    CHECK(sum, all.size() == 2 && all[0].prompt == 13U && all[1].completion == 82U && !all[1].prompt);
+    CHECK(sum, other.last_usage()->prompt == 13U && other.last_usage()->completion == 82U);
+    CHECK(sum, other.end().complete() && other.end().dialect == deltawire::protocol::anthropic);
+    other.reset();
+    all.clear();
+    (void)other.feed(message, deltawire::callbacks().on_usage([&](const deltawire::value &v) {
+        all.push_back(deltawire::token_usage::of(v).value_or(deltawire::token_usage()));
+    }));
+    CHECK(sum, all.size() == 2 && all[0].prompt == 13U && all[1].completion == 82U);
     CHECK(sum, !deltawire::token_usage::of(deltawire::value()) && !deltawire::token_usage::of(deltawire::value::open("[]")));
 }
 
@@ -624,10 +660,10 @@ void chunks() {
     } h;
     deltawire::parser parser;
     CHECK(sum, !parser.last_usage() && !parser.last_event_id());
-    parser.feed(input, h);
+    (void)parser.feed(input, h);
     CHECK(sum, h.seen == 4);
     CHECK(sum, parser.last_usage() && parser.last_usage()->prompt == 3U && parser.last_event_id() == "9");
-    parser.finish(h);
+    (void)parser.finish(h);
     const auto end = parser.end();
     CHECK(sum,
           end.done && end.finished && end.api_error && end.how == deltawire::verdict::api_error && !end.complete());
@@ -688,7 +724,7 @@ void assemblers(const std::filesystem::path &samples) {
                 }
                 if (at % 5 == 0) message = message.clone();
             }
-            if (way == 0) parser.finish(message);
+            if (way == 0) (void)parser.finish(message);
             if (way == 1)
                 for (const auto &e : parser.batch_finish()) message.add(e);
             return message;
@@ -736,7 +772,7 @@ void assemblers(const std::filesystem::path &samples) {
     deltawire::parser feeds;
     std::size_t kept = 0;
     const auto bound = error_of([&] {
-        for (; kept < 200; kept++) feeds.feed(content_chunk(std::string(1000, 'k')), bounded);
+        for (; kept < 200; kept++) (void)feeds.feed(content_chunk(std::string(1000, 'k')), bounded);
     });
     CHECK(sum, bound == status::need_storage && kept > 90 && kept < 101);
     CHECK(sum, bounded.text(deltawire::message_field::content) == std::string(1000 * kept, 'k'));
@@ -745,9 +781,9 @@ void assemblers(const std::filesystem::path &samples) {
     limits.max_bytes = deltawire_message_size(nullptr, 4096);
     deltawire::assembler small(limits);
     deltawire::parser parser;
-    parser.feed(content_chunk("kept"), small);
+    (void)parser.feed(content_chunk("kept"), small);
     const std::string big = content_chunk(std::string(10000, 'z'));
-    CHECK(sum, error_of([&] { parser.feed(big, small); }) == status::need_storage);
+    CHECK(sum, error_of([&] { (void)parser.feed(big, small); }) == status::need_storage);
     CHECK(sum, small.text(deltawire::message_field::content) == "kept");
     deltawire::assembler moved = std::move(small);
     CHECK(sum, moved.text(deltawire::message_field::content) == "kept");
@@ -757,7 +793,7 @@ void assemblers(const std::filesystem::path &samples) {
     CHECK(sum, !moved.text(deltawire::message_field::content) && moved.choices() == 0);
     deltawire::assembler roomy;
     parser.reset();
-    for (int i = 0; i < 300; i++) parser.feed(content_chunk(std::string(1000, static_cast<char>('a' + i % 26))), roomy);
+    for (int i = 0; i < 300; i++) (void)parser.feed(content_chunk(std::string(1000, static_cast<char>('a' + i % 26))), roomy);
     const auto text = roomy.text(deltawire::message_field::content);
     CHECK(sum, text && text->size() == 300000 && text->substr(999, 2) == "ab");
 }

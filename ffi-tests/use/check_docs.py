@@ -9,6 +9,13 @@ import tempfile
 from check_gateway import variants, without_usage
 from common import check, server
 
+OTHERS = {
+    "anthropic": b'data: {"type":"message_start","message":{"role":"assistant"}}\n\n'
+    b'data: {"type":"message_delta","usage":{"output_tokens":3}}\n\ndata: {"type":"message_stop"}\n\n',
+    "gemini": b'data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}\n\n'
+    b'data: {"usageMetadata":{"promptTokenCount":3}}\n\n',
+}
+
 
 def main():
     program, *files = sys.argv[1:]
@@ -31,6 +38,12 @@ def main():
                             file.write(content)
                     pairs += pair
         check(pairs, "no stream has a usage chunk")
+        # An event of usage alone that the client did ask for: of other protocols nothing is left out.
+        for name, stream in OTHERS.items():
+            path = os.path.join(folder, name)
+            with open(path, "wb") as file:
+                file.write(stream)
+            pairs += [path, path]
         sys.exit(subprocess.run([program, "--left", *pairs]).returncode)
 
 

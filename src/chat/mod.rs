@@ -1,4 +1,4 @@
-//! What a chunk means: lazy views of OpenAI's `chat.completion.chunk` and its dialects.
+//! What a chunk means: lazy views of OpenAI's `chat.completion.chunk` and its dialects, and of the events of other protocols.
 //!
 //! A [`Chunk`] borrows its payload and the [`Index`] that one pass over it filled; everything else is read when it is
 //! asked for. The same views serve OpenAI's chunk, OpenRouter's dialect, the reasoning dialects, legacy completions,

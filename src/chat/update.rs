@@ -184,7 +184,7 @@ impl<'a> Update<'a> {
             Kind::ChoiceError => Update::ChoiceError(ApiError::of(value())),
             Kind::Usage => {
                 let protocol = Protocol::from_number(delta.code).filter(|_| delta.has(FLAG_NATIVE));
-                Update::Usage(Usage::of(value())?.with_protocol(protocol))
+                Update::Usage(Usage::of_protocol(value(), protocol)?)
             }
             Kind::Signature => Update::Signature(text),
             Kind::Media => Update::Media(value()),

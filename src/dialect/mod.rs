@@ -22,5 +22,5 @@ pub(crate) use read::{has_choices, has_no_usage, is_read, next, read};
 pub(crate) use responses::ends as ends_response;
 pub(crate) use skim::{GiveUp, Out, Skim};
 pub(crate) use state::{Plan, Seen, State};
-pub(crate) use usage::Counts;
+pub(crate) use usage::{protocol_of, Counts};
 pub(crate) use walk::Walk;

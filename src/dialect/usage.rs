@@ -53,6 +53,28 @@ fn whole_number(value: Value<'_>) -> Option<u64> {
     value.as_number().and_then(|number| number.to_u64())
 }
 
+/// Whose names a usage has, if they are not those of chat completions. Responses and Anthropic share some: only Responses has
+/// a total, or details of the input.
+pub(crate) fn protocol_of(usage: Value<'_>) -> Option<Protocol> {
+    let (mut input_or_output, mut responses, mut gemini) = (false, false, false);
+    let mut at = 0;
+    while let Some((name, _)) = usage.member_at(&mut at) {
+        let is = |names: &[&str]| names.iter().any(|own| name == **own);
+        if is(&["prompt_tokens", "completion_tokens"]) {
+            return None;
+        }
+        input_or_output |= is(&["input_tokens", "output_tokens", "cache_read_input_tokens"]);
+        responses |= is(&["total_tokens", "input_tokens_details"]);
+        gemini |= names(Protocol::Gemini).iter().any(|(own, ..)| name == **own);
+    }
+    match (input_or_output, responses) {
+        _ if gemini => Some(Protocol::Gemini),
+        (true, true) => Some(Protocol::Responses),
+        (true, false) => Some(Protocol::Anthropic),
+        (false, _) => None,
+    }
+}
+
 impl Counts {
     /// Before the first.
     pub(crate) const NOTHING: Counts = Counts { has: 0, counts: [0; COUNT] };
@@ -116,13 +138,32 @@ impl Counts {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::{Counts, Protocol};
+    use super::{protocol_of, Counts, Protocol};
     use crate::json::parse_lazy;
 
     fn canonical(protocol: Protocol, usages: &[&str]) -> Option<[Option<u64>; 5]> {
         let mut counts = Counts::NOTHING;
         usages.iter().for_each(|usage| counts.add(protocol, parse_lazy(usage.as_bytes()).unwrap()));
         counts.canonical(protocol)
+    }
+
+    #[test]
+    fn the_names_of_a_usage_say_whose_it_is() {
+        for (usage, protocol) in [
+            (r#"{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}"#, None),
+            (r#"{"total_tokens":3,"cost":1}"#, None),
+            // Chat completions of servers that send the names of both.
+            (r#"{"input_tokens":1,"prompt_tokens":1}"#, None),
+            (r#"{"input_tokens":9,"output_tokens":3,"total_tokens":12}"#, Some(Protocol::Responses)),
+            (r#"{"input_tokens_details":{},"input_tokens":9}"#, Some(Protocol::Responses)),
+            (r#"{"input_tokens":9,"cache_read_input_tokens":4,"output_tokens":3}"#, Some(Protocol::Anthropic)),
+            (r#"{"output_tokens":82}"#, Some(Protocol::Anthropic)),
+            (r#"{"promptTokenCount":9}"#, Some(Protocol::Gemini)),
+            (r#"{"\u0070romptTokenCount":9}"#, Some(Protocol::Gemini)),
+            ("{}", None),
+        ] {
+            assert_eq!(protocol_of(parse_lazy(usage.as_bytes()).unwrap()), protocol, "{usage}");
+        }
     }
 
     #[test]

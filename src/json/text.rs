@@ -323,7 +323,8 @@ impl<'a> Text<'a> {
         self.lead == 0 && self.flags == TextFlags::PLAIN
     }
 
-    /// Appends the decoded text to `text`, and returns what strict JSON forbids in it.
+    /// Appends the decoded text to `text`, and returns what strict JSON forbids in it: in a match arm write
+    /// `{ content.push_to(&mut text); }`.
     #[cfg(feature = "alloc")]
     #[inline]
     pub fn push_to(&self, text: &mut alloc::string::String) -> QuirkSet {

@@ -68,6 +68,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         match quirk {
             Some(quirk) => {
                 self.after = After::Release;
+                self.break_off();
                 Found::Error(quirk)
             }
             None => found,

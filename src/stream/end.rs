@@ -8,7 +8,7 @@ use core::fmt;
 /// The payload that ends a response.
 pub(super) const DONE: &[u8] = b"[DONE]";
 
-/// What became of a stream, in one word: the first that holds, in the order of the numbers, which are those of the C
+/// What became of a stream, in one word: the first that applies, in the order of the numbers, which are those of the C
 /// interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -16,14 +16,14 @@ pub(super) const DONE: &[u8] = b"[DONE]";
 pub enum Verdict {
     /// Nothing came, or blanks only, or nothing but `[DONE]`.
     Empty = 1,
-    /// What came is no event stream, and no JSON either. [`End::media`] is what it is instead.
+    /// The response is no event stream, and no JSON either. [`End::media`] is what it is instead.
     NotAStream = 2,
     /// The API reported an error, in whatever place.
     ApiError = 3,
     /// `[DONE]` came, and a chunk; or the event that ends a response of another protocol: `response.completed`,
     /// `response.incomplete`, `message_stop`.
     Done = 4,
-    /// Every choice that was seen has a finish reason.
+    /// No such end came, but every choice that was seen has a finish reason. So ends every stream of Gemini.
     Finished = 5,
     /// A whole JSON body came instead of a stream, without a finish reason; with one it is [`Finished`](Verdict::Finished).
     /// [`End::body`] is set for both. A body has a message, or its `object` is that of a whole answer: `chat.completion`,
@@ -31,7 +31,7 @@ pub enum Verdict {
     Body = 6,
     /// Another whole JSON value: a list of models, an embedding, a number, choices that are null.
     JsonAnswer = 7,
-    /// A stream of another protocol: events, none of them a chunk. [`End::protocol`] names it.
+    /// A stream of a protocol that is not read. [`End::protocol`] names it.
     OtherProtocol = 8,
     /// The stream ended between events, but something was too long, malformed or left out.
     Lost = 9,
@@ -91,8 +91,8 @@ pub struct End {
     pub verdict: Verdict,
     /// What came instead of an event stream, if the verdict is [`NotAStream`](Verdict::NotAStream).
     pub media: Option<Media>,
-    /// The protocol of events that are no chunks: the first of them that has members decides. None if none came, or payloads
-    /// are not looked into.
+    /// With [`OtherProtocol`](Verdict::OtherProtocol), which protocol that is. For the protocol that was read see
+    /// [`dialect`](End::dialect).
     pub protocol: Option<Protocol>,
     /// The protocol that was read, if something of it came: chat completions, Responses, Anthropic Messages or Gemini.
     pub dialect: Option<Protocol>,
@@ -115,22 +115,29 @@ pub struct End {
     /// How many messages so far were other than what was reported of the ones before, as far as a tracker saw them
     /// ([`Quirk::ReplacedMessage`](crate::Quirk::ReplacedMessage)). The verdict does not count them.
     pub replaced: u32,
-    /// How many events had deltas that were left out, because a table was full or an index out of range. Who tracks deltas
-    /// knows: [`Parser::feed`](super::Parser::feed) and an [`Emitter`](super::Emitter) count here, who pulls adds to it by
-    /// [`with_left_out`](End::with_left_out).
+    /// How many events had deltas that were left out, because a table was full or an index out of range.
+    /// [`Parser::feed`](super::Parser::feed) and an [`Emitter`](super::Emitter) count them. A program that pulls with a
+    /// [`Tracker`](crate::track::Tracker) of its own adds them by [`with_left_out`](End::with_left_out).
     pub left_out: u32,
     /// How many bytes were read.
     pub offset: u64,
     /// Payloads are not looked into: any event stream will do.
     opaque: bool,
+    /// Deltas of an event were not emitted: a handler broke off, or the event is an error by the configuration.
+    broke_off: bool,
 }
 
 impl End {
-    /// Whether the response is whole: `[DONE]` came, or every choice has a finish reason, or it is a whole body; nothing was
-    /// malformed, too long, left out or replaced; and `[DONE]` came or nothing is [pending](Pending). Of a stream whose payloads are
+    /// Whether the response is whole: its end came (`[DONE]`, or the event that ends a response of another protocol), or every
+    /// choice has a finish reason, or it is a whole body; nothing was
+    /// malformed, too long, left out or replaced; no handler [broke off](super::Stop::Abort), and no event was an error by
+    /// [`Config::errors`](super::Config); and `[DONE]` came or nothing is [pending](Pending). Of a stream whose payloads are
     /// not looked into ([`Payload::Opaque`](super::Payload::Opaque)): it ended between events, and nothing was too long.
     ///
-    /// Ask when the stream has [ended](super::Parser::finish): what it ended inside of is not known before.
+    /// Complete means that all of the response arrived. Whether the model finished its answer is the finish reason: `length` and
+    /// `content_filter` cut the answer itself.
+    ///
+    /// Call it after [`finish`](super::Parser::finish): before, it cannot know that the stream was cut.
     ///
     /// What an assembler left out because its table was full is not known here: see what it answered.
     ///
@@ -139,7 +146,7 @@ impl End {
     /// let ended = |mut stream: &[u8]| {
     ///     let mut parser = deltawire::Parser::new(deltawire::Growing::new());
     ///     while parser.next(&mut stream)?.is_some() {}
-    ///     while parser.finish()?.is_some() {}
+    ///     while parser.finish()?.is_some() {} // here the events do not matter, only how the stream ended
     ///     Ok::<_, deltawire::Error>(parser.end())
     /// };
     /// assert!(ended(b"data: {\"choices\":[]}\n\ndata: [DONE]\n\n")?.is_complete());
@@ -161,13 +168,13 @@ impl End {
             | Verdict::Truncated => false,
         };
         let lost_nothing = self.malformed == 0 && self.too_long == 0 && self.left_out == 0 && self.replaced == 0;
-        came_to_its_end && lost_nothing && (self.done || self.pending == Pending::Nothing)
+        came_to_its_end && lost_nothing && !self.broke_off && (self.done || self.pending == Pending::Nothing)
     }
 }
 
 impl End {
-    /// The same where so many more events had deltas that were left out: for who pulls and has a
-    /// [`Tracker`](crate::track::Tracker) of its own, which answers that with an error.
+    /// The same where so many more events had deltas that were left out. For programs that pull with a
+    /// [`Tracker`](crate::track::Tracker) of their own, which answers that with an error.
     pub fn with_left_out(self, events: u32) -> End {
         let left_out = self.left_out.saturating_add(events);
         let is_lost = self.verdict == Verdict::Truncated && self.pending == Pending::Nothing && left_out > 0;
@@ -175,12 +182,16 @@ impl End {
     }
 }
 
-/// The verdict in words, with what came instead of a stream or whose protocol it is.
+/// The verdict in words, with what came instead of a stream or whose protocol it is. That a stream finished without `[DONE]` is
+/// said only of chat completions: the other protocols never send it.
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.verdict, self.media, self.protocol) {
             (Verdict::NotAStream, Some(media), _) => write!(f, "{}: {media}", self.verdict),
             (Verdict::OtherProtocol, _, Some(protocol)) => write!(f, "{}: {protocol}", self.verdict),
+            (Verdict::Finished, ..) if self.dialect.is_some_and(|dialect| dialect != Protocol::Chat) => {
+                f.write_str("finished")
+            }
             (verdict, ..) => fmt::Display::fmt(&verdict, f),
         }
     }
@@ -253,6 +264,8 @@ pub(crate) struct Facts {
     pub(crate) malformed: u32,
     pub(crate) too_long: u32,
     pub(crate) left_out: u32,
+    /// Deltas of an event were not emitted: a handler broke off, or the event is an error by the configuration.
+    pub(crate) broke_off: bool,
 }
 
 impl Facts {
@@ -276,6 +289,7 @@ impl Facts {
         malformed: 0,
         too_long: 0,
         left_out: 0,
+        broke_off: false,
     };
 }
 
@@ -344,6 +358,7 @@ impl Facts {
             left_out: self.left_out,
             offset,
             opaque,
+            broke_off: self.broke_off,
         }
     }
 

@@ -16,7 +16,8 @@ pub type Flow = ControlFlow<Stop>;
 pub enum Stop {
     /// The handler asked for a pause. It takes effect after the current event, whose remaining calls are still made.
     Pause,
-    /// The handler broke off: the parser emits nothing more of the current event, which is consumed all the same.
+    /// The handler broke off: the parser emits nothing more of the current event, which is consumed all the same. The
+    /// response is not [complete](super::End::is_complete) then.
     Abort,
     /// The current event caused an error. If that is a quirk of its framing or shape, no method was called for the event,
     /// as [`Parser::next`](super::Parser::next) returns none; otherwise its methods were called first. A handler that
@@ -183,7 +184,9 @@ pub trait Handler {
     fn tool_name(&mut self, choice: u32, call: u32, text: Text<'_>, piece: NamePiece) -> Flow {
         Flow::Continue(())
     }
-    /// A fragment of a tool call's arguments.
+    /// A fragment of a tool call's arguments. A call without arguments has no fragment: take them as `{}`. Arguments that Gemini
+    /// sends by path (`partialArgs`) are no fragments either: an [assembler](crate::message) puts them together, and a
+    /// [member](Update::Member) of the call has them as sent.
     fn tool_arguments(&mut self, choice: u32, call: u32, text: Text<'_>) -> Flow {
         Flow::Continue(())
     }
@@ -232,7 +235,8 @@ pub trait Handler {
     fn choice_error(&mut self, choice: u32, error: ApiError<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// How many tokens were used so far; the last one counts.
+    /// How many tokens were used, as this event reports it. Never add them up. In chat completions the last one counts;
+    /// [`Parser::native_usage`](super::Parser::native_usage) has those of other protocols, which may report them bit by bit.
     fn usage(&mut self, usage: Usage<'_>) -> Flow {
         Flow::Continue(())
     }
@@ -261,7 +265,7 @@ pub trait Handler {
     fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
         Flow::Continue(())
     }
-    /// `[DONE]` came.
+    /// `[DONE]` came. Other protocols than chat completions end without it: see [`Parser::end`](super::Parser::end).
     fn done(&mut self) -> Flow {
         Flow::Continue(())
     }

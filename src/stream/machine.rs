@@ -334,6 +334,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
+    /// A handler broke off in an event.
+    pub(super) fn break_off(&mut self) {
+        self.facts.broke_off = true;
+    }
+
     /// Deltas of an event were left out.
     pub(super) fn leave_out(&mut self) {
         self.facts.left_out = self.facts.left_out.saturating_add(1);

@@ -12,8 +12,8 @@ use core::ops::Range;
 
 /// Reads one stream.
 ///
-/// `S` is where an event that a slice cut is kept ([`Storage`] lists what can be). Take [`Growing`](crate::Growing) unless
-/// there is no heap: an event longer than an array is skipped, reported ([`Event::TooLong`]), and missing from the answer
+/// `S` stores the beginning of an event until the rest arrives ([`Storage`] lists what can be one). Take
+/// [`Growing`](crate::Growing) unless there is no heap: an event longer than an array is skipped, reported ([`Event::TooLong`]), and missing from the answer
 /// ([`End::is_complete`]). `SLOTS` is how many shapes of events are remembered
 /// (0 to 4): an event that differs from an earlier one only in its texts is not parsed again. That changes the cost, never
 /// the result. `T` is the per-choice state that [`feed`](Parser::feed) needs; a parser that only pulls saves its memory
@@ -24,35 +24,38 @@ use core::ops::Range;
 /// ```
 /// # #[cfg(feature = "alloc")]
 /// use deltawire::Growing;
-/// use deltawire::{Parser, Update};
+/// use deltawire::{Event, Parser, Update};
 ///
 /// let stream = br#"data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}
 ///
 /// data: {"choices":[{"index":0,"delta":{"content":", world"},"finish_reason":"stop"}]}
 ///
-/// data: [DONE]
-///
-/// "#;
+/// data: {"choices":[{"index":0,"delta":{"content":"!"}}]}"#;
 /// # #[cfg(feature = "alloc")] {
 /// let mut parser = Parser::new(Growing::new());
 /// let mut text = String::new();
-/// for mut slice in stream.chunks(10) {
-///     while let Some(event) = parser.next(&mut slice)? {
-///         for (_choice, update) in event.deltas() {
-///             if let Update::Content(content) = update {
-///                 text += &content.to_string();
-///             }
+/// let mut append = |event: Event<'_>| {
+///     for (_choice, update) in event.deltas() {
+///         if let Update::Content(content) = update {
+///             text += &content.to_string();
 ///         }
 ///     }
+/// };
+/// for mut slice in stream.chunks(10) {
+///     while let Some(event) = parser.next(&mut slice)? {
+///         append(event);
+///     }
 /// }
-/// while let Some(_event) = parser.finish()? {}
-/// assert_eq!(text, "Hello, world");
+/// while let Some(event) = parser.finish()? {
+///     append(event); // a last event without its blank line
+/// }
+/// assert_eq!(text, "Hello, world!");
 /// assert!(parser.end().is_complete()); // else it was cut, or something was lost
 /// # }
 /// # Ok::<(), deltawire::Error>(())
 /// ```
 ///
-/// Stopping is just not calling. A clone goes on from where the original stood.
+/// To stop, drop the parser. A clone goes on from where the original stood.
 #[derive(Clone)]
 pub struct Parser<S, const SLOTS: usize = 2, T = Tracker> {
     machine: Machine<SLOTS>,
@@ -209,14 +212,15 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     }
 
     /// The token counts so far, of a stream of another protocol than chat completions: as those have them, and merged where the
-    /// protocol reports them bit by bit.
+    /// protocol reports them bit by bit. Of chat completions none: there the last [`Usage`](crate::chat::Usage) has them. Of
+    /// a stream that is not complete they are no bill: the completion of an Anthropic stream that was cut is that of its beginning.
     pub fn native_usage(&self) -> Option<crate::chat::TokenCounts> {
         self.machine.native_usage()
     }
 
-    /// Counts the quirks of an event that the parser did not see: for who pulls and has a
-    /// [`Tracker`](crate::track::Tracker) of its own, which collects them
-    /// ([`Updates::quirks`](crate::track::Updates::quirks)). [`feed`](Self::feed) does it itself.
+    /// Counts the quirks of an event that the parser did not see. For programs that pull with a
+    /// [`Tracker`](crate::track::Tracker) of their own, which collects them
+    /// ([`Updates::quirks`](crate::track::Updates::quirks)); [`feed`](Self::feed) does it itself.
     ///
     /// ```
     /// use deltawire::{track::Tracker, Event, Parser, Quirk};

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Config, Framing, Parser, Validate};
+use super::{Config, Framing, Parser, Validate, Verdict};
 use crate::{Limits, QuirkSet, Storage};
 use std::format;
 use std::string::String;
@@ -246,6 +246,50 @@ fn a_handler_that_breaks_off_is_told_no_more_of_the_event() {
             assert_eq!(handler.texts, due, "in slices of {size}");
         }
     }
+}
+
+/// What a handler did not get is missing from the answer, whatever the bytes say.
+#[test]
+fn a_response_in_which_a_handler_broke_off_is_not_complete() {
+    struct AtDone(crate::Stop);
+    impl crate::Handler for AtDone {
+        fn done(&mut self) -> crate::Flow {
+            core::ops::ControlFlow::Break(self.0)
+        }
+    }
+    let stream =
+        b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let own = crate::Error::TooManyCalls { choice: 0, offset: 9 };
+    for (with, complete) in [(crate::Stop::Abort, false), (crate::Stop::Error(own), false), (crate::Stop::Pause, true)]
+    {
+        let mut text = Breaks { at: 1, with, texts: Vec::new() };
+        let handlers: [&mut dyn crate::Handler; 2] = [&mut text, &mut AtDone(with)];
+        for handler in handlers {
+            let mut parser = Parser::new([0; 512]);
+            let mut rest = &stream[..];
+            while let fed @ crate::stream::Fed { stop: Some(_), .. } = parser.feed(rest, handler) {
+                rest = &rest[fed.consumed..];
+            }
+            assert_eq!(parser.finish_into(handler), Ok(()));
+            assert_eq!((parser.end().verdict, parser.end().is_complete()), (Verdict::Done, complete), "{with:?}");
+            parser.reset();
+            assert_eq!(parser.feed(stream, &mut Odd::default()).stop, None);
+            assert!(parser.end().is_complete());
+        }
+    }
+    // Nor one with an event that the configuration makes an error: nothing of it is emitted, pushed or pulled.
+    let odd = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\ndata: {\"choices\":[]}\n\ndata: [DONE]\n\n";
+    let config = crate::Config::new().with_errors(crate::Quirk::ALL.iter().copied().collect());
+    let mut parser = Parser::with_config([0; 512], config);
+    let (mut rest, mut errors) = (&odd[..], 0);
+    loop {
+        match parser.next(&mut rest) {
+            Ok(None) => break,
+            Ok(Some(_)) => {}
+            Err(_) => errors += 1,
+        }
+    }
+    assert_eq!((errors > 0, parser.end().is_complete()), (true, false));
 }
 
 /// A text of the first choice that is told as it stands, without more ado, can be broken off at like any other.

@@ -280,8 +280,7 @@ impl<'a> Chunk<'a> {
 
     /// `usage`, if it is an object and not empty; else `x_groq.usage`.
     pub fn usage(&self) -> Option<Usage<'a>> {
-        let usage = usage_of(self.index, self.payload).and_then(Usage::of)?;
-        Some(usage.with_protocol(self.index.plan.protocol()))
+        Usage::of_protocol(usage_of(self.index, self.payload)?, self.index.plan.protocol())
     }
 
     /// The error that the event is or carries at its top level. An error inside a choice is at the choice.

@@ -108,6 +108,17 @@ impl<'a> ApiError<'a> {
     }
 }
 
+/// The whole message, with the code if there is one. What the server sent is not escaped.
+impl core::fmt::Display for ApiError<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.message() {
+            Some(message) => core::fmt::Display::fmt(&message, f)?,
+            None => f.write_str("an error without a message")?,
+        }
+        self.code().map_or(Ok(()), |code| write!(f, " ({code})"))
+    }
+}
+
 impl core::fmt::Debug for ApiError<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("ApiError").field("message", &self.message()).field("code", &self.code()).finish()

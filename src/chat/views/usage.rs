@@ -1,7 +1,7 @@
 //! Token counts.
 
 use crate::chat::scalar::{is_empty_object, member_of, whole_number};
-use crate::dialect::{Counts, Protocol};
+use crate::dialect::{protocol_of, Counts, Protocol};
 use crate::json::{Kind, Text, Value};
 
 /// The counts of a [`Usage`], read: plain data, to keep or to send. By the names that [`Usage`] has.
@@ -111,7 +111,11 @@ impl TokenCounts {
     }
 }
 
-/// How many tokens were used: the last one in a stream counts, never the sum.
+/// How many tokens were used, as one event reports it. Never add the usages of a stream: each is the count so far.
+///
+/// In chat completions, Responses and Gemini the last usage of a stream counts alone. Anthropic sends the prompt in
+/// `message_start` and often only the completion in `message_delta`: [`Parser::native_usage`](crate::Parser::native_usage)
+/// has them merged.
 #[derive(Clone, Copy)]
 pub struct Usage<'a> {
     value: Value<'a>,
@@ -121,13 +125,22 @@ pub struct Usage<'a> {
 
 impl<'a> Usage<'a> {
     /// The usage that this value is, such as the `usage` of a body or of a message that was kept. None unless it is an
-    /// object with members.
+    /// object with members. Its names decide whose they are: [`protocol`](Self::protocol).
+    ///
+    /// ```
+    /// use deltawire::{chat::Usage, json};
+    /// let usage = json::parse_lazy(br#"{"input_tokens":9,"cache_read_input_tokens":4,"output_tokens":3}"#)?;
+    /// # #[cfg(feature = "anthropic")]
+    /// assert_eq!(Usage::of(usage).unwrap().counts().prompt_tokens(), Some(13)); // Anthropic counts the cache apart
+    /// # Ok::<(), json::JsonError>(())
+    /// ```
     pub fn of(value: Value<'a>) -> Option<Self> {
-        (value.kind() == Kind::Object && !is_empty_object(value)).then_some(Usage { value, protocol: None })
+        Usage::of_protocol(value, None).map(|usage| Usage { protocol: protocol_of(value), ..usage })
     }
 
-    pub(crate) fn with_protocol(self, protocol: Option<Protocol>) -> Self {
-        Usage { protocol, ..self }
+    /// The same under the names of this protocol; none: of chat completions.
+    pub(crate) fn of_protocol(value: Value<'a>, protocol: Option<Protocol>) -> Option<Self> {
+        (value.kind() == Kind::Object && !is_empty_object(value)).then_some(Usage { value, protocol })
     }
 
     /// Whose names its members have: [`counts`](Self::counts) and the counts by name read them all.

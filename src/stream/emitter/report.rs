@@ -32,6 +32,9 @@ impl Emitter {
         if self.limit.is_some() {
             machine.leave_out();
         }
+        if self.stop.is_some() {
+            machine.break_off();
+        }
         let offset = if self.found == Found::NeedMore { machine.offset() } else { machine.index().frame.0 };
         self.outcome(quirks.and(machine.config().errors), offset, env.sink)
     }

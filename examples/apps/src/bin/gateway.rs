@@ -16,7 +16,7 @@ struct Metered {
     end: End,
 }
 
-/// The last usage counts, never the sum.
+/// Of chat completions the last usage counts, never the sum. The parser merges those of other protocols.
 #[derive(Default)]
 struct Meter {
     usage: Option<TokenCounts>,
@@ -83,7 +83,7 @@ async fn pass(
     if let Some(error) = left_out {
         eprintln!("{path}: {error}");
     }
-    let _ = metered.send(Metered { path, usage: meter.usage, end: parser.end() });
+    let _ = metered.send(Metered { path, usage: parser.native_usage().or(meter.usage), end: parser.end() });
 }
 
 /// All of the bytes. An error is a limit, and consumes its event: what follows is read all the same.
