@@ -770,6 +770,193 @@ fn gemini_candidates_parts_and_paths() {
     assert_eq!(message["choices"][0].get("native_finish_reason"), None);
 }
 
+/// Each text of a stream (its kind, code, slot and decoded text), of a batch; a call's arguments by the number of the call.
+fn texts(bytes: &[u8], size: usize) -> Vec<(Kind, u32, u64, String)> {
+    let (mut machine, mut emitter) = (Machine::<2>::new(Config::default()), Emitter::new());
+    let (mut tracker, mut memory) = (Tracker::<8, 32>::new(), vec![0; bytes.len() + 64]);
+    let (mut array, mut scratch, mut texts) = ([Record::default(); 64], [0; 4096], Vec::new());
+    for piece in bytes.chunks(size).map(Some).chain([None]) {
+        let mut records = Records::new(&mut array, &mut scratch, Kind::DEFAULT);
+        let (mut store, input) = (&mut memory[..], piece.unwrap_or_default());
+        let outcome = match piece {
+            Some(piece) => emitter.run(&mut machine, &mut store, &mut tracker, piece, 0, &mut records).1,
+            None => emitter.finish(&mut machine, &mut store, &mut tracker, &mut records),
+        };
+        assert_eq!(outcome, Outcome::Done);
+        let written = records.written();
+        for record in &array[..written] {
+            let from = if record.flags & FLAG_TEXT_SCRATCH != 0 { &scratch[..] } else { input };
+            let kind = Kind::from_number(record.kind.into()).unwrap();
+            let slot = if kind == Kind::ToolArguments { record.call.into() } else { record.number };
+            if [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::ToolArguments].contains(&kind) {
+                let text = &from[record.text_off as usize..][..record.text_len as usize];
+                texts.push((kind, record.code, slot, String::from_utf8(text.to_vec()).unwrap()));
+            }
+        }
+    }
+    texts
+}
+
+#[test]
+fn halves_of_characters_are_joined_by_slot() {
+    use Kind::{Content, Reasoning, Refusal, ToolArguments};
+    let (high, low) = ("\\ud83d", "\\ude00");
+    let event = |data: String| format!("data: {data}\n\n");
+    let block = |index: u32, kind: &str, name: &str, text: String| {
+        event(format!(
+            r#"{{"type":"content_block_delta","index":{index},"delta":{{"type":"{kind}","{name}":"{text}"}}}}"#
+        ))
+    };
+    let text = |index: u32, text: String| block(index, "text_delta", "text", text);
+    let thinking = |index: u32, text: &str| block(index, "thinking_delta", "thinking", text.to_string());
+    let piece = |index: u32, text: &str| block(index, "input_json_delta", "partial_json", text.to_string());
+    let opens = |index: u32| {
+        event(format!(
+            r#"{{"type":"content_block_start","index":{index},"content_block":{{"type":"tool_use","id":"{index}","name":"f"}}}}"#
+        ))
+    };
+    let stop = event(r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#.to_string());
+    let part = |kind: &str, index: &str, item: u32, part: u32, text: &str| {
+        event(format!(r#"{{"type":"response.{kind}.delta","output_index":{item},"{index}":{part},"delta":"{text}"}}"#))
+    };
+    let output = |item: u32, at: u32, text: &str| part("output_text", "content_index", item, at, text);
+    let parts = |parts: &str| event(format!(r#"{{"candidates":[{{"content":{{"parts":[{parts}]}}}}]}}"#));
+    let (one, both) = ("\u{fffd}", "\u{1f600}");
+    let slot = |item: u64, part: u64| item << 32 | part;
+    // The stream, its texts, and whether a half is left alone.
+    type Texts<'a> = Vec<(Kind, u32, u64, &'a str)>;
+    let rows: Vec<(&str, Vec<String>, Texts<'_>, bool)> = vec![
+        (
+            "Anthropic: one block",
+            vec![text(0, format!("a{high}")), text(0, format!("{low}b"))],
+            vec![(Content, 0, 0, "a"), (Content, 0, 0, "\u{1f600}b")],
+            false,
+        ),
+        (
+            "Anthropic: blocks by turns",
+            vec![
+                text(0, high.into()),
+                text(1, format!("x{high}")),
+                thinking(2, high),
+                text(0, low.into()),
+                thinking(2, low),
+                text(1, low.into()),
+            ],
+            vec![(Content, 0, 1, "x"), (Content, 0, 0, both), (Reasoning, 0, 2, both), (Content, 0, 1, both)],
+            false,
+        ),
+        (
+            "Anthropic: another block",
+            vec![text(0, high.into()), text(1, low.into()), stop.clone()],
+            vec![(Content, 0, 1, one), (Content, 0, 0, one)],
+            true,
+        ),
+        (
+            "Anthropic: thinking and text of one index",
+            vec![thinking(0, high), text(0, low.into()), thinking(0, low)],
+            vec![(Content, 0, 0, one), (Reasoning, 0, 0, both)],
+            true,
+        ),
+        (
+            "Anthropic: calls by turns",
+            vec![opens(0), opens(1), piece(0, high), piece(1, high), piece(0, low), piece(1, low)],
+            vec![(ToolArguments, 0, 0, both), (ToolArguments, 0, 1, both)],
+            false,
+        ),
+        (
+            "Anthropic: three halves wait, a fourth is alone",
+            (0..4).chain(0..4).enumerate().map(|(at, index)| text(index, [high, low][at / 4].into())).collect(),
+            vec![
+                (Content, 0, 3, one),
+                (Content, 0, 0, both),
+                (Content, 0, 1, both),
+                (Content, 0, 2, both),
+                (Content, 0, 3, one),
+            ],
+            true,
+        ),
+        ("Anthropic: at the end", vec![text(7, high.into())], vec![(Content, 0, 7, one)], true),
+        (
+            "Responses: parts and items by turns",
+            vec![
+                output(0, 0, high),
+                output(0, 1, high),
+                output(1, 0, high),
+                output(1, 0, low),
+                output(0, 1, low),
+                output(0, 0, low),
+            ],
+            vec![(Content, 0, slot(1, 0), both), (Content, 0, 1, both), (Content, 0, 0, both)],
+            false,
+        ),
+        (
+            "Responses: another part",
+            vec![output(3, 0, high), output(3, 1, low)],
+            vec![(Content, 0, slot(3, 1), one), (Content, 0, slot(3, 0), one)],
+            true,
+        ),
+        (
+            "Responses: text, reasoning, its summary and a refusal in one place",
+            vec![
+                part("reasoning_text", "content_index", 2, 0, high),
+                part("reasoning_summary_text", "summary_index", 2, 0, high),
+                part("refusal", "content_index", 2, 0, high),
+                part("reasoning_summary_text", "summary_index", 2, 0, low),
+                output(2, 0, low),
+                part("reasoning_text", "content_index", 2, 0, low),
+                part("refusal", "content_index", 2, 0, low),
+            ],
+            vec![
+                (Reasoning, 1, slot(2, 0), both),
+                (Content, 0, slot(2, 0), one),
+                (Reasoning, 0, slot(2, 0), both),
+                (Refusal, 0, slot(2, 0), both),
+            ],
+            true,
+        ),
+        (
+            "Gemini: one part, over two events",
+            vec![parts(&format!(r#"{{"text":"{high}"}},{{"text":"x"}}"#)), parts(&format!(r#"{{"text":"{low}"}}"#))],
+            vec![(Content, 0, 1, "x"), (Content, 0, 0, both)],
+            false,
+        ),
+        (
+            "Gemini: a thought and a text",
+            vec![parts(&format!(r#"{{"text":"{high}","thought":true}}"#)), parts(&format!(r#"{{"text":"{low}"}}"#))],
+            vec![(Content, 0, 0, one), (Reasoning, 0, 0, one)],
+            true,
+        ),
+    ];
+    for (name, events, expected, is_alone) in rows {
+        let stream = events.concat();
+        let expected: Vec<_> =
+            expected.into_iter().map(|(kind, code, slot, text)| (kind, code, slot, text.to_string())).collect();
+        for size in [1, 7, stream.len()] {
+            assert_eq!(texts(stream.as_bytes(), size), expected, "{name}, in reads of {size}");
+        }
+        let quirks = read(stream.as_bytes(), name).quirks;
+        assert_eq!(quirks.contains(&Quirk::LoneSurrogate), is_alone, "{name}: {quirks:?}");
+    }
+}
+
+/// A path of n keys would otherwise make JSON of n levels, which no reader takes, at the cost of n² steps.
+#[test]
+fn arguments_by_path_are_bounded_in_depth() {
+    let arguments = |keys: usize| {
+        let piece = |path: &str| json!({"jsonPath": path, "numberValue": 1});
+        let pieces = [piece("$.a"), piece(&format!("${}", ".b[0]".repeat(keys / 2))), piece("$.c")];
+        let part = json!({"functionCall": {"name": "f", "partialArgs": pieces}});
+        let stream = unnamed(&[json!({"candidates": [{"content": {"parts": [part]}}]})]);
+        let message = read(&stream, "paths").message;
+        let call = &message["choices"][0]["message"]["tool_calls"][0];
+        call["function"]["arguments"].as_str().unwrap().to_string()
+    };
+    assert_eq!(arguments(4), r#"{"a":1,"b":[{"b":[1]}],"c":1}"#);
+    assert_eq!(serde_json::from_str::<Value>(&arguments(126)).unwrap().as_object().unwrap().len(), 3);
+    assert_eq!(arguments(128), r#"{"a":1,"c":1}"#);
+    assert_eq!(arguments(300_000), r#"{"a":1,"c":1}"#);
+}
+
 #[test]
 fn each_protocol_has_its_end() {
     use Verdict::{ApiError, Done, Finished, OtherProtocol, Truncated};
