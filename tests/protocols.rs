@@ -335,7 +335,9 @@ impl Naive {
             "response.function_call_arguments" | "response.custom_tool_call_input" => 3,
             _ => 4,
         };
-        if to < 4 && !text.is_empty() {
+        // Arguments of a call that is not known wait for the whole of it.
+        let is_known = to != 3 || self.call(item).is_some();
+        if to < 4 && !text.is_empty() && is_known {
             let is_new = self.reported.insert((item, part, is_summary));
             if is_delta || is_new {
                 self.put(to, item, text);
@@ -413,7 +415,7 @@ fn recordings_are_what_their_goldens_say() {
     };
     let folder = PathBuf::from(corpus).join("protocols");
     let manifest = std::fs::read_to_string(folder.join("MANIFEST.tsv")).unwrap();
-    let (mut read_all, mut expected) = (0, 0);
+    let (mut read_all, mut expected, mut by_their_names) = (0, 0, 0);
     for row in manifest.lines().skip(1) {
         let mut columns = row.split('\t');
         let (name, protocol) = (columns.next().unwrap(), columns.next().unwrap());
@@ -429,6 +431,12 @@ fn recordings_are_what_their_goldens_say() {
         let golden = std::fs::read(folder.join(format!("{stem}.expected.json"))).unwrap();
         let golden: Value = serde_json::from_slice(&golden).unwrap();
         let Read { message, end, .. } = read(&bytes, name);
+        if let Some(untyped) = untyped(&bytes).filter(|_| protocol == Protocol::Responses) {
+            let of_name = pull(&untyped, &[untyped.len()], None).message;
+            assert_eq!(facts_of_message(&of_name), facts_of_message(&message), "{name}, read by its names");
+            assert_eq!((&of_name["id"], &of_name["choices"]), (&message["id"], &message["choices"]), "{name}");
+            by_their_names += 1;
+        }
         let (facts, golden_facts) = (facts_of_message(&message), facts_of_golden(&golden));
         assert_eq!(facts, golden_facts, "{name}: {message:#}");
         let is_body = row.contains("error-body");
@@ -451,7 +459,20 @@ fn recordings_are_what_their_goldens_say() {
         }
         read_all += 1;
     }
-    assert_eq!((read_all, expected), (64, 64));
+    assert_eq!((read_all, expected, by_their_names), (64, 64, 18));
+}
+
+/// A recording whose events have names, without the types in their JSON. `None`: they have none.
+fn untyped(bytes: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let mut has_names = false;
+    let lines = text.split_inclusive('\n').map(|line| {
+        has_names |= line.starts_with("event:");
+        let Some(json) = line.strip_prefix("data: {\"type\":\"") else { return line.to_string() };
+        format!("data: {{{}", json.split_once("\",").map_or("}\n", |(_, rest)| rest))
+    });
+    let untyped = lines.collect::<String>().into_bytes();
+    (has_names && untyped != bytes).then_some(untyped)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -465,6 +486,16 @@ fn named(events: &[Value]) -> Vec<u8> {
 
 fn unnamed(events: &[Value]) -> Vec<u8> {
     events.iter().map(|event| format!("data: {event}\r\n\r\n")).collect::<String>().into_bytes()
+}
+
+/// Events with a name, and without a type in their JSON.
+fn by_name(events: &[Value]) -> Vec<u8> {
+    let block = |event: &Value| {
+        let mut members = event.as_object().unwrap().clone();
+        let kind = members.remove("type").unwrap();
+        format!("event: {}\ndata: {}\n\n", kind.as_str().unwrap(), Value::Object(members))
+    };
+    events.iter().map(block).collect::<String>().into_bytes()
 }
 
 #[test]
@@ -622,7 +653,7 @@ fn responses_report_each_part_once() {
         ),
         event("completed", json!({"response": {"status": "completed", "output": output}})),
     ];
-    for stream in [named(&events), unnamed(&events)] {
+    for stream in [named(&events), unnamed(&events), by_name(&events)] {
         let Read { message, end, quirks } = read(&stream, "responses");
         assert_eq!((end.verdict, end.dialect, quirks), (Verdict::Done, Some(Protocol::Responses), Vec::new()));
         let function = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": arguments}});
@@ -666,6 +697,63 @@ fn responses_report_each_part_once() {
         );
         let details = message.get("incomplete_details").or(choice.get("incomplete_details"));
         assert_eq!(details, Some(&json!({"reason": "max_output_tokens"})));
+    }
+}
+
+/// `starting_after`: a stream that begins behind some of its events.
+#[test]
+fn a_resumed_response_reports_what_is_left() {
+    let text = |name: &str, text: &str| {
+        let kind = format!("response.output_text.{}", if name == "text" { "done" } else { "delta" });
+        json!({"type": kind, "output_index": 0, "content_index": 0, "item_id": "m", name: text})
+    };
+    let arguments = |name: &str, text: &str| {
+        let kind = format!("response.function_call_arguments.{}", if name == "delta" { "delta" } else { "done" });
+        json!({"type": kind, "output_index": 1, "item_id": "f", name: text})
+    };
+    let message =
+        json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello"}]});
+    let call = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{\"a\":1}"});
+    let added = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": ""});
+    let usage = json!({"input_tokens": 3, "output_tokens": 4, "total_tokens": 7});
+    let events = [
+        text("delta", "Hel"),
+        text("delta", "lo"),
+        text("text", "Hello"),
+        json!({"type": "response.output_item.done", "output_index": 0, "item": message}),
+        json!({"type": "response.output_item.added", "output_index": 1, "item": added}),
+        arguments("delta", "{\"a\""),
+        arguments("delta", ":1}"),
+        arguments("arguments", "{\"a\":1}"),
+        json!({"type": "response.output_item.done", "output_index": 1, "item": call}),
+        json!({"type": "response.completed", "response": {"id": "r", "model": "m", "status": "completed",
+            "output": [message, call], "usage": usage}}),
+    ];
+    let whole = json!({"content": "Hello", "arguments": "{\"a\":1}"});
+    for (from, content, called) in [
+        (0, "Hello", "{\"a\":1}"),
+        // In the middle of a text: what follows. In the middle of arguments, whose call is not known then: all of them at its end.
+        (1, "lo", "{\"a\":1}"),
+        (6, "Hello", "{\"a\":1}"),
+        // No delta of the text is left: all of it comes from where it is whole.
+        (2, "Hello", "{\"a\":1}"),
+        (3, "Hello", "{\"a\":1}"),
+        (7, "Hello", "{\"a\":1}"),
+        (9, "Hello", "{\"a\":1}"),
+    ] {
+        let rest = &events[from..];
+        for stream in [named(rest), unnamed(rest), by_name(rest)] {
+            let Read { message, end, .. } = read(&stream, "resumed");
+            let choice = &message["choices"][0];
+            let call = &choice["message"]["tool_calls"][0];
+            let read = json!({"content": choice["message"]["content"], "arguments": call["function"]["arguments"]});
+            let expected = json!({"content": content, "arguments": called});
+            assert!(read == expected && (from > 0 || read == whole), "from event {from}: {message:#}");
+            assert_eq!((&call["id"], &call["function"]["name"]), (&json!("c"), &json!("f")), "from event {from}");
+            assert_eq!((end.verdict, end.is_complete()), (Verdict::Done, true), "from event {from}");
+            assert_eq!((&message["native_usage"], &message["id"]), (&usage, &json!("r")), "from event {from}");
+            assert_eq!(choice["finish_reason"], "tool_calls", "from event {from}");
+        }
     }
 }
 

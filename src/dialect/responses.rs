@@ -19,43 +19,58 @@ struct Piece {
     name: &'static str,
 }
 
-/// The text that an event of this type has, or a `part` in it. `None`: it has none.
-fn piece(kind: &Text<'_>, event: Value<'_>) -> Option<Piece> {
+/// What a text is a part of, without its index.
+#[derive(Clone, Copy)]
+enum Own {
+    Content,
+    Summary,
+    Arguments,
+}
+
+/// The events that have a text: behind `response.` their type, what the text is and of what, and the member that it is in; of a
+/// part that is done its type says.
+const PIECES: [(&str, Kind, Own, &str); 15] = [
+    ("output_text.delta", Kind::Content, Own::Content, "delta"),
+    ("output_text.done", Kind::Content, Own::Content, "text"),
+    ("function_call_arguments.delta", Kind::ToolArguments, Own::Arguments, "delta"),
+    ("function_call_arguments.done", Kind::ToolArguments, Own::Arguments, "arguments"),
+    (CUSTOM_DELTA, Kind::ToolArguments, Own::Arguments, "delta"),
+    (CUSTOM_DONE, Kind::ToolArguments, Own::Arguments, "input"),
+    ("reasoning_summary_text.delta", Kind::Reasoning, Own::Summary, "delta"),
+    ("reasoning_summary_text.done", Kind::Reasoning, Own::Summary, "text"),
+    ("reasoning_summary_part.done", Kind::Reasoning, Own::Summary, "text"),
+    ("reasoning_text.delta", Kind::Reasoning, Own::Content, "delta"),
+    ("reasoning_text.done", Kind::Reasoning, Own::Content, "text"),
+    ("reasoning_part.done", Kind::Reasoning, Own::Content, "text"),
+    ("refusal.delta", Kind::Refusal, Own::Content, "delta"),
+    ("refusal.done", Kind::Refusal, Own::Content, "refusal"),
+    (PART_DONE, Kind::Content, Own::Content, ""),
+];
+const CUSTOM_DELTA: &str = "custom_tool_call_input.delta";
+const CUSTOM_DONE: &str = "custom_tool_call_input.done";
+const PART_DONE: &str = "content_part.done";
+
+/// The row of [`PIECES`] for events of this type; one past the last if there is none.
+fn row(kind: &Text<'_>) -> u8 {
+    let own = kind.raw().strip_prefix(b"response.").unwrap_or_default();
+    PIECES.iter().position(|(name, ..)| name.as_bytes() == own).unwrap_or(PIECES.len()) as u8
+}
+
+/// The text that an event of this [`row`] has, or a `part` in it. `None`: it has none.
+fn piece(row: u8, event: Value<'_>) -> Option<Piece> {
+    let (event_name, mut kind, own, mut name) = PIECES.get(usize::from(row)).copied()?;
     let names = ["output_index", "content_index", "summary_index", "part"];
     let [output, content, summary, part] = members_of(event, names);
     let index = number(output);
-    let contents = Of::Content(number(content));
-    let summaries = Of::Summary(number(summary));
-    let is = |word: &str| *kind == *word;
-    let is_custom = kind.raw().starts_with(b"response.custom_tool_call_input");
-    let (kind, of, name) = if is("response.output_text.delta") {
-        (Kind::Content, contents, "delta")
-    } else if is("response.output_text.done") {
-        (Kind::Content, contents, "text")
-    } else if is("response.function_call_arguments.delta") || is("response.custom_tool_call_input.delta") {
-        (Kind::ToolArguments, ARGUMENTS, "delta")
-    } else if is("response.function_call_arguments.done") {
-        (Kind::ToolArguments, ARGUMENTS, "arguments")
-    } else if is("response.custom_tool_call_input.done") {
-        (Kind::ToolArguments, ARGUMENTS, "input")
-    } else if is("response.reasoning_summary_text.delta") {
-        (Kind::Reasoning, summaries, "delta")
-    } else if is("response.reasoning_summary_text.done") || is("response.reasoning_summary_part.done") {
-        (Kind::Reasoning, summaries, "text")
-    } else if is("response.reasoning_text.delta") {
-        (Kind::Reasoning, contents, "delta")
-    } else if is("response.reasoning_text.done") || is("response.reasoning_part.done") {
-        (Kind::Reasoning, contents, "text")
-    } else if is("response.refusal.delta") {
-        (Kind::Refusal, contents, "delta")
-    } else if is("response.refusal.done") {
-        (Kind::Refusal, contents, "refusal")
-    } else if is("response.content_part.done") {
-        let (kind, name) = content_kind(members_of(part?, ["type"])[0])?;
-        (kind, contents, name)
-    } else {
-        return None;
+    let of = match own {
+        Own::Content => Of::Content(number(content)),
+        Own::Summary => Of::Summary(number(summary)),
+        Own::Arguments => ARGUMENTS,
     };
+    if event_name == PART_DONE {
+        (kind, name) = content_kind(members_of(part?, ["type"])[0])?;
+    }
+    let is_custom = event_name == CUSTOM_DELTA || event_name == CUSTOM_DONE;
     let (Of::Content(part) | Of::Summary(part)) = of;
     let slot = u64::from(index) << 32 | u64::from(part);
     Some(Piece { kind, of, slot, index, is_custom, name })
@@ -143,8 +158,11 @@ pub(super) fn read<'a>(
     if kind.raw().starts_with(b"response.") {
         choice(0, false);
     }
-    if let Some(piece) = piece(&kind, event) {
-        let has_text = text(words(event, piece.name)).is_some();
+    seen.plan.row = row(&kind);
+    if let Some(piece) = piece(seen.plan.row, event) {
+        // Arguments of a call that no event opened, because the stream was resumed behind that: the item has them when it is done.
+        let is_open = piece.kind != Kind::ToolArguments || state.reported.has(piece.index, CALL);
+        let has_text = is_open && text(words(event, piece.name)).is_some();
         if piece.name == "delta" && has_text {
             state.reported.add(piece.index, piece.of);
             seen.plan.what = What::More;
@@ -186,7 +204,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
     match (plan.what, walk.phase) {
         (What::More, 0) => {
             walk.phase = 9;
-            more(walk, payload, event()).into()
+            more(walk, payload, event(), plan.row).into()
         }
         (What::Annotation, 0) => {
             walk.phase = 9;
@@ -240,10 +258,8 @@ pub(super) fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
 }
 
 /// A piece of a text or of arguments.
-fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>) -> Option<Delta> {
-    let [kind] = members_of(event, ["type"]);
-    let kind = kind?.as_text()?;
-    let Piece { kind, of, slot, index, is_custom, name } = piece(&kind, event)?;
+fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, row: u8) -> Option<Delta> {
+    let Piece { kind, of, slot, index, is_custom, name } = piece(row, event)?;
     let words = words(event, name);
     if kind == Kind::ToolArguments {
         let arguments = text(words);

@@ -54,6 +54,8 @@ impl State {
 pub(crate) struct Plan {
     pub(crate) protocol: Option<Protocol>,
     pub(super) what: What,
+    /// Of Responses: which event with a text it is.
+    pub(super) row: u8,
     /// As of [`State`], with the calls of the event.
     pub(super) called: u64,
     /// As of [`State`], before the event.
@@ -66,6 +68,7 @@ impl Plan {
     pub(crate) const NONE: Plan = Plan {
         protocol: None,
         what: What::Nothing,
+        row: 0,
         called: 0,
         calls: 0,
         continues: false,
