@@ -858,6 +858,50 @@ fn gemini_candidates_parts_and_paths() {
     assert_eq!(message["choices"][0].get("native_finish_reason"), None);
 }
 
+/// A proxy reports a failure of its own behind that of the vendor.
+#[test]
+fn a_response_that_ends_twice_is_reported_once() {
+    let search = json!({"type": "web_search_call"});
+    let message = json!({"type": "message", "content": [{"type": "output_text", "text": "x"}]});
+    let call = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"});
+    let output = json!([message, search, call]);
+    let end =
+        |status: &str| json!({"type": format!("response.{status}"), "response": {"status": status, "output": output}});
+    for (first, second) in
+        [("failed", "failed"), ("failed", "completed"), ("cancelled", "failed"), ("completed", "completed")]
+    {
+        let stream = unnamed(&[end(first), end(second)]);
+        let message = &read(&stream, first).message["choices"][0]["message"];
+        assert_eq!(message["content"], "x", "{first}, {second}");
+        assert_eq!(message["native_content"], json!([search]), "{first}, {second}");
+        let calls = message["tool_calls"].as_array().unwrap();
+        assert_eq!((calls.len(), &calls[0]["function"]["arguments"]), (1, &json!("{}")), "{first}, {second}");
+    }
+}
+
+/// Events that the vendor does not have, or that have their type in their name alone.
+#[test]
+fn an_event_is_what_its_name_says() {
+    // A status alone makes no response of it, nor a usage a chunk of chat completions.
+    let created = json!({"type": "response.created", "response": {"id": "r"}});
+    let notice = json!({"type": "proxy.notice", "status": "ok"});
+    let Read { message, end, .. } = read(&unnamed(&[created, notice]), "a status");
+    assert_eq!((end.verdict, &message["choices"][0]["finish_reason"]), (Verdict::Truncated, &Value::Null));
+    let stop =
+        "event: message_delta\ndata: {\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":7}}\n\n";
+    let start = "event: message_start\ndata: {\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":3}}}\n\n";
+    for stream in [stop.to_string(), [start, stop].concat()] {
+        let Read { message, end, quirks } = read(stream.as_bytes(), "by its name");
+        assert_eq!((end.verdict, end.dialect), (Verdict::Finished, Some(Protocol::Anthropic)));
+        assert_eq!((quirks, &message["native_usage"]["output_tokens"]), (Vec::new(), &json!(7)), "{message}");
+        assert_eq!(message["choices"][0]["native_finish_reason"], "end_turn");
+    }
+    // One with choices is a chunk of chat completions, whatever its name.
+    let chunk = "event: message_delta\ndata: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n";
+    let Read { message, end, .. } = read(chunk.as_bytes(), "a chunk");
+    assert_eq!((end.dialect, &message["choices"][0]["message"]["content"]), (Some(Protocol::Chat), &json!("x")));
+}
+
 /// Each text of a stream (its kind, code, slot and decoded text), of a batch; a call's arguments by the number of the call.
 fn texts(bytes: &[u8], size: usize) -> Vec<(Kind, u32, u64, String)> {
     let (mut machine, mut emitter) = (Machine::<2>::new(Config::default()), Emitter::new());

@@ -120,8 +120,8 @@ pub(super) fn read<'a>(
 ) -> Seen<'a> {
     let mut seen = Seen::default();
     seen.plan.reported = state.reported;
-    let [own, item, status] = members_of(event, ["response", "item", "status"]);
-    let is_body = !kind.raw().starts_with(b"response.") && status.is_some();
+    let [own, item, status, output] = members_of(event, ["response", "item", "status", "output"]);
+    let is_body = !kind.raw().starts_with(b"response.") && status.is_some() && array(output).is_some();
     let response = if is_body { Some(event) } else { object(own) };
     if let Some(response) = response {
         let names =
@@ -145,9 +145,12 @@ pub(super) fn read<'a>(
             seen.plan.what = What::Response;
         }
         if let Some(output) = array(output) {
-            let mut list = Container::of(output.raw(), Some(output));
+            let (mut list, mut index) = (Container::of(output.raw(), Some(output)), 0u32);
             while let Some(item) = list.next(output.raw()) {
                 state.called |= u64::from(client(members_of(item, ["type"])[0]).is_some());
+                // Another event may end it again.
+                state.reported.add_all(index);
+                index = index.saturating_add(1);
             }
         }
         let is_over = is(status, "completed") || is(status, "incomplete");

@@ -151,7 +151,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             };
             let mut read = checked.and_then(|()| read(&mut self.index, payload, hint, limits.max_depth));
             let is_native = match &mut read {
-                Ok(read) if !self.index.facts.chat || self.is_native() => self.native(payload, name, read),
+                Ok(read) if !self.index.facts.chat || self.is_native() || !name.is_empty() => {
+                    self.native(payload, name, read)
+                }
                 _ => false,
             };
             // Not an error without a field: one of a field, recognised by it, is another fact of the stream.
@@ -245,7 +247,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if is_keep_alive(&self.index, payload, name) {
             return self.is_native();
         }
-        let is_chunk = self.index.facts.chat;
+        // Usage alone is that of chat completions, unless the name of the event says otherwise.
+        let has_choices = self.index.top(payload, top::CHOICES).is_some();
+        let is_chunk = self.index.facts.chat && (has_choices || Protocol::of_type(name).is_none());
+        if is_chunk && !self.is_native() {
+            return false;
+        }
         if !is_chunk && self.index.quirks.contains(Quirk::NullChunk) {
             return false;
         }
