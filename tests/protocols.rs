@@ -902,6 +902,21 @@ fn an_event_is_what_its_name_says() {
     assert_eq!((end.dialect, &message["choices"][0]["message"]["content"]), (Some(Protocol::Chat), &json!("x")));
 }
 
+/// Each event of another protocol counts, also one that came before, whole or cut.
+#[test]
+fn the_same_foreign_event_counts_each_time() {
+    let chunk = json!({"choices": [{"delta": {"content": "x"}}]});
+    let foreign = json!({"type": "content_block_stop", "index": 0});
+    let stream = unnamed(&[vec![chunk], vec![foreign; 6]].concat());
+    for size in [stream.len(), 40, 7, 1] {
+        let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
+        for mut piece in stream.chunks(size) {
+            while parser.next(&mut piece).unwrap().is_some() {}
+        }
+        assert_eq!(parser.quirk_count(Quirk::ForeignEvent), 6, "in reads of {size}");
+    }
+}
+
 /// Each text of a stream (its kind, code, slot and decoded text), of a batch; a call's arguments by the number of the call.
 fn texts(bytes: &[u8], size: usize) -> Vec<(Kind, u32, u64, String)> {
     let (mut machine, mut emitter) = (Machine::<2>::new(Config::default()), Emitter::new());
