@@ -1,5 +1,6 @@
 //! Generated streams of other protocols than chat completions, delta by delta, against a naive reader on `serde_json`.
 
+#![cfg(feature = "dialects")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 mod common;

@@ -156,10 +156,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 _ => false,
             };
-            // Not an error without a field: one of a field, recognised by it, is another fact of the stream.
-            // Nor an event of another protocol, whose quirk the stream decides and not the payload.
-            let is_foreign = self.block.quirks.contains(Quirk::ForeignEvent);
-            let plain = plain && !is_native && !is_foreign && !(self.block.raw && self.index.facts.error);
+            // Not an event of another protocol, whose quirk the stream decides and not the payload.
+            let is_native = is_native || self.block.quirks.contains(Quirk::ForeignEvent);
+            // Nor an error without a field: one of a field, recognised by it, is another fact of the stream.
+            let plain = plain && !is_native && !(self.block.raw && self.index.facts.error);
             if plain && read.as_ref().is_ok_and(|read| read.end == payload.len()) && self.memo.wants() {
                 self.memo.learn(&self.index, payload, rules);
             }

@@ -42,6 +42,7 @@ const VALUES: f64 = 40.0;
 const RECORDS: f64 = 8.0;
 
 /// The same of short parts of events of other protocols, each of which is walked a few times.
+#[cfg(feature = "dialects")]
 const NATIVE: f64 = 32.0;
 
 /// Reads the texts, piece by piece.
@@ -315,6 +316,7 @@ fn by_single_records(bytes: &[u8], cut: usize, memory: &mut [u8]) -> usize {
 }
 
 /// Streams of other protocols, each with so many of what it may have many of.
+#[cfg(feature = "dialects")]
 fn native_shapes(count: usize) -> Vec<(&'static str, String)> {
     let list = |item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>().join(",");
     let events =
@@ -400,6 +402,7 @@ fn native_shapes(count: usize) -> Vec<(&'static str, String)> {
 }
 
 /// However many parts an event of another protocol has, and however many events a stream, a byte is looked at as often.
+#[cfg(feature = "dialects")]
 #[test]
 fn other_protocols_walk_nothing_twice() {
     for count in [100, 20_000 / thin::thin().min(20)] {

@@ -59,7 +59,7 @@ fn line(record: &Record, bytes: &[u8]) -> Option<String> {
     let Record { choice, call, code, number, flags, .. } = *record;
     let kind = Kind::from_number(record.kind.into()).expect("a kind");
     let text = || String::from_utf8(bytes.to_vec()).expect("a text is UTF-8");
-    let raw = || value_of(bytes).map_or_else(|| text(), |value| value.to_string());
+    let raw = || value_of(bytes).map_or_else(text, |value| value.to_string());
     Some(match kind {
         Kind::Role => format!("role {choice} {:?}", text()),
         Kind::Content | Kind::Reasoning | Kind::Refusal => {
