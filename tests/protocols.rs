@@ -1411,7 +1411,8 @@ fn usage_of_gemini_adds_tools_and_thoughts_and_the_last_counts() {
 #[test]
 fn a_count_that_was_not_sent_is_absent() {
     // Each alone, 0 or not; and what is no count.
-    let rows: [(fn(Value) -> Vec<Value>, &[(&str, &str)]); 3] = [
+    type Row<'a> = (fn(Value) -> Vec<Value>, &'a [(&'a str, &'a str)]);
+    let rows: [Row<'_>; 3] = [
         (
             |usage| vec![responses_usage(usage)],
             &[
