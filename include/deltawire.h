@@ -1274,8 +1274,10 @@ typedef struct {
 } deltawire_chunk_storage;
 
 // Indexes a JSON payload in one pass, without a parser. `*out` points into `mem` and to `json`:
-// both must stay in place while the chunk is in use. Answers OK, ABSENT (not a JSON object),
-// E_NULL, E_ALIGN, E_RANGE (`len`).
+// both must stay in place while the chunk is in use. It knows the members of chat completions: of
+// an event of another protocol it has those with the same names, as sent, and no token counts
+// (`deltawire_last_usage` has those). Answers OK, ABSENT (not a JSON object), E_NULL, E_ALIGN,
+// E_RANGE (`len`).
 deltawire_status deltawire_chunk_open(const void *json,
                                       size_t len,
                                       deltawire_chunk_storage *mem,

@@ -68,6 +68,7 @@ if [ "${#streams[@]}" -gt 0 ]; then
   for program in "$MESSAGE" "$src/message_batch.sh"; do
     python3 -B "$DELTAWIRE_CORPUS/compare_messages.py" "$program" "$DELTAWIRE_CORPUS/streams" 1 1448 65536
   done
+  python3 -B "$src/messages.py" goldens "$MESSAGE" "$DELTAWIRE_CORPUS/protocols"
 fi
 corpus_or_skip ffi-c-message
 pass ffi-c-message

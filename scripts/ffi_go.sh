@@ -76,7 +76,7 @@ grep -hE '^ +[a-z]+_test.go:[0-9]+: [0-9]+ ' "$work/go-test.log" | sed 's/^ *[^ 
 pass go-test
 ran go-test TestSteadyState TestSmallArray
 pass go-allocs
-[ -z "${DELTAWIRE_CORPUS:-}" ] || { ran go-test TestOracleCorpus TestMessageCorpus TestSSECases && pass go-corpus; }
+[ -z "${DELTAWIRE_CORPUS:-}" ] || { ran go-test TestOracleCorpus TestMessageCorpus TestProtocolCorpus TestSSECases && pass go-corpus; }
 
 tested=./adapter run go-adapter
 ran go-adapter TestDecoder TestEventReader TestOptions ExampleNewDecoder

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::corpus::{recorded, samples, Stream};
+use common::corpus::{native, recorded, samples, Stream};
 use deltawire::chat::CallUpdate;
 use deltawire::json::{self, Fragment, Text};
 use deltawire::message::{Detail, Field, MessageLog};
@@ -117,7 +117,9 @@ impl Reader {
             | Update::CallName { text, .. }
             | Update::CallArguments { text, .. }
             | Update::FunctionName { text, .. }
-            | Update::FunctionArguments(text) => self.text(text),
+            | Update::FunctionArguments(text)
+            | Update::Signature(text) => self.text(text),
+            Update::Annotations(value) | Update::Media(value) | Update::Native(value) => self.sum += value.raw().len(),
             Update::Call(CallUpdate { id, kind, .. }) => {
                 for text in [id, kind].into_iter().flatten() {
                     self.text(text);
@@ -227,6 +229,7 @@ fn by_decoder<S: Storage>(storage: S, bytes: &[u8], size: usize) -> usize {
 #[test]
 fn nothing_is_allocated() {
     let mut streams: Vec<Stream> = samples();
+    streams.extend(native("alloc of other protocols"));
     streams.extend(recorded("alloc"));
     let recorded = streams.len();
     for case in common::case::all() {

@@ -1264,6 +1264,252 @@ fn gemini_candidates_parts_and_paths() {
     assert_eq!(message["choices"][0].get("native_finish_reason"), None);
 }
 
+/// A proxy reports a failure of its own behind that of the vendor.
+#[test]
+fn a_response_that_ends_twice_is_reported_once() {
+    let search = json!({"type": "web_search_call"});
+    let message = json!({"type": "message", "content": [{"type": "output_text", "text": "x"}]});
+    let call = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"});
+    let output = json!([message, search, call]);
+    let end =
+        |status: &str| json!({"type": format!("response.{status}"), "response": {"status": status, "output": output}});
+    for (first, second) in
+        [("failed", "failed"), ("failed", "completed"), ("cancelled", "failed"), ("completed", "completed")]
+    {
+        let stream = unnamed(&[end(first), end(second)]);
+        let message = &read(&stream, first).message["choices"][0]["message"];
+        assert_eq!(message["content"], "x", "{first}, {second}");
+        assert_eq!(message["native_content"], json!([search]), "{first}, {second}");
+        let calls = message["tool_calls"].as_array().unwrap();
+        assert_eq!((calls.len(), &calls[0]["function"]["arguments"]), (1, &json!("{}")), "{first}, {second}");
+    }
+}
+
+/// Events that the vendor does not have, or that have their type in their name alone.
+#[test]
+fn an_event_is_what_its_name_says() {
+    // A status alone makes no response of it, nor a usage a chunk of chat completions.
+    let created = json!({"type": "response.created", "response": {"id": "r"}});
+    let notice = json!({"type": "proxy.notice", "status": "ok"});
+    let Read { message, end, .. } = read(&unnamed(&[created, notice]), "a status");
+    assert_eq!((end.verdict, &message["choices"][0]["finish_reason"]), (Verdict::Truncated, &Value::Null));
+    let stop =
+        "event: message_delta\ndata: {\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":7}}\n\n";
+    let start = "event: message_start\ndata: {\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":3}}}\n\n";
+    for stream in [stop.to_string(), [start, stop].concat()] {
+        let Read { message, end, quirks } = read(stream.as_bytes(), "by its name");
+        assert_eq!((end.verdict, end.dialect), (Verdict::Finished, Some(Protocol::Anthropic)));
+        assert_eq!((quirks, &message["native_usage"]["output_tokens"]), (Vec::new(), &json!(7)), "{message}");
+        assert_eq!(message["choices"][0]["native_finish_reason"], "end_turn");
+    }
+    // One with choices is a chunk of chat completions, whatever its name.
+    let chunk = "event: message_delta\ndata: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n";
+    let Read { message, end, .. } = read(chunk.as_bytes(), "a chunk");
+    assert_eq!((end.dialect, &message["choices"][0]["message"]["content"]), (Some(Protocol::Chat), &json!("x")));
+}
+
+/// Each event of another protocol counts, also one that came before, whole or cut.
+#[test]
+fn the_same_foreign_event_counts_each_time() {
+    let chunk = json!({"choices": [{"delta": {"content": "x"}}]});
+    let foreign = json!({"type": "content_block_stop", "index": 0});
+    let stream = unnamed(&[vec![chunk], vec![foreign; 6]].concat());
+    for size in [stream.len(), 40, 7, 1] {
+        let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
+        for mut piece in stream.chunks(size) {
+            while parser.next(&mut piece).unwrap().is_some() {}
+        }
+        assert_eq!(parser.quirk_count(Quirk::ForeignEvent), 6, "in reads of {size}");
+    }
+}
+
+/// Each text of a stream (its kind, code, slot and decoded text), of a batch; a call's arguments by the number of the call.
+fn texts(bytes: &[u8], size: usize) -> Vec<(Kind, u32, u64, String)> {
+    let (mut machine, mut emitter) = (Machine::<2>::new(Config::default()), Emitter::new());
+    let (mut tracker, mut memory) = (Tracker::<8, 32>::new(), vec![0; bytes.len() + 64]);
+    let (mut array, mut scratch, mut texts) = ([Record::default(); 64], [0; 4096], Vec::new());
+    for piece in bytes.chunks(size).map(Some).chain([None]) {
+        let mut records = Records::new(&mut array, &mut scratch, Kind::DEFAULT);
+        let (mut store, input) = (&mut memory[..], piece.unwrap_or_default());
+        let outcome = match piece {
+            Some(piece) => emitter.run(&mut machine, &mut store, &mut tracker, piece, 0, &mut records).1,
+            None => emitter.finish(&mut machine, &mut store, &mut tracker, &mut records),
+        };
+        assert_eq!(outcome, Outcome::Done);
+        let written = records.written();
+        for record in &array[..written] {
+            let from = if record.flags & FLAG_TEXT_SCRATCH != 0 { &scratch[..] } else { input };
+            let kind = Kind::from_number(record.kind.into()).unwrap();
+            let slot = if kind == Kind::ToolArguments { record.call.into() } else { record.number };
+            if [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::ToolArguments].contains(&kind) {
+                let text = &from[record.text_off as usize..][..record.text_len as usize];
+                texts.push((kind, record.code, slot, String::from_utf8(text.to_vec()).unwrap()));
+            }
+        }
+    }
+    texts
+}
+
+#[test]
+fn halves_of_characters_are_joined_by_slot() {
+    use Kind::{Content, Reasoning, Refusal, ToolArguments};
+    let (high, low) = ("\\ud83d", "\\ude00");
+    let event = |data: String| format!("data: {data}\n\n");
+    let block = |index: u32, kind: &str, name: &str, text: String| {
+        event(format!(
+            r#"{{"type":"content_block_delta","index":{index},"delta":{{"type":"{kind}","{name}":"{text}"}}}}"#
+        ))
+    };
+    let text = |index: u32, text: String| block(index, "text_delta", "text", text);
+    let thinking = |index: u32, text: &str| block(index, "thinking_delta", "thinking", text.to_string());
+    let piece = |index: u32, text: &str| block(index, "input_json_delta", "partial_json", text.to_string());
+    let opens = |index: u32| {
+        event(format!(
+            r#"{{"type":"content_block_start","index":{index},"content_block":{{"type":"tool_use","id":"{index}","name":"f"}}}}"#
+        ))
+    };
+    let stop = event(r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#.to_string());
+    let part = |kind: &str, index: &str, item: u32, part: u32, text: &str| {
+        event(format!(r#"{{"type":"response.{kind}.delta","output_index":{item},"{index}":{part},"delta":"{text}"}}"#))
+    };
+    let output = |item: u32, at: u32, text: &str| part("output_text", "content_index", item, at, text);
+    let parts = |parts: &str| event(format!(r#"{{"candidates":[{{"content":{{"parts":[{parts}]}}}}]}}"#));
+    let (one, both) = ("\u{fffd}", "\u{1f600}");
+    let slot = |item: u64, part: u64| item << 32 | part;
+    // The stream, its texts, and whether a half is left alone.
+    type Texts<'a> = Vec<(Kind, u32, u64, &'a str)>;
+    let rows: Vec<(&str, Vec<String>, Texts<'_>, bool)> = vec![
+        (
+            "Anthropic: one block",
+            vec![text(0, format!("a{high}")), text(0, format!("{low}b"))],
+            vec![(Content, 0, 0, "a"), (Content, 0, 0, "\u{1f600}b")],
+            false,
+        ),
+        (
+            "Anthropic: blocks by turns",
+            vec![
+                text(0, high.into()),
+                text(1, format!("x{high}")),
+                thinking(2, high),
+                text(0, low.into()),
+                thinking(2, low),
+                text(1, low.into()),
+            ],
+            vec![(Content, 0, 1, "x"), (Content, 0, 0, both), (Reasoning, 0, 2, both), (Content, 0, 1, both)],
+            false,
+        ),
+        (
+            "Anthropic: another block",
+            vec![text(0, high.into()), text(1, low.into()), stop.clone()],
+            vec![(Content, 0, 1, one), (Content, 0, 0, one)],
+            true,
+        ),
+        (
+            "Anthropic: thinking and text of one index",
+            vec![thinking(0, high), text(0, low.into()), thinking(0, low)],
+            vec![(Content, 0, 0, one), (Reasoning, 0, 0, both)],
+            true,
+        ),
+        (
+            "Anthropic: calls by turns",
+            vec![opens(0), opens(1), piece(0, high), piece(1, high), piece(0, low), piece(1, low)],
+            vec![(ToolArguments, 0, 0, both), (ToolArguments, 0, 1, both)],
+            false,
+        ),
+        (
+            "Anthropic: three halves wait, a fourth is alone",
+            (0..4).chain(0..4).enumerate().map(|(at, index)| text(index, [high, low][at / 4].into())).collect(),
+            vec![
+                (Content, 0, 3, one),
+                (Content, 0, 0, both),
+                (Content, 0, 1, both),
+                (Content, 0, 2, both),
+                (Content, 0, 3, one),
+            ],
+            true,
+        ),
+        ("Anthropic: at the end", vec![text(7, high.into())], vec![(Content, 0, 7, one)], true),
+        (
+            "Responses: parts and items by turns",
+            vec![
+                output(0, 0, high),
+                output(0, 1, high),
+                output(1, 0, high),
+                output(1, 0, low),
+                output(0, 1, low),
+                output(0, 0, low),
+            ],
+            vec![(Content, 0, slot(1, 0), both), (Content, 0, 1, both), (Content, 0, 0, both)],
+            false,
+        ),
+        (
+            "Responses: another part",
+            vec![output(3, 0, high), output(3, 1, low)],
+            vec![(Content, 0, slot(3, 1), one), (Content, 0, slot(3, 0), one)],
+            true,
+        ),
+        (
+            "Responses: text, reasoning, its summary and a refusal in one place",
+            vec![
+                part("reasoning_text", "content_index", 2, 0, high),
+                part("reasoning_summary_text", "summary_index", 2, 0, high),
+                part("refusal", "content_index", 2, 0, high),
+                part("reasoning_summary_text", "summary_index", 2, 0, low),
+                output(2, 0, low),
+                part("reasoning_text", "content_index", 2, 0, low),
+                part("refusal", "content_index", 2, 0, low),
+            ],
+            vec![
+                (Reasoning, 1, slot(2, 0), both),
+                (Content, 0, slot(2, 0), one),
+                (Reasoning, 0, slot(2, 0), both),
+                (Refusal, 0, slot(2, 0), both),
+            ],
+            true,
+        ),
+        (
+            "Gemini: one part, over two events",
+            vec![parts(&format!(r#"{{"text":"{high}"}},{{"text":"x"}}"#)), parts(&format!(r#"{{"text":"{low}"}}"#))],
+            vec![(Content, 0, 1, "x"), (Content, 0, 0, both)],
+            false,
+        ),
+        (
+            "Gemini: a thought and a text",
+            vec![parts(&format!(r#"{{"text":"{high}","thought":true}}"#)), parts(&format!(r#"{{"text":"{low}"}}"#))],
+            vec![(Content, 0, 0, one), (Reasoning, 0, 0, one)],
+            true,
+        ),
+    ];
+    for (name, events, expected, is_alone) in rows {
+        let stream = events.concat();
+        let expected: Vec<_> =
+            expected.into_iter().map(|(kind, code, slot, text)| (kind, code, slot, text.to_string())).collect();
+        for size in [1, 7, stream.len()] {
+            assert_eq!(texts(stream.as_bytes(), size), expected, "{name}, in reads of {size}");
+        }
+        let quirks = read(stream.as_bytes(), name).quirks;
+        assert_eq!(quirks.contains(&Quirk::LoneSurrogate), is_alone, "{name}: {quirks:?}");
+    }
+}
+
+/// A path of n keys would otherwise make JSON of n levels, which no reader takes, at the cost of n² steps.
+#[test]
+fn arguments_by_path_are_bounded_in_depth() {
+    let arguments = |keys: usize| {
+        let piece = |path: &str| json!({"jsonPath": path, "numberValue": 1});
+        let pieces = [piece("$.a"), piece(&format!("${}", ".b[0]".repeat(keys / 2))), piece("$.c")];
+        let part = json!({"functionCall": {"name": "f", "partialArgs": pieces}});
+        let stream = unnamed(&[json!({"candidates": [{"content": {"parts": [part]}}]})]);
+        let message = read(&stream, "paths").message;
+        let call = &message["choices"][0]["message"]["tool_calls"][0];
+        call["function"]["arguments"].as_str().unwrap().to_string()
+    };
+    assert_eq!(arguments(4), r#"{"a":1,"b":[{"b":[1]}],"c":1}"#);
+    assert_eq!(serde_json::from_str::<Value>(&arguments(126)).unwrap().as_object().unwrap().len(), 3);
+    assert_eq!(arguments(128), r#"{"a":1,"c":1}"#);
+    assert_eq!(arguments(300_000), r#"{"a":1,"c":1}"#);
+}
+
 #[test]
 fn each_protocol_has_its_end() {
     use Verdict::{ApiError, Done, Finished, OtherProtocol, Truncated};
@@ -1310,6 +1556,315 @@ fn the_protocol_can_be_given() {
     assert_eq!(content(Some(Protocol::Cohere)), x());
     for other in [Protocol::Chat, Protocol::Gemini, Protocol::Responses] {
         assert_eq!(content(Some(other)), (Value::Null, None, vec![Quirk::ForeignEvent]), "{other:?}");
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Finish reasons and usage: a test for each row of the tables of docs/protocols.md
+
+/// The finish reason of a stream in the words of chat completions and as sent, and whether the prompt was refused.
+fn finish(events: &[Value]) -> (Option<String>, Option<String>, bool) {
+    let stream = unnamed(events);
+    let message = read(&stream, "finish").message;
+    let choice = &message["choices"][0];
+    let word = |name: &str| choice[name].as_str().map(str::to_string);
+    (word("finish_reason"), word("native_finish_reason"), message.get("promptFeedback").is_some())
+}
+
+fn anthropic_end(reason: &str) -> Vec<Value> {
+    vec![json!({"type": "message_delta", "delta": {"stop_reason": reason}}), json!({"type": "message_stop"})]
+}
+
+fn responses_end(status: &str, response: Value) -> Vec<Value> {
+    let mut response = response;
+    response["status"] = json!(status);
+    vec![json!({"type": format!("response.{status}"), "response": response})]
+}
+
+fn gemini_end(reason: &str, parts: Value) -> Vec<Value> {
+    vec![json!({"candidates": [{"content": {"parts": parts}, "finishReason": reason}]})]
+}
+
+/// Each stream has this reason, and is `native` in the words of its protocol.
+#[track_caller]
+fn finishes(canonical: Option<&str>, rows: Vec<(Vec<Value>, &str)>) {
+    for (events, native) in rows {
+        // A reason that chat completions have no word for stands as it was sent.
+        let canonical = canonical.unwrap_or(native).to_string();
+        assert_eq!(finish(&events), (Some(canonical), Some(native.to_string()), false), "{events:?}");
+    }
+}
+
+#[test]
+fn finish_is_tool_calls() {
+    let function = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"});
+    let custom = json!({"type": "custom_tool_call", "call_id": "c", "name": "f", "input": ""});
+    let added = |item: &Value| json!({"type": "response.output_item.added", "output_index": 0, "item": item});
+    let done = |item: &Value| json!({"type": "response.output_item.done", "output_index": 0, "item": item});
+    let after = |event: Value, end: Vec<Value>| [vec![event], end].concat();
+    let completed = |output: Value| responses_end("completed", json!({"output": output}));
+    let call = json!([{"functionCall": {"name": "f", "args": {}}}]);
+    let early = json!({"candidates": [{"content": {"parts": call}}]});
+    finishes(
+        Some("tool_calls"),
+        vec![
+            (anthropic_end("tool_use"), "tool_use"),
+            (after(added(&function), completed(json!([]))), "completed"),
+            (after(added(&custom), completed(json!([]))), "completed"),
+            (after(done(&function), completed(json!([]))), "completed"),
+            (completed(json!([function])), "completed"),
+            (completed(json!([custom])), "completed"),
+            (gemini_end("STOP", call.clone()), "STOP"),
+            (after(early, gemini_end("STOP", json!([]))), "STOP"),
+        ],
+    );
+}
+
+#[test]
+fn finish_is_length() {
+    let incomplete = responses_end("incomplete", json!({"incomplete_details": {"reason": "max_output_tokens"}}));
+    finishes(
+        Some("length"),
+        vec![
+            (anthropic_end("max_tokens"), "max_tokens"),
+            (anthropic_end("model_context_window_exceeded"), "model_context_window_exceeded"),
+            (gemini_end("MAX_TOKENS", json!([])), "MAX_TOKENS"),
+            (incomplete, "incomplete"),
+        ],
+    );
+}
+
+#[test]
+fn finish_is_content_filter() {
+    let incomplete = responses_end("incomplete", json!({"incomplete_details": {"reason": "content_filter"}}));
+    let words = ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"];
+    let rows = words.map(|word| (gemini_end(word, json!([])), word));
+    let others = [(anthropic_end("refusal"), "refusal"), (incomplete, "incomplete")];
+    finishes(Some("content_filter"), rows.into_iter().chain(others).collect());
+}
+
+#[test]
+fn a_refused_prompt_is_content_filter() {
+    for word in ["SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "STOP", "a new one"] {
+        let events = [json!({"promptFeedback": {"blockReason": word}})];
+        // The text is no reason of a candidate, so the message has it in `promptFeedback` alone.
+        assert_eq!(finish(&events), (Some("content_filter".to_string()), None, true), "{word}");
+        let stream = unnamed(&events);
+        let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
+        let mut rest = &stream[..];
+        let event = parser.next(&mut rest).unwrap().unwrap();
+        let reasons: Vec<_> = event
+            .deltas()
+            .filter_map(|(_, update)| match update {
+                Update::Finish(reason) => Some((reason.text().to_string(), reason.kind())),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(reasons, [(word.to_string(), FinishKind::ContentFilter)]);
+    }
+    // Feedback without a reason ends nothing.
+    let rated = json!({"promptFeedback": {"safetyRatings": []}, "candidates": []});
+    assert_eq!(finish(&[rated]), (None, None, true));
+}
+
+#[test]
+fn finish_is_error() {
+    finishes(
+        Some("error"),
+        vec![
+            (responses_end("failed", json!({"error": {"message": "m"}})), "failed"),
+            (responses_end("cancelled", json!({})), "cancelled"),
+            (gemini_end("MALFORMED_FUNCTION_CALL", json!([])), "MALFORMED_FUNCTION_CALL"),
+        ],
+    );
+}
+
+#[test]
+fn finish_is_stop() {
+    let item = json!({"type": "web_search_call"});
+    let server = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "server_tool_use"}});
+    let client = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "t"}});
+    let other_candidate = json!({"candidates": [
+        {"index": 1, "content": {"parts": [{"functionCall": {"name": "f"}}]}},
+        {"index": 0, "content": {"parts": [{"executableCode": {}}]}, "finishReason": "STOP"}]});
+    finishes(
+        Some("stop"),
+        vec![
+            (anthropic_end("end_turn"), "end_turn"),
+            (anthropic_end("stop_sequence"), "stop_sequence"),
+            (anthropic_end("pause_turn"), "pause_turn"),
+            // A call of the server's is none of the client's; and who stopped before the call was run says so.
+            ([vec![server], anthropic_end("end_turn")].concat(), "end_turn"),
+            ([vec![client], anthropic_end("end_turn")].concat(), "end_turn"),
+            (responses_end("completed", json!({"output": [item]})), "completed"),
+            (gemini_end("STOP", json!([{"text": "x"}])), "STOP"),
+            (vec![other_candidate], "STOP"),
+        ],
+    );
+}
+
+#[test]
+fn finish_is_as_sent() {
+    let mut rows: Vec<_> =
+        ["LANGUAGE", "OTHER", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "NO_IMAGE", "stop_Stop"]
+            .into_iter()
+            .map(|word| (gemini_end(word, json!([])), word))
+            .collect();
+    rows.push((anthropic_end("a_new_reason"), "a_new_reason"));
+    rows.push((responses_end("incomplete", json!({})), "incomplete"));
+    rows.push((responses_end("incomplete", json!({"incomplete_details": {"reason": "another"}})), "incomplete"));
+    finishes(None, rows);
+}
+
+/// The last usage of a stream: of the message, which every way to read has alike, and of the parser.
+fn usage(events: &[Value]) -> Value {
+    let stream = unnamed(events);
+    let message = read(&stream, "usage").message;
+    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
+    let mut rest = &stream[..];
+    while parser.next(&mut rest).unwrap().is_some() {}
+    let usage = message.get("usage").cloned().unwrap_or(Value::Null);
+    let counts = parser.native_usage();
+    assert_eq!(counts.is_some(), !usage.is_null(), "{events:?}");
+    let counts = counts.unwrap_or_default();
+    let of = |path: &str| usage.pointer(path).and_then(Value::as_u64);
+    assert_eq!(counts.prompt_tokens(), of("/prompt_tokens"), "{events:?}");
+    assert_eq!(counts.completion_tokens(), of("/completion_tokens"), "{events:?}");
+    assert_eq!(counts.total_tokens(), of("/total_tokens"), "{events:?}");
+    assert_eq!(counts.cached_tokens(), of("/prompt_tokens_details/cached_tokens"), "{events:?}");
+    assert_eq!(counts.reasoning_tokens(), of("/completion_tokens_details/reasoning_tokens"), "{events:?}");
+    usage
+}
+
+fn responses_usage(usage: Value) -> Value {
+    json!({"type": "response.completed", "response": {"status": "completed", "usage": usage}})
+}
+
+fn anthropic_usage(usages: &[Value]) -> Vec<Value> {
+    let event = |(at, usage): (usize, &Value)| match at {
+        0 => json!({"type": "message_start", "message": {"usage": usage}}),
+        _ => json!({"type": "message_delta", "delta": {}, "usage": usage}),
+    };
+    usages.iter().enumerate().map(event).collect()
+}
+
+fn gemini_usage(usage: Value) -> Value {
+    json!({"candidates": [], "usageMetadata": usage})
+}
+
+#[test]
+fn usage_of_responses() {
+    let all = json!({"input_tokens": 11, "input_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 100},
+        "output_tokens": 7, "output_tokens_details": {"reasoning_tokens": 5}, "total_tokens": 99});
+    let expected = json!({"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 99,
+        "prompt_tokens_details": {"cached_tokens": 4}, "completion_tokens_details": {"reasoning_tokens": 5}});
+    assert_eq!(usage(&[responses_usage(all.clone())]), expected);
+    // Of a response that is not over the usage does not count.
+    let created = json!({"type": "response.in_progress", "response": {"usage": all}});
+    assert_eq!(usage(&[created]), Value::Null);
+    let both = json!({"input_tokens": 2, "output_tokens": 3});
+    assert_eq!(usage(&[responses_usage(both)]), json!({"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5}));
+}
+
+#[test]
+fn usage_of_anthropic_adds_the_cache_and_goes_by_member() {
+    let first = json!({"input_tokens": 12, "cache_read_input_tokens": 1028, "cache_creation_input_tokens": 250,
+        "cache_creation": {"ephemeral_5m_input_tokens": 250}, "output_tokens": 1,
+        "server_tool_use": {"web_search_requests": 3}});
+    let last = json!({"output_tokens": 40, "output_tokens_details": {"thinking_tokens": 9}, "input_tokens": null,
+        "iterations": [{"input_tokens": 5, "output_tokens": 5}]});
+    assert_eq!(
+        usage(&anthropic_usage(&[first, last])),
+        json!({"prompt_tokens": 1290, "completion_tokens": 40, "total_tokens": 1330,
+        "prompt_tokens_details": {"cached_tokens": 1028}, "completion_tokens_details": {"reasoning_tokens": 9}})
+    );
+    // One that comes late replaces the one before.
+    let late = [json!({"input_tokens": 1, "output_tokens": 1}), json!({"input_tokens": 30, "output_tokens": 2})];
+    assert_eq!(
+        usage(&anthropic_usage(&late)),
+        json!({"prompt_tokens": 30, "completion_tokens": 2, "total_tokens": 32})
+    );
+    let written = [json!({"cache_creation_input_tokens": 8})];
+    assert_eq!(usage(&anthropic_usage(&written)), json!({"prompt_tokens": 8}));
+    let read = [json!({"cache_read_input_tokens": 6, "output_tokens": 0})];
+    assert_eq!(
+        usage(&anthropic_usage(&read)),
+        json!({"prompt_tokens": 6, "completion_tokens": 0, "total_tokens": 6,
+        "prompt_tokens_details": {"cached_tokens": 6}})
+    );
+}
+
+#[test]
+fn usage_of_gemini_adds_tools_and_thoughts_and_the_last_counts() {
+    let all = json!({"promptTokenCount": 32, "candidatesTokenCount": 477, "totalTokenCount": 1600,
+        "thoughtsTokenCount": 240, "cachedContentTokenCount": 2, "toolUsePromptTokenCount": 764,
+        "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 32}]});
+    assert_eq!(
+        usage(&[gemini_usage(all.clone())]),
+        json!({"prompt_tokens": 796, "completion_tokens": 717, "total_tokens": 1600,
+        "prompt_tokens_details": {"cached_tokens": 2}, "completion_tokens_details": {"reasoning_tokens": 240}})
+    );
+    // Without a total it is the sum. Nothing is kept of the usage before.
+    let last = json!({"promptTokenCount": 5, "thoughtsTokenCount": 3});
+    assert_eq!(
+        usage(&[gemini_usage(all), gemini_usage(last)]),
+        json!({"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8,
+        "completion_tokens_details": {"reasoning_tokens": 3}})
+    );
+    assert_eq!(usage(&[gemini_usage(json!({"candidatesTokenCount": 4}))]), json!({"completion_tokens": 4}));
+}
+
+#[test]
+fn a_count_that_was_not_sent_is_absent() {
+    // Each alone, 0 or not; and what is no count.
+    type Row<'a> = (fn(Value) -> Vec<Value>, &'a [(&'a str, &'a str)]);
+    let rows: [Row<'_>; 3] = [
+        (
+            |usage| vec![responses_usage(usage)],
+            &[
+                ("input_tokens", "/prompt_tokens"),
+                ("output_tokens", "/completion_tokens"),
+                ("total_tokens", "/total_tokens"),
+                ("input_tokens_details.cached_tokens", "/prompt_tokens_details/cached_tokens"),
+                ("output_tokens_details.reasoning_tokens", "/completion_tokens_details/reasoning_tokens"),
+            ],
+        ),
+        (
+            |usage| anthropic_usage(&[usage]),
+            &[
+                ("input_tokens", "/prompt_tokens"),
+                ("output_tokens", "/completion_tokens"),
+                ("cache_creation_input_tokens", "/prompt_tokens"),
+                ("output_tokens_details.thinking_tokens", "/completion_tokens_details/reasoning_tokens"),
+            ],
+        ),
+        (
+            |usage| vec![gemini_usage(usage)],
+            &[
+                ("promptTokenCount", "/prompt_tokens"),
+                ("toolUsePromptTokenCount", "/prompt_tokens"),
+                ("candidatesTokenCount", "/completion_tokens"),
+                ("totalTokenCount", "/total_tokens"),
+                ("cachedContentTokenCount", "/prompt_tokens_details/cached_tokens"),
+            ],
+        ),
+    ];
+    for (events, names) in rows {
+        for (name, path) in names {
+            let of = |count: Value| match name.split_once('.') {
+                Some((outer, inner)) => json!({outer: {inner: count}}),
+                None => json!({*name: count}),
+            };
+            for count in [0, 7, u64::MAX] {
+                let usage = usage(&events(of(json!(count))));
+                assert_eq!(usage.pointer(path), Some(&json!(count)), "{name}: {usage}");
+                assert_eq!(usage.as_object().unwrap().len(), 1, "{name}: {usage}");
+            }
+            for none in [json!(null), json!("7"), json!(-1), json!([7]), json!({"a": 7})] {
+                assert_eq!(usage(&events(of(none.clone()))), Value::Null, "{name}: {none}");
+            }
+        }
+        assert_eq!(usage(&events(json!({}))), Value::Null);
     }
 }
 

@@ -9,7 +9,7 @@
 
 mod common;
 
-use common::corpus::{recorded, samples, Stream};
+use common::corpus::{native, recorded, samples, Stream};
 use common::thin::thin;
 use deltawire::chat::{ApiError, CallUpdate, NamePiece};
 use deltawire::json::{Fragment, Text};
@@ -408,7 +408,7 @@ fn by_size(mut streams: Vec<Stream>) -> Vec<Stream> {
 }
 
 fn streams() -> Vec<Stream> {
-    by_size(samples().into_iter().chain(recorded("splits")).collect())
+    by_size(samples().into_iter().chain(native("splits of other protocols")).chain(recorded("splits")).collect())
 }
 
 #[test]

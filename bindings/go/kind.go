@@ -82,7 +82,7 @@ const (
 	// end without it: [Reader.Err] reports whether the response is complete.
 	KindDone Kind = 28
 	// KindPayload is the payload of a chunk, before KindChunk; only [WithEvents] turns it on. Text: JSON, for
-	// json.Unmarshal, or the plain text of an error event.
+	// json.Unmarshal, or the plain text of an error event. An event of another protocol has the members of that.
 	KindPayload Kind = 29
 	// KindMeta is a member that describes the response, or one that no other kind is made of; only [WithEvents] turns it on.
 	// [Event.Meta] returns which it is. Those with a name of their own ([MetaObject]) are emitted once for a stream,

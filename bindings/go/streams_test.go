@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -240,6 +241,123 @@ func TestMessageCorpus(t *testing.T) {
 	t.Logf("%d streams compared", compared)
 	if compared < 30 {
 		t.Errorf("only %d streams were compared", compared)
+	}
+}
+
+// TestProtocolCorpus reads the recordings of other protocols and has the corpus compare the messages with their goldens.
+func TestProtocolCorpus(t *testing.T) {
+	corpus(t) // skips
+	folder := filepath.Join(os.Getenv("DELTAWIRE_CORPUS"), "protocols")
+	manifest, err := os.ReadFile(filepath.Join(folder, "MANIFEST.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialects := map[string]Protocol{"anthropic": ProtocolAnthropic, "gemini": ProtocolGemini, "responses": ProtocolResponses}
+	for _, size := range readSizes {
+		messages, compared := t.TempDir(), map[string]int{}
+		for _, row := range strings.Split(string(manifest), "\n")[1:] {
+			columns := strings.Split(row, "\t")
+			if len(columns) < 2 || dialects[columns[1]] == ProtocolNone {
+				continue
+			}
+			name := columns[0]
+			input, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden, err := os.ReadFile(filepath.Join(folder, strings.TrimSuffix(name, filepath.Ext(name))+".expected.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want struct {
+				ID    string
+				Error any
+			}
+			if err := json.Unmarshal(golden, &want); err != nil {
+				t.Fatal(err)
+			}
+			var a Assembler
+			r := NewReader(&pieces{input: input, cuts: cutEvery(size, len(input))}, WithAssembler(&a))
+			for r.Next() {
+			}
+			verdict, dialect := VerdictDone, dialects[columns[1]]
+			if dialect == ProtocolGemini {
+				verdict = VerdictFinished
+			}
+			if want.Error != nil {
+				verdict = VerdictAPIError
+			}
+			if strings.Contains(row, "error-body") {
+				dialect, want.ID = ProtocolNone, ""
+			}
+			end := r.End()
+			if end.Verdict != verdict || end.Dialect != dialect || end.Complete != (want.Error == nil) || (r.Err() == nil) != end.Complete {
+				t.Errorf("%s, reads of %d: %v %v %v %v", name, size, end.Verdict, end.Dialect, end.Complete, r.Err())
+			}
+			if id := a.Text(FieldID, 0, 0); id != want.ID {
+				t.Errorf("%s, reads of %d: ID %q, not %q", name, size, id, want.ID)
+			}
+			text, err := a.JSON(false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(messages, name), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			compared[columns[1]]++
+		}
+		if len(compared) != len(dialects) {
+			t.Fatalf("only %v were read", compared)
+		}
+		// The corpus runs a program for each recording: one that prints the message.
+		program := filepath.Join(messages, "program")
+		script := "#!/bin/sh\nexec cat \"${0%/*}/${2##*/}\"\n"
+		if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for protocol, count := range compared {
+			out, err := exec.Command("python3", "-B", filepath.Join(folder, "check.py"), program, folder, "-p", protocol).CombinedOutput()
+			if all := fmt.Sprintf("%d/%d", count, count); err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), all) {
+				t.Errorf("%s, reads of %d: %v, not %s:\n%s", protocol, size, err, all, out)
+			}
+		}
+		t.Logf("reads of %d: %v recordings compared", size, compared)
+	}
+}
+
+// TestProtocolConstants has a finish reason and a usage of each protocol.
+func TestProtocolConstants(t *testing.T) {
+	for _, c := range []struct {
+		event  string
+		from   Protocol
+		reason FinishReason
+		flags  Flags
+		usage  Usage
+	}{
+		{`{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"input_tokens":3,"cache_read_input_tokens":2,` +
+			`"cache_creation_input_tokens":10,"output_tokens":4}}`, ProtocolAnthropic, FinishContentFilter, FlagNative,
+			Usage{Has: HasPrompt | HasCompletion | HasTotal | HasCached, Prompt: 15, Completion: 4, Total: 19, Cached: 2}},
+		{`{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},` +
+			`"usage":{"output_tokens":0}}}`, ProtocolResponses, FinishLength, FlagNative, Usage{Has: HasCompletion}},
+		{`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f"}}]},"finishReason":"STOP"}],` +
+			`"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2,"thoughtsTokenCount":3}}`, ProtocolGemini, FinishToolCalls,
+			FlagNative, Usage{Has: HasPrompt | HasCompletion | HasTotal | HasReasoning, Prompt: 1, Completion: 5, Total: 6, Reasoning: 3}},
+		{`{"promptFeedback":{"blockReason":"OTHER"}}`, ProtocolGemini, FinishContentFilter, FlagNative | FlagPrompt, Usage{}},
+	} {
+		r := NewReader(strings.NewReader("data: " + c.event + "\n\n"))
+		finished := 0
+		for r.Next() {
+			if e := r.Event(); e.Kind == KindFinish {
+				finished++
+				if e.FinishReason() != c.reason || e.Flags&(FlagNative|FlagPrompt) != c.flags {
+					t.Errorf("%s: %v %v", c.event, e.FinishReason(), e.Flags)
+				}
+			}
+		}
+		usage, has := r.Usage()
+		if finished != 1 || usage != c.usage || has != (c.usage.Has != 0) || r.End().Dialect != c.from {
+			t.Errorf("%s: %d finish reasons, %+v, %v", c.event, finished, usage, r.End().Dialect)
+		}
 	}
 }
 

@@ -18,8 +18,10 @@ const _: () = assert!(size_of::<Storage>() <= size_of::<deltawire_chunk_storage>
 const _: () = assert!(align_of::<Storage>() <= align_of::<deltawire_chunk_storage>(), "deltawire_chunk_storage");
 
 /// Indexes a JSON payload in one pass, without a parser. `*out` points into `mem` and to `json`:
-/// both must stay in place while the chunk is in use. Answers OK, ABSENT (not a JSON object),
-/// E_NULL, E_ALIGN, E_RANGE (`len`).
+/// both must stay in place while the chunk is in use. It knows the members of chat completions: of
+/// an event of another protocol it has those with the same names, as sent, and no token counts
+/// (`deltawire_last_usage` has those). Answers OK, ABSENT (not a JSON object), E_NULL, E_ALIGN,
+/// E_RANGE (`len`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_open(

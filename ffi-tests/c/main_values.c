@@ -1133,6 +1133,105 @@ static void messages(void)
     limits();
 }
 
+typedef struct {
+    uint32_t code, flags;
+    char text[32];
+    unsigned long calls;
+} seen_text;
+
+static int32_t keep_text(void *user, const deltawire_at *at, const char *bytes, size_t len)
+{
+    seen_text *seen = user;
+    seen->calls++;
+    seen->code = at->code;
+    seen->flags = at->flags;
+    if (len >= sizeof seen->text) return DELTAWIRE_PAUSE;
+    memcpy(seen->text, bytes, len);
+    seen->text[len] = 0;
+    return DELTAWIRE_GO_ON;
+}
+
+/* Finish reasons and usage of other protocols, by their constants. */
+static void other_protocols(void)
+{
+    static const struct {
+        uint32_t dialect, code, has;
+        uint64_t prompt, completion, total;
+        const char *json, *word;
+    } rows[] = {
+        {DELTAWIRE_PROTOCOL_ANTHROPIC, DELTAWIRE_FINISH_TOOL_CALLS, 23, 15, 4, 19,
+         "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"},\"usage\":{\"input_tokens\":3,"
+         "\"cache_read_input_tokens\":2,\"cache_creation_input_tokens\":10,\"output_tokens\":4}}", "tool_use"},
+        {DELTAWIRE_PROTOCOL_ANTHROPIC, DELTAWIRE_FINISH_LENGTH, 2, 0, 0, 0,
+         "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"max_tokens\"},\"usage\":{\"output_tokens\":0}}", "max_tokens"},
+        {DELTAWIRE_PROTOCOL_RESPONSES, DELTAWIRE_FINISH_CONTENT_FILTER, 15, 5, 6, 20,
+         "{\"type\":\"response.incomplete\",\"response\":{\"status\":\"incomplete\",\"incomplete_details\":{\"reason\":"
+         "\"content_filter\"},\"usage\":{\"input_tokens\":5,\"output_tokens\":6,\"total_tokens\":20,"
+         "\"output_tokens_details\":{\"reasoning_tokens\":1}}}}", "incomplete"},
+        {DELTAWIRE_PROTOCOL_RESPONSES, DELTAWIRE_FINISH_ERROR, 0, 0, 0, 0,
+         "{\"type\":\"response.failed\",\"response\":{\"status\":\"failed\"}}", "failed"},
+        {DELTAWIRE_PROTOCOL_GEMINI, DELTAWIRE_FINISH_STOP, 15, 7, 8, 15,
+         "{\"candidates\":[{\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":3,\"toolUsePromptTokenCount\":4,"
+         "\"candidatesTokenCount\":2,\"thoughtsTokenCount\":6}}", "STOP"},
+        {DELTAWIRE_PROTOCOL_GEMINI, DELTAWIRE_FINISH_OTHER, 0, 0, 0, 0,
+         "{\"candidates\":[{\"finishReason\":\"LANGUAGE\"}]}", "LANGUAGE"},
+        {DELTAWIRE_PROTOCOL_GEMINI, DELTAWIRE_FINISH_CONTENT_FILTER, 0, 0, 0, 0,
+         "{\"promptFeedback\":{\"blockReason\":\"OTHER\"}}", "OTHER"},
+    };
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char event[1024];
+        int is_prompt = strstr(rows[i].json, "promptFeedback") != NULL;
+        seen_text seen = {0, 0, "", 0};
+        deltawire_parser *p = parser_with(NULL);
+        deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+        deltawire_usage usage = DELTAWIRE_USAGE_INIT;
+        deltawire_end end = DELTAWIRE_END_INIT;
+        callbacks.on_finish = keep_text;
+        sprintf(event, "data: %s\n\n", rows[i].json);
+        CHECK(feed(p, event, &callbacks, &seen, NULL) == OK && deltawire_finish(p, NULL, NULL) == OK);
+        CHECK(seen.calls == 1 && seen.code == rows[i].code && !strcmp(seen.text, rows[i].word));
+        CHECK((seen.flags & DELTAWIRE_EVF_NATIVE) != 0 && ((seen.flags & DELTAWIRE_EVF_PROMPT) != 0) == is_prompt);
+        CHECK(deltawire_end_of(p, &end) == OK && end.dialect == rows[i].dialect);
+        CHECK(deltawire_last_usage(p, &usage) == (rows[i].has ? OK : ABSENT));
+        if (!rows[i].has) continue;
+        CHECK(usage.has == rows[i].has && usage.prompt == rows[i].prompt);
+        CHECK(usage.completion == rows[i].completion && usage.total == rows[i].total);
+    }
+}
+
+/* A chunk that is opened from the payload of another protocol has the members that have the names of chat completions, as they
+ * were sent, and nothing else. */
+static void chunks_of_other_protocols(void)
+{
+    static const char *const payloads[] = {
+        "{\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":3}}}",
+        "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":3}}",
+        "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"x\"}}",
+        "{\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\",\"usage\":{\"total_tokens\":3}}}",
+        "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"x\"}]}}],\"usageMetadata\":{},\"responseId\":\"g\"}",
+    };
+    size_t i;
+    for (i = 0; i < sizeof payloads / sizeof payloads[0]; i++) {
+        size_t len = strlen(payloads[i]);
+        deltawire_chunk_storage memory;
+        const deltawire_chunk *chunk = NULL;
+        deltawire_usage usage = DELTAWIRE_USAGE_INIT;
+        deltawire_str whole;
+        deltawire_value v;
+        uint32_t field;
+        CHECK(deltawire_chunk_open(exact_copy(payloads[i], len), len, &memory, &chunk) == OK);
+        CHECK(deltawire_chunk_payload(chunk, &whole) == OK && whole.len == len && !memcmp(whole.ptr, payloads[i], len));
+        for (field = DELTAWIRE_F_ID; field <= DELTAWIRE_F_ERROR; field++) {
+            int is_usage = i == 1 && field == DELTAWIRE_F_USAGE;
+            CHECK(deltawire_chunk_field(chunk, field, &v) == (is_usage ? OK : ABSENT));
+        }
+        /* Its counts have other names. deltawire_last_usage knows them. */
+        CHECK(deltawire_chunk_usage(chunk, &usage) == (i == 1 ? OK : ABSENT) && usage.has == 0);
+        CHECK(deltawire_chunk_member(chunk, "type", 4, &v) == (i == 4 ? ABSENT : OK));
+    }
+}
+
 int main(void)
 {
     count_from_now();
@@ -1145,6 +1244,8 @@ int main(void)
     decimals();
     errors();
     usages();
+    other_protocols();
+    chunks_of_other_protocols();
     answers_of_callbacks();
     reentrance();
     blocks();

@@ -4,6 +4,7 @@
 #[path = "../../tests/common/batch.rs"]
 pub mod batch;
 pub mod capi;
+pub mod dialect;
 #[path = "../../tests/common/drive.rs"]
 pub mod drive;
 #[path = "../../tests/common/edit.rs"]
@@ -20,6 +21,10 @@ pub mod message;
 pub mod naive;
 #[path = "../../tests/common/naive_json.rs"]
 pub mod naive_json;
+#[path = "../../tests/common/naive_native.rs"]
+pub mod naive_native;
+#[path = "../../tests/common/native.rs"]
+pub mod native;
 pub mod raw_json;
 pub mod split;
 pub mod sse;

@@ -73,5 +73,6 @@ compared! {
     sse_peer: deltawire_fuzz::sse_peer::sse_peer, deltawire_fuzz::sse_peer::COMPARED, 100;
     json_lazy: deltawire_fuzz::json::lazy, deltawire_fuzz::json::COMPARED, 5;
     text: deltawire_fuzz::text::text, deltawire_fuzz::text::COMPARED, 40;
+    dialect: deltawire_fuzz::dialect::dialect, deltawire_fuzz::dialect::COMPARED, 100;
     message: deltawire_fuzz::message::message, deltawire_fuzz::naive::COMPARED, 50;
 }

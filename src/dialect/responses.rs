@@ -119,8 +119,8 @@ pub(super) fn read<'a>(
 ) -> Seen<'a> {
     let mut seen = Seen::default();
     seen.plan.reported = state.reported;
-    let [own, item, status] = members_of(event, ["response", "item", "status"]);
-    let is_body = !kind.raw().starts_with(b"response.") && status.is_some();
+    let [own, item, status, output] = members_of(event, ["response", "item", "status", "output"]);
+    let is_body = !kind.raw().starts_with(b"response.") && status.is_some() && array(output).is_some();
     let ended = ends(kind.raw());
     let response = if is_body { Some(event) } else { object(own).or(ended.is_some().then_some(event)) };
     if let Some(response) = response {
@@ -150,9 +150,12 @@ pub(super) fn read<'a>(
             seen.plan.what = What::Response;
         }
         if let Some(output) = array(output) {
-            let mut list = Container::of(output.raw(), Some(output));
+            let (mut list, mut index) = (Container::of(output.raw(), Some(output)), 0u32);
             while let Some(item) = list.next(output.raw()) {
                 state.called |= u64::from(client(members_of(item, ["type"])[0]).is_some());
+                // Another event may end it again.
+                state.reported.add_all(index);
+                index = index.saturating_add(1);
             }
         }
         let is_over = is_status("completed") || is_status("incomplete");
@@ -292,42 +295,36 @@ fn parts(payload: &[u8], parts: Option<Value<'_>>, reported: u32) -> Container {
     }
 }
 
-/// The next delta of the item at hand, as far as it was not reported. `None`: it has no more.
+/// The next delta of the item at hand, as far as it was not reported. `None`: it has no more. The members of the item are
+/// looked for a fixed number of times, however many parts it has.
 fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
     let value = value_at(payload, walk.element);
     let index = walk.count;
     let is_whole = plan.what != What::Item;
     let reported = |of| plan.reported.has(index, of);
-    let [kind, role, id, name, content, summary, secret] =
-        members_of(value, ["type", "role", "call_id", "name", "content", "summary", "encrypted_content"]);
-    if let Some(is_custom) = client(kind) {
-        if walk.sub > 0 {
-            return None;
-        }
-        walk.sub = 1;
-        let arguments = text(input(value)).filter(|_| !reported(ARGUMENTS));
-        if reported(CALL) {
-            let call = arguments.map(|_| Call { arguments, is_custom, ..Call::default() });
-            return Some(call.map(|call| walk.call(payload, index, call)).into());
-        }
-        return Some(Step::Delta(walk.call(payload, index, Call { id, name, arguments, is_custom })));
-    }
-    let is_message = is(kind, "message");
-    if !is_message && !is(kind, "reasoning") {
-        if walk.sub > 0 || !is_whole || reported(ARGUMENTS) {
-            return None;
-        }
-        walk.sub = 1;
-        return Some(walk.raw(payload, Kind::Native, whole_at(payload, walk.element), u64::from(index) << 32).into());
-    }
     // Its role, its summaries, its contents, their annotations, and what is encrypted.
     Some(match walk.sub {
         0 => {
-            (walk.sub, walk.inner, walk.part) =
-                (1, parts(payload, summary, plan.reported.count(index, CALL)), u32::MAX);
+            let [kind, role, id, name, summary] = members_of(value, ["type", "role", "call_id", "name", "summary"]);
+            if let Some(is_custom) = client(kind) {
+                walk.sub = 4;
+                let arguments = text(input(value)).filter(|_| !reported(ARGUMENTS));
+                if reported(CALL) {
+                    let call = arguments.map(|_| Call { arguments, is_custom, ..Call::default() });
+                    return Some(call.map(|call| walk.call(payload, index, call)).into());
+                }
+                return Some(Step::Delta(walk.call(payload, index, Call { id, name, arguments, is_custom })));
+            }
+            if !is(kind, "message") && !is(kind, "reasoning") {
+                walk.sub = 4;
+                let whole = whole_at(payload, walk.element).filter(|_| is_whole && !reported(ARGUMENTS));
+                return Some(walk.raw(payload, Kind::Native, whole, u64::from(index) << 32).into());
+            }
+            walk.sub = if is_whole { 1 } else { 4 };
+            (walk.inner, walk.part) = (parts(payload, summary, plan.reported.count(index, CALL)), u32::MAX);
             walk.role(payload, role).into()
         }
-        1 | 2 => match walk.inner.next(payload).filter(|_| is_whole) {
+        1 | 2 => match walk.inner.next(payload) {
             Some(part) => {
                 walk.part = walk.part.wrapping_add(1);
                 let of = if walk.sub == 1 { Of::Summary(walk.part) } else { Of::Content(walk.part) };
@@ -338,18 +335,20 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
                 walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta }).into()
             }
             None if walk.sub == 1 => {
+                let [content] = members_of(value, ["content"]);
                 let count = plan.reported.count(index, ARGUMENTS);
                 (walk.sub, walk.inner, walk.part) = (2, parts(payload, content, count), u32::MAX);
                 Step::More
             }
             None => {
                 // Of the contents that are reported from here.
+                let [content] = members_of(value, ["content"]);
                 let count = plan.reported.count(index, ARGUMENTS);
                 (walk.sub, walk.inner, walk.part) = (5, parts(payload, content, count), u32::MAX);
                 Step::More
             }
         },
-        5 => match walk.inner.next(payload).filter(|_| is_whole) {
+        5 => match walk.inner.next(payload) {
             Some(part) => {
                 walk.part = walk.part.wrapping_add(1);
                 let annotations = array(members_of(part, ["annotations"])[0]);
@@ -365,6 +364,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
         },
         3 => {
             walk.sub = 4;
+            let [secret] = members_of(value, ["encrypted_content"]);
             let secret = secret.filter(|_| is_whole && !plan.reported.has_all(index));
             walk.text(payload, Kind::Signature, secret, u64::from(index) << 32).into()
         }

@@ -145,6 +145,14 @@ fn key(path: &[u8]) -> Option<(&[u8], bool, &[u8])> {
     }
 }
 
+/// The keys of a path, each with whether it is an index.
+fn keys(path: &[u8]) -> impl Iterator<Item = (&[u8], bool, &[u8])> {
+    core::iter::successors(key(path), |(_, _, rest)| key(rest))
+}
+
+/// How many keys a path may have: a value deeper in the arguments is left out. Usual readers of JSON take no more.
+const MAX_KEYS: usize = 127;
+
 /// Whether the first key of a path is an index.
 fn is_index(path: &[u8]) -> bool {
     matches!(key(path), Some((_, true, _)))
@@ -165,9 +173,10 @@ impl<'a> Paths<'a> {
                 value = Some(member);
             }
         }
-        let Some(path) = path.and_then(|path| path.strip_prefix(b"$")).filter(|path| key(path).is_some()) else {
+        let Some(path) = path.and_then(|path| path.strip_prefix(b"$")) else { return };
+        if !(1..=MAX_KEYS).contains(&keys(path).take(MAX_KEYS.saturating_add(1)).count()) {
             return;
-        };
+        }
         let text = value.and_then(|value| value.as_text());
         if self.goes_on && self.last == Some(path) {
             if let Some(text) = text {
@@ -232,12 +241,14 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// Closes the containers inside the first key of a path, the innermost first.
+/// Closes the containers inside the first key of a path of at most [`MAX_KEYS`], the innermost first.
 fn close(path: &[u8], put: &mut dyn FnMut(&[u8])) {
-    let keys = |path| core::iter::successors(key(path), |(_, _, rest)| key(rest));
-    let count = keys(path).count();
-    for nth in (1..count).rev() {
-        let is_element = keys(path).nth(nth).is_some_and(|(_, is_element, _)| is_element);
-        put(if is_element { b"]" } else { b"}" });
+    let (mut count, mut elements) = (0u32, 0u128);
+    for (_, is_element, _) in keys(path) {
+        (count, elements) = (count.saturating_add(1), elements << 1 | u128::from(is_element));
+    }
+    for _ in 1..count {
+        put(if elements & 1 != 0 { b"]" } else { b"}" });
+        elements >>= 1;
     }
 }

@@ -174,9 +174,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Ok(read) if !self.index.has_choices() || self.is_native() => self.native(payload, name, read),
                 _ => false,
             };
-            // Not an error without a field: one of a field, recognised by it, is another fact of the stream.
-            // What is no chunk is not recognised either: a keep-alive, or an event before one that says whose they are.
-            let is_chunk = self.index.facts.chat && !is_native;
+            // Not an error without a field: one of a field, recognised by it, is another fact of the stream. What is no chunk is not
+            // recognised either: a keep-alive, or an event before one that says whose they are; nor an event of another protocol,
+            // whose quirk the stream decides and not the payload.
+            let is_chunk = self.index.facts.chat && !is_native && !self.block.quirks.contains(Quirk::ForeignEvent);
             let plain = plain && is_chunk && !(self.block.raw && self.index.facts.error);
             if plain && read.as_ref().is_ok_and(|read| read.end == payload.len()) && self.memo.wants() {
                 self.memo.learn(&self.index, payload, rules);

@@ -8,7 +8,7 @@ use super::{Config, Emitter, Event, Machine, Outcome, Parser, Record, Records, V
 use crate::chat::Update;
 use crate::delta::Kind;
 use crate::visits;
-use crate::{Flow, Handler, Limits, Storage};
+use crate::{Error, Flow, Handler, Limits, Stop, Storage};
 use std::format;
 use std::println;
 use std::string::String;
@@ -40,6 +40,10 @@ const VALUES: f64 = 40.0;
 
 /// The same of one chunk of many calls whose records are written one at a time.
 const RECORDS: f64 = 8.0;
+
+/// The same of short parts of events of other protocols, each of which is walked a few times.
+#[cfg(feature = "dialects")]
+const NATIVE: f64 = 32.0;
 
 /// Reads the texts, piece by piece.
 #[derive(Default)]
@@ -88,7 +92,15 @@ fn read<const SLOTS: usize, S: Storage>(by: By, bytes: &[u8], size: usize, confi
     };
     for mut piece in bytes.chunks(size) {
         if by == By::Push {
-            assert_eq!(parser.feed(piece, &mut reader).stop, None);
+            // A table may be full.
+            loop {
+                let fed = parser.feed(piece, &mut reader);
+                piece = &piece[fed.consumed..];
+                match fed.stop {
+                    None => break,
+                    Some(stop) => assert!(matches!(stop, Stop::Error(Error::TooManyCalls { .. })), "{stop:?}"),
+                }
+            }
             continue;
         }
         while let Some(event) = parser.next(&mut piece).unwrap() {
@@ -322,4 +334,109 @@ fn by_single_records(bytes: &[u8], cut: usize, memory: &mut [u8]) -> usize {
         assert!(piece.is_empty());
     }
     arguments
+}
+
+/// Streams of other protocols, each with so many of what it may have many of.
+#[cfg(feature = "dialects")]
+fn native_shapes(count: usize) -> Vec<(&'static str, String)> {
+    let list = |item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>().join(",");
+    let events =
+        |item: &dyn Fn(usize) -> String| -> String { (0..count).map(|at| format!("data: {}\n\n", item(at))).collect() };
+    let gemini = |parts: String| format!("{{\"candidates\":[{{\"content\":{{\"parts\":[{parts}]}}}}]}}");
+    let call = |at: usize| {
+        format!("{{\"type\":\"function_call\",\"call_id\":\"c{at}\",\"name\":\"f\",\"arguments\":\"{{}}\"}}")
+    };
+    let message = |parts: &str| format!("{{\"type\":\"message\",\"content\":[{parts}]}}");
+    let part = |at: usize| format!("{{\"type\":\"output_text\",\"text\":\"{at}\"}}");
+    let summary = |at: usize| format!("{{\"type\":\"summary_text\",\"text\":\"{at}\"}}");
+    let completed = |output: String| {
+        format!("data: {{\"type\":\"response.completed\",\"response\":{{\"status\":\"completed\",\"output\":[{output}]}}}}\n\n")
+    };
+    let text = |at: usize| format!("{{\"text\":\"a{at}\"}}");
+    let block = |at: usize| match at % 3 {
+        0 => format!("{{\"type\":\"text\",\"text\":\"{at}\"}}"),
+        1 => format!("{{\"type\":\"server_tool_use\",\"id\":\"{at}\"}}"),
+        _ => format!("{{\"type\":\"tool_use\",\"id\":\"{at}\",\"name\":\"f\",\"input\":{{\"a\":{at}}}}}"),
+    };
+    std::vec![
+        ("an array of large candidates", {
+            let large = gemini(format!("{{\"text\":\"{}\"}}", "a".repeat(60 * count)));
+            format!("[{large}\n,\r\n{large},{large}]")
+        }),
+        ("an array of candidates", format!("[{}]", list(&|at| gemini(text(at))))),
+        ("parts", format!("data: {}\n\n", gemini(list(&text)))),
+        ("signed parts", format!("data: {}\n\n", gemini(list(&|at| format!("{{\"thoughtSignature\":\"{at}\"}}"))))),
+        (
+            "candidates",
+            format!(
+                "data: {{\"candidates\":[{}]}}\n\n",
+                list(&|at| format!("{{\"index\":{},\"content\":{{\"parts\":[{}]}}}}", at % 8, text(at)))
+            )
+        ),
+        (
+            "function calls",
+            format!(
+                "data: {}\n\n",
+                gemini(list(&|at| format!("{{\"functionCall\":{{\"name\":\"f{at}\",\"args\":{{}}}}}}")))
+            )
+        ),
+        (
+            "pieces of arguments",
+            events(&|at| {
+                gemini(format!("{{\"functionCall\":{{\"partialArgs\":[{{\"jsonPath\":\"$.a{at}\",\"numberValue\":1}}],\"willContinue\":true}}}}"))
+            })
+        ),
+        ("items of one event", completed(list(&|at| message(&part(at))))),
+        ("calls of one event", completed(list(&call))),
+        ("parts of one item", completed(message(&list(&part)))),
+        ("summaries of one item", completed(format!("{{\"type\":\"reasoning\",\"summary\":[{}]}}", list(&summary)))),
+        (
+            "parts of an item that is done",
+            format!(
+                "data: {{\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{}}}\n\n",
+                message(&list(&part))
+            )
+        ),
+        (
+            "items",
+            events(&|at| format!(
+                "{{\"type\":\"response.output_item.done\",\"output_index\":{at},\"item\":{}}}",
+                message(&part(at))
+            ))
+        ),
+        (
+            "blocks of a body",
+            format!("{{\"type\":\"message\",\"content\":[{}],\"stop_reason\":\"end_turn\"}}", list(&block))
+        ),
+        (
+            "blocks of a start",
+            format!("data: {{\"type\":\"message_start\",\"message\":{{\"content\":[{}]}}}}\n\n", list(&block))
+        ),
+        (
+            "blocks",
+            events(&|at| format!(
+                "{{\"type\":\"content_block_start\",\"index\":{at},\"content_block\":{}}}",
+                block(at)
+            ))
+        ),
+    ]
+}
+
+/// However many parts an event of another protocol has, and however many events a stream, a byte is looked at as often.
+#[cfg(feature = "dialects")]
+#[test]
+fn other_protocols_walk_nothing_twice() {
+    for count in [100, 20_000 / thin::thin().min(20)] {
+        for (name, stream) in native_shapes(count) {
+            let bytes = stream.as_bytes();
+            visits(&format!("{count} {name}"), bytes, &[1460, usize::MAX], limits(), NATIVE);
+            let strict = Config { validate: Validate::Strict, ..limits() };
+            visits(&format!("{count} {name}, strict"), bytes, &[usize::MAX], strict, NATIVE + STRICT);
+            let mut memory = vec![0; bytes.len() + 4096];
+            let (_, single) = visits::during(|| by_single_records(bytes, bytes.len() / 2, &mut memory));
+            let each = single as f64 / bytes.len() as f64;
+            println!("{count} {name}, a record at a time: {each:.2} visits a byte");
+            assert!((0.9..=NATIVE).contains(&each), "{count} {name}, a record at a time: {each:.2} visits a byte");
+        }
+    }
 }

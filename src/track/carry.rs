@@ -1,6 +1,6 @@
-//! A high surrogate at the end of a text is pending until the next text of the same choice and kind.
+//! A high surrogate at the end of a text is pending until the next text of the same choice, kind and slot.
 
-use crate::delta::{Kind, Part};
+use crate::delta::{Delta, Kind, Part, FLAG_NUMBER};
 
 /// A pending high surrogate, or 0.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,6 +15,11 @@ impl PendingSurrogate {
     /// Removes and returns the pending surrogate, if there is one.
     pub(crate) fn take(&mut self) -> Option<u16> {
         Some(core::mem::take(&mut self.0)).filter(|half| *half != 0)
+    }
+
+    /// Whether there is one.
+    fn is_pending(self) -> bool {
+        self.0 != 0
     }
 
     /// Prepends the pending surrogate to a text, and makes a high surrogate at the end of the text the pending one.
@@ -34,5 +39,62 @@ impl PendingSurrogate {
         (part.flags, part.lead) = text.parts();
         part.len = text.raw().len() as u32;
         more
+    }
+}
+
+/// The slots of the pending surrogates of a choice, where its texts have slots (other protocols): so many may be pending at a
+/// time. A further half counts as unpaired.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slots([u64; Slots::COUNT]);
+
+impl Slots {
+    const COUNT: usize = 3;
+
+    pub(crate) const NOTHING: Slots = Slots([0; Slots::COUNT]);
+
+    /// The kinds of text with slots, and the code of the delta.
+    const KINDS: [(Kind, u32); 4] =
+        [(Kind::Content, 0), (Kind::Reasoning, 0), (Kind::Reasoning, 1), (Kind::Refusal, 0)];
+
+    /// Where the number of the kind stands in a key. A place in an item that reaches it has no key.
+    const KIND_AT: u32 = 30;
+
+    /// The slot of a text, with its kind, as one number.
+    fn key(delta: &Delta) -> Option<u64> {
+        let kind = Slots::KINDS.iter().position(|kind| *kind == (delta.kind, delta.code))?;
+        let is_free = delta.number as u32 >> Slots::KIND_AT == 0;
+        is_free.then_some(delta.number | (kind as u64) << Slots::KIND_AT)
+    }
+
+    /// The pending surrogate of the slot of a text, or one that is free. `None`: there is no room.
+    pub(crate) fn half<'h>(
+        &mut self,
+        delta: &Delta,
+        halves: &'h mut [PendingSurrogate],
+    ) -> Option<&'h mut PendingSurrogate> {
+        let key = Slots::key(delta)?;
+        let mut both = self.0.iter_mut().zip(halves);
+        let is_it = |(own, half): &(&mut u64, &mut PendingSurrogate)| half.is_pending() && **own == key;
+        let (mut found, mut free) = (None, None);
+        for slot in &mut both {
+            if is_it(&slot) {
+                found = Some(slot);
+                break;
+            }
+            if !slot.1.is_pending() && free.is_none() {
+                free = Some(slot);
+            }
+        }
+        let (own, half) = found.or(free)?;
+        *own = key;
+        Some(half)
+    }
+
+    /// A delta without a text in the slot of the pending surrogate in this place.
+    pub(crate) fn delta(&self, place: usize) -> Option<Delta> {
+        let key = *self.0.get(place)?;
+        let (kind, code) = *Slots::KINDS.get((key as u32 >> Slots::KIND_AT) as usize)?;
+        let number = key & !(3 << Slots::KIND_AT);
+        Some(Delta { flags: FLAG_NUMBER, code, number, ..Delta::new(kind) })
     }
 }

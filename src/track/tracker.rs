@@ -1,7 +1,7 @@
 //! The tracker: turns the deltas of chunks into those of a stream, in place.
 
 use super::call::{is_sound, Arguments, Call, Name};
-use super::carry::PendingSurrogate;
+use super::carry::{PendingSurrogate, Slots};
 use super::whole::Reach;
 use crate::chat::{name_before, Cursor, Index, NamePiece};
 use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_REPLACES, FLAG_WHOLE};
@@ -26,7 +26,7 @@ pub struct Choice {
     /// The call opened or continued last, by its place in the table.
     open: Option<u16>,
     source: Source,
-    /// The pending surrogate of each of [`PendingSurrogate::OF_CHOICE`].
+    /// The pending surrogate of each of [`PendingSurrogate::OF_CHOICE`], or of each of [`Slots`].
     halves: [PendingSurrogate; 4],
 }
 
@@ -37,6 +37,8 @@ enum Source {
     Deltas { function: Name, arguments: Arguments },
     /// Messages so far: how much of them, and a hash of that.
     Messages { sum: u64, reach: Reach },
+    /// Deltas of another protocol, whose texts have slots.
+    Slots(Slots),
 }
 
 impl Source {
@@ -47,9 +49,35 @@ impl Source {
         loop {
             match self {
                 Source::Deltas { function, arguments } => return (function, arguments),
-                Source::Messages { .. } => *self = Source::NOTHING,
+                Source::Messages { .. } | Source::Slots(_) => *self = Source::NOTHING,
             }
         }
+    }
+}
+
+impl Choice {
+    /// The surrogate that is pending before a text, or that its end may make pending. `None`: there is no room for one.
+    fn half(&mut self, delta: &Delta) -> Option<&mut PendingSurrogate> {
+        if delta.number().is_none() {
+            let mut halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.halves);
+            return halves.find(|(kind, _)| *kind == delta.kind).map(|(_, half)| half);
+        }
+        if !matches!(self.source, Source::Slots(_)) {
+            self.source = Source::Slots(Slots::NOTHING);
+        }
+        let Source::Slots(slots) = &mut self.source else { return None };
+        slots.half(delta, &mut self.halves)
+    }
+
+    /// Takes a pending surrogate, and a delta of its slot and kind.
+    fn take_half(&mut self) -> Option<(Delta, u16)> {
+        let halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.halves).enumerate();
+        let (place, kind, lead) = { halves }.find_map(|(place, (kind, half))| Some((place, kind, half.take()?)))?;
+        let delta = match &self.source {
+            Source::Slots(slots) => slots.delta(place)?,
+            _ => Delta::new(kind),
+        };
+        Some((Delta { choice: self.index, ..delta }, lead))
     }
 }
 
@@ -325,12 +353,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
         let wanted = |choice: u32| of.is_none_or(|of| of == choice);
         let mut choices = self.tables.choices_mut().iter_mut().flatten().filter(|choice| wanted(choice.index));
-        let found = choices.find_map(|choice| {
-            let mut halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut choice.halves);
-            let (kind, lead) = halves.find_map(|(kind, half)| Some((kind, half.take()?)))?;
-            Some((Delta { choice: choice.index, ..Delta::new(kind) }, lead))
-        });
-        if let Some((delta, lead)) = found {
+        if let Some((delta, lead)) = choices.find_map(Choice::take_half) {
             return Some(self.flushed(delta, lead, quirks));
         }
         let mut calls = self.tables.calls_mut().iter_mut().flatten().filter(|call| wanted(call.choice));
@@ -388,10 +411,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// Joins a text of a choice with the pending surrogate.
     fn text(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
-        let half =
-            PendingSurrogate::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(kind, _)| *kind == delta.kind);
-        let Some((_, half)) = half else { return Taken::Drop };
-        let more = half.join(&mut delta.text, payload);
+        // Without room for a half, one at the end of the text counts as unpaired.
+        let more = choice.half(delta).map_or(0, |half| half.join(&mut delta.text, payload));
         self.joined(more, delta, payload, quirks)
     }
 

@@ -334,6 +334,7 @@ fn update<'a>(kind: Kind, record: &Record, text: &'a [u8], aux: &'a [u8]) -> Opt
         Kind::Content => Update::Content(decoded),
         Kind::Reasoning => Update::Reasoning(decoded),
         Kind::Refusal => Update::Refusal(decoded),
+        Kind::Signature => Update::Signature(decoded),
         Kind::ToolCall => {
             let mut update = CallUpdate::default();
             update.call = call;
@@ -371,7 +372,9 @@ fn is_text(record: &Record) -> bool {
         Kind::Annotation,
         Kind::Audio,
         Kind::Logprobs,
+        Kind::Media,
         Kind::Message,
+        Kind::Native,
         Kind::ChoiceError,
         Kind::Usage,
         Kind::Error,

@@ -25,6 +25,21 @@ pub fn recorded(test: &str) -> Vec<Stream> {
     }
 }
 
+/// Returns streams of other protocols: generated ones, and the recorded ones.
+pub fn native(test: &str) -> Vec<Stream> {
+    let generated = (0..24u32).map(|seed| {
+        let body: Vec<u8> = (0..300u32).map(|at| (seed * 7919 + at * at * 31 + at / 3 * (seed + 5)) as u8).collect();
+        let body = [&[seed as u8 % 3, [0, 4, 2, 0x60, 0xe0, 12][seed as usize / 4]], &body[..]].concat();
+        Stream { name: format!("native-{seed}"), bytes: super::native::stream(&mut super::input::Source::new(&body)).1 }
+    });
+    let mut streams: Vec<Stream> = generated.collect();
+    if !recorded(test).is_empty() {
+        let folder = PathBuf::from(std::env::var_os("DELTAWIRE_CORPUS").unwrap_or_default()).join("protocols");
+        streams.extend(read(&folder));
+    }
+    streams
+}
+
 fn read(folder: &Path) -> Vec<Stream> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

@@ -66,7 +66,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             return Taken::Drop;
         }
         let (before, reach) = match choice.source {
-            Source::Deltas { .. } => (None, Reach::default()),
+            Source::Deltas { .. } | Source::Slots(_) => (None, Reach::default()),
             Source::Messages { sum, reach } => (Some(sum), reach),
         };
         let reading = self.read_message(choice.index, reach, delta.text.bytes(payload));

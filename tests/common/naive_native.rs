@@ -1,0 +1,776 @@
+//! A naive reader of streams of other protocols than chat completions: whole buffers, `serde_json`'s values, strings. And the log
+//! of a batch of the library, in the same lines.
+//!
+//! It gives up where it takes the library's own limits, or its rules for chat completions, to say what is meant.
+
+use super::input::pieces;
+use super::native::HALVES;
+use deltawire::delta::{self, FinishKind, Kind, Meta};
+use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
+use deltawire::track::Tracker;
+use deltawire::Config;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The log of the library
+
+/// The lines of the deltas of a stream, from batches of `room` records, by a machine that remembers `SLOTS` shapes.
+pub fn lines<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usize], room: usize) -> Vec<String> {
+    let (mut machine, mut emitter) = (Machine::<SLOTS>::with_slots(config), Emitter::new());
+    let (mut tracker, mut memory) = (Tracker::<8, 32>::new(), vec![0; input.len() + 4096]);
+    let (mut array, mut scratch) = (vec![Record::default(); room], vec![0; 256 + 48 * room]);
+    let (mut lines, mut open) = (Vec::new(), Vec::new());
+    let mask = Kind::DEFAULT | Kind::MESSAGE;
+    for piece in pieces(input, cuts).map(Some).chain([None]) {
+        let mut given = piece.unwrap_or_default();
+        loop {
+            let mut records = Records::new(&mut array, &mut scratch, mask);
+            let mut store = &mut memory[..];
+            let (spent, outcome) = match piece {
+                Some(_) => emitter.run(&mut machine, &mut store, &mut tracker, given, 0, &mut records),
+                None => (0, emitter.finish(&mut machine, &mut store, &mut tracker, &mut records)),
+            };
+            let (written, need) = (records.written(), records.need());
+            for record in &array[..written] {
+                let from = if record.flags & stream::FLAG_TEXT_SCRATCH != 0 { &scratch[..] } else { given };
+                open.extend_from_slice(&from[record.text_off as usize..][..record.text_len as usize]);
+                if record.flags & delta::FLAG_MORE == 0 {
+                    lines.extend(line(record, &std::mem::take(&mut open)));
+                }
+            }
+            given = &given[spent..];
+            if need > scratch.len() {
+                scratch.resize(need, 0);
+            }
+            match outcome {
+                Outcome::Done => break,
+                // A call that there is no room for stops it, once.
+                Outcome::Full | Outcome::Stopped(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(given.is_empty(), "done, and bytes are left");
+    }
+    lines
+}
+
+fn line(record: &Record, bytes: &[u8]) -> Option<String> {
+    let Record { choice, call, code, number, flags, .. } = *record;
+    let kind = Kind::from_number(record.kind.into()).expect("a kind");
+    let text = || String::from_utf8(bytes.to_vec()).expect("a text is UTF-8");
+    let raw = || value_of(bytes).map_or_else(text, |value| value.to_string());
+    Some(match kind {
+        Kind::Role => format!("role {choice} {:?}", text()),
+        Kind::Content | Kind::Reasoning | Kind::Refusal => {
+            format!("{kind:?} {choice} {number:x} {code} {:?}", text())
+        }
+        Kind::ToolCall => {
+            let (opens, custom) = (flags & delta::FLAG_OPENS != 0, flags & delta::FLAG_CUSTOM != 0);
+            format!("call {choice} #{call} {number} {opens} {custom} {:?}", text())
+        }
+        Kind::ToolName => format!("name {choice} #{call} {:?}", text()),
+        Kind::ToolArguments => format!("arguments {choice} #{call} {:?}", canonical(text())),
+        Kind::Signature => format!("signature {choice} {number:x} {:?}", text()),
+        Kind::Annotation | Kind::Media | Kind::Native => format!("{kind:?} {choice} {number:x} {}", raw()),
+        Kind::Finish => {
+            format!("finish {choice} {:?} {code} {}", text(), flags & delta::FLAG_PROMPT != 0)
+        }
+        Kind::Usage => format!("usage {}", raw()),
+        Kind::Error => "error".to_string(),
+        Kind::Meta if code == Meta::CallMember as u32 => {
+            let member = [b"{", bytes, b"}"].concat();
+            format!("member {choice} #{call} {}", value_of(&member).expect("a member"))
+        }
+        _ => return None,
+    })
+}
+
+/// Arguments that are a JSON object in one spelling.
+fn canonical(text: String) -> String {
+    match value_of(text.as_bytes()) {
+        Some(value @ Value::Object(_)) => value.to_string(),
+        _ => text,
+    }
+}
+
+/// JSON with characters for halves of surrogate pairs. `None`: it is none, or has those characters already.
+fn value_of(json: &[u8]) -> Option<Value> {
+    let text = std::str::from_utf8(json).ok()?;
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find('\\') {
+        let end = at + if rest[at + 1..].starts_with('u') { 6 } else { 2 };
+        let escape = rest.get(at..end)?;
+        let code = escape.get(2..).filter(|_| escape.len() == 6).and_then(|code| u32::from_str_radix(code, 16).ok());
+        out += &rest[..at];
+        match code {
+            Some(code @ 0xd800..=0xdfff) => out.push(char::from_u32(code - 0xd800 + HALVES)?),
+            Some(code) if (HALVES..HALVES + 0x800).contains(&code) => return None,
+            _ => out += escape,
+        }
+        rest = &rest[end..];
+    }
+    out += rest;
+    if text.chars().any(|char| (HALVES..HALVES + 0x800).contains(&u32::from(char))) {
+        return None;
+    }
+    serde_json::from_str(&out).ok()
+}
+
+/// A text of which the halves are joined, the first with `pending`; and the half at its end.
+fn joined(pending: Option<u32>, text: &str) -> (String, Option<u32>) {
+    let (mut out, mut high) = (String::new(), pending);
+    for char in text.chars() {
+        let code = u32::from(char);
+        match (high.take(), code.checked_sub(HALVES)) {
+            (Some(high), Some(low @ 0x400..=0x7ff)) => {
+                out.push(char::from_u32(0x10000 + (high << 10) + (low - 0x400)).expect("a pair"));
+                continue;
+            }
+            (Some(_), _) => out.push('\u{fffd}'),
+            (None, _) => {}
+        }
+        match code.checked_sub(HALVES) {
+            Some(half @ 0..=0x3ff) => high = Some(half),
+            Some(0x400..=0x7ff) => out.push('\u{fffd}'),
+            _ => out.push(char),
+        }
+    }
+    (out, high)
+}
+
+/// A text by itself.
+fn alone(text: &str) -> String {
+    let (mut text, half) = joined(None, text);
+    text.extend(half.map(|_| '\u{fffd}'));
+    text
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The naive reader
+
+/// Where half a character waits: the kind of the text, its code and its slot.
+type Slot = (Kind, u32, u64);
+
+#[derive(Default)]
+struct Choice {
+    role: bool,
+    waiting: [Option<(Slot, u32)>; 3],
+}
+
+struct Call {
+    choice: u32,
+    number: usize,
+    index: u64,
+    half: Option<u32>,
+}
+
+/// What is known of a stream.
+#[derive(Default)]
+pub struct Naive {
+    lines: Vec<String>,
+    /// In the order in which they came.
+    choices: Vec<(u32, Choice)>,
+    calls: Vec<Call>,
+    /// The choices that have a call of the client.
+    called: BTreeSet<u32>,
+    protocol: Option<&'static str>,
+    failed: bool,
+    ended: bool,
+    /// Of Anthropic: the blocks that are calls of the client.
+    clients: BTreeSet<u64>,
+    /// Of Gemini: the last call, and whether it goes on.
+    continues: bool,
+    /// Of Responses: the parts that were reported, of which item, and whether of its summary.
+    reported: BTreeSet<(u64, bool, u64)>,
+}
+
+/// What it takes the library to know.
+struct GiveUp;
+
+type Done = Result<(), GiveUp>;
+
+impl Naive {
+    /// The lines of a stream. `None`: it gives up.
+    pub fn read(bytes: &[u8]) -> Option<Vec<String>> {
+        let mut naive = Naive::default();
+        naive.stream(bytes).ok()?;
+        while let Some(choice) = naive.choices.iter().map(|(index, _)| *index).find(|choice| naive.waits(*choice)) {
+            naive.flush_texts(choice);
+        }
+        for call in 0..naive.calls.len() {
+            naive.flush_call(call);
+        }
+        Some(naive.lines)
+    }
+
+    fn stream(&mut self, bytes: &[u8]) -> Done {
+        let text = std::str::from_utf8(bytes).map_err(|_| GiveUp)?;
+        if text.starts_with('[') {
+            let Some(Value::Array(events)) = value_of(bytes) else { return Err(GiveUp) };
+            return events.iter().try_for_each(|event| self.event("", event, true));
+        }
+        if text.starts_with('{') {
+            return self.event("", &value_of(bytes).ok_or(GiveUp)?, true);
+        }
+        let text = text.replace("\r\n", "\n");
+        let blocks = text.strip_suffix("\n\n").filter(|text| !text.contains('\r')).ok_or(GiveUp)?;
+        for block in blocks.split("\n\n") {
+            let (mut name, mut data) = ("", None);
+            for line in block.split('\n') {
+                if line.starts_with(':') {
+                } else if let Some(own) = line.strip_prefix("event: ") {
+                    name = own;
+                } else if let Some(own) = line.strip_prefix("data: ") {
+                    if data.replace(own).is_some() {
+                        return Err(GiveUp);
+                    }
+                } else {
+                    return Err(GiveUp);
+                }
+            }
+            match data {
+                None | Some("[DONE]") => {}
+                Some(data) => self.event(name, &value_of(data.as_bytes()).ok_or(GiveUp)?, false)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, name: &str, event: &Value, is_raw: bool) -> Done {
+        if !event.is_object() || !is_plain(event) || is_raw && event["error"].is_object() {
+            return Err(GiveUp);
+        }
+        let own = event["type"].as_str().filter(|own| !own.is_empty());
+        let kind = own.unwrap_or(name);
+        if kind.contains(|char: char| (HALVES..HALVES + 0x800).contains(&u32::from(char))) {
+            return Err(GiveUp);
+        }
+        // How errors and chunks of chat completions are recognised is another matter.
+        let is_error = event.get("error").is_some_and(|error| !error.is_null()) || kind == "error" || name == "error";
+        if is_error || event.get("choices").is_some() || event.get("detail").is_some() {
+            return Err(GiveUp);
+        }
+        // An empty string is a type, which says nothing.
+        let alive = event["type"].as_str().unwrap_or(name);
+        if ["ping", "keepalive", "keep-alive", "heartbeat"].contains(&alive) {
+            return Ok(());
+        }
+        let of_type = |kind: &str| match kind {
+            _ if kind.starts_with("response.") => Some("responses"),
+            _ if kind.starts_with("message_") || kind.starts_with("content_block_") => Some("anthropic"),
+            _ => None,
+        };
+        let known = own.and_then(of_type).or_else(|| of_type(name));
+        let known = known.or_else(|| {
+            let is = |name: &str| event.get(name).is_some_and(|value| !value.is_null());
+            match () {
+                () if is("candidates") || is("promptFeedback") => Some("gemini"),
+                () if event["type"] == "message" && event["content"].is_array() => Some("anthropic"),
+                () if event["object"] == "response" && event["output"].is_array() => Some("responses"),
+                () => None,
+            }
+        });
+        if event.get("event_type").is_some() || event.get("done").is_some() {
+            return Err(GiveUp);
+        }
+        match (self.protocol.or(known), known) {
+            (None, _) => return Err(GiveUp),
+            (Some(protocol), Some(known)) if known != protocol => return Ok(()),
+            (protocol, _) => self.protocol = protocol,
+        }
+        match self.protocol {
+            Some("anthropic") => self.anthropic(kind, event)?,
+            Some("responses") => self.responses(kind, event)?,
+            _ => self.gemini(event)?,
+        }
+        if self.choices.len() > 8 || self.calls.len() > 32 {
+            return Err(GiveUp);
+        }
+        Ok(())
+    }
+
+    // -----------------------------------------------------------------------------------------------------------------
+    // What each delta does
+
+    fn push(&mut self, line: String) {
+        self.lines.push(line);
+    }
+
+    fn choice(&mut self, index: u32) -> &mut Choice {
+        let place = self.choices.iter().position(|(own, _)| *own == index).unwrap_or_else(|| {
+            self.choices.push((index, Choice::default()));
+            self.choices.len() - 1
+        });
+        &mut self.choices[place].1
+    }
+
+    fn waits(&self, index: u32) -> bool {
+        self.choices.iter().any(|(own, choice)| *own == index && choice.waiting.iter().any(Option::is_some))
+    }
+
+    fn role(&mut self, index: u32, role: &Value) {
+        if let Some(role) = full(role) {
+            if !std::mem::replace(&mut self.choice(index).role, true) {
+                self.push(format!("role {index} {:?}", alone(role)));
+            }
+        }
+    }
+
+    fn text(&mut self, index: u32, kind: Kind, code: u32, slot: u64, text: &Value) {
+        let Some(text) = full(text) else { return };
+        let own = (kind, code, slot);
+        let waiting = &mut self.choice(index).waiting;
+        let place = waiting.iter().position(|waiting| waiting.is_some_and(|(slot, _)| slot == own));
+        let place = place.or_else(|| waiting.iter().position(Option::is_none));
+        let before = place.and_then(|place| waiting[place].take()).map(|(_, half)| half);
+        let (mut text, half) = joined(before, text);
+        match (place, half) {
+            (Some(place), Some(half)) => waiting[place] = Some((own, half)),
+            (None, Some(_)) => text.push('\u{fffd}'),
+            _ => {}
+        }
+        if !text.is_empty() {
+            self.push(format!("{kind:?} {index} {slot:x} {code} {text:?}"));
+        }
+    }
+
+    fn flush_texts(&mut self, index: u32) {
+        for place in 0..3 {
+            if let Some(((kind, code, slot), _)) = self.choice(index).waiting[place].take() {
+                self.push(format!("{kind:?} {index} {slot:x} {code} {:?}", "\u{fffd}"));
+            }
+        }
+    }
+
+    fn flush_call(&mut self, at: usize) {
+        let Call { choice, number, ref mut half, .. } = self.calls[at];
+        if half.take().is_some() {
+            self.push(format!("arguments {choice} #{number} {:?}", "\u{fffd}"));
+        }
+    }
+
+    fn raw(&mut self, index: u32, kind: Kind, slot: u64, value: &Value) {
+        self.choice(index);
+        self.push(format!("{kind:?} {index} {slot:x} {value}"));
+    }
+
+    fn signature(&mut self, index: u32, slot: u64, text: &Value) {
+        if let Some(text) = full(text) {
+            self.choice(index);
+            self.push(format!("signature {index} {slot:x} {:?}", alone(text)));
+        }
+    }
+
+    fn open(&mut self, choice: u32, index: u64, id: &Value, name: &Value, is_custom: bool) -> Done {
+        if self.calls.iter().any(|call| call.choice == choice && call.index == index) {
+            return Err(GiveUp);
+        }
+        self.choice(choice);
+        let number = self.calls.iter().filter(|call| call.choice == choice).count();
+        self.calls.push(Call { choice, number, index, half: None });
+        let id = alone(full(id).unwrap_or_default());
+        self.push(format!("call {choice} #{number} {index} true {is_custom} {id:?}"));
+        if let Some(name) = full(name) {
+            self.push(format!("name {choice} #{number} {:?}", alone(name)));
+        }
+        Ok(())
+    }
+
+    fn arguments(&mut self, choice: u32, index: u64, text: &str) -> Done {
+        let call = self.calls.iter_mut().find(|call| call.choice == choice && call.index == index).ok_or(GiveUp)?;
+        let (text, half) = joined(call.half.take(), text);
+        call.half = half;
+        let number = call.number;
+        if !text.is_empty() {
+            self.push(format!("arguments {choice} #{number} {:?}", canonical(text)));
+        }
+        Ok(())
+    }
+
+    /// Arguments that are an object: raw JSON, in which halves stay as they are.
+    fn object(&mut self, choice: u32, index: u64, object: &Value) -> Done {
+        let call = self.calls.iter_mut().find(|call| call.choice == choice && call.index == index).ok_or(GiveUp)?;
+        let (number, before) = (call.number, call.half.take());
+        let before = before.map_or("", |_| "\u{fffd}");
+        self.push(format!("arguments {choice} #{number} {:?}", format!("{before}{object}")));
+        Ok(())
+    }
+
+    fn finish(&mut self, index: u32, word: &Value, meaning: &dyn Fn(&str, bool) -> FinishKind, is_prompt: bool) {
+        let Some(word) = full(word) else { return };
+        self.choice(index);
+        let called = self.called.contains(&index);
+        self.flush_texts(index);
+        for at in 0..self.calls.len() {
+            if self.calls[at].choice == index {
+                self.flush_call(at);
+            }
+        }
+        let code = meaning(word, called).number();
+        self.push(format!("finish {index} {:?} {code} {is_prompt}", alone(word)));
+    }
+
+    fn usage(&mut self, usage: &Value) {
+        if usage.as_object().is_some_and(|usage| !usage.is_empty()) {
+            self.push(format!("usage {usage}"));
+        }
+    }
+
+    // -----------------------------------------------------------------------------------------------------------------
+    // Anthropic Messages
+
+    fn anthropic(&mut self, kind: &str, event: &Value) -> Done {
+        let index = number(&event["index"]);
+        if index >= 64 {
+            return Err(GiveUp);
+        }
+        match kind {
+            "message_start" | "message" => {
+                let message = if kind == "message" { event } else { &event["message"] };
+                if !message.is_object() {
+                    return Ok(());
+                }
+                self.role(0, &message["role"]);
+                for (at, block) in (0..).zip(elements(&message["content"])) {
+                    self.block(at, block)?;
+                }
+                self.finish(0, &message["stop_reason"], &anthropic_word, false);
+                self.usage(&message["usage"]);
+            }
+            "content_block_start" if event["content_block"].is_object() => {
+                self.block(index, &event["content_block"])?
+            }
+            "content_block_delta" if event["delta"].is_object() => {
+                let delta = &event["delta"];
+                match delta["type"].as_str().unwrap_or_default() {
+                    "text_delta" => self.text(0, Kind::Content, 0, index, &delta["text"]),
+                    "thinking_delta" => self.text(0, Kind::Reasoning, 0, index, &delta["thinking"]),
+                    "signature_delta" => self.signature(0, index, &delta["signature"]),
+                    "citations_delta" if delta["citation"].is_null() => {}
+                    "citations_delta" => self.raw(0, Kind::Annotation, index, &delta["citation"]),
+                    "input_json_delta" => match full(&delta["partial_json"]) {
+                        None => {}
+                        Some(piece) if self.clients.contains(&index) => self.arguments(0, index, piece)?,
+                        Some(_) => self.raw(0, Kind::Native, index, delta),
+                    },
+                    _ => self.raw(0, Kind::Native, index, delta),
+                }
+            }
+            "message_delta" => {
+                self.finish(0, &event["delta"]["stop_reason"], &anthropic_word, false);
+                self.usage(&event["usage"]);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, index: u64, block: &Value) -> Done {
+        self.clients.remove(&index);
+        match block["type"].as_str().unwrap_or_default() {
+            "text" => {
+                self.text(0, Kind::Content, 0, index, &block["text"]);
+                if elements(&block["citations"]).next().is_some() {
+                    self.raw(0, Kind::Annotation, index, &block["citations"]);
+                }
+            }
+            "thinking" => {
+                self.text(0, Kind::Reasoning, 0, index, &block["thinking"]);
+                self.signature(0, index, &block["signature"]);
+            }
+            "tool_use" => {
+                self.clients.insert(index);
+                self.open(0, index, &block["id"], &block["name"], false)?;
+                if block["input"].as_object().is_some_and(|input| !input.is_empty()) {
+                    self.object(0, index, &block["input"])?;
+                }
+            }
+            _ => self.raw(0, Kind::Native, index, block),
+        }
+        Ok(())
+    }
+
+    // -----------------------------------------------------------------------------------------------------------------
+    // Gemini
+
+    fn gemini(&mut self, event: &Value) -> Done {
+        // A call counts for the finish reasons of its event, wherever that stands.
+        for candidate in elements(&event["candidates"]) {
+            let index = choice_of(candidate)?;
+            let is_call = |part: &Value| part["text"].is_null() && part["functionCall"].is_object();
+            if elements(&candidate["content"]["parts"]).any(is_call) {
+                self.called.insert(index);
+            }
+        }
+        self.finish(0, &event["promptFeedback"]["blockReason"], &|_, _| FinishKind::ContentFilter, true);
+        for candidate in elements(&event["candidates"]) {
+            let index = choice_of(candidate)?;
+            self.role(index, &candidate["content"]["role"]);
+            for (place, part) in (0..).zip(elements(&candidate["content"]["parts"])) {
+                self.part(index, place, part)?;
+            }
+            self.finish(index, &candidate["finishReason"], &gemini_word, false);
+        }
+        self.usage(&event["usageMetadata"]);
+        Ok(())
+    }
+
+    fn part(&mut self, choice: u32, place: u64, part: &Value) -> Done {
+        let call = &part["functionCall"];
+        if !part["text"].is_null() {
+            let kind = if part["thought"] == true { Kind::Reasoning } else { Kind::Content };
+            self.text(choice, kind, 0, place, &part["text"]);
+        } else if call.is_object() {
+            let goes_on = std::mem::replace(&mut self.continues, call["willContinue"] == true);
+            let last = self.calls.len();
+            if !goes_on || full(&call["name"]).is_some() {
+                self.open(choice, last as u64, &call["id"], &call["name"], false)?;
+                if call["args"].is_object() {
+                    self.object(choice, last as u64, &call["args"])?;
+                }
+            }
+            let last = self.calls.last().filter(|last| last.choice == choice).ok_or(GiveUp)?;
+            if call["partialArgs"].is_array() {
+                let (number, member) = (last.number, &call["partialArgs"]);
+                self.push(format!("member {choice} #{number} {{\"partialArgs\":{member}}}"));
+            }
+        } else {
+            let is_medium = !part["inlineData"].is_null() || !part["fileData"].is_null();
+            let is_more = |name: &String| name != "thoughtSignature" && name != "thought";
+            if part.as_object().is_some_and(|part| part.keys().any(is_more)) {
+                self.raw(choice, if is_medium { Kind::Media } else { Kind::Native }, place, part);
+            }
+        }
+        self.signature(choice, place, &part["thoughtSignature"]);
+        Ok(())
+    }
+
+    // -----------------------------------------------------------------------------------------------------------------
+    // OpenAI Responses
+
+    fn responses(&mut self, kind: &str, event: &Value) -> Done {
+        let index = number(&event["output_index"]);
+        let is_body = !kind.starts_with("response.") && !event["status"].is_null() && event["output"].is_array();
+        let response = if is_body { event } else { &event["response"] };
+        if response.is_object() {
+            let ends = ["response.completed", "response.incomplete", "response.failed", "response.cancelled"];
+            if is_body || ends.contains(&kind) {
+                self.response(response)?;
+            }
+            return Ok(());
+        }
+        let Some(kind) = kind.strip_prefix("response.") else { return Ok(()) };
+        let Some((about, step)) = kind.rsplit_once('.') else { return Ok(()) };
+        let (part, summary) = (number(&event["content_index"]), number(&event["summary_index"]));
+        if index >= 8 || part >= 7 || summary >= 7 {
+            return Err(GiveUp);
+        }
+        let is_delta = step == "delta";
+        let (kind, is_summary, name) = match (about, step) {
+            ("output_text", "delta") | ("refusal", "delta") | ("reasoning_text", "delta") => {
+                (content(about), false, "delta")
+            }
+            ("output_text", "done") | ("refusal", "done") | ("reasoning_text", "done") => {
+                (content(about), false, if about == "refusal" { "refusal" } else { "text" })
+            }
+            ("reasoning_part", "done") => (Some(Kind::Reasoning), false, "text"),
+            ("content_part", "done") => {
+                let kind = content(event["part"]["type"].as_str().unwrap_or_default());
+                (kind, false, if kind == Some(Kind::Refusal) { "refusal" } else { "text" })
+            }
+            ("reasoning_summary_text", "delta") => (Some(Kind::Reasoning), true, "delta"),
+            ("reasoning_summary_text" | "reasoning_summary_part", "done") => (Some(Kind::Reasoning), true, "text"),
+            ("function_call_arguments" | "custom_tool_call_input", "delta") => {
+                (Some(Kind::ToolArguments), false, "delta")
+            }
+            ("function_call_arguments", "done") => (Some(Kind::ToolArguments), false, "arguments"),
+            ("custom_tool_call_input", "done") => (Some(Kind::ToolArguments), false, "input"),
+            ("output_text.annotation", "added") => {
+                if !event["annotation"].is_null() {
+                    self.raw(0, Kind::Annotation, index << 32 | part, &event["annotation"]);
+                }
+                return Ok(());
+            }
+            ("output_item", "added" | "done") if event["item"].is_object() => {
+                return self.item(index, &event["item"], step == "done", true);
+            }
+            _ => return Ok(()),
+        };
+        let Some(kind) = kind else { return Ok(()) };
+        let is_call = kind == Kind::ToolArguments;
+        let own = Some(&event[name]).filter(|own| !own.is_null());
+        let Some(text) = full(own.unwrap_or(&event["part"][name])) else { return Ok(()) };
+        let place = if is_summary { summary } else { part };
+        let is_new = self.reported.insert((index, is_summary, if is_call { 0 } else { place }));
+        if !is_delta && !is_new {
+            return Ok(());
+        }
+        if is_call {
+            return self.arguments(0, index, text);
+        }
+        self.text(0, kind, is_summary.into(), index << 32 | place, &Value::from(text));
+        Ok(())
+    }
+
+    /// The response is over.
+    fn response(&mut self, response: &Value) -> Done {
+        if elements(&response["output"]).count() > 8 {
+            return Err(GiveUp);
+        }
+        if !self.ended {
+            for (index, item) in (0..).zip(elements(&response["output"])) {
+                self.item(index, item, true, false)?;
+            }
+            let reason = response["incomplete_details"]["reason"].as_str().unwrap_or_default().to_string();
+            self.finish(0, &response["status"], &|word, called| responses_word(word, &reason, called), false);
+        }
+        let status = response["status"].as_str().unwrap_or_default();
+        self.ended |= status == "completed" || status == "incomplete";
+        self.usage(&response["usage"]);
+        if response["error"].is_object() && !self.failed {
+            self.push("error".to_string());
+        }
+        self.failed |= response["error"].is_object() || status == "failed";
+        Ok(())
+    }
+
+    fn item(&mut self, index: u64, item: &Value, is_whole: bool, by_itself: bool) -> Done {
+        let kind = item["type"].as_str().unwrap_or_default();
+        let arguments = (index, false, 0);
+        if kind == "function_call" || kind == "custom_tool_call" {
+            self.called.insert(0);
+            let input = ["arguments", "input"].iter().map(|name| &item[*name]).find(|input| !input.is_null());
+            let input = input.and_then(full).filter(|_| !self.reported.contains(&arguments));
+            if !self.reported.contains(&(index, true, 0)) {
+                self.open(0, index, &item["call_id"], &item["name"], kind == "custom_tool_call")?;
+            }
+            if let Some(input) = input {
+                self.arguments(0, index, input)?;
+                self.reported.insert(arguments);
+            }
+            self.reported.insert((index, true, 0));
+        } else if kind == "message" || kind == "reasoning" {
+            self.role(0, &item["role"]);
+            for (name, is_summary) in [("summary", true), ("content", false)].into_iter().filter(|_| is_whole) {
+                let known = self.reported.iter().filter(|(own, is, _)| (*own, *is) == (index, is_summary)).count();
+                // Their positions need not be the indexes that they were reported by.
+                if elements(&item[name]).count() <= known {
+                    continue;
+                }
+                let had = self.reported.clone();
+                for (place, part) in (0..).zip(elements(&item[name])) {
+                    let Some(kind) = content(part["type"].as_str().unwrap_or_default()) else { continue };
+                    if place >= 7 {
+                        return Err(GiveUp);
+                    }
+                    let text = if kind == Kind::Refusal { &part["refusal"] } else { &part["text"] };
+                    if !had.contains(&(index, is_summary, place)) {
+                        self.text(0, kind, is_summary.into(), index << 32 | place, text);
+                    }
+                }
+            }
+            if by_itself && is_whole {
+                self.signature(0, index << 32, &item["encrypted_content"]);
+            }
+        } else if is_whole && !self.reported.contains(&arguments) {
+            self.raw(0, Kind::Native, index << 32, item);
+        }
+        if is_whole {
+            for place in 0..8 {
+                self.reported.extend([(index, false, place), (index, true, place)]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The kind of a part of this type.
+fn content(kind: &str) -> Option<Kind> {
+    match kind {
+        "output_text" | "text" => Some(Kind::Content),
+        "refusal" => Some(Kind::Refusal),
+        "reasoning_text" | "summary_text" => Some(Kind::Reasoning),
+        _ => None,
+    }
+}
+
+fn anthropic_word(word: &str, _: bool) -> FinishKind {
+    word_of(word, &[])
+}
+
+fn gemini_word(word: &str, called: bool) -> FinishKind {
+    word_of(word, if called { &["STOP"] } else { &[] })
+}
+
+fn responses_word(word: &str, reason: &str, called: bool) -> FinishKind {
+    match (word, reason) {
+        ("incomplete", "max_output_tokens") => FinishKind::Length,
+        ("incomplete", "content_filter") => FinishKind::ContentFilter,
+        ("incomplete", _) => FinishKind::Other,
+        _ => word_of(word, if called { &["completed"] } else { &[] }),
+    }
+}
+
+/// `calls`: the words that mean tool calls here.
+fn word_of(word: &str, calls: &[&str]) -> FinishKind {
+    let table: BTreeMap<&str, FinishKind> = [
+        (FinishKind::Stop, &["end_turn", "stop_sequence", "pause_turn", "completed", "STOP"][..]),
+        (FinishKind::ToolCalls, &["tool_use"]),
+        (FinishKind::Length, &["max_tokens", "model_context_window_exceeded", "MAX_TOKENS"]),
+        (FinishKind::Error, &["failed", "cancelled", "MALFORMED_FUNCTION_CALL"]),
+        (
+            FinishKind::ContentFilter,
+            &["refusal", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"],
+        ),
+    ]
+    .into_iter()
+    .flat_map(|(kind, words)| words.iter().map(move |word| (*word, kind)))
+    .collect();
+    if calls.contains(&word) {
+        return FinishKind::ToolCalls;
+    }
+    table.get(word).copied().unwrap_or(FinishKind::Other)
+}
+
+/// A string that is not empty.
+fn full(value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| !text.is_empty())
+}
+
+fn elements(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0)
+}
+
+fn choice_of(candidate: &Value) -> Result<u32, GiveUp> {
+    u32::try_from(number(&candidate["index"])).ok().filter(|index| *index < 63).ok_or(GiveUp)
+}
+
+/// Whether numbers are small integers, which every reader takes for the same.
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.as_u64().is_some_and(|number| number < 1 << 30),
+        Value::Array(values) => values.iter().all(is_plain),
+        Value::Object(members) => members.values().all(is_plain),
+        _ => true,
+    }
+}
+
+/// Compares the library's lines with the naive reader's, if that can read the stream. With and without remembered shapes.
+pub fn compare(config: Config, bytes: &[u8], cuts: &[usize], room: usize, context: &dyn Fn() -> String) -> bool {
+    let Some(expected) = Naive::read(bytes) else { return false };
+    for (slots, got) in [(0, lines::<0>(config, bytes, &[], 64)), (2, lines::<2>(config, bytes, cuts, room))] {
+        if got != expected {
+            let at = got.iter().zip(&expected).take_while(|(got, expected)| got == expected).count();
+            let from = at.saturating_sub(3);
+            let near = |lines: &[String]| lines[from..lines.len().min(at + 3)].join("\n  ");
+            let (got, expected) = (near(&got), near(&expected));
+            panic!("{slots} slots, line {at}\n got\n  {got}\n expected\n  {expected}\n {}", context());
+        }
+    }
+    true
+}

@@ -1,0 +1,92 @@
+//! Generated streams of other protocols than chat completions, delta by delta, against a naive reader on `serde_json`.
+
+#![cfg(feature = "dialects")]
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+mod common;
+
+use common::batch::{batch, How};
+use common::event_log::Detail;
+use common::input::{self, Source};
+use common::log::escaped;
+use common::thin::thin;
+use common::{drive, edit, naive_native, native};
+use deltawire::stream::Protocol;
+use deltawire::track::Tracker;
+use deltawire::{Config, Parser, Validate};
+use proptest::prelude::*;
+use std::cell::Cell;
+
+thread_local! {
+    /// How many streams of each protocol the naive reader could read.
+    static COMPARED: Cell<[usize; 3]> = const { Cell::new([0; 3]) };
+}
+
+fn one(control: &[u8], body: &[u8], edits: bool) {
+    let mut from = Source::new(control);
+    let (protocol, mut bytes) = native::stream(&mut Source::new(body));
+    let validate = if from.once_in(2) { Validate::Strict } else { Validate::Lazy };
+    if edits {
+        edit::edit(&mut bytes, &mut from);
+    }
+    let cuts = input::cuts(&mut from, bytes.len());
+    let records = from.pick(&[64, 1, 2, 3, 7]);
+    let config = Config::new().with_validate(validate);
+    let context = || format!("{config:?}, cuts {cuts:?}, {records} records, stream b\"{}\"", escaped(&bytes));
+    if naive_native::compare(config, &bytes, &cuts, records, &context) && !edits {
+        let place =
+            [Protocol::Anthropic, Protocol::Responses, Protocol::Gemini].iter().position(|own| *own == protocol);
+        let mut compared = COMPARED.get();
+        compared[place.unwrap()] += 1;
+        COMPARED.set(compared);
+    }
+    // By the other calls, cut.
+    let storage = || vec![0; bytes.len() + 4096];
+    let (mut one, mut two, mut three) = (storage(), storage(), storage());
+    let pull = |memory: &mut Vec<u8>, cuts: &[usize]| {
+        let mut parser: Parser<_, 2, ()> = Parser::with_slots(&mut memory[..], config, ());
+        drive::pull(&mut parser, &bytes, cuts, Detail::Lines, |_| ())
+    };
+    let whole = pull(&mut one, &[]);
+    whole.across(&pull(&mut two, &cuts), "pull", context);
+    let mut parser = Parser::<_, 2, _>::with_slots(&mut three[..], config, Tracker::<8, 32>::new());
+    whole.across(&drive::push(&mut parser, &bytes, &cuts, from.below(3), Detail::Lines), "push", context);
+    let store = bytes.len() + 4096;
+    let how = How { store, can_move: false, shake: false, records, scratch: 4096, base: 0, detail: Detail::Lines };
+    whole.across(&batch(config, &bytes, &cuts, how), "batch", context);
+}
+
+/// `PROPTEST_CASES` sets the number of streams. They are the same in every run, unless `PROPTEST_RNG_SEED` is set.
+fn cases() -> ProptestConfig {
+    let number = |name| std::env::var(name).ok().and_then(|number: String| number.parse::<u64>().ok());
+    let cases = number("PROPTEST_CASES").unwrap_or(8000) / thin() as u64;
+    let rng_seed = proptest::test_runner::RngSeed::Fixed(number("PROPTEST_RNG_SEED").unwrap_or(1));
+    ProptestConfig { cases: cases.max(100) as u32, failure_persistence: None, rng_seed, ..ProptestConfig::default() }
+}
+
+#[test]
+fn generated_streams_are_what_a_naive_reader_reads() {
+    let cases = cases();
+    let total = cases.cases as usize;
+    proptest!(cases, |(
+        control in prop::collection::vec(any::<u8>(), 0..60),
+        body in prop::collection::vec(any::<u8>(), 12..400),
+    )| {
+        one(&control, &body, false);
+    });
+    let compared = COMPARED.get();
+    println!("compared with the naive reader, of {total} streams: {compared:?}");
+    assert!(compared.iter().all(|compared| *compared > total / 12), "{compared:?} of {total}");
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn edited_streams_too(
+        control in prop::collection::vec(any::<u8>(), 0..60),
+        body in prop::collection::vec(any::<u8>(), 12..400),
+    ) {
+        one(&control, &body, true);
+    }
+}
