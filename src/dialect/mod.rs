@@ -2,9 +2,11 @@
 //!
 //! A reader takes an event in two steps. [`read`] looks at it once, when it comes, with what is known of the stream
 //! ([`State`]), and gives a [`Seen`]: where the members lie that every protocol has, and a [`Plan`]. [`next`] then gives the
-//! deltas one by one, as often as it is asked to, from the payload and the plan alone.
+//! deltas one by one, as often as it is asked to, from the payload and the plan alone. A piece of a text, which nearly every
+//! event is, takes one walk ([`read_known`]): it needs no plan, and the template memo serves it.
 
 mod anthropic;
+mod event;
 mod finish;
 mod gemini;
 mod protocol;
@@ -16,8 +18,9 @@ mod usage;
 mod value;
 mod walk;
 
+pub(crate) use event::{read_known, Piece};
 pub use protocol::Protocol;
 pub(crate) use read::{has_choices, is_read, next, read};
 pub(crate) use state::{Plan, Seen, State};
-pub(crate) use usage::Counts;
+pub(crate) use usage::{place_of, Counts};
 pub(crate) use walk::Walk;

@@ -1,5 +1,6 @@
 //! What is known of a stream, and of one event of it.
 
+use super::event::Piece;
 use super::protocol::Protocol;
 use super::reported::Reported;
 use super::usage::Counts;
@@ -46,6 +47,16 @@ impl State {
             continues: false,
             reported: Reported::NOTHING,
         }
+    }
+
+    /// Of Anthropic: the blocks that are tool calls of the client.
+    pub(crate) fn clients(&self) -> u64 {
+        self.clients
+    }
+
+    /// Of Anthropic: whether the block with this index is a tool call of the client.
+    pub(super) fn is_of_client(&self, index: u32) -> bool {
+        self.clients >> (index & 63) & 1 != 0
     }
 }
 
@@ -114,6 +125,8 @@ pub(super) enum What {
 #[derive(Default)]
 pub(crate) struct Seen<'a> {
     pub(crate) plan: Plan,
+    /// All of its deltas, if it is a piece of a text. Then nothing is planned.
+    pub(crate) piece: Option<Piece<'a>>,
     pub(crate) id: Option<Value<'a>>,
     pub(crate) model: Option<Value<'a>>,
     pub(crate) created: Option<Value<'a>>,

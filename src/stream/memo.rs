@@ -9,6 +9,7 @@
 
 use crate::chat::shape::{Changing, Fill, Hole, Holes, Shape, HOLES};
 use crate::chat::Index;
+use crate::dialect::Counts;
 use crate::json::{strict_string_end, TextFlags};
 use crate::scan::{
     block64::{Kernel, Task},
@@ -29,6 +30,9 @@ pub(super) const HEAD: &[u8; 6] = b"data: ";
 
 /// How long it is without the space.
 const UNSPACED: u8 = 5;
+
+/// The longest of what stands before a payload that a template has: a name, and the head.
+const BEFORE: usize = 64;
 
 /// The most digits of a number in a hole: what fits 64 bits.
 const DIGITS: usize = 19;
@@ -67,6 +71,23 @@ pub(super) struct Hit {
     pub(super) end: usize,
     /// The last of them.
     pub(super) ended: Ended,
+    /// How long its name is.
+    pub(super) name: usize,
+}
+
+/// What stands before a payload: the line of its name, if it has one, and the head.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    bytes: [u8; BEFORE],
+    len: u8,
+    /// How long the name is.
+    name: u8,
+}
+
+impl Before {
+    fn as_slice(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
+    }
 }
 
 /// How events are framed: what stands before a payload, and the line ends behind it.
@@ -105,6 +126,9 @@ struct Slot {
     count: u8,
     /// It was recognised at least once.
     proved: bool,
+    /// How long what stands before the payload is, and the name in it.
+    lead: u8,
+    name: u8,
     gaps: [Gap; HOLES],
     last: Part,
     shape: Shape,
@@ -130,6 +154,9 @@ pub(super) struct Memo<const SLOTS: usize> {
     idle: u8,
     /// The shortest payload that could be recognised.
     shortest: u16,
+    /// Of the slot whose shape is shown: how long what stands before its payload is, and the name in it.
+    lead: u8,
+    name: u8,
     framing: Framing,
     changing: Changing,
     /// Hashes of `id` and `created` of the payload learned last.
@@ -142,17 +169,16 @@ impl Framing {
     const USUAL: Framing = Framing { head: 6, ends: *b"\n\n\0", tail: 2, ended: Ended::Alone };
 
     /// The framing of an event, if it has just that payload.
-    fn of(event: &[u8], start: usize, len: usize) -> Option<Self> {
-        let (head, rest) = event.split_at_checked(start)?;
+    fn of(event: &[u8], start: usize, len: usize, name: &[u8]) -> Option<Self> {
+        let (before, rest) = event.split_at_checked(start)?;
         let tail = rest.get(len..)?;
         let ends = match *tail {
             [first, second] => [first, second, 0],
             [first, second, third] => [first, second, third],
             _ => return None,
         };
-        let known = matches!(head, b"data: " | b"data:") && tail.iter().all(|byte| matches!(byte, b'\n' | b'\r'));
-        known.then_some(Framing {
-            head: head.len() as u8,
+        let framing = Framing {
+            head: if before.ends_with(HEAD) { HEAD.len() as u8 } else { UNSPACED },
             ends,
             tail: tail.len() as u8,
             ended: match tail {
@@ -161,7 +187,40 @@ impl Framing {
                 [.., b'\r'] => Ended::Cr,
                 _ => Ended::Alone,
             },
-        })
+        };
+        let is_known = tail.iter().all(|byte| matches!(byte, b'\n' | b'\r'));
+        framing.before(name).filter(|known| is_known && known.as_slice() == before).map(|_| framing)
+    }
+
+    /// What stands before a payload with this name. `None`: it is too long.
+    fn before(&self, name: &[u8]) -> Option<Before> {
+        let mut before = Before { bytes: [0; BEFORE], len: 0, name: u8::try_from(name.len()).ok()? };
+        let end = usize::from(self.line_end());
+        let is_spaced = self.head != UNSPACED;
+        let line = [if is_spaced { b"event: " } else { &b"event:"[..] }, name, self.ends.get(..end)?];
+        let head = HEAD.get(..usize::from(self.head))?;
+        let mut room = &mut before.bytes[..];
+        for part in line.into_iter().filter(|_| !name.is_empty()).chain([head]) {
+            let (here, rest) = room.split_at_mut_checked(part.len())?;
+            here.copy_from_slice(part);
+            room = rest;
+        }
+        before.len = BEFORE.saturating_sub(room.len()) as u8;
+        Some(before)
+    }
+
+    /// How long what stands from the beginning of a name of this length to the payload is.
+    fn behind_name(&self, name: usize) -> usize {
+        name.wrapping_add(usize::from(self.line_end())).wrapping_add(usize::from(self.head))
+    }
+
+    /// How long a line end is.
+    fn line_end(&self) -> u8 {
+        if self.ends.starts_with(b"\r\n") {
+            2
+        } else {
+            1
+        }
     }
 }
 
@@ -208,7 +267,8 @@ impl Gap {
                 }
                 Some((end.at, end.flags))
             }
-            Fill::Number => number_end(bytes).map(|end| (end, 0)),
+            Fill::Number | Fill::Count(_) => number_end(bytes).map(|end| (end, 0)),
+            Fill::Spaces => Some((bytes.iter().take_while(|byte| **byte == b' ').count(), 0)),
             Fill::Container(depth) => {
                 if bytes.first() != Some(&b'{') {
                     return None;
@@ -228,6 +288,8 @@ impl Slot {
         len: 0,
         count: 0,
         proved: false,
+        lead: 0,
+        name: 0,
         gaps: [Gap { part: Part { rows: 0, len: 0 }, end: 0, fill: Fill::Text }; HOLES],
         last: Part { rows: 0, len: 0 },
         shape: Shape::EMPTY,
@@ -246,11 +308,11 @@ impl Slot {
         }
     }
 
-    /// Compares the event at the front of `bytes`, whose payload begins at `head`, with what is remembered, and notes in the
-    /// index where its segments begin. Gives how long the event is.
+    /// Compares the event at the front of `bytes` with what is remembered, and notes in the index where its segments begin.
+    /// Gives how long the event is.
     #[inline(always)]
-    fn compare<K: Kernel>(&self, bytes: &[u8], head: usize, rules: Rules, index: &mut Index) -> Option<usize> {
-        let origin = bytes.len().wrapping_sub(head);
+    fn compare<K: Kernel>(&self, bytes: &[u8], rules: Rules, index: &mut Index) -> Option<usize> {
+        let origin = bytes.len().wrapping_sub(usize::from(self.lead));
         let mut rest = bytes;
         let mut row = 0;
         // One or two holes, as nearly always, without a loop.
@@ -294,12 +356,25 @@ impl Slot {
         Some((rest, row))
     }
 
-    /// [`compare`](Slot::compare) of a payload alone, all of it.
+    /// [`compare`](Slot::compare) of a payload alone, all of it, and of its name.
     #[inline(never)]
-    fn compare_payload(&self, payload: &[u8], framing: Framing, rules: Rules, index: &mut Index) -> Option<()> {
+    fn compare_payload(
+        &self,
+        payload: &[u8],
+        name: &[u8],
+        framing: Framing,
+        rules: Rules,
+        index: &mut Index,
+    ) -> Option<()> {
         let (mut rest, mut row) = (payload, 0);
         // What stands before a payload is in its first part.
-        let mut skip = usize::from(framing.head);
+        let mut skip = usize::from(self.lead);
+        if name.len() != usize::from(self.name) {
+            return None;
+        }
+        if !name.is_empty() && !self.has(skip.checked_sub(framing.behind_name(name.len()))?, name) {
+            return None;
+        }
         let noted = index.bases.iter_mut().skip(1).zip(&mut index.between);
         for (gap, (base, text)) in self.gaps.iter().zip(noted).take(usize::from(self.count)) {
             rest = if skip > 0 {
@@ -312,14 +387,21 @@ impl Slot {
         }
         let rows = self.rows.get(row..)?.get(..usize::from(self.last.rows))?;
         let len = usize::from(self.last.len).checked_sub(skip)?.checked_sub(usize::from(framing.tail))?;
-        (rest.len() == len && Row::are(rows, skip, rest)).then_some(())
+        let rows = rows.get(skip / Row::LEN..)?;
+        (rest.len() == len && Row::are(rows, skip % Row::LEN, rest)).then_some(())
+    }
+
+    /// Whether the rows have these bytes from this one on.
+    fn has(&self, at: usize, bytes: &[u8]) -> bool {
+        self.rows.get(at / Row::LEN..).is_some_and(|rows| Row::are(rows, at % Row::LEN, bytes))
     }
 
     /// [`behind`](Slot::behind) of the first part without its first `skip` bytes.
     #[inline]
     fn behind_head<'b>(&self, part: Part, skip: usize, bytes: &'b [u8]) -> Option<&'b [u8]> {
-        let (first, rows) = self.rows.get(..usize::from(part.rows))?.split_first()?;
+        let (first, rows) = self.rows.get(skip / Row::LEN..usize::from(part.rows))?.split_first()?;
         let len = usize::from(part.len).checked_sub(skip)?;
+        let skip = skip % Row::LEN;
         let (here, more) = bytes.split_at_checked(len.min(Row::LEN.checked_sub(skip)?))?;
         let behind = len.checked_sub(here.len())?;
         if Row::are(core::slice::from_ref(first), skip, here) && begins_with::<Native>(more, rows, behind) {
@@ -330,17 +412,18 @@ impl Slot {
     }
 
     /// Keeps a payload without its holes: all of it fits. If it did not, the slot would be free.
-    fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], framing: Framing) {
+    fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], before: &Before, framing: Framing) {
         self.len = 0;
         self.shape = shape;
-        if let Some(len) = self.put(payload, holes, framing) {
+        (self.lead, self.name) = (before.len, before.name);
+        if let Some(len) = self.put(payload, holes, before, framing) {
             (self.len, self.count, self.proved) = (len, holes.len() as u8, false);
         }
     }
 
     /// Puts the parts of a payload into the rows. Gives how long they are.
-    fn put(&mut self, payload: &[u8], holes: &[Hole], framing: Framing) -> Option<u16> {
-        let mut head = HEAD.get(..usize::from(framing.head))?;
+    fn put(&mut self, payload: &[u8], holes: &[Hole], before: &Before, framing: Framing) -> Option<u16> {
+        let mut head = before.as_slice();
         let (mut row, mut at, mut filled) = (0, 0, 0_usize);
         for (gap, hole) in self.gaps.iter_mut().zip(holes) {
             let (part, next) = put(&mut self.rows, row, head, payload.get(at..hole.start)?, &[])?;
@@ -355,8 +438,8 @@ impl Slot {
 }
 
 /// The rows that the parts of a payload take.
-fn rows_of(payload: &[u8], holes: &[Hole], framing: Framing) -> usize {
-    let (mut rows, mut at, mut before) = (0_usize, 0, usize::from(framing.head));
+fn rows_of(payload: &[u8], holes: &[Hole], before: &Before, framing: Framing) -> usize {
+    let (mut rows, mut at, mut before) = (0_usize, 0, usize::from(before.len));
     for hole in holes {
         rows = rows.saturating_add(Row::count(hole.start.saturating_sub(at).saturating_add(before)));
         (at, before) = (hole.end, 0);
@@ -420,6 +503,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         unknown: 0,
         idle: 0,
         shortest: u16::MAX,
+        lead: 0,
+        name: 0,
         framing: Framing::USUAL,
         changing: Changing { id: false, created: false },
         before: [0; 2],
@@ -453,18 +538,40 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     #[inline(always)]
     pub(super) fn event(&mut self, index: &mut Index, bytes: &[u8], rules: Rules) -> Option<Hit> {
         let end = self.find_event(index, bytes, rules)?.get();
-        let (head, tail) = (usize::from(self.framing.head), usize::from(self.framing.tail));
-        let len = end.wrapping_sub(head).wrapping_sub(tail);
-        Some(Hit { start: head, len, end, ended: self.framing.ended })
+        let (start, tail) = (usize::from(self.lead), usize::from(self.framing.tail));
+        let len = end.wrapping_sub(start).wrapping_sub(tail);
+        Some(Hit { start, len, end, ended: self.framing.ended, name: usize::from(self.name) })
     }
 
     /// Recognises a payload, and makes `index` its index.
-    pub(super) fn payload(&mut self, index: &mut Index, payload: &[u8], rules: Rules) -> bool {
+    pub(super) fn payload(&mut self, index: &mut Index, payload: &[u8], name: &[u8], rules: Rules) -> bool {
         if !self.may_know(payload.len()) {
             return false;
         }
         let framing = self.framing;
-        find!(self, index, slot => slot.compare_payload(payload, framing, rules, index)).is_some()
+        find!(self, index, slot => slot.compare_payload(payload, name, framing, rules, index)).is_some()
+    }
+
+    /// How long what stands between the beginning of a name of this length and the payload is, the name with it.
+    pub(super) fn behind_name(&self, name: usize) -> u32 {
+        self.framing.behind_name(name) as u32
+    }
+
+    /// The token counts of the payload that was recognised, if they are in holes.
+    #[inline(never)]
+    pub(super) fn counts(&self, index: &Index, payload: &[u8]) -> Option<Counts> {
+        let slot = self.slots.get(usize::from(self.shown))?;
+        let mut counts = None;
+        for (gap, base) in slot.gaps.iter().zip(index.bases.iter().skip(1)).take(usize::from(slot.count)) {
+            let Fill::Count(place) = gap.fill else { continue };
+            let before = payload.get(..base.wrapping_add(u32::from(gap.end)) as usize)?;
+            let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+            let digits = before.get(before.len().saturating_sub(digits)..)?;
+            let digit = |byte: &u8| u64::from(byte.wrapping_sub(b'0'));
+            let count = digits.iter().fold(0_u64, |sum, byte| sum.wrapping_mul(10).wrapping_add(digit(byte)));
+            counts.get_or_insert(Counts::NOTHING).set(usize::from(place), count);
+        }
+        counts
     }
 
     /// The slot to try after `number`, of which `first` was tried first.
@@ -489,18 +596,25 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         if let Some(slot) = self.slots.get_mut(usize::from(number)) {
             slot.shape.recall(index);
             slot.proved = true;
+            (self.lead, self.name) = (slot.lead, slot.name);
         }
         (self.shown, self.last, self.penalty) = (number, number, 0);
     }
 
     /// Notes how an event was framed.
-    pub(super) fn note_framing(&mut self, event: &[u8], start: usize, len: usize) {
-        if let Some(framing) = Framing::of(event, start, len).filter(|framing| *framing != self.framing) {
+    pub(super) fn note_framing(&mut self, event: &[u8], start: usize, len: usize, name: &[u8]) {
+        if let Some(framing) = Framing::of(event, start, len, name).filter(|framing| *framing != self.framing) {
             self.framing = framing;
             // They are kept with it.
-            self.slots.iter_mut().for_each(|slot| slot.len = 0);
-            self.shown = NONE;
+            self.forget();
         }
+    }
+
+    /// Forgets all templates.
+    #[cold]
+    pub(super) fn forget(&mut self) {
+        self.slots.iter_mut().for_each(|slot| slot.len = 0);
+        (self.shown, self.shortest) = (NONE, u16::MAX);
     }
 
     /// Whether to learn the next event that is parsed.
@@ -516,8 +630,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// Learns a payload that was read, all of it.
     #[inline(never)]
-    pub(super) fn learn(&mut self, index: &Index, payload: &[u8], rules: Rules) {
-        if self.try_learn(index, payload, rules).is_none() {
+    pub(super) fn learn(&mut self, index: &Index, payload: &[u8], name: &[u8], rules: Rules) {
+        if self.try_learn(index, payload, name, rules).is_none() {
             self.learned_in_vain();
         }
         self.wait = self.penalty;
@@ -528,7 +642,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.penalty = self.penalty.saturating_mul(2).saturating_add(1).min(LONGEST_WAIT);
     }
 
-    fn try_learn(&mut self, index: &Index, payload: &[u8], rules: Rules) -> Option<()> {
+    fn try_learn(&mut self, index: &Index, payload: &[u8], name: &[u8], rules: Rules) -> Option<()> {
         let Some(place) = self.place() else { return Some(()) };
         // In one event these bytes would be another payload: of several lines, or with a space that is taken off.
         let lost_space = self.framing.head == UNSPACED && payload.first() == Some(&b' ');
@@ -538,14 +652,15 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.note_changes(index, payload);
         let holes = Holes::of(index, payload, self.changing, rules.strict)?;
         let framing = self.framing;
+        let before = framing.before(name)?;
         let mut shape = Shape::EMPTY;
         shape.keep(index, payload, holes.as_slice())?;
-        if rows_of(payload, holes.as_slice(), framing) > ROWS {
+        if rows_of(payload, holes.as_slice(), &before, framing) > ROWS {
             return None;
         }
         let slot = self.slots.get_mut(place)?;
         let in_vain = slot.len > 0 && !slot.proved;
-        slot.learn(shape, payload, holes.as_slice(), framing);
+        slot.learn(shape, payload, holes.as_slice(), &before, framing);
         self.next = place.wrapping_add(1) as u8;
         let shortest = self.slots.iter().filter(|slot| slot.len > 0).map(|slot| slot.len).min();
         self.shortest = shortest.unwrap_or(u16::MAX);
@@ -599,8 +714,7 @@ impl<const SLOTS: usize> Task for FindEvent<'_, SLOTS> {
     #[inline(always)]
     fn run<K: Kernel>(self) -> Self::Out {
         let FindEvent { memo, index, bytes, rules } = self;
-        let head = usize::from(memo.framing.head);
-        find!(memo, index, slot => slot.compare::<K>(bytes, head, rules, index)).and_then(NonZeroUsize::new)
+        find!(memo, index, slot => slot.compare::<K>(bytes, rules, index)).and_then(NonZeroUsize::new)
     }
 }
 

@@ -34,7 +34,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         };
         let quirks = self.index.quirks;
-        if !self.kept.has_room(store, hit.len) || !quirks.is_empty() && !quirks.and(self.config.errors).is_empty() {
+        if !self.kept.has_room(store, hit.len.wrapping_add(hit.name)) || !quirks.is_empty() && !quirks.and(self.config.errors).is_empty() {
             return None;
         }
         let start = self.offset.saturating_add(skipped as u64);
@@ -50,7 +50,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         store.shrink(self.kept.lasting());
         let at = skipped.wrapping_add(hit.start) as u32;
         let payload = Span { place: Place::Input, start: at, len: hit.len as u32 };
+        if self.index.plan.protocol.is_some() {
+            self.recall_native(window, payload, hit.name);
+        }
         Some(Recalled { consumed, payload, frame: (start, self.offset) })
+    }
+
+    /// What a recognised event of another protocol has beside its index: a name of this length, and token counts.
+    #[inline(never)]
+    fn recall_native(&mut self, window: &[u8], payload: Span, name: usize) {
+        if name > 0 {
+            let start = payload.start.wrapping_sub(self.memo.behind_name(name));
+            self.name = Span { place: Place::Input, start, len: name as u32 };
+        }
+        let bytes = window.get(payload.start as usize..).and_then(|rest| rest.get(..payload.len as usize));
+        self.recall_counts(bytes.unwrap_or_default());
     }
 
     /// Reads on where [`recall`](Machine::recall) recognised nothing.

@@ -508,7 +508,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// the reasoning itself will be dropped or left out.
     fn name_of_reasoning(&mut self, reasoning: &Delta, payload: &[u8]) -> Option<Delta> {
         let is_dropped = reasoning.has(FLAG_WHOLE) && self.state.reported.is_none();
-        if is_dropped || reasoning.choice == u32::MAX {
+        // One with a slot is of another protocol, in which the name tells nothing.
+        if is_dropped || reasoning.has(FLAG_NUMBER) || reasoning.choice == u32::MAX {
             return None;
         }
         let place = self.place(reasoning.choice)?;
