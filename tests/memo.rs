@@ -123,16 +123,40 @@ const OTHERS: [(&str, &[(&str, &str)]); 6] = [
     (
         "anthropic",
         &[
-            ("message_start", r#"{"type":"message_start","message":{"id":"m","role":"assistant","model":"c","content":[]}}"#),
-            ("content_block_start", r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#),
-            ("content_block_delta", r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"@"}  }"#),
-            ("content_block_delta", r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"@"}}"#),
+            (
+                "message_start",
+                r#"{"type":"message_start","message":{"id":"m","role":"assistant","model":"c","content":[]}}"#,
+            ),
+            (
+                "content_block_start",
+                r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"@"}  }"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"@"}}"#,
+            ),
             ("content_block_stop", r#"{"type":"content_block_stop","index":0 }"#),
             ("ping", r#"{"type": "ping"}"#),
-            ("content_block_start", r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t@","name":"f"}}"#),
-            ("content_block_delta", r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"}}"#),
-            ("content_block_delta", r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"} }"#),
-            ("content_block_delta", r#"{"type":"content_block_delta","index":2,"delta":{"type":"thinking_delta","thinking":"@"}}"#),
+            (
+                "content_block_start",
+                r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t@","name":"f"}}"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"}}"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"} }"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":2,"delta":{"type":"thinking_delta","thinking":"@"}}"#,
+            ),
             ("message_delta", r#"{"type":"message_delta","delta":{"stop_reason":null},"usage":{"output_tokens":#}}"#),
         ],
     ),
@@ -140,25 +164,67 @@ const OTHERS: [(&str, &[(&str, &str)]); 6] = [
         // The block is the server's the second time.
         "anthropic, blocks that change",
         &[
-            ("content_block_start", r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t@","name":"f"}}"#),
-            ("content_block_delta", r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"}}"#),
-            ("content_block_delta", r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"}}"#),
-            ("content_block_start", r#"{"type":"content_block_start","index":1,"content_block":{"type":"server_tool_use","id":"s@","name":"f"}}"#),
-            ("content_block_delta", r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"}}"#),
+            (
+                "content_block_start",
+                r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t@","name":"f"}}"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"}}"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"}}"#,
+            ),
+            (
+                "content_block_start",
+                r#"{"type":"content_block_start","index":1,"content_block":{"type":"server_tool_use","id":"s@","name":"f"}}"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"}}"#,
+            ),
         ],
     ),
     (
         "responses",
         &[
-            ("response.created", r#"{"type":"response.created","sequence_number":#,"response":{"id":"r","model":"g"}}"#),
-            ("response.output_text.delta", r#"{"type":"response.output_text.delta","sequence_number":#,"item_id":"i","output_index":0,"content_index":0,"delta":"@","logprobs":[],"obfuscation":"@"}"#),
-            ("response.output_text.delta", r#"{"type":"response.output_text.delta","sequence_number":#,"item_id":"i","output_index":0,"content_index":0,"delta":"@","logprobs":[],"obfuscation":"@"}"#),
-            ("response.output_text.done", r#"{"type":"response.output_text.done","sequence_number":#,"item_id":"i","output_index":0,"content_index":0,"text":"whole"}"#),
-            ("response.reasoning_summary_text.delta", r#"{"type":"response.reasoning_summary_text.delta","item_id":"@","output_index":1,"summary_index":2,"delta":"@"}"#),
-            ("response.output_item.added", r#"{"type":"response.output_item.added","output_index":3,"item":{"type":"function_call","call_id":"c","name":"f","arguments":""}}"#),
-            ("response.function_call_arguments.delta", r#"{"delta":"@","item_id":"i@","output_index":3,"sequence_number":#,"type":"response.function_call_arguments.delta"}"#),
-            ("response.function_call_arguments.delta", r#"{"delta":"@","item_id":"i@","output_index":3,"sequence_number":#,"type":"response.function_call_arguments.delta"}"#),
-            ("response.function_call_arguments.done", r#"{"arguments":"all","output_index":3,"type":"response.function_call_arguments.done"}"#),
+            (
+                "response.created",
+                r#"{"type":"response.created","sequence_number":#,"response":{"id":"r","model":"g"}}"#,
+            ),
+            (
+                "response.output_text.delta",
+                r#"{"type":"response.output_text.delta","sequence_number":#,"item_id":"i","output_index":0,"content_index":0,"delta":"@","logprobs":[],"obfuscation":"@"}"#,
+            ),
+            (
+                "response.output_text.delta",
+                r#"{"type":"response.output_text.delta","sequence_number":#,"item_id":"i","output_index":0,"content_index":0,"delta":"@","logprobs":[],"obfuscation":"@"}"#,
+            ),
+            (
+                "response.output_text.done",
+                r#"{"type":"response.output_text.done","sequence_number":#,"item_id":"i","output_index":0,"content_index":0,"text":"whole"}"#,
+            ),
+            (
+                "response.reasoning_summary_text.delta",
+                r#"{"type":"response.reasoning_summary_text.delta","item_id":"@","output_index":1,"summary_index":2,"delta":"@"}"#,
+            ),
+            (
+                "response.output_item.added",
+                r#"{"type":"response.output_item.added","output_index":3,"item":{"type":"function_call","call_id":"c","name":"f","arguments":""}}"#,
+            ),
+            (
+                "response.function_call_arguments.delta",
+                r#"{"delta":"@","item_id":"i@","output_index":3,"sequence_number":#,"type":"response.function_call_arguments.delta"}"#,
+            ),
+            (
+                "response.function_call_arguments.delta",
+                r#"{"delta":"@","item_id":"i@","output_index":3,"sequence_number":#,"type":"response.function_call_arguments.delta"}"#,
+            ),
+            (
+                "response.function_call_arguments.done",
+                r#"{"arguments":"all","output_index":3,"type":"response.function_call_arguments.done"}"#,
+            ),
         ],
     ),
     (
@@ -174,17 +240,33 @@ const OTHERS: [(&str, &[(&str, &str)]); 6] = [
     (
         "gemini",
         &[
-            ("", r#"{"candidates": [{"content": {"parts": [{"text": "@"}],"role": "model"}}],"usageMetadata": {"promptTokenCount": #,"totalTokenCount": #},"modelVersion": "g","responseId": "r"}"#),
-            ("", r#"{"candidates": [{"content": {"parts": [{"text": "@"}],"role": "model"}}],"usageMetadata": {"promptTokenCount": #,"totalTokenCount": #},"modelVersion": "g","responseId": "r"}"#),
-            ("", r#"{"candidates": [{"content": {"parts": [{"text": "@","thought": true}],"role": "model"},"index": 0}],"modelVersion": "g","responseId": "r@"}"#),
-            ("", r#"{"candidates": [{"content": {"parts": [{"text": "@"}]}}],"usageMetadata": {"candidatesTokenCount": #,"totalTokenCount": #, "thoughtsTokenCount": 3}}"#),
+            (
+                "",
+                r#"{"candidates": [{"content": {"parts": [{"text": "@"}],"role": "model"}}],"usageMetadata": {"promptTokenCount": #,"totalTokenCount": #},"modelVersion": "g","responseId": "r"}"#,
+            ),
+            (
+                "",
+                r#"{"candidates": [{"content": {"parts": [{"text": "@"}],"role": "model"}}],"usageMetadata": {"promptTokenCount": #,"totalTokenCount": #},"modelVersion": "g","responseId": "r"}"#,
+            ),
+            (
+                "",
+                r#"{"candidates": [{"content": {"parts": [{"text": "@","thought": true}],"role": "model"},"index": 0}],"modelVersion": "g","responseId": "r@"}"#,
+            ),
+            (
+                "",
+                r#"{"candidates": [{"content": {"parts": [{"text": "@"}]}}],"usageMetadata": {"candidatesTokenCount": #,"totalTokenCount": #, "thoughtsTokenCount": 3}}"#,
+            ),
         ],
     ),
-    ("no protocol yet", &[("", r#"{"type":"ping"}"#), ("", r#"{"model":"m","text":"@"}"#), ("", r#"{"type":"message_stop"}"#)]),
+    (
+        "no protocol yet",
+        &[("", r#"{"type":"ping"}"#), ("", r#"{"model":"m","text":"@"}"#), ("", r#"{"type":"message_stop"}"#)],
+    ),
 ];
 
 /// What stands for `@`.
-const TEXTS: [&str; 9] = ["a", " b c", "", "\\\"d\\n", "é", "\\ud83d", "\\ude00x", "a longer text than the others are", "{"];
+const TEXTS: [&str; 9] =
+    ["a", " b c", "", "\\\"d\\n", "é", "\\ud83d", "\\ude00x", "a longer text than the others are", "{"];
 
 /// What stands for `#`.
 const NUMBERS: [&str; 7] = ["1", "23", "0", "1234567890123456789", "12345678901234567890", "5.0", "null"];

@@ -7,22 +7,10 @@
 use super::protocol::Protocol;
 use super::read::read;
 use super::reported::{Of, ARGUMENTS};
-use super::state::{Plan, Seen, State};
+use super::state::{Piece, Plan, Seen, State};
 use super::value::{is, number, object, text};
 use crate::delta::Kind;
-use crate::json::{Steps, Text, TextFlags, Value};
-
-/// A piece of a text, the only delta of its event but for a role and usage.
-#[derive(Clone, Copy)]
-pub(crate) struct Piece<'a> {
-    pub(crate) kind: Kind,
-    /// Of arguments the index of the call; of another text its slot: the part in the lower 16 bits, the item in the upper.
-    pub(crate) slot: u32,
-    /// It is a summary.
-    pub(crate) is_summary: bool,
-    pub(crate) text: Text<'a>,
-    pub(crate) role: Option<Text<'a>>,
-}
+use crate::json::{Steps, TextFlags, Value};
 
 /// Reads an event of the protocol that `state` has: where its JSON value ends, and what it says. `None`: it takes more than
 /// one walk to know, and nothing was changed.
@@ -72,10 +60,7 @@ pub(crate) fn read_known<'a>(
 
 /// Walks the object that comes next: `each` reads the value of each member. `None`: it is malformed, or a name has an escape.
 #[inline(never)]
-fn members<'a>(
-    steps: &mut Steps<'a>,
-    each: &mut dyn FnMut(&'a [u8], &mut Steps<'a>) -> Option<()>,
-) -> Option<()> {
+fn members<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&'a [u8], &mut Steps<'a>) -> Option<()>) -> Option<()> {
     steps.enter(b'{').ok()?;
     let mut more = steps.first(b'}');
     while more {
@@ -90,10 +75,7 @@ fn members<'a>(
 }
 
 /// Walks the array that comes next. `None`: it has another number of elements than one.
-fn only_element<'a>(
-    steps: &mut Steps<'a>,
-    each: &mut dyn FnMut(&mut Steps<'a>) -> Option<()>,
-) -> Option<()> {
+fn only_element<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&mut Steps<'a>) -> Option<()>) -> Option<()> {
     steps.enter(b'[').ok()?;
     if !steps.first(b']') {
         return None;
@@ -153,8 +135,20 @@ impl<'a> Event<'a> {
                 Some(())
             }
             b"delta" => value(steps, &mut event.delta),
-            b"type" | b"event_type" | b"id" | b"object" | b"created" | b"model" | b"service_tier"
-            | b"system_fingerprint" | b"provider" | b"choices" | b"usage" | b"error" | b"detail" | b"x_groq" => None,
+            b"type"
+            | b"event_type"
+            | b"id"
+            | b"object"
+            | b"created"
+            | b"model"
+            | b"service_tier"
+            | b"system_fingerprint"
+            | b"provider"
+            | b"choices"
+            | b"usage"
+            | b"error"
+            | b"detail"
+            | b"x_groq" => None,
             _ => pass(steps),
         })?;
         Some(event)
@@ -238,8 +232,21 @@ impl<'a> Chunk<'a> {
             b"usageMetadata" => value(steps, &mut chunk.usage),
             b"modelVersion" => value(steps, &mut chunk.model),
             b"responseId" => value(steps, &mut chunk.id),
-            b"candidates" | b"promptFeedback" | b"type" | b"event_type" | b"id" | b"object" | b"created" | b"model"
-            | b"service_tier" | b"system_fingerprint" | b"provider" | b"choices" | b"usage" | b"error" | b"detail"
+            b"candidates"
+            | b"promptFeedback"
+            | b"type"
+            | b"event_type"
+            | b"id"
+            | b"object"
+            | b"created"
+            | b"model"
+            | b"service_tier"
+            | b"system_fingerprint"
+            | b"provider"
+            | b"choices"
+            | b"usage"
+            | b"error"
+            | b"detail"
             | b"x_groq" => None,
             _ => pass(steps),
         })?;
@@ -284,5 +291,135 @@ impl<'a> Chunk<'a> {
         })?;
         self.is_thought = thought.and_then(|thought| thought.as_bool()) == Some(true);
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    extern crate std;
+    use super::*;
+    use crate::chat::{Cursor, Index};
+    use crate::delta::Part;
+    use crate::dialect::State;
+    use crate::json::Text;
+    use std::{format, string::String, vec::Vec};
+
+    /// The state behind an event, and what it says, by one walk if that is enough, or else, or if `slowly`, by the reader.
+    fn told(state: &mut State, payload: &str, slowly: bool) -> Option<Vec<String>> {
+        let bytes = payload.as_bytes();
+        let mut told = Vec::new();
+        let mut choice = |index, finished| told.push(format!("choice {index} {finished}"));
+        let (end, seen) = if slowly {
+            let event = Value::from_raw(bytes.trim_ascii());
+            let [kind] = crate::json::members_of(event, ["type"]);
+            let kind = kind.and_then(|kind| kind.as_text()).unwrap_or(Text::verbatim(b""));
+            (bytes.trim_ascii_end().len(), read(state, bytes, kind, &mut choice))
+        } else {
+            read_known(state, bytes, b"", 128, &mut choice)?
+        };
+        let mut index = Index::new();
+        index.take(bytes, &seen);
+        let mut cursor = Cursor::new();
+        while let Some(mut delta) = cursor.next_of_any(bytes, &index) {
+            // What is known of a string may differ, not what it is.
+            delta.text = Part { flags: TextFlags::UNKNOWN, ..delta.text };
+            told.push(format!("{delta:?}"));
+        }
+        let members = [seen.id, seen.model, seen.created, seen.usage, seen.error];
+        told.push(format!("{end} {:?} {} {} {}", members, seen.is_body, seen.fails, seen.others));
+        told.push(format!("{state:?}"));
+        Some(told)
+    }
+
+    #[test]
+    fn one_walk_says_what_the_reader_says() {
+        let block = |kind: &str| {
+            format!(
+                r#"{{"type":"content_block_start","index":1,"content_block":{{"type":"{kind}","id":"i","name":"n"}}}}"#
+            )
+        };
+        let events: [(Protocol, &[&str]); 3] = [
+            (
+                Protocol::Anthropic,
+                &[
+                    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#,
+                    r#" { "index" : 7, "delta" : { "text" : "\n", "type" : "text_delta" , "x":[{}]} , "type" : "content_block_delta"  } "#,
+                    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}"#,
+                    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a","text":null}}"#,
+                    r#"{"type":"content_block_delta","index":70000,"delta":{"type":"thinking_delta","thinking":"a"}}"#,
+                    r#"{"type":"content_block_delta","index":2,"delta":{"type":"thinking_delta","thinking":"a"}}"#,
+                    r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
+                    &block("tool_use"),
+                    r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\""}}"#,
+                    r#"{"type":"content_block_delta","index":65,"delta":{"type":"input_json_delta","partial_json":"x"}}"#,
+                    &block("server_tool_use"),
+                    r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
+                    r#"{"type":"content_block_delta","index":1,"delta":{"type":"signature_delta","signature":"s"}}"#,
+                    r#"{"type":"content_block_delta","index":1,"delta":"text"}"#,
+                    r#"{"type":"content_block_stop","index":1}"#,
+                    r#"{"type":"message_stop"}"#,
+                ],
+            ),
+            (
+                Protocol::Responses,
+                &[
+                    r#"{"type":"response.output_text.delta","output_index":0,"content_index":3,"delta":"a"}"#,
+                    r#"{"type":"response.output_text.delta","output_index":"0","content_index":70000,"delta":"a"}"#,
+                    r#"{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":""}"#,
+                    r#"{"type":"response.output_text.delta","output_index":1,"content_index":0,"part":{"delta":"p"}}"#,
+                    r#"{"type":"response.reasoning_summary_text.delta","output_index":2,"summary_index":4,"delta":"a"}"#,
+                    r#"{"type":"response.reasoning_text.delta","output_index":2,"content_index":5,"delta":"a"}"#,
+                    r#"{"type":"response.refusal.delta","output_index":2,"content_index":6,"delta":"a"}"#,
+                    r#"{"type":"response.function_call_arguments.delta","output_index":4,"delta":"{"}"#,
+                    r#"{"type":"response.function_call_arguments.delta","output_index":70000,"delta":"{"}"#,
+                    r#"{"type":"response.custom_tool_call_input.delta","output_index":4,"delta":"{"}"#,
+                    r#"{"type":"response.output_text.done","output_index":0,"content_index":3,"text":"a"}"#,
+                    r#"{"type":"response.output_text.done","output_index":0,"content_index":1,"text":"a"}"#,
+                    r#"{"type":"response.x","delta":{"type":"text_delta","text":"a"}}"#,
+                ],
+            ),
+            (
+                Protocol::Gemini,
+                &[
+                    r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"}}],"usageMetadata":{"promptTokenCount":3}}"#,
+                    r#"{"responseId":"r","candidates":[{"index":0,"x":1,"content":{"role":"","parts":[{"thought":true,"text":"a"}]}}],"modelVersion":"m"}"#,
+                    r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"},"finishReason":null}],"usageMetadata":[]}"#,
+                    r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"},"finishReason":""}],"usageMetadata":{}}"#,
+                ],
+            ),
+        ];
+        let mut by_one_walk = 0;
+        for (protocol, events) in events {
+            let (mut state, mut slow) = (State::new(Some(protocol)), State::new(Some(protocol)));
+            for event in events {
+                let expected = told(&mut slow, event, true).unwrap();
+                if let Some(found) = told(&mut state, event, false) {
+                    by_one_walk += 1;
+                    assert_eq!(found, expected, "{event}");
+                } else {
+                    state = slow.clone();
+                }
+            }
+        }
+        assert_eq!(by_one_walk, 33);
+        // These take a closer look.
+        for (protocol, event) in [
+            (Protocol::Anthropic, r#"{"type":"content_block_delta","type":"content_block_delta"}"#),
+            (Protocol::Anthropic, r#"{"type":"content_block_delta","usage":{}}"#),
+            (Protocol::Anthropic, r#"{"type":"content_block_delta","\u0069d":1}"#),
+            (Protocol::Anthropic, r#"{"type":"response.created"}"#),
+            (Protocol::Anthropic, r#"{"type":"content_block_delta","index":0"#),
+            (Protocol::Responses, r#"{"type":"response.\u006futput_text.delta","delta":"a"}"#),
+            (Protocol::Responses, r#"{"type":"response.output_text.delta","delta":"a","delta":"b"}"#),
+            (Protocol::Gemini, r#"{"candidates":[]}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"},{"text":"b"}]}}]}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a","thoughtSignature":"s"}]}}]}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"index":1,"content":{"parts":[{"text":"a"}]}}]}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"promptFeedback":{}}"#),
+        ] {
+            assert!(told(&mut State::new(Some(protocol)), event, false).is_none(), "{event}");
+        }
     }
 }

@@ -18,9 +18,9 @@ mod usage;
 mod value;
 mod walk;
 
-pub(crate) use event::{read_known, Piece};
+pub(crate) use event::read_known;
 pub use protocol::Protocol;
 pub(crate) use read::{has_choices, is_read, next, read};
-pub(crate) use state::{Plan, Seen, State};
+pub(crate) use state::{Piece, Plan, Seen, State};
 pub(crate) use usage::{place_of, Counts};
 pub(crate) use walk::Walk;

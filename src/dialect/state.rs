@@ -1,10 +1,10 @@
 //! What is known of a stream, and of one event of it.
 
-use super::event::Piece;
 use super::protocol::Protocol;
 use super::reported::Reported;
 use super::usage::Counts;
-use crate::json::Value;
+use crate::delta::Kind;
+use crate::json::{Text, Value};
 
 /// What is known of a stream between its events.
 #[derive(Clone, Debug)]
@@ -119,6 +119,18 @@ pub(super) enum What {
     Annotation,
     /// Responses: the response is over.
     Response,
+}
+
+/// A piece of a text, the only delta of its event but for a role and usage.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece<'a> {
+    pub(crate) kind: Kind,
+    /// Of arguments the index of the call; of another text its slot: the part in the lower 16 bits, the item in the upper.
+    pub(crate) slot: u32,
+    /// It is a summary.
+    pub(crate) is_summary: bool,
+    pub(crate) text: Text<'a>,
+    pub(crate) role: Option<Text<'a>>,
 }
 
 /// What an event says beside its deltas.

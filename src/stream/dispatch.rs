@@ -132,9 +132,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let limits = self.config.limits;
         // A template needs the framing of an event that a blank line ends. One of chat completions has no name, one of another
         // protocol is none of a raw value, whose quirks depend on the values around it.
+        let is_known = self.is_native();
         let plain = hint == Hint::None
-            && (name.is_empty() || self.is_native())
-            && !(self.block.raw && self.is_native())
+            && if is_known { !self.block.raw } else { name.is_empty() }
             && !self.block.quirks.contains(Quirk::SeveralValues);
         if SLOTS > 0 && plain && data.place == block::Place::Input {
             if let (Some(start), Some(end)) = (frame.0.checked_sub(self.offset), frame.1.checked_sub(self.offset)) {
@@ -155,7 +155,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Validate::Strict => crate::json::validate(payload, limits.max_depth),
             };
             let (read, is_native) = match checked {
-                Ok(()) if self.is_native() && hint == Hint::None => match self.known(payload, name) {
+                Ok(()) if is_known && hint == Hint::None => match self.known(payload, name) {
                     Some(read) => (Ok(read), true),
                     None => self.read_any(payload, name, hint),
                 },

@@ -279,16 +279,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.name.of(window, store)
     }
 
-    /// The name of an event that was recognised in this window: one of chat completions has none.
-    #[inline(always)]
-    pub(super) fn recalled_name<'a>(&self, window: &'a [u8]) -> &'a [u8] {
-        let Span { start, len, .. } = self.name;
-        if len == 0 {
-            return &[];
-        }
-        window.get(start as usize..).and_then(|rest| rest.get(..len as usize)).unwrap_or_default()
-    }
-
     /// Whether the frame of what was found last is over: its block ended, or there was none.
     pub(crate) fn closed(&self) -> bool {
         match self.after {

@@ -31,9 +31,6 @@ pub(super) const HEAD: &[u8; 6] = b"data: ";
 /// How long it is without the space.
 const UNSPACED: u8 = 5;
 
-/// The longest of what stands before a payload that a template has: a name, and the head.
-const BEFORE: usize = 64;
-
 /// The most digits of a number in a hole: what fits 64 bits.
 const DIGITS: usize = 19;
 
@@ -71,23 +68,8 @@ pub(super) struct Hit {
     pub(super) end: usize,
     /// The last of them.
     pub(super) ended: Ended,
-    /// How long its name is.
-    pub(super) name: usize,
-}
-
-/// What stands before a payload: the line of its name, if it has one, and the head.
-#[derive(Clone, Copy, Debug)]
-struct Before {
-    bytes: [u8; BEFORE],
-    len: u8,
-    /// How long the name is.
-    name: u8,
-}
-
-impl Before {
-    fn as_slice(&self) -> &[u8] {
-        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
-    }
+    /// It is of another protocol than chat completions.
+    pub(super) is_native: bool,
 }
 
 /// How events are framed: what stands before a payload, and the line ends behind it.
@@ -154,9 +136,13 @@ pub(super) struct Memo<const SLOTS: usize> {
     idle: u8,
     /// The shortest payload that could be recognised.
     shortest: u16,
-    /// Of the slot whose shape is shown: how long what stands before its payload is, and the name in it.
+    /// Of the slot whose shape is shown: how long what stands before its payload is, and the name in it; whether it is of
+    /// another protocol than chat completions.
     lead: u8,
     name: u8,
+    is_native: bool,
+    /// How long an event is that was recognised and not taken yet; else 0.
+    pub(super) pending: u16,
     framing: Framing,
     changing: Changing,
     /// Hashes of `id` and `created` of the payload learned last.
@@ -188,25 +174,23 @@ impl Framing {
                 _ => Ended::Alone,
             },
         };
-        let is_known = tail.iter().all(|byte| matches!(byte, b'\n' | b'\r'));
-        framing.before(name).filter(|known| is_known && known.as_slice() == before).map(|_| framing)
+        let rest = framing.before(name).iter().try_fold(before, |rest, part| rest.strip_prefix(*part))?;
+        (rest.is_empty() && tail.iter().all(|byte| matches!(byte, b'\n' | b'\r'))).then_some(framing)
     }
 
-    /// What stands before a payload with this name. `None`: it is too long.
-    fn before(&self, name: &[u8]) -> Option<Before> {
-        let mut before = Before { bytes: [0; BEFORE], len: 0, name: u8::try_from(name.len()).ok()? };
-        let end = usize::from(self.line_end());
-        let is_spaced = self.head != UNSPACED;
-        let line = [if is_spaced { b"event: " } else { &b"event:"[..] }, name, self.ends.get(..end)?];
-        let head = HEAD.get(..usize::from(self.head))?;
-        let mut room = &mut before.bytes[..];
-        for part in line.into_iter().filter(|_| !name.is_empty()).chain([head]) {
-            let (here, rest) = room.split_at_mut_checked(part.len())?;
-            here.copy_from_slice(part);
-            room = rest;
+    /// What stands before a payload with this name, in parts: the line of the name, if there is one, and the head.
+    fn before<'n>(&'n self, name: &'n [u8]) -> [&'n [u8]; 4] {
+        let head = HEAD.get(..usize::from(self.head)).unwrap_or_default();
+        if name.is_empty() {
+            return [b"", b"", b"", head];
         }
-        before.len = BEFORE.saturating_sub(room.len()) as u8;
-        Some(before)
+        let field = if self.head == UNSPACED { &b"event:"[..] } else { b"event: " };
+        [field, name, self.ends.get(..usize::from(self.line_end())).unwrap_or_default(), head]
+    }
+
+    /// How long that is.
+    fn lead(&self, name: &[u8]) -> usize {
+        self.before(name).iter().map(|part| part.len()).sum()
     }
 
     /// How long what stands from the beginning of a name of this length to the payload is.
@@ -412,18 +396,18 @@ impl Slot {
     }
 
     /// Keeps a payload without its holes: all of it fits. If it did not, the slot would be free.
-    fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], before: &Before, framing: Framing) {
+    fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) {
         self.len = 0;
         self.shape = shape;
-        (self.lead, self.name) = (before.len, before.name);
-        if let Some(len) = self.put(payload, holes, before, framing) {
+        (self.lead, self.name) = (framing.lead(name) as u8, name.len() as u8);
+        if let Some(len) = self.put(payload, holes, name, framing) {
             (self.len, self.count, self.proved) = (len, holes.len() as u8, false);
         }
     }
 
     /// Puts the parts of a payload into the rows. Gives how long they are.
-    fn put(&mut self, payload: &[u8], holes: &[Hole], before: &Before, framing: Framing) -> Option<u16> {
-        let mut head = before.as_slice();
+    fn put(&mut self, payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) -> Option<u16> {
+        let mut head = &framing.before(name)[..];
         let (mut row, mut at, mut filled) = (0, 0, 0_usize);
         for (gap, hole) in self.gaps.iter_mut().zip(holes) {
             let (part, next) = put(&mut self.rows, row, head, payload.get(at..hole.start)?, &[])?;
@@ -438,8 +422,8 @@ impl Slot {
 }
 
 /// The rows that the parts of a payload take.
-fn rows_of(payload: &[u8], holes: &[Hole], before: &Before, framing: Framing) -> usize {
-    let (mut rows, mut at, mut before) = (0_usize, 0, usize::from(before.len));
+fn rows_of(payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) -> usize {
+    let (mut rows, mut at, mut before) = (0_usize, 0, framing.lead(name));
     for hole in holes {
         rows = rows.saturating_add(Row::count(hole.start.saturating_sub(at).saturating_add(before)));
         (at, before) = (hole.end, 0);
@@ -449,10 +433,10 @@ fn rows_of(payload: &[u8], holes: &[Hole], before: &Before, framing: Framing) ->
 }
 
 /// Puts a part into the rows from `row` on. Returns where the next begins.
-fn put(rows: &mut [Row], row: usize, head: &[u8], part: &[u8], tail: &[u8]) -> Option<(Part, usize)> {
+fn put(rows: &mut [Row], row: usize, head: &[&[u8]], part: &[u8], tail: &[u8]) -> Option<(Part, usize)> {
     let from = row.checked_mul(Row::LEN)?;
     let mut end = from;
-    for bytes in [head, part, tail] {
+    for bytes in head.iter().copied().chain([part, tail]).filter(|bytes| !bytes.is_empty()) {
         end = Row::put(rows, end, bytes)?;
     }
     let len = end.checked_sub(from)?;
@@ -505,6 +489,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         shortest: u16::MAX,
         lead: 0,
         name: 0,
+        is_native: false,
+        pending: 0,
         framing: Framing::USUAL,
         changing: Changing { id: false, created: false },
         before: [0; 2],
@@ -537,10 +523,15 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// The same with what the caller wants to know of it.
     #[inline(always)]
     pub(super) fn event(&mut self, index: &mut Index, bytes: &[u8], rules: Rules) -> Option<Hit> {
-        let end = self.find_event(index, bytes, rules)?.get();
+        self.find_event(index, bytes, rules).map(|end| self.hit(end.get()))
+    }
+
+    /// The same of an event of this length, which was recognised last.
+    #[inline(always)]
+    pub(super) fn hit(&self, end: usize) -> Hit {
         let (start, tail) = (usize::from(self.lead), usize::from(self.framing.tail));
         let len = end.wrapping_sub(start).wrapping_sub(tail);
-        Some(Hit { start, len, end, ended: self.framing.ended, name: usize::from(self.name) })
+        Hit { start, len, end, ended: self.framing.ended, is_native: self.is_native }
     }
 
     /// Recognises a payload, and makes `index` its index.
@@ -552,9 +543,10 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         find!(self, index, slot => slot.compare_payload(payload, name, framing, rules, index)).is_some()
     }
 
-    /// How long what stands between the beginning of a name of this length and the payload is, the name with it.
-    pub(super) fn behind_name(&self, name: usize) -> u32 {
-        self.framing.behind_name(name) as u32
+    /// How long the name of the event that was recognised is, and how far before its payload it begins.
+    pub(super) fn name(&self) -> (usize, usize) {
+        let len = usize::from(self.name);
+        (len, self.framing.behind_name(len))
     }
 
     /// The token counts of the payload that was recognised, if they are in holes.
@@ -596,7 +588,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         if let Some(slot) = self.slots.get_mut(usize::from(number)) {
             slot.shape.recall(index);
             slot.proved = true;
-            (self.lead, self.name) = (slot.lead, slot.name);
+            (self.lead, self.name, self.is_native) = (slot.lead, slot.name, index.plan.protocol.is_some());
         }
         (self.shown, self.last, self.penalty) = (number, number, 0);
     }
@@ -652,15 +644,16 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.note_changes(index, payload);
         let holes = Holes::of(index, payload, self.changing, rules.strict)?;
         let framing = self.framing;
-        let before = framing.before(name)?;
+        // The longest that a slot keeps.
+        u8::try_from(framing.lead(name)).ok()?;
         let mut shape = Shape::EMPTY;
         shape.keep(index, payload, holes.as_slice())?;
-        if rows_of(payload, holes.as_slice(), &before, framing) > ROWS {
+        if rows_of(payload, holes.as_slice(), name, framing) > ROWS {
             return None;
         }
         let slot = self.slots.get_mut(place)?;
         let in_vain = slot.len > 0 && !slot.proved;
-        slot.learn(shape, payload, holes.as_slice(), &before, framing);
+        slot.learn(shape, payload, holes.as_slice(), name, framing);
         self.next = place.wrapping_add(1) as u8;
         let shortest = self.slots.iter().filter(|slot| slot.len > 0).map(|slot| slot.len).min();
         self.shortest = shortest.unwrap_or(u16::MAX);

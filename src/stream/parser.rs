@@ -142,8 +142,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         let given: &'i [u8] = input;
         if let Some(Recalled { consumed, payload, .. }) = self.machine.recall(&mut self.storage, given) {
             *input = given.get(consumed..).unwrap_or(&[]);
-            let name = self.machine.recalled_name(given);
-            return Ok(Some(Event::Chunk(self.machine.chunk(payload.of(given, &self.storage), name))));
+            return Ok(Some(Event::Chunk(self.machine.chunk(payload.of(given, &self.storage), &[]))));
         }
         if self.machine.append(&mut self.storage, given) {
             *input = &[];

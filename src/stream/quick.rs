@@ -5,7 +5,7 @@ use super::config::Validate;
 use super::end::Lines;
 use super::found::{Found, Place, Recalled, Span, Step};
 use super::machine::{After, Ending, Line, Machine, Next};
-use super::memo::{Rules, HEAD};
+use super::memo::{Hit, Rules, HEAD};
 use crate::scan::find;
 use crate::sse::{Ended, Field, Held, Piece};
 use crate::Storage;
@@ -33,8 +33,27 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.unknown_at = self.offset.saturating_add(skipped as u64);
             return None;
         };
+        if hit.is_native {
+            // A longer one is read, and recognised by its payload.
+            self.memo.pending = u16::try_from(hit.end).unwrap_or(0);
+            return None;
+        }
+        self.take_recalled(store, skipped, hit, Span::NONE)
+    }
+
+    /// Takes an event that was recognised, if there is room for it.
+    #[inline(always)]
+    fn take_recalled<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        skipped: usize,
+        hit: Hit,
+        name: Span,
+    ) -> Option<Recalled> {
         let quirks = self.index.quirks;
-        if !self.kept.has_room(store, hit.len.wrapping_add(hit.name)) || !quirks.is_empty() && !quirks.and(self.config.errors).is_empty() {
+        if !self.kept.has_room(store, hit.len.wrapping_add(name.len as usize))
+            || !quirks.is_empty() && !quirks.and(self.config.errors).is_empty()
+        {
             return None;
         }
         let start = self.offset.saturating_add(skipped as u64);
@@ -43,33 +62,39 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.offset = self.offset.saturating_add(consumed as u64);
         self.index.frame = (start, self.offset);
         self.lines.start_line(hit.ended);
-        self.name = Span::NONE;
+        self.name = name;
         self.block.quirks = quirks;
         self.count(quirks);
         self.after = After::Release;
         store.shrink(self.kept.lasting());
         let at = skipped.wrapping_add(hit.start) as u32;
         let payload = Span { place: Place::Input, start: at, len: hit.len as u32 };
-        if self.index.plan.protocol.is_some() {
-            self.recall_native(window, payload, hit.name);
-        }
         Some(Recalled { consumed, payload, frame: (start, self.offset) })
     }
 
-    /// What a recognised event of another protocol has beside its index: a name of this length, and token counts.
+    /// The event of another protocol than chat completions that [`recall`](Machine::recall) recognised in this window, but left,
+    /// because it has a name or token counts.
     #[inline(never)]
-    fn recall_native(&mut self, window: &[u8], payload: Span, name: usize) {
-        if name > 0 {
-            let start = payload.start.wrapping_sub(self.memo.behind_name(name));
-            self.name = Span { place: Place::Input, start, len: name as u32 };
-        }
-        let bytes = window.get(payload.start as usize..).and_then(|rest| rest.get(..payload.len as usize));
-        self.recall_counts(bytes.unwrap_or_default());
+    pub(super) fn recall_native<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+        let end = usize::from(core::mem::take(&mut self.memo.pending));
+        let skipped = usize::from(self.lines.is_after_cr() && window.first() == Some(&b'\n'));
+        let hit = self.memo.hit(end);
+        let (len, before) = self.memo.name();
+        let start = skipped.wrapping_add(hit.start).wrapping_sub(before) as u32;
+        let name = if len > 0 { Span { place: Place::Input, start, len: len as u32 } } else { Span::NONE };
+        let Recalled { consumed, payload, .. } = self.take_recalled(store, skipped, hit, name)?;
+        self.recall_counts(payload.of(window, store));
+        Some(Step { consumed, found: Found::Chunk(payload) })
     }
 
     /// Reads on where [`recall`](Machine::recall) recognised nothing.
     #[inline]
     pub(super) fn go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
+        if self.memo.pending != 0 {
+            if let Some(step) = self.recall_native(store, window) {
+                return step;
+            }
+        }
         match self.quick(store, window) {
             Some(step) => step,
             None => self.read(store, window),

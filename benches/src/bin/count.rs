@@ -3,7 +3,7 @@
 
 use deltawire::{Config, Event, Limits, Parser, Update};
 use deltawire_benches::contenders::{self, BATCH, C_BATCH, C_CALLBACKS, C_MESSAGE, PULL, PULL_GENERIC, PUSH};
-use deltawire_benches::{Contender, Input, Sink, Sums, WHOLE};
+use deltawire_benches::{Contender, Input, Sink, Sums, PROTOCOLS, WHOLE};
 
 /// What is counted. Its name is how callgrind finds it.
 #[no_mangle]
@@ -34,6 +34,9 @@ const OTHERS: [(&str, &str, &str, usize); 9] = [
     ("batch-content", BATCH, "content", 16384),
 ];
 
+/// Streams of other protocols, read in these ways.
+const PROTOCOL_WAYS: [(&str, &str); 3] = [("", PULL), ("generic-", PULL_GENERIC), ("push-", PUSH)];
+
 struct Scenario {
     name: String,
     contender: &'static str,
@@ -55,6 +58,7 @@ fn scenarios() -> Vec<Scenario> {
     };
     let mut all = each(&INTERFACES, &KINDS);
     all.extend(each(&WAYS, &CHOICES));
+    all.extend(each(&PROTOCOL_WAYS, &PROTOCOLS));
     all.extend(OTHERS.map(|(name, contender, input, slice)| Scenario { name: name.into(), contender, input, slice }));
     all
 }
@@ -124,6 +128,9 @@ fn main() {
             let input = Input::new(scenario.input, 300_000);
             let mut all = contenders::all();
             all.extend(contenders::message());
+            if PROTOCOLS.contains(&scenario.input) {
+                all = contenders::all_of_protocol(scenario.input);
+            }
             run(&mut *contenders::named(all, scenario.contender), &input, scenario.slice);
             println!("{}", input.due.events);
         }

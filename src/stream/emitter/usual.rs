@@ -27,10 +27,7 @@ impl Emitter {
         let span = (start, payload.len() as u32);
         let index = machine.index();
         let mut state = Progress::start(self.frames);
-        // An event of another protocol may have a name and token counts.
-        let is_odd = !index.quirks.is_empty()
-            || index.plan.protocol.is_some()
-            || !sink.is_of_one_call() && state.frames.is_behind(machine);
+        let is_odd = !index.quirks.is_empty() || !sink.is_of_one_call() && state.frames.is_behind(machine);
         if is_odd || sink.wants(Kind::Payload) || sink.wants(Kind::Meta) && self.has_metas(payload, index) {
             return self.odd(span, state, Break::Nothing, Stage::Before);
         }
