@@ -22,7 +22,7 @@ pub(crate) fn read_known<'a>(
     choice: &mut dyn FnMut(u32, bool),
 ) -> Option<(usize, Seen<'a>)> {
     let mut steps = Steps::new(payload, 0, max_depth);
-    let protocol = state.protocol?;
+    let protocol = Protocol::read_here(state.protocol)?;
     if protocol == Protocol::Gemini {
         // Of an event without a type, the name may decide what it is.
         if !name.is_empty() {
