@@ -7,7 +7,7 @@
 mod common;
 
 use common::batch::{self, How};
-use common::corpus::{recorded, samples, Stream};
+use common::corpus::{recorded, recorded_of_other_protocols, samples, Stream};
 use common::event_log::{Detail, Logs};
 use common::input::{self, Source};
 use common::log::{escaped, same};
@@ -116,6 +116,250 @@ fn every_stream_emits_the_same() {
         streams.len()
     );
     assert!(events > 100 / thin());
+}
+/// A stream of each other protocol with events that are alike: the name of each event, and its payload, in which `@` is
+/// another text each time and `#` another number.
+const OTHERS: [(&str, &[(&str, &str)]); 6] = [
+    (
+        "anthropic",
+        &[
+            (
+                "message_start",
+                r#"{"type":"message_start","message":{"id":"m","role":"assistant","model":"c","content":[]}}"#,
+            ),
+            (
+                "content_block_start",
+                r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"@"}  }"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"@"}}"#,
+            ),
+            ("content_block_stop", r#"{"type":"content_block_stop","index":0 }"#),
+            ("ping", r#"{"type": "ping"}"#),
+            (
+                "content_block_start",
+                r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t@","name":"f"}}"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"}}"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"} }"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":2,"delta":{"type":"thinking_delta","thinking":"@"}}"#,
+            ),
+            ("message_delta", r#"{"type":"message_delta","delta":{"stop_reason":null},"usage":{"output_tokens":#}}"#),
+        ],
+    ),
+    (
+        // The block is the server's the second time.
+        "anthropic, blocks that change",
+        &[
+            (
+                "content_block_start",
+                r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t@","name":"f"}}"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"}}"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"}}"#,
+            ),
+            (
+                "content_block_start",
+                r#"{"type":"content_block_start","index":1,"content_block":{"type":"server_tool_use","id":"s@","name":"f"}}"#,
+            ),
+            (
+                "content_block_delta",
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"@"}}"#,
+            ),
+        ],
+    ),
+    (
+        "responses",
+        &[
+            (
+                "response.created",
+                r#"{"type":"response.created","sequence_number":#,"response":{"id":"r","model":"g"}}"#,
+            ),
+            (
+                "response.output_text.delta",
+                r#"{"type":"response.output_text.delta","sequence_number":#,"item_id":"i","output_index":0,"content_index":0,"delta":"@","logprobs":[],"obfuscation":"@"}"#,
+            ),
+            (
+                "response.output_text.delta",
+                r#"{"type":"response.output_text.delta","sequence_number":#,"item_id":"i","output_index":0,"content_index":0,"delta":"@","logprobs":[],"obfuscation":"@"}"#,
+            ),
+            (
+                "response.output_text.done",
+                r#"{"type":"response.output_text.done","sequence_number":#,"item_id":"i","output_index":0,"content_index":0,"text":"whole"}"#,
+            ),
+            (
+                "response.reasoning_summary_text.delta",
+                r#"{"type":"response.reasoning_summary_text.delta","item_id":"@","output_index":1,"summary_index":2,"delta":"@"}"#,
+            ),
+            (
+                "response.output_item.added",
+                r#"{"type":"response.output_item.added","output_index":3,"item":{"type":"function_call","call_id":"c","name":"f","arguments":""}}"#,
+            ),
+            (
+                "response.function_call_arguments.delta",
+                r#"{"delta":"@","item_id":"i@","output_index":3,"sequence_number":#,"type":"response.function_call_arguments.delta"}"#,
+            ),
+            (
+                "response.function_call_arguments.delta",
+                r#"{"delta":"@","item_id":"i@","output_index":3,"sequence_number":#,"type":"response.function_call_arguments.delta"}"#,
+            ),
+            (
+                "response.function_call_arguments.done",
+                r#"{"arguments":"all","output_index":3,"type":"response.function_call_arguments.done"}"#,
+            ),
+        ],
+    ),
+    (
+        "responses without names",
+        &[
+            ("", r#"{"type":"response.refusal.delta","output_index":0,"content_index":1,"delta":"@"}"#),
+            ("", r#"{"type":"response.reasoning_text.delta","output_index":70000,"content_index":1,"delta":"@"}"#),
+            ("", r#"{"type":"response.reasoning_text.delta","output_index":7,"content_index":1,"delta":"@"}"#),
+            ("other", r#"{"type":"response.refusal.delta","output_index":0,"content_index":1,"delta":"@"}"#),
+            ("", r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"@"}}"#),
+        ],
+    ),
+    (
+        "gemini",
+        &[
+            (
+                "",
+                r#"{"candidates": [{"content": {"parts": [{"text": "@"}],"role": "model"}}],"usageMetadata": {"promptTokenCount": #,"totalTokenCount": #},"modelVersion": "g","responseId": "r"}"#,
+            ),
+            (
+                "",
+                r#"{"candidates": [{"content": {"parts": [{"text": "@"}],"role": "model"}}],"usageMetadata": {"promptTokenCount": #,"totalTokenCount": #},"modelVersion": "g","responseId": "r"}"#,
+            ),
+            (
+                "",
+                r#"{"candidates": [{"content": {"parts": [{"text": "@","thought": true}],"role": "model"},"index": 0}],"modelVersion": "g","responseId": "r@"}"#,
+            ),
+            (
+                "",
+                r#"{"candidates": [{"content": {"parts": [{"text": "@"}]}}],"usageMetadata": {"candidatesTokenCount": #,"totalTokenCount": #, "thoughtsTokenCount": 3}}"#,
+            ),
+        ],
+    ),
+    (
+        "no protocol yet",
+        &[("", r#"{"type":"ping"}"#), ("", r#"{"model":"m","text":"@"}"#), ("", r#"{"type":"message_stop"}"#)],
+    ),
+];
+
+/// What stands for `@`.
+const TEXTS: [&str; 9] =
+    ["a", " b c", "", "\\\"d\\n", "é", "\\ud83d", "\\ude00x", "a longer text than the others are", "{"];
+
+/// What stands for `#`.
+const NUMBERS: [&str; 7] = ["1", "23", "0", "1234567890123456789", "12345678901234567890", "5.0", "null"];
+
+#[test]
+fn events_of_other_protocols_emit_the_same() {
+    let strict = Config::new().with_validate(Validate::Strict);
+    let limited = Config::new().with_limits(Limits::new().with_max_event_len(160));
+    for (name, events) in OTHERS {
+        for (end, head) in [("\n", "data: "), ("\r\n", "data:"), ("\r", "data: ")] {
+            let mut stream = String::new();
+            for turn in 0..18 {
+                for (nth, (event, payload)) in events.iter().enumerate() {
+                    let at = turn / 2 * 7 + nth;
+                    // Numbers as they come, and later odd ones.
+                    let number = if turn < 10 { at.to_string() } else { NUMBERS[at % NUMBERS.len()].into() };
+                    let payload = payload.replace('@', TEXTS[at % TEXTS.len()]).replace('#', &number);
+                    if !event.is_empty() {
+                        stream += &format!("event:{}{event}{end}", &head[5..]);
+                    }
+                    stream += &format!("{head}{payload}{end}{end}");
+                }
+            }
+            let bytes = stream.as_bytes();
+            for size in [bytes.len(), 1, 13, 150, 1448] {
+                let cuts: Vec<usize> = (1..bytes.len()).filter(|at| at % size == 0).collect();
+                for config in [Config::default(), strict, limited] {
+                    Ask { config, bytes, cuts: &cuts, pause: 0, how: BATCH }.all(name, Growing::new);
+                }
+                let how = How { can_move: false, store: 200, ..BATCH };
+                Ask { config: strict, bytes, cuts: &cuts, pause: 2, how }.all(name, || [0x55; 200]);
+            }
+        }
+    }
+}
+
+/// A recording with each event several times over, and a few of its bytes changed.
+fn mutated(bytes: &[u8], seed: u64) -> Vec<u8> {
+    const BYTES: &[u8] = b"\"\\{}[]:, 0179anx\n";
+    let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut below = |bound: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random >> 33) as usize % bound
+    };
+    let mut out = Vec::new();
+    let text = bytes.windows(2).position(|pair| pair == b"\r\n").map_or(&b"\n\n"[..], |_| b"\r\n\r\n");
+    let mut from = 0;
+    while let Some(len) = memchr::memmem::find(&bytes[from..], text) {
+        let event = &bytes[from..from + len + text.len()];
+        for _ in 0..1 + below(4) {
+            let start = out.len();
+            out.extend_from_slice(event);
+            if event.len() < 2000 && below(6) == 0 {
+                let at = start + below(event.len());
+                out[at] = BYTES[below(BYTES.len())];
+            }
+        }
+        from += len + text.len();
+    }
+    out.extend_from_slice(&bytes[from..]);
+    out
+}
+
+#[test]
+fn recorded_streams_of_other_protocols_emit_the_same() {
+    let streams = recorded_of_other_protocols("memo");
+    let strict = Config::new().with_validate(Validate::Strict);
+    let mut events = 0;
+    for (nth, stream) in streams.iter().enumerate().step_by(thin()) {
+        for seed in 0..4 {
+            let bytes = if seed == 0 { stream.bytes.clone() } else { mutated(&stream.bytes, seed * 1000 + nth as u64) };
+            let name = format!("{} {seed}", stream.name);
+            let mut whole: Option<Readings> = None;
+            for size in [bytes.len().max(1), 1 + nth % 7, 64, 1448] {
+                let cuts: Vec<usize> = (1..bytes.len()).filter(|at| at % size == 0).collect();
+                let config = if seed == 3 { strict } else { Config::default() };
+                let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: nth % 3, how: BATCH };
+                let readings = ask.all(&name, Growing::new);
+                if let Some(whole) = &whole {
+                    let context = || ask.context(&name, 0);
+                    whole.pulled.across(&readings.pulled, "pull", context);
+                    same("ranges", &whole.pulled.ranges, &readings.pulled.ranges, context);
+                } else {
+                    events += readings.pulled.ranges.len();
+                    whole = Some(readings);
+                }
+            }
+        }
+    }
+    println!("{} streams, {events} events", streams.len());
+    assert!(streams.is_empty() || events > 10_000 / thin());
 }
 
 /// Cases found by fuzzing: the name, a stream, what replaces the `@`, and a further replacement.

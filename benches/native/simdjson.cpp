@@ -110,18 +110,8 @@ void choice(reader &r, ondemand::object object, sink &s) {
     s.choices += parts * (index + 1);
 }
 
-// Reads a line; false: it was the last. `room`: how many bytes from its beginning may be read.
-bool take(reader &r, const char *line, size_t len, size_t room, sink &s) {
-    if (len < 5 || memcmp(line, "data:", 5) != 0) return true;
-    const size_t skip = len > 5 && line[5] == ' ' ? 6 : 5;
-    line += skip, len -= skip, room -= skip;
-    if (len && line[len - 1] == '\r') len--;
-    if (len == 6 && memcmp(line, "[DONE]", 6) == 0) return false;
-    ondemand::document document;
-    if (r.parser.iterate(line, len, room).get(document)) abort();
-    ondemand::object top;
-    if (document.get_object().get(top)) abort();
-    s.events++;
+// Chat completions.
+void chat(reader &r, ondemand::object top, sink &s) {
     for (auto field : top) {
         ondemand::raw_json_string key = field.key();
         if (is(key, "choices\"")) {
@@ -144,7 +134,225 @@ bool take(reader &r, const char *line, size_t len, size_t room, sink &s) {
             }
         }
     }
+}
+
+// Other protocols: what an event has is kept as it comes, and told once its type is known, wherever that stands.
+void told(reader &r, ondemand::raw_json_string raw, text &to, uint64_t calls, sink &s) {
+    if (!raw.raw() || !put(r, raw, to)) return;
+    s.choices++;
+    s.calls += calls;
+}
+
+void responses(reader &r, ondemand::object top, sink &s) {
+    ondemand::raw_json_string type, delta, id, name, status;
+    uint64_t index = 0, usage = 0;
+    for (auto field : top) {
+        ondemand::raw_json_string key = field.key(), raw;
+        if (is(key, "type\"")) {
+            if (field.value().get_raw_json_string().get(type)) abort();
+        } else if (is(key, "delta\"")) {
+            if (!field.value().get_raw_json_string().get(raw)) delta = raw;
+        } else if (is(key, "output_index\"")) {
+            if (field.value().get_uint64().get(index)) abort();
+        } else if (is(key, "item\"")) {
+            ondemand::object item;
+            if (field.value().get_object().get(item)) continue;
+            for (auto member : item) {
+                ondemand::raw_json_string part = member.key();
+                if (is(part, "call_id\"")) {
+                    if (!member.value().get_raw_json_string().get(raw)) id = raw;
+                } else if (is(part, "name\"")) {
+                    if (!member.value().get_raw_json_string().get(raw)) name = raw;
+                }
+            }
+        } else if (is(key, "response\"")) {
+            ondemand::object response;
+            if (field.value().get_object().get(response)) continue;
+            for (auto member : response) {
+                ondemand::raw_json_string part = member.key();
+                if (is(part, "status\"")) {
+                    if (!member.value().get_raw_json_string().get(raw)) status = raw;
+                } else if (is(part, "usage\"")) {
+                    ondemand::object counts;
+                    if (member.value().get_object().get(counts)) continue;
+                    for (auto one : counts) {
+                        ondemand::raw_json_string what = one.key();
+                        uint64_t count;
+                        if (is(what, "input_tokens\"") || is(what, "output_tokens\"") || is(what, "total_tokens\"")) {
+                            if (!one.value().get_uint64().get(count)) usage += count;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    if (is(type, "response.output_text.delta\"")) {
+        told(r, delta, s.content, 0, s);
+    } else if (is(type, "response.function_call_arguments.delta\"")) {
+        told(r, delta, s.arguments, index + 1, s);
+    } else if (is(type, "response.output_item.added\"")) {
+        told(r, id, s.names, index + 1, s);
+        told(r, name, s.names, index + 1, s);
+    } else if (is(type, "response.completed\"")) {
+        told(r, status, s.names, 0, s);
+        s.usage += usage;
+    }
+}
+
+// Gives what is counted of it: prompt, completion, and their sum if both are there.
+uint64_t tokens(ondemand::object usage) {
+    uint64_t prompt = 0, completion = 0;
+    bool has_input = false;
+    for (auto member : usage) {
+        ondemand::raw_json_string name = member.key();
+        uint64_t count;
+        if (is(name, "output_tokens\"")) {
+            if (!member.value().get_uint64().get(count)) completion = count;
+        } else if (is(name, "input_tokens\"")) {
+            if (!member.value().get_uint64().get(count)) prompt += count, has_input = true;
+        } else if (is(name, "cache_creation_input_tokens\"") || is(name, "cache_read_input_tokens\"")) {
+            if (!member.value().get_uint64().get(count)) prompt += count;
+        }
+    }
+    return (prompt + completion) * (has_input ? 2 : 1);
+}
+
+void anthropic(reader &r, ondemand::object top, sink &s) {
+    ondemand::raw_json_string words, partial, reason, id, name;
+    uint64_t index = 0;
+    for (auto field : top) {
+        ondemand::raw_json_string key = field.key(), raw;
+        if (is(key, "index\"")) {
+            if (field.value().get_uint64().get(index)) abort();
+        } else if (is(key, "delta\"")) {
+            ondemand::object delta;
+            if (field.value().get_object().get(delta)) continue;
+            for (auto member : delta) {
+                ondemand::raw_json_string part = member.key();
+                ondemand::raw_json_string *const to = is(part, "text\"")           ? &words
+                                                      : is(part, "partial_json\"") ? &partial
+                                                      : is(part, "stop_reason\"")  ? &reason
+                                                                                   : nullptr;
+                if (to && !member.value().get_raw_json_string().get(raw)) *to = raw;
+            }
+        } else if (is(key, "content_block\"")) {
+            ondemand::object block;
+            if (field.value().get_object().get(block)) continue;
+            for (auto member : block) {
+                ondemand::raw_json_string part = member.key();
+                if (is(part, "id\"")) {
+                    if (!member.value().get_raw_json_string().get(raw)) id = raw;
+                } else if (is(part, "name\"")) {
+                    if (!member.value().get_raw_json_string().get(raw)) name = raw;
+                }
+            }
+        } else if (is(key, "message\"")) {
+            ondemand::object message;
+            if (field.value().get_object().get(message)) continue;
+            for (auto member : message) {
+                ondemand::raw_json_string part = member.key();
+                ondemand::object usage;
+                if (is(part, "usage\"") && !member.value().get_object().get(usage)) s.usage += tokens(usage);
+            }
+        } else if (is(key, "usage\"")) {
+            ondemand::object usage;
+            if (!field.value().get_object().get(usage)) s.usage += tokens(usage);
+        }
+    }
+    told(r, id, s.names, index + 1, s);
+    told(r, name, s.names, index + 1, s);
+    told(r, words, s.content, 0, s);
+    told(r, partial, s.arguments, index + 1, s);
+    told(r, reason, s.names, 0, s);
+}
+
+void gemini(reader &r, ondemand::object top, sink &s) {
+    for (auto field : top) {
+        ondemand::raw_json_string key = field.key(), raw;
+        if (is(key, "candidates\"")) {
+            ondemand::array candidates;
+            if (field.value().get_array().get(candidates)) continue;
+            for (auto one : candidates) {
+                ondemand::object candidate;
+                if (one.get_object().get(candidate)) abort();
+                ondemand::raw_json_string reason;
+                for (auto member : candidate) {
+                    ondemand::raw_json_string name = member.key();
+                    if (is(name, "finishReason\"")) {
+                        if (!member.value().get_raw_json_string().get(raw)) reason = raw;
+                    } else if (is(name, "content\"")) {
+                        ondemand::object content;
+                        if (member.value().get_object().get(content)) continue;
+                        for (auto inner : content) {
+                            ondemand::array parts;
+                            if (!is(inner.key(), "parts\"") || inner.value().get_array().get(parts)) continue;
+                            for (auto item : parts) {
+                                ondemand::object part;
+                                if (item.get_object().get(part)) abort();
+                                for (auto text : part) {
+                                    if (!is(text.key(), "text\"")) continue;
+                                    if (!text.value().get_raw_json_string().get(raw)) told(r, raw, s.content, 0, s);
+                                }
+                            }
+                        }
+                    }
+                }
+                told(r, reason, s.names, 0, s);
+            }
+        } else if (is(key, "usageMetadata\"")) {
+            ondemand::object usage;
+            if (field.value().get_object().get(usage)) continue;
+            for (auto member : usage) {
+                ondemand::raw_json_string name = member.key();
+                uint64_t count;
+                if (is(name, "promptTokenCount\"") || is(name, "candidatesTokenCount\"") || is(name, "totalTokenCount\"")) {
+                    if (!member.value().get_uint64().get(count)) s.usage += count;
+                }
+            }
+        }
+    }
+}
+
+// Reads a line; false: it was the last. `room`: how many bytes from its beginning may be read.
+template <void (*each)(reader &, ondemand::object, sink &)>
+bool take(reader &r, const char *line, size_t len, size_t room, sink &s) {
+    if (len < 5 || memcmp(line, "data:", 5) != 0) return true;
+    const size_t skip = len > 5 && line[5] == ' ' ? 6 : 5;
+    line += skip, len -= skip, room -= skip;
+    if (len && line[len - 1] == '\r') len--;
+    if (len == 6 && memcmp(line, "[DONE]", 6) == 0) return false;
+    ondemand::document document;
+    if (r.parser.iterate(line, len, room).get(document)) abort();
+    ondemand::object top;
+    if (document.get_object().get(top)) abort();
+    s.events++;
+    each(r, top, s);
     return true;
+}
+
+// Reads a response of `len` bytes, with SIMDJSON_PADDING readable behind them, in slices.
+template <void (*each)(reader &, ondemand::object, sink &)>
+void read(void *self, const char *bytes, size_t len, size_t slice, sink *s) {
+    reader &r = *static_cast<reader *>(self);
+    const char *const end = bytes + len, *const readable = end + SIMDJSON_PADDING;
+    r.len = 0;
+    for (const char *at = bytes; at < end;) {
+        const char *const stop = size_t(end - at) < slice ? end : at + slice;
+        while (const void *found = memchr(at, '\n', size_t(stop - at))) {
+            const char *const newline = static_cast<const char *>(found);
+            if (r.len == 0) {
+                if (!take<each>(r, at, size_t(newline - at), size_t(readable - at), *s)) return;
+            } else {
+                r.keep(at, size_t(newline - at));
+                const size_t whole = r.len;
+                r.len = 0;
+                if (!take<each>(r, r.line.get(), whole, r.cap + SIMDJSON_PADDING, *s)) return;
+            }
+            at = newline + 1;
+        }
+        if (at < stop) r.keep(at, size_t(stop - at));
+        at = stop;
+    }
 }
 
 }  // namespace
@@ -160,26 +368,18 @@ extern "C" const char *bench_simdjson_about() {
     return about.c_str();
 }
 
-// Reads a response of `len` bytes, with SIMDJSON_PADDING readable behind them, in slices.
 extern "C" void bench_simdjson_read(void *self, const char *bytes, size_t len, size_t slice, sink *s) {
-    reader &r = *static_cast<reader *>(self);
-    const char *const end = bytes + len, *const readable = end + SIMDJSON_PADDING;
-    r.len = 0;
-    for (const char *at = bytes; at < end;) {
-        const char *const stop = size_t(end - at) < slice ? end : at + slice;
-        while (const void *found = memchr(at, '\n', size_t(stop - at))) {
-            const char *const newline = static_cast<const char *>(found);
-            if (r.len == 0) {
-                if (!take(r, at, size_t(newline - at), size_t(readable - at), *s)) return;
-            } else {
-                r.keep(at, size_t(newline - at));
-                const size_t whole = r.len;
-                r.len = 0;
-                if (!take(r, r.line.get(), whole, r.cap + SIMDJSON_PADDING, *s)) return;
-            }
-            at = newline + 1;
-        }
-        if (at < stop) r.keep(at, size_t(stop - at));
-        at = stop;
-    }
+    read<chat>(self, bytes, len, slice, s);
+}
+
+extern "C" void bench_simdjson_responses(void *self, const char *bytes, size_t len, size_t slice, sink *s) {
+    read<responses>(self, bytes, len, slice, s);
+}
+
+extern "C" void bench_simdjson_anthropic(void *self, const char *bytes, size_t len, size_t slice, sink *s) {
+    read<anthropic>(self, bytes, len, slice, s);
+}
+
+extern "C" void bench_simdjson_gemini(void *self, const char *bytes, size_t len, size_t slice, sink *s) {
+    read<gemini>(self, bytes, len, slice, s);
 }

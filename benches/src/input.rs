@@ -10,6 +10,10 @@ pub const SHAPES: [&str; 7] = ["content", "content-plain", "tools", "logprobs", 
 /// usage object in each chunk, `choices-4` and `choices-8` a text of each of so many choices.
 pub const COUNTED: [&str; 4] = ["reasoning", "usage", "choices-4", "choices-8"];
 
+/// Shapes of streams of other protocols: pieces of a text, or of the arguments of 1 to 3 calls.
+pub const PROTOCOLS: [&str; 5] =
+    ["responses-text", "responses-tools", "anthropic-text", "anthropic-tools", "gemini-text"];
+
 /// Bytes that may be read behind each response: simdjson asks for them.
 pub const PADDING: usize = 64;
 
@@ -37,7 +41,8 @@ impl Input {
     ///
     /// If there is no such shape.
     pub fn new(name: &str, bytes: usize) -> Self {
-        let name = *SHAPES.iter().chain(&COUNTED).find(|shape| **shape == name).expect("no such shape");
+        let name =
+            *SHAPES.iter().chain(&COUNTED).chain(&PROTOCOLS).find(|shape| **shape == name).expect("no such shape");
         let seed = if name == "reasoning" { "content" } else { name };
         let seed = seed.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
         let mut writer = Writer { random: Random(seed), out: String::new(), due: Sink::checking() };
@@ -47,7 +52,11 @@ impl Input {
             // Never more than a tenth beyond what was asked for, so that small inputs stay small.
             let most = 1200.min((bytes / 200).max(20));
             let events = most / 4 + writer.random.below(most - most / 4);
-            writer.response(name, events);
+            if PROTOCOLS.contains(&name) {
+                writer.protocol(name, events);
+            } else {
+                writer.response(name, events);
+            }
             let response = padded(std::mem::take(&mut writer.out).into_bytes());
             written += response.len();
             responses.push(response);
@@ -263,6 +272,225 @@ impl Writer {
         }
         self.out.push_str("data: [DONE]\n\n");
         self.due.end();
+    }
+
+    /// A response of another protocol.
+    fn protocol(&mut self, name: &str, events: usize) {
+        match name {
+            "responses-text" => self.responses(events, false),
+            "responses-tools" => self.responses(events, true),
+            "anthropic-text" => self.anthropic(events, false),
+            "anthropic-tools" => self.anthropic(events, true),
+            _ => self.gemini(events),
+        }
+        self.due.end();
+    }
+
+    /// An event with this name, if it has one.
+    fn named(&mut self, name: &str, payload: &str) {
+        self.due.sums.events += 1;
+        if !name.is_empty() {
+            let _ = writeln!(self.out, "event: {name}");
+        }
+        let _ = write!(self.out, "data: {payload}\n\n");
+    }
+
+    /// The pieces of one call's arguments, as they are written.
+    fn fragment(&mut self, call: u32, turn: usize) -> String {
+        const PIECES: [&str; 12] =
+            ["{\"", "location", "\":\"", "Paris", ",", " France", "\",\"", "unit", "celsius", "\",", " \"", "query"];
+        let piece = if turn == 0 { 0 } else { self.random.below(PIECES.len()) };
+        let token = Token::plain(PIECES[piece]);
+        self.due.call(0, call);
+        self.due.arguments.push_str(&token.text);
+        token.json
+    }
+
+    /// A call with this ID and name begins.
+    fn begins(&mut self, call: u32, id: &str, name: &str) {
+        self.due.call(0, call);
+        self.due.call(0, call);
+        self.due.names.push_str(id);
+        self.due.names.push_str(name);
+    }
+
+    /// OpenAI Responses, with what it sends of a text today.
+    fn responses(&mut self, events: usize, tools: bool) {
+        let id = format!("{:048x}", self.random.next());
+        let created = 1_750_000_000 + self.random.below(10_000_000);
+        let response = |status: &str, output: &str, usage: &str| {
+            format!(
+                "{{\"id\":\"resp_{id}\",\"object\":\"response\",\"created_at\":{created},\"status\":\"{status}\",\
+                 \"background\":false,\"error\":null,\"incomplete_details\":null,\"instructions\":null,\
+                 \"model\":\"gpt-4.1-nano-2025-04-14\",\"output\":[{output}],\"parallel_tool_calls\":true,\
+                 \"service_tier\":\"default\",\"store\":true,\"temperature\":1.0,\"tools\":[],\"top_p\":1.0,\
+                 \"usage\":{usage},\"user\":null,\"metadata\":{{}}}}"
+            )
+        };
+        let mut sequence = 0;
+        let mut event = |writer: &mut Self, name: &str, rest: &str| {
+            writer.named(name, &format!("{{\"type\":\"{name}\",\"sequence_number\":{sequence},{rest}}}"));
+            sequence += 1;
+        };
+        for name in ["response.created", "response.in_progress"] {
+            event(self, name, &format!("\"response\":{}", response("in_progress", "", "null")));
+        }
+        let mut output = Vec::new();
+        let items = if tools { 1 + self.random.below(3) } else { 1 };
+        for item in 0..items as u32 {
+            let id = format!("{:048x}", self.random.next());
+            let mut whole = String::new();
+            if tools {
+                let call = format!("call_{}", self.random.alphanumeric(24));
+                self.begins(item, &call, "get_weather");
+                let head = format!(
+                    "\"output_index\":{item},\"item\":{{\"id\":\"fc_{id}\",\"type\":\"function_call\",\"call_id\":\"{call}\",\
+                     \"name\":\"get_weather\","
+                );
+                event(
+                    self,
+                    "response.output_item.added",
+                    &format!("{head}\"status\":\"in_progress\",\"arguments\":\"\"}}"),
+                );
+                for turn in 0..events / items {
+                    let json = self.fragment(item, turn);
+                    whole.push_str(&json);
+                    let len = 1 + self.random.below(16);
+                    let pad = self.random.alphanumeric(len);
+                    let rest = format!(
+                        "\"item_id\":\"fc_{id}\",\"output_index\":{item},\"delta\":\"{json}\",\"obfuscation\":\"{pad}\""
+                    );
+                    event(self, "response.function_call_arguments.delta", &rest);
+                }
+                let done = format!("\"item_id\":\"fc_{id}\",\"output_index\":{item},\"arguments\":\"{whole}\"");
+                event(self, "response.function_call_arguments.done", &done);
+                let rest = format!("{head}\"status\":\"completed\",\"arguments\":\"{whole}\"}}");
+                event(self, "response.output_item.done", &rest);
+                output.push(format!(
+                    "{{\"id\":\"fc_{id}\",\"type\":\"function_call\",\"call_id\":\"{call}\",\"name\":\"get_weather\",\
+                     \"status\":\"completed\",\"arguments\":\"{whole}\"}}"
+                ));
+                continue;
+            }
+            let message = |status: &str, content: &str| {
+                format!(
+                    "{{\"id\":\"msg_{id}\",\"type\":\"message\",\"status\":\"{status}\",\"content\":[{content}],\
+                     \"role\":\"assistant\"}}"
+                )
+            };
+            let part = |text: &str| {
+                format!("{{\"type\":\"output_text\",\"annotations\":[],\"logprobs\":[],\"text\":\"{text}\"}}")
+            };
+            let place = format!("\"item_id\":\"msg_{id}\",\"output_index\":0,\"content_index\":0");
+            let added = format!("\"output_index\":0,\"item\":{}", message("in_progress", ""));
+            event(self, "response.output_item.added", &added);
+            event(self, "response.content_part.added", &format!("{place},\"part\":{}", part("")));
+            for _ in 0..events {
+                let token = Token::prose(&mut self.random, 4);
+                self.due.choice(0);
+                self.due.content.push_str(&token.text);
+                let json = token.json;
+                whole.push_str(&json);
+                let len = 1 + self.random.below(16);
+                let pad = self.random.alphanumeric(len);
+                let rest = format!("{place},\"delta\":\"{json}\",\"logprobs\":[],\"obfuscation\":\"{pad}\"");
+                event(self, "response.output_text.delta", &rest);
+            }
+            event(self, "response.output_text.done", &format!("{place},\"text\":\"{whole}\",\"logprobs\":[]"));
+            event(self, "response.content_part.done", &format!("{place},\"part\":{}", part(&whole)));
+            let done = format!("\"output_index\":0,\"item\":{}", message("completed", &part(&whole)));
+            event(self, "response.output_item.done", &done);
+            output.push(message("completed", &part(&whole)));
+        }
+        let (input, count) = (20 + self.random.below(2000), events);
+        let total = input + count;
+        self.due.usage(input as u64, count as u64, total as u64);
+        let usage = format!(
+            "{{\"input_tokens\":{input},\"input_tokens_details\":{{\"cached_tokens\":0}},\"output_tokens\":{count},\
+             \"output_tokens_details\":{{\"reasoning_tokens\":0}},\"total_tokens\":{total}}}"
+        );
+        self.due.choice(0);
+        self.due.names.push_str("completed");
+        let last = response("completed", &output.join(","), &usage);
+        event(self, "response.completed", &format!("\"response\":{last}"));
+    }
+
+    /// Anthropic Messages, with the spaces that it pads its events with.
+    fn anthropic(&mut self, events: usize, tools: bool) {
+        let event = |writer: &mut Self, name: &str, rest: &str| {
+            let pad = " ".repeat(writer.random.below(16));
+            writer.named(name, &format!("{{\"type\":\"{name}\"{rest}{pad}}}"));
+        };
+        let (input, read, written) = (self.random.below(2000), self.random.below(500), self.random.below(500));
+        let id = self.random.alphanumeric(24);
+        let prompt = input + read + written;
+        self.due.usage(prompt as u64, 4, prompt as u64 + 4);
+        let start = format!(
+            ",\"message\":{{\"model\":\"claude-sonnet-4-6\",\"id\":\"msg_{id}\",\"type\":\"message\",\
+             \"role\":\"assistant\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,\
+             \"usage\":{{\"input_tokens\":{input},\"cache_creation_input_tokens\":{written},\
+             \"cache_read_input_tokens\":{read},\"output_tokens\":4,\"service_tier\":\"standard\"}}}}"
+        );
+        event(self, "message_start", &start);
+        let blocks = if tools { 1 + self.random.below(3) } else { 1 };
+        for block in 0..blocks as u32 {
+            let content = if tools {
+                let id = format!("toolu_{}", self.random.alphanumeric(24));
+                self.begins(block, &id, "get_weather");
+                format!("{{\"type\":\"tool_use\",\"id\":\"{id}\",\"name\":\"get_weather\",\"input\":{{}}}}")
+            } else {
+                "{\"type\":\"text\",\"text\":\"\"}".into()
+            };
+            event(self, "content_block_start", &format!(",\"index\":{block},\"content_block\":{content}"));
+            for turn in 0..events / blocks {
+                let delta = if tools {
+                    let json = self.fragment(block, turn);
+                    format!("{{\"type\":\"input_json_delta\",\"partial_json\":\"{json}\"}}")
+                } else {
+                    let token = Token::prose(&mut self.random, 4);
+                    self.due.choice(0);
+                    self.due.content.push_str(&token.text);
+                    format!("{{\"type\":\"text_delta\",\"text\":\"{}\"}}", token.json)
+                };
+                event(self, "content_block_delta", &format!(",\"index\":{block},\"delta\":{delta}"));
+            }
+            event(self, "content_block_stop", &format!(",\"index\":{block}"));
+        }
+        let reason = if tools { "tool_use" } else { "end_turn" };
+        self.due.choice(0);
+        self.due.names.push_str(reason);
+        self.due.usage(0, events as u64, 0);
+        let last = format!(
+            ",\"delta\":{{\"stop_reason\":\"{reason}\",\"stop_sequence\":null}},\"usage\":{{\"output_tokens\":{events}}}"
+        );
+        event(self, "message_delta", &last);
+        event(self, "message_stop", "");
+    }
+
+    /// Gemini, with the usage so far in each event.
+    fn gemini(&mut self, events: usize) {
+        let prompt = 5 + self.random.below(2000);
+        let id = self.random.alphanumeric(23);
+        for turn in 1..=events {
+            let token = Token::prose(&mut self.random, 4);
+            self.due.choice(0);
+            self.due.content.push_str(&token.text);
+            let (count, total) = (turn * 3, prompt + turn * 3);
+            self.due.usage(prompt as u64, count as u64, total as u64);
+            let reason = if turn == events { ",\"finishReason\": \"STOP\"" } else { "" };
+            if turn == events {
+                self.due.choice(0);
+                self.due.names.push_str("STOP");
+            }
+            let payload = format!(
+                "{{\"candidates\": [{{\"content\": {{\"parts\": [{{\"text\": \"{}\"}}],\"role\": \"model\"}}{reason},\
+                 \"index\": 0}}],\"usageMetadata\": {{\"promptTokenCount\": {prompt},\"candidatesTokenCount\": {count},\
+                 \"totalTokenCount\": {total},\"promptTokensDetails\": [{{\"modality\": \"TEXT\",\"tokenCount\": {prompt}}}]}},\
+                 \"modelVersion\": \"gemini-2.5-flash\",\"responseId\": \"{id}\"}}",
+                token.json
+            );
+            self.named("", &payload);
+        }
     }
 
     /// An event with these choices.

@@ -1,6 +1,7 @@
 //! Everyone finds what the generator put in, however the stream is cut; and this library without the heap.
 
-use deltawire_benches::{agree, all, all_large, Input, Kind, Sink, COUNTED, SHAPES, WHOLE};
+use deltawire_benches::contenders::all_of_protocol;
+use deltawire_benches::{agree, all, all_large, Input, Kind, Sink, COUNTED, PROTOCOLS, SHAPES, WHOLE};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -35,6 +36,18 @@ fn all_contenders_find_the_same() {
         for slice in [1, 7, 64, 1448, 16 * 1024, WHOLE] {
             let sums = agree(&mut all(), &input, slice);
             assert!(sums.events > 70 && sums.choices > 70 && sums.text > 300 && sums.hash != 0, "{shape}: {sums:?}");
+        }
+    }
+}
+
+#[test]
+fn all_contenders_find_the_same_in_other_protocols() {
+    for shape in PROTOCOLS {
+        let input = Input::new(shape, 60_000);
+        for slice in [1, 7, 64, 1448, 16 * 1024, WHOLE] {
+            let sums = agree(&mut all_of_protocol(shape), &input, slice);
+            assert!(sums.events > 70 && sums.choices > 70 && sums.text > 300 && sums.hash != 0, "{shape}: {sums:?}");
+            assert_eq!(sums.calls > 0, shape.ends_with("tools"), "{shape}");
         }
     }
 }

@@ -293,6 +293,11 @@ fn whole(item: Item, text: Part, payload: &[u8]) -> Delta {
         How::Reason => Delta { code: reason_code(text, payload), text, ..delta },
         How::NativeReason => Delta { code: Meta::NativeFinishReason as u32, text, ..delta },
         How::Whole => Delta { flags: item.flags(), text, ..delta },
+        How::Slot | How::Summary => {
+            let number = u64::from(item.choice >> 16) << 32 | u64::from(item.choice & 0xffff);
+            let code = u32::from(item.how == How::Summary);
+            Delta { choice: 0, flags: FLAG_NUMBER, code, number, text, ..delta }
+        }
         _ => Delta { text, ..delta },
     }
 }

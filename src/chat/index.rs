@@ -6,8 +6,8 @@
 
 use super::page::{Behind, DeltaList, How, Item};
 use crate::delta::{Kind, Part};
-use crate::dialect::{Plan, Seen as Event};
-use crate::json::{TextFlags, Value};
+use crate::dialect::{Piece, Plan, Seen as Event};
+use crate::json::{Text, TextFlags, Value};
 use crate::shown::shown;
 use crate::QuirkSet;
 
@@ -304,6 +304,16 @@ pub(crate) struct Read {
     pub(crate) may_break: bool,
 }
 
+impl Seen {
+    /// Adds a choice.
+    pub(crate) fn add(&mut self, index: u32, finished: bool) {
+        self.all.insert(index);
+        if finished {
+            self.finished.insert(index);
+        }
+    }
+}
+
 /// What the pass found out about the chunk as a whole.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Facts {
@@ -389,10 +399,40 @@ impl Index {
         }
         self.list.behind.add(Behind::USAGE, event.usage.is_some());
         self.list.behind.add(Behind::ERROR, event.error.is_some());
-        let end = u32::try_from(payload.len()).unwrap_or(u32::MAX);
-        self.list.push(Item { end, kind: Kind::Chunk, how: How::Event, ..Item::NONE });
+        match &event.piece {
+            Some(piece) => self.take_piece(payload, piece),
+            None => {
+                let end = u32::try_from(payload.len()).unwrap_or(u32::MAX);
+                self.list.push(Item { end, kind: Kind::Chunk, how: How::Event, ..Item::NONE });
+            }
+        }
         (self.facts.chat, self.facts.others, self.facts.error) = (true, event.others, event.error.is_some());
         self.plan = event.plan;
+    }
+
+    /// Puts the deltas of a piece of a text on the page.
+    fn take_piece(&mut self, payload: &[u8], piece: &Piece<'_>) {
+        let item = |kind, how, choice, text: Text<'_>| {
+            let Part { start, len, flags, .. } = Part::of(payload, text);
+            let (end, flags) = (start.saturating_add(len), flags.bits() as u8);
+            Item { start, end, choice, kind, how, flags, segments: 0 }
+        };
+        let Piece { kind, slot, is_summary, text, role } = *piece;
+        if let Some(role) = role {
+            self.list.push(item(Kind::Role, How::Text, 0, role));
+        }
+        if kind == Kind::ToolArguments {
+            let (start, end) = (slot, slot.wrapping_add(1));
+            self.list.push(Item { start, end, kind: Kind::ToolCall, how: How::Fragment, ..Item::NONE });
+            self.list.push(item(kind, How::Text, 0, text));
+        } else {
+            self.list.push(item(kind, if is_summary { How::Summary } else { How::Slot }, slot, text));
+        }
+    }
+
+    /// Of an event of another protocol: whether its deltas are on the page.
+    pub(crate) fn is_piece(&self) -> bool {
+        self.plan.protocol.is_some() && self.list.get(0).is_some_and(|item| item.how != How::Event)
     }
 
     /// Where a span begins and ends in the payload, and what is known of the string there.

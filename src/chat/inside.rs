@@ -75,6 +75,7 @@ impl Inside {
             How::Calls => Progress::Calls(Calls::START),
             How::Event => Progress::Event(Walk::START),
             How::Text | How::Raw | How::Whole | How::Fragment | How::Reason | How::NativeReason => return None,
+            How::Slot | How::Summary => return None,
         };
         Some(Inside { choice: item.choice, part, flags: item.flags(), progress })
     }

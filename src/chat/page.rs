@@ -29,6 +29,10 @@ pub(crate) enum How {
     Calls,
     /// All of an event of another protocol.
     Event,
+    /// A text of an event of another protocol. `choice` is not that of a choice, but its [slot](crate::dialect::Piece::slot).
+    Slot,
+    /// The same of a summary.
+    Summary,
 }
 
 /// One or, of a container, several deltas: 16 bytes.
@@ -48,6 +52,13 @@ pub(crate) struct Item {
 }
 
 const _: () = assert!(core::mem::size_of::<Item>() == 16);
+
+impl How {
+    /// Whether the bytes of an item are what is between the quotes of a string that may be a hole of a template.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, How::Text | How::Slot | How::Summary)
+    }
+}
 
 impl Item {
     pub(crate) const NONE: Item =

@@ -9,7 +9,8 @@ use super::list::put_choice;
 use super::page::{Behind, How, Item, Items};
 use super::scalar::{end_of, index_number, start_of};
 use crate::delta::Kind as DeltaKind;
-use crate::json::{Kind, Value};
+use crate::dialect::{place_of, Protocol};
+use crate::json::{members_of, Kind, Value};
 use crate::QuirkSet;
 
 /// Holes that a shape can have: one segment lies before each, and one behind the last.
@@ -31,6 +32,10 @@ pub(crate) enum Fill {
     Number,
     /// An object or array that the pass does not enter, at this depth.
     Container(u8),
+    /// A whole number that is the token count at this place.
+    Count(u8),
+    /// Spaces, as many as there are.
+    Spaces,
 }
 
 /// Where chunks of one shape may differ.
@@ -51,7 +56,16 @@ pub(crate) struct Changing {
 impl Changing {
     /// The members that may, as they are written.
     pub(crate) fn texts<'a>(index: &Index, payload: &'a [u8]) -> [&'a [u8]; 2] {
-        [top::ID, top::CREATED].map(|member| index.top(payload, member).map_or(&b""[..], |value| value.raw()))
+        [id_of(index, payload), index.top(payload, top::CREATED)]
+            .map(|value| value.map_or(&b""[..], |value| value.raw()))
+    }
+}
+
+/// The ID of a chunk, or that of the item of which an event of Responses has more.
+fn id_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
+    match index.plan.protocol {
+        Some(Protocol::Responses) => members_of(Value::from_raw(payload), ["item_id"])[0],
+        _ => index.top(payload, top::ID),
     }
 }
 
@@ -71,7 +85,10 @@ impl Holes {
     fn add(&mut self, payload: &[u8], value: Value<'_>, fill: Fill) -> Option<()> {
         let (start, end) = (start_of(payload, value), end_of(payload, value));
         let inside = usize::from(fill == Fill::Text);
-        let hole = Hole { start: start.saturating_add(inside), end: end.saturating_sub(inside), fill };
+        self.put(Hole { start: start.saturating_add(inside), end: end.saturating_sub(inside), fill })
+    }
+
+    fn put(&mut self, hole: Hole) -> Option<()> {
         let at = self.as_slice().iter().take_while(|before| before.start < hole.start).count();
         let count = self.count.saturating_add(1);
         // Those behind it move on by one.
@@ -88,6 +105,9 @@ impl Holes {
         let mut holes = Holes::default();
         let first = &index.first;
         let text = |value: &Value<'_>| value.as_text().is_some();
+        if let Some(protocol) = index.plan.protocol {
+            return holes.of_event(protocol, index, payload, changing);
+        }
         let object = |value: &Value<'_>| !texts && value.kind() == Kind::Object;
         let spans = &first.delta.spans;
         for number in [
@@ -118,7 +138,7 @@ impl Holes {
             holes.add(payload, value, Fill::Text)?;
         }
         if let Some(value) = index.top(payload, top::CREATED).filter(|_| changing.created) {
-            if value.raw().iter().all(u8::is_ascii_digit) {
+            if is_digits(value) {
                 holes.add(payload, value, Fill::Number)?;
             }
         }
@@ -132,6 +152,55 @@ impl Holes {
         }
         Some(holes)
     }
+}
+
+impl Holes {
+    /// Those of a piece of a text of another protocol.
+    fn of_event(mut self, protocol: Protocol, index: &Index, payload: &[u8], changing: Changing) -> Option<Self> {
+        let items = index.list.items.get(..usize::from(index.list.len)).unwrap_or_default();
+        for item in items.iter().filter(|item| item.how.is_text() && item.kind != DeltaKind::Role) {
+            self.put(Hole { start: item.start as usize, end: item.end as usize, fill: Fill::Text })?;
+        }
+        if let Some(value) = id_of(index, payload).filter(|value| changing.id && value.as_text().is_some()) {
+            self.add(payload, value, Fill::Text)?;
+        }
+        let event = Value::from_raw(payload);
+        match protocol {
+            Protocol::Responses => {
+                for (name, value) in event.members().map_while(Result::ok) {
+                    match name.raw() {
+                        b"obfuscation" if value.as_text().is_some() => self.add(payload, value, Fill::Text)?,
+                        b"sequence_number" if is_digits(value) => self.add(payload, value, Fill::Number)?,
+                        _ => {}
+                    }
+                }
+            }
+            Protocol::Anthropic => {
+                // It pads its events so.
+                let end = payload.len().checked_sub(1).filter(|_| payload.ends_with(b"}"))?;
+                let spaces = payload.get(..end)?.iter().rev().take_while(|byte| **byte == b' ').count();
+                self.put(Hole { start: end.saturating_sub(spaces), end, fill: Fill::Spaces })?;
+            }
+            _ => {
+                // The usage of each event counts, so every count must be known from its hole.
+                let Some(usage) = index.top(payload, top::USAGE) else { return Some(self) };
+                let before = self.count;
+                for (name, value) in usage.members().map_while(Result::ok) {
+                    if let Some(place) = place_of(protocol, &name).filter(|_| value.kind() == Kind::Number) {
+                        Some(()).filter(|()| is_digits(value))?;
+                        self.add(payload, value, Fill::Count(place))?;
+                    }
+                }
+                Some(()).filter(|()| self.count > before)?;
+            }
+        }
+        Some(self)
+    }
+}
+
+/// Whether a value is a number of digits alone.
+fn is_digits(value: Value<'_>) -> bool {
+    value.raw().iter().all(u8::is_ascii_digit)
 }
 
 /// A span of a remembered index.
@@ -183,7 +252,7 @@ impl Candidate {
     fn of(item: &Item, holes: &[Hole]) -> Option<Self> {
         let Item { start, end, kind, how, flags, .. } = *item;
         // Quotes do not lie in a hole.
-        let quote = u32::from(how == How::Text);
+        let quote = u32::from(how.is_text());
         let place = Span { start: start.checked_sub(quote)?, end: end.checked_add(quote)?, segments: 0, flags };
         let segments = match how {
             // An index is no place.
@@ -201,8 +270,10 @@ const _: () = assert!(core::mem::size_of::<Candidate>() == 8);
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     quirks: QuirkSet,
-    /// The index of the first choice.
+    /// The index of the first choice, or the slot of a piece of a text.
     number: u32,
+    /// Of an event of another protocol.
+    protocol: Option<Protocol>,
     /// The members that are there: of the top level, of the first choice, of its delta.
     there: [u16; 3],
     choices: u8,
@@ -218,6 +289,7 @@ impl Shape {
     pub(crate) const EMPTY: Shape = Shape {
         quirks: QuirkSet::EMPTY,
         number: 0,
+        protocol: None,
         there: [0; 3],
         choices: 0,
         facts: Facts::NONE,
@@ -243,7 +315,15 @@ impl Shape {
         self.choices = index.choices as u8;
         (self.quirks, self.facts) = (index.quirks, index.facts);
         self.behind = index.list.behind;
-        self.keep_deltas(index, payload, holes)
+        self.protocol = index.plan.protocol;
+        if self.protocol.is_none() {
+            return self.keep_deltas(index, payload, holes);
+        }
+        // All of them have this: it is 0 but for a text with a slot, which is the last.
+        let items = index.list.items.get(..usize::from(index.list.len))?;
+        self.number = items.last()?.choice;
+        Some(()).filter(|()| items.len() == 1 || self.number == 0)?;
+        self.keep_items(items, holes)
     }
 
     /// Keeps what may be a delta.
@@ -253,11 +333,15 @@ impl Shape {
         let mut items = Items::new(&mut room, true);
         self.number = number.unwrap_or(0);
         put_choice(payload, &index.first, self.number, &mut items);
-        self.count = items.as_slice().len() as u8;
-        for (slot, item) in self.candidates.iter_mut().zip(items.as_slice()) {
+        self.keep_items(items.as_slice(), holes)
+    }
+
+    fn keep_items(&mut self, items: &[Item], holes: &[Hole]) -> Option<()> {
+        self.count = items.len() as u8;
+        for (slot, item) in self.candidates.iter_mut().zip(items) {
             *slot = Candidate::of(item, holes)?;
         }
-        (items.as_slice().len() <= CANDIDATES).then_some(())
+        (items.len() <= CANDIDATES).then_some(())
     }
 
     /// Makes `index` that of the chunk that was kept, but for the bases of its segments and what is known of the texts in
@@ -271,6 +355,7 @@ impl Shape {
         recall_level(&mut kept, &mut first.delta.spans, delta);
         index.choices = u32::from(self.choices);
         (index.quirks, index.facts) = (self.quirks, self.facts);
+        index.plan.protocol = self.protocol;
         index.list.clear();
         index.list.behind = self.behind;
         for candidate in self.candidates.iter().take(usize::from(self.count)) {

@@ -43,8 +43,7 @@ pub(super) fn read<'a>(
         choice(0, false);
     } else if kind == "content_block_delta" {
         let [index] = members_of(event, ["index"]);
-        let is_client = state.clients >> (number(index) & 63) & 1 != 0;
-        seen.plan.what = if is_client { What::Delta } else { What::Piece };
+        seen.plan.what = if state.is_of_client(number(index)) { What::Delta } else { What::Piece };
         choice(0, false);
     } else if kind == "message_delta" {
         let [delta, usage] = members_of(event, ["delta", "usage"]);

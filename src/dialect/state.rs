@@ -3,7 +3,8 @@
 use super::protocol::Protocol;
 use super::reported::Reported;
 use super::usage::Counts;
-use crate::json::Value;
+use crate::delta::Kind;
+use crate::json::{Text, Value};
 
 /// What is known of a stream between its events.
 #[derive(Clone, Debug)]
@@ -46,6 +47,16 @@ impl State {
             continues: false,
             reported: Reported::NOTHING,
         }
+    }
+
+    /// Of Anthropic: the blocks that are tool calls of the client.
+    pub(crate) fn clients(&self) -> u64 {
+        self.clients
+    }
+
+    /// Of Anthropic: whether the block with this index is a tool call of the client.
+    pub(super) fn is_of_client(&self, index: u32) -> bool {
+        self.clients >> (index & 63) & 1 != 0
     }
 }
 
@@ -120,10 +131,24 @@ pub(super) enum What {
     Response,
 }
 
+/// A piece of a text, the only delta of its event but for a role and usage.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece<'a> {
+    pub(crate) kind: Kind,
+    /// Of arguments the index of the call; of another text its slot: the part in the lower 16 bits, the item in the upper.
+    pub(crate) slot: u32,
+    /// It is a summary.
+    pub(crate) is_summary: bool,
+    pub(crate) text: Text<'a>,
+    pub(crate) role: Option<Text<'a>>,
+}
+
 /// What an event says beside its deltas.
 #[derive(Default)]
 pub(crate) struct Seen<'a> {
     pub(crate) plan: Plan,
+    /// All of its deltas, if it is a piece of a text. Then nothing is planned.
+    pub(crate) piece: Option<Piece<'a>>,
     pub(crate) id: Option<Value<'a>>,
     pub(crate) model: Option<Value<'a>>,
     pub(crate) created: Option<Value<'a>>,

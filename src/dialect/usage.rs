@@ -49,6 +49,12 @@ fn names(protocol: Protocol) -> &'static [(&'static str, &'static str, usize)] {
     }
 }
 
+/// The place of a count of this protocol that is a member of its usage.
+pub(crate) fn place_of(protocol: Protocol, name: &Text<'_>) -> Option<u8> {
+    let known = names(protocol).iter().find(|(own, inner, _)| inner.is_empty() && *name == **own);
+    known.map(|(_, _, place)| *place as u8)
+}
+
 fn whole_number(value: Value<'_>) -> Option<u64> {
     value.as_number().and_then(|number| number.to_u64())
 }
@@ -101,10 +107,17 @@ impl Counts {
                 continue;
             }
             let value = if inner.is_empty() { Some(value) } else { value.get(inner).ok().flatten() };
-            if let (Some(count), Some(slot)) = (value.and_then(whole_number), self.counts.get_mut(*place)) {
-                *slot = count;
-                self.has |= 1u8.wrapping_shl(*place as u32);
+            if let Some(count) = value.and_then(whole_number) {
+                self.set(*place, count);
             }
+        }
+    }
+
+    /// Sets the count at this place.
+    pub(crate) fn set(&mut self, place: usize, count: u64) {
+        if let Some(slot) = self.counts.get_mut(place) {
+            *slot = count;
+            self.has |= 1u8.wrapping_shl(place as u32);
         }
     }
 

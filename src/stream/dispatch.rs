@@ -150,18 +150,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.conclude(Found::Sse(span));
         }
         let limits = self.config.limits;
-        // A template needs the framing of an event that a blank line ends.
-        let plain = hint == Hint::None && name.is_empty() && !self.block.quirks.contains(Quirk::SeveralValues);
+        // A template needs the framing of an event that a blank line ends. One of chat completions has no name, one of another
+        // protocol is none of a raw value, whose quirks depend on the values around it.
+        let is_known = self.is_native();
+        let plain = hint == Hint::None
+            && if is_known { !self.block.raw } else { name.is_empty() }
+            && !self.block.quirks.contains(Quirk::SeveralValues);
         if SLOTS > 0 && plain && data.place == block::Place::Input {
             if let (Some(start), Some(end)) = (frame.0.checked_sub(self.offset), frame.1.checked_sub(self.offset)) {
                 let event = window.get(start as usize..end as usize).unwrap_or_default();
-                self.memo.note_framing(event, data.start.wrapping_sub(start as usize), data.len);
+                self.memo.note_framing(event, data.start.wrapping_sub(start as usize), data.len, name);
             }
         }
         let rules = self.rules();
         // The memo was asked before for an event that lies whole in the window.
         let unknown = data.place == block::Place::Input && self.unknown_at == self.block.start;
-        let read = if plain && !unknown && self.memo.payload(&mut self.index, payload, rules) {
+        let read = if plain && !unknown && self.memo.payload(&mut self.index, payload, name, rules) {
+            self.recall_counts(payload);
             Ok(Read { end: payload.len(), seen: Seen::default(), may_break: false })
         } else {
             self.memo.forget_shown();
@@ -169,18 +174,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Validate::Lazy => Ok(()),
                 Validate::Strict => crate::json::validate(payload, limits.max_depth),
             };
-            let mut read = checked.and_then(|()| read(&mut self.index, payload, hint, limits.max_depth));
-            let is_native = match &mut read {
-                Ok(read) if !self.index.has_choices() || self.is_native() => self.native(payload, name, read),
-                _ => false,
+            let (read, is_native) = match checked {
+                Ok(()) if is_known && hint == Hint::None => match self.known(payload, name) {
+                    Some(read) => (Ok(read), true),
+                    None => self.read_any(payload, name, hint),
+                },
+                Ok(()) => self.read_any(payload, name, hint),
+                Err(fault) => (Err(fault), false),
             };
             // Not an error without a field: one of a field, recognised by it, is another fact of the stream. What is no chunk is not
-            // recognised either: a keep-alive, or an event before one that says whose they are; nor an event of another protocol,
-            // whose quirk the stream decides and not the payload.
-            let is_chunk = self.index.facts.chat && !is_native && !self.block.quirks.contains(Quirk::ForeignEvent);
-            let plain = plain && is_chunk && !(self.block.raw && self.index.facts.error);
-            if plain && read.as_ref().is_ok_and(|read| read.end == payload.len()) && self.memo.wants() {
-                self.memo.learn(&self.index, payload, rules);
+            // recognised either: a keep-alive, or an event before one that says whose they are; nor an event of another protocol
+            // than the stream's, whose quirk the stream decides and not the payload.
+            let is_usual = if is_native { self.index.is_piece() } else { self.index.facts.chat };
+            let is_usual = is_usual && !self.block.quirks.contains(Quirk::ForeignEvent);
+            let plain = plain && is_usual && !(self.block.raw && self.index.facts.error);
+            let is_whole = read.as_ref().is_ok_and(|read| read.end == payload.len());
+            if plain && is_whole && self.memo.wants() {
+                self.memo.learn(&self.index, payload, name, rules);
             }
             read
         };
@@ -212,7 +222,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let named = !name.is_empty();
         if let Found::Chunk(_) = found {
             let facts = self.index.facts;
-            if !facts.chat && !facts.error && is_keep_alive(&self.index, payload, name) {
+            if self.is_ping(payload, name) {
                 // Some protocols have an event for that.
                 if !self.is_native() {
                     self.block.quirks.insert(Quirk::KeepAliveData);
@@ -256,6 +266,70 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.conclude(Found::Chunk(value))
     }
 
+    /// Whether the event that was read only keeps the connection alive.
+    fn is_ping(&self, payload: &[u8], name: &[u8]) -> bool {
+        let facts = &self.index.facts;
+        !facts.chat && !facts.error && is_keep_alive(&self.index, payload, name)
+    }
+
+    /// Reads an event of any protocol, and says whether it is of one that is read and not chat completions.
+    fn read_any(&mut self, payload: &[u8], name: &[u8], hint: Hint) -> (Result<Read, JsonError>, bool) {
+        let mut read = read(&mut self.index, payload, hint, self.config.limits.max_depth);
+        let is_native = match &mut read {
+            Ok(read) if !self.index.has_choices() || self.is_native() => self.native(payload, name, read),
+            _ => false,
+        };
+        (read, is_native)
+    }
+
+    /// Reads an event of the protocol that the stream is known to have. `None`: whether it is one takes a closer look.
+    #[inline(never)]
+    fn known(&mut self, payload: &[u8], name: &[u8]) -> Option<Read> {
+        let (clients, max_depth) = (self.dialect.clients(), self.config.limits.max_depth);
+        let mut seen = Seen::default();
+        let mut choice = |index, finished| seen.add(index, finished);
+        let (end, event) = dialect::read_known(&mut self.dialect, payload, name, max_depth, &mut choice)?;
+        if matches!(self.facts.protocol, None | Some(Protocol::Other)) {
+            self.facts.protocol = self.dialect.protocol;
+        }
+        self.index.clear();
+        self.take(payload, &event, clients);
+        Some(Read { end, seen, may_break: true })
+    }
+
+    /// Makes the index that of an event of another protocol, and notes what it says of the stream. `clients` are the calls of
+    /// the client before it.
+    fn take(&mut self, payload: &[u8], event: &dialect::Seen<'_>, clients: u64) {
+        if clients & !self.dialect.clients() != 0 {
+            // A template may be of the arguments of a block that is none of the client's now.
+            self.memo.forget();
+        }
+        self.index.take(payload, event);
+        self.facts.ended = Some(self.dialect.ended);
+        if self.dialect.protocol == Some(Protocol::Gemini) && self.in_array {
+            // So it streams, where it is not asked for events.
+            self.block.quirks.remove(Quirk::JsonBody);
+            self.block.quirks.remove(Quirk::Ndjson);
+        }
+        if event.fails {
+            self.dialect.failed = true;
+            self.fails();
+        }
+        if self.block.raw && event.is_body && !self.in_array {
+            self.facts.whole = self.facts.whole.max(Whole::Body);
+        }
+    }
+
+    /// Takes the token counts of an event that was recognised.
+    #[inline]
+    pub(super) fn recall_counts(&mut self, payload: &[u8]) {
+        if self.index.plan.protocol.is_some() {
+            if let Some(counts) = self.memo.counts(&self.index, payload) {
+                self.dialect.usage = counts;
+            }
+        }
+    }
+
     /// Reads an event that is no chunk, or that came in a stream of another protocol. `false`: it is not of a protocol that is
     /// read, or of none.
     #[cold]
@@ -286,7 +360,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let known = known.filter(|known| *known != Protocol::Other);
         // The next event may still say.
         let Some(protocol) = self.dialect.protocol.or(known) else { return false };
-        self.dialect.protocol = Some(protocol);
+        if self.dialect.protocol.is_none() {
+            self.dialect.protocol = Some(protocol);
+            // Templates of events before it are not of this protocol.
+            self.memo.forget();
+        }
         if known.is_some_and(|known| known != protocol) {
             self.block.quirks.insert(Quirk::ForeignEvent);
             if self.is_native() {
@@ -303,27 +381,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let kind = self.index.top(payload, top::TYPE).and_then(|kind| kind.as_text());
         let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or(Text::verbatim(name));
         let seen = &mut read.seen;
-        let mut choice = |index, finished| {
-            seen.all.insert(index);
-            if finished {
-                seen.finished.insert(index);
-            }
-        };
+        let mut choice = |index, finished| seen.add(index, finished);
+        let clients = self.dialect.clients();
         let event = dialect::read(&mut self.dialect, payload, kind, &mut choice);
-        self.index.take(payload, &event);
-        self.facts.ended = Some(self.dialect.ended);
-        if protocol == Protocol::Gemini && self.in_array {
-            // So it streams, where it is not asked for events.
-            self.block.quirks.remove(Quirk::JsonBody);
-            self.block.quirks.remove(Quirk::Ndjson);
-        }
-        if event.fails {
-            self.dialect.failed = true;
-            self.fails();
-        }
-        if self.block.raw && event.is_body && !self.in_array {
-            self.facts.whole = self.facts.whole.max(Whole::Body);
-        }
+        self.take(payload, &event, clients);
         true
     }
 

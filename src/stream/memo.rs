@@ -9,6 +9,7 @@
 
 use crate::chat::shape::{Changing, Fill, Hole, Holes, Shape, HOLES};
 use crate::chat::Index;
+use crate::dialect::Counts;
 use crate::json::{strict_string_end, TextFlags};
 use crate::scan::{
     block64::{Kernel, Task},
@@ -67,6 +68,8 @@ pub(super) struct Hit {
     pub(super) end: usize,
     /// The last of them.
     pub(super) ended: Ended,
+    /// It is of another protocol than chat completions.
+    pub(super) is_native: bool,
 }
 
 /// How events are framed: what stands before a payload, and the line ends behind it.
@@ -105,6 +108,9 @@ struct Slot {
     count: u8,
     /// It was recognised at least once.
     proved: bool,
+    /// How long what stands before the payload is, and the name in it.
+    lead: u8,
+    name: u8,
     gaps: [Gap; HOLES],
     last: Part,
     shape: Shape,
@@ -130,6 +136,13 @@ pub(super) struct Memo<const SLOTS: usize> {
     idle: u8,
     /// The shortest payload that could be recognised.
     shortest: u16,
+    /// Of the slot whose shape is shown: how long what stands before its payload is, and the name in it; whether it is of
+    /// another protocol than chat completions.
+    lead: u8,
+    name: u8,
+    is_native: bool,
+    /// How long an event is that was recognised and not taken yet; else 0.
+    pub(super) pending: u16,
     framing: Framing,
     changing: Changing,
     /// Hashes of `id` and `created` of the payload learned last.
@@ -142,17 +155,16 @@ impl Framing {
     const USUAL: Framing = Framing { head: 6, ends: *b"\n\n\0", tail: 2, ended: Ended::Alone };
 
     /// The framing of an event, if it has just that payload.
-    fn of(event: &[u8], start: usize, len: usize) -> Option<Self> {
-        let (head, rest) = event.split_at_checked(start)?;
+    fn of(event: &[u8], start: usize, len: usize, name: &[u8]) -> Option<Self> {
+        let (before, rest) = event.split_at_checked(start)?;
         let tail = rest.get(len..)?;
         let ends = match *tail {
             [first, second] => [first, second, 0],
             [first, second, third] => [first, second, third],
             _ => return None,
         };
-        let known = matches!(head, b"data: " | b"data:") && tail.iter().all(|byte| matches!(byte, b'\n' | b'\r'));
-        known.then_some(Framing {
-            head: head.len() as u8,
+        let framing = Framing {
+            head: if before.ends_with(HEAD) { HEAD.len() as u8 } else { UNSPACED },
             ends,
             tail: tail.len() as u8,
             ended: match tail {
@@ -161,7 +173,38 @@ impl Framing {
                 [.., b'\r'] => Ended::Cr,
                 _ => Ended::Alone,
             },
-        })
+        };
+        let rest = framing.before(name).iter().try_fold(before, |rest, part| rest.strip_prefix(*part))?;
+        (rest.is_empty() && tail.iter().all(|byte| matches!(byte, b'\n' | b'\r'))).then_some(framing)
+    }
+
+    /// What stands before a payload with this name, in parts: the line of the name, if there is one, and the head.
+    fn before<'n>(&'n self, name: &'n [u8]) -> [&'n [u8]; 4] {
+        let head = HEAD.get(..usize::from(self.head)).unwrap_or_default();
+        if name.is_empty() {
+            return [b"", b"", b"", head];
+        }
+        let field = if self.head == UNSPACED { &b"event:"[..] } else { b"event: " };
+        [field, name, self.ends.get(..usize::from(self.line_end())).unwrap_or_default(), head]
+    }
+
+    /// How long that is.
+    fn lead(&self, name: &[u8]) -> usize {
+        self.before(name).iter().map(|part| part.len()).sum()
+    }
+
+    /// How long what stands from the beginning of a name of this length to the payload is.
+    fn behind_name(&self, name: usize) -> usize {
+        name.wrapping_add(usize::from(self.line_end())).wrapping_add(usize::from(self.head))
+    }
+
+    /// How long a line end is.
+    fn line_end(&self) -> u8 {
+        if self.ends.starts_with(b"\r\n") {
+            2
+        } else {
+            1
+        }
     }
 }
 
@@ -208,7 +251,8 @@ impl Gap {
                 }
                 Some((end.at, end.flags))
             }
-            Fill::Number => number_end(bytes).map(|end| (end, 0)),
+            Fill::Number | Fill::Count(_) => number_end(bytes).map(|end| (end, 0)),
+            Fill::Spaces => Some((bytes.iter().take_while(|byte| **byte == b' ').count(), 0)),
             Fill::Container(depth) => {
                 if bytes.first() != Some(&b'{') {
                     return None;
@@ -228,6 +272,8 @@ impl Slot {
         len: 0,
         count: 0,
         proved: false,
+        lead: 0,
+        name: 0,
         gaps: [Gap { part: Part { rows: 0, len: 0 }, end: 0, fill: Fill::Text }; HOLES],
         last: Part { rows: 0, len: 0 },
         shape: Shape::EMPTY,
@@ -246,11 +292,11 @@ impl Slot {
         }
     }
 
-    /// Compares the event at the front of `bytes`, whose payload begins at `head`, with what is remembered, and notes in the
-    /// index where its segments begin. Gives how long the event is.
+    /// Compares the event at the front of `bytes` with what is remembered, and notes in the index where its segments begin.
+    /// Gives how long the event is.
     #[inline(always)]
-    fn compare<K: Kernel>(&self, bytes: &[u8], head: usize, rules: Rules, index: &mut Index) -> Option<usize> {
-        let origin = bytes.len().wrapping_sub(head);
+    fn compare<K: Kernel>(&self, bytes: &[u8], rules: Rules, index: &mut Index) -> Option<usize> {
+        let origin = bytes.len().wrapping_sub(usize::from(self.lead));
         let mut rest = bytes;
         let mut row = 0;
         // One or two holes, as nearly always, without a loop.
@@ -294,12 +340,25 @@ impl Slot {
         Some((rest, row))
     }
 
-    /// [`compare`](Slot::compare) of a payload alone, all of it.
+    /// [`compare`](Slot::compare) of a payload alone, all of it, and of its name.
     #[inline(never)]
-    fn compare_payload(&self, payload: &[u8], framing: Framing, rules: Rules, index: &mut Index) -> Option<()> {
+    fn compare_payload(
+        &self,
+        payload: &[u8],
+        name: &[u8],
+        framing: Framing,
+        rules: Rules,
+        index: &mut Index,
+    ) -> Option<()> {
         let (mut rest, mut row) = (payload, 0);
         // What stands before a payload is in its first part.
-        let mut skip = usize::from(framing.head);
+        let mut skip = usize::from(self.lead);
+        if name.len() != usize::from(self.name) {
+            return None;
+        }
+        if !name.is_empty() && !self.has(skip.checked_sub(framing.behind_name(name.len()))?, name) {
+            return None;
+        }
         let noted = index.bases.iter_mut().skip(1).zip(&mut index.between);
         for (gap, (base, text)) in self.gaps.iter().zip(noted).take(usize::from(self.count)) {
             rest = if skip > 0 {
@@ -312,14 +371,21 @@ impl Slot {
         }
         let rows = self.rows.get(row..)?.get(..usize::from(self.last.rows))?;
         let len = usize::from(self.last.len).checked_sub(skip)?.checked_sub(usize::from(framing.tail))?;
-        (rest.len() == len && Row::are(rows, skip, rest)).then_some(())
+        let rows = rows.get(skip / Row::LEN..)?;
+        (rest.len() == len && Row::are(rows, skip % Row::LEN, rest)).then_some(())
+    }
+
+    /// Whether the rows have these bytes from this one on.
+    fn has(&self, at: usize, bytes: &[u8]) -> bool {
+        self.rows.get(at / Row::LEN..).is_some_and(|rows| Row::are(rows, at % Row::LEN, bytes))
     }
 
     /// [`behind`](Slot::behind) of the first part without its first `skip` bytes.
     #[inline]
     fn behind_head<'b>(&self, part: Part, skip: usize, bytes: &'b [u8]) -> Option<&'b [u8]> {
-        let (first, rows) = self.rows.get(..usize::from(part.rows))?.split_first()?;
+        let (first, rows) = self.rows.get(skip / Row::LEN..usize::from(part.rows))?.split_first()?;
         let len = usize::from(part.len).checked_sub(skip)?;
+        let skip = skip % Row::LEN;
         let (here, more) = bytes.split_at_checked(len.min(Row::LEN.checked_sub(skip)?))?;
         let behind = len.checked_sub(here.len())?;
         if Row::are(core::slice::from_ref(first), skip, here) && begins_with::<Native>(more, rows, behind) {
@@ -330,17 +396,18 @@ impl Slot {
     }
 
     /// Keeps a payload without its holes: all of it fits. If it did not, the slot would be free.
-    fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], framing: Framing) {
+    fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) {
         self.len = 0;
         self.shape = shape;
-        if let Some(len) = self.put(payload, holes, framing) {
+        (self.lead, self.name) = (framing.lead(name) as u8, name.len() as u8);
+        if let Some(len) = self.put(payload, holes, name, framing) {
             (self.len, self.count, self.proved) = (len, holes.len() as u8, false);
         }
     }
 
     /// Puts the parts of a payload into the rows. Gives how long they are.
-    fn put(&mut self, payload: &[u8], holes: &[Hole], framing: Framing) -> Option<u16> {
-        let mut head = HEAD.get(..usize::from(framing.head))?;
+    fn put(&mut self, payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) -> Option<u16> {
+        let mut head = &framing.before(name)[..];
         let (mut row, mut at, mut filled) = (0, 0, 0_usize);
         for (gap, hole) in self.gaps.iter_mut().zip(holes) {
             let (part, next) = put(&mut self.rows, row, head, payload.get(at..hole.start)?, &[])?;
@@ -355,8 +422,8 @@ impl Slot {
 }
 
 /// The rows that the parts of a payload take.
-fn rows_of(payload: &[u8], holes: &[Hole], framing: Framing) -> usize {
-    let (mut rows, mut at, mut before) = (0_usize, 0, usize::from(framing.head));
+fn rows_of(payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) -> usize {
+    let (mut rows, mut at, mut before) = (0_usize, 0, framing.lead(name));
     for hole in holes {
         rows = rows.saturating_add(Row::count(hole.start.saturating_sub(at).saturating_add(before)));
         (at, before) = (hole.end, 0);
@@ -366,10 +433,10 @@ fn rows_of(payload: &[u8], holes: &[Hole], framing: Framing) -> usize {
 }
 
 /// Puts a part into the rows from `row` on. Returns where the next begins.
-fn put(rows: &mut [Row], row: usize, head: &[u8], part: &[u8], tail: &[u8]) -> Option<(Part, usize)> {
+fn put(rows: &mut [Row], row: usize, head: &[&[u8]], part: &[u8], tail: &[u8]) -> Option<(Part, usize)> {
     let from = row.checked_mul(Row::LEN)?;
     let mut end = from;
-    for bytes in [head, part, tail] {
+    for bytes in head.iter().copied().chain([part, tail]).filter(|bytes| !bytes.is_empty()) {
         end = Row::put(rows, end, bytes)?;
     }
     let len = end.checked_sub(from)?;
@@ -420,6 +487,10 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         unknown: 0,
         idle: 0,
         shortest: u16::MAX,
+        lead: 0,
+        name: 0,
+        is_native: false,
+        pending: 0,
         framing: Framing::USUAL,
         changing: Changing { id: false, created: false },
         before: [0; 2],
@@ -458,19 +529,47 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// The same with what the caller wants to know of it.
     #[inline(always)]
     pub(super) fn event(&mut self, index: &mut Index, bytes: &[u8], rules: Rules) -> Option<Hit> {
-        let end = self.find_event(index, bytes, rules)?.get();
-        let (head, tail) = (usize::from(self.framing.head), usize::from(self.framing.tail));
-        let len = end.wrapping_sub(head).wrapping_sub(tail);
-        Some(Hit { start: head, len, end, ended: self.framing.ended })
+        self.find_event(index, bytes, rules).map(|end| self.hit(end.get()))
+    }
+
+    /// The same of an event of this length, which was recognised last.
+    #[inline(always)]
+    pub(super) fn hit(&self, end: usize) -> Hit {
+        let (start, tail) = (usize::from(self.lead), usize::from(self.framing.tail));
+        let len = end.wrapping_sub(start).wrapping_sub(tail);
+        Hit { start, len, end, ended: self.framing.ended, is_native: self.is_native }
     }
 
     /// Recognises a payload, and makes `index` its index.
-    pub(super) fn payload(&mut self, index: &mut Index, payload: &[u8], rules: Rules) -> bool {
+    pub(super) fn payload(&mut self, index: &mut Index, payload: &[u8], name: &[u8], rules: Rules) -> bool {
         if !self.may_know(payload.len()) {
             return false;
         }
         let framing = self.framing;
-        find!(self, index, slot => slot.compare_payload(payload, framing, rules, index)).is_some()
+        find!(self, index, slot => slot.compare_payload(payload, name, framing, rules, index)).is_some()
+    }
+
+    /// How long the name of the event that was recognised is, and how far before its payload it begins.
+    pub(super) fn name(&self) -> (usize, usize) {
+        let len = usize::from(self.name);
+        (len, self.framing.behind_name(len))
+    }
+
+    /// The token counts of the payload that was recognised, if they are in holes.
+    #[inline(never)]
+    pub(super) fn counts(&self, index: &Index, payload: &[u8]) -> Option<Counts> {
+        let slot = self.slots.get(usize::from(self.shown))?;
+        let mut counts = None;
+        for (gap, base) in slot.gaps.iter().zip(index.bases.iter().skip(1)).take(usize::from(slot.count)) {
+            let Fill::Count(place) = gap.fill else { continue };
+            let before = payload.get(..base.wrapping_add(u32::from(gap.end)) as usize)?;
+            let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+            let digits = before.get(before.len().saturating_sub(digits)..)?;
+            let digit = |byte: &u8| u64::from(byte.wrapping_sub(b'0'));
+            let count = digits.iter().fold(0_u64, |sum, byte| sum.wrapping_mul(10).wrapping_add(digit(byte)));
+            counts.get_or_insert(Counts::NOTHING).set(usize::from(place), count);
+        }
+        counts
     }
 
     /// The slot to try after `number`, of which `first` was tried first.
@@ -495,6 +594,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         if let Some(slot) = self.slots.get_mut(usize::from(number)) {
             slot.shape.recall(index);
             slot.proved = true;
+            (self.lead, self.name, self.is_native) = (slot.lead, slot.name, index.plan.protocol.is_some());
         }
         (self.shown, self.last, self.penalty) = (number, number, 0);
     }
@@ -507,13 +607,19 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     }
 
     /// Notes how an event was framed.
-    pub(super) fn note_framing(&mut self, event: &[u8], start: usize, len: usize) {
-        if let Some(framing) = Framing::of(event, start, len).filter(|framing| *framing != self.framing) {
+    pub(super) fn note_framing(&mut self, event: &[u8], start: usize, len: usize, name: &[u8]) {
+        if let Some(framing) = Framing::of(event, start, len, name).filter(|framing| *framing != self.framing) {
             self.framing = framing;
             // They are kept with it.
-            self.slots.iter_mut().for_each(|slot| slot.len = 0);
-            self.shown = NONE;
+            self.forget();
         }
+    }
+
+    /// Forgets all templates.
+    #[cold]
+    pub(super) fn forget(&mut self) {
+        self.slots.iter_mut().for_each(|slot| slot.len = 0);
+        (self.shown, self.shortest) = (NONE, u16::MAX);
     }
 
     /// Whether to learn the next event that is parsed.
@@ -529,8 +635,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// Learns a payload that was read, all of it.
     #[inline(never)]
-    pub(super) fn learn(&mut self, index: &Index, payload: &[u8], rules: Rules) {
-        if self.try_learn(index, payload, rules).is_none() {
+    pub(super) fn learn(&mut self, index: &Index, payload: &[u8], name: &[u8], rules: Rules) {
+        if self.try_learn(index, payload, name, rules).is_none() {
             self.learned_in_vain();
         }
         self.wait = self.penalty;
@@ -541,7 +647,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.penalty = self.penalty.saturating_mul(4).saturating_add(3).min(LONGEST_WAIT);
     }
 
-    fn try_learn(&mut self, index: &Index, payload: &[u8], rules: Rules) -> Option<()> {
+    fn try_learn(&mut self, index: &Index, payload: &[u8], name: &[u8], rules: Rules) -> Option<()> {
         let Some(place) = self.place() else { return Some(()) };
         // In one event these bytes would be another payload: of several lines, or with a space that is taken off.
         let lost_space = self.framing.head == UNSPACED && payload.first() == Some(&b' ');
@@ -551,14 +657,16 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.note_changes(index, payload);
         let holes = Holes::of(index, payload, self.changing, rules.strict)?;
         let framing = self.framing;
+        // The longest that a slot keeps.
+        u8::try_from(framing.lead(name)).ok()?;
         let mut shape = Shape::EMPTY;
         shape.keep(index, payload, holes.as_slice())?;
-        if rows_of(payload, holes.as_slice(), framing) > ROWS {
+        if rows_of(payload, holes.as_slice(), name, framing) > ROWS {
             return None;
         }
         let slot = self.slots.get_mut(place)?;
         let in_vain = slot.len > 0 && !slot.proved;
-        slot.learn(shape, payload, holes.as_slice(), framing);
+        slot.learn(shape, payload, holes.as_slice(), name, framing);
         self.next = place.wrapping_add(1) as u8;
         let shortest = self.slots.iter().filter(|slot| slot.len > 0).map(|slot| slot.len).min();
         self.shortest = shortest.unwrap_or(u16::MAX);
@@ -612,8 +720,7 @@ impl<const SLOTS: usize> Task for FindEvent<'_, SLOTS> {
     #[inline(always)]
     fn run<K: Kernel>(self) -> Self::Out {
         let FindEvent { memo, index, bytes, rules } = self;
-        let head = usize::from(memo.framing.head);
-        find!(memo, index, slot => slot.compare::<K>(bytes, head, rules, index)).and_then(NonZeroUsize::new)
+        find!(memo, index, slot => slot.compare::<K>(bytes, rules, index)).and_then(NonZeroUsize::new)
     }
 }
 

@@ -97,6 +97,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.unknown_at = behind(bytes);
             return None;
         };
+        if hit.is_native {
+            // A longer one is read, and recognised by its payload.
+            self.memo.pending = u16::try_from(hit.end).unwrap_or(0);
+            return None;
+        }
         let quirks = self.index.quirks;
         if hit.len > run.room || !quirks.is_empty() && !quirks.and(self.config.errors).is_empty() {
             return None;
@@ -124,9 +129,48 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         store.shrink(self.kept.lasting());
     }
 
+    /// The event of another protocol than chat completions that [`recall`](Machine::recall) recognised in this window, but left,
+    /// because it has a name or token counts.
+    #[inline(never)]
+    pub(super) fn recall_native<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+        let end = usize::from(core::mem::take(&mut self.memo.pending));
+        let skipped = usize::from(self.lines.is_after_cr() && window.first() == Some(&b'\n'));
+        let hit = self.memo.hit(end);
+        let (name_len, before) = self.memo.name();
+        let quirks = self.index.quirks;
+        let fails = !quirks.is_empty() && !quirks.and(self.config.errors).is_empty();
+        if fails || hit.len.wrapping_add(name_len) > self.kept.room(store) {
+            return None;
+        }
+        // Sums of offsets in the window: they do not overflow.
+        let (start, consumed) = (skipped.wrapping_add(hit.start), skipped.wrapping_add(hit.end));
+        let run = Run {
+            room: 0,
+            rules: self.rules(),
+            offset: self.offset.saturating_add(consumed as u64),
+            ended: hit.ended,
+            shown: NONE,
+            quirks,
+        };
+        self.index.frame = (self.offset.saturating_add(skipped as u64), run.offset);
+        self.settle_run(&run, store);
+        if name_len > 0 {
+            let start = start.wrapping_sub(before) as u32;
+            self.name = Span { place: Place::Input, start, len: name_len as u32 };
+        }
+        let payload = Span { place: Place::Input, start: start as u32, len: hit.len as u32 };
+        self.recall_counts(payload.of(window, store));
+        Some(Step { consumed, found: Found::Chunk(payload) })
+    }
+
     /// Reads on where [`recall`](Machine::recall) recognised nothing.
     #[inline]
     pub(super) fn go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
+        if self.memo.pending != 0 {
+            if let Some(step) = self.recall_native(store, window) {
+                return step;
+            }
+        }
         match self.quick(store, window) {
             Some(step) => step,
             None => self.read(store, window),
@@ -304,7 +348,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let Read { end, seen, may_break } = read(&mut self.index, bytes, Hint::None, config.limits.max_depth).ok()?;
         let (facts, quirks) = (self.index.facts, self.index.quirks);
         let fails = !quirks.is_empty() && !quirks.and(self.config.errors).is_empty();
-        if !facts.chat || facts.error || fails || end > self.kept.room(store) {
+        if !facts.chat || !self.index.has_choices() || facts.error || fails || end > self.kept.room(store) {
             return None;
         }
         let payload = bytes.get(..end)?;
@@ -321,10 +365,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let consumed = behind.wrapping_add(tail);
         if SLOTS > 0 {
             if !self.memo.is_framed(ends, tail) {
-                self.memo.note_framing(window.get(begin..consumed)?, HEAD.len(), end);
+                self.memo.note_framing(window.get(begin..consumed)?, HEAD.len(), end, b"");
             }
             if self.memo.wants() {
-                self.memo.learn(&self.index, payload, self.rules());
+                self.memo.learn(&self.index, payload, b"", self.rules());
             }
         }
         let frame = self.offset.saturating_add(begin as u64);

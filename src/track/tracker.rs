@@ -4,7 +4,7 @@ use super::call::{is_sound, Arguments, Call, Name};
 use super::carry::{PendingSurrogate, Slots};
 use super::whole::Reach;
 use crate::chat::{name_before, Cursor, Index, NamePiece};
-use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_REPLACES, FLAG_WHOLE};
+use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_NUMBER, FLAG_REPLACES, FLAG_WHOLE};
 use crate::json::{Text, TextFlags};
 use crate::tables::{Arrays, Tables};
 use crate::{Error, Quirk, QuirkSet};
@@ -371,7 +371,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// the reasoning itself will be dropped or left out.
     fn name_of_reasoning(&mut self, reasoning: &Delta, payload: &[u8]) -> Option<Delta> {
         let is_dropped = reasoning.has(FLAG_WHOLE) && self.state.reported.is_none();
-        if is_dropped || reasoning.choice == u32::MAX {
+        // One with a slot is of another protocol, in which the name tells nothing.
+        if is_dropped || reasoning.has(FLAG_NUMBER) || reasoning.choice == u32::MAX {
             return None;
         }
         let place = self.place(reasoning.choice)?;

@@ -15,8 +15,17 @@ pub fn samples() -> Vec<Stream> {
 
 /// Returns the recorded streams. If there are none, prints that the test is skipped, or fails if `REQUIRE_ALL` is 1.
 pub fn recorded(test: &str) -> Vec<Stream> {
+    in_corpus(test, "streams")
+}
+
+/// Returns the recorded streams of other protocols than chat completions, as [`recorded`] does those.
+pub fn recorded_of_other_protocols(test: &str) -> Vec<Stream> {
+    in_corpus(test, "protocols")
+}
+
+fn in_corpus(test: &str, part: &str) -> Vec<Stream> {
     match std::env::var_os("DELTAWIRE_CORPUS") {
-        Some(folder) => read(&PathBuf::from(folder).join("streams")),
+        Some(folder) => read(&PathBuf::from(folder).join(part)),
         None => {
             assert!(std::env::var_os("REQUIRE_ALL").is_none_or(|all| all != "1"), "DELTAWIRE_CORPUS is not set");
             eprintln!("SKIP {test} (corpus): DELTAWIRE_CORPUS is not set");

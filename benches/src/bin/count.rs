@@ -3,7 +3,7 @@
 
 use deltawire::{Config, Event, Limits, Parser, Update};
 use deltawire_benches::contenders::{self, BATCH, C_BATCH, C_CALLBACKS, C_MESSAGE, PULL, PULL_GENERIC, PUSH};
-use deltawire_benches::{Contender, Input, Sink, Sums, WHOLE};
+use deltawire_benches::{Contender, Input, Sink, Sums, PROTOCOLS, WHOLE};
 
 /// What is counted. Its name is how callgrind finds it.
 #[no_mangle]
@@ -37,6 +37,9 @@ const OTHERS: [(&str, &str, &str, usize); 8] = [
 const SLICED: [(&str, &str); 4] = [("", PULL), ("push-", PUSH), ("c-callbacks-", C_CALLBACKS), ("c-batch-", C_BATCH)];
 const SLICES: [usize; 4] = [1448, 256, 64, 1];
 
+/// Streams of other protocols, read in these ways.
+const PROTOCOL_WAYS: [(&str, &str); 3] = [("", PULL), ("generic-", PULL_GENERIC), ("push-", PUSH)];
+
 struct Scenario {
     name: String,
     contender: &'static str,
@@ -58,6 +61,7 @@ fn scenarios() -> Vec<Scenario> {
     };
     let mut all = each(&INTERFACES, &KINDS);
     all.extend(each(&WAYS, &CHOICES));
+    all.extend(each(&PROTOCOL_WAYS, &PROTOCOLS));
     all.extend(OTHERS.map(|(name, contender, input, slice)| Scenario { name: name.into(), contender, input, slice }));
     let sliced = SLICED.iter().flat_map(|way| SLICES.map(|slice| (way, slice)));
     all.extend(sliced.map(|(&(prefix, contender), slice)| Scenario {
@@ -134,6 +138,9 @@ fn main() {
             let input = Input::new(scenario.input, 300_000);
             let mut all = contenders::all();
             all.extend(contenders::message());
+            if PROTOCOLS.contains(&scenario.input) {
+                all = contenders::all_of_protocol(scenario.input);
+            }
             run(&mut *contenders::named(all, scenario.contender), &input, scenario.slice);
             println!("{}", input.due.events);
         }

@@ -7,6 +7,8 @@ mod contender;
 mod lines;
 pub mod native;
 mod own;
+#[cfg(feature = "peers")]
+mod protocols;
 mod records;
 mod registry;
 #[cfg(feature = "peers")]
@@ -17,4 +19,4 @@ mod serde_structs;
 mod tape;
 
 pub use contender::*;
-pub use registry::{all, all_large, message, named};
+pub use registry::{all, all_large, all_of_protocol, message, named};

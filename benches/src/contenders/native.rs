@@ -44,6 +44,31 @@ extern "C" {
     fn bench_simdjson_read(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
 }
 
+#[cfg(has_simdjson)]
+extern "C" {
+    fn bench_simdjson_responses(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
+    fn bench_simdjson_anthropic(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
+    fn bench_simdjson_gemini(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
+}
+
+/// Who reads streams of the protocol of the input with this name.
+pub(super) fn of_protocol(input: &str) -> Option<Box<dyn Contender>> {
+    let _ = input;
+    #[cfg(has_simdjson)]
+    {
+        let read: Read = match input.split('-').next() {
+            Some("responses") => bench_simdjson_responses,
+            Some("anthropic") => bench_simdjson_anthropic,
+            _ => bench_simdjson_gemini,
+        };
+        // SAFETY: it takes nothing, and what it gives is used as long as the program runs.
+        let reader = unsafe { bench_simdjson_new() };
+        Some(Box::new(Native { name: super::contender::SIMDJSON, kind: Kind::Peer, reader, read }))
+    }
+    #[cfg(not(has_simdjson))]
+    None
+}
+
 /// The version of simdjson and the instruction set that it was compiled for, if it is here.
 pub fn simdjson_version() -> Option<String> {
     #[cfg(has_simdjson)]

@@ -5,6 +5,7 @@ use super::contender::{Contender, Kind};
 use crate::Sink;
 use deltawire::chat::{CallUpdate, Chunk, FinishReason, NamePiece, ToolCall, Usage};
 use deltawire::json::Text;
+use deltawire::stream::Protocol;
 use deltawire::{Config, Event, Flow, Handler, Parser, Stop, Storage, Update};
 
 fn call(choice: u32, call: &ToolCall<'_>, sink: &mut Sink) {
@@ -20,6 +21,13 @@ fn call(choice: u32, call: &ToolCall<'_>, sink: &mut Sink) {
 }
 
 fn usage(usage: &Usage<'_>, sink: &mut Sink) {
+    if usage.protocol() != Protocol::Chat {
+        // Each count by itself would read it anew.
+        let counts = usage.counts();
+        let [prompt, completion, total] =
+            [counts.prompt_tokens(), counts.completion_tokens(), counts.total_tokens()].map(Option::unwrap_or_default);
+        return sink.usage(prompt, completion, total);
+    }
     let [prompt, completion, total] =
         [usage.prompt_tokens(), usage.completion_tokens(), usage.total_tokens()].map(Option::unwrap_or_default);
     sink.usage(prompt, completion, total);

@@ -3,7 +3,7 @@
 use super::contender::{Contender, PULL, PULL_GENERIC};
 use super::{bounds, native, own, records};
 #[cfg(feature = "peers")]
-use super::{serde_cow, serde_structs, tape};
+use super::{protocols, serde_cow, serde_structs, tape};
 
 /// Room for an event of ordinary length that a slice cuts.
 const ROOM: usize = 32 * 1024;
@@ -28,6 +28,22 @@ pub fn all() -> Vec<Box<dyn Contender>> {
         Box::new(serde_structs::SerdeStructs),
     ]);
     all.extend::<[Box<dyn Contender>; 2]>([Box::new(bounds::Newlines), Box::<bounds::Copy>::default()]);
+    all
+}
+
+/// Those who read streams of another protocol than chat completions: the one of the input with this name.
+pub fn all_of_protocol(input: &str) -> Vec<Box<dyn Contender>> {
+    let mut all: Vec<Box<dyn Contender>> = vec![
+        Box::new(own::Pull::<_, 2>::new(PULL, [0; ROOM])),
+        Box::new(own::Pull::<_, 0>::new(PULL_GENERIC, [0; ROOM])),
+        Box::new(own::Push::new([0; ROOM])),
+    ];
+    all.extend(native::of_protocol(input));
+    #[cfg(feature = "peers")]
+    for structs in protocols::Structs::of(input) {
+        all.push(Box::new(structs));
+    }
+    all.push(Box::new(bounds::Newlines));
     all
 }
 

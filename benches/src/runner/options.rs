@@ -10,6 +10,8 @@ pub struct Options {
     pub input: Option<String>,
     pub slice: Option<usize>,
     pub only: Option<String>,
+    /// Streams of other protocols instead of chat completions.
+    pub protocols: bool,
     pub go: Option<String>,
     pub go_version: Option<String>,
     pub portable: Option<String>,
@@ -24,6 +26,7 @@ impl Options {
             input: None,
             slice: None,
             only: None,
+            protocols: false,
             go: None,
             go_version: None,
             portable: None,
@@ -31,6 +34,10 @@ impl Options {
         };
         let mut args = std::env::args().skip(1);
         while let Some(name) = args.next() {
+            if name == "--protocols" {
+                options.protocols = true;
+                continue;
+            }
             let value = args.next().unwrap_or_else(|| panic!("{name} needs a value"));
             let number = || value.parse().unwrap_or_else(|_| panic!("{name} needs a number"));
             match name.as_str() {
@@ -52,6 +59,6 @@ impl Options {
 
     /// Whether all is to be run, and not a part for a profiler or a first look.
     pub fn is_whole(&self) -> bool {
-        self.input.is_none() && self.slice.is_none() && self.only.is_none()
+        !self.protocols && self.input.is_none() && self.slice.is_none() && self.only.is_none()
     }
 }

@@ -5,7 +5,7 @@ use crate::measure::{mean, slice, Results, Run};
 use crate::options::Options;
 use crate::targets::{large, Row, LARGE, LARGE_SLICES, SIX};
 use deltawire_benches::contenders::{native, NEWLINES, PULL, SIMDJSON, TAPE};
-use deltawire_benches::{Input, Kind, SHAPES};
+use deltawire_benches::{Input, Kind, PROTOCOLS, SHAPES};
 use std::fmt::Write;
 use std::process::Command;
 
@@ -20,6 +20,7 @@ fn number(value: f64) -> String {
 /// The inputs in the order of the columns.
 fn inputs(results: &Results, size: usize) -> Vec<&Run> {
     let names = SIX.into_iter().chain(SHAPES.into_iter().filter(|shape| !SIX.contains(shape)));
+    let names = names.chain(PROTOCOLS);
     names.filter_map(|name| results.run(name, size)).collect()
 }
 
@@ -110,6 +111,7 @@ pub fn about(options: &Options, inputs: &[Input], left_out: Option<usize>) -> St
                 "Of the recorded chat streams {left_out} are left out, in which not all can do the same work."
             );
         }
+        None if options.protocols => {}
         None => out.push_str("SKIP real: DELTAWIRE_CORPUS names no recorded streams.\n"),
     }
     out

@@ -36,12 +36,12 @@ impl<const SLOTS: usize> Reader<SLOTS> {
     /// Does what the machine does with an event that was not known. Says whether it was a chunk.
     fn read(&mut self, payload: &str) -> bool {
         let bytes = payload.as_bytes();
-        self.memo.note_framing(self.event(payload).as_bytes(), self.head.len(), bytes.len());
+        self.memo.note_framing(self.event(payload).as_bytes(), self.head.len(), bytes.len(), b"");
         self.memo.forget_shown();
         let sound = !self.rules.strict || crate::json::validate(bytes, self.rules.max_depth).is_ok();
         let read = sound && end_of(&mut self.index, payload, self.rules.max_depth) == Some(bytes.len());
         if read && self.memo.wants() {
-            self.memo.learn(&self.index, bytes, self.rules);
+            self.memo.learn(&self.index, bytes, b"", self.rules);
         }
         read
     }
@@ -79,7 +79,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
     fn knows(&self, payload: &str) -> bool {
         let known = self.clone().take(payload);
         let mut other = self.clone();
-        let by_payload = other.memo.payload(&mut other.index, payload.as_bytes(), self.rules);
+        let by_payload = other.memo.payload(&mut other.index, payload.as_bytes(), b"", self.rules);
         if by_payload {
             let mut fresh = Index::new();
             assert_eq!(end_of(&mut fresh, payload, self.rules.max_depth), Some(payload.len()), "{payload}");
@@ -171,7 +171,7 @@ fn a_text_is_a_hole() {
         let mut reader = reader.clone();
         let event = format!("data: {}", &whole[..cut]);
         assert!(reader.memo.event(&mut reader.index, event.as_bytes(), LAZY).is_none(), "{event}");
-        assert!(!reader.memo.payload(&mut reader.index, &whole.as_bytes()[..cut], LAZY), "{event}");
+        assert!(!reader.memo.payload(&mut reader.index, &whole.as_bytes()[..cut], b"", LAZY), "{event}");
     }
 }
 
@@ -405,7 +405,7 @@ fn the_framing_is_part_of_it() {
         (format!("data: {}\n\r\n\n", content("b")), 6),
         (format!("data: {}\n", content("b")), 6),
     ] {
-        reader.memo.note_framing(event.as_bytes(), start, content("b").len());
+        reader.memo.note_framing(event.as_bytes(), start, content("b").len(), b"");
         assert!(reader.knows(&content("b")), "{event:?}");
     }
 }
@@ -501,11 +501,11 @@ fn a_space_that_an_event_would_lose_is_not_learned() {
     let spaced = format!(" {}", content("a"));
     for (head, learned) in [("data: ", true), ("data:", false)] {
         let mut reader: Reader<1> = Reader { head, ..Reader::new(LAZY) };
-        reader.memo.note_framing(reader.event("{}").as_bytes(), head.len(), 2);
+        reader.memo.note_framing(reader.event("{}").as_bytes(), head.len(), 2, b"");
         // It comes from an event that was cut, whose framing is not noted.
         let mut index = Index::new();
         assert_eq!(end_of(&mut index, &spaced, 128), Some(spaced.len()));
-        reader.memo.learn(&index, spaced.as_bytes(), LAZY);
+        reader.memo.learn(&index, spaced.as_bytes(), b"", LAZY);
         assert_eq!(reader.memo.slots[0].len > 0, learned, "{head}");
         let event = [HEAD, content("b").as_bytes(), b"\n\n"].concat();
         assert!(reader.memo.event(&mut reader.index, &event, LAZY).is_none(), "{head}");

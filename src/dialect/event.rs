@@ -1,0 +1,429 @@
+//! The usual event of a stream whose protocol is known, read in one walk.
+//!
+//! Nearly every event of a stream is a piece of one text. [`read_known`] finds it while it looks for the end of the payload.
+//! It takes no event whose members leave a doubt: one that another protocol could claim, or that has a member in which the
+//! pass over chat chunks would find a quirk or an error, is left to the readers that look at all of it.
+
+use super::protocol::Protocol;
+use super::read::read;
+use super::reported::{Of, ARGUMENTS, CALL};
+use super::state::{Piece, Plan, Seen, State};
+use super::value::{is, number, object, text};
+use crate::delta::Kind;
+use crate::json::{Steps, TextFlags, Value};
+
+/// Reads an event of the protocol that `state` has: where its JSON value ends, and what it says. `None`: it takes more than
+/// one walk to know, and nothing was changed.
+pub(crate) fn read_known<'a>(
+    state: &mut State,
+    payload: &'a [u8],
+    name: &[u8],
+    max_depth: u32,
+    choice: &mut dyn FnMut(u32, bool),
+) -> Option<(usize, Seen<'a>)> {
+    let mut steps = Steps::new(payload, 0, max_depth);
+    let protocol = Protocol::read_here(state.protocol)?;
+    if protocol == Protocol::Gemini {
+        // Of an event without a type, the name may decide what it is.
+        if !name.is_empty() {
+            return None;
+        }
+        let chunk = Chunk::walk(&mut steps)?;
+        let slot = 0;
+        let kind = if chunk.is_thought { Kind::Reasoning } else { Kind::Content };
+        let piece = Piece { kind, slot, is_summary: false, text: text(chunk.text)?, role: text(chunk.role) };
+        choice(0, false);
+        let (id, model, usage) = (chunk.id, chunk.model, object(chunk.usage));
+        let plan = Plan { protocol: Some(protocol), ..Plan::default() };
+        if let Some(usage) = usage {
+            state.usage.add(protocol, usage);
+        }
+        let seen = Seen { plan, id, model, usage, piece: Some(piece), others: true, is_body: true, ..Seen::default() };
+        return Some((steps.offset(), seen));
+    }
+    let event = Event::walk(&mut steps)?;
+    let kind = event.kind?.as_text().filter(|kind| !kind.parts().0.any(TextFlags::ESCAPED))?;
+    if Protocol::of_type(kind.raw()) != Some(protocol) {
+        return None;
+    }
+    let piece = match protocol {
+        Protocol::Anthropic => event.anthropic(state, kind.raw()),
+        _ => event.responses(state, kind.raw()),
+    };
+    if piece.is_none() {
+        return Some((steps.offset(), read(state, payload, kind, choice)));
+    }
+    choice(0, false);
+    let plan = Plan { protocol: Some(protocol), ..Plan::default() };
+    Some((steps.offset(), Seen { plan, piece, ..Seen::default() }))
+}
+
+/// Walks the object that comes next: `each` reads the value of each member. `None`: it is malformed, or a name has an escape.
+#[inline(never)]
+fn members<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&'a [u8], &mut Steps<'a>) -> Option<()>) -> Option<()> {
+    steps.enter(b'{').ok()?;
+    let mut more = steps.first(b'}');
+    while more {
+        let (name, flags) = steps.name().ok()?;
+        if flags.any(TextFlags::ESCAPED) {
+            return None;
+        }
+        each(name, steps)?;
+        more = steps.more(b'}').ok()?;
+    }
+    Some(())
+}
+
+/// Walks the array that comes next. `None`: it has another number of elements than one.
+fn only_element<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&mut Steps<'a>) -> Option<()>) -> Option<()> {
+    steps.enter(b'[').ok()?;
+    if !steps.first(b']') {
+        return None;
+    }
+    each(steps)?;
+    (!steps.more(b']').ok()?).then_some(())
+}
+
+/// Reads the next value into `place`; null is as absent, and the last of several counts.
+#[inline(never)]
+fn value<'a>(steps: &mut Steps<'a>, place: &mut Option<Value<'a>>) -> Option<()> {
+    let read = steps.value().ok()?;
+    let value = Value::from_span(steps.bytes().get(read.start..read.end)?, read.flags);
+    *place = Some(value).filter(|value| !value.is_null());
+    Some(())
+}
+
+/// Passes over the next value.
+fn pass(steps: &mut Steps<'_>) -> Option<()> {
+    steps.value().ok().map(|_| ())
+}
+
+/// The members of an event with a type.
+#[derive(Default)]
+struct Event<'a> {
+    kind: Option<Value<'a>>,
+    index: Option<Value<'a>>,
+    output: Option<Value<'a>>,
+    content: Option<Value<'a>>,
+    summary: Option<Value<'a>>,
+    /// `delta`, if it is no object; else its members.
+    delta: Option<Value<'a>>,
+    inner: Option<Inner<'a>>,
+}
+
+/// The members of an object in `delta`.
+#[derive(Default)]
+struct Inner<'a> {
+    kind: Option<Value<'a>>,
+    text: Option<Value<'a>>,
+    thinking: Option<Value<'a>>,
+    partial: Option<Value<'a>>,
+}
+
+impl<'a> Event<'a> {
+    fn walk(steps: &mut Steps<'a>) -> Option<Self> {
+        let mut event = Event::default();
+        members(steps, &mut |name, steps| match name {
+            b"type" if event.kind.is_none() => value(steps, &mut event.kind),
+            b"index" => value(steps, &mut event.index),
+            b"output_index" => value(steps, &mut event.output),
+            b"content_index" => value(steps, &mut event.content),
+            b"summary_index" => value(steps, &mut event.summary),
+            b"delta" if event.delta.is_some() || event.inner.is_some() => None,
+            b"delta" if steps.peek() == b'{' => {
+                event.inner = Some(Inner::walk(steps)?);
+                Some(())
+            }
+            b"delta" => value(steps, &mut event.delta),
+            b"type"
+            | b"event_type"
+            | b"id"
+            | b"object"
+            | b"created"
+            | b"model"
+            | b"service_tier"
+            | b"system_fingerprint"
+            | b"provider"
+            | b"choices"
+            | b"usage"
+            | b"error"
+            | b"detail"
+            | b"x_groq" => None,
+            _ => pass(steps),
+        })?;
+        Some(event)
+    }
+
+    /// A text, or the arguments of a tool call of the client.
+    fn anthropic(&self, state: &State, kind: &[u8]) -> Option<Piece<'a>> {
+        let inner = self.inner.as_ref().filter(|_| kind == b"content_block_delta")?;
+        let index = number(self.index);
+        let is = |word| is(inner.kind, word);
+        let (kind, words) = if is("text_delta") {
+            (Kind::Content, inner.text)
+        } else if is("thinking_delta") {
+            (Kind::Reasoning, inner.thinking)
+        } else if is("input_json_delta") && state.is_of_client(index) {
+            (Kind::ToolArguments, inner.partial)
+        } else {
+            return None;
+        };
+        let slot = if kind == Kind::ToolArguments { index } else { u16::try_from(index).ok()?.into() };
+        Some(Piece { kind, slot, is_summary: false, text: text(words)?, role: None })
+    }
+
+    /// A text, or the arguments of a function.
+    fn responses(&self, state: &mut State, kind: &[u8]) -> Option<Piece<'a>> {
+        let contents = Of::Content(number(self.content));
+        let (kind, of) = match kind.strip_prefix(b"response.")? {
+            b"output_text.delta" => (Kind::Content, contents),
+            b"function_call_arguments.delta" => (Kind::ToolArguments, ARGUMENTS),
+            b"reasoning_summary_text.delta" => (Kind::Reasoning, Of::Summary(number(self.summary))),
+            b"reasoning_text.delta" => (Kind::Reasoning, contents),
+            b"refusal.delta" => (Kind::Refusal, contents),
+            _ => return None,
+        };
+        let index = number(self.output);
+        if kind == Kind::ToolArguments && !state.reported.has(index, CALL) {
+            // The stream was resumed behind the event that opened the call.
+            return None;
+        }
+        let (Of::Content(part) | Of::Summary(part)) = of;
+        let slot = if kind == Kind::ToolArguments {
+            index
+        } else {
+            u32::from(u16::try_from(index).ok()?) << 16 | u32::from(u16::try_from(part).ok()?)
+        };
+        let text = text(self.delta)?;
+        state.reported.add(index, of);
+        Some(Piece { kind, slot, is_summary: matches!(of, Of::Summary(_)), text, role: None })
+    }
+}
+
+impl<'a> Inner<'a> {
+    fn walk(steps: &mut Steps<'a>) -> Option<Self> {
+        let mut inner = Inner::default();
+        members(steps, &mut |name, steps| match name {
+            b"type" => value(steps, &mut inner.kind),
+            b"text" => value(steps, &mut inner.text),
+            b"thinking" => value(steps, &mut inner.thinking),
+            b"partial_json" => value(steps, &mut inner.partial),
+            _ => pass(steps),
+        })?;
+        Some(inner)
+    }
+}
+
+/// A chunk of Gemini with one candidate of index 0, which has one part, a text, and goes on.
+#[derive(Default)]
+struct Chunk<'a> {
+    id: Option<Value<'a>>,
+    model: Option<Value<'a>>,
+    usage: Option<Value<'a>>,
+    role: Option<Value<'a>>,
+    text: Option<Value<'a>>,
+    is_thought: bool,
+}
+
+impl<'a> Chunk<'a> {
+    fn walk(steps: &mut Steps<'a>) -> Option<Self> {
+        let (mut chunk, mut has_candidates) = (Chunk::default(), false);
+        members(steps, &mut |name, steps| match name {
+            b"candidates" if !has_candidates => {
+                has_candidates = true;
+                only_element(steps, &mut |steps| chunk.candidate(steps))
+            }
+            b"usageMetadata" => value(steps, &mut chunk.usage),
+            b"modelVersion" => value(steps, &mut chunk.model),
+            b"responseId" => value(steps, &mut chunk.id),
+            b"candidates"
+            | b"promptFeedback"
+            | b"type"
+            | b"event_type"
+            | b"id"
+            | b"object"
+            | b"created"
+            | b"model"
+            | b"service_tier"
+            | b"system_fingerprint"
+            | b"provider"
+            | b"choices"
+            | b"usage"
+            | b"error"
+            | b"detail"
+            | b"x_groq" => None,
+            _ => pass(steps),
+        })?;
+        has_candidates.then_some(chunk)
+    }
+
+    fn candidate(&mut self, steps: &mut Steps<'a>) -> Option<()> {
+        let (mut index, mut reason, mut has_content) = (None, None, false);
+        members(steps, &mut |name, steps| match name {
+            b"index" => value(steps, &mut index),
+            b"finishReason" => value(steps, &mut reason),
+            b"content" if has_content => None,
+            b"content" => {
+                has_content = true;
+                self.content(steps)
+            }
+            _ => pass(steps),
+        })?;
+        (has_content && number(index) == 0 && text(reason).is_none()).then_some(())
+    }
+
+    fn content(&mut self, steps: &mut Steps<'a>) -> Option<()> {
+        let mut has_parts = false;
+        members(steps, &mut |name, steps| match name {
+            b"role" => value(steps, &mut self.role),
+            b"parts" if !has_parts => {
+                has_parts = true;
+                only_element(steps, &mut |steps| self.part(steps))
+            }
+            b"parts" => None,
+            _ => pass(steps),
+        })?;
+        has_parts.then_some(())
+    }
+
+    fn part(&mut self, steps: &mut Steps<'a>) -> Option<()> {
+        let mut thought = None;
+        members(steps, &mut |name, steps| match name {
+            b"text" => value(steps, &mut self.text),
+            b"thought" => value(steps, &mut thought),
+            _ => None,
+        })?;
+        self.is_thought = thought.and_then(|thought| thought.as_bool()) == Some(true);
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    extern crate std;
+    use super::*;
+    use crate::chat::{Cursor, Index};
+    use crate::delta::Part;
+    use crate::dialect::State;
+    use crate::json::Text;
+    use std::{format, string::String, vec::Vec};
+
+    /// The state behind an event, and what it says, by one walk if that is enough, or else, or if `slowly`, by the reader.
+    fn told(state: &mut State, payload: &str, slowly: bool) -> Option<Vec<String>> {
+        let bytes = payload.as_bytes();
+        let mut told = Vec::new();
+        let mut choice = |index, finished| told.push(format!("choice {index} {finished}"));
+        let (end, seen) = if slowly {
+            let event = Value::from_raw(bytes.trim_ascii());
+            let [kind] = crate::json::members_of(event, ["type"]);
+            let kind = kind.and_then(|kind| kind.as_text()).unwrap_or(Text::verbatim(b""));
+            (bytes.trim_ascii_end().len(), read(state, bytes, kind, &mut choice))
+        } else {
+            read_known(state, bytes, b"", 128, &mut choice)?
+        };
+        let mut index = Index::new();
+        index.take(bytes, &seen);
+        let mut cursor = Cursor::new();
+        while let Some(mut delta) = cursor.next_of_any(bytes, &index) {
+            // What is known of a string may differ, not what it is.
+            delta.text = Part { flags: TextFlags::UNKNOWN, ..delta.text };
+            told.push(format!("{delta:?}"));
+        }
+        let members = [seen.id, seen.model, seen.created, seen.usage, seen.error];
+        told.push(format!("{end} {:?} {} {} {}", members, seen.is_body, seen.fails, seen.others));
+        told.push(format!("{state:?}"));
+        Some(told)
+    }
+
+    #[test]
+    fn one_walk_says_what_the_reader_says() {
+        let block = |kind: &str| {
+            format!(
+                r#"{{"type":"content_block_start","index":1,"content_block":{{"type":"{kind}","id":"i","name":"n"}}}}"#
+            )
+        };
+        let events: [(Protocol, &[&str]); 3] = [
+            (
+                Protocol::Anthropic,
+                &[
+                    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#,
+                    r#" { "index" : 7, "delta" : { "text" : "\n", "type" : "text_delta" , "x":[{}]} , "type" : "content_block_delta"  } "#,
+                    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}"#,
+                    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a","text":null}}"#,
+                    r#"{"type":"content_block_delta","index":70000,"delta":{"type":"thinking_delta","thinking":"a"}}"#,
+                    r#"{"type":"content_block_delta","index":2,"delta":{"type":"thinking_delta","thinking":"a"}}"#,
+                    r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
+                    &block("tool_use"),
+                    r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\""}}"#,
+                    r#"{"type":"content_block_delta","index":65,"delta":{"type":"input_json_delta","partial_json":"x"}}"#,
+                    &block("server_tool_use"),
+                    r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
+                    r#"{"type":"content_block_delta","index":1,"delta":{"type":"signature_delta","signature":"s"}}"#,
+                    r#"{"type":"content_block_delta","index":1,"delta":"text"}"#,
+                    r#"{"type":"content_block_stop","index":1}"#,
+                    r#"{"type":"message_stop"}"#,
+                ],
+            ),
+            (
+                Protocol::Responses,
+                &[
+                    r#"{"type":"response.output_text.delta","output_index":0,"content_index":3,"delta":"a"}"#,
+                    r#"{"type":"response.output_text.delta","output_index":"0","content_index":70000,"delta":"a"}"#,
+                    r#"{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":""}"#,
+                    r#"{"type":"response.output_text.delta","output_index":1,"content_index":0,"part":{"delta":"p"}}"#,
+                    r#"{"type":"response.reasoning_summary_text.delta","output_index":2,"summary_index":4,"delta":"a"}"#,
+                    r#"{"type":"response.reasoning_text.delta","output_index":2,"content_index":5,"delta":"a"}"#,
+                    r#"{"type":"response.refusal.delta","output_index":2,"content_index":6,"delta":"a"}"#,
+                    r#"{"type":"response.function_call_arguments.delta","output_index":4,"delta":"{"}"#,
+                    r#"{"type":"response.function_call_arguments.delta","output_index":70000,"delta":"{"}"#,
+                    r#"{"type":"response.custom_tool_call_input.delta","output_index":4,"delta":"{"}"#,
+                    r#"{"type":"response.output_text.done","output_index":0,"content_index":3,"text":"a"}"#,
+                    r#"{"type":"response.output_text.done","output_index":0,"content_index":1,"text":"a"}"#,
+                    r#"{"type":"response.x","delta":{"type":"text_delta","text":"a"}}"#,
+                ],
+            ),
+            (
+                Protocol::Gemini,
+                &[
+                    r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"}}],"usageMetadata":{"promptTokenCount":3}}"#,
+                    r#"{"responseId":"r","candidates":[{"index":0,"x":1,"content":{"role":"","parts":[{"thought":true,"text":"a"}]}}],"modelVersion":"m"}"#,
+                    r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"},"finishReason":null}],"usageMetadata":[]}"#,
+                    r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"},"finishReason":""}],"usageMetadata":{}}"#,
+                ],
+            ),
+        ];
+        let mut by_one_walk = 0;
+        for (protocol, events) in events {
+            let (mut state, mut slow) = (State::new(Some(protocol)), State::new(Some(protocol)));
+            for event in events {
+                let expected = told(&mut slow, event, true).unwrap();
+                if let Some(found) = told(&mut state, event, false) {
+                    by_one_walk += 1;
+                    assert_eq!(found, expected, "{event}");
+                } else {
+                    state = slow.clone();
+                }
+            }
+        }
+        assert_eq!(by_one_walk, 33);
+        // These take a closer look.
+        for (protocol, event) in [
+            (Protocol::Anthropic, r#"{"type":"content_block_delta","type":"content_block_delta"}"#),
+            (Protocol::Anthropic, r#"{"type":"content_block_delta","usage":{}}"#),
+            (Protocol::Anthropic, r#"{"type":"content_block_delta","\u0069d":1}"#),
+            (Protocol::Anthropic, r#"{"type":"response.created"}"#),
+            (Protocol::Anthropic, r#"{"type":"content_block_delta","index":0"#),
+            (Protocol::Responses, r#"{"type":"response.\u006futput_text.delta","delta":"a"}"#),
+            (Protocol::Responses, r#"{"type":"response.output_text.delta","delta":"a","delta":"b"}"#),
+            (Protocol::Gemini, r#"{"candidates":[]}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"},{"text":"b"}]}}]}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a","thoughtSignature":"s"}]}}]}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"index":1,"content":{"parts":[{"text":"a"}]}}]}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"promptFeedback":{}}"#),
+        ] {
+            assert!(told(&mut State::new(Some(protocol)), event, false).is_none(), "{event}");
+        }
+    }
+}
