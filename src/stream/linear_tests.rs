@@ -26,7 +26,7 @@ fn mib(count: usize) -> usize {
 
 /// What a byte may cost where most of it is one event, its texts read: the search for the line's end, the copy if it was
 /// cut, the pass, the shapes that it is compared with, and who reads it.
-const EVENT: f64 = 5.5;
+const EVENT: f64 = 6.0;
 
 /// The same with all of RFC 8259 checked first.
 const STRICT: f64 = 9.0;
@@ -39,7 +39,7 @@ const FLOOD: f64 = 24.0;
 const VALUES: f64 = 40.0;
 
 /// The same of one chunk of many calls whose records are written one at a time.
-const RECORDS: f64 = 8.0;
+const RECORDS: f64 = 10.0;
 
 /// The same of short parts of events of other protocols, each of which is walked a few times.
 #[cfg(feature = "dialects")]

@@ -552,11 +552,20 @@ impl Naive {
     fn responses(&mut self, kind: &str, event: &Value) -> Done {
         let index = number(&event["output_index"]);
         let is_body = !kind.starts_with("response.") && !event["status"].is_null() && event["output"].is_array();
-        let response = if is_body { event } else { &event["response"] };
+        let own = kind.strip_prefix("response.").unwrap_or_default();
+        let ended = ["completed", "incomplete", "failed", "cancelled"].into_iter().find(|word| *word == own);
+        let response = match &event["response"] {
+            _ if is_body => event,
+            response if response.is_object() => response,
+            _ if ended.is_some() => event,
+            _ => &Value::Null,
+        };
         if response.is_object() {
-            let ends = ["response.completed", "response.incomplete", "response.failed", "response.cancelled"];
-            if is_body || ends.contains(&kind) {
-                self.response(response)?;
+            let is_answer =
+                !is_body || !["queued", "in_progress"].contains(&event["status"].as_str().unwrap_or_default());
+            if is_answer && (is_body || ended.is_some()) {
+                let by_type = event["type"].as_str().and_then(|kind| kind.strip_prefix("response."));
+                self.response(response, ended, by_type)?;
             }
             return Ok(());
         }
@@ -593,7 +602,7 @@ impl Naive {
                 return Ok(());
             }
             ("output_item", "added" | "done") if event["item"].is_object() => {
-                return self.item(index, &event["item"], step == "done", true);
+                return self.item(index, &event["item"], step == "done");
             }
             _ => return Ok(()),
         };
@@ -614,18 +623,20 @@ impl Naive {
     }
 
     /// The response is over.
-    fn response(&mut self, response: &Value) -> Done {
+    fn response(&mut self, response: &Value, ended: Option<&str>, by_type: Option<&str>) -> Done {
         if elements(&response["output"]).count() > 8 {
             return Err(GiveUp);
         }
         if !self.ended {
             for (index, item) in (0..).zip(elements(&response["output"])) {
-                self.item(index, item, true, false)?;
+                self.item(index, item, true)?;
             }
             let reason = response["incomplete_details"]["reason"].as_str().unwrap_or_default().to_string();
-            self.finish(0, &response["status"], &|word, called| responses_word(word, &reason, called), false);
+            let word = full(&response["status"]).map(str::to_string).or(by_type.map(str::to_string));
+            let word = word.map_or(Value::Null, Value::from);
+            self.finish(0, &word, &|word, called| responses_word(word, &reason, called), false);
         }
-        let status = response["status"].as_str().unwrap_or_default();
+        let status = full(&response["status"]).or(ended).unwrap_or_default();
         self.ended |= status == "completed" || status == "incomplete";
         self.usage(&response["usage"]);
         if response["error"].is_object() && !self.failed {
@@ -635,7 +646,7 @@ impl Naive {
         Ok(())
     }
 
-    fn item(&mut self, index: u64, item: &Value, is_whole: bool, by_itself: bool) -> Done {
+    fn item(&mut self, index: u64, item: &Value, is_whole: bool) -> Done {
         let kind = item["type"].as_str().unwrap_or_default();
         let arguments = (index, false, 0);
         if kind == "function_call" || kind == "custom_tool_call" {
@@ -659,18 +670,30 @@ impl Naive {
                     continue;
                 }
                 let had = self.reported.clone();
+                let mut annotations = Vec::new();
                 for (place, part) in (0..).zip(elements(&item[name])) {
-                    let Some(kind) = content(part["type"].as_str().unwrap_or_default()) else { continue };
                     if place >= 7 {
                         return Err(GiveUp);
                     }
+                    if !is_summary
+                        && elements(&part["annotations"]).count() > 0
+                        && !had.contains(&(index, false, place))
+                    {
+                        annotations.push((index << 32 | place, &part["annotations"]));
+                    }
+                    let Some(kind) = content(part["type"].as_str().unwrap_or_default()) else { continue };
                     let text = if kind == Kind::Refusal { &part["refusal"] } else { &part["text"] };
                     if !had.contains(&(index, is_summary, place)) {
                         self.text(0, kind, is_summary.into(), index << 32 | place, text);
                     }
                 }
+                for (slot, annotations) in annotations {
+                    self.raw(0, Kind::Annotation, slot, annotations);
+                }
             }
-            if by_itself && is_whole {
+            let is_new =
+                (0..8).any(|place| [true, false].iter().any(|is| !self.reported.contains(&(index, *is, place))));
+            if is_whole && is_new {
                 self.signature(0, index << 32, &item["encrypted_content"]);
             }
         } else if is_whole && !self.reported.contains(&arguments) {
