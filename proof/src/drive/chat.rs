@@ -1,7 +1,9 @@
 //! `deltawire::chat`.
 
 use super::{sse::each_event, Hash};
-use deltawire::chat::{ApiError, CallUpdate, Chunk, DeltaView, Index, Logprobs, TokenLogprobs, ToolCall, Usage};
+use deltawire::chat::{
+    ApiError, CallUpdate, Chunk, DeltaView, Index, Logprobs, NamePiece, TokenLogprobs, ToolCall, Usage,
+};
 use deltawire::Update;
 
 /// Every payload of the stream as a chunk, read in all ways that there are.
@@ -81,17 +83,17 @@ pub(super) fn updated(hash: &mut Hash, update: &Update<'_>) {
             hash.maybe(*id);
             hash.maybe(*kind);
         }
-        Update::CallName { call, text, replaces } => {
+        Update::CallName { call, text, piece } => {
             hash.number((*call).into());
-            hash.byte(u8::from(*replaces));
+            hash.byte(u8::from(*piece == NamePiece::Replaces));
             hash.text(text);
         }
         Update::CallArguments { call, text } => {
             hash.number((*call).into());
             hash.text(text);
         }
-        Update::FunctionName { text, replaces } => {
-            hash.byte(u8::from(*replaces));
+        Update::FunctionName { text, piece } => {
+            hash.byte(u8::from(*piece == NamePiece::Replaces));
             hash.text(text);
         }
         Update::Annotations(value) => hash.raw(Some(*value)),
