@@ -149,6 +149,8 @@ static void load_file(cases *all, const char *path)
         } else if (!strcmp(line, "option")) {
             char *option;
             for (option = strtok(rest, " "); option; option = strtok(NULL, " ")) set(c, option);
+        } else if (!strcmp(line, "reads")) {
+            /* The library has the readers of all protocols. */
         } else if (!strcmp(line, "in")) {
             unescape(&c->input, rest);
         } else if (!strcmp(line, "repeat")) {

@@ -4,6 +4,7 @@
 //! such an event byte by byte and copies the members that [`super::read`] looks at, so that what is left is an event like any
 //! other. It keeps no text: what it decides depends on the bytes so far, wherever they were cut.
 
+use super::protocol::Protocol;
 use crate::json::Balance;
 use crate::visits::visit;
 
@@ -128,7 +129,8 @@ impl Skim {
     pub(crate) const START: Skim = Skim { at: At::Start, ..Skim::OFF };
 
     pub(crate) fn is_on(&self) -> bool {
-        self.at != At::Off
+        // Never, without the reader: then the compiler removes all of this.
+        Protocol::Responses.is_read() && self.at != At::Off
     }
 
     /// Whether the event is whole.

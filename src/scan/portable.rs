@@ -108,20 +108,24 @@ impl Words<8> {
 }
 
 impl Sum for Words<8> {
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
     fn equal(self, byte: u8) -> Self {
         Words(self.0.map(|word| zero(word ^ splat(byte))))
     }
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
     fn or(self, other: Self) -> Self {
         self.both(other, |word, other| word | other)
     }
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
     fn lesser(self, other: Self) -> Self {
         // Zero where the other has a control character.
         self.both(other, |word, other| word & !(zero(other & splat(0xe0)) >> 7).wrapping_mul(0xff))
     }
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
     fn is_high(self) -> bool {
         self.0.into_iter().fold(0, |all, word| all | word) & HIGH != 0
     }
