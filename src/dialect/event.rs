@@ -298,7 +298,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "dialects"))]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     extern crate std;
