@@ -26,9 +26,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if len == 0 {
             break;
         }
-        parser.feed(bytes, &mut observer).into_result()?;
+        // It goes on behind what the parser could not read, such as a ninth choice.
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let fed = parser.feed(rest, &mut observer);
+            rest = rest.get(fed.consumed..).unwrap_or_default();
+            if let Err(stop) = fed.into_result() {
+                eprintln!("{stop}");
+            }
+        }
     }
-    parser.finish_into(&mut observer)?;
+    while let Err(stop) = parser.finish_into(&mut observer) {
+        eprintln!("{stop}");
+    }
     let finish = observer.finish_reason(0).map_or("none".into(), |reason| format!("{reason:?}"));
     let end = parser.end();
     eprintln!(

@@ -752,6 +752,23 @@ fn an_observer_loses_nothing_to_a_small_limit() {
     // All is read where all is checked.
     let strict = config.with_payload(Payload::Usage).with_validate(deltawire::Validate::Strict);
     assert_eq!(without(strict).3.too_long, 3);
+
+    let start =
+        json!({"type": "message_start", "message": {"id": "m", "usage": {"input_tokens": 9, "output_tokens": 1}}});
+    let block = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": text}});
+    let delta = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}});
+    let end = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}});
+    let stop = json!({"type": "message_stop", "x": 0});
+    let events = [start, block, delta, end, stop];
+    for stream in [type_first(&events), named(&events)] {
+        for size in [1, 7, 1448, stream.len()] {
+            let (seen, finish, counts, end) = observe(&stream, size, config.with_payload(Payload::Usage));
+            assert_eq!((seen.len(), finish[0]), (2, Some(FinishKind::Stop)));
+            let is_type_first = stream.starts_with(b"data");
+            // A type that is not the first member is not seen in time.
+            assert_eq!((counts.unwrap().total_tokens(), end.too_long == 0), (Some(14), is_type_first), "{size}");
+        }
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

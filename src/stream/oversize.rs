@@ -57,14 +57,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let has_data = self.kept.has_data();
         let join = usize::from(piece.first && has_data);
         let is_over = self.kept.is_over(store, piece.value.len().saturating_add(join));
-        if !is_over || !self.may_skim(store, window) || !self.settle(store, window) {
+        let may_be_unread = self.config.payload == Payload::Usage;
+        let may_skim = self.may_skim(store, window);
+        if !is_over || !(may_skim || may_be_unread) || !self.settle(store, window) {
             return Next::Found(self.too_long());
         }
-        if self.begins_unread(store, piece) {
+        if may_be_unread && self.begins_unread(store, piece) {
             self.block.skipping = true;
             self.kept.clear();
             self.line = Line::Skip;
             return Next::Go;
+        }
+        if !may_skim {
+            return Next::Found(self.too_long());
         }
         let mut skim = Skim::START;
         let mut balance = Balance::NOTHING;
