@@ -365,7 +365,8 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // No event.
 #define DELTAWIRE_EV_NONE 0
 
-// Mode SSE: an event. Text: its data. Aux: its type. Extra: the last event ID. Bytes.
+// Mode SSE: an event; mode USAGE: one that was skipped. Text: its data. Aux: its type. Extra:
+// the last event ID. Bytes.
 #define DELTAWIRE_EV_SSE 1
 
 // A comment, without its colon and at most one space. Text: bytes.
@@ -819,7 +820,7 @@ typedef int32_t (*deltawire_sse_fn)(void *user,
 typedef struct {
     // `sizeof(deltawire_callbacks)`; `DELTAWIRE_CALLBACKS_INIT` sets it.
     uint32_t size;
-    // Mode SSE: an event.
+    // Mode SSE: an event. Mode USAGE: one that was skipped.
     deltawire_sse_fn on_sse;
     // A comment: bytes.
     deltawire_text_fn on_comment;

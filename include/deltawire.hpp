@@ -41,9 +41,14 @@
 //                     const deltawire::result r = parser.feed(data, handler);
 //                     data.remove_prefix(r.consumed);
 //                     if (!r.paused()) break;
-//                     recover(std::exchange(thrown, nullptr)); // or rethrow it, and come back to this loop
+//                     if (thrown) recover(std::exchange(thrown, nullptr)); // or rethrow it, and come back here
 //                 }
-//                 while (parser.finish(handler) == deltawire::status::paused) recover(std::exchange(thrown, nullptr));
+//                 while (parser.finish(handler) == deltawire::status::paused)
+//                     if (thrown) recover(std::exchange(thrown, nullptr));
+//
+//             If the method gave the text to an assembler, and that took it, do not return flow::again: the
+//             assembler would take it twice. An exception that leaves a loop over a batch leaves the batch unread:
+//             iterate over the rest of it before `end()` is asked.
 //
 //             Functions marked noexcept do not throw. Compiled without exceptions, misuse calls std::terminate, and
 //             handlers stop with flow::abort.

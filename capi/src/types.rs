@@ -340,7 +340,7 @@ pub type deltawire_sse_fn = Option<
 pub struct deltawire_callbacks {
     /// `sizeof(deltawire_callbacks)`; `DELTAWIRE_CALLBACKS_INIT` sets it.
     pub size: u32,
-    /// Mode SSE: an event.
+    /// Mode SSE: an event. Mode USAGE: one that was skipped.
     pub on_sse: deltawire_sse_fn,
     /// A comment: bytes.
     pub on_comment: deltawire_text_fn,
@@ -413,7 +413,8 @@ pub struct deltawire_callbacks {
 
 /// No event.
 pub const DELTAWIRE_EV_NONE: u32 = 0;
-/// Mode SSE: an event. Text: its data. Aux: its type. Extra: the last event ID. Bytes.
+/// Mode SSE: an event; mode USAGE: one that was skipped. Text: its data. Aux: its type. Extra:
+/// the last event ID. Bytes.
 pub const DELTAWIRE_EV_SSE: u32 = 1;
 /// A comment, without its colon and at most one space. Text: bytes.
 pub const DELTAWIRE_EV_COMMENT: u32 = 2;
