@@ -730,6 +730,33 @@ fn an_observer_sees_what_a_whole_reading_does() {
     assert!(unread > 1000, "{unread}");
 }
 
+/// In one data line what is left of the event is reported; if a line without `data:` goes on with it, nothing is.
+#[test]
+fn an_output_that_does_not_fit_is_reported_as_too_long_and_as_nothing_else() {
+    let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
+    let message = json!({"type": "message", "content": [{"type": "output_text", "text": "hello"}]});
+    let image = json!({"type": "image_generation_call", "result": "x".repeat(3000)});
+    let completed = json!({"type": "response.completed",
+        "response": {"id": "r", "status": "completed", "output": [image, message], "usage": usage}});
+    let stream = type_first(&[json!({"type": "response.created", "response": {"id": "r"}}), completed]);
+    let read = read_limited(&stream, 1000, "an image");
+    assert_eq!((read.end.verdict, read.end.too_long), (Verdict::Done, 1));
+    assert_eq!((&read.message["native_content"], &read.message["native_usage"]), (&Value::Null, &usage));
+    assert_eq!(read.message["choices"][0]["message"]["content"], "hello");
+
+    // It is at the limit before the output, and the item is not.
+    let image = json!({"type": "image_generation_call", "result": "x".repeat(300) + "@" + &"x".repeat(1500)});
+    let response =
+        json!({"id": "r", "instructions": "i".repeat(1200), "status": "completed", "output": [image], "usage": usage});
+    let events = [
+        json!({"type": "response.created", "response": {}}),
+        json!({"type": "response.completed", "response": response}),
+    ];
+    let lines = String::from_utf8(type_first(&events)).unwrap().replace('@', "\n").into_bytes();
+    let read = read_limited(&lines, 1000, "an image in two lines");
+    assert_eq!((read.end.verdict, read.end.too_long), (Verdict::Lost, 1));
+}
+
 #[test]
 fn an_observer_loses_nothing_to_a_small_limit() {
     let text = "x\\\"".repeat(4000);

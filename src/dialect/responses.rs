@@ -300,6 +300,10 @@ fn parts(payload: &[u8], parts: Option<Value<'_>>, reported: u32) -> Container {
 fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
     let value = value_at(payload, walk.element);
     let index = walk.count;
+    if value.kind() != crate::json::Kind::Object {
+        // In the place of one that was reported, or lost.
+        return None;
+    }
     let is_whole = plan.what != What::Item;
     let reported = |of| plan.reported.has(index, of);
     // Its role, its summaries, its contents, their annotations, and what is encrypted.

@@ -243,7 +243,7 @@ impl Skim {
                     self.set(KEEPS, false);
                     if !self.has(DROPS) {
                         self.separate(out)?;
-                        if !is_kept {
+                        if !is_kept && !self.has(DROPS) {
                             // In its place, so that the next has its index.
                             self.write(b"0", out)?;
                         }

@@ -30,7 +30,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !self.block.skim.is_on() {
             return self.kept.data(store, window, piece, start).is_ok();
         }
-        self.settle(store, window) && self.skim(store, piece) == Some(false)
+        let had_loss = self.block.skim.has_loss();
+        let was_cut = if self.settle(store, window) { self.skim(store, piece) } else { None };
+        if was_cut != Some(false) && !had_loss {
+            // The caller leaves out all of the event, and nothing of it is reported yet.
+            self.block.skim = Skim::OFF;
+        }
+        was_cut == Some(false)
     }
 
     /// A piece of a data line.
