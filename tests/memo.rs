@@ -4,8 +4,11 @@
 #![allow(missing_docs, dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
+#[path = "common/cases.rs"]
+mod cases;
 mod common;
 
+use cases::cases;
 use common::batch::{self, How};
 use common::corpus::{recorded, recorded_of_other_protocols, samples, Stream};
 use common::event_log::{Detail, Logs};
@@ -445,16 +448,8 @@ fn config(from: &mut Source<'_>) -> Config {
         .with_framing(if from.once_in(4) { Framing::Spec } else { Framing::Lenient })
 }
 
-/// `PROPTEST_CASES` sets the number of streams. They are the same in every run, unless `PROPTEST_RNG_SEED` is set.
-fn cases() -> ProptestConfig {
-    let number = |name| std::env::var(name).ok().and_then(|number: String| number.parse::<u64>().ok());
-    let cases = number("PROPTEST_CASES").unwrap_or(2000) / thin() as u64;
-    let rng_seed = proptest::test_runner::RngSeed::Fixed(number("PROPTEST_RNG_SEED").unwrap_or(1));
-    ProptestConfig { cases: cases.max(1) as u32, failure_persistence: None, rng_seed, ..ProptestConfig::default() }
-}
-
 proptest! {
-    #![proptest_config(cases())]
+    #![proptest_config(cases(2000, thin(), 1))]
 
     #[test]
     fn generated_streams_emit_the_same(

@@ -3,8 +3,11 @@
 #![cfg(feature = "dialects")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
+#[path = "common/cases.rs"]
+mod cases;
 mod common;
 
+use cases::cases;
 use common::batch::{batch, How};
 use common::event_log::Detail;
 use common::input::{self, Source};
@@ -56,17 +59,9 @@ fn one(control: &[u8], body: &[u8], edits: bool) {
     whole.across(&batch(config, &bytes, &cuts, how), "batch", context);
 }
 
-/// `PROPTEST_CASES` sets the number of streams. They are the same in every run, unless `PROPTEST_RNG_SEED` is set.
-fn cases() -> ProptestConfig {
-    let number = |name| std::env::var(name).ok().and_then(|number: String| number.parse::<u64>().ok());
-    let cases = number("PROPTEST_CASES").unwrap_or(8000) / thin() as u64;
-    let rng_seed = proptest::test_runner::RngSeed::Fixed(number("PROPTEST_RNG_SEED").unwrap_or(1));
-    ProptestConfig { cases: cases.max(100) as u32, failure_persistence: None, rng_seed, ..ProptestConfig::default() }
-}
-
 #[test]
 fn generated_streams_are_what_a_naive_reader_reads() {
-    let cases = cases();
+    let cases = cases(8000, thin(), 100);
     let total = cases.cases as usize;
     proptest!(cases, |(
         control in prop::collection::vec(any::<u8>(), 0..60),
@@ -80,7 +75,7 @@ fn generated_streams_are_what_a_naive_reader_reads() {
 }
 
 proptest! {
-    #![proptest_config(cases())]
+    #![proptest_config(cases(8000, thin(), 100))]
 
     #[test]
     fn edited_streams_too(

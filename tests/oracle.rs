@@ -6,8 +6,11 @@
 #![cfg(feature = "alloc")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
+#[path = "common/cases.rs"]
+mod cases;
 mod common;
 
+use cases::cases;
 use common::corpus::{recorded, samples, Stream};
 use common::event_log::Detail;
 use common::log::{escaped, quoted};
@@ -982,17 +985,8 @@ fn write_lines(json: &Json, space: &mut impl FnMut() -> &'static str, out: &mut 
     json.write(&mut space, out);
 }
 
-/// `PROPTEST_CASES` sets the number of streams.
-fn cases() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(3000);
-    // The same streams in every run, unless PROPTEST_RNG_SEED is set.
-    let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    let rng_seed = proptest::test_runner::RngSeed::Fixed(seed);
-    ProptestConfig { cases, failure_persistence: None, rng_seed, ..ProptestConfig::default() }
-}
-
 proptest! {
-    #![proptest_config(cases())]
+    #![proptest_config(cases(3000, 1, 1))]
 
     #[test]
     fn streams_made_up(Bytes(bytes) in stream(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {

@@ -1737,7 +1737,7 @@ fn finish_is_stop() {
             (anthropic_end("end_turn"), "end_turn"),
             (anthropic_end("stop_sequence"), "stop_sequence"),
             (anthropic_end("pause_turn"), "pause_turn"),
-            // A call of the server's is none of the client's; and who stopped before the call was run says so.
+            // Tool calls, the server's or the client's, do not change what `end_turn` means.
             ([vec![server], anthropic_end("end_turn")].concat(), "end_turn"),
             ([vec![client], anthropic_end("end_turn")].concat(), "end_turn"),
             (responses_end("completed", json!({"output": [item]})), "completed"),

@@ -36,7 +36,7 @@ func (v value) member(name string) value {
 	return v.span(s)
 }
 
-// splitMember returns name and value of a member; absent values if it is none.
+// splitMember returns name and value of a member; absent values if it is not a member.
 func splitMember(member []byte) (name, v value) {
 	var key, s C.bridge_span
 	if C.bridge_open_member(chars(member), C.size_t(len(member)), &key, &s) != C.DELTAWIRE_OK {

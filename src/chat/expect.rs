@@ -44,7 +44,7 @@ impl Place {
         Place(member as u32 & 0xff | (expect.plain.bits() as u32) << 8 | (expect.rule as u32) << 16)
     }
 
-    /// The number of the member. Of one that has no place it is none of an index.
+    /// The number of the member; beyond those of any index if the member has no place.
     #[inline(always)]
     pub(super) fn member(self) -> usize {
         usize::from(self.0 as u8)

@@ -102,7 +102,7 @@ impl Inside {
         }
     }
 
-    /// Back to before the last delta, of an event of another protocol. `false`: it is none.
+    /// Back to before the last delta, of an event of another protocol. `false`: it is not in such an event.
     pub(super) fn back(&mut self) -> bool {
         match &mut self.progress {
             Progress::Event(walk) => {

@@ -64,7 +64,7 @@ pub(super) fn span(read: Read) -> Span {
 impl<'a> Work<'a, '_> {
     /// Notes the fault of a step, if there is one, and ends the walk.
     #[inline(always)]
-    pub(super) fn told<T>(&mut self, step: Result<T, JsonError>) -> Option<T> {
+    pub(super) fn noted<T>(&mut self, step: Result<T, JsonError>) -> Option<T> {
         match step {
             Ok(step) => Some(step),
             Err(fault) => {
@@ -114,7 +114,7 @@ impl<'a> Work<'a, '_> {
     fn enter_any_object(&mut self) -> Before {
         let entered = self.steps.descend(b'{');
         // After a fault nothing follows, and that ends the object.
-        self.told(entered).map_or(Before::Comma, |()| Before::Bracket)
+        self.noted(entered).map_or(Before::Comma, |()| Before::Bracket)
     }
 
     /// Whether the array that comes has an element; it is entered, and if not, left.
@@ -126,7 +126,7 @@ impl<'a> Work<'a, '_> {
     #[inline(never)]
     fn enter_any_array(&mut self) -> bool {
         let entered = self.steps.enter(b'[');
-        self.told(entered).is_some() && self.steps.first(b']') && self.value_comes()
+        self.noted(entered).is_some() && self.steps.first(b']') && self.value_comes()
     }
 
     /// Behind an element: whether another one comes.
@@ -141,13 +141,13 @@ impl<'a> Work<'a, '_> {
     #[inline(never)]
     fn any_more_elements(&mut self) -> bool {
         let more = self.steps.more(b']');
-        self.told(more) == Some(true) && self.value_comes()
+        self.noted(more) == Some(true) && self.value_comes()
     }
 
     #[inline(always)]
     fn value_comes(&mut self) -> bool {
         let comes = self.steps.expect_value();
-        self.told(comes).is_some()
+        self.noted(comes).is_some()
     }
 
     /// Passes the next name, known or not, and the byte before it; or the end of the object.
@@ -162,18 +162,18 @@ impl<'a> Work<'a, '_> {
     #[inline(never)]
     fn any_key(&mut self, before: Before) -> Ahead {
         let more = self.steps.more_after(before);
-        if self.told(more) != Some(true) {
+        if self.noted(more) != Some(true) {
             return Ahead::End;
         }
         let name = self.steps.name();
-        self.told(name).map_or(Ahead::Fault, |(raw, flags)| Ahead::Key(Key::of(raw, flags)))
+        self.noted(name).map_or(Ahead::Fault, |(raw, flags)| Ahead::Key(Key::of(raw, flags)))
     }
 
     /// Reads over the value that comes.
     #[inline(always)]
     pub(super) fn read(&mut self) -> Option<Read> {
         let read = self.steps.value();
-        self.told(read)
+        self.noted(read)
     }
 
     /// Reads a member's value into its place. `Some(false)`: the object is over. Of a member that has no place a fault only
@@ -238,7 +238,7 @@ impl<'a> Work<'a, '_> {
     #[inline(never)]
     fn odd_member<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place) -> Option<bool> {
         let read = self.steps.any_value();
-        let Some(read) = self.told(read) else { return (place == UNKNOWN).then_some(false) };
+        let Some(read) = self.noted(read) else { return (place == UNKNOWN).then_some(false) };
         self.put(spans, place, read);
         Some(true)
     }

@@ -6,7 +6,8 @@
 
 use super::protocol::Protocol;
 use super::read::read;
-use super::reported::{Of, ARGUMENTS, CALL};
+use super::reported::{Of, CALL};
+use super::responses;
 use super::state::{Piece, Plan, Seen, State};
 use super::value::{is, number, object, text};
 use crate::delta::Kind;
@@ -93,6 +94,28 @@ fn value<'a>(steps: &mut Steps<'a>, place: &mut Option<Value<'a>>) -> Option<()>
     Some(())
 }
 
+/// Whether a member of this name may make an event one of another protocol, or be read by the pass over chat chunks. Of several
+/// types the readers know which one counts.
+fn is_of_chunk(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"type"
+            | b"event_type"
+            | b"id"
+            | b"object"
+            | b"created"
+            | b"model"
+            | b"service_tier"
+            | b"system_fingerprint"
+            | b"provider"
+            | b"choices"
+            | b"usage"
+            | b"error"
+            | b"detail"
+            | b"x_groq"
+    )
+}
+
 /// Passes over the next value.
 fn pass(steps: &mut Steps<'_>) -> Option<()> {
     steps.value().ok().map(|_| ())
@@ -135,20 +158,7 @@ impl<'a> Event<'a> {
                 Some(())
             }
             b"delta" => value(steps, &mut event.delta),
-            b"type"
-            | b"event_type"
-            | b"id"
-            | b"object"
-            | b"created"
-            | b"model"
-            | b"service_tier"
-            | b"system_fingerprint"
-            | b"provider"
-            | b"choices"
-            | b"usage"
-            | b"error"
-            | b"detail"
-            | b"x_groq" => None,
+            name if is_of_chunk(name) => None,
             _ => pass(steps),
         })?;
         Some(event)
@@ -174,15 +184,8 @@ impl<'a> Event<'a> {
 
     /// A text, or the arguments of a function.
     fn responses(&self, state: &mut State, kind: &[u8]) -> Option<Piece<'a>> {
-        let contents = Of::Content(number(self.content));
-        let (kind, of) = match kind.strip_prefix(b"response.")? {
-            b"output_text.delta" => (Kind::Content, contents),
-            b"function_call_arguments.delta" => (Kind::ToolArguments, ARGUMENTS),
-            b"reasoning_summary_text.delta" => (Kind::Reasoning, Of::Summary(number(self.summary))),
-            b"reasoning_text.delta" => (Kind::Reasoning, contents),
-            b"refusal.delta" => (Kind::Refusal, contents),
-            _ => return None,
-        };
+        let (kind, own) = responses::delta_of(kind)?;
+        let of = own.part(self.content, self.summary);
         let index = number(self.output);
         if kind == Kind::ToolArguments && !state.reported.has(index, CALL) {
             // The stream was resumed behind the event that opened the call.
@@ -236,22 +239,8 @@ impl<'a> Chunk<'a> {
             b"usageMetadata" => value(steps, &mut chunk.usage),
             b"modelVersion" => value(steps, &mut chunk.model),
             b"responseId" => value(steps, &mut chunk.id),
-            b"candidates"
-            | b"promptFeedback"
-            | b"type"
-            | b"event_type"
-            | b"id"
-            | b"object"
-            | b"created"
-            | b"model"
-            | b"service_tier"
-            | b"system_fingerprint"
-            | b"provider"
-            | b"choices"
-            | b"usage"
-            | b"error"
-            | b"detail"
-            | b"x_groq" => None,
+            b"candidates" | b"promptFeedback" => None,
+            name if is_of_chunk(name) => None,
             _ => pass(steps),
         })?;
         has_candidates.then_some(chunk)

@@ -86,18 +86,12 @@ pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
             [&b"delta\""[..], b"start\"", b"stop\""].iter().any(|kind| rest.starts_with(kind))
         }
         Protocol::Responses => {
-            let read: [&[u8]; 8] = [
-                b"created\"",
-                b"queued\"",
-                b"in_progress\"",
-                b"completed\"",
-                b"incomplete\"",
-                b"failed\"",
-                b"cancelled\"",
-                b"output_item.",
-            ];
-            let rest = rest.strip_prefix(b"response.").unwrap_or_default();
-            rest.first().is_some_and(u8::is_ascii_lowercase) && !read.iter().any(|kind| rest.starts_with(kind))
+            let begins = [&b"response.created"[..], b"response.queued", b"response.in_progress"];
+            let is_whole = |kind: &[u8]| begins.contains(&kind) || responses::ends(kind).is_some();
+            let kind = rest.iter().position(|byte| *byte == b'"').and_then(|end| rest.get(..end));
+            let own = rest.strip_prefix(b"response.").unwrap_or_default();
+            let is_read = own.starts_with(b"output_item.") || kind.is_some_and(is_whole);
+            own.first().is_some_and(u8::is_ascii_lowercase) && !is_read
         }
         _ => false,
     }

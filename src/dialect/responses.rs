@@ -21,10 +21,21 @@ struct Piece {
 
 /// What a text is a part of, without its index.
 #[derive(Clone, Copy)]
-enum Own {
+pub(super) enum Own {
     Content,
     Summary,
     Arguments,
+}
+
+impl Own {
+    /// The part with its index.
+    pub(super) fn part(self, content: Option<Value<'_>>, summary: Option<Value<'_>>) -> Of {
+        match self {
+            Own::Content => Of::Content(number(content)),
+            Own::Summary => Of::Summary(number(summary)),
+            Own::Arguments => ARGUMENTS,
+        }
+    }
 }
 
 /// The events that have a text: behind `response.` their type, what the text is and of what, and the member that it is in; of a
@@ -56,17 +67,21 @@ fn row(kind: &Text<'_>) -> u8 {
     PIECES.iter().position(|(name, ..)| name.as_bytes() == own).unwrap_or(PIECES.len()) as u8
 }
 
+/// What the `delta` of an event of this type is, and of what, if it is a text or a function's arguments.
+pub(super) fn delta_of(kind: &[u8]) -> Option<(Kind, Own)> {
+    let own = kind.strip_prefix(b"response.")?;
+    let row = PIECES.iter().find(|(name, ..)| name.as_bytes() == own)?;
+    let (name, kind, of, member) = *row;
+    (member == "delta" && name != CUSTOM_DELTA).then_some((kind, of))
+}
+
 /// The text that an event of this [`row`] has, or a `part` in it. `None`: it has none.
 fn piece(row: u8, event: Value<'_>) -> Option<Piece> {
     let (event_name, mut kind, own, mut name) = PIECES.get(usize::from(row)).copied()?;
     let names = ["output_index", "content_index", "summary_index", "part"];
     let [output, content, summary, part] = members_of(event, names);
     let index = number(output);
-    let of = match own {
-        Own::Content => Of::Content(number(content)),
-        Own::Summary => Of::Summary(number(summary)),
-        Own::Arguments => ARGUMENTS,
-    };
+    let of = own.part(content, summary);
     if event_name == PART_DONE {
         (kind, name) = content_kind(members_of(part?, ["type"])[0])?;
     }

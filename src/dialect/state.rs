@@ -58,9 +58,7 @@ impl State {
     pub(super) fn is_of_client(&self, index: u32) -> bool {
         self.clients >> (index & 63) & 1 != 0
     }
-}
 
-impl State {
     /// Of Responses: whether an event that repeats the response has nothing to report of this output item.
     pub(crate) fn is_reported(&self, item: u32) -> bool {
         self.ended || self.reported.has_all(item)
@@ -93,7 +91,7 @@ impl Plan {
         reported: Reported::NOTHING,
     };
 
-    /// The protocol of the event, if it is none of chat completions.
+    /// The protocol of the event, unless that is chat completions.
     pub(crate) fn protocol(&self) -> Option<Protocol> {
         Protocol::read_here(self.protocol)
     }

@@ -20,7 +20,7 @@ pub(super) fn array(value: Option<Value<'_>>) -> Option<Value<'_>> {
     value.filter(|value| value.kind() == Kind::Array)
 }
 
-/// A number that fits; the highest if it is too large, 0 if it is none.
+/// A number; the highest if it is too large, 0 if the value is no number.
 pub(super) fn number(value: Option<Value<'_>>) -> u32 {
     let number = value.and_then(|value| value.as_number()).and_then(|number| number.to_u64());
     number.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX))

@@ -57,10 +57,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// [`try_step`](Machine::try_step) of an event that the memo did not recognise.
     #[inline(never)]
     pub(super) fn try_go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
-        if self.memo.pending != 0 {
-            if let Some(step) = self.recall_native(store, window) {
-                return Ok(step);
-            }
+        if let Some(step) = self.recall_pending(store, window) {
+            return Ok(step);
         }
         // All that could be copied in one step, more than twice over.
         let most = window.len().saturating_mul(5).saturating_add(self.kept.retained().saturating_mul(5));

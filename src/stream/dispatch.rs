@@ -145,13 +145,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.index.frame = frame;
             self.facts.seen.insert(0);
             self.facts.chat = true;
-            self.facts.protocol = self.facts.protocol.or(self.dialect.protocol);
+            self.note_protocol(self.dialect.protocol);
             self.facts.ended = Some(self.dialect.ended);
             return self.conclude(Found::Sse(span));
         }
         let limits = self.config.limits;
-        // A template needs the framing of an event that a blank line ends. One of chat completions has no name, one of another
-        // protocol is none of a raw value, whose quirks depend on the values around it.
+        // A template needs the framing of an event that a blank line ends. A chunk of chat completions must have no name; an event
+        // of another protocol must not be a raw value, whose quirks depend on the values around it.
         let is_known = self.is_native();
         let plain = hint == Hint::None
             && if is_known { !self.block.raw } else { name.is_empty() }
@@ -243,9 +243,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if self.block.raw {
                 self.facts.whole = self.facts.whole.max(self.whole(payload));
             }
-            self.index.list.follows = self.facts.seen.overlaps(choices.all);
-            self.facts.seen.add(choices.all);
-            self.facts.finished.add(choices.finished);
+            self.note_choices(&choices);
             self.block.quirks |= self.index.quirks;
             if self.index.quirks != self.block.quirks {
                 // The framing had some too: the index is this event's alone.
@@ -264,6 +262,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let (value, rest) = Span::from(data).split(at as u32);
         self.after = After::Trailing(rest);
         self.conclude(Found::Chunk(value))
+    }
+
+    /// Notes the choices of an event, and whether an earlier one had one of them.
+    #[inline(always)]
+    pub(super) fn note_choices(&mut self, choices: &Seen) {
+        self.index.list.follows = self.facts.seen.overlaps(choices.all);
+        self.facts.seen.add(choices.all);
+        self.facts.finished.add(choices.finished);
+    }
+
+    /// Notes which protocol an event is of; the first that is known stays.
+    fn note_protocol(&mut self, protocol: Option<Protocol>) {
+        if matches!(self.facts.protocol, None | Some(Protocol::Other)) {
+            self.facts.protocol = protocol.or(self.facts.protocol);
+        }
     }
 
     /// Whether the event that was read only keeps the connection alive.
@@ -289,9 +302,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let mut seen = Seen::default();
         let mut choice = |index, finished| seen.add(index, finished);
         let (end, event) = dialect::read_known(&mut self.dialect, payload, name, max_depth, &mut choice)?;
-        if matches!(self.facts.protocol, None | Some(Protocol::Other)) {
-            self.facts.protocol = self.dialect.protocol;
-        }
+        self.note_protocol(self.dialect.protocol);
         self.index.clear();
         self.take(payload, &event, clients);
         Some(Read { end, seen, may_break: true })
@@ -301,7 +312,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// the client before it.
     fn take(&mut self, payload: &[u8], event: &dialect::Seen<'_>, clients: u64) {
         if clients & !self.dialect.clients() != 0 {
-            // A template may be of the arguments of a block that is none of the client's now.
+            // A template may be of the arguments of a block that belongs to the server now.
             self.memo.forget();
         }
         self.index.take(payload, event);
@@ -354,8 +365,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let is_chunk = self.index.facts.chat && matches!(own, None | Some(Protocol::Other));
         let known = if is_chunk { Some(Protocol::Chat) } else { own };
         self.index.facts.chat = is_chunk;
-        if !is_chunk && matches!(self.facts.protocol, None | Some(Protocol::Other)) {
-            self.facts.protocol = known.or(self.facts.protocol);
+        if !is_chunk {
+            self.note_protocol(known);
         }
         let known = known.filter(|known| *known != Protocol::Other);
         // The next event may still say.

@@ -103,7 +103,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         }
         let quirks = self.index.quirks;
-        if hit.len > run.room || !quirks.is_empty() && !quirks.and(self.config.errors).is_empty() {
+        if hit.len > run.room || self.has_error(quirks) {
             return None;
         }
         let (payload, rest) = (bytes.get(hit.start..hit.start.wrapping_add(hit.len))?, bytes.get(hit.end..)?);
@@ -119,41 +119,54 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Brings the machine to behind the last event of a run, as if each had been read.
     #[inline(always)]
     pub(super) fn settle_run<S: Storage + ?Sized>(&mut self, run: &Run, store: &mut S) {
-        self.offset = run.offset;
-        self.lines.start_line(run.ended);
+        // The others have no quirks.
+        self.pass_event(store, run.offset, run.ended, run.quirks);
+    }
+
+    /// Brings the machine to behind an event without a name, which lies whole in the window: to this offset of the stream, behind
+    /// a line that ended so.
+    #[inline(always)]
+    fn pass_event<S: Storage + ?Sized>(&mut self, store: &mut S, offset: u64, ended: Ended, quirks: QuirkSet) {
+        self.offset = offset;
+        self.lines.start_line(ended);
         self.name = Span::NONE;
-        // The others have none.
-        self.block.quirks = run.quirks;
-        self.count(run.quirks);
+        self.block.quirks = quirks;
+        self.count(quirks);
         self.after = After::Release;
         store.shrink(self.kept.lasting());
     }
 
-    /// The event of another protocol than chat completions that [`recall`](Machine::recall) recognised in this window, but left,
-    /// because it has a name or token counts.
+    /// Whether one of these quirks is an error.
+    #[inline(always)]
+    fn has_error(&self, quirks: QuirkSet) -> bool {
+        !quirks.is_empty() && !quirks.and(self.config.errors).is_empty()
+    }
+
+    /// The event of another protocol than chat completions that [`recall`](Machine::recall) recognised in this window, if it did,
+    /// but left, because it has a name or token counts.
+    #[inline(always)]
+    pub(super) fn recall_pending<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+        if self.memo.pending == 0 {
+            return None;
+        }
+        self.recall_native(store, window)
+    }
+
     #[inline(never)]
-    pub(super) fn recall_native<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+    fn recall_native<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
         let end = usize::from(core::mem::take(&mut self.memo.pending));
         let skipped = usize::from(self.lines.is_after_cr() && window.first() == Some(&b'\n'));
         let hit = self.memo.hit(end);
         let (name_len, before) = self.memo.name();
         let quirks = self.index.quirks;
-        let fails = !quirks.is_empty() && !quirks.and(self.config.errors).is_empty();
-        if fails || hit.len.wrapping_add(name_len) > self.kept.room(store) {
+        if self.has_error(quirks) || hit.len.wrapping_add(name_len) > self.kept.room(store) {
             return None;
         }
         // Sums of offsets in the window: they do not overflow.
         let (start, consumed) = (skipped.wrapping_add(hit.start), skipped.wrapping_add(hit.end));
-        let run = Run {
-            room: 0,
-            rules: self.rules(),
-            offset: self.offset.saturating_add(consumed as u64),
-            ended: hit.ended,
-            shown: NONE,
-            quirks,
-        };
-        self.index.frame = (self.offset.saturating_add(skipped as u64), run.offset);
-        self.settle_run(&run, store);
+        let end = self.offset.saturating_add(consumed as u64);
+        self.index.frame = (self.offset.saturating_add(skipped as u64), end);
+        self.pass_event(store, end, hit.ended, quirks);
         if name_len > 0 {
             let start = start.wrapping_sub(before) as u32;
             self.name = Span { place: Place::Input, start, len: name_len as u32 };
@@ -166,10 +179,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads on where [`recall`](Machine::recall) recognised nothing.
     #[inline]
     pub(super) fn go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
-        if self.memo.pending != 0 {
-            if let Some(step) = self.recall_native(store, window) {
-                return step;
-            }
+        if let Some(step) = self.recall_pending(store, window) {
+            return step;
         }
         match self.quick(store, window) {
             Some(step) => step,
@@ -347,8 +358,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.memo.forget_shown();
         let Read { end, seen, may_break } = read(&mut self.index, bytes, Hint::None, config.limits.max_depth).ok()?;
         let (facts, quirks) = (self.index.facts, self.index.quirks);
-        let fails = !quirks.is_empty() && !quirks.and(self.config.errors).is_empty();
-        if !facts.chat || !self.index.has_choices() || facts.error || fails || end > self.kept.room(store) {
+        let is_chunk = facts.chat && self.index.has_choices() && !facts.error;
+        if !is_chunk || self.has_error(quirks) || end > self.kept.room(store) {
             return None;
         }
         let payload = bytes.get(..end)?;
@@ -371,20 +382,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.memo.learn(&self.index, payload, b"", self.rules());
             }
         }
-        let frame = self.offset.saturating_add(begin as u64);
-        self.offset = self.offset.saturating_add(consumed as u64);
-        self.index.frame = (frame, self.offset);
-        self.index.list.follows = self.facts.seen.overlaps(seen.all);
-        self.facts.seen.add(seen.all);
-        self.facts.finished.add(seen.finished);
-        self.name = Span::NONE;
-        self.block.quirks = quirks;
-        self.count(quirks);
-        self.after = After::Release;
-        self.lines.start_line(ended);
+        let frame = (self.offset.saturating_add(begin as u64), self.offset.saturating_add(consumed as u64));
+        self.index.frame = frame;
+        self.note_choices(&seen);
+        self.pass_event(store, frame.1, ended, quirks);
         // As `is_rested` has it: the next event may begin here.
         self.rested = true;
-        store.shrink(self.kept.lasting());
         let payload = Span { place: Place::Input, start: start as u32, len: end as u32 };
         Some(Step { consumed, found: Found::Chunk(payload) })
     }

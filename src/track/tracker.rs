@@ -59,14 +59,19 @@ impl Choice {
     /// The surrogate that is pending before a text, or that its end may make pending. `None`: there is no room for one.
     fn half(&mut self, delta: &Delta) -> Option<&mut PendingSurrogate> {
         if delta.number().is_none() {
-            let mut halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.halves);
-            return halves.find(|(kind, _)| *kind == delta.kind).map(|(_, half)| half);
+            return self.half_of(delta.kind);
         }
         if !matches!(self.source, Source::Slots(_)) {
             self.source = Source::Slots(Slots::NOTHING);
         }
         let Source::Slots(slots) = &mut self.source else { return None };
         slots.half(delta, &mut self.halves)
+    }
+
+    /// That of a text without a slot.
+    fn half_of(&mut self, kind: Kind) -> Option<&mut PendingSurrogate> {
+        let mut halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.halves);
+        halves.find(|(of, _)| *of == kind).map(|(_, half)| half)
     }
 
     /// Takes a pending surrogate, and a delta of its slot and kind.

@@ -94,7 +94,7 @@ fn canonical(text: String) -> String {
     }
 }
 
-/// JSON with characters for halves of surrogate pairs. `None`: it is none, or has those characters already.
+/// JSON with characters for halves of surrogate pairs. `None`: it is no JSON, or has those characters already.
 fn value_of(json: &[u8]) -> Option<Value> {
     let text = std::str::from_utf8(json).ok()?;
     let (mut out, mut rest) = (String::new(), text);

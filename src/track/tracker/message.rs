@@ -5,7 +5,6 @@ use crate::chat::ItemDeltas;
 use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_REPLACES, FLAG_SELECTS};
 use crate::tables::Tables;
 use crate::track::call::{Call, Element, Fate, Hash};
-use crate::track::carry::PendingSurrogate;
 use crate::track::whole::{cut, Reach, Reading, MANY};
 use crate::{Quirk, QuirkSet};
 
@@ -37,8 +36,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             Kind::Annotation => self.whole_annotations(delta, payload),
             kind if reported.has(kind) => Taken::Drop,
             kind => {
-                let half = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut choice.halves).find(|(of, _)| *of == kind);
-                if let Some((_, half)) = half {
+                if let Some(half) = choice.half_of(kind) {
                     let more = half.join(&mut delta.text, payload);
                     reported.cut(kind, &mut delta.text, payload);
                     delta.flags = 0;
