@@ -25,7 +25,7 @@ cargo build --quiet --locked --release -p deltawire-benches
 # The library without its vector kernels: a copy that behaves as on a machine without them.
 rm -rf "$out/portable"
 mkdir -p "$out/portable"
-cp -r Cargo.toml Cargo.lock README.md src benches cli "$out/portable/"
+cp -r Cargo.toml Cargo.lock README.md src examples benches cli "$out/portable/"
 grep -rl 'target_feature = "sse2"' "$out/portable/src" | xargs sed -i 's/target_feature = "sse2"/target_feature = "none"/g'
 if [ "$(uname -m)" = x86_64 ] && ! diff -rq src "$out/portable/src" >/dev/null; then
   (cd "$out/portable" && CARGO_TARGET_DIR=$out/portable-build RUSTFLAGS="--cap-lints=allow" cargo build --quiet --locked \
