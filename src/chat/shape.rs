@@ -28,6 +28,8 @@ pub(crate) enum Fill {
     /// What is between the quotes of a string.
     #[default]
     Text,
+    /// The same, of which all of RFC 8259 is checked.
+    Checked,
     /// A whole number, not negative.
     Number,
     /// An object or array that the pass does not enter, at this depth.
@@ -100,15 +102,24 @@ impl Holes {
         Some(())
     }
 
-    /// The holes of a chunk that was read. With `texts`, no container is one. `None`: there are too many.
-    pub(crate) fn of(index: &Index, payload: &[u8], changing: Changing, texts: bool) -> Option<Self> {
+    /// The holes of a chunk that was read. If all of RFC 8259 is checked (`is_strict`), no container is one. `None`: there
+    /// are too many.
+    pub(crate) fn of(index: &Index, payload: &[u8], changing: Changing, is_strict: bool) -> Option<Self> {
         let mut holes = Holes::default();
+        holes.find(index, payload, changing, is_strict)?;
+        for hole in holes.holes.iter_mut().filter(|hole| is_strict && hole.fill == Fill::Text) {
+            hole.fill = Fill::Checked;
+        }
+        Some(holes)
+    }
+
+    fn find(&mut self, index: &Index, payload: &[u8], changing: Changing, is_strict: bool) -> Option<()> {
         let first = &index.first;
         let text = |value: &Value<'_>| value.as_text().is_some();
         if let Some(protocol) = index.plan.protocol {
-            return holes.of_event(protocol, index, payload, changing);
+            return self.of_event(protocol, index, payload, changing);
         }
-        let object = |value: &Value<'_>| !texts && value.kind() == Kind::Object;
+        let object = |value: &Value<'_>| !is_strict && value.kind() == Kind::Object;
         let spans = &first.delta.spans;
         for number in [
             delta::CONTENT,
@@ -119,44 +130,44 @@ impl Holes {
             delta::THOUGHT,
         ] {
             if let Some(value) = member(index, payload, spans, number).filter(text) {
-                holes.add(payload, value, Fill::Text)?;
+                self.add(payload, value, Fill::Text)?;
             }
         }
         if let Some(value) = member(index, payload, &first.spans, choice::TEXT).filter(text) {
-            holes.add(payload, value, Fill::Text)?;
+            self.add(payload, value, Fill::Text)?;
         }
         if let Some(value) = Some(index.value(payload, first.delta.arguments)).filter(text) {
-            holes.add(payload, value, Fill::Text)?;
+            self.add(payload, value, Fill::Text)?;
         }
         if let Some(value) = member(index, payload, &first.spans, choice::LOGPROBS).filter(object) {
-            holes.add(payload, value, Fill::Container(3))?;
+            self.add(payload, value, Fill::Container(3))?;
         }
         if let Some(value) = index.top(payload, top::USAGE).filter(object) {
-            holes.add(payload, value, Fill::Container(1))?;
+            self.add(payload, value, Fill::Container(1))?;
         }
         if let Some(value) = index.top(payload, top::ID).filter(|value| changing.id && text(value)) {
-            holes.add(payload, value, Fill::Text)?;
+            self.add(payload, value, Fill::Text)?;
         }
         if let Some(value) = index.top(payload, top::CREATED).filter(|_| changing.created) {
             if is_digits(value) {
-                holes.add(payload, value, Fill::Number)?;
+                self.add(payload, value, Fill::Number)?;
             }
         }
         // Members that nothing reads.
         for (name, value) in Value::from_raw(payload).members().map_while(Result::ok) {
             match name.raw() {
-                b"obfuscation" if text(&value) => holes.add(payload, value, Fill::Text)?,
-                b"timings" if object(&value) => holes.add(payload, value, Fill::Container(1))?,
+                b"obfuscation" if text(&value) => self.add(payload, value, Fill::Text)?,
+                b"timings" if object(&value) => self.add(payload, value, Fill::Container(1))?,
                 _ => {}
             }
         }
-        Some(holes)
+        Some(())
     }
 }
 
 impl Holes {
     /// Those of a piece of a text of another protocol.
-    fn of_event(mut self, protocol: Protocol, index: &Index, payload: &[u8], changing: Changing) -> Option<Self> {
+    fn of_event(&mut self, protocol: Protocol, index: &Index, payload: &[u8], changing: Changing) -> Option<()> {
         let items = index.list.items.get(..usize::from(index.list.len)).unwrap_or_default();
         for item in items.iter().filter(|item| item.how.is_text() && item.kind != DeltaKind::Role) {
             self.put(Hole { start: item.start as usize, end: item.end as usize, fill: Fill::Text })?;
@@ -183,7 +194,7 @@ impl Holes {
             }
             _ => {
                 // The usage of each event counts, so every count must be known from its hole.
-                let Some(usage) = index.top(payload, top::USAGE) else { return Some(self) };
+                let Some(usage) = index.top(payload, top::USAGE) else { return Some(()) };
                 let before = self.count;
                 for (name, value) in usage.members().map_while(Result::ok) {
                     if let Some(place) = place_of(protocol, &name).filter(|_| value.kind() == Kind::Number) {
@@ -194,7 +205,7 @@ impl Holes {
                 Some(()).filter(|()| self.count > before)?;
             }
         }
-        Some(self)
+        Some(())
     }
 }
 

@@ -5,7 +5,6 @@
 #![allow(unsafe_code)]
 
 use super::block64::{Block, Kernel, Sum, Task, Utf8};
-use super::fixed::{self, Row};
 use super::sse2;
 use super::vector::Narrow;
 use core::arch::x86_64::{
@@ -36,48 +35,36 @@ impl Kernel for Avx2 {
     const IS_BRIEF: bool = true;
 
     #[inline(always)]
-    fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
-        let Some(last) = rows.len().checked_sub(1).filter(|last| *last < bytes.len() / Row::LEN) else {
-            return fixed::begins_near_end(rows, bytes, len);
+    fn same(a: &[u8], b: &[u8]) -> bool {
+        let Some(last) = a.len().checked_sub(32).filter(|_| a.len() == b.len()) else {
+            return sse2::same(a, b);
         };
-        if last == 0 {
-            return sse2::begins(rows, bytes, len);
-        }
-        // There are `last + 1` rows of 16 bytes, and as many bytes.
-        let (rows, bytes) = (rows.as_ptr(), bytes.as_ptr());
+        let (a, b) = (a.as_ptr(), b.as_ptr());
+        // SAFETY: `at` is at most `last`, so that 32 bytes from there on are in both slices. The loads need no alignment.
+        // AVX2 as in `Wide`.
+        let differ = |at: usize| unsafe {
+            _mm256_xor_si256(_mm256_loadu_si256(a.add(at).cast()), _mm256_loadu_si256(b.add(at).cast()))
+        };
         // SAFETY: AVX2 as in `Wide`.
-        let mut all = unsafe { _mm256_setzero_si256() };
+        let or = |a, b| unsafe { _mm256_or_si256(a, b) };
+        // The last 32 bytes, of which some may be compared again.
+        let mut all = differ(last);
         let mut at = 0;
-        while at + 1 < last {
-            // SAFETY: rows `at` and `at + 1` are before `last`. AVX2 as in `Wide`.
-            all = unsafe { _mm256_or_si256(all, differ(rows, bytes, at)) };
-            at += 2;
+        while at + 32 < last {
+            all = or(all, or(differ(at), differ(at + 32)));
+            at += 64;
         }
-        // The last two rows, of which the first may be compared already.
-        let beyond = u64::MAX << (len.wrapping_sub(last * Row::LEN) & 31) << 16;
-        // SAFETY: `last` is not 0. AVX2 as in `Wide`.
-        let same =
-            unsafe { _mm256_movemask_epi8(_mm256_cmpeq_epi8(differ(rows, bytes, last - 1), _mm256_setzero_si256())) };
+        if at < last {
+            all = or(all, differ(at));
+        }
         // SAFETY: AVX2 as in `Wide`.
-        unsafe { _mm256_testz_si256(all, all) != 0 && same as u32 | beyond as u32 == u32::MAX }
+        unsafe { _mm256_testz_si256(all, all) != 0 }
     }
 
     #[inline(always)]
     fn best<T: Task>(task: T) -> T::Out {
         // SAFETY: this kernel is used only if the processor has its features.
         unsafe { run(task) }
-    }
-}
-
-/// Returns where rows `at` and `at + 1` differ from the bytes at their place: not zero.
-///
-/// # Safety
-/// There are both rows, and as many bytes. The processor has AVX2.
-#[inline(always)]
-unsafe fn differ(rows: *const Row, bytes: *const u8, at: usize) -> __m256i {
-    // SAFETY: as above. The loads need no alignment.
-    unsafe {
-        _mm256_xor_si256(_mm256_loadu_si256(rows.add(at).cast()), _mm256_loadu_si256(bytes.add(at * Row::LEN).cast()))
     }
 }
 

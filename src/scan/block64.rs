@@ -1,6 +1,6 @@
 //! Blocks of bytes that answer each question with a mask: bit `i` is about byte `i`.
 
-use super::fixed::{self, Row};
+use super::fixed;
 use crate::visits::visit;
 
 /// A loaded block of `N` bytes, at most 64. Computes a mask only when asked for it.
@@ -118,7 +118,7 @@ impl<B: Sum> Seen<B> {
 pub(crate) trait Task {
     /// The result.
     type Out;
-    /// Does the work. Always inlined, and so must be what it does with `K::Wide` and `K::begins`.
+    /// Does the work. Always inlined, and so must be what it does with `K::Wide` and `K::same`.
     fn run<K: Kernel>(self) -> Self::Out;
 }
 
@@ -146,10 +146,10 @@ pub(crate) trait Kernel: Sized {
     /// Whether a look at 16 bytes takes so few instructions that common fast paths may inline it.
     const IS_BRIEF: bool;
 
-    /// See [`begins_with`](super::native::begins_with).
+    /// Whether both slices are equal.
     #[inline(always)]
-    fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
-        fixed::begins_by_words(rows, bytes, len)
+    fn same(a: &[u8], b: &[u8]) -> bool {
+        fixed::same_by_words(a, b)
     }
 
     /// Runs a task with the best kernel that the processor has, out of line.

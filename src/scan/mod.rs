@@ -12,7 +12,6 @@ pub(crate) mod container;
 pub(crate) mod escape;
 pub(crate) mod find;
 pub(crate) mod fixed;
-pub(crate) mod hole;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod level;
 pub(crate) mod native;

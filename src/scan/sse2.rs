@@ -2,38 +2,35 @@
 //! feature attribute, so that everything inlines.
 #![allow(unsafe_code)]
 
-use super::fixed::{self, Row};
+use super::fixed;
 use super::vector::Vector;
 use core::arch::x86_64::{
     __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_min_epu8,
     _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_xor_si128,
 };
 
-/// As [`Kernel::begins`](super::block64::Kernel::begins).
+/// As [`Kernel::same`](super::block64::Kernel::same).
 #[inline(always)]
-pub(super) fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
-    let Some(last) = rows.len().checked_sub(1).filter(|last| *last < bytes.len() / Row::LEN) else {
-        return fixed::begins_near_end(rows, bytes, len);
+pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
+    let Some(last) = a.len().checked_sub(16).filter(|_| a.len() == b.len()) else {
+        return fixed::same_of_row(a, b);
     };
-    let (rows, bytes) = (rows.as_ptr(), bytes.as_ptr());
-    // SAFETY: `at` is at most `last`, so row `at` is one of `rows`, each 16 bytes, and its bytes are within
-    // `bytes`. Unaligned loads are allowed. SSE2 as in `splat`.
-    let row = |at: usize| unsafe {
-        _mm_cmpeq_epi8(_mm_loadu_si128(rows.add(at).cast()), _mm_loadu_si128(bytes.add(at * Row::LEN).cast()))
-    };
-    let mut all = splat(0xff);
+    let (a, b) = (a.as_ptr(), b.as_ptr());
+    // SAFETY: `at` is at most `last`, so that 16 bytes from there on are in both slices. Unaligned loads are allowed. SSE2
+    // as in `splat`.
+    let row =
+        |at: usize| unsafe { _mm_cmpeq_epi8(_mm_loadu_si128(a.add(at).cast()), _mm_loadu_si128(b.add(at).cast())) };
+    // The last 16 bytes, of which some may be compared again.
+    let mut all = row(last);
     let mut at = 0;
-    while at + 4 <= last {
-        all = and(all, and(and(row(at), row(at + 1)), and(row(at + 2), row(at + 3))));
-        at += 4;
+    while at + 16 < last {
+        all = and(all, and(row(at), row(at + 16)));
+        at += 32;
     }
-    // The last row, which may overlap rows already compared.
     if at < last {
-        all = and(all, and(row(at), row(last - 1)));
-        all = and(all, row(at + (last - at) / 2));
+        all = and(all, row(at));
     }
-    let beyond = u64::MAX << (len.wrapping_sub(last * Row::LEN) & 63);
-    all.mask() == 0xffff && row(last).mask() | beyond == u64::MAX
+    all.mask() == 0xffff
 }
 
 #[inline(always)]

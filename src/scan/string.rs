@@ -58,6 +58,16 @@ pub(crate) fn plain_before_end(inner: &[u8]) -> Option<&[u8]> {
     None
 }
 
+/// Returns the offset of the closing quote of the string that `bytes` begins in, if one look at 16 bytes finds it behind
+/// nothing but printable ASCII: most texts of a stream are one token long.
+#[inline(always)]
+pub(crate) fn brief_end<K: Kernel>(bytes: &[u8]) -> Option<usize> {
+    let first = bytes.first_chunk::<16>()?;
+    visit!(16);
+    let at = K::Narrow::load(first).stops().trailing_zeros() as usize;
+    (first.get(at) == Some(&b'"')).then_some(at)
+}
+
 /// From this distance on, blocks of 64 bytes are faster.
 const FAR: usize = 48;
 

@@ -6,7 +6,7 @@ use super::block64::{Kernel, Task};
 use super::native::Native;
 use super::portable::Portable;
 use super::tests::{at_each_level, every};
-use super::{container, find, fixed::Row, hole, string, utf8};
+use super::{container, find, string, utf8};
 use std::vec::Vec;
 extern crate std;
 
@@ -126,70 +126,50 @@ fn lines_and_bytes() {
 }
 
 #[test]
-fn texts_in_holes() {
+fn brief_texts() {
     at_each_level(|| {
         everywhere(0..=LONGEST, |bytes, place| {
             let from = &bytes[place.min(bytes.len())..];
             for bytes in [bytes, from] {
-                let found = hole::text_end::<Native>(bytes);
-                assert_eq!(found, hole::text_end::<Portable>(bytes), "{bytes:?}");
-                match string::end_with::<Portable>(bytes, 0) {
-                    Some(end) => {
-                        let flags = u8::from(end.escaped) | u8::from(!end.ascii) << 1 | u8::from(end.control) << 2;
-                        assert_eq!((found.at, found.flags), (end.at, flags), "{bytes:?}");
-                    }
-                    None => assert_eq!(found.at, usize::MAX, "{bytes:?}"),
-                }
+                let found = string::brief_end::<Native>(bytes);
+                assert_eq!(found, string::brief_end::<Portable>(bytes), "{bytes:?}");
+                let end = string::end_with::<Portable>(bytes, 0).filter(|end| end.at < 16 && bytes.len() >= 16);
+                let end = end.filter(|end| !end.escaped && end.ascii && !end.control);
+                assert_eq!(found, end.map(|end| end.at), "{bytes:?}");
             }
         });
     });
 }
 
-/// [`Kernel::begins`] with the kernel that is chosen.
-struct Begins<'b>(&'b [Row], &'b [u8], usize);
+/// [`Kernel::same`] with the kernel that is chosen.
+struct Same<'b>(&'b [u8], &'b [u8]);
 
-impl Task for Begins<'_> {
+impl Task for Same<'_> {
     type Out = bool;
 
     #[inline(always)]
     fn run<K: Kernel>(self) -> bool {
-        K::begins(self.0, self.1, self.2)
+        K::same(self.0, self.1)
     }
 }
 
 #[test]
 fn fixed_parts() {
     at_each_level(|| {
-        let mut rows = [Row::ZERO; LONGEST / Row::LEN + 1];
         everywhere(0..=LONGEST, |bytes, place| {
-            let count = Row::count(bytes.len());
-            let half = bytes.len() / 2;
-            assert_eq!(Row::put(&mut rows[..count], 0, &bytes[..half]), Some(half));
-            assert_eq!(Row::put(&mut rows[..count], half, &bytes[half..]), Some(bytes.len()));
-            assert_eq!(Row::put(&mut rows[..count], bytes.len(), &[0; Row::LEN]), None);
-            let rows = &rows[..count];
-            // Bytes after the part must not matter.
-            let mut longer = bytes.to_vec();
-            longer.resize(bytes.len() + place, b'?');
-            let mut other = longer.clone();
-            if let Some(byte) = other.get_mut(place) {
-                *byte ^= 0x20;
-            }
-            let in_part = place < bytes.len();
-            for (given, same) in [(bytes, true), (&longer, true), (&other, !in_part)] {
-                assert_eq!(Native::best(Begins(rows, given, bytes.len())), same, "{given:?}");
-                assert_eq!(Portable::begins(rows, given, bytes.len()), same, "{given:?}");
-            }
-            if let Some(shorter) = bytes.len().checked_sub(1) {
-                // The bytes after the slice would match, but must not be read.
-                for len in [0, half.min(shorter), shorter] {
-                    assert!(!Native::best(Begins(rows, &bytes[..len], bytes.len())));
-                    assert!(!Portable::begins(rows, &bytes[..len], bytes.len()));
+            // Bytes around them would match or differ, but must not be read.
+            let mut memory = [&b"?"[..], bytes, b"?"].concat();
+            for (change, same) in [(0, true), (0x20, place >= bytes.len())] {
+                if let Some(byte) = memory[1..=bytes.len()].get_mut(place) {
+                    *byte ^= change;
                 }
+                let other = &memory[1..=bytes.len()];
+                assert_eq!(Native::best(Same(bytes, other)), same, "{bytes:?} {place}");
+                assert_eq!(Portable::same(bytes, other), same, "{bytes:?} {place}");
             }
-            let skip = place.min(bytes.len()).min(Row::LEN);
-            assert!(Row::are(rows, skip, &bytes[skip..]));
-            assert_eq!(Row::are(rows, 0, &other[..bytes.len()]), !in_part);
+            let shorter = &bytes[..bytes.len().saturating_sub(1)];
+            assert_eq!(Native::best(Same(bytes, shorter)), bytes.is_empty());
+            assert_eq!(Portable::same(shorter, bytes), bytes.is_empty());
         });
     });
 }

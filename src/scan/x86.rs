@@ -2,7 +2,6 @@
 #![allow(unsafe_code)]
 
 use super::block64::{aside, Kernel, Task};
-use super::fixed::Row;
 use super::utf8_masks::Check;
 use super::vector::{Narrow, Wide};
 use super::{avx2, level, sse2};
@@ -19,8 +18,8 @@ impl Kernel for X86 {
     const IS_BRIEF: bool = true;
 
     #[inline(always)]
-    fn begins(rows: &[Row], bytes: &[u8], len: usize) -> bool {
-        sse2::begins(rows, bytes, len)
+    fn same(a: &[u8], b: &[u8]) -> bool {
+        sse2::same(a, b)
     }
 
     #[inline(always)]

@@ -162,10 +162,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.memo.note_framing(event, data.start.wrapping_sub(start as usize), data.len, name);
             }
         }
-        let rules = self.rules();
         // The memo was asked before for an event that lies whole in the window.
         let unknown = data.place == block::Place::Input && self.unknown_at == self.block.start;
-        let read = if plain && !unknown && self.memo.payload(&mut self.index, payload, name, rules) {
+        let read = if plain && !unknown && self.memo.payload(&mut self.index, payload, name, limits.max_depth) {
             self.recall_counts(payload);
             Ok(Read { end: payload.len(), seen: Seen::default(), may_break: false })
         } else {
@@ -190,7 +189,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             let plain = plain && is_usual && !(self.block.raw && self.index.facts.error);
             let is_whole = read.as_ref().is_ok_and(|read| read.end == payload.len());
             if plain && is_whole && self.memo.wants() {
-                self.memo.learn(&self.index, payload, name, rules);
+                self.memo.learn(&self.index, payload, name, is_strict);
             }
             read
         };

@@ -14,16 +14,15 @@ use crate::json::{strict_string_end, TextFlags};
 use crate::scan::{
     block64::{Kernel, Task},
     container, find,
-    fixed::Row,
-    hole::text_end,
-    native::{begins_with, Native},
+    native::Native,
+    string,
 };
 use crate::sse::Ended;
 use crate::visits::visit;
 use core::num::NonZeroUsize;
 
-/// Rows of 16 bytes for what is outside the holes of a payload. Each part of it takes whole rows.
-const ROWS: usize = 26;
+/// The most bytes that an event has outside its holes, to be learned.
+const FIXED: usize = 416;
 
 /// What may stand before a payload.
 pub(super) const HEAD: &[u8; 6] = b"data: ";
@@ -44,19 +43,8 @@ const LOYALTY: u8 = 3;
 /// The most events that pass before the memo learns again.
 const LONGEST_WAIT: u8 = 250;
 
-/// The flag of a text that contains a control character.
-const CONTROL: u8 = TextFlags::CONTROL.bits() as u8;
-
 /// No slot.
 pub(super) const NONE: u8 = u8::MAX;
-
-/// How holes are checked.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
-    pub(super) max_depth: u32,
-    /// All of RFC 8259 is checked.
-    pub(super) strict: bool,
-}
 
 /// An event that was recognised.
 #[derive(Clone, Copy, Debug)]
@@ -83,27 +71,20 @@ struct Framing {
     ended: Ended,
 }
 
-/// A part of a payload that does not change: the first with what stands before the payload, the last with what stands
-/// behind it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Part {
-    rows: u8,
-    len: u16,
-}
-
-/// A hole of a template, and the part before it.
-#[derive(Clone, Copy, Debug, Default)]
+/// A hole of a template, and the part before it, which does not change.
+#[derive(Clone, Copy, Debug)]
 struct Gap {
-    part: Part,
+    /// How long the part is.
+    before: u16,
     /// Where in the payload that was learned the hole ended.
     end: u16,
     fill: Fill,
 }
 
-/// A template: a payload without its holes, and its shape.
+/// A template: an event without its holes, and the shape of its payload.
 #[derive(Clone, Debug)]
 struct Slot {
-    /// How long it is without its holes. 0: the slot is free.
+    /// How long the payload is without its holes. 0: the slot is free.
     len: u16,
     count: u8,
     /// It was recognised at least once.
@@ -112,9 +93,11 @@ struct Slot {
     lead: u8,
     name: u8,
     gaps: [Gap; HOLES],
-    last: Part,
+    /// How long the part behind the holes is.
+    last: u16,
     shape: Shape,
-    rows: [Row; ROWS],
+    /// The parts, one behind the other: the first with what stands before the payload, the last with the line ends behind it.
+    fixed: [u8; FIXED],
 }
 
 /// The templates.
@@ -209,47 +192,30 @@ impl Framing {
 }
 
 impl Gap {
-    /// Passes over what lies in the hole, at the front of the bytes: what is behind it, where the next segment begins in bytes
-    /// that have `origin` left at their beginning, and what is known of the text.
-    #[inline(always)]
-    fn pass<'b, K: Kernel>(
-        &self,
-        bytes: &'b [u8],
-        origin: usize,
-        framed: bool,
-        rules: Rules,
-    ) -> Option<(&'b [u8], u32, u8)> {
-        let (end, flags) = self.end::<K>(bytes, framed, rules)?;
-        let rest = bytes.get(end..)?;
-        let base = (origin.wrapping_sub(rest.len()) as u32).wrapping_sub(u32::from(self.end));
-        Some((rest, base, flags))
-    }
-
     /// The end of what lies in the hole, at the front of the bytes, and what is known of the text. In an event (`framed`) no
     /// line may end there.
     #[inline(always)]
-    fn end<K: Kernel>(&self, bytes: &[u8], framed: bool, rules: Rules) -> Option<(usize, u8)> {
-        if self.fill != Fill::Text || rules.strict {
-            return self.odd_end(bytes, framed, rules);
+    fn end<K: Kernel>(&self, bytes: &[u8], framed: bool, max_depth: u32) -> Option<(usize, u8)> {
+        // Nearly always.
+        match string::brief_end::<K>(bytes).filter(|_| self.fill == Fill::Text) {
+            Some(end) => Some((end, 0)),
+            None => self.odd_end(bytes, framed, max_depth),
         }
-        let end = text_end::<K>(bytes);
-        // A CR or LF is a control character.
-        if framed && end.flags & CONTROL != 0 {
-            return None;
-        }
-        Some((end.at, end.flags))
     }
 
-    /// The same of what is no text, or of a text that is to be checked.
+    /// [`end`](Gap::end) of a text that is long or has more than printable ASCII, or is to be checked, and of what is no text.
     #[inline(never)]
-    fn odd_end(&self, bytes: &[u8], framed: bool, rules: Rules) -> Option<(usize, u8)> {
+    fn odd_end(&self, bytes: &[u8], framed: bool, max_depth: u32) -> Option<(usize, u8)> {
         match self.fill {
-            Fill::Text => {
-                let end = text_end::<Native>(bytes);
-                if end.flags != 0 && strict_string_end(bytes, 0).ok()? != end.at.wrapping_add(1) {
+            Fill::Text | Fill::Checked => {
+                let end = string::end(bytes, 0)?;
+                // A CR or LF is a control character.
+                if framed && end.control {
                     return None;
                 }
-                Some((end.at, end.flags))
+                let flags = TextFlags::of(&end).bits() as u8;
+                let is_sound = || strict_string_end(bytes, 0) == Ok(end.at.wrapping_add(1));
+                (self.fill == Fill::Text || flags == 0 || is_sound()).then_some((end.at, flags))
             }
             Fill::Number | Fill::Count(_) => number_end(bytes).map(|end| (end, 0)),
             Fill::Spaces => Some((bytes.iter().take_while(|byte| **byte == b' ').count(), 0)),
@@ -260,11 +226,20 @@ impl Gap {
                 // In an event no further than its line goes.
                 let line = if framed { find::line_end(bytes) } else { None };
                 let bytes = line.and_then(|end| bytes.get(..end)).unwrap_or(bytes);
-                let levels = rules.max_depth.saturating_sub(u32::from(depth));
+                let levels = max_depth.saturating_sub(u32::from(depth));
                 container::end(bytes, 0, levels).ok().map(|end| (end, 0))
             }
         }
     }
+}
+
+/// What of an event is compared with a template.
+#[derive(Clone, Copy)]
+enum Extent {
+    /// All of it.
+    Event,
+    /// The payload alone, without so many bytes of line ends behind it.
+    Payload { tail: u8 },
 }
 
 impl Slot {
@@ -274,70 +249,34 @@ impl Slot {
         proved: false,
         lead: 0,
         name: 0,
-        gaps: [Gap { part: Part { rows: 0, len: 0 }, end: 0, fill: Fill::Text }; HOLES],
-        last: Part { rows: 0, len: 0 },
+        gaps: [Gap { before: 0, end: 0, fill: Fill::Text }; HOLES],
+        last: 0,
         shape: Shape::EMPTY,
-        rows: [Row::ZERO; ROWS],
+        fixed: [0; FIXED],
     };
 
-    /// What follows the part, whose rows begin at `row`, if it is at the front of `bytes`.
+    /// Compares what is at the front of `bytes` with what is remembered, and notes in the index where its segments begin. Gives
+    /// how long it is.
     #[inline(always)]
-    fn behind<'b, K: Kernel>(&self, part: Part, row: usize, bytes: &'b [u8]) -> Option<&'b [u8]> {
-        let rows = self.rows.get(row..)?.get(..usize::from(part.rows))?;
-        let len = usize::from(part.len);
-        if begins_with::<K>(bytes, rows, len) {
-            bytes.get(len..)
-        } else {
-            None
+    fn compare<K: Kernel>(&self, bytes: &[u8], extent: Extent, max_depth: u32, index: &mut Index) -> Option<usize> {
+        let (is_event, lead) = (matches!(extent, Extent::Event), usize::from(self.lead));
+        let (mut skip, cut) = match extent {
+            Extent::Event => (0, 0),
+            Extent::Payload { tail } => (lead, usize::from(tail)),
+        };
+        let origin = if is_event { bytes.len().wrapping_sub(lead) } else { bytes.len() };
+        let (mut fixed, mut rest) = (self.fixed.get(skip..)?, bytes);
+        let count = usize::from(self.count);
+        let noted = index.bases.get_mut(1..)?.get_mut(..count)?.iter_mut().zip(index.between.get_mut(..count)?);
+        for (gap, (base, text)) in self.gaps.get(..count)?.iter().zip(noted) {
+            let part = usize::from(gap.before).checked_sub(core::mem::take(&mut skip))?;
+            (fixed, rest) = behind::<K>(fixed, rest, part)?;
+            let (end, flags) = gap.end::<K>(rest, is_event, max_depth)?;
+            rest = rest.get(end..)?;
+            (*base, *text) = ((origin.wrapping_sub(rest.len()) as u32).wrapping_sub(u32::from(gap.end)), flags);
         }
-    }
-
-    /// Compares the event at the front of `bytes` with what is remembered, and notes in the index where its segments begin.
-    /// Gives how long the event is.
-    #[inline(always)]
-    fn compare<K: Kernel>(&self, bytes: &[u8], rules: Rules, index: &mut Index) -> Option<usize> {
-        let origin = bytes.len().wrapping_sub(usize::from(self.lead));
-        let mut rest = bytes;
-        let mut row = 0;
-        // One or two holes, as nearly always, without a loop.
-        let [first, second, ..] = &self.gaps;
-        if self.count > 0 {
-            rest = self.behind::<K>(first.part, row, rest)?;
-            let ([_, base, ..], [text, ..]) = (&mut index.bases, &mut index.between);
-            (rest, *base, *text) = first.pass::<K>(rest, origin, true, rules)?;
-            row = usize::from(first.part.rows);
-        }
-        if self.count > 1 {
-            rest = self.behind::<K>(second.part, row, rest)?;
-            let ([_, _, base, ..], [_, text, ..]) = (&mut index.bases, &mut index.between);
-            (rest, *base, *text) = second.pass::<K>(rest, origin, true, rules)?;
-            row = row.wrapping_add(usize::from(second.part.rows));
-        }
-        if self.count > 2 {
-            (rest, row) = self.compare_others(rest, row, origin, rules, index)?;
-        }
-        let rest = self.behind::<K>(self.last, row, rest)?;
+        let (_, rest) = behind::<K>(fixed, rest, usize::from(self.last).checked_sub(skip)?.checked_sub(cut)?)?;
         Some(bytes.len().wrapping_sub(rest.len()))
-    }
-
-    /// The holes behind the second: what is left, and the row that comes next.
-    #[inline(never)]
-    fn compare_others<'b>(
-        &self,
-        bytes: &'b [u8],
-        row: usize,
-        origin: usize,
-        rules: Rules,
-        index: &mut Index,
-    ) -> Option<(&'b [u8], usize)> {
-        let (mut rest, mut row) = (bytes, row);
-        let noted = index.bases.iter_mut().skip(1).zip(&mut index.between);
-        for (gap, (base, text)) in self.gaps.iter().zip(noted).take(usize::from(self.count)).skip(2) {
-            rest = self.behind::<Native>(gap.part, row, rest)?;
-            (rest, *base, *text) = gap.pass::<Native>(rest, origin, true, rules)?;
-            row = row.wrapping_add(usize::from(gap.part.rows));
-        }
-        Some((rest, row))
     }
 
     /// [`compare`](Slot::compare) of a payload alone, all of it, and of its name.
@@ -347,52 +286,18 @@ impl Slot {
         payload: &[u8],
         name: &[u8],
         framing: Framing,
-        rules: Rules,
+        max_depth: u32,
         index: &mut Index,
     ) -> Option<()> {
-        let (mut rest, mut row) = (payload, 0);
-        // What stands before a payload is in its first part.
-        let mut skip = usize::from(self.lead);
         if name.len() != usize::from(self.name) {
             return None;
         }
-        if !name.is_empty() && !self.has(skip.checked_sub(framing.behind_name(name.len()))?, name) {
+        let before = usize::from(self.lead).checked_sub(framing.behind_name(name.len()));
+        if !name.is_empty() && !self.fixed.get(before?..)?.starts_with(name) {
             return None;
         }
-        let noted = index.bases.iter_mut().skip(1).zip(&mut index.between);
-        for (gap, (base, text)) in self.gaps.iter().zip(noted).take(usize::from(self.count)) {
-            rest = if skip > 0 {
-                self.behind_head(gap.part, skip, rest)?
-            } else {
-                self.behind::<Native>(gap.part, row, rest)?
-            };
-            (rest, *base, *text) = gap.pass::<Native>(rest, payload.len(), false, rules)?;
-            (row, skip) = (row.wrapping_add(usize::from(gap.part.rows)), 0);
-        }
-        let rows = self.rows.get(row..)?.get(..usize::from(self.last.rows))?;
-        let len = usize::from(self.last.len).checked_sub(skip)?.checked_sub(usize::from(framing.tail))?;
-        let rows = rows.get(skip / Row::LEN..)?;
-        (rest.len() == len && Row::are(rows, skip % Row::LEN, rest)).then_some(())
-    }
-
-    /// Whether the rows have these bytes from this one on.
-    fn has(&self, at: usize, bytes: &[u8]) -> bool {
-        self.rows.get(at / Row::LEN..).is_some_and(|rows| Row::are(rows, at % Row::LEN, bytes))
-    }
-
-    /// [`behind`](Slot::behind) of the first part without its first `skip` bytes.
-    #[inline]
-    fn behind_head<'b>(&self, part: Part, skip: usize, bytes: &'b [u8]) -> Option<&'b [u8]> {
-        let (first, rows) = self.rows.get(skip / Row::LEN..usize::from(part.rows))?.split_first()?;
-        let len = usize::from(part.len).checked_sub(skip)?;
-        let skip = skip % Row::LEN;
-        let (here, more) = bytes.split_at_checked(len.min(Row::LEN.checked_sub(skip)?))?;
-        let behind = len.checked_sub(here.len())?;
-        if Row::are(core::slice::from_ref(first), skip, here) && begins_with::<Native>(more, rows, behind) {
-            more.get(behind..)
-        } else {
-            None
-        }
+        let len = self.compare::<Native>(payload, Extent::Payload { tail: framing.tail }, max_depth, index)?;
+        (len == payload.len()).then_some(())
     }
 
     /// Keeps a payload without its holes: all of it fits. If it did not, the slot would be free.
@@ -405,42 +310,50 @@ impl Slot {
         }
     }
 
-    /// Puts the parts of a payload into the rows. Gives how long they are.
+    /// Puts the parts of an event one behind the other. Gives how long those of the payload are.
     fn put(&mut self, payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) -> Option<u16> {
-        let mut head = &framing.before(name)[..];
-        let (mut row, mut at, mut filled) = (0, 0, 0_usize);
-        for (gap, hole) in self.gaps.iter_mut().zip(holes) {
-            let (part, next) = put(&mut self.rows, row, head, payload.get(at..hole.start)?, &[])?;
-            *gap = Gap { part, end: u16::try_from(hole.end).ok()?, fill: hole.fill };
-            filled = filled.checked_add(hole.end.checked_sub(hole.start)?)?;
-            (row, at, head) = (next, hole.end, &[]);
-        }
         let tail = framing.ends.get(..usize::from(framing.tail))?;
-        (self.last, _) = put(&mut self.rows, row, head, payload.get(at..)?, tail)?;
-        u16::try_from(payload.len().checked_sub(filled)?).ok()
+        let mut end = 0;
+        for part in framing.before(name) {
+            end = append(&mut self.fixed, end, part)?;
+        }
+        let (lead, mut begin, mut at) = (end, 0, 0);
+        for (gap, hole) in self.gaps.iter_mut().zip(holes) {
+            end = append(&mut self.fixed, end, payload.get(at..hole.start)?)?;
+            let before = u16::try_from(end.checked_sub(begin)?).ok()?;
+            *gap = Gap { before, end: u16::try_from(hole.end).ok()?, fill: hole.fill };
+            (begin, at) = (end, hole.end);
+        }
+        end = append(&mut self.fixed, end, payload.get(at..)?)?;
+        let len = u16::try_from(end.checked_sub(lead)?).ok()?;
+        end = append(&mut self.fixed, end, tail)?;
+        self.last = u16::try_from(end.checked_sub(begin)?).ok()?;
+        Some(len)
     }
 }
 
-/// The rows that the parts of a payload take.
-fn rows_of(payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) -> usize {
-    let (mut rows, mut at, mut before) = (0_usize, 0, framing.lead(name));
-    for hole in holes {
-        rows = rows.saturating_add(Row::count(hole.start.saturating_sub(at).saturating_add(before)));
-        (at, before) = (hole.end, 0);
-    }
-    let last = payload.len().saturating_sub(at).saturating_add(before).saturating_add(usize::from(framing.tail));
-    rows.saturating_add(Row::count(last))
+/// What follows the next `len` bytes, in what is remembered and in what is at hand, if they are the same in both.
+#[inline(always)]
+fn behind<'f, 'b, K: Kernel>(fixed: &'f [u8], bytes: &'b [u8], len: usize) -> Option<(&'f [u8], &'b [u8])> {
+    visit!(len.min(bytes.len()));
+    let ((part, fixed), (here, rest)) = (fixed.split_at_checked(len)?, bytes.split_at_checked(len)?);
+    K::same(part, here).then_some((fixed, rest))
 }
 
-/// Puts a part into the rows from `row` on. Returns where the next begins.
-fn put(rows: &mut [Row], row: usize, head: &[&[u8]], part: &[u8], tail: &[u8]) -> Option<(Part, usize)> {
-    let from = row.checked_mul(Row::LEN)?;
-    let mut end = from;
-    for bytes in head.iter().copied().chain([part, tail]).filter(|bytes| !bytes.is_empty()) {
-        end = Row::put(rows, end, bytes)?;
+/// How long an event is outside its holes.
+fn fixed_len(payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) -> usize {
+    let filled = holes.iter().fold(0_usize, |sum, hole| sum.saturating_add(hole.end.saturating_sub(hole.start)));
+    let framed = framing.lead(name).saturating_add(usize::from(framing.tail));
+    payload.len().saturating_sub(filled).saturating_add(framed)
+}
+
+/// Puts a part behind the first `at` bytes. Gives where it ends.
+fn append(fixed: &mut [u8], at: usize, part: &[u8]) -> Option<usize> {
+    let end = at.checked_add(part.len())?;
+    for (to, from) in fixed.get_mut(at..end)?.iter_mut().zip(part) {
+        *to = *from;
     }
-    let len = end.checked_sub(from)?;
-    Some((Part { rows: Row::count(len) as u8, len: len as u16 }, row.checked_add(Row::count(len))?))
+    Some(end)
 }
 
 /// The end of the whole number at the front of the bytes, if it is written as one.
@@ -518,18 +431,18 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// Recognises the event at the front of `bytes`, and makes `index` its index. Gives how long it is.
     #[inline(always)]
-    fn find_event(&mut self, index: &mut Index, bytes: &[u8], rules: Rules) -> Option<NonZeroUsize> {
+    fn find_event(&mut self, index: &mut Index, bytes: &[u8], max_depth: u32) -> Option<NonZeroUsize> {
         if self.idle > 0 {
             self.idle = self.idle.wrapping_sub(1);
             return None;
         }
-        Native::best(FindEvent { memo: self, index, bytes, rules })
+        Native::best(FindEvent { memo: self, index, bytes, max_depth })
     }
 
     /// The same with what the caller wants to know of it.
     #[inline(always)]
-    pub(super) fn event(&mut self, index: &mut Index, bytes: &[u8], rules: Rules) -> Option<Hit> {
-        self.find_event(index, bytes, rules).map(|end| self.hit(end.get()))
+    pub(super) fn event(&mut self, index: &mut Index, bytes: &[u8], max_depth: u32) -> Option<Hit> {
+        self.find_event(index, bytes, max_depth).map(|end| self.hit(end.get()))
     }
 
     /// The same of an event of this length, which was recognised last.
@@ -541,12 +454,12 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     }
 
     /// Recognises a payload, and makes `index` its index.
-    pub(super) fn payload(&mut self, index: &mut Index, payload: &[u8], name: &[u8], rules: Rules) -> bool {
+    pub(super) fn payload(&mut self, index: &mut Index, payload: &[u8], name: &[u8], max_depth: u32) -> bool {
         if !self.may_know(payload.len()) {
             return false;
         }
         let framing = self.framing;
-        find!(self, index, slot => slot.compare_payload(payload, name, framing, rules, index)).is_some()
+        find!(self, index, slot => slot.compare_payload(payload, name, framing, max_depth, index)).is_some()
     }
 
     /// How long the name of the event that was recognised is, and how far before its payload it begins.
@@ -635,8 +548,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// Learns a payload that was read, all of it.
     #[inline(never)]
-    pub(super) fn learn(&mut self, index: &Index, payload: &[u8], name: &[u8], rules: Rules) {
-        if self.try_learn(index, payload, name, rules).is_none() {
+    pub(super) fn learn(&mut self, index: &Index, payload: &[u8], name: &[u8], is_strict: bool) {
+        if self.try_learn(index, payload, name, is_strict).is_none() {
             self.learned_in_vain();
         }
         self.wait = self.penalty;
@@ -647,7 +560,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.penalty = self.penalty.saturating_mul(4).saturating_add(3).min(LONGEST_WAIT);
     }
 
-    fn try_learn(&mut self, index: &Index, payload: &[u8], name: &[u8], rules: Rules) -> Option<()> {
+    fn try_learn(&mut self, index: &Index, payload: &[u8], name: &[u8], is_strict: bool) -> Option<()> {
         let Some(place) = self.place() else { return Some(()) };
         // In one event these bytes would be another payload: of several lines, or with a space that is taken off.
         let lost_space = self.framing.head == UNSPACED && payload.first() == Some(&b' ');
@@ -655,13 +568,13 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             return None;
         }
         self.note_changes(index, payload);
-        let holes = Holes::of(index, payload, self.changing, rules.strict)?;
+        let holes = Holes::of(index, payload, self.changing, is_strict)?;
         let framing = self.framing;
         // The longest that a slot keeps.
         u8::try_from(framing.lead(name)).ok()?;
         let mut shape = Shape::EMPTY;
         shape.keep(index, payload, holes.as_slice())?;
-        if rows_of(payload, holes.as_slice(), name, framing) > ROWS {
+        if fixed_len(payload, holes.as_slice(), name, framing) > FIXED {
             return None;
         }
         let slot = self.slots.get_mut(place)?;
@@ -711,7 +624,7 @@ struct FindEvent<'m, const SLOTS: usize> {
     memo: &'m mut Memo<SLOTS>,
     index: &'m mut Index,
     bytes: &'m [u8],
-    rules: Rules,
+    max_depth: u32,
 }
 
 impl<const SLOTS: usize> Task for FindEvent<'_, SLOTS> {
@@ -719,8 +632,9 @@ impl<const SLOTS: usize> Task for FindEvent<'_, SLOTS> {
 
     #[inline(always)]
     fn run<K: Kernel>(self) -> Self::Out {
-        let FindEvent { memo, index, bytes, rules } = self;
-        find!(memo, index, slot => slot.compare::<K>(bytes, rules, index)).and_then(NonZeroUsize::new)
+        let FindEvent { memo, index, bytes, max_depth } = self;
+        find!(memo, index, slot => slot.compare::<K>(bytes, Extent::Event, max_depth, index))
+            .and_then(NonZeroUsize::new)
     }
 }
 

@@ -5,7 +5,7 @@ use super::config::{Payload, Validate};
 use super::end::Lines;
 use super::found::{Found, Place, Recalled, Span, Step};
 use super::machine::{After, Ending, Line, Machine, Next};
-use super::memo::{Rules, HEAD, NONE};
+use super::memo::{HEAD, NONE};
 use crate::chat::index::{Hint, Read};
 use crate::chat::read::read;
 use crate::dialect::Protocol;
@@ -18,7 +18,7 @@ use crate::{QuirkSet, Storage};
 pub(super) struct Run {
     /// The longest payload that is allowed.
     room: usize,
-    rules: Rules,
+    max_depth: u32,
     /// Stream offset of the next byte.
     offset: u64,
     /// How the line before that ended.
@@ -75,7 +75,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(Run {
             // Spans are 32 bits wide.
             room: self.kept.room(store).min(i32::MAX as usize),
-            rules: self.rules(),
+            max_depth: self.config.limits.max_depth,
             offset: self.offset,
             ended: self.lines.ended(),
             shown: NONE,
@@ -93,7 +93,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let bytes = if run.ended.is_cr() { behind_lf(window) } else { window };
         // Offsets of bytes that were read: they do not overflow.
         let behind = |rest: &[u8]| run.offset.wrapping_add(window.len().wrapping_sub(rest.len()) as u64);
-        let Some(hit) = self.memo.event(&mut self.index, bytes, run.rules) else {
+        let Some(hit) = self.memo.event(&mut self.index, bytes, run.max_depth) else {
             self.unknown_at = behind(bytes);
             return None;
         };
@@ -379,7 +379,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.memo.note_framing(window.get(begin..consumed)?, HEAD.len(), end, b"");
             }
             if self.memo.wants() {
-                self.memo.learn(&self.index, payload, b"", self.rules());
+                self.memo.learn(&self.index, payload, b"", false);
             }
         }
         let frame = (self.offset.saturating_add(begin as u64), self.offset.saturating_add(consumed as u64));
@@ -410,12 +410,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn taken(&mut self, window: &[u8]) -> Step {
         self.offset = self.offset.saturating_add(window.len() as u64);
         Step { consumed: window.len(), found: Found::NeedMore }
-    }
-
-    /// How the memo checks holes.
-    #[inline]
-    pub(super) fn rules(&self) -> Rules {
-        Rules { max_depth: self.config.limits.max_depth, strict: self.config.validate == Validate::Strict }
     }
 
     /// Whether the machine is where an event may begin, nothing is pending, and another chunk changes no fact of the stream.

@@ -3,13 +3,20 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Ended, Memo, Rules, HEAD, LONGEST_WAIT, LOYALTY, NONE, PATIENCE, ROWS};
+use super::{Ended, Memo, FIXED, HEAD, LONGEST_WAIT, LOYALTY, NONE, PATIENCE};
 use crate::chat::index::{Hint, Index};
 use crate::chat::Chunk;
 use crate::stream::{Config, Found, Machine};
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
+
+/// How payloads are checked.
+#[derive(Clone, Copy)]
+struct Rules {
+    max_depth: u32,
+    strict: bool,
+}
 
 const LAZY: Rules = Rules { max_depth: 128, strict: false };
 const STRICT: Rules = Rules { max_depth: 128, strict: true };
@@ -41,7 +48,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         let sound = !self.rules.strict || crate::json::validate(bytes, self.rules.max_depth).is_ok();
         let read = sound && end_of(&mut self.index, payload, self.rules.max_depth) == Some(bytes.len());
         if read && self.memo.wants() {
-            self.memo.learn(&self.index, bytes, b"", self.rules);
+            self.memo.learn(&self.index, bytes, b"", self.rules.strict);
         }
         read
     }
@@ -52,7 +59,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         // What comes behind it does not matter.
         let bytes = [event.as_bytes(), b"data: {}\n\n"].concat();
         let known = self.memo.may_know(bytes.len());
-        let hit = if known { self.memo.event(&mut self.index, &bytes, self.rules) } else { None };
+        let hit = if known { self.memo.event(&mut self.index, &bytes, self.rules.max_depth) } else { None };
         let Some(hit) = hit else {
             self.read(payload);
             return false;
@@ -79,7 +86,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
     fn knows(&self, payload: &str) -> bool {
         let known = self.clone().take(payload);
         let mut other = self.clone();
-        let by_payload = other.memo.payload(&mut other.index, payload.as_bytes(), b"", self.rules);
+        let by_payload = other.memo.payload(&mut other.index, payload.as_bytes(), b"", self.rules.max_depth);
         if by_payload {
             let mut fresh = Index::new();
             assert_eq!(end_of(&mut fresh, payload, self.rules.max_depth), Some(payload.len()), "{payload}");
@@ -170,8 +177,8 @@ fn a_text_is_a_hole() {
     for cut in 0..whole.len() {
         let mut reader = reader.clone();
         let event = format!("data: {}", &whole[..cut]);
-        assert!(reader.memo.event(&mut reader.index, event.as_bytes(), LAZY).is_none(), "{event}");
-        assert!(!reader.memo.payload(&mut reader.index, &whole.as_bytes()[..cut], b"", LAZY), "{event}");
+        assert!(reader.memo.event(&mut reader.index, event.as_bytes(), LAZY.max_depth).is_none(), "{event}");
+        assert!(!reader.memo.payload(&mut reader.index, &whole.as_bytes()[..cut], b"", LAZY.max_depth), "{event}");
     }
 }
 
@@ -314,7 +321,7 @@ fn there_may_be_seven_holes() {
 #[test]
 fn a_payload_that_is_too_long_is_not_learned() {
     let rest = |len: usize| format!(",\"pad\":\"{}\"", "p".repeat(len));
-    let (mut learned, mut left, mut rows) = (0, 0, 0);
+    let (mut learned, mut left, mut longest) = (0, 0, 0);
     for len in 0..500 {
         let payload = Parts { rest: &rest(len), ..USUAL }.payload();
         let reader: Reader<1> = after(LAZY, core::slice::from_ref(&payload));
@@ -323,16 +330,16 @@ fn a_payload_that_is_too_long_is_not_learned() {
         assert!(known || left > 0 || len > 0);
         if known {
             let slot = &reader.memo.slots[0];
-            let gaps = slot.gaps.iter().take(usize::from(slot.count)).map(|gap| gap.part.rows);
-            rows = usize::from(gaps.sum::<u8>() + slot.last.rows);
+            let gaps = slot.gaps.iter().take(usize::from(slot.count)).map(|gap| gap.before);
+            longest = usize::from(gaps.sum::<u16>() + slot.last);
         }
         // Once it is too long, it stays so.
         assert!(!known || left == 0, "{len}");
         *if known { &mut learned } else { &mut left } += 1;
     }
     assert!(learned > 100 && left > 100, "{learned} {left}");
-    // The longest takes all rows.
-    assert_eq!(rows, ROWS);
+    // The longest takes all the room.
+    assert_eq!(longest, FIXED);
     // What is learned is short; what is known then may be long.
     let long = "a".repeat(70_000);
     assert!(!after::<1>(LAZY, &[content(&long)]).knows(&content(&long)));
@@ -367,8 +374,8 @@ fn strict_checks_what_lies_in_a_hole() {
         let at = whole.windows(2).position(|pair| pair == b"@@").unwrap();
         let event = [b"data: ", &whole[..at], bytes, &whole[at + 2..], b"\n\n"].concat();
         let (mut reader, mut lazy) = (reader.clone(), lazy.clone());
-        assert!(reader.memo.event(&mut reader.index, &event, STRICT).is_none(), "{bytes:?}");
-        assert!(lazy.memo.event(&mut lazy.index, &event, LAZY).is_some(), "{bytes:?}");
+        assert!(reader.memo.event(&mut reader.index, &event, STRICT.max_depth).is_none(), "{bytes:?}");
+        assert!(lazy.memo.event(&mut lazy.index, &event, LAZY.max_depth).is_some(), "{bytes:?}");
     }
     // Containers are no holes there.
     let usage = |usage| Parts { usage, ..USUAL }.payload();
@@ -441,9 +448,9 @@ fn learning_in_vain_backs_off() {
         let payload = unlike(number);
         looked += usize::from(reader.memo.idle == 0);
         let before = reader.memo.before;
-        let slots = reader.memo.slots.clone().map(|slot| slot.rows.map(|row| format!("{row:?}")));
+        let slots = reader.memo.slots.clone().map(|slot| slot.fixed);
         assert!(!reader.take(&payload));
-        let now = reader.memo.slots.clone().map(|slot| slot.rows.map(|row| format!("{row:?}")));
+        let now = reader.memo.slots.clone().map(|slot| slot.fixed);
         learned += usize::from(slots != now || before != reader.memo.before);
     }
     assert_eq!(reader.memo.penalty, LONGEST_WAIT);
@@ -505,10 +512,10 @@ fn a_space_that_an_event_would_lose_is_not_learned() {
         // It comes from an event that was cut, whose framing is not noted.
         let mut index = Index::new();
         assert_eq!(end_of(&mut index, &spaced, 128), Some(spaced.len()));
-        reader.memo.learn(&index, spaced.as_bytes(), b"", LAZY);
+        reader.memo.learn(&index, spaced.as_bytes(), b"", LAZY.strict);
         assert_eq!(reader.memo.slots[0].len > 0, learned, "{head}");
         let event = [HEAD, content("b").as_bytes(), b"\n\n"].concat();
-        assert!(reader.memo.event(&mut reader.index, &event, LAZY).is_none(), "{head}");
+        assert!(reader.memo.event(&mut reader.index, &event, LAZY.max_depth).is_none(), "{head}");
     }
 }
 
