@@ -324,8 +324,7 @@ impl<'a> Steps<'a> {
         let from = self.offset();
         let read = any_value(self.bytes, from, self.levels)?;
         self.rest = self.bytes.get(read.end..).unwrap_or_default();
-        let may_break = Kinds::OBJECT.or(Kinds::OTHER);
-        self.breaks |= read.start != from || read.kind.any(may_break) || read.flags.any(TextFlags::CONTROL);
+        self.breaks |= read.start != from || read.flags.any(TextFlags::CONTROL);
         Ok(read)
     }
 
@@ -425,10 +424,16 @@ fn any_value(bytes: &[u8], from: usize, levels: u32) -> Result<Read, JsonError> 
             flags = TextFlags::of(&end);
             end.at.wrapping_add(1)
         }
-        Some(b'{' | b'[') => container::end(bytes, start, levels).map_err(|fault| match fault {
-            container::Unbalanced::TooDeep(at) => JsonErrorKind::TooDeep.at(at),
-            container::Unbalanced::UnexpectedEnd => JsonErrorKind::UnexpectedEnd.at(bytes.len()),
-        })?,
+        Some(b'{' | b'[') => {
+            let end = container::end(bytes, start, levels).map_err(|fault| match fault {
+                container::Unbalanced::TooDeep(at) => JsonErrorKind::TooDeep.at(at),
+                container::Unbalanced::UnexpectedEnd => JsonErrorKind::UnexpectedEnd.at(bytes.len()),
+            })?;
+            if end.breaks {
+                flags = TextFlags::CONTROL;
+            }
+            end.at
+        }
         Some(b'-' | b'0'..=b'9') => number::end(bytes, start)?,
         Some(first @ (b't' | b'f' | b'n')) => literal_end(bytes, start, first)?,
         _ => return Err(unexpected(bytes, start)),

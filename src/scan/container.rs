@@ -1,6 +1,6 @@
 //! Finds the end of a JSON object or array by counting brackets.
 
-use super::block64::{prefix_xor, walk, Block, Escapes, Kernel, Look, Task};
+use super::block64::{below_lowest, prefix_xor, walk, Block, Escapes, Kernel, Look, Sum, Task};
 use super::native::Native;
 
 /// Why no end was found.
@@ -12,18 +12,33 @@ pub(crate) enum Unbalanced {
     UnexpectedEnd,
 }
 
-/// Returns the offset one past the bracket that closes the container at offset `from`, which has depth 1. Skips
-/// strings. Counts both kinds of brackets alike and checks nothing else: a backslash outside strings, invalid in JSON,
+/// Where a container ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ContainerEnd {
+    /// Offset one past the bracket that closes it.
+    pub(crate) at: usize,
+    /// Whether it contains a CR or LF.
+    pub(crate) breaks: bool,
+}
+
+/// Returns the end of the container at offset `from`, which has depth 1. Skips strings. Counts both kinds of brackets alike and checks nothing else: a backslash outside strings, invalid in JSON,
 /// hides a quote after it.
 #[inline]
-pub(crate) fn end(bytes: &[u8], from: usize, max_depth: u32) -> Result<usize, Unbalanced> {
+pub(crate) fn end(bytes: &[u8], from: usize, max_depth: u32) -> Result<ContainerEnd, Unbalanced> {
     end_with::<Native>(bytes, from, max_depth)
+}
+
+/// [`end`] of a container at the front of the bytes, if it lies in one line. Looks at most 63 bytes beyond that line.
+#[inline]
+pub(crate) fn end_in_line(bytes: &[u8], max_depth: u32) -> Option<usize> {
+    let end = Native::best(End { bytes, from: 0, max_depth, in_line: true });
+    end.ok().filter(|end| !end.breaks).map(|end| end.at)
 }
 
 /// [`end`] with a given kernel.
 #[inline(always)]
-pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize, max_depth: u32) -> Result<usize, Unbalanced> {
-    K::best(End { bytes, from, max_depth })
+pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize, max_depth: u32) -> Result<ContainerEnd, Unbalanced> {
+    K::best(End { bytes, from, max_depth, in_line: false })
 }
 
 /// See [`end`].
@@ -31,29 +46,51 @@ struct End<'b> {
     bytes: &'b [u8],
     from: usize,
     max_depth: u32,
+    /// To give up behind a block with a line end.
+    in_line: bool,
 }
 
 impl Task for End<'_> {
-    type Out = Result<usize, Unbalanced>;
+    type Out = Result<ContainerEnd, Unbalanced>;
 
     #[inline(always)]
     fn run<K: Kernel>(self) -> Self::Out {
-        let mut balance = Balance { escapes: Escapes::default(), inside: 0, depth: 0, max_depth: self.max_depth };
+        let blank = K::Wide::load(&[b' '; 64]);
+        let mut balance = Balance {
+            escapes: Escapes::default(),
+            inside: 0,
+            depth: 0,
+            max_depth: self.max_depth,
+            line_ends: blank,
+            in_line: self.in_line,
+        };
         walk::<K, _>(self.bytes, self.from, &mut balance).unwrap_or(Err(Unbalanced::UnexpectedEnd))
     }
 }
 
 /// Counts brackets outside strings.
-struct Balance {
+struct Balance<B> {
     escapes: Escapes,
     /// All ones if the previous block ended inside a string.
     inside: u64,
     depth: u32,
     max_depth: u32,
+    /// The line ends of the blocks so far.
+    line_ends: B,
+    in_line: bool,
 }
 
-impl<K: Kernel> Look<K> for Balance {
-    type Found = Result<usize, Unbalanced>;
+impl<B: Sum> Balance<B> {
+    /// Goes on behind a block without the end, unless that is in vain.
+    #[inline(always)]
+    fn go_on(&mut self, block: B) -> Option<Result<ContainerEnd, Unbalanced>> {
+        self.line_ends = self.line_ends.or(block.line_ends());
+        (self.in_line && self.line_ends.is_high()).then_some(Err(Unbalanced::UnexpectedEnd))
+    }
+}
+
+impl<K: Kernel> Look<K> for Balance<K::Wide> {
+    type Found = Result<ContainerEnd, Unbalanced>;
 
     #[inline(always)]
     fn look(&mut self, block: K::Wide, base: usize, shift: u32) -> Option<Self::Found> {
@@ -67,7 +104,7 @@ impl<K: Kernel> Look<K> for Balance {
         let deepest = self.depth.saturating_add(open.count_ones());
         if close.count_ones() < self.depth && deepest <= self.max_depth {
             self.depth = deepest - close.count_ones();
-            return None;
+            return self.go_on(block);
         }
         let mut brackets = open | close;
         while brackets != 0 {
@@ -82,10 +119,11 @@ impl<K: Kernel> Look<K> for Balance {
             } else {
                 self.depth = self.depth.saturating_sub(1);
                 if self.depth == 0 {
-                    return Some(Ok(at + 1));
+                    let line_ends = (block.eq(b'\r') | block.eq(b'\n')) >> shift & below_lowest(bracket);
+                    return Some(Ok(ContainerEnd { at: at + 1, breaks: line_ends != 0 || self.line_ends.is_high() }));
                 }
             }
         }
-        None
+        self.go_on(block)
     }
 }

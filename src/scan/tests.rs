@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel, Seen, Sum, Task};
-use super::container::{self, Unbalanced};
+use super::container::{self, ContainerEnd, Unbalanced};
 use super::native::Native;
 use super::portable::Portable;
 use super::string::{self, RunEnd, StringEnd};
@@ -77,7 +77,7 @@ fn naive_run(bytes: &[u8], from: usize, strict: bool) -> RunEnd {
     RunEnd { at: from + len, ascii: run.is_ascii(), control: run.iter().any(|byte| *byte < 0x20) }
 }
 
-fn naive_container(bytes: &[u8], from: usize, max_depth: u32) -> Result<usize, Unbalanced> {
+fn naive_container(bytes: &[u8], from: usize, max_depth: u32) -> Result<ContainerEnd, Unbalanced> {
     let (mut depth, mut inside, mut at) = (0u32, false, from);
     while at < bytes.len() {
         match bytes[at] {
@@ -93,7 +93,8 @@ fn naive_container(bytes: &[u8], from: usize, max_depth: u32) -> Result<usize, U
             b']' | b'}' if !inside => {
                 depth -= 1;
                 if depth == 0 {
-                    return Ok(at + 1);
+                    let breaks = bytes[from..at].iter().any(|byte| b"\r\n".contains(byte));
+                    return Ok(ContainerEnd { at: at + 1, breaks });
                 }
             }
             _ => {}
@@ -119,6 +120,12 @@ fn check_container(bytes: &[u8], from: usize, max_depth: u32) {
     let expected = naive_container(bytes, from, max_depth);
     assert_eq!(container::end_with::<Native>(bytes, from, max_depth), expected, "native, {bytes:?}, {max_depth}");
     assert_eq!(container::end_with::<Portable>(bytes, from, max_depth), expected, "portable, {bytes:?}, {max_depth}");
+}
+
+/// The same of one that lies in a line.
+fn check_container_in_line(bytes: &[u8], max_depth: u32) {
+    let expected = naive_container(bytes, 0, max_depth).ok().filter(|end| !end.breaks).map(|end| end.at);
+    assert_eq!(container::end_in_line(bytes, max_depth), expected, "{bytes:?}, {max_depth}");
 }
 
 fn check_utf8(bytes: &[u8]) -> bool {
@@ -321,12 +328,13 @@ fn containers_against_the_naive_twin() {
         for round in 0..60_000 / every() {
             let len = random.below(300);
             let alphabet: &[u8] =
-                [&b"[]{}"[..], b"[]{}\"\\", b"[{]}]}abcdefghijklmnopqrstuvwxyz", b"[]aaaaaaaaaaaaaaa\""][round % 4];
+                [&b"[]{}"[..], b"[]{}\"\\", b"[{]}]}abcdefghijklmnopqrstuvwxyz", b"[]aaaaaaaaaaaaaaa\"\n\r"][round % 4];
             let lead = random.below(20);
             let mut bytes = random.bytes(alphabet, lead + len + 1);
             bytes[lead] = b'[';
             let max_depth = [0, 1, 2, 3, 5, 128, u32::MAX][random.below(7)];
             check_container(&bytes, lead, max_depth);
+            check_container_in_line(&bytes[lead..], max_depth);
             match container::end(&bytes, lead, max_depth) {
                 Ok(_) => ends[0] += 1,
                 Err(Unbalanced::TooDeep(_)) => ends[1] += 1,
@@ -343,7 +351,7 @@ fn the_depth_limit_is_exact() {
         for levels in 1..300u32 {
             let mut bytes = std::vec![b'['; levels as usize];
             bytes.resize(2 * levels as usize, b']');
-            assert_eq!(container::end(&bytes, 0, levels), Ok(bytes.len()));
+            assert_eq!(container::end(&bytes, 0, levels), Ok(ContainerEnd { at: bytes.len(), breaks: false }));
             assert_eq!(container::end(&bytes, 0, levels - 1), Err(Unbalanced::TooDeep(levels as usize - 1)));
             check_container(&bytes, 0, levels);
             check_container(&bytes, 0, levels - 1);

@@ -223,11 +223,13 @@ impl Gap {
                 if bytes.first() != Some(&b'{') {
                     return None;
                 }
-                // In an event no further than its line goes.
-                let line = if framed { find::line_end(bytes) } else { None };
-                let bytes = line.and_then(|end| bytes.get(..end)).unwrap_or(bytes);
                 let levels = max_depth.saturating_sub(u32::from(depth));
-                container::end(bytes, 0, levels).ok().map(|end| (end, 0))
+                let end = if framed {
+                    container::end_in_line(bytes, levels)
+                } else {
+                    container::end(bytes, 0, levels).ok().map(|end| end.at)
+                };
+                end.map(|end| (end, 0))
             }
         }
     }
