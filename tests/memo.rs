@@ -120,9 +120,46 @@ fn every_stream_emits_the_same() {
     );
     assert!(events > 100 / thin());
 }
-/// A stream of each other protocol with events that are alike: the name of each event, and its payload, in which `@` is
-/// another text each time and `#` another number.
-const OTHERS: [(&str, &[(&str, &str)]); 6] = [
+
+/// Streams with events that are alike: the name of each event, and its payload, in which `@` is another text each time and `#`
+/// another number.
+const ALIKE: [(&str, &[(&str, &str)]); 9] = [
+    (
+        "chat, reasoning details",
+        &[
+            (
+                "",
+                r#"{"choices":[{"index":0,"delta":{"content":"","role":"assistant","reasoning":"@","reasoning_details":[{"type":"reasoning.text","text":"@","format":"f","index":0}]}}]}"#,
+            ),
+            (
+                "",
+                r#"{"choices":[{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.summary","summary":"@"},{"type":"reasoning.encrypted","data":"@"}]}}]}"#,
+            ),
+            (
+                "",
+                r#"{"choices":[{"index":1,"delta":{"reasoning_details":{"type":"reasoning.text","text":"@"},"content":"@"}}]}"#,
+            ),
+        ],
+    ),
+    (
+        "chat, parts",
+        &[
+            (
+                "",
+                r#"{"choices":[{"index":0,"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"@"}],"closed":true},{"type":"text","text":"@"}]}}],"p":"@"}"#,
+            ),
+            ("", r#"{"choices":[{"index":1,"delta":{"content":["@",{"type":"other","text":"@"}]}}],"p":"@"}"#),
+            ("", r#"{"choices":[{"index":0,"delta":{"content":[{"type":"text","text":"@"}],"reasoning":"@"}}]}"#),
+        ],
+    ),
+    (
+        // Too long for a template, but for the results of the filters.
+        "chat, filters",
+        &[(
+            "",
+            r#"{"choices":[{"content_filter_results":{"hate":{"filtered":false,"severity":"safe"},"protected_material_code":{"detected":false,"filtered":false},"protected_material_text":{"detected":false,"filtered":false},"self_harm":{"filtered":false,"severity":"safe"},"sexual":{"filtered":false,"severity":"@"},"violence":{"n":#}},"delta":{"content":"@"},"finish_reason":null,"index":0}],"created":1,"id":"i","model":"m","object":"chat.completion.chunk"}"#,
+        )],
+    ),
     (
         "anthropic",
         &[
@@ -275,10 +312,10 @@ const TEXTS: [&str; 9] =
 const NUMBERS: [&str; 7] = ["1", "23", "0", "1234567890123456789", "12345678901234567890", "5.0", "null"];
 
 #[test]
-fn events_of_other_protocols_emit_the_same() {
+fn events_that_are_alike_emit_the_same() {
     let strict = Config::new().with_validate(Validate::Strict);
     let limited = Config::new().with_limits(Limits::new().with_max_event_len(160));
-    for (name, events) in OTHERS {
+    for (name, events) in ALIKE {
         for (end, head) in [("\n", "data: "), ("\r\n", "data:"), ("\r", "data: ")] {
             let mut stream = String::new();
             for turn in 0..18 {

@@ -208,7 +208,7 @@ impl<'r> Reader<'r, '_> {
         match (member, first) {
             (delta::REASONING_DETAILS, Some(b'[' | b'{')) => {
                 let array = self.value(spans, member);
-                if ReasoningDetails::of(array).any(|item| item.text().is_some()) {
+                if self.items.keeps_all || ReasoningDetails::of(array).any(|item| item.text().is_some()) {
                     if let Some(array) = array {
                         self.put(Kind::Reasoning, How::Details, Part::raw(self.payload, array), true);
                     }

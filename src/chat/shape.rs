@@ -133,6 +133,15 @@ impl Holes {
                 self.add(payload, value, Fill::Text)?;
             }
         }
+        // Texts that the pass does not come to: it skips the details, and of parts it reads the types.
+        for (number, names) in [
+            (delta::REASONING_DETAILS, &[&b"text"[..], b"summary", b"data"][..]),
+            (delta::CONTENT, &[b"text", b"thinking"]),
+        ] {
+            if let Some(list) = member(index, payload, spans, number) {
+                self.add_texts(payload, list, names)?;
+            }
+        }
         if let Some(value) = member(index, payload, &first.spans, choice::TEXT).filter(text) {
             self.add(payload, value, Fill::Text)?;
         }
@@ -156,7 +165,8 @@ impl Holes {
         // Members that nothing reads.
         for (name, value) in Value::from_raw(payload).members().map_while(Result::ok) {
             match name.raw() {
-                b"obfuscation" if text(&value) => self.add(payload, value, Fill::Text)?,
+                // Mistral's padding is called p.
+                b"obfuscation" | b"p" if text(&value) => self.add(payload, value, Fill::Text)?,
                 b"timings" if object(&value) => self.add(payload, value, Fill::Container(1))?,
                 _ => {}
             }
@@ -166,6 +176,27 @@ impl Holes {
 }
 
 impl Holes {
+    /// Adds the texts with these names of the objects in a list, and those of lists in them.
+    fn add_texts(&mut self, payload: &[u8], list: Value<'_>, names: &[&[u8]]) -> Option<()> {
+        for item in list.elements().map_while(Result::ok) {
+            for (_, value) in item.members().map_while(Result::ok).filter(|(name, _)| names.contains(&name.raw())) {
+                let inner = value.elements().map_while(Result::ok).filter_map(|item| item.get("text").ok()?);
+                for text in inner.chain([value]).filter(|text| text.as_text().is_some()) {
+                    self.add(payload, text, Fill::Text)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Adds the verdicts of Azure's content filters, which nothing reads: with them an event is too long to be kept.
+    pub(crate) fn add_filter_results(&mut self, payload: &[u8], is_strict: bool) -> Option<()> {
+        let choices = Value::from_raw(payload).get("choices").ok()??;
+        let results = choices.elements().next()?.ok()?.get("content_filter_results").ok()??;
+        Some(()).filter(|()| !is_strict && results.kind() == Kind::Object)?;
+        self.add(payload, results, Fill::Container(3))
+    }
+
     /// Those of a piece of a text of another protocol.
     fn of_event(&mut self, protocol: Protocol, index: &Index, payload: &[u8], changing: Changing) -> Option<()> {
         let items = index.list.items.get(..usize::from(index.list.len)).unwrap_or_default();

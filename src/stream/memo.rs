@@ -24,6 +24,9 @@ use core::num::NonZeroUsize;
 /// The most bytes that an event has outside its holes, to be learned.
 const FIXED: usize = 416;
 
+/// From this length on, an event with more outside its holes is not searched for further ones.
+const LONG: usize = 4 * FIXED;
+
 /// What may stand before a payload.
 pub(super) const HEAD: &[u8; 6] = b"data: ";
 
@@ -570,8 +573,13 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             return None;
         }
         self.note_changes(index, payload);
-        let holes = Holes::of(index, payload, self.changing, is_strict)?;
+        let mut holes = Holes::of(index, payload, self.changing, is_strict)?;
         let framing = self.framing;
+        if fixed_len(payload, holes.as_slice(), name, framing) > FIXED {
+            // Not in a long one: to look for them takes as long as to read it.
+            Some(()).filter(|()| payload.len() < LONG)?;
+            holes.add_filter_results(payload, is_strict)?;
+        }
         // The longest that a slot keeps.
         u8::try_from(framing.lead(name)).ok()?;
         let mut shape = Shape::EMPTY;

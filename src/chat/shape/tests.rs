@@ -77,6 +77,21 @@ fn containers_are_holes_where_the_grammar_is_not_checked() {
 }
 
 #[test]
+fn texts_in_details_and_parts_are_holes() {
+    let details = delta(
+        "\"content\":\"a\",\"reasoning_details\":[{\"type\":\"t\",\"text\":\"b\",\"index\":0},7,{\"data\":\"c\",\"summary\":{}}]",
+    );
+    let text = |text| (text, Fill::Text);
+    assert_eq!(holes(&details, NONE, false), Some(["a", "b", "c"].map(text).to_vec()));
+    let parts = delta(
+        "\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"text\":\"a\"},\"b\"]},\"c\",{\"type\":\"text\",\"text\":\"d\"}]",
+    );
+    assert_eq!(holes(&parts, NONE, false), Some(["a", "d"].map(text).to_vec()));
+    let padded = delta("\"content\":\"a\"").replace("}]}", "}],\"p\":\"xy\"}");
+    assert_eq!(holes(&padded, NONE, false), Some(["a", "xy"].map(text).to_vec()));
+}
+
+#[test]
 fn what_was_seen_to_change_is_a_hole() {
     let payload = |created: &str| format!("{{\"id\":\"c-1\",\"created\":{created},\"choices\":[]}}");
     let number = |digits| ("c-1", Fill::Text, digits, Fill::Number);
