@@ -106,10 +106,10 @@ impl Balance {
         self.in_string
     }
 
-    /// Whether a byte that stands outside of strings changes nothing.
+    /// Whether a byte of an object or array changes nothing, for it is no quote, backslash or bracket.
     #[inline(always)]
     pub(crate) fn passes(&self, byte: u8) -> bool {
-        self.depth > 0 && !matches!(byte, b'{' | b'[' | b'}' | b']' | b'"')
+        self.depth > 0 && !self.escaped && !matches!(byte, b'{' | b'[' | b'}' | b']' | b'"' | b'\\')
     }
 
     /// Follows one byte of a string, or any number of bytes that are neither backslash nor quote.

@@ -116,35 +116,29 @@ impl<'a> Text<'a> {
     }
 
     /// Whether it is short, decodes without a quirk, and does not end in a half: found by a short look. `false`: all that may
-    /// be so all the same. `each` gets the decoded bytes, and whether an escape stood for them, which is then one; in the
-    /// place of a `\\u` escape beyond ASCII, a byte that is no ASCII.
+    /// be so all the same. `each` gets the decoded bytes; in the place of a `\\u` escape beyond ASCII, a byte that is no ASCII.
     #[inline(always)]
-    pub(crate) fn is_sound(&self, mut each: impl FnMut(&[u8], bool)) -> bool {
+    pub(crate) fn is_sound(&self, mut each: impl FnMut(u8)) -> bool {
         let unusual = TextFlags::CONTROL.with(TextFlags::VERBATIM).with(TextFlags::HELD);
         if self.raw.len() > SHORT || self.lead != 0 || self.may(unusual) {
             return false;
         }
         visit!(self.raw.len());
         let mut rest = self.raw;
-        loop {
-            let run = rest.iter().position(|byte| *byte == b'\\');
-            let Some((run, escape)) = run.and_then(|len| rest.split_at_checked(len)) else {
-                each(rest, false);
-                break;
-            };
-            each(run, false);
-            let (byte, behind) = match escape {
-                [_, b'u', a, b, c, d, behind @ ..] => match super::fragments::unit(&[*a, *b, *c, *d]) {
+        while let [byte, behind @ ..] = rest {
+            let (byte, behind) = match (byte, behind) {
+                (b'\\', [b'u', a, b, c, d, behind @ ..]) => match super::fragments::unit(&[*a, *b, *c, *d]) {
                     None | Some(0xd800..0xe000) => return false,
                     Some(unit) => (unit.min(0x80) as u8, behind),
                 },
-                [_, kind, behind @ ..] => match super::fragments::simple(*kind) {
+                (b'\\', [kind, behind @ ..]) => match super::fragments::simple(*kind) {
                     0 => return false,
                     byte => (byte, behind),
                 },
-                _ => return false,
+                (b'\\', []) => return false,
+                (byte, behind) => (*byte, behind),
             };
-            each(&[byte], true);
+            each(byte);
             rest = behind;
         }
         !self.may(TextFlags::NON_ASCII) || utf8::to_str(self.raw).is_some()

@@ -38,7 +38,7 @@ impl Hash {
 /// [`Text::is_sound`], which does not settle everything.
 #[inline(never)]
 pub(super) fn is_sound(raw: &[u8], flags: TextFlags) -> bool {
-    Text::from_raw(raw, flags).is_sound(|_, _| ())
+    Text::from_raw(raw, flags).is_sound(|_| ())
 }
 
 /// Passes the decoded bytes of a text to `f`.
@@ -142,20 +142,14 @@ impl Arguments {
     #[inline(never)]
     fn add_bytes(&mut self, text: Text<'_>) -> bool {
         let (mut balance, mut goes_on) = (self.balance, false);
-        let is_sound = text.is_sound(|bytes, is_escaped| {
-            if balance.is_in_string() && !is_escaped {
-                // No quote ends the string.
-                if !bytes.is_empty() {
-                    balance.follow_inside(0);
-                }
+        let is_sound = text.is_sound(|byte| {
+            if balance.passes(byte) {
                 return;
             }
-            for &byte in bytes {
-                if balance.is_over() {
-                    goes_on |= balance.is_closed();
-                } else if balance.is_in_string() || !balance.passes(byte) {
-                    balance.follow_byte::<true>(byte);
-                }
+            if balance.is_over() {
+                goes_on |= balance.is_closed();
+            } else {
+                balance.follow_byte::<true>(byte);
             }
         });
         if !is_sound || goes_on {
