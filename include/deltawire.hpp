@@ -1413,7 +1413,7 @@ struct config {
     /// How many bytes of text a batch decodes with one call; longer texts come in pieces. At least 64. It grows for
     /// texts that are never split: IDs, names, types, roles, finish reasons.
     std::size_t batch_scratch = 4096;
-    /// Bytes reserved for direct reading (`parser::reserve`); 0 is none.
+    /// Bytes reserved for direct reading (`parser::reserve`). 0: no bytes are reserved, and there is no direct reading.
     std::uint32_t read_len = 0;
     /// How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, 8. Deltas of a further
     /// choice are left out (`on_limit`). More than `DELTAWIRE_MAX_CHOICES` throws status::config.
@@ -1728,7 +1728,7 @@ private:
     std::unique_ptr<char[]> scratch_ = {};
     std::size_t scratch_len_ = DELTAWIRE_SCRATCH_MIN;
     status status_ = status::ok;
-    /// How many batches were begun, and which of them has events left; 0 is none.
+    /// How many batches were begun, and the number of the batch that has events left; 0 if no batch has.
     std::uint64_t batches_ = 0;
     std::uint64_t unread_ = 0;
 };

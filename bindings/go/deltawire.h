@@ -257,7 +257,7 @@ typedef struct {
     // The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
     uint32_t max_id_len;
     // Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`),
-    // rounded up to a multiple of 8; 0 is none.
+    // rounded up to a multiple of 8. 0: no bytes are reserved, and there is no direct reading.
     uint32_t read_len;
     // How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, at most
     // `DELTAWIRE_MAX_CHOICES`. Deltas of a further choice are left out, and `DELTAWIRE_EV_LIMIT`
@@ -462,7 +462,7 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 #define DELTAWIRE_EV_COMMENT_TOO_LONG 25
 
 // Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of their
-// choice; 2^32 - 1 if that is the index that is none. At most one for each event, the first, behind
+// choice; 2^32 - 1 if the choice has no valid index. At most one for each event, the first, behind
 // the event's deltas.
 #define DELTAWIRE_EV_LIMIT 26
 

@@ -52,7 +52,7 @@ pub struct deltawire_config {
     /// The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
     pub max_id_len: u32,
     /// Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`),
-    /// rounded up to a multiple of 8; 0 is none.
+    /// rounded up to a multiple of 8. 0: no bytes are reserved, and there is no direct reading.
     pub read_len: u32,
     /// How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, at most
     /// `DELTAWIRE_MAX_CHOICES`. Deltas of a further choice are left out, and `DELTAWIRE_EV_LIMIT`

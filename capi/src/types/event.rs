@@ -74,7 +74,7 @@ pub const DELTAWIRE_EV_TOO_LONG: u32 = 24;
 /// A comment over the limit was dropped. If it lies inside an event, that event goes on.
 pub const DELTAWIRE_EV_COMMENT_TOO_LONG: u32 = 25;
 /// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of their
-/// choice; 2^32 - 1 if that is the index that is none. At most one for each event, the first, behind
+/// choice; 2^32 - 1 if the choice has no valid index. At most one for each event, the first, behind
 /// the event's deltas.
 pub const DELTAWIRE_EV_LIMIT: u32 = 26;
 /// A quirk of the event, behind all its other events. `code`: the number of the quirk.
