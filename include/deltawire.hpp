@@ -361,7 +361,7 @@ inline std::string_view to_string(protocol p) noexcept {
 inline std::string_view to_string(finish_reason f) noexcept {
     return detail::view(deltawire_finish_name(static_cast<std::uint32_t>(f)));
 }
-/// `TooManyCalls`, ...
+/// What happened: `TooManyCalls` where the limit was `limit::tool_calls`, ...
 inline std::string_view to_string(limit l) noexcept {
     return detail::view(deltawire_limit_name(static_cast<std::uint32_t>(l)));
 }
@@ -778,18 +778,18 @@ struct token_usage {
 
     token_usage() = default;
     explicit token_usage(const deltawire_usage &raw) noexcept {
-        const auto take = [&raw](int bit, std::uint64_t count) {
-            return (raw.has >> bit & 1U) != 0 ? std::optional<std::uint64_t>(count) : std::nullopt;
+        const auto take = [&raw](std::uint32_t bit, std::uint64_t count) {
+            return (raw.has & bit) != 0 ? std::optional<std::uint64_t>(count) : std::nullopt;
         };
-        prompt = take(0, raw.prompt);
-        completion = take(1, raw.completion);
-        total = take(2, raw.total);
-        reasoning = take(3, raw.reasoning);
-        cached = take(4, raw.cached);
-        prompt_audio = take(5, raw.prompt_audio);
-        completion_audio = take(6, raw.completion_audio);
-        accepted_prediction = take(7, raw.accepted_prediction);
-        rejected_prediction = take(8, raw.rejected_prediction);
+        prompt = take(DELTAWIRE_HAS_PROMPT, raw.prompt);
+        completion = take(DELTAWIRE_HAS_COMPLETION, raw.completion);
+        total = take(DELTAWIRE_HAS_TOTAL, raw.total);
+        reasoning = take(DELTAWIRE_HAS_REASONING, raw.reasoning);
+        cached = take(DELTAWIRE_HAS_CACHED, raw.cached);
+        prompt_audio = take(DELTAWIRE_HAS_PROMPT_AUDIO, raw.prompt_audio);
+        completion_audio = take(DELTAWIRE_HAS_COMPLETION_AUDIO, raw.completion_audio);
+        accepted_prediction = take(DELTAWIRE_HAS_ACCEPTED_PREDICTION, raw.accepted_prediction);
+        rejected_prediction = take(DELTAWIRE_HAS_REJECTED_PREDICTION, raw.rejected_prediction);
     }
 };
 

@@ -610,8 +610,8 @@ const char *deltawire_finish_name(uint32_t finish);
 // providers.
 #define DELTAWIRE_LIMIT_LENGTH 4
 
-// The name of a `DELTAWIRE_LIMIT_*`, such as `TooManyCalls`; "?" for an unknown number. Static,
-// ended by NUL.
+// What happened where a `DELTAWIRE_LIMIT_*` was exceeded, by the name of that error in Rust:
+// `TooManyCalls` for `DELTAWIRE_LIMIT_TOOL_CALLS`. "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_limit_name(uint32_t limit);
 
 // Fault: the bytes end inside a value.
@@ -1186,12 +1186,39 @@ typedef struct {
 // E_REENTRANT, E_CONFIG (`size`).
 deltawire_status deltawire_end_of(const deltawire_parser *p, deltawire_end *out);
 
+// Bit of `deltawire_usage.has`: `prompt` was sent.
+#define DELTAWIRE_HAS_PROMPT 1
+
+// Bit of `deltawire_usage.has`: `completion` was sent.
+#define DELTAWIRE_HAS_COMPLETION 2
+
+// Bit of `deltawire_usage.has`: `total` was sent.
+#define DELTAWIRE_HAS_TOTAL 4
+
+// Bit of `deltawire_usage.has`: `reasoning` was sent.
+#define DELTAWIRE_HAS_REASONING 8
+
+// Bit of `deltawire_usage.has`: `cached` was sent.
+#define DELTAWIRE_HAS_CACHED 16
+
+// Bit of `deltawire_usage.has`: `prompt_audio` was sent.
+#define DELTAWIRE_HAS_PROMPT_AUDIO 32
+
+// Bit of `deltawire_usage.has`: `completion_audio` was sent.
+#define DELTAWIRE_HAS_COMPLETION_AUDIO 64
+
+// Bit of `deltawire_usage.has`: `accepted_prediction` was sent.
+#define DELTAWIRE_HAS_ACCEPTED_PREDICTION 128
+
+// Bit of `deltawire_usage.has`: `rejected_prediction` was sent.
+#define DELTAWIRE_HAS_REJECTED_PREDICTION 256
+
 // Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes the
 // members that it does not know.
 typedef struct {
     // `sizeof(deltawire_usage)`; `DELTAWIRE_USAGE_INIT` sets it.
     uint32_t size;
-    // Which counts are present: one bit for each member, in their order; `prompt` is bit 0.
+    // Which counts were sent: `DELTAWIRE_HAS_*`, or-ed. The other counts are 0.
     uint32_t has;
     // `prompt_tokens`.
     uint64_t prompt;

@@ -280,6 +280,25 @@ pub struct deltawire_batch_result {
     pub scratch_need: usize,
 }
 
+/// Bit of `deltawire_usage.has`: `prompt` was sent.
+pub const DELTAWIRE_HAS_PROMPT: u32 = 1;
+/// Bit of `deltawire_usage.has`: `completion` was sent.
+pub const DELTAWIRE_HAS_COMPLETION: u32 = 2;
+/// Bit of `deltawire_usage.has`: `total` was sent.
+pub const DELTAWIRE_HAS_TOTAL: u32 = 4;
+/// Bit of `deltawire_usage.has`: `reasoning` was sent.
+pub const DELTAWIRE_HAS_REASONING: u32 = 8;
+/// Bit of `deltawire_usage.has`: `cached` was sent.
+pub const DELTAWIRE_HAS_CACHED: u32 = 16;
+/// Bit of `deltawire_usage.has`: `prompt_audio` was sent.
+pub const DELTAWIRE_HAS_PROMPT_AUDIO: u32 = 32;
+/// Bit of `deltawire_usage.has`: `completion_audio` was sent.
+pub const DELTAWIRE_HAS_COMPLETION_AUDIO: u32 = 64;
+/// Bit of `deltawire_usage.has`: `accepted_prediction` was sent.
+pub const DELTAWIRE_HAS_ACCEPTED_PREDICTION: u32 = 128;
+/// Bit of `deltawire_usage.has`: `rejected_prediction` was sent.
+pub const DELTAWIRE_HAS_REJECTED_PREDICTION: u32 = 256;
+
 /// Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes the
 /// members that it does not know.
 #[repr(C)]
@@ -287,7 +306,7 @@ pub struct deltawire_batch_result {
 pub struct deltawire_usage {
     /// `sizeof(deltawire_usage)`; `DELTAWIRE_USAGE_INIT` sets it.
     pub size: u32,
-    /// Which counts are present: one bit for each member, in their order; `prompt` is bit 0.
+    /// Which counts were sent: `DELTAWIRE_HAS_*`, or-ed. The other counts are 0.
     pub has: u32,
     /// `prompt_tokens`.
     pub prompt: u64,
