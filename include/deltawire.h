@@ -912,11 +912,12 @@ deltawire_status deltawire_feed(deltawire_parser *p,
                                 size_t *consumed);
 
 // Ends the stream. This may emit a last event without its blank line, or an unpaired surrogate, and
-// so may stop, as a feed may: call again until the answer is not above 0. After NEED_STORAGE
-// enlarge the block first; after PAUSED the block of an assembler, if a callback returned
-// `DELTAWIRE_AGAIN` because that is full. Otherwise the call answers the same for ever. Then
-// `deltawire_end_of` has the verdict. Bytes that were not given count as cut off. After OK, further
-// calls answer OK and do nothing. Answers as `deltawire_feed`.
+// so a callback may stop it: call again while the answer is PAUSED. If a callback returned
+// `DELTAWIRE_AGAIN` because the block of an assembler is full, enlarge that block first, or the
+// call answers PAUSED for ever. The call never answers NEED_STORAGE, because the end of a stream
+// adds no bytes to what the block holds. Bytes that were not given count as cut off, those that a
+// feed had no room for, too. Then `deltawire_end_of` has the verdict. After OK, further calls
+// answer OK and do nothing. Answers as `deltawire_feed` in all else.
 deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
 
 // After E_ABORTED and E_CALLBACK: the number that the callback returned; else 0.
@@ -999,7 +1000,8 @@ deltawire_status deltawire_batch(deltawire_parser *p,
                                  deltawire_batch_result *out);
 
 // Ends the stream, as `deltawire_finish` does, and writes the last events to `events`. Call again
-// while the answer is above 0. All texts lie in the scratch. Answers as `deltawire_batch`.
+// while the answer is MORE. All texts lie in the scratch. The call never answers NEED_STORAGE.
+// Answers as `deltawire_batch` in all else.
 deltawire_status deltawire_batch_finish(deltawire_parser *p,
                                         deltawire_event *events,
                                         size_t cap,
