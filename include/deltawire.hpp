@@ -305,7 +305,7 @@ enum class mode : std::uint32_t {
     chat = DELTAWIRE_MODE_CHAT,
     /// Events of any kind; the parser does not read the payloads.
     sse = DELTAWIRE_MODE_SSE,
-    /// As chat, for who needs token counts, finish reasons, errors and the verdict alone; events without them are skipped.
+    /// As chat, for programs that need only token counts, finish reasons, errors and the verdict; events without them are skipped.
     usage = DELTAWIRE_MODE_USAGE,
 };
 

@@ -211,10 +211,10 @@ const char *deltawire_status_text(deltawire_status status);
 // deliver them.
 #define DELTAWIRE_MODE_SSE 1
 
-// Mode: as `DELTAWIRE_MODE_CHAT`, for who needs token counts, finish reasons, errors and the
-// verdict alone. Events of Responses and Anthropic Messages that have none of them, by the type
-// that is their first member, are not read beyond that; they are `DELTAWIRE_EV_SSE`. Other events
-// are read in full, so that some deltas come and some do not.
+// Mode: as `DELTAWIRE_MODE_CHAT`, for programs that need only token counts, finish reasons, errors
+// and the verdict. If the first member of an event of Responses or Anthropic Messages is its type,
+// and events of that type have none of these, the parser skips the event; it is a
+// `DELTAWIRE_EV_SSE`. Other events are read in full, so some deltas are emitted and some are not.
 #define DELTAWIRE_MODE_USAGE 2
 
 // Answer `DELTAWIRE_NEED_STORAGE` when a cut event does not fit into the block. Without this flag

@@ -6,10 +6,10 @@ pub const DELTAWIRE_MODE_CHAT: u32 = 0;
 /// Mode: any event stream. The parser does not read the payloads; `on_sse` and `DELTAWIRE_EV_SSE`
 /// deliver them.
 pub const DELTAWIRE_MODE_SSE: u32 = 1;
-/// Mode: as `DELTAWIRE_MODE_CHAT`, for who needs token counts, finish reasons, errors and the
-/// verdict alone. Events of Responses and Anthropic Messages that have none of them, by the type
-/// that is their first member, are not read beyond that; they are `DELTAWIRE_EV_SSE`. Other events
-/// are read in full, so that some deltas come and some do not.
+/// Mode: as `DELTAWIRE_MODE_CHAT`, for programs that need only token counts, finish reasons, errors
+/// and the verdict. If the first member of an event of Responses or Anthropic Messages is its type,
+/// and events of that type have none of these, the parser skips the event; it is a
+/// `DELTAWIRE_EV_SSE`. Other events are read in full, so some deltas are emitted and some are not.
 pub const DELTAWIRE_MODE_USAGE: u32 = 2;
 
 /// Answer `DELTAWIRE_NEED_STORAGE` when a cut event does not fit into the block. Without this flag
