@@ -211,10 +211,10 @@ const char *deltawire_status_text(deltawire_status status);
 // deliver them.
 #define DELTAWIRE_MODE_SSE 1
 
-// Mode: as `DELTAWIRE_MODE_CHAT`, for who needs token counts, finish reasons, errors and the
-// verdict alone. Events of Responses and Anthropic Messages that have none of them, by the type
-// that is their first member, are not read beyond that; they are `DELTAWIRE_EV_SSE`. Other events
-// are read in full, so that some deltas come and some do not.
+// Mode: as `DELTAWIRE_MODE_CHAT`, for programs that need only token counts, finish reasons, errors
+// and the verdict. If the first member of an event of Responses or Anthropic Messages is its type,
+// and events of that type have none of these, the parser skips the event; it is a
+// `DELTAWIRE_EV_SSE`. Other events are read in full, so some deltas are emitted and some are not.
 #define DELTAWIRE_MODE_USAGE 2
 
 // Answer `DELTAWIRE_NEED_STORAGE` when a cut event does not fit into the block. Without this flag
@@ -257,7 +257,7 @@ typedef struct {
     // The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
     uint32_t max_id_len;
     // Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`),
-    // rounded up to a multiple of 8; 0 is none.
+    // rounded up to a multiple of 8. 0: no bytes are reserved, and there is no direct reading.
     uint32_t read_len;
     // How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, at most
     // `DELTAWIRE_MAX_CHOICES`. Deltas of a further choice are left out, and `DELTAWIRE_EV_LIMIT`
@@ -462,7 +462,7 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 #define DELTAWIRE_EV_COMMENT_TOO_LONG 25
 
 // Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of their
-// choice; 2^32 - 1 if that is the index that is none. At most one for each event, the first, behind
+// choice; 2^32 - 1 if the choice has no valid index. At most one for each event, the first, behind
 // the event's deltas.
 #define DELTAWIRE_EV_LIMIT 26
 
@@ -610,8 +610,8 @@ const char *deltawire_finish_name(uint32_t finish);
 // providers.
 #define DELTAWIRE_LIMIT_LENGTH 4
 
-// The name of a `DELTAWIRE_LIMIT_*`, such as `TooManyCalls`; "?" for an unknown number. Static,
-// ended by NUL.
+// What happened where a `DELTAWIRE_LIMIT_*` was exceeded, by the name of that error in Rust:
+// `TooManyCalls` for `DELTAWIRE_LIMIT_TOOL_CALLS`. "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_limit_name(uint32_t limit);
 
 // Fault: the bytes end inside a value.
@@ -912,11 +912,12 @@ deltawire_status deltawire_feed(deltawire_parser *p,
                                 size_t *consumed);
 
 // Ends the stream. This may emit a last event without its blank line, or an unpaired surrogate, and
-// so may stop, as a feed may: call again until the answer is not above 0. After NEED_STORAGE
-// enlarge the block first; after PAUSED the block of an assembler, if a callback returned
-// `DELTAWIRE_AGAIN` because that is full. Otherwise the call answers the same for ever. Then
-// `deltawire_end_of` has the verdict. Bytes that were not given count as cut off. After OK, further
-// calls answer OK and do nothing. Answers as `deltawire_feed`.
+// so a callback may stop it: call again while the answer is PAUSED. If a callback returned
+// `DELTAWIRE_AGAIN` because the block of an assembler is full, enlarge that block first, or the
+// call answers PAUSED for ever. The call never answers NEED_STORAGE, because the end of a stream
+// adds no bytes to what the block holds. Bytes that were not given count as cut off, those that a
+// feed had no room for, too. Then `deltawire_end_of` has the verdict. After OK, further calls
+// answer OK and do nothing. Answers as `deltawire_feed` in all else.
 deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
 
 // After E_ABORTED and E_CALLBACK: the number that the callback returned; else 0.
@@ -999,7 +1000,8 @@ deltawire_status deltawire_batch(deltawire_parser *p,
                                  deltawire_batch_result *out);
 
 // Ends the stream, as `deltawire_finish` does, and writes the last events to `events`. Call again
-// while the answer is above 0. All texts lie in the scratch. Answers as `deltawire_batch`.
+// while the answer is MORE. All texts lie in the scratch. The call never answers NEED_STORAGE.
+// Answers as `deltawire_batch` in all else.
 deltawire_status deltawire_batch_finish(deltawire_parser *p,
                                         deltawire_event *events,
                                         size_t cap,
@@ -1186,12 +1188,39 @@ typedef struct {
 // E_REENTRANT, E_CONFIG (`size`).
 deltawire_status deltawire_end_of(const deltawire_parser *p, deltawire_end *out);
 
+// Bit of `deltawire_usage.has`: `prompt` was sent.
+#define DELTAWIRE_HAS_PROMPT 1
+
+// Bit of `deltawire_usage.has`: `completion` was sent.
+#define DELTAWIRE_HAS_COMPLETION 2
+
+// Bit of `deltawire_usage.has`: `total` was sent.
+#define DELTAWIRE_HAS_TOTAL 4
+
+// Bit of `deltawire_usage.has`: `reasoning` was sent.
+#define DELTAWIRE_HAS_REASONING 8
+
+// Bit of `deltawire_usage.has`: `cached` was sent.
+#define DELTAWIRE_HAS_CACHED 16
+
+// Bit of `deltawire_usage.has`: `prompt_audio` was sent.
+#define DELTAWIRE_HAS_PROMPT_AUDIO 32
+
+// Bit of `deltawire_usage.has`: `completion_audio` was sent.
+#define DELTAWIRE_HAS_COMPLETION_AUDIO 64
+
+// Bit of `deltawire_usage.has`: `accepted_prediction` was sent.
+#define DELTAWIRE_HAS_ACCEPTED_PREDICTION 128
+
+// Bit of `deltawire_usage.has`: `rejected_prediction` was sent.
+#define DELTAWIRE_HAS_REJECTED_PREDICTION 256
+
 // Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes the
 // members that it does not know.
 typedef struct {
     // `sizeof(deltawire_usage)`; `DELTAWIRE_USAGE_INIT` sets it.
     uint32_t size;
-    // Which counts are present: one bit for each member, in their order; `prompt` is bit 0.
+    // Which counts were sent: `DELTAWIRE_HAS_*`, or-ed. The other counts are 0.
     uint32_t has;
     // `prompt_tokens`.
     uint64_t prompt;

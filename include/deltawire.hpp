@@ -305,7 +305,7 @@ enum class mode : std::uint32_t {
     chat = DELTAWIRE_MODE_CHAT,
     /// Events of any kind; the parser does not read the payloads.
     sse = DELTAWIRE_MODE_SSE,
-    /// As chat, for who needs token counts, finish reasons, errors and the verdict alone; events without them are skipped.
+    /// As chat, for programs that need only token counts, finish reasons, errors and the verdict; events without them are skipped.
     usage = DELTAWIRE_MODE_USAGE,
 };
 
@@ -361,7 +361,7 @@ inline std::string_view to_string(protocol p) noexcept {
 inline std::string_view to_string(finish_reason f) noexcept {
     return detail::view(deltawire_finish_name(static_cast<std::uint32_t>(f)));
 }
-/// `TooManyCalls`, ...
+/// What happened: `TooManyCalls` where the limit was `limit::tool_calls`, ...
 inline std::string_view to_string(limit l) noexcept {
     return detail::view(deltawire_limit_name(static_cast<std::uint32_t>(l)));
 }
@@ -778,18 +778,18 @@ struct token_usage {
 
     token_usage() = default;
     explicit token_usage(const deltawire_usage &raw) noexcept {
-        const auto take = [&raw](int bit, std::uint64_t count) {
-            return (raw.has >> bit & 1U) != 0 ? std::optional<std::uint64_t>(count) : std::nullopt;
+        const auto take = [&raw](std::uint32_t bit, std::uint64_t count) {
+            return (raw.has & bit) != 0 ? std::optional<std::uint64_t>(count) : std::nullopt;
         };
-        prompt = take(0, raw.prompt);
-        completion = take(1, raw.completion);
-        total = take(2, raw.total);
-        reasoning = take(3, raw.reasoning);
-        cached = take(4, raw.cached);
-        prompt_audio = take(5, raw.prompt_audio);
-        completion_audio = take(6, raw.completion_audio);
-        accepted_prediction = take(7, raw.accepted_prediction);
-        rejected_prediction = take(8, raw.rejected_prediction);
+        prompt = take(DELTAWIRE_HAS_PROMPT, raw.prompt);
+        completion = take(DELTAWIRE_HAS_COMPLETION, raw.completion);
+        total = take(DELTAWIRE_HAS_TOTAL, raw.total);
+        reasoning = take(DELTAWIRE_HAS_REASONING, raw.reasoning);
+        cached = take(DELTAWIRE_HAS_CACHED, raw.cached);
+        prompt_audio = take(DELTAWIRE_HAS_PROMPT_AUDIO, raw.prompt_audio);
+        completion_audio = take(DELTAWIRE_HAS_COMPLETION_AUDIO, raw.completion_audio);
+        accepted_prediction = take(DELTAWIRE_HAS_ACCEPTED_PREDICTION, raw.accepted_prediction);
+        rejected_prediction = take(DELTAWIRE_HAS_REJECTED_PREDICTION, raw.rejected_prediction);
     }
 };
 
@@ -1413,7 +1413,7 @@ struct config {
     /// How many bytes of text a batch decodes with one call; longer texts come in pieces. At least 64. It grows for
     /// texts that are never split: IDs, names, types, roles, finish reasons.
     std::size_t batch_scratch = 4096;
-    /// Bytes reserved for direct reading (`parser::reserve`); 0 is none.
+    /// Bytes reserved for direct reading (`parser::reserve`). 0: no bytes are reserved, and there is no direct reading.
     std::uint32_t read_len = 0;
     /// How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, 8. Deltas of a further
     /// choice are left out (`on_limit`). More than `DELTAWIRE_MAX_CHOICES` throws status::config.
@@ -1728,7 +1728,7 @@ private:
     std::unique_ptr<char[]> scratch_ = {};
     std::size_t scratch_len_ = DELTAWIRE_SCRATCH_MIN;
     status status_ = status::ok;
-    /// How many batches were begun, and which of them has events left; 0 is none.
+    /// How many batches were begun, and the number of the batch that has events left; 0 if no batch has.
     std::uint64_t batches_ = 0;
     std::uint64_t unread_ = 0;
 };

@@ -1,19 +1,27 @@
 #!/usr/bin/env bash
 # readme.sh [FILE]: compiles and runs the C, C++ and Go programs in docs/languages.md. Each must print the content of a
-# sample given on standard input, the second of each language its tool calls, too. (The Rust programs are documentation tests.) Also checks the sizes in docs/memory.md
-# and docs/benchmarks.md.
+# sample given on standard input, the second of each language and the third in C its tool calls, too; the third in C++ passes
+# the sample on and prints its usage. (The Rust programs are documentation tests.) Also checks the sizes in docs/memory.md and
+# docs/benchmarks.md.
 . "$(dirname "$0")/lib.sh"
 readme=${1:-docs/languages.md}
 have python3 || skip "python3 is missing"
 out=$TARGET/readme
 mkdir -p "$out"
-for language in c cpp go; do
-  python3 -B scripts/fences.py "$readme" "$language" 1 >"$out/quick.$language" || fail "there is nothing to be tried"
-  python3 -B scripts/fences.py "$readme" "$language" 2 >"$out/tools.$language" || fail "there is no program with tool calls"
-  if python3 -B scripts/fences.py "$readme" "$language" 3 >/dev/null 2>&1; then
-    fail "$readme has a third block of $language, which nobody tries"
+# programs LANGUAGE NAME...: the blocks of a language, each by its name; there is no other.
+programs() {
+  local language=$1 nth=0 name
+  for name in "${@:2}"; do
+    nth=$((nth + 1))
+    python3 -B scripts/fences.py "$readme" "$language" "$nth" >"$out/$name.$language" || fail "$readme has no program $name"
+  done
+  if python3 -B scripts/fences.py "$readme" "$language" $((nth + 1)) >/dev/null 2>&1; then
+    fail "$readme has one more block of $language, which nobody tries"
   fi
-done
+}
+programs c quick tools batch
+programs cpp quick tools meter
+programs go quick tools
 
 have gcc || skip "gcc is missing"
 need_crates
@@ -34,9 +42,15 @@ got, due = (open(path, "rb").read() for path in sys.argv[1:])
 sys.exit(not (got.startswith(due) and len(got) <= len(due) + 40))
 PY
   done
+  # A last event without its blank line comes with the end. Output and error in one file: the content comes first.
+  printf 'data: {"choices":[{"delta":{"content":"whole"},"finish_reason":"stop"}]}' | "${@:2}" >"$out/$name.txt" 2>&1 ||
+    fail "$name on an event without a blank line: $(cat "$out/$name.txt")"
+  [ "$(head -c 5 "$out/$name.txt")" = whole ] || fail "$name prints how it ended before the content: $(cat "$out/$name.txt")"
   # What is not there is reported: the message of an error, and choices beyond the room for them.
   if "${@:2}" <samples/error-midstream.sse >"$out/$name.txt" 2>&1; then fail "$name: an error is no success"; fi
   grep -q "went away" "$out/$name.txt" || fail "$name does not print the message of an error: $(cat "$out/$name.txt")"
+  expected samples/error-midstream.expected.json >"$out/due.txt"
+  cmp -n "$(stat -c %s "$out/due.txt")" "$out/due.txt" "$out/$name.txt" || fail "$name prints the error before the content: $(cat "$out/$name.txt")"
   if "${@:2}" <"$out/choices.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a ninth choice is lost without a word"; fi
   [ "$(head -c 1 "$out/$name.txt")" = a ] && grep -Eq "incomplete|lost" "$out/$name.err" ||
     fail "$name on nine choices: $(cat "$out/$name.txt" "$out/$name.err")"
@@ -83,16 +97,30 @@ for index in 0 1 2 3 4 5 6 7 8; do
 done >"$out/choices.sse"
 printf 'data: [DONE]\n\n' >>"$out/choices.sse"
 
-gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/quick.c" "$TARGET/capi/libdeltawire.a" -o "$out/quick-c"
+# compile LANGUAGE NAME COMPILER...
+compile() {
+  "${@:3}" -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/$2.$1" "$TARGET/capi/libdeltawire.a" -o "$out/$2-$1"
+}
+for name in quick tools batch; do compile c "$name" gcc -std=c99; done
 try c "$out/quick-c"
-gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/tools.c" "$TARGET/capi/libdeltawire.a" -o "$out/tools-c"
 tools tools-c "$out/tools-c"
+tools batch-c "$out/batch-c"
 
+# meter COMMAND FILE LINE: passes the file on in pieces, and prints LINE on standard error.
+meter() {
+  "$1" < <(slowly "$2") >"$out/meter.txt" 2>"$out/meter.err" || fail "the meter on $2: status $?"
+  cmp "$out/meter.txt" "$2" || fail "the meter changes $2"
+  [ "$(cat "$out/meter.err")" = "$3" ] || fail "the meter on $2: $(cat "$out/meter.err")"
+}
 if have g++; then
-  g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/quick.cpp" "$TARGET/capi/libdeltawire.a" -o "$out/quick-cpp"
+  for name in quick tools meter; do compile cpp "$name" g++ -std=c++17; done
   try cpp "$out/quick-cpp"
-  g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/tools.cpp" "$TARGET/capi/libdeltawire.a" -o "$out/tools-cpp"
   tools tools-cpp "$out/tools-cpp"
+  meter "$out/meter-cpp" samples/usage.sse "Done; stop; prompt 9; completion 4"
+  meter "$out/meter-cpp" samples/truncated.sse "Truncated, incomplete; no finish reason"
+  printf 'data: {"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}\n\n' >"$out/anthropic.sse"
+  meter "$out/meter-cpp" "$out/anthropic.sse" "Truncated, incomplete; no finish reason; prompt 9; completion 1"
+  pass readme-meter-cpp
 else
   echo "SKIP readme-cpp: g++ is missing"
 fi

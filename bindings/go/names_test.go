@@ -119,14 +119,12 @@ func TestNames(t *testing.T) {
 			}
 		case "Limit":
 			inHeader["none"] = 0
-		case "UsageCounts":
-			inHeader = nil
 		}
 		seen := 0
 		for name, number := range all[enum.typ] {
 			seen++
 			short := squash(strings.TrimPrefix(name, enum.prefix))
-			if want, ok := inHeader[short]; inHeader != nil && (!ok || want != number) {
+			if want, ok := inHeader[short]; !ok || want != number {
 				t.Errorf("%s = %d, but %d in the header (%v)", name, number, want, ok)
 			}
 			delete(inHeader, short)

@@ -169,9 +169,10 @@ func WithSSE() Option {
 	return func(s *settings) { s.config.mode = C.DELTAWIRE_MODE_SSE }
 }
 
-// WithUsageOnly is for who needs usage, finish reasons, errors and [Reader.End] alone. Events of Responses and Anthropic Messages
-// that have none of them, by the type that is their first member, are not read beyond that; each is a [KindSSE]. Others are read in
-// full, so that some deltas come and some do not: use [WithEvents] with [KindUsage] and [KindFinish].
+// WithUsageOnly is for programs that need only usage, finish reasons, errors and [Reader.End]. If the first member of an event of
+// Responses or Anthropic Messages is its type, and events of that type have none of these, the reader skips the event; it is a
+// [KindSSE]. Other events are read in full, so some deltas are emitted and some are not: use [WithEvents] with [KindUsage] and
+// [KindFinish].
 func WithUsageOnly() Option {
 	return func(s *settings) { s.config.mode = C.DELTAWIRE_MODE_USAGE }
 }

@@ -37,7 +37,7 @@ func meteringProxy(target *url.URL, report func(metered)) http.Handler {
 			r.Out.Header.Del("Accept-Encoding") // so that the transport decompresses what is compressed
 		},
 		ModifyResponse: func(resp *http.Response) error {
-			r := deltawire.NewReader(nil, deltawire.WithEvents()) // no events: usage and end are enough
+			r := deltawire.NewReader(nil, deltawire.WithUsageOnly(), deltawire.WithEvents()) // no events: usage and end are enough
 			resp.Body = r.Tee(resp.Body, nil, func() {
 				usage, known := r.Usage()
 				report(metered{usage, known, r.Err()})

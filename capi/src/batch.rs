@@ -142,7 +142,8 @@ unsafe fn batch(
 }
 
 /// Ends the stream, as `deltawire_finish` does, and writes the last events to `events`. Call again
-/// while the answer is above 0. All texts lie in the scratch. Answers as `deltawire_batch`.
+/// while the answer is MORE. All texts lie in the scratch. The call never answers NEED_STORAGE.
+/// Answers as `deltawire_batch` in all else.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_batch_finish(

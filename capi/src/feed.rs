@@ -125,11 +125,12 @@ unsafe fn feed(
 }
 
 /// Ends the stream. This may emit a last event without its blank line, or an unpaired surrogate, and
-/// so may stop, as a feed may: call again until the answer is not above 0. After NEED_STORAGE
-/// enlarge the block first; after PAUSED the block of an assembler, if a callback returned
-/// `DELTAWIRE_AGAIN` because that is full. Otherwise the call answers the same for ever. Then
-/// `deltawire_end_of` has the verdict. Bytes that were not given count as cut off. After OK, further
-/// calls answer OK and do nothing. Answers as `deltawire_feed`.
+/// so a callback may stop it: call again while the answer is PAUSED. If a callback returned
+/// `DELTAWIRE_AGAIN` because the block of an assembler is full, enlarge that block first, or the
+/// call answers PAUSED for ever. The call never answers NEED_STORAGE, because the end of a stream
+/// adds no bytes to what the block holds. Bytes that were not given count as cut off, those that a
+/// feed had no room for, too. Then `deltawire_end_of` has the verdict. After OK, further calls
+/// answer OK and do nothing. Answers as `deltawire_feed` in all else.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_finish(

@@ -278,8 +278,8 @@ pub extern "C" fn deltawire_finish_name(finish: u32) -> *const c_char {
     }
 }
 
-/// The name of a `DELTAWIRE_LIMIT_*`, such as `TooManyCalls`; "?" for an unknown number. Static,
-/// ended by NUL.
+/// What happened where a `DELTAWIRE_LIMIT_*` was exceeded, by the name of that error in Rust:
+/// `TooManyCalls` for `DELTAWIRE_LIMIT_TOOL_CALLS`. "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_limit_name(limit: u32) -> *const c_char {
     names! { limit, unknown(),

@@ -293,7 +293,7 @@ fn sse_names_what_was_cut() {
             }
         }
     }
-    // Alone it is a stream that was cut, unless it is none.
+    // With no event before it, each is a stream that was cut, or no event stream at all.
     for (tail, first, status) in
         [("dat", line, 3), (": pin", line, 3), ("foo", "no event stream", 4), ("<p", "no event", 4)]
     {

@@ -110,23 +110,30 @@ fn only_what_is_complete_is_0() {
     let comment = format!(": {}\n\n", "c".repeat(200));
     let body = "{\"object\":\"chat.completion\",\"choices\":[{\"message\":{\"content\":\"a\"}}]}\n";
     let done = "verdict: done";
-    let end = "verdict: finished, without [DONE]";
     let one_long = "1 event or comment was too long and left out (--max-event-len raises the limit)";
     let one_unread = "1 payload could not be read";
     let inside = "the stream ended inside an event";
     for (input, status, said) in [
         ([&finished, DONE, ": bye\n"].concat(), 0, &[done][..]),
         ([&finished, DONE, "\n\n: by"].concat(), 0, &[done, "the stream ended inside a line"]),
-        ([&finished, unread, DONE].concat(), 3, &[done, one_unread]),
-        ([unread, &finished, unread].concat(), 3, &[end, "2 payloads could not be read"]),
-        ([&long, &finished, DONE].concat(), 3, &[done, one_long]),
-        ([&finished, &comment, DONE].concat(), 3, &[done, one_long]),
+        ([&finished, unread, DONE].concat(), 3, &["verdict: done, incomplete: 1 malformed", one_unread]),
+        (
+            [unread, &finished, unread].concat(),
+            3,
+            &["verdict: finished, without [DONE], incomplete: 2 malformed", "2 payloads could not be read"],
+        ),
+        ([&long, &finished, DONE].concat(), 3, &["verdict: done, incomplete: 1 too long", one_long]),
+        ([&finished, &comment, DONE].concat(), 3, &["verdict: done, incomplete: 1 too long", one_long]),
         (
             [&long, &long, unread, &finished].concat(),
             3,
-            &[end, one_unread, "2 events or comments were too long and left out (--max-event-len raises the limit)"],
+            &[
+                "verdict: finished, without [DONE], incomplete: 1 malformed, 2 too long",
+                one_unread,
+                "2 events or comments were too long and left out (--max-event-len raises the limit)",
+            ],
         ),
-        ([&finished, "data: {\"usage\":{"].concat(), 3, &[end, inside]),
+        ([&finished, "data: {\"usage\":{"].concat(), 3, &["verdict: finished, without [DONE], incomplete", inside]),
         ([&finished, DONE, "data: {\"usage\":"].concat(), 0, &[done, inside]),
         (
             [&chunk("a", "null"), "data: {\"choices\":["].concat(),
@@ -137,7 +144,7 @@ fn only_what_is_complete_is_0() {
         (
             [body, "{\"cut\":"].concat(),
             3,
-            &["verdict: a whole JSON body instead of a stream", "the stream ended inside a JSON value"],
+            &["verdict: a whole JSON body instead of a stream, incomplete", "the stream ended inside a JSON value"],
         ),
         (
             [unread, "data: {\"error\":{\"message\":\"no\"}}\n\n"].concat(),

@@ -8,6 +8,7 @@ static const char *const names[] = {HIT_NAMES NULL};
 static unsigned long kinds[FROM_COUNT][64];
 static unsigned long flags_seen[FROM_COUNT][16];
 static unsigned long statuses[256];
+static unsigned long usages[32];
 
 static void write_counts(void)
 {
@@ -26,6 +27,8 @@ static void write_counts(void)
     }
     for (i = 0; i < 256; i++)
         if (statuses[i]) fprintf(file, "status %d %lu\n", i - 128, statuses[i]);
+    for (i = 0; i < 32; i++)
+        if (usages[i]) fprintf(file, "usage %lu %lu\n", 1ul << i, usages[i]);
     fclose(file);
 }
 
@@ -42,6 +45,13 @@ void count_event(int from, uint32_t kind, uint32_t flags)
 void count_status(deltawire_status status)
 {
     if (status >= -128 && status < 128) statuses[status + 128]++;
+}
+
+void count_usage(uint32_t has)
+{
+    int i;
+    for (i = 0; i < 32; i++)
+        if (has >> i & 1) usages[i]++;
 }
 
 #ifdef ASSERTING

@@ -12,5 +12,7 @@ enum { FROM_CALLBACK, FROM_BATCH, FROM_COUNT };
 void count_from_now(void);
 void count_event(int from, uint32_t kind, uint32_t flags);
 void count_status(deltawire_status status);
+/* The bits of deltawire_usage.has. */
+void count_usage(uint32_t has);
 
 #endif

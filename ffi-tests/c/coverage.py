@@ -61,6 +61,12 @@ def check(path, counts):
         # A callback receives a text, but not which memory it is in.
         if not by[1] or not by[0] and "SCRATCH" not in name:
             missing.append(name)
+    counts = define("DELTAWIRE_HAS_")
+    print(f"token counts: {len(counts)}")
+    for name, number in counts.items():
+        print(f"  {seen['usage', str(number)]:>12} {name}")
+        if not seen["usage", str(number)]:
+            missing.append(name)
     for name in missing:
         print(f"never hit: {name}")
     return 1 if missing else 0

@@ -615,6 +615,39 @@ static deltawire_status feed(deltawire_parser *p, const char *s, const deltawire
     return deltawire_feed(p, exact_copy(s, len), len, callbacks, user, consumed);
 }
 
+/* Each count by itself, under its name in chat completions, sets the bit of its constant. */
+static void usage_bits(void)
+{
+#define OF(of, name) "{\"" of "_tokens_details\":{\"" name "_tokens\":7}}"
+    static const struct {
+        uint32_t bit;
+        size_t at;
+        const char *json;
+    } rows[] = {
+        {DELTAWIRE_HAS_PROMPT, offsetof(deltawire_usage, prompt), "{\"prompt_tokens\":7}"},
+        {DELTAWIRE_HAS_COMPLETION, offsetof(deltawire_usage, completion), "{\"completion_tokens\":7}"},
+        {DELTAWIRE_HAS_TOTAL, offsetof(deltawire_usage, total), "{\"total_tokens\":7}"},
+        {DELTAWIRE_HAS_REASONING, offsetof(deltawire_usage, reasoning), OF("completion", "reasoning")},
+        {DELTAWIRE_HAS_CACHED, offsetof(deltawire_usage, cached), OF("prompt", "cached")},
+        {DELTAWIRE_HAS_PROMPT_AUDIO, offsetof(deltawire_usage, prompt_audio), OF("prompt", "audio")},
+        {DELTAWIRE_HAS_COMPLETION_AUDIO, offsetof(deltawire_usage, completion_audio), OF("completion", "audio")},
+        {DELTAWIRE_HAS_ACCEPTED_PREDICTION, offsetof(deltawire_usage, accepted_prediction), OF("completion", "accepted_prediction")},
+        {DELTAWIRE_HAS_REJECTED_PREDICTION, offsetof(deltawire_usage, rejected_prediction), OF("completion", "rejected_prediction")},
+    };
+#undef OF
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        deltawire_usage usage = DELTAWIRE_USAGE_INIT;
+        deltawire_value v;
+        uint64_t count;
+        CHECK(deltawire_value_open(rows[i].json, strlen(rows[i].json), &v) == OK);
+        CHECK_OF(rows[i].json, deltawire_value_usage(&v, &usage) == OK && usage.has == rows[i].bit);
+        memcpy(&count, (const char *)&usage + rows[i].at, sizeof count);
+        CHECK_OF(rows[i].json, count == 7);
+        count_usage(usage.has);
+    }
+}
+
 static void usages(void)
 {
     static const char first[] = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":1}}\n\n";
@@ -1243,6 +1276,7 @@ int main(void)
     integers();
     decimals();
     errors();
+    usage_bits();
     usages();
     other_protocols();
     chunks_of_other_protocols();

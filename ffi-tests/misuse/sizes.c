@@ -411,6 +411,38 @@ static void taken_back(void) {
     }
 }
 
+/* Finish never answers NEED_STORAGE, whatever the end of the stream cuts, however full the block is, and whether or not a feed
+ * answered that before: all combinations of three pieces, in the smallest blocks. */
+static void finish_needs_no_storage(void) {
+    static const char *const pieces[] = {
+        "", "dat", "data", "data: ", "data: {\"choices\":[{\"delta\":{\"content\":\"\\ud83d\"}}]}", "\n", "\r", "\r\n", "{\"a\":1}",
+        "{\"message\":\"m\"}", "[", "[DONE]", "id: 0123456789", "event: error", "error: x", ": pin", "retry: 5", "\xEF\xBB", "<p",
+        "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"content\":[",
+    };
+    enum { PIECES = sizeof pieces / sizeof *pieces };
+    static DELTAWIRE_BLOCK(block, 256);
+    size_t nth, room, stopped = 0;
+    begin("deltawire_finish", "in a full block", -1);
+    for (nth = 0; nth < (size_t)PIECES * PIECES * PIECES; nth++) {
+        char stream[512];
+        size_t len = (size_t)sprintf(stream, "%s%s%s", pieces[nth / PIECES / PIECES], pieces[nth / PIECES % PIECES], pieces[nth % PIECES]);
+        for (room = 0; room <= 64; room += 8) {
+            deltawire_config config = DELTAWIRE_CONFIG_INIT;
+            deltawire_parser *p;
+            deltawire_status status = DELTAWIRE_OK;
+            size_t at;
+            config.flags = DELTAWIRE_CFG_GROW;
+            config.max_event_len = nth % 3 == 0 ? 40 : 0;
+            require(deltawire_init(&block, deltawire_block_size(&config, room), &config, &p) == DELTAWIRE_OK, "init");
+            for (at = 0; at < len && status == DELTAWIRE_OK; at++) status = deltawire_feed(p, stream + at, 1, NULL, NULL, NULL);
+            stopped += status == DELTAWIRE_NEED_STORAGE;
+            status = deltawire_finish(p, NULL, NULL);
+            if (status != DELTAWIRE_OK) is(stream, status, DELTAWIRE_OK);
+        }
+    }
+    is("some feeds were short of storage, most were not", stopped > 1000 && stopped < nth * 9 / 2, 1);
+}
+
 static void snapshot(void) {
     size_t size = DELTAWIRE_BLOCK_SIZE(512), cut;
     for (cut = 0; cut < (THREE_LEN + 1); cut += 7) {
@@ -519,6 +551,7 @@ int main(void) {
     rooms();
     growth();
     taken_back();
+    finish_needs_no_storage();
     snapshot();
     messages();
     return summary("sizes and places");

@@ -46,6 +46,8 @@ mod walk;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod text_tests;
 
 pub(crate) use balance::Balance;
 pub(crate) use bare::Bare;

@@ -14,6 +14,8 @@ mod completion;
 mod details;
 mod error;
 mod json;
+#[cfg(all(test, feature = "alloc"))]
+mod limit_tests;
 mod log;
 mod members;
 mod native;

@@ -106,17 +106,17 @@ pub enum Framing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Payload {
-    /// JSON, read as [`Event::Chunk`](super::Event::Chunk) and what else there is.
+    /// JSON: each payload that can be read is an [`Event::Chunk`](super::Event::Chunk).
     #[default]
     Chunks,
-    /// Anything: they are not looked into, and every event is an [`Event::Sse`](super::Event::Sse). Lines that event
-    /// streams do not know are ignored.
+    /// Anything: the parser does not read payloads, and every event is an [`Event::Sse`](super::Event::Sse). It ignores
+    /// lines that are no field.
     Opaque,
-    /// As [`Chunks`](Payload::Chunks), for who needs token counts, finish reasons, errors and the verdict alone
-    /// ([`Observer`](super::Observer)): events of Responses and Anthropic Messages that have none of them, by the type that is their
-    /// first member, are not read beyond that. They are [`Event::Sse`](super::Event::Sse), whatever comes behind the type; over
-    /// the limit they are no loss. Other events are read in full, so that some deltas come and some do not. With
-    /// [`Validate::Strict`] all are read.
+    /// As [`Chunks`](Payload::Chunks), for programs that need only token counts, finish reasons, errors and the verdict
+    /// ([`Observer`](super::Observer)). If the first member of an event of Responses or Anthropic Messages is its type, and events of
+    /// that type have none of these, the parser skips the rest of the event. It is an [`Event::Sse`](super::Event::Sse), whatever
+    /// follows the type, and over the limit it is no loss. Other events are read in full, so some deltas are emitted and some are
+    /// not. With [`Validate::Strict`] all events are read.
     Usage,
 }
 

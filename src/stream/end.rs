@@ -184,6 +184,7 @@ impl End {
 
 /// The verdict in words, with what came instead of a stream or whose protocol it is. That a stream finished without `[DONE]` is
 /// said only of chat completions: the other protocols never send it.
+/// The verdict in words; if that claims an end of the response that is [not complete](End::is_complete), what was lost, too.
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.verdict, self.media, self.protocol) {
@@ -193,7 +194,23 @@ impl fmt::Display for End {
                 f.write_str("finished")
             }
             (verdict, ..) => fmt::Display::fmt(&verdict, f),
+        }?;
+        if self.is_complete() || !matches!(self.verdict, Verdict::Done | Verdict::Finished | Verdict::Body) {
+            return Ok(());
         }
+        let lost = [
+            (self.malformed, "malformed"),
+            (self.too_long, "too long"),
+            (self.left_out, "left out"),
+            (self.replaced, "replaced"),
+        ];
+        f.write_str(", incomplete")?;
+        let mut before = ": ";
+        for (count, what) in lost.into_iter().filter(|(count, _)| *count > 0) {
+            write!(f, "{before}{count} {what}")?;
+            before = ", ";
+        }
+        Ok(())
     }
 }
 
@@ -507,6 +524,30 @@ mod tests {
             assert_eq!((added.verdict, added.left_out), (expected, 2));
         }
         assert_eq!(end(false, |_| ()).with_left_out(0).verdict, Verdict::Truncated);
+    }
+
+    /// Who prints the end of a response that is not complete must not read "done".
+    #[test]
+    fn an_end_in_words_names_what_was_lost() {
+        extern crate std;
+        use std::string::ToString;
+        let of = |note: Note| end(false, note).to_string();
+        assert_eq!(of(|facts| (facts.chat, facts.done) = (true, true)), "done");
+        assert_eq!(
+            of(|facts| (facts.chat, facts.done, facts.too_long) = (true, true, 1)),
+            "done, incomplete: 1 too long"
+        );
+        let finished = |facts: &mut Facts| (facts.chat, facts.seen, facts.finished) = (true, one(), one());
+        assert_eq!(end(false, finished).to_string(), "finished, without [DONE]");
+        let cut = |facts: &mut Facts| {
+            finished(facts);
+            facts.pending = Pending::Event;
+        };
+        assert_eq!(end(false, cut).to_string(), "finished, without [DONE], incomplete");
+        let left = end(false, |facts| (facts.chat, facts.done, facts.malformed) = (true, true, 2)).with_left_out(3);
+        assert_eq!(left.to_string(), "done, incomplete: 2 malformed, 3 left out");
+        // These verdicts promise nothing.
+        assert_eq!(of(|facts| facts.malformed = 1), Verdict::Lost.text());
     }
 
     #[test]

@@ -245,9 +245,9 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         self.machine.count(quirks);
     }
 
-    /// How often `quirk` was met. Quirks inside texts, and those given what came before, show only when a text is read and
-    /// tracked: [`feed`](Self::feed) does, and counts them here; who pulls adds them by
-    /// [`count_quirks`](Self::count_quirks). Stops counting at 65,535.
+    /// How often `quirk` was met, at most 65,535. Quirks inside texts, and those that depend on earlier chunks, are detected
+    /// only if the texts are read and tracked. [`feed`](Self::feed) does that, and counts them here; a program that pulls adds
+    /// them by [`count_quirks`](Self::count_quirks).
     pub fn quirk_count(&self, quirk: Quirk) -> u16 {
         self.machine.quirk_count(quirk)
     }

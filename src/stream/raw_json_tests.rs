@@ -1,4 +1,5 @@
-//! Lines that event streams do not know: raw JSON, arrays, `[DONE]` and `error` without `data:`, and what is behind them.
+//! Lines that are no field of an event stream (raw JSON, arrays, `[DONE]` and `error` without `data:`), and the bytes behind
+//! them.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -9,13 +10,14 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// What a stream brings, in slices of this length: payloads of chunks with their quirks, and what is none.
-fn told(stream: &[u8], slice: usize) -> Vec<String> {
+/// Pulls the stream in slices of this length. Each event gives a line: a chunk its payload and its quirks, malformed bytes
+/// themselves, any other event its name.
+fn pulled(stream: &[u8], slice: usize) -> Vec<String> {
     let limits = Limits { max_id_len: 8, ..Limits::DEFAULT };
     let config = Config { limits, ..Config::default() };
     let mut parser: Parser<Growing, 2, ()> = Parser::with_slots(Growing::new(), config, ());
-    let mut told = Vec::new();
-    let say = |event: Event<'_>| {
+    let mut lines = Vec::new();
+    let line_of = |event: Event<'_>| {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match event {
             Event::Chunk(chunk) => {
@@ -29,17 +31,17 @@ fn told(stream: &[u8], slice: usize) -> Vec<String> {
     };
     for mut input in stream.chunks(slice) {
         while let Some(event) = parser.next(&mut input).unwrap() {
-            told.push(say(event));
+            lines.push(line_of(event));
         }
     }
     while let Some(event) = parser.finish().unwrap() {
-        told.push(say(event));
+        lines.push(line_of(event));
     }
-    told
+    lines
 }
 
 #[test]
-fn what_unknown_lines_bring() {
+fn unknown_lines() {
     let cases: &[(&str, &[&str])] = &[
         ("{\"a\":1}\n{\"b\":2}\n", &[r#"{"a":1} F20"#, r#"{"b":2} F21"#]),
         (" \t{\"a\":1}\n", &[r#"{"a":1} F20"#]),
@@ -112,7 +114,7 @@ fn what_unknown_lines_bring() {
     ];
     for (stream, due) in cases {
         for slice in [usize::MAX, 1, 2, 3, 5, 9, 41] {
-            assert_eq!(told(stream.as_bytes(), slice), *due, "{stream:?} in slices of {slice}");
+            assert_eq!(pulled(stream.as_bytes(), slice), *due, "{stream:?} in slices of {slice}");
         }
     }
 }

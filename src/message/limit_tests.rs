@@ -1,0 +1,222 @@
+//! What a message is charged for, and what it leaves out over a limit.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+extern crate std;
+use super::tests::fed;
+use super::{AssembleError, Assembler, Completion, Failure};
+use crate::Limits;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What the log counts as in use.
+fn used(assembler: &Assembler) -> usize {
+    assembler.kept.log.first().map_or(0, |log| log.state.live)
+}
+
+/// What is in use: all texts and raw JSON, counted anew.
+fn kept(assembler: &Assembler) -> usize {
+    let message = assembler.message().unwrap();
+    let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let failure = |error: &Option<Failure>| match error {
+        None => 0,
+        Some(Failure::Json(value)) => value.as_bytes().len(),
+        Some(Failure::Text(text)) => text.len(),
+    };
+    let list = |list: &super::RawList| list.iter().map(|item| item.raw().len()).sum::<usize>();
+    let texts = [&message.id, &message.object, &message.model, &message.system_fingerprint, &message.service_tier];
+    let mut sum: usize = texts.into_iter().map(len).sum();
+    sum += len(&message.provider) + failure(&message.error);
+    sum += message.usage.as_ref().map_or(0, |usage| usage.as_bytes().len());
+    for choice in &message.choices {
+        let texts = [&choice.role, &choice.content, &choice.refusal, &choice.reasoning, &choice.finish_reason];
+        sum += texts.into_iter().map(len).sum::<usize>() + len(&choice.native_finish_reason) + failure(&choice.error);
+        sum += len(&choice.reasoning_name);
+        sum += list(&choice.annotations);
+        if let Some(call) = &choice.function_call {
+            sum += len(&call.name) + len(&call.arguments);
+        }
+        for call in &choice.tool_calls {
+            sum += len(&call.id) + len(&call.kind) + len(&call.name) + len(&call.arguments);
+        }
+        if let Some(audio) = &choice.audio {
+            sum += len(&audio.id) + list(&audio.data) + len(&audio.transcript);
+        }
+        if let Some(lists) = &choice.logprobs {
+            let lists = [&lists.content, &lists.refusal, &lists.tokens, &lists.token_logprobs, &lists.top_logprobs];
+            sum += lists.into_iter().flatten().map(list).sum::<usize>();
+        }
+    }
+    sum
+}
+
+#[test]
+fn messages_are_charged_for_what_they_keep() {
+    let members = [
+        r#""content":"content""#,
+        r#""reasoning":"reasoning""#,
+        r#""refusal":"refusal""#,
+        r#""function_call":{"name":"fun","arguments":"args"}"#,
+        r#""function_call":{"arguments":"args"}"#,
+        r#""audio":{"id":"i","data":"QQ==","transcript":"trans"}"#,
+        r#""tool_calls":[{"id":"call","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b"}]"#,
+        r#""role":"r""#,
+        r#""annotations":[1,{"a":2}]"#,
+    ];
+    for (at, one) in members.iter().enumerate() {
+        for other in members.iter().skip(at) {
+            let first = format!(r#"{{"choices":[{{"index":0,"message":{{{one},{other}}}}}]}}"#);
+            let second = format!(r#"{{"choices":[{{"index":0,"message":{{{other}}}}}]}}"#);
+            let delta = r#"{"choices":[{"index":0,"delta":{"content":"x"}}]}"#;
+            for payloads in [&[&first[..]][..], &[&first, &second], &[&second, &first], &[&first, delta]] {
+                let (assembler, errors) = fed(Assembler::new(), payloads);
+                assert_eq!(errors, []);
+                assert_eq!(used(&assembler), kept(&assembler), "{payloads:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_text_over_the_limit_has_no_gap() {
+    let limits = Limits { max_message_len: 10, ..Limits::DEFAULT };
+    let delta = |text: &str| format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#);
+    let (five, seven, one) = (delta("12345"), delta("abcdefg"), delta("!"));
+    let (assembler, errors) = fed(
+        Assembler::with_limits(limits),
+        &[&five, &seven, &one, r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#],
+    );
+    assert_eq!(errors, [AssembleError::TooLong, AssembleError::TooLong]);
+    let choice = &assembler.message().unwrap().choices[0];
+    assert_eq!((choice.content.as_deref(), choice.finish_reason.as_deref()), (Some("12345"), Some("stop")));
+}
+
+#[test]
+fn a_message_over_the_limit_has_no_gap() {
+    let limits = Limits { max_message_len: 10, ..Limits::DEFAULT };
+    let (assembler, errors) = fed(
+        Assembler::with_limits(limits),
+        &[
+            r#"{"choices":[{"index":0,"message":{"content":"12345678"}}]}"#,
+            r#"{"choices":[{"index":0,"message":{"content":"123456789012"}}]}"#,
+            r#"{"choices":[{"index":0,"message":{"content":"1234567890123"}}]}"#,
+            r#"{"choices":[],"usage":{"a":12345}}"#,
+        ],
+    );
+    assert_eq!(errors, [AssembleError::TooLong; 3]);
+    assert_eq!(assembler.message().unwrap().choices[0].content.as_deref(), Some("12345678"));
+    assert_eq!(assembler.message().unwrap().usage, None);
+    assert_eq!(used(&assembler), 8);
+}
+
+#[test]
+fn the_budget_fits_whatever_the_limit() {
+    let payloads = [
+        r#"{"id":"i1","model":"m","choices":[{"index":0,"message":{"role":"r","content":"abc","annotations":[1,2]}}]}"#,
+        r#"{"choices":[{"index":0,"message":{"content":"abcdef","tool_calls":[{"id":"x","function":{"name":"f"}}]}}]}"#,
+        r#"{"choices":[{"index":0,"message":{"content":"ab","audio":{"data":"d","transcript":"t"},"annotations":[3]}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"12","annotations":[{"a":1}]},"logprobs":{"content":[{},{}]}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"y","function":{"name":"g","arguments":"{}"}}]}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"gh","arguments":"{}"}}]}}]}"#,
+        r#"{"choices":[{"index":1,"delta":{"reasoning":"\ud83d"},"finish_reason":"stop","native_finish_reason":"n"}]}"#,
+        r#"{"choices":[{"index":1,"delta":{"function_call":{"name":"f","arguments":"1"}},"finish_reason":"length"}]}"#,
+        r#"{"choices":[],"usage":{"a":1}}"#,
+        r#"{"choices":[],"usage":{"a":1234},"error":{"message":"x"}}"#,
+    ];
+    for max_message_len in 0..200 {
+        let limits = Limits { max_message_len, ..Limits::DEFAULT };
+        let (assembler, errors) = fed(Assembler::with_limits(limits), &payloads);
+        assert_eq!(kept(&assembler), used(&assembler), "limit {max_message_len}");
+        let message = assembler.message().unwrap();
+        for choice in &message.choices {
+            assert!(
+                choice.content.as_deref().is_none_or(|text| "abcdef12".starts_with(text)),
+                "{choice:?} {max_message_len}"
+            );
+        }
+        if max_message_len >= 120 {
+            assert_eq!(errors, []);
+        }
+    }
+}
+
+#[test]
+fn choices_and_calls_are_bounded() {
+    let choices: Vec<String> =
+        (0..129).map(|index| format!(r#"{{"choices":[{{"index":{index},"delta":{{"content":"x"}}}}]}}"#)).collect();
+    let (assembler, errors) = fed(Assembler::new(), &choices.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(errors, [AssembleError::TooManyChoices]);
+    assert_eq!(assembler.message().unwrap().choices.len(), 128);
+    // So are those that bring no delta.
+    let (assembler, errors) = fed(assembler, &[r#"{"choices":[{"index":200,"native_finish_reason":"x"}]}"#]);
+    assert_eq!(errors, [AssembleError::TooManyChoices]);
+    assert_eq!(assembler.message().unwrap().choices.len(), 128);
+
+    let calls: Vec<String> = (0..257)
+        .map(|index| {
+            format!(r#"{{"choices":[{{"index":0,"delta":{{"tool_calls":[{{"index":{index},"id":"c"}}]}}}}]}}"#)
+        })
+        .collect();
+    let (assembler, errors) = fed(Assembler::new(), &calls.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(errors, [AssembleError::TooManyCalls]);
+    assert_eq!(assembler.message().unwrap().choices[0].tool_calls.len(), 256);
+
+    let items = alloc::vec![r#"{"id":"c"}"#; 257].join(",");
+    let body = format!(r#"{{"choices":[{{"index":0,"message":{{"content":"x","tool_calls":[{items}]}}}}]}}"#);
+    let (assembler, errors) = fed(Assembler::new(), &[&body]);
+    assert_eq!(errors, [AssembleError::TooManyCalls]);
+    assert_eq!(used(&assembler), kept(&assembler));
+}
+
+#[test]
+fn a_reset_forgets_everything() {
+    let limits = Limits { max_message_len: 5, ..Limits::DEFAULT };
+    let (mut assembler, _) = fed(
+        Assembler::with_limits(limits),
+        &[
+            r#"{"choices":[{"index":0,"delta":{"role":"r","content":"1234"}}]}"#,
+            r#"{"choices":[{"index":0,"delta":{"content":"5\q"}}]}"#,
+        ],
+    );
+    assembler.reset();
+    assert_eq!(assembler.message().unwrap(), Completion::default());
+    assert!(assembler.quirks().is_empty());
+    let (assembler, errors) = fed(assembler, &[r#"{"choices":[{"index":0,"delta":{"role":"r","content":"1234"}}]}"#]);
+    assert_eq!(errors, []);
+    assert_eq!(assembler.message().unwrap().choices[0].role.as_deref(), Some("r"));
+}
+
+/// The bytes of a stream of `chunks`, after one that has 60 members of `len` bytes, and how many bytes the message looks at
+/// for those that follow.
+fn work_of_members(len: usize, chunks: &[String]) -> (usize, u64, usize) {
+    let text = "x".repeat(len);
+    let members: Vec<String> = (0..60).map(|n| format!(r#""m{n}":"{text}""#)).collect();
+    let first = format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}],{}}}"#, members.join(","));
+    let (mut assembler, errors) = fed(Assembler::new(), &[&first]);
+    assert_eq!(errors, []);
+    let mut index = crate::chat::Index::new();
+    let mut visits = 0;
+    for payload in chunks {
+        let chunk = crate::chat::Chunk::read(payload.as_bytes(), &mut index).unwrap();
+        visits += crate::visits::during(|| assembler.add(&crate::Event::Chunk(chunk)).unwrap()).1;
+    }
+    (chunks.iter().map(String::len).sum(), visits, assembler.kept.log[0].len())
+}
+
+#[test]
+fn members_that_change_cost_their_own_bytes() {
+    let changed = |n: usize, m: usize| format!(r#""m{m}":"{n}{}""#, "y".repeat(n % 40));
+    let chunk = |members: &[String]| format!(r#"{{"choices":[],{}}}"#, members.join(","));
+    let one: Vec<String> = (0..3000).map(|n| chunk(&[changed(n, n % 60)])).collect();
+    let all: Vec<String> = (0..300).map(|n| chunk(&(0..60).map(|m| changed(n, m)).collect::<Vec<_>>())).collect();
+    for (name, chunks) in [("one", one), ("all", all)] {
+        for len in [10, 1000, 10_000] {
+            let (bytes, visits, kept) = work_of_members(len, &chunks);
+            let each = visits as f64 / bytes as f64;
+            std::println!("{name} of 60 members of {len} bytes change: {each:.1} visits a byte, {kept} bytes are kept");
+            // What is thrown out is read once more, at most as often as the log doubles.
+            assert!(visits <= 80 * bytes as u64 + 4 * 61 * len as u64, "{name}, {len}: {each:.1}");
+            assert!(kept <= 2 * (61 * len + 60 * 100) + 4096, "{name}, {len}: {kept} bytes");
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! The block's bytes in the storage: how much there is room for, and what moves when something grows.
+
+use super::span::{copy, shift, Next, Place, Span};
+use super::{Block, NoRoom};
+use crate::visits::visit;
+use crate::Storage;
+
+impl Block {
+    /// Returns the length of one ID slot.
+    pub(super) fn slot(&self) -> usize {
+        self.slot as usize
+    }
+
+    /// Returns the length of the ID slots: bytes at the front of the storage that outlive the block.
+    pub(crate) fn lasting(&self) -> usize {
+        self.slot().saturating_mul(2)
+    }
+
+    /// Where the slot of the pending ID begins.
+    pub(super) fn pending_slot(&self) -> usize {
+        if self.second {
+            0
+        } else {
+            self.slot()
+        }
+    }
+
+    /// Returns the number of bytes of storage in use: at the front, and at the far end.
+    pub(crate) fn retained(&self) -> usize {
+        self.front().saturating_add(self.tail_len())
+    }
+
+    /// Bytes in use at the far end.
+    pub(super) fn tail_len(&self) -> usize {
+        self.name.stored_len().saturating_add(self.next.len())
+    }
+
+    /// Where the bytes at the far end begin, if there are any.
+    pub(super) fn tail_start(&self) -> usize {
+        if self.next.is_set() {
+            self.next.start as usize
+        } else {
+            self.name.start
+        }
+    }
+
+    /// Notes that the bytes at the far end were moved to `start`.
+    pub(super) fn tail_moved(&mut self, start: usize) {
+        if self.next.is_set() {
+            self.next.start = start as u32;
+        }
+        if self.name.place == Place::Store {
+            self.name.start = start.saturating_add(self.next.len());
+        }
+    }
+
+    pub(super) fn front(&self) -> usize {
+        self.lasting().saturating_add(self.behind_ids())
+    }
+
+    /// Bytes in use behind the ID slots: stored data and the staged part of a line.
+    pub(super) fn behind_ids(&self) -> usize {
+        if self.staged > 0 {
+            self.data_len().saturating_add(self.staged as usize)
+        } else {
+            self.data.map_or(0, Span::stored_len)
+        }
+    }
+
+    pub(super) fn stage_start(&self) -> usize {
+        self.lasting().saturating_add(self.data_len())
+    }
+
+    /// Moves the stored bytes to another storage. Returns `false`, with no effect, if they do not fit.
+    pub(crate) fn relocate(&mut self, from: &[u8], to: &mut [u8]) -> bool {
+        let front = self.front();
+        let tail = self.tail_len();
+        if front.saturating_add(tail) > to.len() {
+            return false;
+        }
+        copy(to, 0, from.get(..front).unwrap_or(&[]));
+        if tail > 0 {
+            let at = to.len().saturating_sub(tail);
+            copy(to, at, Span::store(self.tail_start(), tail).of(&[], from));
+            self.tail_moved(at);
+        }
+        true
+    }
+
+    /// The storage has `len` bytes now, and `store` is what it is and was. Returns `false`, with no effect, if the stored bytes
+    /// do not fit.
+    pub(crate) fn resize(&mut self, store: &mut [u8], len: usize) -> bool {
+        let tail = self.tail_len();
+        if self.front().saturating_add(tail) > len {
+            return false;
+        }
+        if tail > 0 {
+            let at = len.saturating_sub(tail);
+            shift(store, self.tail_start(), at, tail);
+            self.tail_moved(at);
+        }
+        true
+    }
+
+    /// Restores the layout of `earlier`, a previous state of this block: the ID slots may have grown since.
+    pub(crate) fn undo(&self, earlier: &Block, store: &mut [u8]) {
+        if self.slot() > earlier.slot() {
+            shift(store, self.slot(), earlier.slot(), earlier.slot());
+            shift(store, self.lasting(), earlier.lasting(), earlier.behind_ids());
+        }
+    }
+
+    /// Copies to the storage what still lies in the input, which will not be there at the next call.
+    #[inline]
+    pub(crate) fn save<S: Storage + ?Sized>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
+        if self.data.is_some() {
+            self.save_data(store, input)?;
+        }
+        if self.name.len > 0 {
+            self.save_name(store, input)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn save_data<S: Storage + ?Sized>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
+        let Some(Span { place: Place::Input, len, .. }) = self.data else {
+            return Ok(());
+        };
+        let Some(bytes) = self.data.map(|data| data.of(input, &[])) else {
+            return Ok(());
+        };
+        let start = self.lasting();
+        self.reserve(store, start.saturating_add(len))?;
+        copy(store.bytes_mut(), start, bytes);
+        self.data = Some(Span::store(start, len));
+        Ok(())
+    }
+
+    pub(super) fn save_name<S: Storage + ?Sized>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
+        let Span { place: Place::Input, len, .. } = self.name else {
+            return Ok(());
+        };
+        self.reserve(store, self.stage_start().saturating_add(self.staged as usize).saturating_add(len))?;
+        let at = store.bytes().len().saturating_sub(len);
+        copy(store.bytes_mut(), at, self.name.of(input, &[]));
+        self.name = Span::store(at, len);
+        Ok(())
+    }
+
+    /// Returns the longest event allowed now, in bytes.
+    #[inline]
+    pub(crate) fn room<S: Storage + ?Sized>(&self, store: &S) -> usize {
+        (self.max_event as usize).min(store.max_len().saturating_sub(self.lasting()))
+    }
+
+    /// Whether the event, or a comment inside it, that grows by `more` bytes is over the limit.
+    pub(crate) fn is_over<S: Storage + ?Sized>(&self, store: &S, more: usize) -> bool {
+        self.check(store, more).is_err()
+    }
+
+    /// Returns the longest data allowed now, in bytes.
+    pub(crate) fn allowance<S: Storage + ?Sized>(&self, store: &S) -> usize {
+        let beside = self.event_len().saturating_sub(self.data_len());
+        self.room(store).saturating_sub(beside)
+    }
+
+    /// Checks that the event, or a comment inside it, may grow by `more` bytes.
+    #[inline]
+    pub(super) fn check<S: Storage + ?Sized>(&self, store: &S, more: usize) -> Result<(), NoRoom> {
+        let len = self.event_len().saturating_add(self.staged as usize).saturating_add(more);
+        if len <= self.room(store) {
+            Ok(())
+        } else {
+            Err(NoRoom)
+        }
+    }
+
+    /// Makes the first `front` bytes usable, and moves what lies at the far end to the new one.
+    #[inline]
+    pub(super) fn reserve<S: Storage + ?Sized>(&mut self, store: &mut S, front: usize) -> Result<(), NoRoom> {
+        let tail = self.tail_len();
+        let need = front.saturating_add(tail);
+        if need <= store.bytes().len() {
+            return Ok(());
+        }
+        if !store.grow(need) {
+            return Err(NoRoom);
+        }
+        if tail > 0 {
+            let at = store.bytes().len().saturating_sub(tail);
+            shift(store.bytes_mut(), self.tail_start(), at, tail);
+            self.tail_moved(at);
+        }
+        Ok(())
+    }
+
+    pub(super) fn grow_slots<S: Storage + ?Sized>(&mut self, store: &mut S, slot: usize) -> Result<(), NoRoom> {
+        let behind = self.behind_ids();
+        let (from, to) = (self.lasting(), slot.saturating_mul(2));
+        self.reserve(store, to.saturating_add(behind))?;
+        shift(store.bytes_mut(), from, to, behind);
+        shift(store.bytes_mut(), self.slot(), slot, self.slot());
+        self.slot = slot as u32;
+        if let Some(Span { place: Place::Store, start, .. }) = &mut self.data {
+            *start = to;
+        }
+        Ok(())
+    }
+
+    /// Appends to stored data, and makes room for it.
+    pub(crate) fn append_growing<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
+        let at = self.stage_start();
+        self.reserve(store, at.saturating_add(bytes.len()))?;
+        copy(store.bytes_mut(), at, bytes);
+        if let Some(data) = &mut self.data {
+            data.len = data.len.saturating_add(bytes.len());
+        }
+        Ok(())
+    }
+
+    pub(super) fn stage<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
+        let at = self.stage_start().saturating_add(self.staged as usize);
+        self.reserve(store, at.saturating_add(bytes.len()))?;
+        copy(store.bytes_mut(), at, bytes);
+        self.staged = self.staged.saturating_add(bytes.len() as u32);
+        Ok(())
+    }
+
+    /// Moves the staged line to the far end: the ID of the next value, or its name. It replaces an earlier one.
+    pub(super) fn place_next<S: Storage + ?Sized>(&mut self, store: &mut S, is_id: bool) {
+        let Next { name, id, id_is_first, .. } = self.next;
+        let (old, other) = if is_id { (id, name) } else { (name, id) };
+        let (old_len, len) = (Next::len_of(old), self.staged as usize);
+        let start = if self.tail_len() > 0 { self.tail_start() } else { store.bytes().len() };
+        if old != Next::UNSET && id_is_first != is_id {
+            shift(store.bytes_mut(), start, start.saturating_add(old_len), Next::len_of(other));
+        }
+        let at = start.saturating_add(old_len).saturating_sub(len);
+        shift(store.bytes_mut(), self.stage_start(), at, len);
+        let (name, id) = if is_id { (name, self.staged) } else { (self.staged, id) };
+        self.next = Next { start: at as u32, name, id, id_is_first: is_id };
+        self.staged = 0;
+    }
+
+    /// Empties the data, to be appended to anew in the storage. Returns where the bytes lie that it had there, and how many.
+    pub(crate) fn restart(&mut self) -> (usize, usize) {
+        let len = self.data.map_or(0, Span::stored_len);
+        self.data = Some(Span::store(self.lasting(), 0));
+        (self.lasting(), len)
+    }
+
+    /// Takes bytes out of stored data, and makes room for all that the event may have: then nothing that was overwritten
+    /// is missing, because the step need not be taken back. Returns `false`, with no effect, if there is no such room.
+    pub(crate) fn cut<S: Storage + ?Sized>(&mut self, store: &mut S, from: usize, to: usize) -> bool {
+        let all = self.lasting().saturating_add(self.allowance(store));
+        let len = self.data_len();
+        if self.reserve(store, all).is_err() || from > to || to > len {
+            return false;
+        }
+        let start = self.lasting();
+        shift(store.bytes_mut(), start.saturating_add(to), start.saturating_add(from), len.saturating_sub(to));
+        if let Some(data) = &mut self.data {
+            data.len = len.saturating_sub(to.saturating_sub(from));
+        }
+        true
+    }
+
+    /// Returns how many bytes [`append`](Block::append) may add to the data, as long as nothing else changes the block or
+    /// moves the storage: 0 if the data is not in the storage.
+    #[inline]
+    pub(crate) fn appendable<S: Storage + ?Sized>(&self, store: &S) -> usize {
+        match self.data {
+            Some(Span { place: Place::Store, start, len }) if self.staged == 0 => {
+                let used = start.saturating_add(len).saturating_add(self.tail_len());
+                let beside = store.bytes().len().saturating_sub(used);
+                self.room(store).saturating_sub(self.event_len()).min(beside)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Appends to data that is in the storage, at most [`appendable`](Block::appendable) bytes. Returns `false`, with no
+    /// effect, if they do not fit.
+    #[inline(always)]
+    pub(crate) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> bool {
+        let Some(Span { place: Place::Store, start, len }) = &mut self.data else { return false };
+        // Sums of offsets in the storage: they do not overflow.
+        let Some(room) = store.bytes_mut().get_mut(start.wrapping_add(*len)..) else { return false };
+        visit!(bytes.len());
+        match (room, bytes) {
+            // A single byte is not worth a call to memcpy.
+            ([to, ..], [from]) => *to = *from,
+            (room, bytes) => match room.get_mut(..bytes.len()) {
+                Some(room) => room.copy_from_slice(bytes),
+                None => return false,
+            },
+        }
+        *len = len.wrapping_add(bytes.len());
+        true
+    }
+
+    /// Copies data and name returned by [`end`](Block::end) from the input to the storage, so that they outlive the
+    /// input.
+    pub(crate) fn hold<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        input: &[u8],
+        (data, name): (Span, Span),
+    ) -> Result<(Span, Span), NoRoom> {
+        self.data = Some(data);
+        self.name = name;
+        let saved = self.save(store, input);
+        let held = (self.data_span(), self.name);
+        self.clear();
+        saved.map(|()| held)
+    }
+}
