@@ -212,6 +212,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 if self.block.raw {
                     self.facts.sniff.foreign(payload);
+                    self.is_text();
                 }
                 self.facts.malformed = self.facts.malformed.saturating_add(1);
                 (Found::Malformed(span, fault), None)
