@@ -757,6 +757,152 @@ fn an_output_that_does_not_fit_is_reported_as_too_long_and_as_nothing_else() {
     assert_eq!((read.end.verdict, read.end.too_long), (Verdict::Lost, 1));
 }
 
+/// A tool call counts in how the response ended, and a role is reported, of an output that does not fit or is not read, too.
+#[test]
+fn what_does_not_fit_is_a_call_all_the_same() {
+    let text = "x".repeat(3000);
+    let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3, "other": "y".repeat(250)});
+    let function =
+        |arguments: &str| json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": arguments});
+    let custom = |input: &str| json!({"type": "custom_tool_call", "call_id": "c", "name": "f", "input": input});
+    let message = |text: &str| json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
+    let search =
+        json!({"type": "web_search_call", "action": {"type": "function_call", "role": "assistant"}, "x": text});
+    // The output, how many of its items are lost, how the response ended, and what the message has.
+    let rows = [
+        (json!([function(&text)]), 1, "tool_calls", json!({})),
+        (json!([custom(&text)]), 1, "tool_calls", json!({})),
+        (json!([search]), 1, "stop", json!({})),
+        (json!([message(&text)]), 1, "stop", json!({"role": "assistant"})),
+        (json!([message(&text), function(&text)]), 1, "tool_calls", json!({"role": "assistant"})),
+        (json!([message("a"), function(&text)]), 1, "tool_calls", json!({"role": "assistant", "content": "a"})),
+        (json!([function(&text), message("a")]), 1, "tool_calls", json!({"role": "assistant", "content": "a"})),
+        // What was kept makes room for the usage.
+        (json!([function(&text[..400])]), 1, "tool_calls", json!({})),
+    ];
+    for (output, lost, finish, own) in rows {
+        // In either order of the members.
+        for turned in [false, true] {
+            let response = json!({"id": "r", "status": "completed", "output": output, "usage": usage});
+            let last = format!("{{\"type\":\"response.completed\",\"response\":{}}}", written(&response, turned));
+            let first = type_first(&[json!({"type": "response.created", "response": {}})]);
+            let stream = [first, format!("data: {last}\n\n").into_bytes()].concat();
+            let read = read_limited(&stream, 700, &last);
+            assert_eq!((read.end.verdict, read.end.too_long), (Verdict::Done, lost), "{last}");
+            let choice = &read.message["choices"][0];
+            let reasons = (&choice["finish_reason"], &choice["native_finish_reason"]);
+            assert_eq!(reasons, (&json!(finish), &json!("completed")), "{last}");
+            assert_eq!(
+                (&read.message["native_usage"], without_nulls(&choice["message"])),
+                (&usage, own.clone()),
+                "{last}"
+            );
+            // Where nothing is read but usage, and where there is room for all.
+            for limit in [700, 1 << 20] {
+                let config = limited(limit).with_payload(Payload::Usage);
+                let (_, reasons, counts, end) = observe(&stream, 1448, config);
+                let kind = if finish == "stop" { FinishKind::Stop } else { FinishKind::ToolCalls };
+                assert_eq!((reasons[0], counts.unwrap().total_tokens()), (Some(kind), Some(3)), "{last}");
+                assert_eq!((end.verdict, end.too_long), (Verdict::Done, 0), "{last}");
+            }
+        }
+    }
+    // A response that is under way does not count, whatever it repeats.
+    let response = json!({"status": "in_progress", "instructions": text, "output": [function("{}")]});
+    let end = json!({"type": "response.completed", "response": {"status": "completed"}});
+    let events = [json!({"type": "response.in_progress", "response": response}), end];
+    for stream in [named(&events), type_first(&events), by_name(&events)] {
+        let read = read_limited(&stream, 700, "under way");
+        assert_eq!((read.end.too_long, &read.message["choices"][0]["finish_reason"]), (0, &json!("stop")));
+    }
+}
+
+/// JSON in the order of its members, or the other way round.
+fn written(value: &Value, turned: bool) -> String {
+    match value {
+        Value::Object(members) => {
+            let mut written: Vec<_> =
+                members.iter().map(|(name, value)| format!("{}:{}", json!(name), written(value, turned))).collect();
+            if turned {
+                written.reverse();
+            }
+            format!("{{{}}}", written.join(","))
+        }
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(|item| written(item, turned)).collect::<Vec<_>>().join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The type in the JSON counts before the name, wherever it stands. Of an event over the limit it may come behind outputs that the
+/// name said would not count: they are reported as lost.
+#[test]
+fn a_type_that_contradicts_the_name_loses_nothing_silently() {
+    let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
+    let message =
+        json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hello"}]});
+    let text = "x".repeat(3000);
+    let response = |instructions: &str| json!({"id": "r", "instructions": instructions, "output": [message], "status": "completed", "usage": usage});
+    let event = |name: &str, instructions: &str, kind: &str| {
+        format!("event: {name}\ndata: {{\"response\":{},\"type\":\"{kind}\"}}\n\n", response(instructions))
+    };
+    for (name, kind, verdict, lost, content) in [
+        ("response.completed", "response.completed", Verdict::Done, 0, json!("hello")),
+        ("response.in_progress", "response.completed", Verdict::Done, 1, Value::Null),
+        ("response.created", "response.completed", Verdict::Done, 1, Value::Null),
+        ("response.completed", "response.in_progress", Verdict::Truncated, 0, Value::Null),
+        ("message", "response.completed", Verdict::Done, 0, json!("hello")),
+    ] {
+        let small = event(name, "", kind);
+        let whole = read(small.as_bytes(), &small);
+        let is_end = kind == "response.completed";
+        assert_eq!((whole.end.verdict, whole.end.too_long, whole.end.is_complete()), (verdict, 0, is_end), "{small}");
+        let expected = if is_end { json!("hello") } else { Value::Null };
+        assert_eq!(whole.message["choices"][0]["message"]["content"], expected, "{small}");
+        let started = "data: {\"type\":\"response.created\",\"response\":{}}\n\n";
+        let large = started.to_string() + &event(name, &text, kind);
+        let read = read_limited(large.as_bytes(), 1000, &small);
+        assert_eq!((read.end.verdict, read.end.too_long), (verdict, lost), "{small}");
+        assert_eq!(read.message["choices"][0]["message"]["content"], content, "{small}");
+        assert_eq!(read.end.is_complete(), is_end && lost == 0, "{small}");
+        let counts = if is_end { &usage } else { &Value::Null };
+        assert_eq!(&read.message["native_usage"], counts, "{small}");
+        // Outputs that were reported before are not lost.
+        let done = json!({"type": "response.output_item.done", "output_index": 0, "item": message});
+        let large = String::from_utf8(type_first(&[done])).unwrap() + &large;
+        let read = read_limited(large.as_bytes(), 1000, &small);
+        assert_eq!((read.end.verdict, read.end.too_long), (verdict, 0), "{small}");
+        assert_eq!(read.message["choices"][0]["message"]["content"], "hello", "{small}");
+    }
+}
+
+/// Lines without `data:` are not reduced: that the limit was hit is reported.
+#[test]
+fn raw_json_over_the_limit_is_reported() {
+    let text = "x".repeat(3000);
+    let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
+    let created = json!({"type": "response.created", "response": {"id": "r"}});
+    let response = json!({"id": "r", "object": "response", "instructions": text, "output": [], "status": "completed", "usage": usage});
+    let completed = json!({"type": "response.completed", "response": response});
+    let pretty = serde_json::to_string_pretty(&completed).unwrap();
+    for (stream, too_long) in [
+        // Bare JSON, in lines and as a body; a payload that goes on in lines of its own.
+        (format!("{created}\n{completed}\n"), 1),
+        (format!("[{created},{completed}]"), 1),
+        (format!("{response}"), 1),
+        (format!("data: {created}\n\nevent: response.completed\ndata: {pretty}\n\n"), 1),
+        // Each line a field.
+        (format!("data: {created}\n\nevent: response.completed\ndata: {}\n\n", pretty.replace('\n', "\ndata: ")), 0),
+    ] {
+        let read = read_limited(stream.as_bytes(), 1000, &stream);
+        let verdict = if too_long == 0 { Verdict::Done } else { Verdict::Lost };
+        assert_eq!((read.end.verdict, read.end.too_long), (verdict, too_long), "{stream}");
+        let counts = if too_long == 0 { &usage } else { &Value::Null };
+        assert_eq!(&read.message["native_usage"], counts, "{stream}");
+    }
+}
+
 #[test]
 fn an_observer_loses_nothing_to_a_small_limit() {
     let text = "x\\\"".repeat(4000);
@@ -1350,6 +1496,85 @@ fn an_event_is_what_its_name_says() {
     let chunk = "event: message_delta\ndata: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n";
     let Read { message, end, .. } = read(chunk.as_bytes(), "a chunk");
     assert_eq!((end.dialect, &message["choices"][0]["message"]["content"]), (Some(Protocol::Chat), &json!("x")));
+}
+
+/// An event without its blank line at the end of the stream is what it would be with it, by its type or its name.
+#[test]
+fn the_last_event_is_the_same_without_its_blank_line() {
+    let block = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "x"}});
+    let stop = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}});
+    let text = json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "x"});
+    let ended = |word: &str| json!({"type": format!("response.{word}"), "response": {}});
+    let over = json!({"type": "message_stop"});
+    let error = json!({"type": "error", "message": "m"});
+    for (events, verdict) in [
+        (vec![block.clone()], Verdict::Truncated),
+        (vec![block.clone(), stop.clone()], Verdict::Finished),
+        (vec![block.clone(), stop.clone(), over.clone()], Verdict::Done),
+        (vec![block.clone(), stop.clone(), over.clone(), json!({"type": "ping"})], Verdict::Done),
+        (vec![block.clone(), json!({"type": "ping"})], Verdict::Truncated),
+        (vec![block, error.clone()], Verdict::ApiError),
+        (vec![text.clone()], Verdict::Truncated),
+        (vec![text.clone(), ended("completed")], Verdict::Done),
+        (vec![text.clone(), ended("incomplete")], Verdict::Done),
+        (vec![text.clone(), ended("failed")], Verdict::ApiError),
+        (vec![text, error], Verdict::ApiError),
+    ] {
+        for stream in [named(&events), unnamed(&events), by_name(&events)] {
+            let whole = read(&stream, "with its blank line");
+            let is_complete = matches!(verdict, Verdict::Done | Verdict::Finished);
+            assert_eq!((whole.end.verdict, whole.end.is_complete()), (verdict, is_complete), "{events:?}");
+            let text = String::from_utf8(stream.clone()).unwrap();
+            for cut in [text.trim_end().to_string(), text.trim_end().to_string() + "\n"] {
+                let read = read(cut.as_bytes(), "without");
+                assert_eq!(read.message, whole.message, "{cut}");
+                let facts =
+                    |end: &End| (end.verdict, end.dialect, end.pending, end.choices_finished, end.is_complete());
+                assert_eq!(facts(&read.end), facts(&whole.end), "{cut}");
+                assert_eq!(read.quirks, [&whole.quirks[..], &[Quirk::UnterminatedEvent]].concat(), "{cut}");
+            }
+            // What was cut inside is nothing.
+            let read = read(text.trim_end().trim_end_matches('}').as_bytes(), "cut");
+            let all_but_one = whole.end.verdict == Verdict::Done && events.len() == 4;
+            assert_eq!((read.end.is_complete(), read.end.verdict == Verdict::Done), (false, all_but_one), "{text}");
+        }
+    }
+}
+
+/// Blocks of any index are told apart, whatever their distance.
+#[test]
+fn blocks_that_are_64_apart_are_two() {
+    let piece = |index: u32, text: &str| json!({"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta", "partial_json": text}});
+    let start = |index: u32, kind: &str| json!({"type": "content_block_start", "index": index, "content_block": {"type": kind, "id": format!("t{index}"), "name": "f", "input": {}}});
+    for far in [32, 64, 128, 192, 224, 1 << 20, u32::MAX - 2] {
+        let events = [
+            json!({"type": "message_start", "message": {"id": "m", "content": []}}),
+            start(0, "tool_use"),
+            piece(0, "{\"a\":"),
+            start(far, "server_tool_use"),
+            piece(far, "{\"s\":1}"),
+            piece(0, "1}"),
+            start(far + 1, "tool_use"),
+            piece(far + 1, "{\"b\":2}"),
+            piece(far, "server"),
+        ];
+        let Read { message, quirks, .. } = read(&unnamed(&events), "blocks");
+        let own = &message["choices"][0]["message"];
+        let arguments = |call: usize| own["tool_calls"][call]["function"]["arguments"].clone();
+        let server = json!({"type": "input_json_delta", "partial_json": "{\"s\":1}"});
+        let natives = own["native_content"].as_array().unwrap();
+        assert_eq!((natives[1].clone(), quirks), (server, Vec::new()), "{far}");
+        assert_eq!(
+            (arguments(1), natives.last().unwrap()["partial_json"].clone()),
+            (json!("{\"b\":2}"), json!("server"))
+        );
+        if far <= 224 {
+            assert_eq!((arguments(0), natives.len()), (json!("{\"a\":1}"), 3), "{far}");
+        } else {
+            // Of a block that began so long before it is not known what it is: the piece is reported as it came.
+            assert_eq!((arguments(0), natives[2]["partial_json"].clone()), (json!("{\"a\":"), json!("1}")), "{far}");
+        }
+    }
 }
 
 /// Each event of another protocol counts, also one that came before, whole or cut.

@@ -11,7 +11,7 @@ mod common;
 
 use common::corpus::{native, recorded, samples, Stream};
 use common::thin::thin;
-use deltawire::chat::{ApiError, CallUpdate, NamePiece};
+use deltawire::chat::{ApiError, CallUpdate, NamePiece, OtherMember, TokenCounts};
 use deltawire::json::{Fragment, Text};
 use deltawire::stream::{Event, Fed};
 use deltawire::track::Tracker;
@@ -66,6 +66,13 @@ impl Hash {
                 for quirk in chunk.quirks().iter() {
                     self.word(quirk as u64);
                 }
+                self.word(chunk.protocol() as u64 | u64::from(chunk.is_completion()) << 8);
+                let texts = [chunk.id(), chunk.object(), chunk.model(), chunk.system_fingerprint()];
+                for (tag, text) in (0..).zip(texts.into_iter().chain([chunk.service_tier(), chunk.provider()])) {
+                    text.into_iter().for_each(|text| self.text(40 + tag, text));
+                }
+                self.count(chunk.created());
+                chunk.other_members().for_each(|member| self.member(&member));
             }
             Event::Done => self.word(2),
             Event::Comment(text) => {
@@ -101,17 +108,36 @@ impl Hash {
 
     fn error(&mut self, tag: u64, error: &ApiError<'_>) {
         self.word(tag);
-        for text in [error.message(), error.code(), error.kind(), error.param()].into_iter().flatten() {
-            self.text(tag, text);
+        for (place, text) in (0..).zip([error.message(), error.code(), error.kind(), error.param()]) {
+            text.into_iter().for_each(|text| self.text(tag ^ place << 8, text));
         }
+        self.bytes(error.value().map_or(b"", |value| value.raw()));
+    }
+
+    fn count(&mut self, count: Option<u64>) {
+        self.word(count.map_or(u64::MAX, |count| count ^ 1 << 63));
+    }
+
+    fn counts(&mut self, counts: &TokenCounts) {
+        let counts = [
+            counts.prompt_tokens(),
+            counts.completion_tokens(),
+            counts.total_tokens(),
+            counts.reasoning_tokens(),
+            counts.cached_tokens(),
+        ];
+        counts.into_iter().for_each(|count| self.count(count));
+    }
+
+    fn member(&mut self, member: &OtherMember<'_>) {
+        let OtherMember { owner, choice, call, in_message, name, value, .. } = *member;
+        self.word((owner as u64) << 1 | u64::from(in_message));
+        self.word(u64::from(choice) << 32 | u64::from(call));
+        self.text(34, name);
+        self.bytes(value.raw());
     }
 
     fn update(&mut self, choice: u32, update: &Update<'_>) {
-        if matches!(update, Update::Annotations(_) | Update::Meta(..) | Update::Member(_))
-            || matches!(update, Update::Signature(_) | Update::Media(_) | Update::Native(_))
-        {
-            return;
-        }
         self.word(u64::from(choice));
         match update {
             Update::Role(text) => self.text(20, *text),
@@ -142,17 +168,38 @@ impl Hash {
             Update::Audio(audio) => self.bytes(audio.value().raw()),
             Update::Logprobs(logprobs) => self.bytes(logprobs.value().raw()),
             Update::Message(message) => self.bytes(message.value().raw()),
-            Update::Finish(reason) => self.text(31, reason.text()),
+            Update::Finish(reason) => {
+                let flags = u64::from(reason.is_of_prompt()) | u64::from(reason.is_native()) << 1;
+                self.word(u64::from(reason.kind().number()) << 2 | flags);
+                self.text(31, reason.text());
+            }
             Update::ChoiceError(error) => self.error(32, error),
-            Update::Usage(usage) => self.bytes(usage.value().raw()),
+            Update::Usage(usage) => {
+                self.word(usage.protocol() as u64);
+                self.counts(&usage.counts());
+                self.bytes(usage.value().raw());
+            }
             Update::Error(error) => self.error(33, error),
+            Update::Annotations(value) | Update::Media(value) | Update::Native(value) => {
+                let tag = match update {
+                    Update::Annotations(_) => 35,
+                    Update::Media(_) => 36,
+                    _ => 37,
+                };
+                self.word(tag);
+                self.bytes(value.raw());
+            }
+            Update::Signature(text) => self.text(38, *text),
+            Update::Meta(meta, text) => self.text(39 ^ (*meta as u64) << 8, *text),
+            Update::Member(member) => self.member(member),
             _ => panic!("an update that is not known"),
         }
     }
 
-    /// Adds the verdict, the counters and the last event ID.
+    /// Adds the verdict, the token counts, the counters and the last event ID.
     fn end<S: Storage, T>(&mut self, parser: &Parser<S, 2, T>) {
         self.bytes(format!("{:?}", parser.end()).as_bytes());
+        parser.native_usage().iter().for_each(|counts| self.counts(counts));
         for quirk in Quirk::ALL {
             self.word(u64::from(parser.quirk_count(*quirk)));
         }

@@ -57,6 +57,7 @@ const PIECES: &[&str] = &[
     "\x1f\u{8b}",
     "\x01\x02\n",
     "upstream connect error\n",
+    "{not json}\n",
 ];
 
 /// Xorshift: the same streams in every run.
@@ -181,6 +182,9 @@ impl Naive {
         if content.starts_with('{') && line.len() > MAX {
             self.lost += 1;
             self.raw_too_long += 1;
+        } else if content == "{not json}" {
+            self.lost += 1;
+            self.others.push(line.to_string());
         } else if content.starts_with('{') {
             self.raw.push(serde_json::from_str(content).unwrap());
         } else if content == "[DONE]" {
@@ -250,6 +254,8 @@ impl Naive {
         } else if field == "error" {
             (self.is_open, self.has_field, self.is_error) = (true, true, true);
             self.data = Some(value.to_string()).filter(|value| !value.is_empty());
+        } else if line.trim() == "{not json}" {
+            self.unknown(line);
         } else if line.trim_start().starts_with('{') {
             if line.len() > MAX {
                 self.lost += 1;

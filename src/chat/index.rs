@@ -410,6 +410,12 @@ impl Index {
         self.plan = event.plan;
     }
 
+    /// Makes it that of an event of which nothing is read but an error.
+    pub(crate) fn keep_error(&mut self) {
+        self.list.clear();
+        self.list.behind.add(Behind::ERROR, self.facts.error);
+    }
+
     /// Puts the deltas of a piece of a text on the page.
     fn take_piece(&mut self, payload: &[u8], piece: &Piece<'_>) {
         let item = |kind, how, choice, text: Text<'_>| {

@@ -28,7 +28,7 @@ pub(super) fn read<'a>(
         if let Some(content) = array(content) {
             let (mut blocks, mut index) = (Container::of(content.raw(), Some(content)), 0u32);
             while let Some(block) = blocks.next(content.raw()) {
-                opens(state, block, index);
+                seen.forgets |= begin(state, block, index);
                 index = index.saturating_add(1);
             }
         }
@@ -37,7 +37,7 @@ pub(super) fn read<'a>(
     } else if kind == "content_block_start" {
         let [index, block] = members_of(event, ["index", "content_block"]);
         if let Some(block) = object(block) {
-            opens(state, block, number(index));
+            seen.forgets = begin(state, block, number(index));
         }
         seen.plan.what = What::Block;
         choice(0, false);
@@ -58,16 +58,11 @@ pub(super) fn read<'a>(
     seen
 }
 
-/// A block begins.
-fn opens(state: &mut State, block: Value<'_>, index: u32) {
-    let [kind] = members_of(block, ["type"]);
-    let bit = 1u64.wrapping_shl(index & 63);
-    if is(kind, "tool_use") {
-        state.clients |= bit;
-        state.called |= 1;
-    } else {
-        state.clients &= !bit;
-    }
+/// A block begins. Returns whether one that was a tool call of the client is known as one no more.
+fn begin(state: &mut State, block: Value<'_>, index: u32) -> bool {
+    let is_client = is(members_of(block, ["type"])[0], "tool_use");
+    state.called |= u64::from(is_client);
+    state.begin_block(index, is_client)
 }
 
 /// See [`super::read::next`].

@@ -187,7 +187,7 @@ impl<'a> Event<'a> {
         let (kind, own) = responses::delta_of(kind)?;
         let of = own.part(self.content, self.summary);
         let index = number(self.output);
-        if kind == Kind::ToolArguments && !state.reported.has(index, CALL) {
+        if kind == Kind::ToolArguments && !state.has(index, CALL) {
             // The stream was resumed behind the event that opened the call.
             return None;
         }
@@ -198,7 +198,7 @@ impl<'a> Event<'a> {
             u32::from(u16::try_from(index).ok()?) << 16 | u32::from(u16::try_from(part).ok()?)
         };
         let text = text(self.delta)?;
-        state.reported.add(index, of);
+        state.add(index, of);
         Some(Piece { kind, slot, is_summary: matches!(of, Of::Summary(_)), text, role: None })
     }
 }

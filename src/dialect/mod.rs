@@ -6,6 +6,7 @@
 //! event is, takes one walk ([`read_known`]): it needs no plan, and the template memo serves it.
 
 mod anthropic;
+mod blocks;
 mod event;
 mod finish;
 mod gemini;

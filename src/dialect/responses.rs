@@ -133,7 +133,7 @@ pub(super) fn read<'a>(
     choice: &mut dyn FnMut(u32, bool),
 ) -> Seen<'a> {
     let mut seen = Seen::default();
-    seen.plan.reported = state.reported;
+    seen.plan.reported = state.reported();
     let [own, item, status, output] = members_of(event, ["response", "item", "status", "output"]);
     let is_body = !kind.raw().starts_with(b"response.") && status.is_some() && array(output).is_some();
     let ended = ends(kind.raw());
@@ -169,7 +169,7 @@ pub(super) fn read<'a>(
             while let Some(item) = list.next(output.raw()) {
                 state.called |= u64::from(client(members_of(item, ["type"])[0]).is_some());
                 // Another event may end it again.
-                state.reported.add_all(index);
+                state.add_all(index);
                 index = index.saturating_add(1);
             }
         }
@@ -184,12 +184,12 @@ pub(super) fn read<'a>(
     seen.plan.row = row(&kind);
     if let Some(piece) = piece(seen.plan.row, event) {
         // Arguments of a call that no event opened, because the stream was resumed behind that: the item has them when it is done.
-        let is_open = piece.kind != Kind::ToolArguments || state.reported.has(piece.index, CALL);
+        let is_open = piece.kind != Kind::ToolArguments || state.has(piece.index, CALL);
         let has_text = is_open && text(words(event, piece.name)).is_some();
         if piece.name == "delta" && has_text {
-            state.reported.add(piece.index, piece.of);
+            state.add(piece.index, piece.of);
             seen.plan.what = What::More;
-        } else if has_text && !state.reported.add(piece.index, piece.of) {
+        } else if has_text && !state.add(piece.index, piece.of) {
             seen.plan.what = What::More;
         }
     } else if kind == "response.output_item.added" || kind == "response.output_item.done" {
@@ -199,13 +199,13 @@ pub(super) fn read<'a>(
         state.called |= u64::from(is_call);
         if kind == "response.output_item.done" {
             seen.plan.what = What::WholeItem;
-            state.reported.add_all(index);
+            state.add_all(index);
         } else {
             seen.plan.what = What::Item;
             if is_call {
-                state.reported.add(index, CALL);
+                state.add(index, CALL);
                 if text(input(item)).is_some() {
-                    state.reported.add(index, ARGUMENTS);
+                    state.add(index, ARGUMENTS);
                 }
             }
         }

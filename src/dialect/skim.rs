@@ -8,8 +8,9 @@ use super::protocol::Protocol;
 use crate::json::Balance;
 use crate::visits::visit;
 
-/// The members that are kept, and where: in the event, or in its `response`.
-const NAMES: [(&str, u8); 14] = [
+/// The members that are kept, and where: in the event, or in its `response`. Of an output item that is not kept, those that
+/// are looked at all the same.
+const NAMES: [(&str, u16); 16] = [
     ("type", EVENT),
     ("response", EVENT),
     ("sequence_number", EVENT),
@@ -24,27 +25,36 @@ const NAMES: [(&str, u8); 14] = [
     ("error", RESPONSE),
     ("status", RESPONSE),
     ("incomplete_details", RESPONSE),
+    ("type", ITEM),
+    ("role", ITEM),
 ];
 /// Bits of names.
 const TYPE_NAME: u16 = 1;
 const RESPONSE_NAME: u16 = 2;
 const OUTPUT_NAME: u16 = 16;
+const ITEM_TYPE_NAME: u16 = 1 << 14;
+const ROLE_NAME: u16 = 1 << 15;
 
 /// Levels.
-const EVENT: u8 = 1;
-const RESPONSE: u8 = 2;
-const OUTPUT: u8 = 3;
+const EVENT: u16 = 1;
+const RESPONSE: u16 = 2;
+const OUTPUT: u16 = 3;
+const ITEM: u16 = 4;
 
-/// Types of Responses, as JSON: of the events that end a response, and what all of them begin with.
-const TYPES: [&[u8]; 5] = [
-    b"\"response.completed\"",
-    b"\"response.incomplete\"",
-    b"\"response.failed\"",
-    b"\"response.cancelled\"",
-    b"\"response.",
+/// Words that are looked for, as JSON, by the bit of the member, and what it means that one comes: the types of the events that
+/// end a response, what all types of Responses begin with, the types of a tool call of the client, and the role.
+const WORDS: [(&[u8], u16, u16); 8] = [
+    (b"\"response.completed\"", TYPE_NAME, ENDS),
+    (b"\"response.incomplete\"", TYPE_NAME, ENDS),
+    (b"\"response.failed\"", TYPE_NAME, ENDS),
+    (b"\"response.cancelled\"", TYPE_NAME, ENDS),
+    (b"\"response.", TYPE_NAME, TYPED),
+    (b"\"function_call\"", ITEM_TYPE_NAME, CALLS),
+    (b"\"custom_tool_call\"", ITEM_TYPE_NAME, CALLS),
+    (b"\"assistant\"", ROLE_NAME, ROLE),
 ];
-/// The bit of the last.
-const ANY_TYPE: u16 = 16;
+/// An item that has nothing but a role.
+const ROLE_ITEM: &[u8] = b",{\"type\":\"message\",\"role\":\"assistant\"}";
 
 /// Where the kept bytes go.
 pub(crate) trait Out {
@@ -58,8 +68,10 @@ pub(crate) trait Out {
     fn cut(&mut self, from: u32, to: u32) -> bool;
     /// Whether nothing is left to report of this output item.
     fn is_reported(&self, item: u32) -> bool;
-    /// Whether the event by its name reports no output.
-    fn has_no_output(&self) -> bool;
+    /// Whether the event ends a response, if its name says what it is.
+    fn ends_by_name(&self) -> Option<bool>;
+    /// The output has a tool call of the client.
+    fn calls(&mut self);
 }
 
 /// The event is not as expected, or what is kept of it does not fit.
@@ -74,6 +86,8 @@ enum At {
     Start,
     Name,
     InName,
+    /// Behind a backslash in the name.
+    InEscape,
     Colon,
     Value,
     /// An output item, or the end of the output.
@@ -91,31 +105,41 @@ enum At {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Skim {
     at: At,
-    level: u8,
-    /// How many bytes of a name, or of the type, came.
+    /// How many bytes of a name, or of a value that is looked for, came.
     matched: u8,
-    flags: u8,
-    /// The names that the one at hand may be, a bit each.
+    /// The level, and flags.
+    flags: u16,
+    /// The names that the one at hand may be, a bit each; in a value, which of [`WORDS`] it may be.
     names: u16,
-    /// The index of the output item that is next, the highest if none counts; in the type, which of [`TYPES`] it may be.
+    /// The index of the output item that is next.
     item: u16,
     /// What may be taken out: from the first output item that was kept to the end of the last that is whole.
     kept_from: u32,
     kept_to: u32,
 }
 
-/// The value at hand is kept.
-const KEEPS: u8 = 1;
+/// The bits of the level.
+const LEVEL: u16 = 7;
+/// The value at hand, or the output item, is kept.
+const KEEPS: u16 = 8;
 /// A `response` came.
-const ENTERED: u8 = 2;
+const ENTERED: u16 = 16;
 /// Its type is one of Responses.
-const TYPED: u8 = 4;
+const TYPED: u16 = 32;
 /// It ends a response.
-const ENDS: u8 = 32;
+const ENDS: u16 = 64;
+/// What was known where its output began says that the output does not count.
+const VOID: u16 = 128;
+/// For that an item was left out that was not reported before.
+const WITHHELD: u16 = 256;
 /// No further output item is kept.
-const DROPS: u8 = 8;
-/// An output item did not fit.
-const LOST: u8 = 16;
+const DROPS: u16 = 512;
+/// An output item did not fit, or was withheld by mistake.
+const LOST: u16 = 1024;
+/// An output item is a tool call of the client.
+const CALLS: u16 = 2048;
+/// One has the role of an answer.
+const ROLE: u16 = 4096;
 
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
@@ -124,7 +148,7 @@ fn is_blank(byte: u8) -> bool {
 impl Skim {
     /// Nothing is skimmed.
     pub(crate) const OFF: Skim =
-        Skim { at: At::Off, level: 0, matched: 0, flags: 0, names: 0, item: 0, kept_from: 0, kept_to: 0 };
+        Skim { at: At::Off, matched: 0, flags: 0, names: 0, item: 0, kept_from: 0, kept_to: 0 };
     /// Before the first byte.
     pub(crate) const START: Skim = Skim { at: At::Start, ..Skim::OFF };
 
@@ -153,11 +177,24 @@ impl Skim {
         self.has(LOST)
     }
 
-    fn has(&self, flag: u8) -> bool {
+    fn level(&self) -> u16 {
+        self.flags & LEVEL
+    }
+
+    fn set_level(&mut self, level: u16) {
+        self.flags = self.flags & !LEVEL | level;
+    }
+
+    fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }
 
-    fn set(&mut self, flag: u8, on: bool) {
+    /// Whether an output item is read whose bytes are kept as they come.
+    fn keeps_item(&self) -> bool {
+        self.level() == ITEM && self.has(KEEPS)
+    }
+
+    fn set(&mut self, flag: u16, on: bool) {
         self.flags = if on { self.flags | flag } else { self.flags & !flag };
     }
 
@@ -166,26 +203,25 @@ impl Skim {
         let mut rest = bytes;
         while let Some((&byte, behind)) = rest.split_first() {
             visit!(1);
-            match self.at {
-                At::In | At::Bare => {
-                    let end = if self.at == At::In {
-                        balance.skip_value(rest)
-                    } else {
-                        rest.iter().position(|byte| is_blank(*byte) || matches!(byte, b',' | b'}' | b']'))
-                    };
-                    let (value, after) = rest.split_at_checked(end.unwrap_or(rest.len())).ok_or(GiveUp)?;
-                    if self.names == TYPE_NAME {
-                        self.follow_type(value);
-                    }
-                    if self.has(KEEPS) {
-                        self.write(value, out)?;
-                    }
-                    rest = after;
-                    if end.is_some() {
-                        self.value_ends(out);
-                    }
-                    continue;
+            if matches!(self.at, At::In | At::Bare) {
+                let end = if self.at == At::In {
+                    balance.skip_value(rest)
+                } else {
+                    rest.iter().position(|byte| is_blank(*byte) || matches!(byte, b',' | b'}' | b']'))
+                };
+                let (value, after) = rest.split_at_checked(end.unwrap_or(rest.len())).ok_or(GiveUp)?;
+                self.follow(value);
+                if self.has(KEEPS) {
+                    self.write(value, out)?;
                 }
+                rest = after;
+                if end.is_some() {
+                    self.value_ends(out);
+                }
+                continue;
+            }
+            let level = self.level();
+            match self.at {
                 At::InName => match byte {
                     b'"' => {
                         let is_whole = |name: &str| name.len() == usize::from(self.matched);
@@ -193,52 +229,67 @@ impl Skim {
                         self.at = At::Colon;
                     }
                     // The reader would unescape it.
-                    b'\\' => return Err(GiveUp),
+                    b'\\' if level != ITEM => return Err(GiveUp),
+                    b'\\' => (self.names, self.at) = (0, At::InEscape),
                     byte => {
                         let goes_on = |name: &str| name.as_bytes().get(usize::from(self.matched)) == Some(&byte);
                         self.names = names(|name, at| self.names & at != 0 && goes_on(name));
                         self.matched = self.matched.saturating_add(1);
                     }
                 },
+                At::InEscape => self.at = At::InName,
                 _ if is_blank(byte) => {}
                 At::Start if byte == b'{' => {
-                    (self.at, self.level) = (At::Name, EVENT);
+                    self.at = At::Name;
+                    self.set_level(EVENT);
                     self.write(b"{", out)?;
                 }
                 At::Name if byte == b'"' => {
-                    let level = self.level;
                     (self.at, self.matched) = (At::InName, 0);
                     self.names = names(|_, at| level_of(at) == level);
                 }
-                At::Name | At::Behind if byte == b'}' && self.level != OUTPUT => self.close(byte, out)?,
-                At::Item | At::Behind if byte == b']' && self.level == OUTPUT => self.close(byte, out)?,
+                At::Name | At::Behind if byte == b'}' && level == ITEM => {
+                    if self.has(KEEPS) {
+                        self.write(b"}", out)?;
+                    }
+                    self.set_level(OUTPUT);
+                    self.value_ends(out);
+                    rest = behind;
+                    continue;
+                }
+                At::Name | At::Behind if byte == b'}' && level != OUTPUT => self.close(byte, out)?,
+                At::Item | At::Behind if byte == b']' && level == OUTPUT => self.close(byte, out)?,
                 At::Colon if byte == b':' => self.at = At::Value,
-                At::Behind if byte == b',' => self.at = if self.level == OUTPUT { At::Item } else { At::Name },
+                At::Behind if byte == b',' => self.at = if level == OUTPUT { At::Item } else { At::Name },
                 At::Value if self.enters(byte) => {
                     self.separate(out)?;
                     let is_response = self.names == RESPONSE_NAME;
                     self.write(if is_response { b"\"response\":{" } else { b"\"output\":[" }, out)?;
-                    self.level = if is_response { RESPONSE } else { OUTPUT };
+                    self.set_level(if is_response { RESPONSE } else { OUTPUT });
                     self.at = if is_response { At::Name } else { At::Item };
                     self.flags |= ENTERED;
-                    let has_none = if self.has(TYPED) { !self.has(ENDS) } else { out.has_no_output() };
-                    self.item = if has_none { u16::MAX } else { 0 };
+                    let is_void = self.ends(out) == Some(false);
+                    self.set(VOID, is_void);
+                    self.item = 0;
                     (self.kept_from, self.kept_to) = (out.len(), out.len());
                     self.names = 0;
                 }
                 At::Value => {
-                    if self.names != 0 {
+                    if self.names != 0 && level != ITEM {
                         self.separate(out)?;
                         let name = NAMES.get(self.names.trailing_zeros() as usize).map_or("", |(name, _)| name);
                         for piece in [b"\"", name.as_bytes(), b"\":"] {
                             self.write(piece, out)?;
                         }
                     }
-                    self.begin(byte, self.names != 0, balance)?;
+                    let is_kept = if level == ITEM { self.has(KEEPS) } else { self.names != 0 };
+                    self.begin(byte, is_kept, balance)?;
                     continue;
                 }
                 At::Item => {
-                    let is_kept = self.item != u16::MAX && !out.is_reported(self.item.into());
+                    let is_new = !out.is_reported(self.item.into());
+                    let is_kept = is_new && !self.has(VOID);
+                    self.flags |= if is_new && self.has(VOID) { WITHHELD } else { 0 };
                     self.names = 0;
                     self.set(KEEPS, false);
                     if !self.has(DROPS) {
@@ -248,14 +299,34 @@ impl Skim {
                             self.write(b"0", out)?;
                         }
                     }
-                    self.begin(byte, is_kept && !self.has(DROPS), balance)?;
-                    continue;
+                    let is_kept = is_kept && !self.has(DROPS);
+                    if byte != b'{' {
+                        self.begin(byte, is_kept, balance)?;
+                        continue;
+                    }
+                    self.set(KEEPS, is_kept);
+                    self.set_level(ITEM);
+                    self.at = At::Name;
                 }
-                At::Off | At::Start | At::Name | At::Colon | At::Behind | At::Over => return Err(GiveUp),
+                At::Off | At::Start | At::Name | At::Colon | At::Behind | At::Over | At::In | At::Bare => {
+                    return Err(GiveUp)
+                }
+            }
+            if self.keeps_item() {
+                self.write(&[byte], out)?;
             }
             rest = behind;
         }
         Ok(())
+    }
+
+    /// Whether the event ends a response, if that is known: by its type, or else its name.
+    fn ends(&self, out: &dyn Out) -> Option<bool> {
+        if self.has(TYPED) {
+            Some(self.has(ENDS))
+        } else {
+            out.ends_by_name()
+        }
     }
 
     /// Whether the value that begins with this byte is read member by member.
@@ -268,8 +339,11 @@ impl Skim {
         *balance = Balance::NOTHING;
         self.matched = 0;
         if self.names == TYPE_NAME {
-            self.item = u16::MAX;
+            // Of several the last counts.
+            self.flags &= !(TYPED | ENDS);
         }
+        let words = WORDS.iter().enumerate().filter(|(_, (_, name, _))| self.names & name != 0);
+        self.names = words.fold(0, |all, (at, _)| all | 1u16.wrapping_shl(at as u32));
         self.set(KEEPS, is_kept);
         self.at = match byte {
             b'{' | b'[' | b'"' => At::In,
@@ -279,10 +353,11 @@ impl Skim {
         Ok(())
     }
 
+    /// The end of a value, or of an output item.
     fn value_ends(&mut self, out: &dyn Out) {
         self.at = At::Behind;
         self.names = 0;
-        if self.level == OUTPUT {
+        if self.level() == OUTPUT {
             self.item = self.item.saturating_add(1);
             if !self.has(DROPS) {
                 let is_first = self.kept_from == self.kept_to;
@@ -296,27 +371,45 @@ impl Skim {
 
     /// The end of what was entered last.
     fn close(&mut self, byte: u8, out: &mut dyn Out) -> Result<(), GiveUp> {
-        self.level = self.level.saturating_sub(1);
-        self.at = if self.level == 0 { At::Over } else { At::Behind };
+        let level = self.level();
+        if level == OUTPUT && self.has(ROLE) && self.has(LOST) {
+            let item = if out.last() == Some(b'[') { ROLE_ITEM.get(1..) } else { Some(ROLE_ITEM) };
+            out.put(item.unwrap_or_default());
+            self.kept_to = out.len();
+        }
+        self.set_level(level.saturating_sub(1));
+        self.at = At::Behind;
+        if level == EVENT {
+            self.at = At::Over;
+            if self.ends(out) == Some(true) {
+                if self.has(CALLS) {
+                    out.calls();
+                }
+                self.flags |= if self.has(WITHHELD) { LOST } else { 0 };
+            }
+        }
         self.write(&[byte], out)
     }
 
-    /// Follows the type of the event.
-    fn follow_type(&mut self, value: &[u8]) {
+    /// Follows a value that may be one of [`WORDS`].
+    fn follow(&mut self, value: &[u8]) {
         for byte in value {
+            if self.names == 0 {
+                return;
+            }
             let at = usize::from(self.matched);
             self.matched = self.matched.saturating_add(1);
-            for (row, known) in TYPES.iter().enumerate() {
-                let bit = 1u16.wrapping_shl(row as u32);
-                let is_last = known.len() == at.saturating_add(1);
-                if at < known.len() && known.get(at) != Some(byte) {
-                    self.item &= !bit;
-                } else if is_last && self.item & bit != 0 {
-                    self.flags |= if bit == ANY_TYPE { TYPED } else { ENDS };
+            for (row, (known, _, flag)) in WORDS.iter().enumerate() {
+                let bit = 1u16.wrapping_shl(row as u32) & self.names;
+                if bit == 0 {
+                    continue;
                 }
-            }
-            if self.item & (ANY_TYPE | (ANY_TYPE - 1)) == 0 {
-                return;
+                if known.get(at) != Some(byte) {
+                    self.names &= !bit;
+                } else if known.len() == at.saturating_add(1) {
+                    self.flags |= flag;
+                    self.names &= !bit;
+                }
             }
         }
     }
@@ -334,7 +427,7 @@ impl Skim {
         if out.put(bytes) {
             return Ok(());
         }
-        let in_output = self.level == OUTPUT;
+        let in_output = self.level() >= OUTPUT;
         if in_output && self.has(KEEPS) {
             self.flags = self.flags & !KEEPS | LOST;
             if !out.cut(self.kept_to, out.len()) {
@@ -367,6 +460,6 @@ fn names(wanted: impl Fn(&str, u16) -> bool) -> u16 {
 }
 
 /// The level of a name, by its bit.
-fn level_of(bit: u16) -> u8 {
+fn level_of(bit: u16) -> u16 {
     NAMES.get(bit.trailing_zeros() as usize).map_or(0, |(_, level)| *level)
 }

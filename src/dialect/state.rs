@@ -1,7 +1,8 @@
 //! What is known of a stream, and of one event of it.
 
+use super::blocks::Blocks;
 use super::protocol::Protocol;
-use super::reported::Reported;
+use super::reported::{Of, Reported};
 use super::usage::Counts;
 use crate::delta::Kind;
 use crate::json::{Text, Value};
@@ -21,12 +22,18 @@ pub(crate) struct State {
     pub(super) called: u64,
     /// How many tool calls were opened by an event without an index.
     pub(super) calls: u32,
-    /// Of Anthropic: the blocks that are tool calls of the client, a bit each, by the lowest six bits of the index.
-    pub(super) clients: u64,
     /// Of Gemini: more of the arguments of the last call follows.
     pub(super) continues: bool,
+    output: Output,
+}
+
+/// What is known of the output so far, by the protocol.
+#[derive(Clone, Debug)]
+enum Output {
     /// Of Responses: the parts that were reported.
-    pub(super) reported: Reported,
+    Items(Reported),
+    /// Of Anthropic: the blocks that are tool calls of the client.
+    Blocks(Blocks),
 }
 
 impl State {
@@ -43,25 +50,63 @@ impl State {
             usage: Counts::NOTHING,
             called: 0,
             calls: 0,
-            clients: 0,
             continues: false,
-            reported: Reported::NOTHING,
+            output: Output::Items(Reported::NOTHING),
         }
-    }
-
-    /// Of Anthropic: the blocks that are tool calls of the client.
-    pub(crate) fn clients(&self) -> u64 {
-        self.clients
     }
 
     /// Of Anthropic: whether the block with this index is a tool call of the client.
     pub(super) fn is_of_client(&self, index: u32) -> bool {
-        self.clients >> (index & 63) & 1 != 0
+        matches!(&self.output, Output::Blocks(blocks) if blocks.has(index))
+    }
+
+    /// Of Anthropic: a block begins. Returns whether one that was a tool call of the client is known as one no more.
+    pub(super) fn begin_block(&mut self, index: u32, is_client: bool) -> bool {
+        if let Output::Items(_) = self.output {
+            self.output = Output::Blocks(Blocks::NOTHING);
+        }
+        match &mut self.output {
+            Output::Blocks(blocks) => blocks.begin(index, is_client),
+            Output::Items(_) => false,
+        }
+    }
+
+    /// Of Responses: the parts that were reported.
+    pub(super) fn reported(&self) -> Reported {
+        match &self.output {
+            Output::Items(reported) => *reported,
+            Output::Blocks(_) => Reported::NOTHING,
+        }
+    }
+
+    /// Of Responses: whether a part of an output item was reported.
+    pub(super) fn has(&self, item: u32, of: Of) -> bool {
+        matches!(&self.output, Output::Items(reported) if reported.has(item, of))
+    }
+
+    /// Of Responses: notes that a part of an output item is reported. Returns whether it was.
+    pub(super) fn add(&mut self, item: u32, of: Of) -> bool {
+        match &mut self.output {
+            Output::Items(reported) => reported.add(item, of),
+            Output::Blocks(_) => false,
+        }
+    }
+
+    /// Of Responses: notes that all of an output item is reported.
+    pub(super) fn add_all(&mut self, item: u32) {
+        if let Output::Items(reported) = &mut self.output {
+            reported.add_all(item);
+        }
+    }
+
+    /// Of Responses: the output has a tool call of the client.
+    pub(crate) fn has_call(&mut self) {
+        self.called |= 1;
     }
 
     /// Of Responses: whether an event that repeats the response has nothing to report of this output item.
     pub(crate) fn is_reported(&self, item: u32) -> bool {
-        self.ended || self.reported.has_all(item)
+        self.ended || matches!(&self.output, Output::Items(reported) if reported.has_all(item))
     }
 }
 
@@ -159,4 +204,6 @@ pub(crate) struct Seen<'a> {
     pub(crate) fails: bool,
     /// It may have members that no delta is made of.
     pub(crate) others: bool,
+    /// A block that was a tool call of the client is known as one no more.
+    pub(crate) forgets: bool,
 }

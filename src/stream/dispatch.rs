@@ -212,6 +212,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 if self.block.raw {
                     self.facts.sniff.foreign(payload);
+                    self.is_text();
                 }
                 self.facts.malformed = self.facts.malformed.saturating_add(1);
                 (Found::Malformed(span, fault), None)
@@ -297,20 +298,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads an event of the protocol that the stream is known to have. `None`: whether it is one takes a closer look.
     #[inline(never)]
     fn known(&mut self, payload: &[u8], name: &[u8]) -> Option<Read> {
-        let (clients, max_depth) = (self.dialect.clients(), self.config.limits.max_depth);
+        let max_depth = self.config.limits.max_depth;
         let mut seen = Seen::default();
         let mut choice = |index, finished| seen.add(index, finished);
         let (end, event) = dialect::read_known(&mut self.dialect, payload, name, max_depth, &mut choice)?;
         self.note_protocol(self.dialect.protocol);
         self.index.clear();
-        self.take(payload, &event, clients);
+        self.take(payload, &event);
         Some(Read { end, seen, may_break: true })
     }
 
-    /// Makes the index that of an event of another protocol, and notes what it says of the stream. `clients` are the calls of
-    /// the client before it.
-    fn take(&mut self, payload: &[u8], event: &dialect::Seen<'_>, clients: u64) {
-        if clients & !self.dialect.clients() != 0 {
+    /// Makes the index that of an event of another protocol, and notes what it says of the stream.
+    fn take(&mut self, payload: &[u8], event: &dialect::Seen<'_>) {
+        if event.forgets {
             // A template may be of the arguments of a block that belongs to the server now.
             self.memo.forget();
         }
@@ -345,21 +345,28 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[cold]
     #[inline(never)]
     fn native(&mut self, payload: &[u8], name: &[u8], read: &mut Read) -> bool {
-        if self.index.facts.error {
-            self.dialect.failed = true;
+        let has_error = self.index.facts.error;
+        self.dialect.failed |= has_error;
+        let may_be_own = !self.index.has_choices() && !self.index.facts.error_is_whole;
+        let own = if may_be_own { Protocol::of(payload, name) } else { None };
+        // An error may stand beside what the event is otherwise. By itself it decides nothing.
+        let is_known = match own {
+            None | Some(Protocol::Other) => self.index.has_choices(),
+            own => self.dialect.protocol.is_some() || Protocol::read_here(own).is_some(),
+        };
+        if has_error && !is_known {
             if self.is_native() {
                 // Its members are not those of a chunk.
                 self.index.plan.protocol = self.dialect.protocol;
             }
             return self.is_native();
         }
-        if is_keep_alive(&self.index, payload, name) {
+        if !has_error && is_keep_alive(&self.index, payload, name) {
             return self.is_native();
         }
         if !self.index.facts.chat && self.index.quirks.contains(Quirk::NullChunk) {
             return false;
         }
-        let own = if self.index.has_choices() { None } else { Protocol::of(payload, name) };
         // Usage alone is that of a chunk, unless the rest is of another protocol.
         let is_chunk = self.index.facts.chat && matches!(own, None | Some(Protocol::Other));
         let known = if is_chunk { Some(Protocol::Chat) } else { own };
@@ -379,7 +386,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.block.quirks.insert(Quirk::ForeignEvent);
             if self.is_native() {
                 // Its deltas and members are not those of the response.
-                self.index.list.clear();
+                self.index.keep_error();
                 (self.index.facts.chat, self.index.facts.others) = (false, false);
                 read.seen = Seen::default();
             }
@@ -392,9 +399,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or(Text::verbatim(name));
         let seen = &mut read.seen;
         let mut choice = |index, finished| seen.add(index, finished);
-        let clients = self.dialect.clients();
-        let event = dialect::read(&mut self.dialect, payload, kind, &mut choice);
-        self.take(payload, &event, clients);
+        let mut event = dialect::read(&mut self.dialect, payload, kind, &mut choice);
+        if has_error {
+            event.error = self.index.top(payload, top::ERROR);
+        }
+        self.take(payload, &event);
         true
     }
 

@@ -144,8 +144,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 *to = *byte;
             }
             let chunk = chunk.get(..stored.len()).unwrap_or_default();
-            let state = Some(&self.dialect).filter(|_| self.config.payload != Payload::Usage);
-            let mut out = Reduced { kept: &mut self.kept, store, state, was_cut: false };
+            let has_output = self.config.payload != Payload::Usage;
+            let mut out = Reduced { kept: &mut self.kept, store, state: &mut self.dialect, has_output, was_cut: false };
             // Shorter than what was read: it overwrites nothing that is still to be read.
             skim.feed(balance, chunk, &mut out)?;
         }
@@ -170,12 +170,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Keeps what counts of a piece. Returns whether output items were taken out for that; `None`: it does not fit.
+    /// Keeps what counts of a piece. Returns whether output items were taken out for that, or turn out to be lost; `None`: it
+    /// does not fit.
     fn skim<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Option<bool> {
         self.kept.unstage();
         let (mut skim, mut balance) = (self.block.skim, self.block.balance);
-        let state = Some(&self.dialect).filter(|_| self.config.payload != Payload::Usage);
-        let mut out = Reduced { kept: &mut self.kept, store, state, was_cut: false };
+        let has_output = self.config.payload != Payload::Usage;
+        let mut out = Reduced { kept: &mut self.kept, store, state: &mut self.dialect, has_output, was_cut: false };
         let join: &[u8] = if piece.first { b"\n" } else { b"" };
         let fed = skim.feed(&mut balance, join, &mut out);
         let fed = fed.and_then(|()| skim.feed(&mut balance, piece.value, &mut out));
@@ -185,7 +186,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             // Nothing is reported yet.
             self.block.skim = Skim::OFF;
         }
-        fed.is_ok().then_some(was_cut)
+        fed.is_ok().then_some(was_cut || skim.has_loss() && !had_loss)
     }
 }
 
@@ -208,17 +209,19 @@ impl Out for Nowhere {
     fn last(&self) -> Option<u8> {
         None
     }
-    fn has_no_output(&self) -> bool {
-        true
+    fn ends_by_name(&self) -> Option<bool> {
+        None
     }
+    fn calls(&mut self) {}
 }
 
 /// The event in the storage, as far as it counts.
 struct Reduced<'a, S: ?Sized> {
     kept: &'a mut Kept,
     store: &'a mut S,
-    /// Where outputs count.
-    state: Option<&'a State>,
+    state: &'a mut State,
+    /// Outputs count.
+    has_output: bool,
     was_cut: bool,
 }
 
@@ -234,13 +237,16 @@ impl<S: Storage + ?Sized> Out for Reduced<'_, S> {
         self.kept.cut(self.store, from as usize, to as usize)
     }
     fn is_reported(&self, item: u32) -> bool {
-        self.state.is_none_or(|state| state.is_reported(item))
+        !self.has_output || self.state.is_reported(item)
     }
     fn last(&self) -> Option<u8> {
         self.kept.data_span().of(&[], self.store.bytes()).last().copied()
     }
-    fn has_no_output(&self) -> bool {
+    fn ends_by_name(&self) -> Option<bool> {
         let name = self.kept.name_span().of(&[], self.store.bytes());
-        name.starts_with(b"response.") && ends_response(name).is_none()
+        name.starts_with(b"response.").then(|| ends_response(name).is_some())
+    }
+    fn calls(&mut self) {
+        self.state.has_call();
     }
 }

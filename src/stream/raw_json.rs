@@ -337,7 +337,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Notes a line, or a part of one, that is no field, no comment and no JSON object.
-    fn is_text(&mut self) {
+    pub(super) fn is_text(&mut self) {
         if self.facts.plain == Plain::Nothing {
             self.facts.plain = Plain::Text;
         }

@@ -177,8 +177,9 @@ pub struct Naive {
     protocol: Option<&'static str>,
     failed: bool,
     ended: bool,
-    /// Of Anthropic: the blocks that are calls of the client.
+    /// Of Anthropic: the blocks that are calls of the client, and the block that began last.
     clients: BTreeSet<u64>,
+    last_block: u64,
     /// Of Gemini: the last call, and whether it goes on.
     continues: bool,
     /// Of Responses: the parts that were reported, of which item, and whether of its summary.
@@ -206,12 +207,16 @@ impl Naive {
 
     fn stream(&mut self, bytes: &[u8]) -> Done {
         let text = std::str::from_utf8(bytes).map_err(|_| GiveUp)?;
+        // Such a line is a comment, wherever it comes.
+        if text.starts_with(['[', '{']) && text.split(['\n', '\r']).any(|line| line.starts_with(':')) {
+            return Err(GiveUp);
+        }
         if text.starts_with('[') {
             let Some(Value::Array(events)) = value_of(bytes) else { return Err(GiveUp) };
-            return events.iter().try_for_each(|event| self.event("", event, true));
+            return events.iter().try_for_each(|event| self.event("", event));
         }
         if text.starts_with('{') {
-            return self.event("", &value_of(bytes).ok_or(GiveUp)?, true);
+            return self.event("", &value_of(bytes).ok_or(GiveUp)?);
         }
         let text = text.replace("\r\n", "\n");
         let blocks = text.strip_suffix("\n\n").filter(|text| !text.contains('\r')).ok_or(GiveUp)?;
@@ -231,14 +236,14 @@ impl Naive {
             }
             match data {
                 None | Some("[DONE]") => {}
-                Some(data) => self.event(name, &value_of(data.as_bytes()).ok_or(GiveUp)?, false)?,
+                Some(data) => self.event(name, &value_of(data.as_bytes()).ok_or(GiveUp)?)?,
             }
         }
         Ok(())
     }
 
-    fn event(&mut self, name: &str, event: &Value, is_raw: bool) -> Done {
-        if !event.is_object() || !is_plain(event) || is_raw && event["error"].is_object() {
+    fn event(&mut self, name: &str, event: &Value) -> Done {
+        if !event.is_object() || !is_plain(event) {
             return Err(GiveUp);
         }
         let own = event["type"].as_str().filter(|own| !own.is_empty());
@@ -246,14 +251,15 @@ impl Naive {
         if kind.contains(|char: char| (HALVES..HALVES + 0x800).contains(&u32::from(char))) {
             return Err(GiveUp);
         }
-        // How errors and chunks of chat completions are recognised is another matter.
-        let is_error = event.get("error").is_some_and(|error| !error.is_null()) || kind == "error" || name == "error";
+        // How errors by themselves and chunks of chat completions are recognised is another matter.
+        let has_error = event["error"].is_object();
+        let is_error = !event["error"].is_null() && !has_error || kind == "error" || name == "error";
         if is_error || event.get("choices").is_some() || event.get("detail").is_some() {
             return Err(GiveUp);
         }
         // An empty string is a type, which says nothing.
         let alive = event["type"].as_str().unwrap_or(name);
-        if ["ping", "keepalive", "keep-alive", "heartbeat"].contains(&alive) {
+        if !has_error && ["ping", "keepalive", "keep-alive", "heartbeat"].contains(&alive) {
             return Ok(());
         }
         let of_type = |kind: &str| match kind {
@@ -274,15 +280,28 @@ impl Naive {
         if event.get("event_type").is_some() || event.get("done").is_some() {
             return Err(GiveUp);
         }
+        if has_error && known.is_none() {
+            return Err(GiveUp);
+        }
+        // One that the response has of its own is the same.
+        self.failed |= has_error;
         match (self.protocol.or(known), known) {
             (None, _) => return Err(GiveUp),
-            (Some(protocol), Some(known)) if known != protocol => return Ok(()),
+            (Some(protocol), Some(known)) if known != protocol => {
+                if has_error {
+                    self.push("error".to_string());
+                }
+                return Ok(());
+            }
             (protocol, _) => self.protocol = protocol,
         }
         match self.protocol {
             Some("anthropic") => self.anthropic(kind, event)?,
             Some("responses") => self.responses(kind, event)?,
             _ => self.gemini(event)?,
+        }
+        if has_error {
+            self.push("error".to_string());
         }
         if self.choices.len() > 8 || self.calls.len() > 32 {
             return Err(GiveUp);
@@ -422,7 +441,7 @@ impl Naive {
 
     fn anthropic(&mut self, kind: &str, event: &Value) -> Done {
         let index = number(&event["index"]);
-        if index >= 64 {
+        if index.abs_diff(self.last_block) > 224 {
             return Err(GiveUp);
         }
         match kind {
@@ -468,6 +487,7 @@ impl Naive {
 
     fn block(&mut self, index: u64, block: &Value) -> Done {
         self.clients.remove(&index);
+        self.last_block = index;
         match block["type"].as_str().unwrap_or_default() {
             "text" => {
                 self.text(0, Kind::Content, 0, index, &block["text"]);
@@ -696,7 +716,7 @@ impl Naive {
             if is_whole && is_new {
                 self.signature(0, index << 32, &item["encrypted_content"]);
             }
-        } else if is_whole && !self.reported.contains(&arguments) {
+        } else if is_whole && item.is_object() && !self.reported.contains(&arguments) {
             self.raw(0, Kind::Native, index << 32, item);
         }
         if is_whole {
@@ -738,13 +758,22 @@ fn responses_word(word: &str, reason: &str, called: bool) -> FinishKind {
 /// `calls`: the words that mean tool calls here.
 fn word_of(word: &str, calls: &[&str]) -> FinishKind {
     let table: BTreeMap<&str, FinishKind> = [
-        (FinishKind::Stop, &["end_turn", "stop_sequence", "pause_turn", "completed", "STOP"][..]),
-        (FinishKind::ToolCalls, &["tool_use"]),
-        (FinishKind::Length, &["max_tokens", "model_context_window_exceeded", "MAX_TOKENS"]),
-        (FinishKind::Error, &["failed", "cancelled", "MALFORMED_FUNCTION_CALL"]),
+        (FinishKind::Stop, &["stop", "end_turn", "stop_sequence", "pause_turn", "completed", "STOP"][..]),
+        (FinishKind::ToolCalls, &["tool_calls", "tool_use"]),
+        (FinishKind::Length, &["length", "max_tokens", "model_context_window_exceeded", "MAX_TOKENS"]),
+        (FinishKind::Error, &["error", "failed", "cancelled", "MALFORMED_FUNCTION_CALL"]),
         (
             FinishKind::ContentFilter,
-            &["refusal", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"],
+            &[
+                "content_filter",
+                "refusal",
+                "SAFETY",
+                "RECITATION",
+                "BLOCKLIST",
+                "PROHIBITED_CONTENT",
+                "SPII",
+                "IMAGE_SAFETY",
+            ],
         ),
     ]
     .into_iter()

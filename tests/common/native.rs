@@ -121,9 +121,10 @@ fn anthropic(from: &mut Source<'_>) -> Vec<Value> {
         "role": "assistant", "model": "m", "content": if body { json!(whole) } else { json!([]) },
         "stop_reason": is_object(from, 4, json!("end_turn")), "usage": counts(from, USAGE)}})];
     let first = if body { whole.len() } else { 0 };
-    // Blocks come one after the other, or by turns.
+    // Blocks come one after the other, or by turns, or far from each other.
     let mut open = Vec::new();
-    for at in first..first + from.below(6) {
+    let step = from.pick(&[1, 1, 1, 32, 64]);
+    for at in (first..).step_by(step).take(from.below(6)) {
         events.push(json!({"type": "content_block_start", "index": at, "content_block": block(from, at)}));
         open.push(at);
         for _ in 0..from.below(5) {
@@ -263,7 +264,13 @@ fn responses(from: &mut Source<'_>) -> Vec<Value> {
 fn change(events: &mut Vec<Value>, from: &mut Source<'_>) {
     for _ in 0..1 + from.below(4) {
         let at = from.below(events.len().max(1));
-        match from.below(5) {
+        match from.below(6) {
+            3 => {
+                let error = json!({"code": from.below(600), "message": text(from)});
+                if let Some(event) = events.get_mut(at) {
+                    event["error"] = error;
+                }
+            }
             0 if at < events.len() => drop(events.remove(at)),
             1 if at < events.len() => events.insert(at, events[at].clone()),
             2 if at + 1 < events.len() => events.swap(at, at + 1),
