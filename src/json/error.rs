@@ -18,8 +18,11 @@ pub struct JsonError {
 }
 
 /// The kinds of errors.
+// As wide as the offset beside it: copies of a result are then made of whole words, which a processor forwards from the stores
+// before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[repr(usize)]
 pub enum JsonErrorKind {
     /// The bytes end inside a value.
     UnexpectedEnd,

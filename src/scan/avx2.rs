@@ -9,8 +9,8 @@ use super::sse2;
 use super::vector::Narrow;
 use core::arch::x86_64::{
     __m128i, __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256,
-    _mm256_max_epu8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256,
-    _mm256_set1_epi8, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_subs_epu8,
+    _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set1_epi8,
+    _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_subs_epu8,
     _mm256_testz_si256, _mm256_xor_si256,
 };
 
@@ -114,10 +114,8 @@ impl Block<64> for Wide {
         let Wide([low, high]) = self;
         // SAFETY: AVX2 as in `Wide`.
         unsafe {
-            Wide::tops(
-                _mm256_cmpeq_epi8(_mm256_max_epu8(low, splat(bound)), low),
-                _mm256_cmpeq_epi8(_mm256_max_epu8(high, splat(bound)), high),
-            )
+            let below = splat(bound.wrapping_sub(0x80));
+            Wide::tops(_mm256_subs_epu8(low, below), _mm256_subs_epu8(high, below))
         }
     }
     #[inline(always)]
@@ -197,53 +195,52 @@ impl Sum for Wide {
 /// allows. A fault that all three allow is there.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup {
-    /// The last vector of the previous block.
+    /// The last vector of the last block that was looked up. Behind it lies ASCII, if anything.
     before: __m256i,
-    /// Whether the previous block ended inside a character.
-    is_cut: bool,
+    /// The top bits of the previous block: 0 if that was ASCII.
+    high: i32,
 }
 
 impl Default for Lookup {
     #[inline(always)]
     fn default() -> Self {
         // SAFETY: AVX2 as in `Wide`.
-        Lookup { before: unsafe { _mm256_setzero_si256() }, is_cut: false }
+        Lookup { before: unsafe { _mm256_setzero_si256() }, high: 0 }
     }
 }
 
 impl Utf8<Wide> for Lookup {
+    /// ASCII behind a block of ASCII needs no look. Behind another block it may cut a character; and where a text mixes both,
+    /// to guess at each block whether it is ASCII would often fail.
     #[inline(always)]
     fn see(&mut self, block: Wide) -> bool {
         let Wide([low, high]) = block;
-        if block.high() == 0 {
-            let is_cut = self.is_cut;
-            *self = Lookup::default();
-            return is_cut;
-        }
         // SAFETY: AVX2 as in `Wide`.
         unsafe {
+            let top = _mm256_movemask_epi8(_mm256_or_si256(low, high));
+            if core::mem::replace(&mut self.high, top) | top == 0 {
+                return false;
+            }
             let faults = _mm256_or_si256(faults(low, self.before), faults(high, low));
             self.before = high;
-            // In one of the last three bytes, a lead byte of a character that goes on behind them.
-            let last = -1;
+            _mm256_testz_si256(faults, faults) == 0
+        }
+    }
+    /// One of the last three bytes may be a lead byte of a character that goes on behind them.
+    #[inline(always)]
+    fn is_complete(&self) -> bool {
+        let last = -1;
+        // SAFETY: AVX2 as in `Wide`.
+        unsafe {
             #[rustfmt::skip]
             let most = _mm256_setr_epi8(
                 last, last, last, last, last, last, last, last, last, last, last, last, last, last, last, last,
                 last, last, last, last, last, last, last, last, last, last, last, last, last,
                 0xef_u8 as i8, 0xdf_u8 as i8, 0xbf_u8 as i8,
             );
-            let cut = _mm256_subs_epu8(high, most);
-            self.is_cut = _mm256_testz_si256(cut, cut) == 0;
-            _mm256_testz_si256(faults, faults) == 0
+            let cut = _mm256_subs_epu8(self.before, most);
+            _mm256_testz_si256(cut, cut) != 0
         }
-    }
-    #[inline(always)]
-    fn is_complete(&self) -> bool {
-        !self.is_cut
-    }
-    #[inline(always)]
-    fn pass_ascii(&mut self) {
-        *self = Lookup::default();
     }
 }
 

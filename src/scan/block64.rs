@@ -11,7 +11,7 @@ pub(crate) trait Block<const N: usize>: Copy {
     fn eq(self, byte: u8) -> u64;
     /// Mask of the bytes equal to `byte` after setting bit 5 in each; `byte` has that bit.
     fn eq_folded(self, byte: u8) -> u64;
-    /// Mask of the bytes of at least `bound`.
+    /// Mask of the bytes of at least `bound`, which is at least 0x80.
     fn at_least(self, bound: u8) -> u64;
     /// Mask of the control characters (below 0x20).
     fn control(self) -> u64;
@@ -129,8 +129,6 @@ pub(crate) trait Utf8<B>: Default {
     fn see(&mut self, block: B) -> bool;
     /// Whether the last sequence is complete.
     fn is_complete(&self) -> bool;
-    /// Passes a block of ASCII unseen, after a complete sequence.
-    fn pass_ascii(&mut self);
 }
 
 /// The vector operations of a target.
@@ -238,16 +236,15 @@ pub(crate) trait Look<K: Kernel> {
 /// Passes the bytes from offset `from` to `looker`, 64 at a time, until it returns a result.
 #[inline(always)]
 pub(crate) fn walk<K: Kernel, L: Look<K>>(bytes: &[u8], from: usize, looker: &mut L) -> Option<L::Found> {
-    let mut rest = bytes.get(from..)?;
     let mut base = from;
-    while let Some((block, after)) = rest.split_first_chunk::<64>() {
+    while let Some(block) = bytes.get(base..)?.first_chunk::<64>() {
         visit!(64);
         if let Some(found) = looker.look(K::Wide::load(block), base, 0) {
             return Some(found);
         }
-        rest = after;
         base += 64;
     }
+    let rest = bytes.get(base..)?;
     if rest.is_empty() {
         return None;
     }

@@ -80,9 +80,8 @@ impl<const N: usize> Words<N> {
     #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
     fn at_least(self, bound: u8) -> u64 {
         self.masks(|word| {
-            // Compare the low seven bits; then the top bits decide.
-            let low = (word | HIGH).wrapping_sub(splat(bound & 0x7f));
-            HIGH & if bound >= 0x80 { word & low } else { word | low }
+            // Compare the low seven bits of those that have the top bit.
+            HIGH & word & (word | HIGH).wrapping_sub(splat(bound & 0x7f))
         })
     }
 

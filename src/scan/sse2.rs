@@ -5,8 +5,8 @@
 use super::fixed;
 use super::vector::Vector;
 use core::arch::x86_64::{
-    __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_min_epu8,
-    _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_xor_si128,
+    __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8,
+    _mm_or_si128, _mm_set1_epi8, _mm_subs_epu8, _mm_xor_si128,
 };
 
 /// As [`Kernel::same`](super::block64::Kernel::same).
@@ -60,10 +60,11 @@ impl Vector for __m128i {
     fn eq_folded(self, byte: u8) -> Self {
         self.or(splat(0x20)).eq(byte)
     }
+    /// [`mask`](Vector::mask) reads only the top bits.
     #[inline(always)]
     fn at_least(self, bound: u8) -> Self {
         // SAFETY: as in `splat`.
-        unsafe { _mm_cmpeq_epi8(_mm_max_epu8(self, splat(bound)), self) }
+        unsafe { _mm_subs_epu8(self, splat(bound.wrapping_sub(0x80))) }
     }
     #[inline(always)]
     fn control(self) -> Self {

@@ -152,7 +152,9 @@ fn check_block<const N: usize>(block: impl Block<N>, bytes: &[u8; N]) {
     assert_eq!(block.odd(), mask(&|byte| !(0x20..0x80).contains(&byte)));
     assert_eq!(block.stops(), block.quote() | block.backslash() | block.odd());
     for bound in [0, 1, 0x20, 0x7f, 0x80, 0x81, 0x90, 0xa0, 0xc0, 0xe0, 0xf0, 0xf5, 0xff] {
-        assert_eq!(block.at_least(bound), mask(&|byte| byte >= bound), "{bound:x}");
+        if bound >= 0x80 {
+            assert_eq!(block.at_least(bound), mask(&|byte| byte >= bound), "{bound:x}");
+        }
         assert_eq!(block.eq(bound), mask(&|byte| byte == bound), "{bound:x}");
     }
 }

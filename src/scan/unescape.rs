@@ -10,6 +10,7 @@ use super::utf8_masks::Check;
 use crate::visits::visit;
 use crate::{Quirk, QuirkSet};
 use core::mem::MaybeUninit;
+use core::num::NonZeroU64;
 
 /// How far the decoding got. It stops before the first ill-formed sequence, and before a character or escape that may
 /// not fit.
@@ -31,7 +32,7 @@ pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Progress {
     text.reserve(raw.len());
     // SAFETY: only UTF-8 is appended to the bytes.
     let bytes = unsafe { text.as_mut_vec() };
-    let progress = decode::<Native>(raw, Out { room: bytes.spare_capacity_mut(), len: 0, kept: usize::MAX });
+    let progress = decode::<Native, true>(raw, Out { room: bytes.spare_capacity_mut(), len: 0 });
     let len = bytes.len().saturating_add(progress.wrote).min(bytes.capacity());
     // SAFETY: `len` is within the capacity. The first `wrote` bytes of the spare capacity are initialised and UTF-8:
     // checked runs, cut between characters, and encoded characters.
@@ -51,7 +52,7 @@ pub(super) fn copy_with<K: Kernel>(raw: &[u8], buffer: &mut [u8]) -> Progress {
     // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, the borrow is exclusive and ends with this function, and only
     // initialised bytes are written.
     let room = unsafe { &mut *(room as *mut [MaybeUninit<u8>]) };
-    decode::<K>(raw, Out { room, len: 0, kept: usize::MAX })
+    decode::<K, true>(raw, Out { room, len: 0 })
 }
 
 /// Measures the decoded bytes without writing them.
@@ -62,25 +63,23 @@ pub(crate) fn measure(raw: &[u8]) -> Progress {
 /// [`measure`] with a given kernel.
 #[inline(always)]
 pub(super) fn measure_with<K: Kernel>(raw: &[u8]) -> Progress {
-    decode::<K>(raw, Out { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, kept: 0 })
+    decode::<K, false>(raw, Out { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0 })
 }
 
-/// Destination of decoded bytes.
-struct Out<'b> {
+/// Destination of decoded bytes. If they are `KEPT`, the first `len` bytes of `room` are initialised. Otherwise they are only
+/// counted, and every page is the same memory, of [`WINDOW`] bytes.
+struct Out<'b, const KEPT: bool> {
     room: &'b mut [MaybeUninit<u8>],
     /// The number of bytes decoded so far.
     len: usize,
-    /// All ones if the bytes are stored: then the first `len` bytes of `room` are initialised. Otherwise 0: they are only
-    /// counted, and every page is the same memory.
-    kept: usize,
 }
 
-impl Out<'_> {
+impl<const KEPT: bool> Out<'_, KEPT> {
     /// Returns the next `N` bytes of the destination, or `None` if there are fewer. They may be written ahead and in any
     /// order; those after the final end are ignored.
     #[inline(always)]
     fn page<const N: usize>(&mut self) -> Option<&mut [MaybeUninit<u8>; N]> {
-        self.room.get_mut(self.len & self.kept..)?.first_chunk_mut()
+        self.room.get_mut(if KEPT { self.len } else { 0 }..)?.first_chunk_mut()
     }
 
     /// Commits the first `len` bytes of the page, which must be written.
@@ -98,7 +97,7 @@ impl Out<'_> {
     /// Appends at most 64 bytes. Returns `false` if they do not fit.
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) -> bool {
-        if self.kept != 0 {
+        if KEPT {
             let room = self.room.get_mut(self.len..).and_then(|room| room.get_mut(..bytes.len()));
             let Some(to) = room else { return false };
             copy_short(bytes, to);
@@ -128,10 +127,10 @@ const WINDOW: usize = 128;
 
 /// Decodes `raw`. Returns how far the decoding got.
 #[inline(always)]
-fn decode<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
+fn decode<K: Kernel, const KEPT: bool>(raw: &[u8], mut out: Out<'_, KEPT>) -> Progress {
     // Most strings of a stream are one token.
     if raw.len() < 16 {
-        if let Some(progress) = tiny::<K>(raw, &mut out) {
+        if let Some(progress) = tiny::<K, KEPT>(raw, &mut out) {
             return progress;
         }
     }
@@ -139,22 +138,22 @@ fn decode<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
 }
 
 /// [`decode`] for strings that are long, ill-formed, or have little room.
-struct Long<'r, 'b> {
+struct Long<'r, 'b, const KEPT: bool> {
     raw: &'r [u8],
-    out: Out<'b>,
+    out: Out<'b, KEPT>,
 }
 
-impl Task for Long<'_, '_> {
+impl<const KEPT: bool> Task for Long<'_, '_, KEPT> {
     type Out = Progress;
 
     #[inline(always)]
     fn run<K: Kernel>(self) -> Progress {
         let Long { raw, mut out } = self;
         let mut quirks = QuirkSet::EMPTY;
-        let mut took = blocks::<K>(raw, &mut out, &mut quirks);
+        let mut took = blocks::<K, KEPT>(raw, &mut out, &mut quirks);
         // The remaining bytes are ill-formed, or the destination is nearly full.
         while let Some(rest) = raw.get(took..).filter(|rest| !rest.is_empty()) {
-            let (len, complete) = careful::<K>(rest, &mut out, &mut quirks);
+            let (len, complete) = careful::<K, KEPT>(rest, &mut out, &mut quirks);
             took = took.wrapping_add(len);
             if !complete {
                 break;
@@ -166,7 +165,7 @@ impl Task for Long<'_, '_> {
 
 /// Decodes less than 16 bytes. Returns `None` if they are ill-formed or do not fit.
 #[inline(always)]
-fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
+fn tiny<K: Kernel, const KEPT: bool>(raw: &[u8], out: &mut Out<'_, KEPT>) -> Option<Progress> {
     let page = out.page::<32>()?;
     let mut quirks = QuirkSet::EMPTY;
     let len = raw.len();
@@ -208,7 +207,7 @@ fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
 /// Decodes block after block while the destination has room for a window and nothing is ill-formed. Returns the number
 /// of bytes decoded.
 #[inline(always)]
-fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> usize {
+fn blocks<K: Kernel, const KEPT: bool>(raw: &[u8], out: &mut Out<'_, KEPT>, quirks: &mut QuirkSet) -> usize {
     let (mut rest, mut check) = (raw, K::Utf8::default());
     let mut padded: [u8; WINDOW];
     let mut least = K::Wide::load(&[b' '; 64]);
@@ -228,55 +227,33 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> us
         let Some(bytes) = window.first_chunk::<64>() else { break };
         visit!(64);
         let block = K::Wide::load(bytes);
-        if block.is_high() {
-            // The end of an escape may lie between two blocks. Then the first block ends with ASCII, and carries
-            // nothing into the next.
-            if K::MASKED_UTF8 {
-                if check.see(block) {
-                    break;
-                }
-            } else {
-                let bytes = whole(rest, rest.get(..len).unwrap_or_default());
-                if core::str::from_utf8(bytes).is_err() {
-                    break;
-                }
-                len = bytes.len();
-            }
-        } else if check.is_complete() {
-            check.pass_ascii();
-        } else {
-            break;
-        }
-        least = least.lesser(block);
-        put(page, 0, bytes);
-        // No block begins inside an escape, and each escape clears its own backslashes from `starts`.
-        let mut starts = block.backslash();
-        // The input before `at` is decoded into the page, `saved` bytes shorter, and the run from `at` on is written ahead.
-        let (mut at, mut saved) = (0usize, 0usize);
-        while starts != 0 {
-            let start = starts.trailing_zeros() as usize;
-            let kind = window.get(start.wrapping_add(1)).copied().unwrap_or(0);
-            let (len, wrote) = escape(rest, start, kind, page, start.wrapping_sub(saved), quirks);
-            (at, saved) = (start.wrapping_add(len), saved.wrapping_add(len.wrapping_sub(wrote)));
-            if at >= 64 {
+        // The end of an escape may lie between two blocks. Then the first block ends with ASCII, and carries nothing into
+        // the next.
+        if K::MASKED_UTF8 {
+            if check.see(block) {
                 break;
             }
-            starts &= u64::MAX << at;
-            // Copy the run after the escape. Both offsets are below 64.
-            let (from, to) = (at & 63, at.wrapping_sub(saved) & 63);
-            if let Some((first, more)) = window.get(from..).and_then(|run| run.split_first_chunk::<16>()) {
-                visit!(16);
-                put(page, to, first);
-                let end = starts.trailing_zeros() as usize;
-                if let Some(more) = more.first_chunk::<48>().filter(|_| end.wrapping_sub(at) > 16) {
-                    visit!(48);
-                    put(page, to.wrapping_add(16), more);
-                }
+        } else if block.is_high() {
+            let bytes = whole(rest, rest.get(..len).unwrap_or_default());
+            if core::str::from_utf8(bytes).is_err() {
+                break;
             }
+            len = bytes.len();
         }
-        at = at.max(len);
-        out.pass(at.wrapping_sub(saved));
-        let Some(after) = rest.get(at..) else { break };
+        least = least.lesser(block);
+        if KEPT {
+            put(page, 0, bytes);
+        }
+        // No block begins inside an escape. The input before `at` is decoded into the page, `saved` bytes shorter.
+        let (mut at, mut saved) = (0usize, 0usize);
+        if let Some(backslash) = NonZeroU64::new(block.backslash()) {
+            (at, saved) = match few::<KEPT>(window, page, backslash) {
+                Some(done) => done,
+                None => many::<KEPT>(rest, window, page, backslash.get(), quirks),
+            };
+        }
+        let Some(after) = (if at <= 64 { rest.get(len..) } else { behind(rest, at) }) else { break };
+        out.pass(rest.len().wrapping_sub(after.len()).wrapping_sub(saved));
         rest = after;
     }
     if least.is_control() {
@@ -286,6 +263,85 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> us
     let begun = begun(raw.get(..took).unwrap_or_default());
     out.back(begun);
     took.wrapping_sub(begun)
+}
+
+/// Apart, so that this is a jump that is foreseen: a place that is computed from the escapes would be known too late, since
+/// the next block waits for it.
+#[cold]
+#[inline(never)]
+fn behind(rest: &[u8], at: usize) -> Option<&[u8]> {
+    rest.get(at..)
+}
+
+/// Decodes the escapes of a block that has one or two, both simple: the rest of the block is copied behind each, however long
+/// it is, since a guess at how many there are, or how far apart, would often fail. Of a single one the second step repeats the
+/// first. Returns where the last escape ends, and how many bytes are saved; `None` if the block has others, or more.
+#[inline(always)]
+fn few<const KEPT: bool>(
+    window: &[u8; WINDOW],
+    page: &mut [MaybeUninit<u8>; WINDOW],
+    backslash: NonZeroU64,
+) -> Option<(usize, usize)> {
+    // Both bytes of the escape at `start` aside.
+    let behind = |start: u32, mask: u64| mask & !(3 << start);
+    let start = backslash.trailing_zeros();
+    let more = NonZeroU64::new(behind(start, backslash.get()));
+    let last = more.unwrap_or(backslash).trailing_zeros();
+    let (at, saved) = (last as usize, usize::from(more.is_some()));
+    let places = [(start as usize, start as usize), (at, at.wrapping_sub(saved) & 63)];
+    let bytes = places.map(|(from, _)| window.get(from.wrapping_add(1)).map_or(0, |kind| escape::simple(*kind)));
+    if behind(last, more.map_or(0, NonZeroU64::get)) != 0 || bytes.contains(&0) {
+        return None;
+    }
+    if KEPT {
+        for ((from, to), byte) in places.into_iter().zip(bytes) {
+            visit!(64);
+            if let Some(run) = window.get(from.wrapping_add(1)..).and_then(|run| run.first_chunk::<64>()) {
+                put(page, to, run);
+            }
+            put(page, to, &[byte]);
+        }
+    }
+    Some((at.wrapping_add(2), saved.wrapping_add(1)))
+}
+
+/// Decodes the escapes of a block, one after the other. `rest` begins with the window, unless that is the end, padded. Returns
+/// the same as [`few`].
+#[inline(never)]
+fn many<const KEPT: bool>(
+    rest: &[u8],
+    window: &[u8; WINDOW],
+    page: &mut [MaybeUninit<u8>; WINDOW],
+    backslash: u64,
+    quirks: &mut QuirkSet,
+) -> (usize, usize) {
+    // Each escape clears its own backslashes from `starts`.
+    let (mut starts, mut at, mut saved) = (backslash, 0usize, 0usize);
+    while starts != 0 {
+        let start = starts.trailing_zeros() as usize;
+        let kind = window.get(start.wrapping_add(1)).copied().unwrap_or(0);
+        let (len, wrote) = escape(rest, start, kind, page, start.wrapping_sub(saved), quirks);
+        (at, saved) = (start.wrapping_add(len), saved.wrapping_add(len.wrapping_sub(wrote)));
+        if at >= 64 {
+            break;
+        }
+        starts &= u64::MAX << at;
+        if !KEPT {
+            continue;
+        }
+        // Copy the run after the escape, written ahead. Both offsets are below 64.
+        let (from, to) = (at & 63, at.wrapping_sub(saved) & 63);
+        if let Some((first, more)) = window.get(from..).and_then(|run| run.split_first_chunk::<16>()) {
+            visit!(16);
+            put(page, to, first);
+            let end = starts.trailing_zeros() as usize;
+            if let Some(more) = more.first_chunk::<48>().filter(|_| end.wrapping_sub(at) > 16) {
+                visit!(48);
+                put(page, to.wrapping_add(16), more);
+            }
+        }
+    }
+    (at, saved)
 }
 
 /// Writes the character of the escape at `start`, whose second byte is `kind`, to position `to`; both are below 64. Returns the
@@ -344,7 +400,7 @@ fn from(at: usize) -> u64 {
 /// Decodes up to 64 bytes, and neither reads nor writes beyond them. Returns the number of bytes decoded, and whether
 /// those are all the bytes it looked at. `rest` is not empty.
 #[inline(always)]
-fn careful<K: Kernel>(rest: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> (usize, bool) {
+fn careful<K: Kernel, const KEPT: bool>(rest: &[u8], out: &mut Out<'_, KEPT>, quirks: &mut QuirkSet) -> (usize, bool) {
     let mut bytes = rest.get(..64).unwrap_or(rest);
     visit!(2 * bytes.len());
     let masks = Masks::of::<K>(bytes);

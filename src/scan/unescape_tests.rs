@@ -206,7 +206,9 @@ fn decoding_looks_at_few_bytes_twice() {
             let mut room = std::vec![0; raw.len() + 200];
             let (copied, copying) = visits::during(|| unescape::copy(raw, &mut room));
             let (measured, measuring) = visits::during(|| unescape::measure(raw));
-            assert_eq!((copied, copied.took, copying), (measured, raw.len(), measuring));
+            assert_eq!((copied, copied.took), (measured, raw.len()));
+            // Only what is kept is copied again behind an escape.
+            assert!(measuring <= raw.len().next_multiple_of(64) as u64 && measuring <= copying, "{measuring}");
             copying as usize
         };
         for len in 0..16 {
@@ -217,9 +219,10 @@ fn decoding_looks_at_few_bytes_twice() {
         }
         for len in [16, 63, 64, 65, 1000, 4096] {
             assert_eq!(looks(&b"a".repeat(len)), len.next_multiple_of(64), "blocks");
-            // Bytes after an escape are loaded again: 16 bytes, and 48 more if there are more.
+            // Bytes after an escape are loaded again: 16 bytes, and 48 more if there are more; twice 64 in a block with one
+            // or two escapes.
             let escapes = [b"\\n", &b"a".repeat(16)[..]].concat().repeat(len);
-            assert!(looks(&escapes) <= 2 * escapes.len() + 64, "{}", looks(&escapes));
+            assert!(looks(&escapes) <= 3 * escapes.len() + 64, "{}", looks(&escapes));
         }
     });
 }

@@ -1,6 +1,6 @@
 //! Checks UTF-8 by masks of one bit for each byte, for kernels without a table lookup of 16 bytes.
 
-use super::block64::{Block, Utf8};
+use super::block64::{Block, Sum, Utf8};
 
 /// Searches for ill-formed UTF-8. Its state spans block borders.
 #[derive(Default)]
@@ -66,16 +66,18 @@ impl Check {
     }
 }
 
-impl<B: Block<64>> Utf8<B> for Check {
+impl<B: Sum> Utf8<B> for Check {
+    /// A complete sequence carries nothing into a block of ASCII.
     #[inline(always)]
     fn see(&mut self, block: B) -> bool {
-        self.look(block)
+        if block.is_high() {
+            self.look(block)
+        } else {
+            !<Self as Utf8<B>>::is_complete(self)
+        }
     }
     #[inline(always)]
     fn is_complete(&self) -> bool {
         self.continuations == 0
     }
-    /// A complete sequence carries nothing into the next block.
-    #[inline(always)]
-    fn pass_ascii(&mut self) {}
 }
