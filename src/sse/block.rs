@@ -55,6 +55,17 @@ impl Span {
         bytes.get(self.start..self.start.saturating_add(self.len)).unwrap_or(&[])
     }
 
+    /// Returns the span's bytes with what lies behind them, at most `more` bytes.
+    pub(crate) fn with_more<'a>(self, input: &'a [u8], store: &'a [u8], more: usize) -> &'a [u8] {
+        let len = self.len.saturating_add(more);
+        let all = match self.place {
+            Place::Input => input,
+            Place::Store => store,
+        };
+        let rest = all.get(self.start..).unwrap_or(&[]);
+        rest.get(..len).unwrap_or(rest)
+    }
+
     fn stored_len(self) -> usize {
         match self.place {
             Place::Input => 0,
@@ -176,6 +187,30 @@ impl Block {
     /// Whether the block has a data line, even an empty one.
     pub(crate) fn has_data(&self) -> bool {
         self.data.is_some()
+    }
+
+    /// Whether the data lies in the storage.
+    pub(crate) fn is_stored(&self) -> bool {
+        matches!(self.data, Some(Span { place: Place::Store, .. }))
+    }
+
+    /// Returns where data in the storage ends.
+    pub(crate) fn stored_end(&self) -> Option<usize> {
+        self.data.filter(|_| self.is_stored()).map(|data| data.start.saturating_add(data.len))
+    }
+
+    /// Bytes were put behind the data.
+    #[inline(always)]
+    pub(crate) fn lengthen(&mut self, by: usize) {
+        if let Some(data) = &mut self.data {
+            data.len = data.len.wrapping_add(by);
+        }
+    }
+
+    /// Returns the data, if it lies in the storage and the block has nothing else.
+    #[inline]
+    pub(crate) fn lone_data(&self) -> Option<Span> {
+        self.data.filter(|_| self.is_stored() && self.name.len == 0 && self.pending.is_none() && !self.has_next())
     }
 
     /// Returns the data so far.
@@ -369,6 +404,23 @@ impl Block {
         self.save_data(store, input)?;
         self.append_growing(store, join)?;
         self.append_growing(store, piece.value)
+    }
+
+    /// Copies the beginning of a payload that a slice cut to the storage, if the block has nothing else. Returns how many bytes
+    /// [`append`](Block::append) may add. `None`, with no effect: it is not so, or there is no room, or the caller would have to
+    /// move the storage.
+    #[inline]
+    pub(crate) fn begin_data<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Option<usize> {
+        let left = self.room(store).checked_sub(bytes.len())?;
+        let start = self.lasting();
+        let end = start.saturating_add(bytes.len());
+        let is_alone = self.is_empty() && self.pending.is_none() && !self.has_next();
+        if !is_alone || end > store.bytes().len() && (store.can_move() || !store.grow(end)) {
+            return None;
+        }
+        copy(store.bytes_mut(), start, bytes);
+        self.data = Some(Span::store(start, bytes.len()));
+        Some(left.min(store.bytes().len().saturating_sub(end)))
     }
 
     /// Returns how many bytes [`append`](Block::append) may add to the data, as long as nothing else changes the block or

@@ -158,6 +158,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if let Found::Chunk(span) = found {
             return Ok(Some(Event::Chunk(self.chunk(span.of(given, store), self.name(given, store)))));
         }
+        if found == Found::NeedMore {
+            return Ok(None);
+        }
         self.other_event(store, given, found)
     }
 
