@@ -30,6 +30,12 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Whether it has an event that the machine is not behind.
+    #[inline(always)]
+    pub(super) fn is_ahead<const SLOTS: usize>(&self, machine: &Machine<SLOTS>) -> bool {
+        self.offset > machine.offset
+    }
+
     /// Whether the event before ended in a CR, to which a LF that comes next probably belongs.
     #[inline(always)]
     pub(super) fn expects_lf(&self) -> bool {
@@ -69,7 +75,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             self.rested = true;
         }
-        Some(Run {
+        Some(self.start_run(store))
+    }
+
+    /// Begins a run of events where an event may begin.
+    #[inline(always)]
+    pub(super) fn start_run<S: Storage + ?Sized>(&self, store: &S) -> Run {
+        Run {
             // Spans are 32 bits wide.
             room: self.kept.room(store).min(i32::MAX as usize),
             max_depth: self.config.limits.max_depth,
@@ -77,7 +89,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             ended: self.lines.ended(),
             shown: NONE,
             quirks: QuirkSet::EMPTY,
-        })
+        }
     }
 
     /// The next event of a run, at the front of the window. The index is that of the event; all else of the machine stays as
@@ -221,6 +233,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Some(self.end_payload(store, window, 1, Ended::Alone));
         }
         None
+    }
+
+    /// The payload of an event that [`recall_stored`](Machine::recall_stored) found in the last step, without quirks.
+    #[inline(always)]
+    pub(super) fn recalled_stored(&self, found: Found) -> Option<Span> {
+        match found {
+            Found::Chunk(span) if span.place == Place::Storage && self.rested && self.index.quirks.is_empty() => Some(span),
+            _ => None,
+        }
     }
 
     /// Begins an event with the first bytes of its payload, in which no line ends, behind `data: `. `after_lf`: the line begins
