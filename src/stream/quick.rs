@@ -239,7 +239,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline(always)]
     pub(super) fn recalled_stored(&self, found: Found) -> Option<Span> {
         match found {
-            Found::Chunk(span) if span.place == Place::Storage && self.rested && self.index.quirks.is_empty() => Some(span),
+            Found::Chunk(span) if span.place == Place::Storage && self.rested && self.index.quirks.is_empty() => {
+                Some(span)
+            }
             _ => None,
         }
     }
@@ -271,7 +273,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Ends an event with a payload, at this offset of the window, behind a blank line.
     #[inline]
-    fn end_payload<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], consumed: usize, ended: Ended) -> Step {
+    fn end_payload<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        consumed: usize,
+        ended: Ended,
+    ) -> Step {
         self.lines.start_line(ended);
         (self.rested, self.appendable) = (false, 0);
         let end = self.offset.saturating_add(consumed as u64);
@@ -571,10 +579,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Whether another chunk changes no fact of the stream.
     #[inline]
     fn is_usual_place(&self) -> bool {
-        !self.in_array
-            && self.facts.lines == Lines::Fields
-            && !self.facts.done
-            && self.ending == Ending::Open
+        !self.in_array && self.facts.lines == Lines::Fields && !self.facts.done && self.ending == Ending::Open
     }
 
     /// Notes how much may be appended, if the machine is in the middle of a data line whose payload so far is in the storage,

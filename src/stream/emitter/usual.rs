@@ -146,13 +146,7 @@ impl Emitter {
     /// nothing interrupted it.
     #[cold]
     #[inline(never)]
-    fn odd(
-        &mut self,
-        span: Span,
-        state: Progress,
-        broke: Break,
-        stage: Stage,
-    ) -> Result<Option<Stage>, Full> {
+    fn odd(&mut self, span: Span, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
         self.begin(Found::Chunk(span));
         (self.cursor, self.quirks, self.frames) = (state.cursor, state.quirks, state.frames);
         if let Break::Nothing = broke {

@@ -86,7 +86,8 @@ impl<const SLOTS: usize> Reader<SLOTS> {
     fn knows(&self, payload: &str) -> bool {
         let known = self.clone().take(payload);
         let mut other = self.clone();
-        let by_payload = other.memo.payload(&mut other.index, (payload.as_bytes(), payload.len()), b"", self.rules.max_depth);
+        let by_payload =
+            other.memo.payload(&mut other.index, (payload.as_bytes(), payload.len()), b"", self.rules.max_depth);
         if by_payload {
             let mut fresh = Index::new();
             assert_eq!(end_of(&mut fresh, payload, self.rules.max_depth), Some(payload.len()), "{payload}");
