@@ -184,7 +184,7 @@ impl Emitter {
                 }
             }
             // Nearly always.
-            let (given, last) = self.emit_run(machine, store, tracker, given, at, sink, stored.take());
+            let (given, last) = self.emit_run(machine, store, tracker, (given, at), sink, stored.take());
             spent = data.len().saturating_sub(given.len());
             let at = base.saturating_add(spent as u32);
             let (consumed, stage) = match last {

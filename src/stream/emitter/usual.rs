@@ -26,8 +26,7 @@ impl Emitter {
         machine: &mut Machine<SLOTS>,
         store: &mut St,
         tracker: &mut T,
-        data: &'d [u8],
-        base: u32,
+        (data, base): (&'d [u8], u32),
         sink: &mut S,
         stored: Option<(Span, usize)>,
     ) -> (&'d [u8], Option<Last>) {
