@@ -1,8 +1,8 @@
 //! Batch: bytes in, an array of events out.
 
-use crate::block::enter;
+use crate::block::{append, append_byte, enter};
 use crate::convert::{buffer, bytes};
-use crate::feed::{append_byte, finish, read, Target};
+use crate::feed::{finish, read, Target};
 use crate::types::*;
 use core::ffi::c_void;
 use core::mem::{align_of, offset_of, size_of};
@@ -97,16 +97,15 @@ pub unsafe extern "C" fn deltawire_batch(
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        out.write(deltawire_batch_result::default());
-        if len == 1 && check(events, cap, scratch, scratch_len).is_ok() && append_byte(p, data) {
-            (*out).consumed = 1;
+        if len == 1 && check(events, cap, scratch, scratch_len).is_ok() && append_byte(p, data.cast()) {
+            out.write(deltawire_batch_result { consumed: 1, ..deltawire_batch_result::default() });
             return DELTAWIRE_OK;
         }
         batch(p, data, len, events, cap, scratch, scratch_len, out)
     }
 }
 
-/// [`deltawire_batch`] of anything. Apart, so that a call that only appends saves no registers.
+/// [`deltawire_batch`] of anything. Apart, so that a call with one byte saves no registers.
 ///
 /// # Safety
 /// As for C.
@@ -124,6 +123,12 @@ unsafe fn batch(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
+        let is_sound = check(events, cap, scratch, scratch_len).is_ok();
+        let base = if is_sound { append(p, data.cast(), len.min(i32::MAX as usize)) } else { 0 };
+        out.write(deltawire_batch_result { consumed: base, ..deltawire_batch_result::default() });
+        if base > 0 && base == len {
+            return DELTAWIRE_OK;
+        }
         let open = ok!(enter(p));
         let kinds = open.core.events;
         let (data, mut records) = match (bytes(data, len), records(events, cap, scratch, scratch_len, kinds)) {
@@ -131,7 +136,8 @@ unsafe fn batch(
             (Err(status), _) | (_, Err(status)) => return status,
         };
         let head = data.get(..i32::MAX as usize).unwrap_or(data);
-        let (spent, status) = read(open, head, &mut records);
+        let rest = head.get(base..).unwrap_or_default();
+        let (spent, status) = read(open, rest, base, &mut records);
         out.write(result(&records, spent));
         // OK is for all that was given.
         match status {

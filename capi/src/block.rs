@@ -54,6 +54,9 @@ pub(crate) const DEFAULT_ROOM: Room =
 /// What a block that was initialised begins with.
 const MAGIC: u64 = 0x0131_7769_6c65_6457 ^ size_of::<State>() as u64;
 
+/// The same while a call is under way: one comparison shows that a block can be entered.
+const BUSY: u64 = !MAGIC;
+
 /// The part that a call from a callback may read.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -61,8 +64,8 @@ pub(crate) struct Guard {
     magic: u64,
     /// Bytes of the block.
     pub(crate) len: usize,
-    /// A call is under way.
-    pub(crate) busy: bool,
+    /// Where in the block the next byte goes of a payload that a slice cut, as long as the machine says that it may be appended.
+    next: u32,
 }
 
 /// Where in its life a stream is.
@@ -145,7 +148,7 @@ pub(crate) struct Open<'b> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         // SAFETY: it points to the guard of the block that was opened, which outlives this by `enter`'s contract.
-        unsafe { (*self.guard).busy = false };
+        unsafe { (*self.guard).magic = MAGIC };
     }
 }
 
@@ -153,6 +156,24 @@ impl Open<'_> {
     /// Where the read area begins, from the first byte of the block.
     pub(crate) fn area_at(&self) -> usize {
         self.core.room.head().saturating_add(self.store.len())
+    }
+
+    /// Notes where [`append_byte`] puts the next byte, if calls with one byte may do no more than that.
+    pub(crate) fn note_next(&mut self) {
+        let core = &mut *self.core;
+        let is_plain = core.sticky == DELTAWIRE_OK
+            && core.phase == Phase::Reading
+            && core.spent >= core.committed
+            && core.need == 0
+            && !core.reserved
+            && !core.emitter.is_pending()
+            && !core.emitter.expects_again();
+        let place = core.machine.appends_at(self.store.len()).and_then(|at| at.checked_add(core.room.head()));
+        match place.and_then(|next| u32::try_from(next).ok()).filter(|_| is_plain) {
+            // SAFETY: as in `drop`.
+            Some(next) => unsafe { (*self.guard).next = next },
+            None => core.machine.stop_appending(),
+        }
     }
 
     /// The event buffer as storage, and the tracker; the caller puts its state back.
@@ -209,7 +230,7 @@ pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core) {
     let Room { choices, calls } = core.room;
     // SAFETY: aligned and large enough, as checked: the tables lie between the state and the event buffer.
     unsafe {
-        mem.cast::<State>().write(State { guard: Guard { magic: MAGIC, len, busy: false }, core });
+        mem.cast::<State>().write(State { guard: Guard { magic: MAGIC, len, next: 0 }, core });
         let first = mem.add(STATE).cast::<Option<Choice>>();
         (0..usize::from(choices)).for_each(|row| first.add(row).write(None));
         let first = first.add(usize::from(choices)).cast::<Option<Call>>();
@@ -229,17 +250,13 @@ pub(crate) unsafe fn guard(p: *const deltawire_parser) -> Result<Guard, deltawir
         return Err(DELTAWIRE_E_ALIGN);
     }
     let state = p.cast::<State>();
-    // SAFETY: readable, as the caller promises. The fields are read one by one: whatever the bytes are, numbers they are,
-    // and `busy` is only read once the magic says that it was written.
+    // SAFETY: readable, as the caller promises. Whatever the bytes are, numbers they are.
     unsafe {
-        if addr_of!((*state).guard.magic).read() != MAGIC {
-            return Err(DELTAWIRE_E_STATE);
+        match addr_of!((*state).guard.magic).read() {
+            MAGIC => Ok(addr_of!((*state).guard).read()),
+            BUSY => Err(DELTAWIRE_E_REENTRANT),
+            _ => Err(DELTAWIRE_E_STATE),
         }
-        let guard = addr_of!((*state).guard).read();
-        if guard.busy {
-            return Err(DELTAWIRE_E_REENTRANT);
-        }
-        Ok(guard)
     }
 }
 
@@ -263,26 +280,64 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
         let rest = slice::from_raw_parts_mut(p.cast::<u8>().add(head), len.saturating_sub(head));
         let (store, area) = rest.split_at_mut_checked(rest.len().saturating_sub(read_len)).ok_or(DELTAWIRE_E_STATE)?;
         let guard = addr_of_mut!((*state).guard);
-        (*guard).busy = true;
+        (*guard).magic = BUSY;
         Ok(Open { guard, core, choices, calls, store, area })
     }
 }
 
-/// Borrows the state and the event buffer of a block, for what calls no function of C.
+/// The machine of a block and the place of the next byte, if a payload that a slice cut may go on there.
 ///
 /// # Safety
 /// As [`enter`].
 #[inline(always)]
-pub(crate) unsafe fn buffer<'b>(p: *mut deltawire_parser) -> Result<(&'b mut Core, &'b mut [u8]), deltawire_status> {
-    // SAFETY: as the caller promises.
-    let Guard { len, .. } = unsafe { guard(p) }?;
+unsafe fn payload<'b>(p: *mut deltawire_parser) -> Option<(&'b mut Machine, &'b mut u32)> {
+    if p.is_null() || p as usize % align_of::<State>() != 0 {
+        return None;
+    }
     let state = p.cast::<State>();
-    // SAFETY: as in `enter`; the tables and the read area are not looked at.
+    // SAFETY: as in `guard`; with the magic it is a block, which no other call uses.
     unsafe {
-        let core = &mut *addr_of_mut!((*state).core);
-        let head = core.room.head();
-        let store = len.saturating_sub(head).saturating_sub(core.read_len);
-        Ok((core, slice::from_raw_parts_mut(p.cast::<u8>().add(head), store)))
+        let is_open = addr_of!((*state).guard.magic).read() == MAGIC;
+        is_open.then(|| (&mut *addr_of_mut!((*state).core.machine), &mut *addr_of_mut!((*state).guard.next)))
+    }
+}
+
+/// Takes a byte as more of a payload that a slice cut: what nearly every call with slices of one byte is for. `false`:
+/// nothing was done, because it is something else, or something about the call is wrong.
+///
+/// # Safety
+/// As [`enter`]; and `data` is NULL or a readable byte.
+#[inline(always)]
+pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, data: *const u8) -> bool {
+    // SAFETY: as the caller promises. If the machine takes the byte, the place is one that `note_next` noted, or as many bytes
+    // behind it as were taken since: it lies in the event buffer.
+    unsafe {
+        let Some((machine, next)) = payload(p).filter(|_| !data.is_null()) else { return false };
+        let byte = data.read();
+        let is_more = machine.notes_byte(byte);
+        if is_more {
+            p.cast::<u8>().add(*next as usize).write(byte);
+            *next = next.wrapping_add(1);
+        }
+        is_more
+    }
+}
+
+/// The same of the bytes up to a line end. Returns how many those are.
+///
+/// # Safety
+/// As [`enter`]; and `data` is NULL, or readable for `len` bytes.
+#[inline(never)]
+pub(crate) unsafe fn append(p: *mut deltawire_parser, data: *const u8, len: usize) -> usize {
+    // SAFETY: as in `append_byte`; what is in the event buffer is not what the caller gives.
+    unsafe {
+        let Some((machine, next)) = payload(p).filter(|_| !data.is_null() && len <= isize::MAX as usize) else {
+            return 0;
+        };
+        let taken = machine.notes_line(slice::from_raw_parts(data, len));
+        core::ptr::copy(data, p.cast::<u8>().add(*next as usize), taken);
+        *next = next.wrapping_add(taken as u32);
+        taken
     }
 }
 

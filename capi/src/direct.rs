@@ -29,6 +29,7 @@ pub unsafe extern "C" fn deltawire_reserve(
         return DELTAWIRE_E_STATE;
     }
     (core.committed, core.spent, core.reserved) = (0, 0, true);
+    core.machine.stop_appending();
     // SAFETY: writable, as the caller promises.
     unsafe {
         off.write(at);
@@ -57,5 +58,6 @@ pub unsafe extern "C" fn deltawire_commit(p: *mut deltawire_parser, n: usize) ->
         return DELTAWIRE_E_RANGE;
     }
     (core.committed, core.spent, core.reserved) = (n, 0, false);
+    core.machine.stop_appending();
     DELTAWIRE_OK
 }

@@ -1,10 +1,11 @@
 //! Push: bytes in, callbacks called. And what that has in common with a batch.
 
-use crate::block::{buffer, enter, Core, Open, Phase};
+use crate::block::{append, append_byte, enter, Core, Open, Phase};
 use crate::calls::Calls;
 use crate::convert::{bytes, sized, tell};
 use crate::types::*;
 use core::ffi::c_void;
+use core::mem::{size_of, MaybeUninit};
 use deltawire::stream::{Outcome, Sink, Stop};
 use deltawire::Error;
 
@@ -56,16 +57,35 @@ unsafe fn size_of_callbacks(given: *const deltawire_callbacks) -> usize {
     unsafe { core::ptr::addr_of!((*given).size).read_unaligned() as usize }
 }
 
+/// Whether there are no callbacks, or those of this version, of which nothing can be wrong.
+///
+/// # Safety
+/// As [`callbacks`].
+#[inline(always)]
+unsafe fn are_usual(given: *const deltawire_callbacks) -> bool {
+    // SAFETY: as the caller promises.
+    given.is_null() || unsafe { size_of_callbacks(given) } == size_of::<deltawire_callbacks>()
+}
+
 /// The callbacks that C gave.
 ///
 /// # Safety
 /// `given` is NULL, or begins with its size and is as long.
-unsafe fn callbacks(given: *const deltawire_callbacks) -> Result<deltawire_callbacks, deltawire_status> {
+unsafe fn callbacks(
+    given: *const deltawire_callbacks,
+    copy: &mut MaybeUninit<deltawire_callbacks>,
+) -> Result<&deltawire_callbacks, deltawire_status> {
     if given.is_null() {
-        return Ok(SILENT);
+        return Ok(const { &SILENT });
     }
     // SAFETY: as the caller promises.
-    unsafe { sized(given, size_of_callbacks(given), SILENT) }
+    unsafe {
+        if are_usual(given) {
+            copy.as_mut_ptr().copy_from_nonoverlapping(given, 1);
+            return Ok(copy.assume_init_ref());
+        }
+        Ok(copy.write(sized(given, size_of_callbacks(given), SILENT)?))
+    }
 }
 
 /// Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call
@@ -87,18 +107,15 @@ pub unsafe extern "C" fn deltawire_feed(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        tell(consumed, 0);
-        // Callbacks of this version: nothing of them can be wrong.
-        let are_sound = cbs.is_null() || size_of_callbacks(cbs) == core::mem::size_of::<deltawire_callbacks>();
-        if are_sound && len == 1 && append_byte(p, data) {
-            tell(consumed, len);
+        if len == 1 && are_usual(cbs) && append_byte(p, data.cast()) {
+            tell(consumed, 1);
             return DELTAWIRE_OK;
         }
         feed(p, data, len, cbs, user, consumed)
     }
 }
 
-/// [`deltawire_feed`] of anything. Apart, so that a call that only appends saves no registers.
+/// [`deltawire_feed`] of anything. Apart, so that a call with one byte saves no registers.
 ///
 /// # Safety
 /// As for C.
@@ -113,12 +130,19 @@ unsafe fn feed(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
+        let base = if are_usual(cbs) { append(p, data.cast(), len) } else { 0 };
+        tell(consumed, base);
+        if base > 0 && base == len {
+            return DELTAWIRE_OK;
+        }
         let open = ok!(enter(p));
-        let (callbacks, data) = match (callbacks(cbs), bytes(data, len)) {
+        let mut copy = MaybeUninit::uninit();
+        let (callbacks, data) = match (callbacks(cbs, &mut copy), bytes(data, len)) {
             (Ok(callbacks), Ok(data)) => (callbacks, data),
             (Err(status), _) | (_, Err(status)) => return status,
         };
-        let (spent, status) = read(open, data, &mut Calls::new(&callbacks, user));
+        let rest = data.get(base..).unwrap_or_default();
+        let (spent, status) = read(open, rest, base, &mut Calls::new(callbacks, user));
         tell(consumed, spent);
         status
     }
@@ -141,8 +165,8 @@ pub unsafe extern "C" fn deltawire_finish(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let open = ok!(enter(p));
-        match callbacks(cbs) {
-            Ok(callbacks) => finish(open, &mut Calls::new(&callbacks, user)),
+        match callbacks(cbs, &mut MaybeUninit::uninit()) {
+            Ok(callbacks) => finish(open, &mut Calls::new(callbacks, user)),
             Err(status) => status,
         }
     }
@@ -172,26 +196,14 @@ fn is_of_other<T: Target>(core: &Core) -> bool {
     core.emitter.is_pending() && core.left_by != T::FULL
 }
 
-/// Takes a byte as more of a payload that a slice cut: what nearly every call with slices of one byte is for. `false`:
-/// nothing was done, because it is something else, or something about the call is wrong.
-///
-/// # Safety
-/// As for C.
-#[inline(always)]
-pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, data: *const c_void) -> bool {
-    // SAFETY: as the caller promises.
-    let (Ok((core, store)), false) = (unsafe { buffer(p) }, data.is_null()) else { return false };
-    let reads_given = core.sticky == DELTAWIRE_OK && core.phase == Phase::Reading && core.spent >= core.committed;
-    // SAFETY: it is one readable byte.
-    let appended = reads_given && core.machine.append_byte(store, unsafe { data.cast::<u8>().read() });
-    if appended {
-        over(core, DELTAWIRE_OK, true);
-    }
-    appended
-}
-
-/// Reads the given bytes, or the committed ones. Returns how many of the given bytes are consumed, and the status.
-pub(crate) fn read<T: Target>(mut open: Open<'_>, data: &[u8], target: &mut T) -> (usize, deltawire_status) {
+/// Reads the given bytes, or the committed ones. The first `base` bytes of what the caller gave are taken already. Returns how
+/// many of the given bytes are consumed, and the status.
+pub(crate) fn read<T: Target>(
+    mut open: Open<'_>,
+    data: &[u8],
+    base: usize,
+    target: &mut T,
+) -> (usize, deltawire_status) {
     let area_at = open.area_at();
     let (core, mut store, mut tracker, area) = open.parts();
     if core.sticky != DELTAWIRE_OK {
@@ -202,17 +214,17 @@ pub(crate) fn read<T: Target>(mut open: Open<'_>, data: &[u8], target: &mut T) -
     if core.phase != Phase::Reading || is_committed && !data.is_empty() || is_of_other::<T>(core) {
         return (0, DELTAWIRE_E_STATE);
     }
-    let (input, base) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, 0) };
-    let base = u32::try_from(base).unwrap_or(u32::MAX);
-    let (spent, outcome) = core.emitter.run(&mut core.machine, &mut store, &mut tracker, input, base, target);
+    let (input, at) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, base) };
+    let at = u32::try_from(at).unwrap_or(u32::MAX);
+    let (spent, outcome) = core.emitter.run(&mut core.machine, &mut store, &mut tracker, input, at, target);
     core.tracker = tracker.state();
     let status = conclude(core, outcome, target);
     over(core, status, !data.is_empty());
     if is_committed {
         core.spent = core.spent.saturating_add(spent);
-        return (0, status);
     }
-    (spent, status)
+    open.note_next();
+    (if is_committed { 0 } else { spent.saturating_add(base) }, status)
 }
 
 /// The end of the stream, as far as a call gets.

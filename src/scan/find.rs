@@ -62,13 +62,50 @@ fn search_line_end(bytes: &[u8]) -> Option<usize> {
         return bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n');
     }
     let near = bytes.get(..FAR).unwrap_or(bytes);
+    let from = match first_line_end(near) {
+        Some(found) => return Some(found),
+        None => near.len().saturating_sub(behind_plain(near).len()),
+    };
     match vector::Two::new(b'\r', b'\n') {
-        Some(searcher) => searcher.find(near).or_else(|| {
-            let from = far(bytes)?;
-            Some(from.wrapping_add(searcher.find(bytes.get(from..)?)?))
-        }),
+        Some(searcher) => near.get(from..).and_then(|rest| searcher.find(rest)).map_or_else(
+            || {
+                let from = far(bytes)?;
+                Some(from.wrapping_add(searcher.find(bytes.get(from..)?)?))
+            },
+            |at| Some(from.wrapping_add(at)),
+        ),
         // Not reached: this module is compiled only if the target has the vector unit.
         None => bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n'),
+    }
+}
+
+/// Returns the offset of a line end in the first 16 bytes.
+#[inline(always)]
+fn first_line_end(bytes: &[u8]) -> Option<usize> {
+    let first = bytes.first_chunk::<16>().filter(|_| Native::IS_BRIEF)?;
+    let block = <Native as Kernel>::Narrow::load(first);
+    let ends = block.eq(b'\r') | block.eq(b'\n');
+    (ends != 0).then(|| ends.trailing_zeros() as usize)
+}
+
+/// Returns the bytes behind blocks that have no control character, in which therefore no line ends. A slice inside of an
+/// event is passed so without a search.
+#[inline(always)]
+fn behind_plain(bytes: &[u8]) -> &[u8] {
+    let mut rest = bytes;
+    if !Native::IS_BRIEF {
+        return rest;
+    }
+    while let Some((block, after)) = rest.split_first_chunk::<64>() {
+        if <Native as Kernel>::Wide::load(block).is_control() {
+            return rest;
+        }
+        rest = after;
+    }
+    // What is left is less than a block: look at the last of all bytes.
+    match bytes.last_chunk::<64>() {
+        Some(block) if !rest.is_empty() && !<Native as Kernel>::Wide::load(block).is_control() => &[],
+        _ => rest,
     }
 }
 
@@ -116,9 +153,9 @@ pub(crate) fn byte(needle: u8, bytes: &[u8]) -> Option<usize> {
     found
 }
 
-/// Number of bytes that a search loads: 16 first, then 64 at a time.
+/// Number of bytes that a search loads: 16 first, then 64 at a time, and those again where something is.
 #[cfg(test)]
 fn looked_at(bytes: &[u8], found: Option<usize>) -> usize {
-    let ahead = |at: usize| at + if at < 16 { 16 } else { 64 };
+    let ahead = |at: usize| at + if at < 16 { 16 } else { 128 };
     found.map_or(bytes.len(), |at| ahead(at).min(bytes.len()))
 }

@@ -91,6 +91,30 @@ impl Block {
         self.data.is_some()
     }
 
+    /// Whether the data lies in the storage.
+    pub(crate) fn is_stored(&self) -> bool {
+        matches!(self.data, Some(Span { place: Place::Store, .. }))
+    }
+
+    /// Returns where data in the storage ends.
+    pub(crate) fn stored_end(&self) -> Option<usize> {
+        self.data.filter(|_| self.is_stored()).map(|data| data.start.saturating_add(data.len))
+    }
+
+    /// Bytes were put behind the data.
+    #[inline(always)]
+    pub(crate) fn lengthen(&mut self, by: usize) {
+        if let Some(data) = &mut self.data {
+            data.len = data.len.wrapping_add(by);
+        }
+    }
+
+    /// Returns the data, if it lies in the storage and the block has nothing else.
+    #[inline]
+    pub(crate) fn lone_data(&self) -> Option<Span> {
+        self.data.filter(|_| self.is_stored() && self.name.len == 0 && self.pending.is_none() && !self.has_next())
+    }
+
     /// Returns the data so far.
     pub(crate) fn data_span(&self) -> Span {
         self.data.unwrap_or(Span::EMPTY)

@@ -381,6 +381,12 @@ impl Lines {
         true
     }
 
+    /// Whether the machine is at the start of the value of a `data` line, behind the space.
+    #[inline]
+    pub(crate) fn is_before_data(&self) -> bool {
+        self.at == At::Value && self.field == Field::Data && self.fresh
+    }
+
     /// Whether the machine is in the value of a `data` line, after a first piece.
     #[inline]
     pub(crate) fn is_in_data(&self) -> bool {

@@ -60,14 +60,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if let Some(step) = self.recall_pending(store, window) {
             return Ok(step);
         }
+        if let Some(step) = self.quick(store, window) {
+            return Ok(step);
+        }
+        if !store.can_move() {
+            return Ok(self.read(store, window));
+        }
         // All that could be copied in one step, more than twice over.
         let most = window.len().saturating_mul(5).saturating_add(self.kept.retained().saturating_mul(5));
-        if !store.can_move() || most.saturating_add(64) <= store.bytes().len() {
-            return Ok(self.go_on(store, window));
-        }
-        if self.append(store, window) {
-            // Nothing else changed.
-            return Ok(Step { consumed: window.len(), found: Found::NeedMore });
+        if most.saturating_add(64) <= store.bytes().len() {
+            return Ok(self.read(store, window));
         }
         // The end of a cut line moves what is staged, which no checkpoint restores: the step goes no further than that end.
         let line = if self.kept.is_staged() { find::line_end(window) } else { None };

@@ -75,17 +75,18 @@ impl<'a> Context<'a> {
         Context { chunk: None, start, end, payload_at: NOWHERE, repeats: false, rest: Rest::NOTHING }
     }
 
-    /// Of a chunk without a name, at offset `input` of the input, that a template recognised.
+    /// Of a chunk without a name that a template recognised, and its offset in the input, if it lies there.
     #[inline(always)]
     pub(super) fn of_chunk(
         payload: &'a [u8],
-        input: u32,
+        input: Option<u32>,
         index: &'a Index,
         (start, end): (u64, u64),
         repeats: bool,
     ) -> Self {
         let chunk = Some(Chunk::from_parts(payload, index, &[]));
-        Context { chunk, start, end, payload_at: u64::from(input), repeats, rest: Rest::NOTHING }
+        let payload_at = input.map_or(NOWHERE, u64::from);
+        Context { chunk, start, end, payload_at, repeats, rest: Rest::NOTHING }
     }
 
     /// The event; none at the end of the stream, where pending texts are flushed.
@@ -157,6 +158,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // Nearly always.
         if let Found::Chunk(span) = found {
             return Ok(Some(Event::Chunk(self.chunk(span.of(given, store), self.name(given, store)))));
+        }
+        if found == Found::NeedMore {
+            return Ok(None);
         }
         self.other_event(store, given, found)
     }

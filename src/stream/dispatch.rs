@@ -4,6 +4,7 @@ use super::config::{Framing, Payload, Validate};
 use super::end::{Failed, Lines, Pending, Whole, DONE};
 use super::found::{Found, Span};
 use super::machine::{After, Block, Ending, Machine, Next};
+use super::memo::MORE;
 use crate::chat::index::{top, Hint, Read, Seen};
 use crate::chat::read::{plain_text, read};
 use crate::chat::Index;
@@ -162,9 +163,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.memo.note_framing(event, data.start.wrapping_sub(start as usize), data.len, name);
             }
         }
-        // The memo was asked before for an event that lies whole in the window.
-        let unknown = data.place == block::Place::Input && self.unknown_at == self.block.start;
-        let read = if plain && !unknown && self.memo.payload(&mut self.index, payload, name, limits.max_depth) {
+        // The memo may have been asked before.
+        let unknown = self.unknown_at == self.block.start;
+        let bytes = (data.with_more(window, store.bytes(), MORE), payload.len());
+        let read = if plain && !unknown && self.memo.payload(&mut self.index, bytes, name, limits.max_depth) {
             self.recall_counts(payload);
             Ok(Read { end: payload.len(), seen: Seen::default(), may_break: false })
         } else {

@@ -160,7 +160,7 @@ impl Emitter {
         base: u32,
         sink: &mut S,
     ) -> (usize, Outcome) {
-        let mut spent = 0;
+        let (mut spent, mut stored) = (0, None);
         if self.consumed > 0 && !self.is_given_again(data) {
             return (0, Outcome::Resume);
         }
@@ -184,7 +184,7 @@ impl Emitter {
                 }
             }
             // Nearly always.
-            let (given, last) = self.emit_run(machine, store, tracker, given, at, sink);
+            let (given, last) = self.emit_run(machine, store, tracker, (given, at), sink, stored.take());
             spent = data.len().saturating_sub(given.len());
             let at = base.saturating_add(spent as u32);
             let (consumed, stage) = match last {
@@ -195,6 +195,10 @@ impl Emitter {
                         if found == Found::NeedMore && consumed == given.len() && !self.frames.is_behind(machine) {
                             // The usual end of a slice: there is nothing to emit.
                             return (data.len(), Outcome::Done);
+                        }
+                        if let Some(span) = machine.recalled_stored(found) {
+                            stored = Some((span, consumed));
+                            continue;
                         }
                         self.begin(found);
                         (consumed, Ok(Stage::Before))

@@ -164,7 +164,7 @@ pub struct Machine<const SLOTS: usize = 2> {
     pub(super) memo: Memo<SLOTS>,
     /// The machine is known to be where an event may begin, with nothing pending.
     pub(super) rested: bool,
-    /// Stream offset of the last event that the memo did not recognise.
+    /// Stream offset of the last event that the memo did not recognise, as far as it was not cut.
     pub(super) unknown_at: u64,
     /// How many bytes may be appended to a payload that was cut, which is in the storage, without another look at anything.
     /// 0: no payload is under way, or other things are to be looked at.
@@ -412,6 +412,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.offset = self.offset.saturating_add(consumed as u64);
             return Step { consumed, found };
         }
+        // What was compared was not all of it.
+        self.unknown_at = u64::MAX;
         let fits = self.settle(store, bytes);
         self.offset = self.offset.saturating_add(bytes.len() as u64);
         let found = if fits { Found::NeedMore } else { self.too_long() };

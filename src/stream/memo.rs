@@ -46,6 +46,9 @@ const LOYALTY: u8 = 3;
 /// The most events that pass before the memo learns again.
 const LONGEST_WAIT: u8 = 250;
 
+/// How many bytes behind a payload are of use: what a kernel loads at once.
+pub(super) const MORE: usize = 32;
+
 /// No slot.
 pub(super) const NONE: u8 = u8::MAX;
 
@@ -285,15 +288,9 @@ impl Slot {
     }
 
     /// [`compare`](Slot::compare) of a payload alone, all of it, and of its name.
-    #[inline(never)]
-    fn compare_payload(
-        &self,
-        payload: &[u8],
-        name: &[u8],
-        framing: Framing,
-        max_depth: u32,
-        index: &mut Index,
-    ) -> Option<()> {
+    #[inline(always)]
+    fn compare_payload<K: Kernel>(&self, asked: &Asked<'_>, max_depth: u32, index: &mut Index) -> Option<()> {
+        let Asked { bytes, len, name, framing } = *asked;
         if name.len() != usize::from(self.name) {
             return None;
         }
@@ -301,8 +298,9 @@ impl Slot {
         if !name.is_empty() && !self.fixed.get(before?..)?.starts_with(name) {
             return None;
         }
-        let len = self.compare::<Native>(payload, Extent::Payload { tail: framing.tail }, max_depth, index)?;
-        (len == payload.len()).then_some(())
+        // What lies behind the payload is only loaded: whatever ends there makes this longer.
+        let end = self.compare::<K>(bytes, Extent::Payload { tail: framing.tail }, max_depth, index)?;
+        (end == len).then_some(())
     }
 
     /// Keeps a payload without its holes: all of it fits. If it did not, the slot would be free.
@@ -458,13 +456,20 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         Hit { start, len, end, ended: self.framing.ended, is_native: self.is_native }
     }
 
-    /// Recognises a payload, and makes `index` its index.
-    pub(super) fn payload(&mut self, index: &mut Index, payload: &[u8], name: &[u8], max_depth: u32) -> bool {
-        if !self.may_know(payload.len()) {
+    /// Recognises the payload that is the first `len` of these bytes, and makes `index` its index. What lies behind it does not
+    /// matter, but with [`MORE`] bytes of that a kernel loads the end of a payload as any other part.
+    pub(super) fn payload(
+        &mut self,
+        index: &mut Index,
+        (bytes, len): (&[u8], usize),
+        name: &[u8],
+        max_depth: u32,
+    ) -> bool {
+        if !self.may_know(len) {
             return false;
         }
-        let framing = self.framing;
-        find!(self, index, slot => slot.compare_payload(payload, name, framing, max_depth, index)).is_some()
+        let asked = Asked { bytes, len, name, framing: self.framing };
+        Native::best(FindPayload { memo: self, index, asked: &asked, max_depth })
     }
 
     /// How long the name of the event that was recognised is, and how far before its payload it begins.
@@ -626,6 +631,32 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             self.changing.created |= created_now != created;
         }
         (self.before, self.has_before) = (texts, true);
+    }
+}
+
+/// A payload that is the first `len` of these bytes, and its name.
+struct Asked<'b> {
+    bytes: &'b [u8],
+    len: usize,
+    name: &'b [u8],
+    framing: Framing,
+}
+
+/// [`Memo::payload`].
+struct FindPayload<'m, const SLOTS: usize> {
+    memo: &'m mut Memo<SLOTS>,
+    index: &'m mut Index,
+    asked: &'m Asked<'m>,
+    max_depth: u32,
+}
+
+impl<const SLOTS: usize> Task for FindPayload<'_, SLOTS> {
+    type Out = bool;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self) -> bool {
+        let FindPayload { memo, index, asked, max_depth } = self;
+        find!(memo, index, slot => slot.compare_payload::<K>(asked, max_depth, index)).is_some()
     }
 }
 

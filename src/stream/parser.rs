@@ -147,9 +147,18 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
             *input = rest;
             return Ok(Some(Event::Chunk(self.machine.chunk(payload, &[]))));
         }
-        if self.machine.append(&mut self.storage, given) {
-            *input = &[];
-            return Ok(None);
+        if let [byte] = given {
+            if self.machine.append_byte(&mut self.storage, *byte) {
+                *input = &[];
+                return Ok(None);
+            }
+        }
+        let appended = self.machine.append(&mut self.storage, given);
+        if appended > 0 {
+            *input = given.get(appended..).unwrap_or(&[]);
+            if input.is_empty() {
+                return Ok(None);
+            }
         }
         self.next_read(input)
     }
@@ -290,15 +299,24 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// # Ok::<(), deltawire::Stop>(())
     /// ```
     pub fn feed<H: Handler + ?Sized>(&mut self, input: &[u8], handler: &mut H) -> Fed {
-        if self.machine.append(&mut self.storage, input) {
-            return Fed { consumed: input.len(), stop: None };
+        if let [byte] = input {
+            if self.machine.append_byte(&mut self.storage, *byte) {
+                return Fed { consumed: 1, stop: None };
+            }
         }
         let Parser { machine, storage, tracker } = self;
-        match Emitter::new().run(machine, storage, tracker, input, 0, &mut Calls(handler)) {
-            (consumed, Outcome::Stopped(stop)) => Fed { consumed, stop: Some(stop) },
+        let appended = machine.append(storage, input);
+        let rest = match input.get(appended..) {
+            Some(rest) if appended == 0 || !rest.is_empty() => rest,
+            _ => return Fed { consumed: appended, stop: None },
+        };
+        let (consumed, outcome) = Emitter::new().run(machine, storage, tracker, rest, 0, &mut Calls(handler));
+        let stop = match outcome {
+            Outcome::Stopped(stop) => Some(stop),
             // A handler is never full, and the storage of a parser does not move.
-            (consumed, _) => Fed { consumed, stop: None },
-        }
+            _ => None,
+        };
+        Fed { consumed: consumed.saturating_add(appended), stop }
     }
 
     /// [`finish`](Self::finish) for a handler; it emits pending high surrogates, too.

@@ -4,9 +4,9 @@
 use super::config::{Payload, Validate};
 use super::end::Lines;
 use super::found::{Found, Place, Recalled, Span, Step};
-use super::machine::{After, Ending, Line, Machine, Next};
-use super::memo::{HEAD, NONE};
-use crate::chat::index::{Hint, Read};
+use super::machine::{After, Block, Ending, Line, Machine};
+use super::memo::{HEAD, MORE, NONE};
+use crate::chat::index::{Hint, Read, Seen};
 use crate::chat::read::read;
 use crate::dialect::Protocol;
 use crate::scan::find;
@@ -30,6 +30,12 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Whether it has an event that the machine is not behind.
+    #[inline(always)]
+    pub(super) fn is_ahead<const SLOTS: usize>(&self, machine: &Machine<SLOTS>) -> bool {
+        self.offset > machine.offset
+    }
+
     /// Whether the event before ended in a CR, to which a LF that comes next probably belongs.
     #[inline(always)]
     pub(super) fn expects_lf(&self) -> bool {
@@ -45,9 +51,6 @@ fn behind_lf(bytes: &[u8]) -> &[u8] {
 
 /// How much longer than twice the event before it an event may be, to be read before its line end is known.
 const LONGER: usize = 128;
-
-/// A window longer than this probably has a line end: to look for one twice does not pay.
-const NEAR: usize = 128;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// Recognises the event at the front of the window, if it lies whole in it and matches a template: the chunk that
@@ -72,7 +75,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             self.rested = true;
         }
-        Some(Run {
+        Some(self.start_run(store))
+    }
+
+    /// Begins a run of events where an event may begin.
+    #[inline(always)]
+    pub(super) fn start_run<S: Storage + ?Sized>(&self, store: &S) -> Run {
+        Run {
             // Spans are 32 bits wide.
             room: self.kept.room(store).min(i32::MAX as usize),
             max_depth: self.config.limits.max_depth,
@@ -80,7 +89,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             ended: self.lines.ended(),
             shown: NONE,
             quirks: QuirkSet::EMPTY,
-        })
+        }
     }
 
     /// The next event of a run, at the front of the window. The index is that of the event; all else of the machine stays as
@@ -188,44 +197,204 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Reads on by a fast path, if one applies.
+    /// Reads on by a fast path, if one applies. It asks no caller to move the storage.
     #[inline]
     pub(super) fn quick<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
         if self.appendable > 0 {
             self.go_on_in_payload(store, window)
-        } else if self.rested || self.is_rested() {
+        } else if self.rested || self.lines.is_at_start() && self.is_rested() {
             self.begin_event(store, window)
-        } else if self.after == After::Nothing && self.silent_next <= self.silent && self.lines.go_on_in_head(window) {
-            Some(self.taken(window))
+        } else if self.after == After::Nothing && self.silent_next <= self.silent {
+            self.go_on_in_line(store, window)
         } else {
             None
         }
     }
 
+    /// Takes a byte of what stands before a payload, the beginning of that payload, or the blank line behind it. Nothing is
+    /// pending.
+    #[inline]
+    fn go_on_in_line<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+        if self.lines.go_on_in_head(window) {
+            return Some(self.taken(window));
+        }
+        if !self.block.open {
+            let begins = self.lines.is_before_data() && self.is_usual_place();
+            // Spans are 32 bits wide.
+            let fits = begins && !window.is_empty() && window.len() <= i32::MAX as usize;
+            if !fits || find::line_end(window).is_some() {
+                return None;
+            }
+            return self.begin_cut(store, window, None).then(|| self.taken(window));
+        }
+        let is_over = self.line == Line::Payload && self.lines.is_at_start() && !self.lines.is_after_cr();
+        let is_plain = !self.block.skipping && !self.block.raw && !self.block.skim.is_on() && !self.kept.has_next();
+        if is_over && is_plain && window.first() == Some(&b'\n') && self.kept.is_stored() {
+            return Some(self.end_payload(store, window, 1, Ended::Alone));
+        }
+        None
+    }
+
+    /// The payload of an event that [`recall_stored`](Machine::recall_stored) found in the last step, without quirks.
+    #[inline(always)]
+    pub(super) fn recalled_stored(&self, found: Found) -> Option<Span> {
+        match found {
+            Found::Chunk(span) if span.place == Place::Storage && self.rested && self.index.quirks.is_empty() => {
+                Some(span)
+            }
+            _ => None,
+        }
+    }
+
+    /// Begins an event with the first bytes of its payload, in which no line ends, behind `data: `. `after_lf`: the line begins
+    /// in this window, and whether the LF of a CRLF came before it. `false`: nothing was done.
+    #[inline]
+    fn begin_cut<S: Storage + ?Sized>(&mut self, store: &mut S, value: &[u8], after_lf: Option<bool>) -> bool {
+        let is_behind = self.after == After::Release;
+        if is_behind {
+            store.shrink(self.kept.lasting());
+        }
+        let Some(left) = self.kept.begin_data(store, value) else { return false };
+        if is_behind {
+            (self.after, self.block) = (After::Nothing, Block::NEW);
+        }
+        if let Some(after_lf) = after_lf {
+            self.line_start = self.offset.saturating_add(u64::from(after_lf));
+        }
+        // What was compared was not all of it.
+        (self.rested, self.unknown_at) = (false, u64::MAX);
+        self.line = Line::Payload;
+        self.open();
+        self.lines.start_data(after_lf == Some(true));
+        // Spans are 32 bits wide.
+        self.appendable = left.min(i32::MAX as usize) as u32;
+        true
+    }
+
+    /// Ends an event with a payload, at this offset of the window, behind a blank line.
+    #[inline]
+    fn end_payload<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        consumed: usize,
+        ended: Ended,
+    ) -> Step {
+        self.lines.start_line(ended);
+        (self.rested, self.appendable) = (false, 0);
+        let end = self.offset.saturating_add(consumed as u64);
+        let found = match self.recall_stored(store, end) {
+            Some(found) => found,
+            None => self.dispatch(store, window, end, false),
+        };
+        self.offset = end;
+        Step { consumed, found }
+    }
+
+    /// Finds the event of a payload that was cut, if a template recognises it and it is an ordinary chunk in a stream of chunks,
+    /// which ends at this offset of the stream: then [`dispatch`](Machine::dispatch) would do no more than this.
+    #[inline]
+    fn recall_stored<S: Storage + ?Sized>(&mut self, store: &S, end: u64) -> Option<Found> {
+        let is_usual = self.facts.chat
+            && self.dialect.protocol == Some(Protocol::Chat)
+            && self.config.payload == Payload::Chunks
+            && !self.block.error_field
+            && self.block.quirks.is_empty()
+            && self.is_usual_place();
+        let data = self.kept.lone_data().filter(|_| is_usual)?;
+        let bytes = (data.with_more(&[], store.bytes(), MORE), data.len);
+        if !self.memo.payload(&mut self.index, bytes, b"", self.config.limits.max_depth) {
+            self.unknown_at = self.block.start;
+            return None;
+        }
+        let (facts, quirks) = (self.index.facts, self.index.quirks);
+        if !facts.chat || facts.error || self.index.plan.protocol.is_some() || self.has_error(quirks) {
+            return None;
+        }
+        self.kept.end();
+        self.name = Span::NONE;
+        self.index.frame = (self.block.start, end);
+        self.note_choices(&Seen::default());
+        self.block.quirks = quirks;
+        self.count(quirks);
+        self.after = After::Release;
+        // As `is_rested` has it: the next event may begin here.
+        self.rested = self.silent_next <= self.silent;
+        Some(Found::Chunk(data.into()))
+    }
+
     /// Takes a byte as more of a payload that was cut: what nearly every step with slices of one byte does. `false`: nothing
     /// was done, because it ends a line, or there is no such payload, or no room. If there is one, the last step found
     /// nothing, so that no event is pending.
-    #[doc(hidden)]
     #[inline(always)]
-    pub fn append_byte<S: Storage + ?Sized>(&mut self, store: &mut S, byte: u8) -> bool {
+    pub(super) fn append_byte<S: Storage + ?Sized>(&mut self, store: &mut S, byte: u8) -> bool {
         self.appendable > 0 && !matches!(byte, b'\r' | b'\n') && self.append_all(store, &[byte])
     }
 
-    /// Takes all of the window as more of a payload that was cut, if it is short and has no line end. `false`: nothing was
-    /// done.
+    /// [`append_byte`](Machine::append_byte) for a caller that puts the byte into the storage, where
+    /// [`appends_at`](Machine::appends_at) says.
+    #[doc(hidden)]
     #[inline(always)]
-    pub(super) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
-        if self.appendable == 0 {
-            return false;
+    pub fn notes_byte(&mut self, byte: u8) -> bool {
+        let is_more = self.appendable > 0 && !matches!(byte, b'\r' | b'\n');
+        if is_more {
+            self.kept.lengthen(1);
+            self.offset = self.offset.wrapping_add(1);
+            self.appendable = self.appendable.wrapping_sub(1);
         }
-        if let [byte] = window {
-            return self.append_byte(store, *byte);
-        }
-        let fits = !window.is_empty() && window.len() <= (self.appendable as usize).min(NEAR);
-        fits && find::line_end(window).is_none() && self.append_all(store, window)
+        is_more
     }
 
-    /// Takes all of the window, which has no line end and is not longer than `appendable`.
+    /// [`append`](Machine::append) for such a caller.
+    #[doc(hidden)]
+    #[inline]
+    pub fn notes_line(&mut self, window: &[u8]) -> usize {
+        if self.appendable == 0 {
+            return 0;
+        }
+        let end = find::line_end(window).unwrap_or(window.len());
+        if end > self.appendable as usize {
+            return 0;
+        }
+        self.kept.lengthen(end);
+        self.offset = self.offset.wrapping_add(end as u64);
+        self.appendable = self.appendable.wrapping_sub(end as u32);
+        end
+    }
+
+    /// Where in a storage of `len` bytes more of a payload that was cut goes, if there is one and as much room as was noted.
+    #[doc(hidden)]
+    pub fn appends_at(&self, len: usize) -> Option<usize> {
+        let end = self.kept.stored_end().filter(|_| self.appendable > 0)?;
+        (end.checked_add(self.appendable as usize)? <= len).then_some(end)
+    }
+
+    /// Another look at everything is to be had before more of a payload is taken.
+    #[doc(hidden)]
+    pub fn stop_appending(&mut self) {
+        self.appendable = 0;
+    }
+
+    /// Takes the bytes of the window up to a line end as more of a payload that was cut. Returns how many those are. If it is 0,
+    /// nothing was done: a line ends there, or there is no such payload, or no room. If there is one, no event is pending.
+    #[inline(always)]
+    pub(super) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> usize {
+        if self.appendable == 0 {
+            return 0;
+        }
+        self.append_line(store, window)
+    }
+
+    #[inline(never)]
+    fn append_line<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> usize {
+        let end = find::line_end(window).unwrap_or(window.len());
+        match window.get(..end) {
+            Some(more) if end <= self.appendable as usize && self.append_all(store, more) => end,
+            _ => 0,
+        }
+    }
+
+    /// Takes bytes that have no line end and are not more than `appendable`.
     #[inline(always)]
     fn append_all<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
         let appended = self.kept.append(store, window);
@@ -236,32 +405,25 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         appended
     }
 
-    /// Takes more of a payload that was cut, and its end if a LF and a blank line end it, or if a LF ends the window.
+    /// Takes more of a payload that was cut, or its end if a LF or a CRLF and a blank line end it, or if a LF ends the window.
     fn go_on_in_payload<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
-        let room = self.appendable as usize;
-        let Some(end) = find::line_end(window) else {
-            let appended = window.len() <= room && self.append_all(store, window);
-            return appended.then_some(Step { consumed: window.len(), found: Found::NeedMore });
+        let is_over = matches!(window.first(), Some(b'\n' | b'\r'));
+        let before = if is_over { 0 } else { self.append_line(store, window) };
+        let rest = window.get(before..)?;
+        let (tail, ended) = match rest {
+            [b'\n'] => {
+                self.lines.start_line(Ended::Alone);
+                self.appendable = 0;
+                let _ = self.taken(rest);
+                return Some(Step { consumed: window.len(), found: Found::NeedMore });
+            }
+            [b'\n', b'\n', ..] => (2, Ended::Alone),
+            [b'\r', b'\n', b'\r', ..] => (3, Ended::CrBehindCrLf),
+            // Another line end is for the next step.
+            _ => return (before > 0).then_some(Step { consumed: before, found: Found::NeedMore }),
         };
-        let (more, rest) = window.split_at_checked(end)?;
-        let is_over = rest.starts_with(b"\n\n");
-        if !is_over && rest != b"\n" || end > room || !self.kept.append(store, more) {
-            return None;
-        }
-        self.lines.start_line(Ended::Alone);
-        self.appendable = 0;
-        if !is_over {
-            self.offset = self.offset.saturating_add(window.len() as u64);
-            return Some(Step { consumed: window.len(), found: Found::NeedMore });
-        }
-        let consumed = end.wrapping_add(2);
-        let found = match self.blank(store, window, consumed) {
-            Next::Found(found) => found,
-            // Not so for a block with a payload.
-            Next::Go | Next::Within(..) | Next::Again(_) => Found::NeedMore,
-        };
-        self.offset = self.offset.saturating_add(consumed as u64);
-        Some(Step { consumed, found })
+        let Step { consumed, found } = self.end_payload(store, rest, tail, ended);
+        Some(Step { consumed: before.wrapping_add(consumed), found })
     }
 
     /// Takes an event that is a payload alone: the whole of it, if a LF or a CRLF and a blank line end it, or its beginning, if
@@ -306,33 +468,24 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 return Some(step);
             }
         }
+        if tail == 0 {
+            return self.begin_cut(store, value, Some(skipped > 0)).then(|| self.taken(window));
+        }
+        // What follows a value is kept with it.
+        if store.can_move() && value.len().saturating_add(self.kept.lasting()) > store.bytes().len() {
+            return None;
+        }
         self.rested = false;
         // It rests: there is nothing to be delivered.
         self.begin(store);
         self.line_start = self.offset.saturating_add(skipped as u64);
         self.line = Line::Payload;
         self.open();
-        let piece = Piece { field: Field::Data, first: true, last: end.is_some(), value, held: Held::EMPTY };
-        let fits = self.kept.data(store, window, &piece, start).is_ok();
+        let piece = Piece { field: Field::Data, first: true, last: true, value, held: Held::EMPTY };
+        // It fits, as was looked at, and stays in the window.
+        let _ = self.kept.data(store, window, &piece, start);
         let consumed = start.saturating_add(value.len()).saturating_add(tail);
-        let found = if end.is_some() {
-            self.lines.start_line(ended);
-            match self.blank(store, window, consumed) {
-                Next::Found(found) => found,
-                // Not so for a block with a payload.
-                Next::Go | Next::Within(..) | Next::Again(_) => Found::NeedMore,
-            }
-        } else {
-            self.lines.start_data(skipped > 0);
-            if fits && self.settle(store, window) {
-                self.note_appendable(store);
-                Found::NeedMore
-            } else {
-                self.too_long()
-            }
-        };
-        self.offset = self.offset.saturating_add(consumed as u64);
-        Some(Step { consumed, found })
+        Some(self.end_payload(store, window, consumed, ended))
     }
 
     /// Finds the event whose payload is at the front of `bytes` and begins at `start` of the window, behind its `data: `, if
@@ -420,13 +573,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             After::Nothing => !self.block.open,
             After::Line | After::Unstage | After::Trailing(_) | After::Done { .. } => false,
         };
-        between
-            && self.lines.is_at_start()
-            && self.silent_next <= self.silent
-            && !self.in_array
-            && self.facts.lines == Lines::Fields
-            && !self.facts.done
-            && self.ending == Ending::Open
+        between && self.lines.is_at_start() && self.silent_next <= self.silent && self.is_usual_place()
+    }
+
+    /// Whether another chunk changes no fact of the stream.
+    #[inline]
+    fn is_usual_place(&self) -> bool {
+        !self.in_array && self.facts.lines == Lines::Fields && !self.facts.done && self.ending == Ending::Open
     }
 
     /// Notes how much may be appended, if the machine is in the middle of a data line whose payload so far is in the storage,

@@ -265,6 +265,23 @@ impl Block {
         true
     }
 
+    /// Copies the beginning of a payload that a slice cut to the storage, if the block has nothing else. Returns how many bytes
+    /// [`append`](Block::append) may add. `None`, with no effect: it is not so, or there is no room, or the caller would have to
+    /// move the storage.
+    #[inline]
+    pub(crate) fn begin_data<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Option<usize> {
+        let left = self.room(store).checked_sub(bytes.len())?;
+        let start = self.lasting();
+        let end = start.saturating_add(bytes.len());
+        let is_alone = self.is_empty() && self.pending.is_none() && !self.has_next();
+        if !is_alone || end > store.bytes().len() && (store.can_move() || !store.grow(end)) {
+            return None;
+        }
+        copy(store.bytes_mut(), start, bytes);
+        self.data = Some(Span::store(start, bytes.len()));
+        Some(left.min(store.bytes().len().saturating_sub(end)))
+    }
+
     /// Returns how many bytes [`append`](Block::append) may add to the data, as long as nothing else changes the block or
     /// moves the storage: 0 if the data is not in the storage.
     #[inline]

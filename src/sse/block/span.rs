@@ -40,6 +40,17 @@ impl Span {
         bytes.get(self.start..self.start.saturating_add(self.len)).unwrap_or(&[])
     }
 
+    /// Returns the span's bytes with what lies behind them, at most `more` bytes.
+    pub(crate) fn with_more<'a>(self, input: &'a [u8], store: &'a [u8], more: usize) -> &'a [u8] {
+        let len = self.len.saturating_add(more);
+        let all = match self.place {
+            Place::Input => input,
+            Place::Store => store,
+        };
+        let rest = all.get(self.start..).unwrap_or(&[]);
+        rest.get(..len).unwrap_or(rest)
+    }
+
     pub(super) fn stored_len(self) -> usize {
         match self.place {
             Place::Input => 0,

@@ -17,28 +17,40 @@ pub(super) type Last = (usize, Result<Stage, Full>);
 
 impl Emitter {
     /// Emits the events at the front of `data` that templates recognise, up to one that has to go through the stages, if there
-    /// is one. What the machine keeps is settled once. `base` is the offset of `data` in the input. Returns the bytes behind
-    /// the events that are over.
+    /// is one. What the machine keeps is settled once. `base` is the offset of `data` in the input. `stored`: the first is one
+    /// that a slice cut, with its payload in the storage and so many bytes in `data`. Returns the bytes behind the events that
+    /// are over.
     #[inline(always)]
     pub(super) fn emit_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
         machine: &mut Machine<SLOTS>,
         store: &mut St,
         tracker: &mut T,
-        data: &'d [u8],
-        base: u32,
+        (data, base): (&'d [u8], u32),
         sink: &mut S,
+        stored: Option<(Span, usize)>,
     ) -> (&'d [u8], Option<Last>) {
-        let Some(mut run) = machine.begin_run(store, data) else { return (data, None) };
+        let mut first = stored.map(|(span, consumed)| Recalled {
+            payload: span.of(data, &*store),
+            at: span.start,
+            rest: data.get(consumed..).unwrap_or_default(),
+            frame: machine.index_frame(),
+            repeats: false,
+        });
+        let run = if first.is_some() { Some(machine.start_run(store)) } else { machine.begin_run(store, data) };
+        let Some(mut run) = run else { return (data, None) };
         let keeps_frames = !sink.is_of_one_call();
         let is_odd = sink.wants(Kind::Payload) || keeps_frames && self.frames.is_behind(machine);
         let (mut given, mut frames) = (data, self.frames);
         // The last usage and its payload. Nobody can ask for its counts before the call is over.
         let mut usage: Option<(&[u8], Delta)> = None;
         let last = loop {
-            let Some(recalled) = machine.recall_next(&mut run, given) else { break None };
-            let Recalled { payload, at, rest, frame, repeats } = recalled;
-            let span = (at, payload.len() as u32);
+            let (recalled, place) = match first.take() {
+                Some(first) => (Some(first), Place::Storage),
+                None => (machine.recall_next(&mut run, given), Place::Input),
+            };
+            let Some(Recalled { payload, at, rest, frame, repeats }) = recalled else { break None };
+            let span = Span { place, start: at, len: payload.len() as u32 };
             let index = machine.index();
             let mut state = Progress::start(frames);
             let has_metas = || sink.wants(Kind::Meta) && self.has_metas(payload, index);
@@ -47,6 +59,7 @@ impl Emitter {
             } else {
                 // What was given is no less than what is left of it.
                 let at = base.saturating_add(data.len().wrapping_sub(given.len()) as u32).saturating_add(at);
+                let at = if place == Place::Input { Some(at) } else { None };
                 let context = Context::of_chunk(payload, at, index, frame, repeats);
                 let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
                 match state.put(&context, head, sink) {
@@ -84,13 +97,14 @@ impl Emitter {
         if last.is_none() {
             self.frames = frames;
         }
-        if last.is_some() || given.len() < data.len() {
-            machine.settle_run(&run, store);
-        }
         if keeps_frames {
             self.note_last_usage(&usage);
         }
-        (given, last)
+        let left = given.len();
+        if run.is_ahead(machine) {
+            machine.settle_run(&run, store);
+        }
+        (data.get(data.len().wrapping_sub(left)..).unwrap_or_default(), last)
     }
 
     /// Emits the rest of a chunk behind a run of usual deltas.
@@ -98,7 +112,7 @@ impl Emitter {
     fn emit_odd<'d>(
         &mut self,
         (tracker, sink): (&mut dyn Track, &mut dyn Sink),
-        span: (u32, u32),
+        span: Span,
         context: &Context<'_>,
         (state, run): (&mut Progress, Run),
         (payload, last_usage): (&'d [u8], &mut Option<(&'d [u8], Delta)>),
@@ -131,14 +145,8 @@ impl Emitter {
     /// nothing interrupted it.
     #[cold]
     #[inline(never)]
-    fn odd(
-        &mut self,
-        (start, len): (u32, u32),
-        state: Progress,
-        broke: Break,
-        stage: Stage,
-    ) -> Result<Option<Stage>, Full> {
-        self.begin(Found::Chunk(Span { place: Place::Input, start, len }));
+    fn odd(&mut self, span: Span, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
+        self.begin(Found::Chunk(span));
         (self.cursor, self.quirks, self.frames) = (state.cursor, state.quirks, state.frames);
         if let Break::Nothing = broke {
             return Ok(Some(stage));
