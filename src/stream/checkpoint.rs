@@ -57,9 +57,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// [`try_step`](Machine::try_step) of an event that the memo did not recognise.
     #[inline(never)]
     pub(super) fn try_go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
-        if let Some(step) = self.recall_pending(store, window) {
-            return Ok(step);
-        }
         // All that could be copied in one step, more than twice over.
         let most = window.len().saturating_mul(5).saturating_add(self.kept.retained().saturating_mul(5));
         if !store.can_move() || most.saturating_add(64) <= store.bytes().len() {

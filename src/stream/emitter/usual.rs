@@ -4,9 +4,10 @@
 
 use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
-use crate::delta::{Delta, Kind};
-use crate::stream::context::Context;
+use crate::delta::{Delta, Kind, FLAG_NATIVE};
+use crate::stream::context::{Bytes, Context, Rest};
 use crate::stream::found::{Found, Place, Recalled, Span};
+use crate::stream::head::whole;
 use crate::stream::progress::{Break, Progress, Run};
 use crate::stream::sink::{Sink, Track};
 use crate::stream::Machine;
@@ -29,28 +30,86 @@ impl Emitter {
         base: u32,
         sink: &mut S,
     ) -> (&'d [u8], Option<Last>) {
-        let Some(mut run) = machine.begin_run(store, data) else { return (data, None) };
+        if machine.is_native() {
+            return self.emit_native_run(machine, store, tracker, data, base, sink);
+        }
+        self.emit_run_of::<_, _, _, SLOTS, false>(machine, store, tracker, data, base, sink)
+    }
+
+    /// [`emit_run`](Self::emit_run) of a stream of another protocol than chat completions: a function of its own, so that chunks
+    /// do not pay for names and slots.
+    #[inline(never)]
+    fn emit_native_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize>(
+        &mut self,
+        machine: &mut Machine<SLOTS>,
+        store: &mut St,
+        tracker: &mut T,
+        data: &'d [u8],
+        base: u32,
+        sink: &mut S,
+    ) -> (&'d [u8], Option<Last>) {
+        self.emit_run_of::<_, _, _, SLOTS, true>(machine, store, tracker, data, base, sink)
+    }
+
+    #[inline(always)]
+    fn emit_run_of<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize, const NATIVE: bool>(
+        &mut self,
+        machine: &mut Machine<SLOTS>,
+        store: &mut St,
+        tracker: &mut T,
+        data: &'d [u8],
+        base: u32,
+        sink: &mut S,
+    ) -> (&'d [u8], Option<Last>) {
+        let skips = if NATIVE { machine.skips() } else { None };
+        let Some(mut run) = machine.begin_run(store, data, skips.is_some()) else { return (data, None) };
         let keeps_frames = !sink.is_of_one_call();
         let is_odd = sink.wants(Kind::Payload) || keeps_frames && self.frames.is_behind(machine);
         let (mut given, mut frames) = (data, self.frames);
         // The last usage and its payload. Nobody can ask for its counts before the call is over.
         let mut usage: Option<(&[u8], Delta)> = None;
         let last = loop {
-            let Some(recalled) = machine.recall_next(&mut run, given) else { break None };
-            let Recalled { payload, at, rest, frame, repeats } = recalled;
-            let span = (at, payload.len() as u32);
+            let unread = skips.and_then(|protocol| machine.pass_unread(&mut run, given, protocol));
+            let recalled = unread.or_else(|| machine.recall_next::<NATIVE>(&mut run, given));
+            let Some(recalled) = recalled else { break None };
+            let Recalled { payload, at, rest, frame, repeats, is_native, is_unread } = recalled;
+            let span = Span { place: Place::Input, start: at, len: payload.len() as u32 };
+            let found = Found::Sse(span);
             let index = machine.index();
             let mut state = Progress::start(frames);
             let has_metas = || sink.wants(Kind::Meta) && self.has_metas(payload, index);
-            let stage = if is_odd || !index.quirks.is_empty() || has_metas() {
+            // What was given is no less than what is left of it.
+            let base = base.saturating_add(data.len().wrapping_sub(given.len()) as u32);
+            let stage = if NATIVE && is_unread && is_odd {
+                self.odd_of(found, state, Break::Nothing, Stage::Before)
+            } else if NATIVE && is_unread {
+                let name = machine.name_span();
+                let name = Bytes::new(name.within(given), name.input(base));
+                let event = Rest::of_event((name, payload), machine.last_event_id(store.bytes()));
+                let context = Context::of_event(&event, base.saturating_add(at), frame);
+                match state.put(&context, Delta { text: whole(&context), ..Delta::new(Kind::Sse) }, sink) {
+                    Ok(()) if sink.wants(Kind::Frame) => self.odd_of(found, state, Break::Nothing, Stage::After),
+                    Ok(()) => {
+                        frames = state.frames;
+                        Ok(None)
+                    }
+                    Err(broke) => self.odd_of(found, state, broke, Stage::Head),
+                }
+            } else if is_odd || !index.quirks.is_empty() || has_metas() {
                 self.odd(span, state, Break::Nothing, Stage::Before)
             } else {
-                // What was given is no less than what is left of it.
-                let at = base.saturating_add(data.len().wrapping_sub(given.len()) as u32).saturating_add(at);
-                let context = Context::of_chunk(payload, at, index, frame, repeats);
-                let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
+                let named;
+                let (beside, flags) = if is_native {
+                    let name = machine.name_span();
+                    named = Rest::of_chunk(Bytes::new(name.within(given), name.input(base)));
+                    (&named, FLAG_NATIVE)
+                } else {
+                    (Rest::NOTHING, 0)
+                };
+                let context = Context::of_chunk((payload, base.saturating_add(at)), index, frame, repeats, beside);
+                let head = Delta { code: index.choices, flags, ..Delta::new(Kind::Chunk) };
                 match state.put(&context, head, sink) {
-                    Ok(()) => match state.usual_deltas((payload, index), &context, tracker, sink) {
+                    Ok(()) => match state.usual_deltas::<_, _, NATIVE>((payload, index), &context, tracker, sink) {
                         Run::End if !sink.wants(Kind::Frame) => {
                             frames = state.frames;
                             Ok(None)
@@ -85,10 +144,14 @@ impl Emitter {
             self.frames = frames;
         }
         if last.is_some() || given.len() < data.len() {
-            machine.settle_run(&run, store);
+            machine.settle_run::<_, NATIVE>(&run, store);
         }
         if keeps_frames {
-            self.note_last_usage(&usage);
+            if NATIVE {
+                self.usage = machine.native_usage();
+            } else {
+                self.note_last_usage(&usage);
+            }
         }
         (given, last)
     }
@@ -98,7 +161,7 @@ impl Emitter {
     fn emit_odd<'d>(
         &mut self,
         (tracker, sink): (&mut dyn Track, &mut dyn Sink),
-        span: (u32, u32),
+        span: Span,
         context: &Context<'_>,
         (state, run): (&mut Progress, Run),
         (payload, last_usage): (&'d [u8], &mut Option<(&'d [u8], Delta)>),
@@ -131,14 +194,13 @@ impl Emitter {
     /// nothing interrupted it.
     #[cold]
     #[inline(never)]
-    fn odd(
-        &mut self,
-        (start, len): (u32, u32),
-        state: Progress,
-        broke: Break,
-        stage: Stage,
-    ) -> Result<Option<Stage>, Full> {
-        self.begin(Found::Chunk(Span { place: Place::Input, start, len }));
+    fn odd(&mut self, payload: Span, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
+        self.odd_of(Found::Chunk(payload), state, broke, stage)
+    }
+
+    /// [`odd`](Self::odd) of whatever was found.
+    fn odd_of(&mut self, found: Found, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
+        self.begin(found);
         (self.cursor, self.quirks, self.frames) = (state.cursor, state.quirks, state.frames);
         if let Break::Nothing = broke {
             return Ok(Some(stage));
