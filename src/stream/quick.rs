@@ -150,13 +150,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let (name, line) = match bytes.strip_prefix(b"event: ") {
             None => (&[][..], bytes),
             Some(line) => {
-                let (name, line) = line.split_at_checked(find::line_end(line)?)?;
+                let (name, line) = line.split_at_checked(find::best_line_end(line)?)?;
                 // That of an error makes its payload one.
                 (!name.is_empty() && name != b"error").then_some((name, line.strip_prefix(b"\n")?))?
             }
         };
         let value = line.strip_prefix(HEAD)?;
-        let (payload, ends) = value.split_at_checked(find::line_end(value)?)?;
+        let (payload, ends) = value.split_at_checked(find::best_line_end(value)?)?;
         let rest = ends.strip_prefix(b"\n\n")?;
         if name.len().wrapping_add(payload.len()) > run.room || !has_no_usage(protocol, payload) {
             return None;
