@@ -14,6 +14,9 @@ pub const COUNTED: [&str; 4] = ["reasoning", "usage", "choices-4", "choices-8"];
 pub const PROTOCOLS: [&str; 5] =
     ["responses-text", "responses-tools", "anthropic-text", "anthropic-tools", "gemini-text"];
 
+/// Shapes that are read for their usage alone: of each protocol one.
+pub const OBSERVED: [&str; 4] = ["responses-text", "anthropic-text", "gemini-text", "content"];
+
 /// Bytes that may be read behind each response: simdjson asks for them.
 pub const PADDING: usize = 64;
 

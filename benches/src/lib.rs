@@ -13,7 +13,7 @@ pub mod real;
 pub mod work;
 
 pub use contenders::{all, all_large, Contender, Kind};
-pub use input::{Input, COUNTED, PROTOCOLS, SHAPES};
+pub use input::{Input, COUNTED, OBSERVED, PROTOCOLS, SHAPES};
 pub use work::{Sink, Sums};
 
 /// A slice that holds any response.
@@ -34,7 +34,13 @@ pub fn agree(contenders: &mut [Box<dyn Contender>], input: &Input, slice: usize)
         match contender.kind() {
             Kind::Bound => assert_eq!(sink.sums.bytes, input.bytes() as u64, "{}", contender.name()),
             Kind::Own | Kind::Peer => {
-                assert_eq!(sink.sums, input.due, "{} on {}, slices of {slice}", contender.name(), input.name);
+                assert_eq!(
+                    sink.sums,
+                    contender.due(input),
+                    "{} on {}, slices of {slice}",
+                    contender.name(),
+                    input.name
+                );
             }
         }
     }

@@ -35,6 +35,8 @@ pub(crate) enum Ahead {
         index: u32,
         arguments: Part,
     },
+    /// A text of an event of another protocol, with its slot.
+    Slot(Delta),
     Other,
     End,
 }
@@ -95,6 +97,10 @@ impl Cursor {
                     None => Ahead::Other,
                 }
             }
+            Some(item) if matches!(item.how, How::Slot | How::Summary) => match index.part(item) {
+                text if text.len > 0 => Ahead::Slot(in_slot(item, text)),
+                _ => Ahead::Other,
+            },
             _ => Ahead::Other,
         }
     }
@@ -109,6 +115,12 @@ impl Cursor {
     #[inline(always)]
     pub(crate) fn pass_fragment(&mut self) {
         (self.at, self.last) = (self.at.wrapping_add(2), Some(Kind::ToolArguments));
+    }
+
+    /// Passes over an [`Ahead::Slot`] of this kind.
+    #[inline(always)]
+    pub(crate) fn pass_slot(&mut self, kind: Kind) {
+        (self.at, self.last) = (self.at.wrapping_add(1), Some(kind));
     }
 
     /// Whether the next delta is not an item of the page.
@@ -293,13 +305,17 @@ fn whole(item: Item, text: Part, payload: &[u8]) -> Delta {
         How::Reason => Delta { code: reason_code(text, payload), text, ..delta },
         How::NativeReason => Delta { code: Meta::NativeFinishReason as u32, text, ..delta },
         How::Whole => Delta { flags: item.flags(), text, ..delta },
-        How::Slot | How::Summary => {
-            let number = u64::from(item.choice >> 16) << 32 | u64::from(item.choice & 0xffff);
-            let code = u32::from(item.how == How::Summary);
-            Delta { choice: 0, flags: FLAG_NUMBER, code, number, text, ..delta }
-        }
+        How::Slot | How::Summary => in_slot(&item, text),
         _ => Delta { text, ..delta },
     }
+}
+
+/// The delta of an item of a text with a slot.
+#[inline(always)]
+fn in_slot(item: &Item, text: Part) -> Delta {
+    let number = u64::from(item.choice >> 16) << 32 | u64::from(item.choice & 0xffff);
+    let code = u32::from(item.how == How::Summary);
+    Delta { flags: FLAG_NUMBER, code, number, text, ..Delta::new(item.kind) }
 }
 
 #[inline(never)]

@@ -43,6 +43,10 @@ impl<'a> Iterator for Deltas<'a> {
                         return Some((choice, Update::Call(CallUpdate::fragment(index))));
                     }
                     Ahead::End => return None,
+                    Ahead::Slot(delta) => {
+                        cursor.pass_slot(delta.kind);
+                        delta
+                    }
                     Ahead::Other => {
                         // A copy, so that nothing points to the cursor: it need not be in memory.
                         let mut copy = *cursor;

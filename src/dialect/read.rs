@@ -72,13 +72,22 @@ pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
     }
 }
 
+/// Whether the type of an event says whether it has token counts or a finish reason.
+pub(crate) fn names_usage(protocol: Protocol) -> bool {
+    matches!(protocol, Protocol::Anthropic | Protocol::Responses)
+}
+
 /// Whether an event has neither token counts nor a finish reason, and opens no tool call, by the type that is its first member.
 pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
     let behind = |bytes: &'_ [u8], word: &[u8]| bytes.trim_ascii_start().strip_prefix(word).map(<[u8]>::len);
     let mut rest = payload;
-    for word in [&b"{"[..], b"\"type\"", b":", b"\""] {
-        let Some(len) = behind(rest, word) else { return false };
-        rest = payload.get(payload.len().saturating_sub(len)..).unwrap_or_default();
+    if let Some(usual) = payload.strip_prefix(b"{\"type\":\"") {
+        rest = usual;
+    } else {
+        for word in [&b"{"[..], b"\"type\"", b":", b"\""] {
+            let Some(len) = behind(rest, word) else { return false };
+            rest = payload.get(payload.len().saturating_sub(len)..).unwrap_or_default();
+        }
     }
     match protocol {
         Protocol::Anthropic => {
@@ -86,10 +95,14 @@ pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
             [&b"delta\""[..], b"start\"", b"stop\""].iter().any(|kind| rest.starts_with(kind))
         }
         Protocol::Responses => {
+            let own = rest.strip_prefix(b"response.").unwrap_or_default();
+            if [&b"output_text."[..], b"function_call_arguments."].iter().any(|kind| own.starts_with(kind)) {
+                // Nearly always.
+                return true;
+            }
             let begins = [&b"response.created"[..], b"response.queued", b"response.in_progress"];
             let is_whole = |kind: &[u8]| begins.contains(&kind) || responses::ends(kind).is_some();
             let kind = rest.iter().position(|byte| *byte == b'"').and_then(|end| rest.get(..end));
-            let own = rest.strip_prefix(b"response.").unwrap_or_default();
             let is_read = own.starts_with(b"output_item.") || kind.is_some_and(is_whole);
             own.first().is_some_and(u8::is_ascii_lowercase) && !is_read
         }

@@ -1,7 +1,7 @@
 //! Token counts of every protocol, as chat completions have them.
 
 use super::protocol::Protocol;
-use crate::json::{Kind, Text, Value};
+use crate::json::{Kind, Steps, Text, Value};
 
 /// Counts under the names of a protocol, by their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,9 @@ const CACHE_READ: usize = 4;
 const CACHE_WRITE: usize = 5;
 const TOOL_USE: usize = 6;
 const COUNT: usize = 7;
+
+/// Digits of a number that is read as it stands.
+const SHORT: usize = 9;
 
 /// The place of a count. Names with a dot are in an object.
 fn names(protocol: Protocol) -> &'static [(&'static str, &'static str, usize)] {
@@ -51,12 +54,38 @@ fn names(protocol: Protocol) -> &'static [(&'static str, &'static str, usize)] {
 
 /// The place of a count of this protocol that is a member of its usage.
 pub(crate) fn place_of(protocol: Protocol, name: &Text<'_>) -> Option<u8> {
-    let known = names(protocol).iter().find(|(own, inner, _)| inner.is_empty() && *name == **own);
-    known.map(|(_, _, place)| *place as u8)
+    known(protocol, name).filter(|(inner, _)| inner.is_empty()).map(|(_, place)| place as u8)
+}
+
+/// The member of a count inside the object of this name, and the place of the count; no member: the name is that of a count.
+#[inline(always)]
+fn known(protocol: Protocol, name: &Text<'_>) -> Option<(&'static str, usize)> {
+    let mut names = names(protocol).iter();
+    let known = if name.is_plain() {
+        names.find(|(own, ..)| own.as_bytes() == name.raw())
+    } else {
+        names.find(|(own, ..)| *name == **own)
+    };
+    known.map(|(_, inner, place)| (*inner, *place))
 }
 
 fn whole_number(value: Value<'_>) -> Option<u64> {
-    value.as_number().and_then(|number| number.to_u64())
+    // Nearly all are short.
+    short(value.raw()).or_else(|| value.as_number()?.to_u64())
+}
+
+/// A number of at most [`SHORT`] digits, and nothing else.
+#[inline(always)]
+fn short(digits: &[u8]) -> Option<u64> {
+    let mut count = 0_u64;
+    for digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        count = count.wrapping_mul(10).wrapping_add(u64::from(digit));
+    }
+    (1..=SHORT).contains(&digits.len()).then_some(count)
 }
 
 /// Whose names a usage has, if they are not those of chat completions. Responses and Anthropic share some: only Responses has
@@ -94,22 +123,25 @@ impl Counts {
         if protocol != Protocol::Anthropic {
             *self = Counts::NOTHING;
         }
-        let mut at = 0;
-        while let Some((name, value)) = usage.member_at(&mut at) {
-            self.add_member(protocol, &name, value);
+        let mut steps = Steps::new(usage.raw(), 0, u32::MAX);
+        let mut more = steps.enter(b'{').is_ok() && steps.first(b'}');
+        while more {
+            let Ok((name, flags)) = steps.name() else { return };
+            steps.peek();
+            let Ok(read) = steps.value() else { return };
+            let value = Value::from_span(usage.raw().get(read.start..read.end).unwrap_or_default(), read.flags);
+            self.add_member(protocol, &Text::from_raw(name, flags), value);
+            more = steps.more(b'}') == Ok(true);
         }
     }
 
     /// Takes in one member of it.
+    #[inline(always)]
     pub(crate) fn add_member(&mut self, protocol: Protocol, name: &Text<'_>, value: Value<'_>) {
-        for (own, inner, place) in names(protocol) {
-            if *name != **own {
-                continue;
-            }
-            let value = if inner.is_empty() { Some(value) } else { value.get(inner).ok().flatten() };
-            if let Some(count) = value.and_then(whole_number) {
-                self.set(*place, count);
-            }
+        let Some((inner, place)) = known(protocol, name) else { return };
+        let value = if inner.is_empty() { Some(value) } else { value.get(inner).ok().flatten() };
+        if let Some(count) = value.and_then(whole_number) {
+            self.set(place, count);
         }
     }
 

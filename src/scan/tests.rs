@@ -252,7 +252,8 @@ fn find_bytes() {
     let mut random = Random(5);
     for len in 0..200 {
         let bytes = random.bytes(b"abcdefghijklmnopqrstuvwxyz0123456789\r\n", len);
-        assert_eq!(find::line_end(&bytes), bytes.iter().position(|byte| b"\r\n".contains(byte)));
+        let expected = bytes.iter().position(|byte| b"\r\n".contains(byte));
+        assert_eq!([find::line_end(&bytes), find::best_line_end(&bytes)], [expected; 2]);
         assert_eq!(find::byte(b'q', &bytes), bytes.iter().position(|&byte| byte == b'q'));
     }
     assert_eq!(find::line_end(b"data: x\r\n"), Some(7));
@@ -263,7 +264,8 @@ fn find_bytes() {
             assert_eq!(find::line_end(&bytes), None, "{len}");
             for place in (0..len).rev() {
                 bytes[place] = b"\r\n"[place % 2];
-                assert_eq!(find::line_end(&bytes), Some(place), "{place} of {len}");
+                let found = [find::line_end(&bytes), find::best_line_end(&bytes)];
+                assert_eq!(found, [Some(place); 2], "{place} of {len}");
             }
         }
     });

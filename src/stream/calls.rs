@@ -41,6 +41,19 @@ impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
                 };
             }
         }
+        if delta.kind == Kind::Sse {
+            // Where events are not to be read, nearly always.
+            if let Some(event @ Event::Sse(sse)) = &context.event() {
+                return match put_of(self.0.event(event)) {
+                    Put::Go => put_of(self.0.sse(sse)),
+                    Put::Pause => match put_of(self.0.sse(sse)) {
+                        Put::Go => Put::Pause,
+                        put => put,
+                    },
+                    put => put,
+                };
+            }
+        }
         let (call, text) = (delta.call, delta.text.text(context.payload()));
         put_of(match delta.kind {
             Kind::Content => self.0.update(delta.choice, Update::Content(text)),

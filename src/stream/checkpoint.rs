@@ -57,9 +57,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// [`try_step`](Machine::try_step) of an event that the memo did not recognise.
     #[inline(never)]
     pub(super) fn try_go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
-        if let Some(step) = self.recall_pending(store, window) {
-            return Ok(step);
-        }
         if let Some(step) = self.quick(store, window) {
             return Ok(step);
         }

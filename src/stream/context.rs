@@ -65,8 +65,22 @@ pub(super) struct Rest<'a> {
     id: &'a [u8],
 }
 
-impl Rest<'_> {
-    const NOTHING: &'static Rest<'static> = &Rest { event: None, payload: &[], name: Bytes::NONE, id: &[] };
+impl<'a> Rest<'a> {
+    /// Of a chunk without a name.
+    pub(super) const NOTHING: &'static Rest<'static> = &Rest::of_chunk(Bytes::NONE);
+
+    /// Of an event that is not looked into, with this name and payload.
+    #[inline(always)]
+    pub(super) fn of_event((name, payload): (Bytes<'a>, &'a [u8]), id: &'a [u8]) -> Self {
+        let event = sse::Event::new(name.bytes, payload, id);
+        Rest { event: Some(Event::Sse(event)), payload, name, id }
+    }
+
+    /// Of a chunk with this name.
+    #[inline(always)]
+    pub(super) const fn of_chunk(name: Bytes<'a>) -> Self {
+        Rest { event: None, payload: &[], name, id: &[] }
+    }
 }
 
 impl<'a> Context<'a> {
@@ -75,18 +89,24 @@ impl<'a> Context<'a> {
         Context { chunk: None, start, end, payload_at: NOWHERE, repeats: false, rest: Rest::NOTHING }
     }
 
-    /// Of a chunk without a name that a template recognised, and its offset in the input, if it lies there.
+    /// Of an event that is not looked into, whose payload lies at this offset of the input.
+    #[inline(always)]
+    pub(super) fn of_event(rest: &'a Rest<'a>, input: u32, (start, end): (u64, u64)) -> Self {
+        Context { chunk: None, start, end, payload_at: u64::from(input), repeats: false, rest }
+    }
+
+    /// Of a chunk that a template recognised, and the offset of its payload in the input, if it lies there.
     #[inline(always)]
     pub(super) fn of_chunk(
-        payload: &'a [u8],
-        input: Option<u32>,
+        (payload, input): (&'a [u8], Option<u32>),
         index: &'a Index,
         (start, end): (u64, u64),
         repeats: bool,
+        rest: &'a Rest<'a>,
     ) -> Self {
-        let chunk = Some(Chunk::from_parts(payload, index, &[]));
+        let chunk = Some(Chunk::from_parts(payload, index, rest.name.bytes));
         let payload_at = input.map_or(NOWHERE, u64::from);
-        Context { chunk, start, end, payload_at, repeats, rest: Rest::NOTHING }
+        Context { chunk, start, end, payload_at, repeats, rest }
     }
 
     /// The event; none at the end of the stream, where pending texts are flushed.

@@ -142,12 +142,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.conclude(Found::KeepAlive(span));
         }
         if hint == Hint::None && self.is_unread(trimmed) {
-            // What every event of its protocol says.
             self.index.frame = frame;
-            self.facts.seen.insert(0);
-            self.facts.chat = true;
-            self.note_protocol(self.dialect.protocol);
-            self.facts.ended = Some(self.dialect.ended);
+            self.note_unread();
             return self.conclude(Found::Sse(span));
         }
         let limits = self.config.limits;
@@ -274,6 +270,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.facts.finished.add(choices.finished);
     }
 
+    /// Notes of an event that is not to be read what every event of its protocol says.
+    pub(super) fn note_unread(&mut self) {
+        self.facts.seen.insert(0);
+        self.facts.chat = true;
+        self.note_protocol(self.dialect.protocol);
+        self.facts.ended = Some(self.dialect.ended);
+    }
+
     /// Notes which protocol an event is of; the first that is known stays.
     fn note_protocol(&mut self, protocol: Option<Protocol>) {
         if matches!(self.facts.protocol, None | Some(Protocol::Other)) {
@@ -335,7 +339,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Takes the token counts of an event that was recognised.
     #[inline]
     pub(super) fn recall_counts(&mut self, payload: &[u8]) {
-        if self.index.plan.protocol.is_some() {
+        // Templates of the others have no holes for counts: few of their events have any.
+        if self.index.plan.protocol == Some(Protocol::Gemini) {
             if let Some(counts) = self.memo.counts(&self.index, payload) {
                 self.dialect.usage = counts;
             }

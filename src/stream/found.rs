@@ -50,10 +50,14 @@ impl Span {
     }
 
     pub(crate) fn of<'a, S: Storage + ?Sized>(self, window: &'a [u8], store: &'a S) -> &'a [u8] {
-        let bytes = match self.place {
-            Place::Input => window,
-            Place::Storage => store.bytes(),
-        };
+        match self.place {
+            Place::Input => self.within(window),
+            Place::Storage => self.within(store.bytes()),
+        }
+    }
+
+    /// Its bytes, of those of its place.
+    pub(super) fn within(self, bytes: &[u8]) -> &[u8] {
         let start = self.start as usize;
         bytes.get(start..start.saturating_add(self.len as usize)).unwrap_or(&[])
     }
@@ -113,7 +117,7 @@ pub struct Step {
     pub found: Found,
 }
 
-/// A chunk that was recognised, in a window.
+/// An event that was recognised, in a window: a chunk as a rule.
 pub(super) struct Recalled<'w> {
     pub(super) payload: &'w [u8],
     /// Where that lies in the window.
@@ -124,6 +128,10 @@ pub(super) struct Recalled<'w> {
     pub(super) frame: (u64, u64),
     /// It equals the event before in the run outside the holes of its template.
     pub(super) repeats: bool,
+    /// It is of another protocol than chat completions, and its event may have a name: the machine's.
+    pub(super) is_native: bool,
+    /// It is no chunk but an event that is not to be read.
+    pub(super) is_unread: bool,
 }
 
 impl Recalled<'_> {
@@ -131,7 +139,8 @@ impl Recalled<'_> {
     #[inline(always)]
     pub(super) fn step(&self, window: &[u8]) -> Step {
         let payload = Span { place: Place::Input, start: self.at, len: self.payload.len() as u32 };
-        Step { consumed: window.len().wrapping_sub(self.rest.len()), found: Found::Chunk(payload) }
+        let found = if self.is_unread { Found::Sse(payload) } else { Found::Chunk(payload) };
+        Step { consumed: window.len().wrapping_sub(self.rest.len()), found }
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn payload_delta(context: &Context<'_>) -> Delta {
 }
 
 /// All of a context's payload.
-fn whole(context: &Context<'_>) -> Part {
+pub(super) fn whole(context: &Context<'_>) -> Part {
     Part { len: context.payload().len() as u32, ..Part::NONE }
 }
 

@@ -130,8 +130,6 @@ pub(super) struct Memo<const SLOTS: usize> {
     lead: u8,
     name: u8,
     is_native: bool,
-    /// How long an event is that was recognised and not taken yet; else 0.
-    pub(super) pending: u16,
     framing: Framing,
     changing: Changing,
     /// Hashes of `id` and `created` of the payload learned last.
@@ -406,7 +404,6 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         lead: 0,
         name: 0,
         is_native: false,
-        pending: 0,
         framing: Framing::USUAL,
         changing: Changing { id: false, created: false },
         before: [0; 2],
@@ -448,9 +445,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.find_event(index, bytes, max_depth).map(|end| self.hit(end.get()))
     }
 
-    /// The same of an event of this length, which was recognised last.
     #[inline(always)]
-    pub(super) fn hit(&self, end: usize) -> Hit {
+    fn hit(&self, end: usize) -> Hit {
         let (start, tail) = (usize::from(self.lead), usize::from(self.framing.tail));
         let len = end.wrapping_sub(start).wrapping_sub(tail);
         Hit { start, len, end, ended: self.framing.ended, is_native: self.is_native }
@@ -486,10 +482,12 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         for (gap, base) in slot.gaps.iter().zip(index.bases.iter().skip(1)).take(usize::from(slot.count)) {
             let Fill::Count(place) = gap.fill else { continue };
             let before = payload.get(..base.wrapping_add(u32::from(gap.end)) as usize)?;
-            let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-            let digits = before.get(before.len().saturating_sub(digits)..)?;
-            let digit = |byte: &u8| u64::from(byte.wrapping_sub(b'0'));
-            let count = digits.iter().fold(0_u64, |sum, byte| sum.wrapping_mul(10).wrapping_add(digit(byte)));
+            let (mut count, mut unit) = (0_u64, 1_u64);
+            // At most 19 digits, which fit.
+            for digit in before.iter().rev().map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit < 10) {
+                count = count.wrapping_add(unit.wrapping_mul(u64::from(digit)));
+                unit = unit.wrapping_mul(10);
+            }
             counts.get_or_insert(Counts::NOTHING).set(usize::from(place), count);
         }
         counts

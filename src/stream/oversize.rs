@@ -6,7 +6,7 @@
 use super::config::{Payload, Validate};
 use super::found::Found;
 use super::machine::{Line, Machine, Next};
-use crate::dialect::{ends_response, has_no_usage, GiveUp, Out, Protocol, Skim, State};
+use crate::dialect::{ends_response, has_no_usage, names_usage, GiveUp, Out, Protocol, Skim, State};
 use crate::json::Balance;
 use crate::sse::block::Block as Kept;
 use crate::sse::Piece;
@@ -113,8 +113,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Whether an event that begins so is not to be read: who needs usage alone finds none in it.
     pub(super) fn is_unread(&self, payload: &[u8]) -> bool {
-        let protocol = self.dialect.protocol.filter(|_| self.config.payload == Payload::Usage && !self.block.raw);
-        protocol.is_some_and(|protocol| self.config.validate == Validate::Lazy && has_no_usage(protocol, payload))
+        let protocol = self.skips().filter(|_| !self.block.raw);
+        protocol.is_some_and(|protocol| has_no_usage(protocol, payload))
+    }
+
+    /// The protocol of the stream, if events may be left unread, because usage alone is needed.
+    #[inline(always)]
+    pub(super) fn skips(&self) -> Option<Protocol> {
+        let config = &self.config;
+        let skips = config.payload == Payload::Usage && config.validate == Validate::Lazy;
+        self.dialect.protocol.filter(|protocol| skips && names_usage(*protocol))
     }
 
     /// Whether an event that is over the limit may be one of Responses, and need not be checked in full.

@@ -143,9 +143,10 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     #[inline(always)]
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
         let given: &'i [u8] = input;
-        if let Some(Recalled { payload, rest, .. }) = self.machine.recall(&mut self.storage, given) {
+        if let Some(Recalled { payload, rest, is_native, .. }) = self.machine.recall(&mut self.storage, given) {
             *input = rest;
-            return Ok(Some(Event::Chunk(self.machine.chunk(payload, &[]))));
+            let name = if is_native { self.machine.name_span().within(given) } else { &[] };
+            return Ok(Some(Event::Chunk(self.machine.chunk(payload, name))));
         }
         if let [byte] = given {
             if self.machine.append_byte(&mut self.storage, *byte) {

@@ -45,9 +45,9 @@ impl Progress {
     }
 
     /// Gives the sink the next deltas of a chunk, as far as they are usual. Inlined in a loop that changes nothing but the
-    /// cursor's place, the progress stays in registers.
+    /// cursor's place, the progress stays in registers. `NATIVE`: the event may be of another protocol than chat completions.
     #[inline(always)]
-    pub(super) fn usual_deltas<T: Track + ?Sized, S: Sink + ?Sized>(
+    pub(super) fn usual_deltas<T: Track + ?Sized, S: Sink + ?Sized, const NATIVE: bool>(
         &mut self,
         (payload, index): (&[u8], &Index),
         context: &Context<'_>,
@@ -72,10 +72,21 @@ impl Progress {
                     }
                     self.put(context, delta, sink)
                 }
+                // Some servers repeat the role in each chunk.
+                Ok((Kind::Role, choice, _)) if NATIVE && tracker.has_role(choice) => continue,
                 Ok((kind, choice, text)) => return Run::Odd(Some(Delta { choice, text, ..Delta::new(kind) })),
                 Err(item) => match self.cursor.ahead(item, index) {
                     Ahead::End => return Run::End,
                     Ahead::Other => return Run::Odd(None),
+                    Ahead::Slot(_) if !NATIVE => return Run::Odd(None),
+                    Ahead::Slot(delta) => {
+                        // As content: the name of the member that reasoning is in counts in chat completions alone.
+                        if !tracker.take_plain(Kind::Content, delta.choice, delta.text, payload) {
+                            return Run::Odd(None);
+                        }
+                        self.cursor.pass_slot(delta.kind);
+                        self.put(context, delta, sink)
+                    }
                     Ahead::Fragment { choice, index, arguments: text } => {
                         let Some(call) = tracker.take_fragment(choice, index, text, payload) else {
                             return Run::Odd(None);
@@ -106,7 +117,7 @@ impl Progress {
         let of = (chunk.payload(), chunk.index());
         loop {
             match run.take() {
-                None => run = Some(self.usual_deltas(of, context, tracker, sink)),
+                None => run = Some(self.usual_deltas::<_, _, true>(of, context, tracker, sink)),
                 Some(Run::Odd(plain)) => {
                     if !self.any(plain, of, context, usage, tracker, sink)? {
                         return Ok(());

@@ -8,7 +8,7 @@ use super::machine::{After, Block, Ending, Line, Machine};
 use super::memo::{HEAD, MORE, NONE};
 use crate::chat::index::{Hint, Read, Seen};
 use crate::chat::read::read;
-use crate::dialect::Protocol;
+use crate::dialect::{has_no_usage, Protocol};
 use crate::scan::find;
 use crate::sse::{Ended, Field, Held, Piece};
 use crate::{QuirkSet, Storage};
@@ -57,16 +57,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// [`read`](Machine::read) would find.
     #[inline(always)]
     pub(super) fn recall<'w, S: Storage + ?Sized>(&mut self, store: &mut S, window: &'w [u8]) -> Option<Recalled<'w>> {
-        let mut run = self.begin_run(store, window)?;
-        let recalled = self.recall_next(&mut run, window)?;
-        self.settle_run(&run, store);
+        let mut run = self.begin_run(store, window, false)?;
+        let recalled = self.recall_next::<true>(&mut run, window)?;
+        self.settle_run::<_, true>(&run, store);
         Some(recalled)
     }
 
-    /// Begins a run of events that templates recognise, if there may be one in the window.
+    /// Begins a run of events that templates recognise, if there may be one in the window, or (`skips`) of events that are not to
+    /// be read.
     #[inline(always)]
-    pub(super) fn begin_run<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> Option<Run> {
-        if !self.memo.may_know(window.len()) {
+    pub(super) fn begin_run<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8], skips: bool) -> Option<Run> {
+        if !skips && !self.memo.may_know(window.len()) {
             return None;
         }
         if !self.rested {
@@ -92,10 +93,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// The next event of a run, at the front of the window. The index is that of the event; all else of the machine stays as
-    /// it is up to [`settle_run`](Machine::settle_run).
+    /// The next event of a run, at the front of the window. The index is that of the event, and where events of other protocols
+    /// may come (`NATIVE`), the machine has its name and token counts; all else of the machine stays as it is up to
+    /// [`settle_run`](Machine::settle_run).
     #[inline(always)]
-    pub(super) fn recall_next<'w>(&mut self, run: &mut Run, window: &'w [u8]) -> Option<Recalled<'w>> {
+    pub(super) fn recall_next<'w, const NATIVE: bool>(
+        &mut self,
+        run: &mut Run,
+        window: &'w [u8],
+    ) -> Option<Recalled<'w>> {
         if !self.memo.may_know(window.len()) {
             return None;
         }
@@ -106,39 +112,103 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.unknown_at = behind(bytes);
             return None;
         };
-        if hit.is_native {
-            // A longer one is read, and recognised by its payload.
-            self.memo.pending = u16::try_from(hit.end).unwrap_or(0);
-            return None;
-        }
         let quirks = self.index.quirks;
         if hit.len > run.room || self.has_error(quirks) {
             return None;
         }
         let (payload, rest) = (bytes.get(hit.start..hit.start.wrapping_add(hit.len))?, bytes.get(hit.end..)?);
+        let at = window.len().wrapping_sub(bytes.len()).wrapping_add(hit.start) as u32;
+        let is_native = NATIVE && hit.is_native;
+        if is_native {
+            self.take_native(payload, at, run.room)?;
+        } else if NATIVE {
+            self.name = Span::NONE;
+        }
         let frame = (behind(bytes), behind(rest));
         self.index.frame = frame;
         let shown = self.memo.shown();
         let repeats = shown == run.shown;
         (run.offset, run.ended, run.shown, run.quirks) = (frame.1, hit.ended, shown, quirks);
-        let at = window.len().wrapping_sub(bytes.len()).wrapping_add(hit.start) as u32;
-        Some(Recalled { payload, at, rest, frame, repeats })
+        Some(Recalled { payload, at, rest, frame, repeats, is_native, is_unread: false })
+    }
+
+    /// Takes in what an event of another protocol than chat completions has beside its index: the token counts of its payload,
+    /// which begins at `at`, and its name. `None`: the event is too long, and nothing was taken in.
+    #[inline(never)]
+    fn take_native(&mut self, payload: &[u8], at: u32, room: usize) -> Option<()> {
+        let (len, before) = self.memo.name();
+        if payload.len().wrapping_add(len) > room {
+            return None;
+        }
+        self.recall_counts(payload);
+        let name = Span { place: Place::Input, start: at.wrapping_sub(before as u32), len: len as u32 };
+        self.name = if len > 0 { name } else { Span::NONE };
+        Some(())
+    }
+
+    /// The next event of a run, at the front of the window, if it is of this protocol and not to be read, and LFs end its lines: a
+    /// name, if it has one, and its payload.
+    #[inline(never)]
+    pub(super) fn pass_unread<'w>(
+        &mut self,
+        run: &mut Run,
+        window: &'w [u8],
+        protocol: Protocol,
+    ) -> Option<Recalled<'w>> {
+        let bytes = if run.ended.is_cr() { behind_lf(window) } else { window };
+        let (name, line) = match bytes.strip_prefix(b"event: ") {
+            None => (&[][..], bytes),
+            Some(line) => {
+                let (name, line) = line.split_at_checked(find::best_line_end(line)?)?;
+                // That of an error makes its payload one.
+                (!name.is_empty() && name != b"error").then_some((name, line.strip_prefix(b"\n")?))?
+            }
+        };
+        let value = line.strip_prefix(HEAD)?;
+        let (payload, ends) = value.split_at_checked(find::best_line_end(value)?)?;
+        let rest = ends.strip_prefix(b"\n\n")?;
+        if name.len().wrapping_add(payload.len()) > run.room || !has_no_usage(protocol, payload) {
+            return None;
+        }
+        self.note_unread();
+        // Offsets of bytes that were read: they do not overflow.
+        let before = |rest: &[u8]| window.len().wrapping_sub(rest.len());
+        let span = |start: usize, len: usize| Span { place: Place::Input, start: start as u32, len: len as u32 };
+        let at = before(value);
+        let name_at = before(line).wrapping_sub(name.len()).wrapping_sub(1);
+        self.name = if name.is_empty() { Span::NONE } else { span(name_at, name.len()) };
+        let [start, end] = [bytes, rest].map(|bytes| run.offset.wrapping_add(before(bytes) as u64));
+        self.index.frame = (start, end);
+        (run.offset, run.ended, run.shown, run.quirks) = (end, Ended::Alone, NONE, QuirkSet::EMPTY);
+        let frame = (start, end);
+        Some(Recalled { payload, at: at as u32, rest, frame, repeats: false, is_native: true, is_unread: true })
+    }
+
+    /// An event that is not to be read, by itself.
+    #[inline(never)]
+    fn unread<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], protocol: Protocol) -> Option<Step> {
+        let mut run = self.begin_run(store, window, true)?;
+        let recalled = self.pass_unread(&mut run, window, protocol)?;
+        self.settle_run::<_, true>(&run, store);
+        Some(recalled.step(window))
     }
 
     /// Brings the machine to behind the last event of a run, as if each had been read.
     #[inline(always)]
-    pub(super) fn settle_run<S: Storage + ?Sized>(&mut self, run: &Run, store: &mut S) {
+    pub(super) fn settle_run<S: Storage + ?Sized, const NATIVE: bool>(&mut self, run: &Run, store: &mut S) {
+        if !NATIVE {
+            self.name = Span::NONE;
+        }
         // The others have no quirks.
         self.pass_event(store, run.offset, run.ended, run.quirks);
     }
 
-    /// Brings the machine to behind an event without a name, which lies whole in the window: to this offset of the stream, behind
-    /// a line that ended so.
+    /// Brings the machine to behind an event that lies whole in the window: to this offset of the stream, behind a line that
+    /// ended so.
     #[inline(always)]
     fn pass_event<S: Storage + ?Sized>(&mut self, store: &mut S, offset: u64, ended: Ended, quirks: QuirkSet) {
         self.offset = offset;
         self.lines.start_line(ended);
-        self.name = Span::NONE;
         self.block.quirks = quirks;
         self.count(quirks);
         self.after = After::Release;
@@ -151,46 +221,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         !quirks.is_empty() && !quirks.and(self.config.errors).is_empty()
     }
 
-    /// The event of another protocol than chat completions that [`recall`](Machine::recall) recognised in this window, if it did,
-    /// but left, because it has a name or token counts.
-    #[inline(always)]
-    pub(super) fn recall_pending<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
-        if self.memo.pending == 0 {
-            return None;
-        }
-        self.recall_native(store, window)
-    }
-
-    #[inline(never)]
-    fn recall_native<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
-        let end = usize::from(core::mem::take(&mut self.memo.pending));
-        let skipped = usize::from(self.lines.is_after_cr() && window.first() == Some(&b'\n'));
-        let hit = self.memo.hit(end);
-        let (name_len, before) = self.memo.name();
-        let quirks = self.index.quirks;
-        if self.has_error(quirks) || hit.len.wrapping_add(name_len) > self.kept.room(store) {
-            return None;
-        }
-        // Sums of offsets in the window: they do not overflow.
-        let (start, consumed) = (skipped.wrapping_add(hit.start), skipped.wrapping_add(hit.end));
-        let end = self.offset.saturating_add(consumed as u64);
-        self.index.frame = (self.offset.saturating_add(skipped as u64), end);
-        self.pass_event(store, end, hit.ended, quirks);
-        if name_len > 0 {
-            let start = start.wrapping_sub(before) as u32;
-            self.name = Span { place: Place::Input, start, len: name_len as u32 };
-        }
-        let payload = Span { place: Place::Input, start: start as u32, len: hit.len as u32 };
-        self.recall_counts(payload.of(window, store));
-        Some(Step { consumed, found: Found::Chunk(payload) })
-    }
-
     /// Reads on where [`recall`](Machine::recall) recognised nothing.
     #[inline]
     pub(super) fn go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
-        if let Some(step) = self.recall_pending(store, window) {
-            return step;
-        }
         match self.quick(store, window) {
             Some(step) => step,
             None => self.read(store, window),
@@ -203,6 +236,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.appendable > 0 {
             self.go_on_in_payload(store, window)
         } else if self.rested || self.lines.is_at_start() && self.is_rested() {
+            if let Some(step) = self.skips().and_then(|protocol| self.unread(store, window, protocol)) {
+                return Some(step);
+            }
             self.begin_event(store, window)
         } else if self.after == After::Nothing && self.silent_next <= self.silent {
             self.go_on_in_line(store, window)
@@ -538,6 +574,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let frame = (self.offset.saturating_add(begin as u64), self.offset.saturating_add(consumed as u64));
         self.index.frame = frame;
         self.note_choices(&seen);
+        self.name = Span::NONE;
         self.pass_event(store, frame.1, ended, quirks);
         // As `is_rested` has it: the next event may begin here.
         self.rested = true;

@@ -75,6 +75,8 @@ pub(super) mod sealed {
         fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool;
         /// As [`TrackerOf::knows`].
         fn knows(&self, choice: u32) -> bool;
+        /// As [`TrackerOf::has_role`].
+        fn has_role(&self, choice: u32) -> bool;
         /// As [`TrackerOf::take_fragment`].
         fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32>;
         /// As [`TrackerOf::next`].
@@ -98,6 +100,10 @@ pub(super) mod sealed {
         #[inline(always)]
         fn knows(&self, choice: u32) -> bool {
             TrackerOf::knows(self, choice)
+        }
+        #[inline(always)]
+        fn has_role(&self, choice: u32) -> bool {
+            TrackerOf::has_role(self, choice)
         }
         #[inline(always)]
         fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32> {

@@ -223,6 +223,12 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         matches!(self.tables.choices().get(choice as usize), Some(Some(known)) if known.index == choice)
     }
 
+    /// Fast path: whether the role of a choice was emitted. Another one changes nothing that is known of it.
+    #[inline(always)]
+    pub(crate) fn has_role(&self, choice: u32) -> bool {
+        matches!(self.tables.choices().get(choice as usize), Some(Some(known)) if known.index == choice && known.role)
+    }
+
     /// Fast path: takes in content or reasoning of a choice that needs no change, as nearly all. `false`: it may need one,
     /// and nothing was taken in.
     #[inline(always)]

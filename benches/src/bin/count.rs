@@ -2,8 +2,8 @@
 //! `scripts/count.sh` counts. Prints how many events that were. `serve`: takes commands, as `contenders::child` says.
 
 use deltawire::{Config, Event, Limits, Parser, Update};
-use deltawire_benches::contenders::{self, BATCH, C_BATCH, C_CALLBACKS, C_MESSAGE, PULL, PULL_GENERIC, PUSH};
-use deltawire_benches::{Contender, Input, Sink, Sums, PROTOCOLS, WHOLE};
+use deltawire_benches::contenders::{self, BATCH, C_BATCH, C_CALLBACKS, C_MESSAGE, OBSERVER, PULL, PULL_GENERIC, PUSH};
+use deltawire_benches::{Contender, Input, Sink, OBSERVED, PROTOCOLS, WHOLE};
 
 /// What is counted. Its name is how callgrind finds it.
 #[no_mangle]
@@ -62,6 +62,13 @@ fn scenarios() -> Vec<Scenario> {
     let mut all = each(&INTERFACES, &KINDS);
     all.extend(each(&WAYS, &CHOICES));
     all.extend(each(&PROTOCOL_WAYS, &PROTOCOLS));
+    all.extend(OBSERVED.map(|input| Scenario {
+        // Of each protocol one.
+        name: format!("observer-{}", if input == "content" { "chat" } else { input.trim_end_matches("-text") }),
+        contender: OBSERVER,
+        input,
+        slice: 16384,
+    }));
     all.extend(OTHERS.map(|(name, contender, input, slice)| Scenario { name: name.into(), contender, input, slice }));
     let sliced = SLICED.iter().flat_map(|way| SLICES.map(|slice| (way, slice)));
     all.extend(sliced.map(|(&(prefix, contender), slice)| Scenario {
@@ -76,12 +83,7 @@ fn scenarios() -> Vec<Scenario> {
 fn run(contender: &mut dyn Contender, input: &Input, slice: usize) {
     let mut sink = Sink::checking();
     contender.run(input, slice, &mut sink);
-    let due = match contender.name() {
-        // Whoever has a message has its texts, not the parts in which they came.
-        C_MESSAGE => Sums { text: input.due.text, hash: input.due.hash, ..Sums::default() },
-        _ => input.due,
-    };
-    assert_eq!(sink.sums, due, "it reads what is there");
+    assert_eq!(sink.sums, contender.due(input), "it reads what is there");
     // The buffers have grown. A sink that checks would be counted too.
     let mut sink = Sink::default();
     contender.run(input, slice, &mut sink);
@@ -138,7 +140,9 @@ fn main() {
             let input = Input::new(scenario.input, 300_000);
             let mut all = contenders::all();
             all.extend(contenders::message());
-            if PROTOCOLS.contains(&scenario.input) {
+            if scenario.contender == OBSERVER {
+                all = contenders::all_observing();
+            } else if PROTOCOLS.contains(&scenario.input) {
                 all = contenders::all_of_protocol(scenario.input);
             }
             run(&mut *contenders::named(all, scenario.contender), &input, scenario.slice);

@@ -1,6 +1,6 @@
 //! What a contender is, and the names of all.
 
-use crate::{clock, Input, Sink};
+use crate::{clock, Input, Sink, Sums};
 
 /// What a contender is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,10 @@ pub trait Contender {
     fn kind(&self) -> Kind;
     /// Reads one response, cut into slices of `slice` bytes.
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink);
+    /// What it is to find in an input.
+    fn due(&self, input: &Input) -> Sums {
+        input.due
+    }
     /// Reads all responses.
     fn run(&mut self, input: &Input, slice: usize, sink: &mut Sink) {
         for response in &input.responses {
@@ -42,6 +46,7 @@ pub const PULL: &str = "deltawire pull";
 pub const PULL_GENERIC: &str = "deltawire pull, memo off";
 pub const VIEWS: &str = "deltawire pull, views";
 pub const PUSH: &str = "deltawire push";
+pub const OBSERVER: &str = "deltawire observer";
 pub const BATCH: &str = "deltawire batch";
 pub const C_CALLBACKS: &str = "deltawire in C, callbacks";
 pub const C_BATCH: &str = "deltawire in C, batch";

@@ -5,7 +5,7 @@
 
 use super::contender::{Contender, Kind};
 use crate::input::PADDING;
-use crate::{Input, Sink};
+use crate::{Input, Sink, Sums};
 use std::ffi::c_void;
 
 /// `struct text` of `native/sink.h`.
@@ -173,6 +173,13 @@ impl Contender for Native {
     }
     fn kind(&self) -> Kind {
         self.kind
+    }
+    fn due(&self, input: &Input) -> Sums {
+        match self.name {
+            // Whoever has a message has its texts, not the parts in which they came.
+            super::contender::C_MESSAGE => Sums { text: input.due.text, hash: input.due.hash, ..Sums::default() },
+            _ => input.due,
+        }
     }
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
         self.read_padded(&crate::input::padded(response.to_vec()), slice, sink);

@@ -2,10 +2,10 @@
 //! is what the caller gives: an array, as a stream without a heap has it, or a slice for long events.
 
 use super::contender::{Contender, Kind};
-use crate::Sink;
+use crate::{Input, Sink, Sums};
 use deltawire::chat::{CallUpdate, Chunk, FinishReason, NamePiece, ToolCall, Usage};
 use deltawire::json::Text;
-use deltawire::stream::Protocol;
+use deltawire::stream::{Observer, Payload, Protocol};
 use deltawire::{Config, Event, Flow, Handler, Parser, Stop, Storage, Update};
 
 fn call(choice: u32, call: &ToolCall<'_>, sink: &mut Sink) {
@@ -244,5 +244,45 @@ impl<S: Storage> Contender for Push<S> {
                 return;
             }
         }
+    }
+}
+
+/// `feed` for usage alone: the finish reasons and token counts of a stream that nobody else reads.
+pub struct Observe<S> {
+    parser: Parser<S>,
+}
+
+impl<S: Storage> Observe<S> {
+    pub fn new(storage: S) -> Self {
+        Observe { parser: Parser::with_config(storage, Config::new().with_payload(Payload::Usage)) }
+    }
+}
+
+impl<S: Storage> Contender for Observe<S> {
+    fn name(&self) -> &'static str {
+        super::contender::OBSERVER
+    }
+    fn kind(&self) -> Kind {
+        Kind::Own
+    }
+    fn due(&self, input: &Input) -> Sums {
+        Sums { usage: input.due.usage, ..Sums::default() }
+    }
+    fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
+        self.parser.reset();
+        // An observer reads the counts by itself.
+        let checks = sink.is_checking();
+        let mut observer = Observer::new(|tokens, _| {
+            if checks {
+                usage(&tokens, sink);
+            }
+            Flow::Continue(())
+        });
+        for slice in response.chunks(slice) {
+            if self.parser.feed(slice, &mut observer).stop.is_some() {
+                return;
+            }
+        }
+        std::hint::black_box(observer.usage());
     }
 }

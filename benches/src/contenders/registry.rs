@@ -47,6 +47,15 @@ pub fn all_of_protocol(input: &str) -> Vec<Box<dyn Contender>> {
     all
 }
 
+/// Who reads usage alone, beside those who read all of a stream.
+pub fn all_observing() -> Vec<Box<dyn Contender>> {
+    vec![
+        Box::new(own::Pull::<_, 2>::new(PULL, [0; ROOM])),
+        Box::new(own::Push::new([0; ROOM])),
+        Box::new(own::Observe::new([0; ROOM])),
+    ]
+}
+
 /// One of them, by its name.
 ///
 /// # Panics

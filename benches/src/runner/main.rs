@@ -2,7 +2,8 @@
 //! `docs/benchmarks.md`, with its pictures beside it. `scripts/bench.sh` builds what is missing here and says where it is.
 //!
 //! `--rounds N` (15), `--bytes N` of each input (4,000,000); `--input NAME`, `--slice BYTES` (or `whole`), `--only
-//! PART-OF-NAME` to run just those; `--protocols` for those of other protocols than chat completions; `--go PROGRAM`, `--portable PROGRAM`; `--write FOLDER`.
+//! PART-OF-NAME` to run just those; `--protocols` for those of other protocols than chat completions, `--observer` for usage alone
+//! beside a full reading; `--go PROGRAM`, `--portable PROGRAM`; `--write FOLDER`.
 
 mod gateway;
 mod measure;
@@ -15,7 +16,7 @@ use deltawire_benches::contenders;
 use deltawire_benches::contenders::child::Program;
 use deltawire_benches::contenders::{BATCH, C_BATCH, C_CALLBACKS, GO, GO_JSON, NEWLINES, PORTABLE};
 use deltawire_benches::contenders::{PULL, PULL_GENERIC, PUSH, SIMDJSON};
-use deltawire_benches::{agree, all, all_large, real, Contender, Input, Kind, PROTOCOLS, SHAPES, SLICES};
+use deltawire_benches::{agree, all, all_large, real, Contender, Input, Kind, OBSERVED, PROTOCOLS, SHAPES, SLICES};
 use measure::{Counting, Results, Run, Sizes};
 use options::Options;
 use std::path::Path;
@@ -58,17 +59,19 @@ fn inputs(options: &Options) -> (Vec<Input>, Option<usize>) {
     (inputs, left_out)
 }
 
-/// Streams of other protocols, each read by those who know it.
+/// Streams of other protocols, each read by those who know it; or those that are read for their usage alone.
 fn protocols(options: &Options) {
     let wanted = |shape: &&str| options.input.as_deref().is_none_or(|name| name == *shape);
+    let shapes = if options.observer { &OBSERVED[..] } else { &PROTOCOLS };
     let inputs: Vec<Input> =
-        PROTOCOLS.iter().copied().filter(wanted).map(|shape| Input::new(shape, options.bytes)).collect();
+        shapes.iter().copied().filter(wanted).map(|shape| Input::new(shape, options.bytes)).collect();
     let sizes = options.slice.map_or(vec![16384, 1448], |slice| vec![slice]);
     let mut results = Results::default();
     for &slice in &sizes {
         for input in &inputs {
             eprintln!("{}, slices of {}", input.name, measure::slice(slice));
-            let mut all = contenders::all_of_protocol(&input.name);
+            let mut all =
+                if options.observer { contenders::all_observing() } else { contenders::all_of_protocol(&input.name) };
             all.retain(|contender| options.only.as_deref().is_none_or(|part| contender.name().contains(part)));
             agree(&mut all, input, slice);
             results.runs.push(Run::new(&mut all, input, slice, options.rounds));
@@ -89,7 +92,7 @@ fn replace(path: &Path, text: &str) {
 
 fn main() {
     let options = Options::from_args();
-    if options.protocols {
+    if options.protocols || options.observer {
         return protocols(&options);
     }
     let folder = std::env::temp_dir().join(format!("deltawire-benches-{}", std::process::id()));

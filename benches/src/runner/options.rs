@@ -12,6 +12,8 @@ pub struct Options {
     pub only: Option<String>,
     /// Streams of other protocols instead of chat completions.
     pub protocols: bool,
+    /// Streams that are read for their usage alone, beside a full reading.
+    pub observer: bool,
     pub go: Option<String>,
     pub go_version: Option<String>,
     pub portable: Option<String>,
@@ -27,6 +29,7 @@ impl Options {
             slice: None,
             only: None,
             protocols: false,
+            observer: false,
             go: None,
             go_version: None,
             portable: None,
@@ -34,31 +37,35 @@ impl Options {
         };
         let mut args = std::env::args().skip(1);
         while let Some(name) = args.next() {
-            if name == "--protocols" {
-                options.protocols = true;
-                continue;
-            }
-            let value = args.next().unwrap_or_else(|| panic!("{name} needs a value"));
-            let number = || value.parse().unwrap_or_else(|_| panic!("{name} needs a number"));
             match name.as_str() {
-                "--rounds" => options.rounds = number(),
-                "--bytes" => options.bytes = number(),
-                "--slice" => options.slice = Some(if value == "whole" { WHOLE } else { number() }),
-                "--input" => options.input = Some(value),
-                "--only" => options.only = Some(value),
-                "--go" => options.go = Some(value),
-                "--go-version" => options.go_version = Some(value),
-                "--portable" => options.portable = Some(value),
-                "--write" => options.write = Some(value.into()),
-                _ => panic!("unknown option {name}"),
+                "--protocols" => options.protocols = true,
+                "--observer" => options.observer = true,
+                _ => options.take(&name, args.next()),
             }
         }
         assert!(options.rounds > 0 && options.slice != Some(0), "nothing to do");
         options
     }
 
+    fn take(&mut self, name: &str, value: Option<String>) {
+        let value = value.unwrap_or_else(|| panic!("{name} needs a value"));
+        let number = || value.parse().unwrap_or_else(|_| panic!("{name} needs a number"));
+        match name {
+            "--rounds" => self.rounds = number(),
+            "--bytes" => self.bytes = number(),
+            "--slice" => self.slice = Some(if value == "whole" { WHOLE } else { number() }),
+            "--input" => self.input = Some(value),
+            "--only" => self.only = Some(value),
+            "--go" => self.go = Some(value),
+            "--go-version" => self.go_version = Some(value),
+            "--portable" => self.portable = Some(value),
+            "--write" => self.write = Some(value.into()),
+            _ => panic!("unknown option {name}"),
+        }
+    }
+
     /// Whether all is to be run, and not a part for a profiler or a first look.
     pub fn is_whole(&self) -> bool {
-        !self.protocols && self.input.is_none() && self.slice.is_none() && self.only.is_none()
+        !self.protocols && !self.observer && self.input.is_none() && self.slice.is_none() && self.only.is_none()
     }
 }

@@ -168,6 +168,10 @@ fn quick_items(index: &Index, payload: &[u8]) -> Vec<String> {
         Err(item) => match cursor.ahead(item, index) {
             Ahead::End => None,
             Ahead::Other => cursor.next_of_any(payload, index),
+            Ahead::Slot(delta) => {
+                cursor.pass_slot(delta.kind);
+                Some(delta)
+            }
             Ahead::Fragment { choice, index: number, arguments } => {
                 let mut behind = cursor;
                 behind.pass_fragment();

@@ -4,9 +4,10 @@
 
 use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
-use crate::delta::{Delta, Kind};
-use crate::stream::context::Context;
+use crate::delta::{Delta, Kind, FLAG_NATIVE};
+use crate::stream::context::{Bytes, Context, Rest};
 use crate::stream::found::{Found, Place, Recalled, Span};
+use crate::stream::head::whole;
 use crate::stream::progress::{Break, Progress, Run};
 use crate::stream::sink::{Sink, Track};
 use crate::stream::Machine;
@@ -30,14 +31,52 @@ impl Emitter {
         sink: &mut S,
         stored: Option<(Span, usize)>,
     ) -> (&'d [u8], Option<Last>) {
+        if machine.is_native() {
+            // An event that a slice cut is a chunk.
+            return self.emit_native_run(machine, store, tracker, (data, base), sink);
+        }
+        self.emit_run_of::<_, _, _, SLOTS, false>(machine, store, tracker, (data, base), sink, stored)
+    }
+
+    /// [`emit_run`](Self::emit_run) of a stream of another protocol than chat completions: a function of its own, so that chunks
+    /// do not pay for names and slots.
+    #[inline(never)]
+    fn emit_native_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize>(
+        &mut self,
+        machine: &mut Machine<SLOTS>,
+        store: &mut St,
+        tracker: &mut T,
+        data: (&'d [u8], u32),
+        sink: &mut S,
+    ) -> (&'d [u8], Option<Last>) {
+        self.emit_run_of::<_, _, _, SLOTS, true>(machine, store, tracker, data, sink, None)
+    }
+
+    #[inline(always)]
+    fn emit_run_of<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize, const NATIVE: bool>(
+        &mut self,
+        machine: &mut Machine<SLOTS>,
+        store: &mut St,
+        tracker: &mut T,
+        (data, base): (&'d [u8], u32),
+        sink: &mut S,
+        stored: Option<(Span, usize)>,
+    ) -> (&'d [u8], Option<Last>) {
+        let skips = if NATIVE { machine.skips() } else { None };
         let mut first = stored.map(|(span, consumed)| Recalled {
             payload: span.of(data, &*store),
             at: span.start,
             rest: data.get(consumed..).unwrap_or_default(),
             frame: machine.index_frame(),
             repeats: false,
+            is_native: false,
+            is_unread: false,
         });
-        let run = if first.is_some() { Some(machine.start_run(store)) } else { machine.begin_run(store, data) };
+        let run = if first.is_some() {
+            Some(machine.start_run(store))
+        } else {
+            machine.begin_run(store, data, skips.is_some())
+        };
         let Some(mut run) = run else { return (data, None) };
         let keeps_frames = !sink.is_of_one_call();
         let is_odd = sink.wants(Kind::Payload) || keeps_frames && self.frames.is_behind(machine);
@@ -47,23 +86,51 @@ impl Emitter {
         let last = loop {
             let (recalled, place) = match first.take() {
                 Some(first) => (Some(first), Place::Storage),
-                None => (machine.recall_next(&mut run, given), Place::Input),
+                None => {
+                    let unread = skips.and_then(|protocol| machine.pass_unread(&mut run, given, protocol));
+                    (unread.or_else(|| machine.recall_next::<NATIVE>(&mut run, given)), Place::Input)
+                }
             };
-            let Some(Recalled { payload, at, rest, frame, repeats }) = recalled else { break None };
+            let Some(recalled) = recalled else { break None };
+            let Recalled { payload, at, rest, frame, repeats, is_native, is_unread } = recalled;
             let span = Span { place, start: at, len: payload.len() as u32 };
+            let found = Found::Sse(span);
             let index = machine.index();
             let mut state = Progress::start(frames);
             let has_metas = || sink.wants(Kind::Meta) && self.has_metas(payload, index);
-            let stage = if is_odd || !index.quirks.is_empty() || has_metas() {
+            // What was given is no less than what is left of it.
+            let base = base.saturating_add(data.len().wrapping_sub(given.len()) as u32);
+            let stage = if NATIVE && is_unread && is_odd {
+                self.odd_of(found, state, Break::Nothing, Stage::Before)
+            } else if NATIVE && is_unread {
+                let name = machine.name_span();
+                let name = Bytes::new(name.within(given), name.input(base));
+                let event = Rest::of_event((name, payload), machine.last_event_id(store.bytes()));
+                let context = Context::of_event(&event, base.saturating_add(at), frame);
+                match state.put(&context, Delta { text: whole(&context), ..Delta::new(Kind::Sse) }, sink) {
+                    Ok(()) if sink.wants(Kind::Frame) => self.odd_of(found, state, Break::Nothing, Stage::After),
+                    Ok(()) => {
+                        frames = state.frames;
+                        Ok(None)
+                    }
+                    Err(broke) => self.odd_of(found, state, broke, Stage::Head),
+                }
+            } else if is_odd || !index.quirks.is_empty() || has_metas() {
                 self.odd(span, state, Break::Nothing, Stage::Before)
             } else {
-                // What was given is no less than what is left of it.
-                let at = base.saturating_add(data.len().wrapping_sub(given.len()) as u32).saturating_add(at);
-                let at = if place == Place::Input { Some(at) } else { None };
-                let context = Context::of_chunk(payload, at, index, frame, repeats);
-                let head = Delta { code: index.choices, ..Delta::new(Kind::Chunk) };
+                let named;
+                let (beside, flags) = if is_native {
+                    let name = machine.name_span();
+                    named = Rest::of_chunk(Bytes::new(name.within(given), name.input(base)));
+                    (&named, FLAG_NATIVE)
+                } else {
+                    (Rest::NOTHING, 0)
+                };
+                let at = if place == Place::Input { Some(base.saturating_add(at)) } else { None };
+                let context = Context::of_chunk((payload, at), index, frame, repeats, beside);
+                let head = Delta { code: index.choices, flags, ..Delta::new(Kind::Chunk) };
                 match state.put(&context, head, sink) {
-                    Ok(()) => match state.usual_deltas((payload, index), &context, tracker, sink) {
+                    Ok(()) => match state.usual_deltas::<_, _, NATIVE>((payload, index), &context, tracker, sink) {
                         Run::End if !sink.wants(Kind::Frame) => {
                             frames = state.frames;
                             Ok(None)
@@ -98,11 +165,15 @@ impl Emitter {
             self.frames = frames;
         }
         if keeps_frames {
-            self.note_last_usage(&usage);
+            if NATIVE {
+                self.usage = machine.native_usage();
+            } else {
+                self.note_last_usage(&usage);
+            }
         }
         let left = given.len();
         if run.is_ahead(machine) {
-            machine.settle_run(&run, store);
+            machine.settle_run::<_, NATIVE>(&run, store);
         }
         (data.get(data.len().wrapping_sub(left)..).unwrap_or_default(), last)
     }
@@ -145,8 +216,13 @@ impl Emitter {
     /// nothing interrupted it.
     #[cold]
     #[inline(never)]
-    fn odd(&mut self, span: Span, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
-        self.begin(Found::Chunk(span));
+    fn odd(&mut self, payload: Span, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
+        self.odd_of(Found::Chunk(payload), state, broke, stage)
+    }
+
+    /// [`odd`](Self::odd) of whatever was found.
+    fn odd_of(&mut self, found: Found, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
+        self.begin(found);
         (self.cursor, self.quirks, self.frames) = (state.cursor, state.quirks, state.frames);
         if let Break::Nothing = broke {
             return Ok(Some(stage));

@@ -7,6 +7,7 @@ use super::{Context, Full, Record, Records, Whole, FLAG_TEXT_SCRATCH, LEAST};
 use crate::chat::Index;
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{parse_lazy, Text};
+use crate::stream::context::Rest;
 
 #[test]
 fn more_scratch_is_needed_where_an_empty_one_would_not_do() {
@@ -45,7 +46,7 @@ fn a_text_that_fits_is_written_at_once() {
         let (mut records, mut scratch) = ([Record::default(); 1], [0; 64]);
         let mut sink = Records::new(records.get_mut(..slots).unwrap(), scratch.get_mut(..room).unwrap(), u64::MAX);
         let index = Index::new();
-        let context = Context::of_chunk(string.as_bytes(), Some(10), &index, (5, 6), false);
+        let context = Context::of_chunk((string.as_bytes(), Some(10)), &index, (5, 6), false, Rest::NOTHING);
         let part = Part::of(string.as_bytes(), text(string));
         let put = sink.put_now(&context, &Delta { choice: 3, call: 4, text: part, ..Delta::new(Kind::Content) });
         let (written, used) = (sink.written(), sink.used());
