@@ -1,7 +1,7 @@
 //! What is known of a stream, and of one event of it.
 
 use super::protocol::Protocol;
-use super::reported::Reported;
+use super::reported::{Of, Reported};
 use super::usage::Counts;
 use crate::delta::Kind;
 use crate::json::{Text, Value};
@@ -57,6 +57,12 @@ impl State {
     /// Of Anthropic: whether the block with this index is a tool call of the client.
     pub(super) fn is_of_client(&self, index: u32) -> bool {
         self.clients >> (index & 63) & 1 != 0
+    }
+
+    /// Of Responses: notes that a text was reported, of the part with this [slot](Piece::slot).
+    pub(crate) fn report(&mut self, slot: u32, is_summary: bool) {
+        let part = slot & 0xffff;
+        self.reported.add(slot >> 16, if is_summary { Of::Summary(part) } else { Of::Content(part) });
     }
 
     /// Of Responses: whether an event that repeats the response has nothing to report of this output item.

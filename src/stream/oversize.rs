@@ -144,8 +144,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 *to = *byte;
             }
             let chunk = chunk.get(..stored.len()).unwrap_or_default();
-            let state = Some(&self.dialect).filter(|_| self.config.payload != Payload::Usage);
-            let mut out = Reduced { kept: &mut self.kept, store, state, was_cut: false };
+            let state = Some(&self.state.dialect).filter(|_| self.state.config.payload != Payload::Usage);
+            let mut out = Reduced { kept: &mut self.state.kept, store, state, was_cut: false };
             // Shorter than what was read: it overwrites nothing that is still to be read.
             skim.feed(balance, chunk, &mut out)?;
         }
@@ -174,8 +174,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn skim<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Option<bool> {
         self.kept.unstage();
         let (mut skim, mut balance) = (self.block.skim, self.block.balance);
-        let state = Some(&self.dialect).filter(|_| self.config.payload != Payload::Usage);
-        let mut out = Reduced { kept: &mut self.kept, store, state, was_cut: false };
+        let state = Some(&self.state.dialect).filter(|_| self.state.config.payload != Payload::Usage);
+        let mut out = Reduced { kept: &mut self.state.kept, store, state, was_cut: false };
         let join: &[u8] = if piece.first { b"\n" } else { b"" };
         let fed = skim.feed(&mut balance, join, &mut out);
         let fed = fed.and_then(|()| skim.feed(&mut balance, piece.value, &mut out));

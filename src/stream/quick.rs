@@ -4,7 +4,7 @@
 use super::config::{Payload, Validate};
 use super::end::Lines;
 use super::found::{Found, Place, Recalled, Span, Step};
-use super::machine::{After, Ending, Line, Machine, Next};
+use super::machine::{After, Ending, Line, Machine, Next, StreamState};
 use super::memo::{HEAD, NONE};
 use crate::chat::index::{Hint, Read};
 use crate::chat::read::read;
@@ -111,9 +111,30 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.index.frame = frame;
         let shown = self.memo.shown();
         let repeats = shown == run.shown;
+        if !repeats && self.memo.is_shared() {
+            self.join();
+        }
         (run.offset, run.ended, run.shown, run.quirks) = (frame.1, hit.ended, shown, quirks);
         let at = window.len().wrapping_sub(bytes.len()).wrapping_add(hit.start) as u32;
         Some(Recalled { payload, at, rest, frame, repeats })
+    }
+
+    /// Notes what the event that a template recognised says of the stream, where that template may have been learned from
+    /// another: what its reading would note.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn join(&mut self) {
+        let seen = self.memo.said().seen();
+        self.facts.seen.add(seen.all);
+        self.facts.finished.add(seen.finished);
+        self.facts.chat |= self.index.facts.chat;
+        let Some(protocol) = self.index.plan.protocol else { return };
+        let state = &mut self.state;
+        state.note_protocol(state.dialect.protocol);
+        state.facts.ended = Some(state.dialect.ended);
+        if let (Protocol::Responses, Some((slot, is_summary))) = (protocol, self.index.slot()) {
+            state.dialect.report(slot, is_summary);
+        }
     }
 
     /// Brings the machine to behind the last event of a run, as if each had been read.
@@ -162,6 +183,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.has_error(quirks) || hit.len.wrapping_add(name_len) > self.kept.room(store) {
             return None;
         }
+        if self.memo.is_shared() {
+            self.join();
+        }
         // Sums of offsets in the window: they do not overflow.
         let (start, consumed) = (skipped.wrapping_add(hit.start), skipped.wrapping_add(hit.end));
         let end = self.offset.saturating_add(consumed as u64);
@@ -201,7 +225,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             None
         }
     }
+}
 
+impl StreamState {
     /// Takes a byte as more of a payload that was cut: what nearly every step with slices of one byte does. `false`: nothing
     /// was done, because it ends a line, or there is no such payload, or no room. If there is one, the last step found
     /// nothing, so that no event is pending.
@@ -235,7 +261,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         appended
     }
+}
 
+impl<const SLOTS: usize> Machine<SLOTS> {
     /// Takes more of a payload that was cut, and its end if a LF and a blank line end it, or if a LF ends the window.
     fn go_on_in_payload<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
         let room = self.appendable as usize;
@@ -346,7 +374,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         start: usize,
         bytes: &[u8],
     ) -> Option<Step> {
-        let config = &self.config;
+        let config = &self.state.config;
         let is_usual = self.facts.chat
             && self.dialect.protocol == Some(Protocol::Chat)
             && config.validate == Validate::Lazy
@@ -375,11 +403,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         let consumed = behind.wrapping_add(tail);
         if SLOTS > 0 {
-            if !self.memo.is_framed(ends, tail) {
+            if !self.memo.is_framed(ends) {
                 self.memo.note_framing(window.get(begin..consumed)?, HEAD.len(), end, b"");
             }
             if self.memo.wants() {
-                self.memo.learn(&self.index, payload, b"", false);
+                self.memo.learn(&self.index, payload, b"", false, &seen);
             }
         }
         let frame = (self.offset.saturating_add(begin as u64), self.offset.saturating_add(consumed as u64));
