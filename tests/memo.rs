@@ -1,5 +1,5 @@
 //! The template memo never changes an answer: a parser emits the same, event by event, by pull, push and batch,
-//! whatever number of shapes it remembers.
+//! whatever number of shapes it remembers, and whoever shares them.
 #![cfg(feature = "alloc")]
 #![allow(missing_docs, dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
@@ -14,8 +14,10 @@ use common::corpus::{recorded, recorded_of_other_protocols, samples, Stream};
 use common::event_log::{Detail, Logs};
 use common::input::{self, Source};
 use common::log::{escaped, same};
+use common::shared::{Sharing, Turns};
 use common::thin::thin;
 use common::{drive, edit, stream};
+use deltawire::stream::{Payload, Protocol};
 use deltawire::track::Tracker;
 use deltawire::{Config, Framing, Growing, Limits, Parser, Quirk, QuirkSet, Storage, Validate};
 use proptest::prelude::*;
@@ -49,12 +51,58 @@ impl Ask<'_> {
         }
     }
 
-    /// Compares 1, 2 and 4 slots with none. Returns the logs without slots.
+    /// Reads the stream with a workspace of `SLOTS` slots. Others read the same stream with it, on the same terms and on
+    /// others, and `other`.
+    fn share<const SLOTS: usize, S: Storage>(
+        &self,
+        storage: impl Fn() -> S,
+        other: &[u8],
+        seed: u64,
+    ) -> [(&'static str, Logs); 2] {
+        let Ask { config, bytes, cuts, pause, .. } = *self;
+        let with = |payload| Config::default().with_payload(payload);
+        let others = [
+            (config, bytes),
+            (config, other),
+            (config.with_validate(Validate::Strict), bytes),
+            (Config::default(), bytes),
+            (Config::default().with_dialect(Some(Protocol::Anthropic)), bytes),
+            (with(Payload::Usage).with_framing(Framing::Spec), bytes),
+            (with(Payload::Opaque), bytes),
+        ];
+        let turns = &mut Turns::<SLOTS>::new(&others, seed);
+        let mut pull = Sharing { parser: Parser::sharing(storage(), config, ()), turns };
+        let pulled = drive::pull(&mut pull, bytes, cuts, Detail::States, |_| ());
+        let turns = &mut Turns::<SLOTS>::new(&others, seed + 1);
+        let mut push = Sharing { parser: Parser::sharing(storage(), config, Tracker::<8, 32>::new()), turns };
+        [("pull, shared", pulled), ("push, shared", drive::push(&mut push, bytes, cuts, pause, Detail::States))]
+    }
+
+    /// Compares a workspace of 2 or of 8 slots with none.
+    fn compare_shared<S: Storage>(
+        &self,
+        name: &str,
+        storage: impl Fn() -> S,
+        other: &[u8],
+        seed: u64,
+        expected: &Readings,
+    ) {
+        let (slots, logs) = match (self.bytes.len() + self.cuts.len()) % 2 {
+            0 => (2, self.share::<2, S>(&storage, other, seed)),
+            _ => (8, self.share::<8, S>(&storage, other, seed)),
+        };
+        for ((way, found), expected) in logs.iter().zip([&expected.pulled, &expected.pushed]) {
+            expected.equal(found, way, || format!("seed {seed}: {}", self.context(name, slots)));
+        }
+    }
+
+    /// Compares 1, 2 and 4 slots with none, and workspaces. Returns the logs without slots.
     fn all<S: Storage>(&self, name: &str, storage: impl Fn() -> S) -> Readings {
         let expected = self.read::<0, S>(&storage);
         self.compare(name, 1, &expected, &self.read::<1, S>(&storage));
         self.compare(name, 2, &expected, &self.read::<2, S>(&storage));
         self.compare(name, 4, &expected, &self.read::<4, S>(&storage));
+        self.compare_shared(name, &storage, FOREIGN, 1, &expected);
         // The three interfaces must agree too.
         for (way, other) in [("push", &expected.pushed), ("batch", &expected.batched)] {
             expected.pulled.across(other, way, || self.context(name, 0));
@@ -80,6 +128,11 @@ impl Ask<'_> {
         format!("{name}: {slots} slots, {config:?}, cuts {cuts}, pause {pause}, {how:?}, stream b\"{bytes}\"")
     }
 }
+
+/// A stream of another protocol and one with an error, as others may read.
+const FOREIGN: &[u8] = b"event: error\ndata: {\"error\":{\"message\":\"m\"}}\n\n\
+data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\n\
+data:{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\r\n\r\n";
 
 const BATCH: How =
     How { store: 512, can_move: true, shake: false, records: 7, scratch: 256, base: 0, detail: Detail::Views };
@@ -449,6 +502,7 @@ fn a_payload_that_begins_with_a_space_after_one_without() {
 
 /// Builds the case from the control bytes and the body.
 fn one(control: &[u8], body: &[u8]) {
+    let rest = body.to_vec();
     let (mut from, mut body) = (Source::new(control), Source::new(body));
     let mut bytes = stream::stream(&mut body);
     edit::edit(&mut bytes, &mut from);
@@ -464,6 +518,11 @@ fn one(control: &[u8], body: &[u8]) {
         4 => drop(Ask { how: How { can_move: false, store: 256, ..how }, ..ask }.all("made", || [0x55; 256])),
         _ => drop(Ask { how: How { can_move: false, store: 8192, ..how }, ..ask }.all("made", || [0x55; 8192])),
     }
+    // Another stream, which may have been generated from the same bytes, so that their shapes are alike.
+    let mut other = stream::stream(&mut if from.once_in(2) { Source::new(&rest) } else { body });
+    edit::edit(&mut other, &mut from);
+    let expected = ask.read::<0, _>(Growing::new);
+    ask.compare_shared("made", Growing::new, &other, from.u64(), &expected);
 }
 
 fn config(from: &mut Source<'_>) -> Config {

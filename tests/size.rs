@@ -5,7 +5,7 @@
 use deltawire::message::MessageLog;
 use deltawire::stream::Machine;
 use deltawire::track::Tracker;
-use deltawire::{chat, sse, Parser};
+use deltawire::{chat, sse, Parser, SharedParser, Workspace};
 use std::mem::size_of;
 
 /// Bytes of storage for an ordinary event (nine of ten are at most 367 bytes long).
@@ -23,6 +23,9 @@ fn an_idle_parser_is_small() {
         ("Parser<[u8; 512], 2, ()>", size_of::<Parser<[u8; ORDINARY], 2, ()>>()),
         ("Parser<[u8; 512], 4, ()>", size_of::<Parser<[u8; ORDINARY], 4, ()>>()),
         ("Parser<[u8; 512]>", size_of::<Parser<[u8; ORDINARY]>>()),
+        ("SharedParser<[u8; 512], ()>", size_of::<SharedParser<[u8; ORDINARY], ()>>()),
+        ("SharedParser<[u8; 512]>", size_of::<SharedParser<[u8; ORDINARY]>>()),
+        ("Workspace<8>", size_of::<Workspace<8>>()),
         ("Machine<0>", size_of::<Machine<0>>()),
         ("Machine<1>", size_of::<Machine<1>>()),
         ("Machine<2>", size_of::<Machine<2>>()),
@@ -42,6 +45,12 @@ fn an_idle_parser_is_small() {
     let size = |wanted: &str| rows.iter().find(|(name, _)| *name == wanted).map(|(_, size)| *size);
     let pull = size("Parser<[u8; 512], 0, ()>").unwrap();
     assert!(pull <= 2048, "a parser that only pulls takes {pull} bytes");
+    let (pull, push) = (size("SharedParser<[u8; 512], ()>").unwrap(), size("SharedParser<[u8; 512]>").unwrap());
+    assert!(pull - ORDINARY <= 1024, "a parser that shares a workspace takes {pull} bytes");
+    assert!(
+        push - ORDINARY - size("Tracker<8, 32>").unwrap() <= 1024,
+        "a parser that shares a workspace takes {push} bytes"
+    );
     let slots = [0, 1, 2, 4].map(|slots| size(&format!("Machine<{slots}>")).unwrap());
     assert!(slots.windows(2).all(|pair| pair[0] < pair[1]), "a slot takes no memory: {slots:?}");
     if cfg!(target_pointer_width = "64") {
@@ -49,7 +58,7 @@ fn an_idle_parser_is_small() {
         for name in rows
             .iter()
             .map(|(name, _)| *name)
-            .filter(|name| name.starts_with("Parser") || name.starts_with("message::"))
+            .filter(|name| ["Parser", "Shared", "Workspace", "message::"].iter().any(|front| name.starts_with(front)))
         {
             assert!(stated.iter().any(|(row, _)| row == name), "docs/memory.md does not state the size of {name}");
         }

@@ -26,6 +26,8 @@ pub mod naive_native;
 #[path = "../../tests/common/native.rs"]
 pub mod native;
 pub mod raw_json;
+#[path = "../../tests/common/shared.rs"]
+pub mod shared;
 pub mod split;
 pub mod sse;
 pub mod sse_peer;

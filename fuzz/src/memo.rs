@@ -1,7 +1,8 @@
-//! The template memo never changes an answer: a parser emits the same whatever number of shapes it remembers.
+//! The template memo never changes an answer: a parser emits the same whatever number of shapes it remembers, and whoever shares
+//! them.
 //!
 //! Control part: configuration, source of the stream (the body itself, or generated from it), edits, storage, cuts,
-//! pauses, reset.
+//! pauses, reset, what others read with the same workspace.
 
 use crate::batch::{self, How};
 use crate::drive;
@@ -9,6 +10,7 @@ use crate::edit::edit;
 use crate::event_log::{Detail, Logs};
 use crate::input::{self, Source};
 use crate::log::escaped;
+use crate::shared::{Sharing, Turns};
 use crate::stream::stream;
 use deltawire::track::Tracker;
 use deltawire::{Config, Growing, Parser, Storage};
@@ -25,6 +27,10 @@ struct Input {
     slots: usize,
     /// 0: pull, 1: push, 2: batch.
     reading: usize,
+    /// What others read with the same workspace, if the other parser shares one.
+    others: Vec<(Config, Vec<u8>)>,
+    /// Decides when.
+    seed: u64,
 }
 
 /// Returns the configuration and the stream of an input, and the rest of its control part.
@@ -52,7 +58,14 @@ pub fn memo(data: &[u8]) {
     };
     let slots = control.pick(&[2, 1, 4]);
     let reading = input::which(&mut control, bytes.len(), 3);
-    let input = Input { config, bytes, cuts, pause, before, slots, reading };
+    let mut input = Input { config, bytes, cuts, pause, before, slots, reading, others: Vec::new(), seed: 0 };
+    if control.below(2) == 1 {
+        let other = input::config(&mut control);
+        let mut bytes = input.bytes.clone();
+        edit(&mut bytes, &mut control);
+        input.others = vec![(config, bytes.clone()), (other, bytes)];
+        (input.before, input.seed) = (0, control.u64());
+    }
     match store {
         0..=2 => all(&input, Growing::new, How { store: 24, ..how }),
         3 => all(&input, || [0x55; 512], How { store: 512, can_move: false, ..how }),
@@ -66,6 +79,15 @@ fn all<S: Storage>(input: &Input, storage: impl Fn() -> S, how: How) {
     let context = |what: &str| format!("{what}, {:?}, cuts {cuts:?}, {how:?}, stream b\"{}\"", config, escaped(bytes));
 
     let one = by_slots::<S, 0>(input, &storage, how);
+    if !input.others.is_empty() && input.reading < 2 {
+        let other = match input.slots {
+            1 => shared::<S, 1>(input, &storage),
+            2 => shared::<S, 2>(input, &storage),
+            _ => shared::<S, 8>(input, &storage),
+        };
+        one.equal(&other, ["pull", "push"][input.reading], || context(&format!("shared, {} slots", input.slots)));
+        return;
+    }
     let other = match input.slots {
         1 => by_slots::<S, 1>(input, &storage, how),
         2 => by_slots::<S, 2>(input, &storage, how),
@@ -82,6 +104,18 @@ fn by_slots<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() ->
         1 => push::<S, SLOTS>(input, storage),
         _ => batch::batch_with::<SLOTS>(input.config, &input.bytes, &input.cuts, how),
     }
+}
+
+fn shared<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Logs {
+    let Input { config, bytes, cuts, pause, others, seed, .. } = input;
+    let others: Vec<(Config, &[u8])> = others.iter().map(|(config, bytes)| (*config, &bytes[..])).collect();
+    let turns = &mut Turns::<SLOTS>::new(&others, *seed);
+    if input.reading == 0 {
+        let mut pull = Sharing { parser: Parser::sharing(storage(), *config, ()), turns };
+        return drive::pull(&mut pull, bytes, cuts, Detail::States, |_| ());
+    }
+    let mut push = Sharing { parser: Parser::sharing(storage(), *config, Tracker::<8, 32>::new()), turns };
+    drive::push(&mut push, bytes, cuts, *pause, Detail::States)
 }
 
 fn pull<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Logs {

@@ -270,6 +270,13 @@ impl ChoiceSet {
         self == ChoiceSet::EMPTY
     }
 
+    /// The lowest.
+    pub(crate) fn first(self) -> Option<u8> {
+        let ChoiceSet([low, high]) = self;
+        let first = if low > 0 { low.trailing_zeros() } else { high.trailing_zeros().saturating_add(64) };
+        u8::try_from(first).ok().filter(|_| !self.is_empty())
+    }
+
     pub(crate) fn len(self) -> u32 {
         let ChoiceSet([low, high]) = self;
         low.count_ones().saturating_add(high.count_ones())
@@ -439,6 +446,17 @@ impl Index {
     /// Of an event of another protocol: whether its deltas are on the page.
     pub(crate) fn is_piece(&self) -> bool {
         self.plan.protocol.is_some() && self.list.get(0).is_some_and(|item| item.how != How::Event)
+    }
+
+    /// Of a piece of a text of Responses: its [slot](Piece::slot), and whether it is a summary.
+    pub(crate) fn slot(&self) -> Option<(u32, bool)> {
+        self.list.get(0).map(|item| (item.choice, item.how == How::Summary))
+    }
+
+    /// Whether it is of a piece of the arguments of a tool call of another protocol: whether such a piece is one depends on
+    /// events before it.
+    pub(crate) fn has_native_arguments(&self) -> bool {
+        self.plan.protocol.is_some() && self.list.get(0).is_some_and(|item| item.kind == Kind::ToolCall)
     }
 
     /// Where a span begins and ends in the payload, and what is known of the string there.

@@ -48,14 +48,20 @@ pub(crate) struct Hole {
     pub(crate) fill: Fill,
 }
 
-/// Members of the top level that were seen to change from chunk to chunk.
+/// Members of the top level that change from chunk to chunk, or from stream to stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Changing {
     pub(crate) id: bool,
     pub(crate) created: bool,
+    pub(crate) fingerprint: bool,
 }
 
 impl Changing {
+    /// None was seen to change.
+    pub(crate) const NOTHING: Changing = Changing { id: false, created: false, fingerprint: false };
+    /// All do.
+    pub(crate) const ALL: Changing = Changing { id: true, created: true, fingerprint: true };
+
     /// The members that may, as they are written.
     pub(crate) fn texts<'a>(index: &Index, payload: &'a [u8]) -> [&'a [u8]; 2] {
         [id_of(index, payload), index.top(payload, top::CREATED)]
@@ -169,6 +175,12 @@ impl Holes {
                 b"obfuscation" | b"p" if text(&value) => self.add(payload, value, Fill::Text)?,
                 b"timings" if object(&value) => self.add(payload, value, Fill::Container(1))?,
                 _ => {}
+            }
+        }
+        if let Some(value) = index.top(payload, top::SYSTEM_FINGERPRINT).filter(text) {
+            if changing.fingerprint {
+                // Without room for it the chunks of other systems are others.
+                let _ = self.add(payload, value, Fill::Text);
             }
         }
         Some(())
@@ -366,6 +378,11 @@ impl Shape {
         self.number = items.last()?.choice;
         Some(()).filter(|()| items.len() == 1 || self.number == 0)?;
         self.keep_items(items, holes)
+    }
+
+    /// The protocol of the event, unless that is chat completions.
+    pub(crate) fn protocol(&self) -> Option<Protocol> {
+        self.protocol
     }
 
     /// Keeps what may be a delta.

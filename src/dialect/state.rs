@@ -104,6 +104,12 @@ impl State {
         self.called |= 1;
     }
 
+    /// Of Responses: notes that a text was reported, of the part with this [slot](Piece::slot).
+    pub(crate) fn report(&mut self, slot: u32, is_summary: bool) {
+        let part = slot & 0xffff;
+        self.add(slot >> 16, if is_summary { Of::Summary(part) } else { Of::Content(part) });
+    }
+
     /// Of Responses: whether an event that repeats the response has nothing to report of this output item.
     pub(crate) fn is_reported(&self, item: u32) -> bool {
         self.ended || matches!(&self.output, Output::Items(reported) if reported.has_all(item))

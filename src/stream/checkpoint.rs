@@ -1,36 +1,9 @@
 //! Steps that can be undone: a step whose storage turns out to be too small has no effect.
 
-use super::end::Facts;
-use super::found::{Found, Span, Step};
-use super::machine::{After, Block, Ending, Line, Machine};
-use super::memo::Memo;
-use crate::dialect::State;
-use crate::json::Bare;
+use super::found::{Found, Step};
+use super::machine::{After, Machine, StreamState};
 use crate::scan::find;
-use crate::sse::block::Block as Kept;
-use crate::sse::Lines;
-use crate::{Quirk, Storage};
-
-/// What a step changes, except for the index.
-struct Checkpoint {
-    lines: Lines,
-    kept: Kept,
-    name: Span,
-    offset: u64,
-    line_start: u64,
-    silent: u64,
-    silent_next: u64,
-    line: Line,
-    block: Block,
-    retry: u64,
-    in_array: bool,
-    plain: Bare,
-    after: After,
-    ending: Ending,
-    facts: Facts,
-    counts: [u16; Quirk::ALL.len()],
-    dialect: State,
-}
+use crate::Storage;
 
 /// The storage is too small for the event that a slice cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +44,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // The end of a cut line moves what is staged, which no checkpoint restores: the step goes no further than that end.
         let line = if self.kept.is_staged() { find::line_end(window) } else { None };
         let window = line.and_then(|end| window.get(..=end)).unwrap_or(window);
-        let checkpoint = self.checkpoint();
+        let checkpoint = self.state.clone();
         let step = self.read(store, window);
         self.settled(store, checkpoint).map(|()| step)
     }
@@ -86,7 +59,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !store.can_move() {
             return Ok(self.finish(store));
         }
-        let checkpoint = self.checkpoint();
+        let checkpoint = self.state.clone();
         let found = self.finish(store);
         self.settled(store, checkpoint).map(|()| found)
     }
@@ -133,60 +106,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         looked_at || matches!(self.after, After::Trailing(_))
     }
 
-    fn checkpoint(&self) -> Checkpoint {
-        Checkpoint {
-            lines: self.lines.clone(),
-            kept: self.kept.clone(),
-            name: self.name,
-            offset: self.offset,
-            line_start: self.line_start,
-            silent: self.silent,
-            silent_next: self.silent_next,
-            line: self.line,
-            block: self.block.clone(),
-            retry: self.retry,
-            in_array: self.in_array,
-            plain: self.plain,
-            after: self.after,
-            ending: self.ending,
-            facts: self.facts.clone(),
-            counts: self.counts,
-            dialect: self.dialect.clone(),
-        }
-    }
-
     /// Goes back to the checkpoint if the storage was too small.
-    fn settled<S: Storage + ?Sized>(&mut self, store: &mut S, checkpoint: Checkpoint) -> Result<(), NeedStorage> {
+    fn settled<S: Storage + ?Sized>(&mut self, store: &mut S, checkpoint: StreamState) -> Result<(), NeedStorage> {
         let Some(wanted) = store.take_wanted() else { return Ok(()) };
-        let Checkpoint {
-            lines,
-            kept,
-            name,
-            offset,
-            line_start,
-            silent,
-            silent_next,
-            line,
-            block,
-            retry,
-            in_array,
-            plain,
-            after,
-            ending,
-            facts,
-            counts,
-            dialect,
-        } = checkpoint;
-        self.kept.undo(&kept, store.bytes_mut());
-        (self.lines, self.kept, self.name) = (lines, kept, name);
-        (self.offset, self.line_start) = (offset, line_start);
-        (self.silent, self.silent_next) = (silent, silent_next);
-        (self.line, self.block, self.retry) = (line, block, retry);
-        (self.in_array, self.plain) = (in_array, plain);
-        (self.after, self.ending, self.facts, self.counts) = (after, ending, facts, counts);
-        self.dialect = dialect;
-        // It may have learned from an event that was never emitted.
-        self.memo = Memo::NEW;
+        self.kept.undo(&checkpoint.kept, store.bytes_mut());
+        // But for the index, which the next step makes anew.
+        self.state = checkpoint;
+        self.memo.take_back();
         (self.rested, self.appendable) = (false, 0);
         // Twice as much, so that copying stays linear; but not more than can ever be of use.
         let limits = self.config.limits;

@@ -1,6 +1,7 @@
 //! The context of a delta: its event as a view, and where the event's bytes lie.
 
 use super::found::Found;
+use super::machine::StreamState;
 use super::{Event, Machine, Malformed};
 use crate::chat::{Chunk, Created, Index};
 use crate::shown::{self, shown};
@@ -162,6 +163,74 @@ impl<'a> Context<'a> {
     }
 }
 
+impl StreamState {
+    /// The view of what the last step found; `index` is that of its machine, `given` is the window of that step, and `store` its storage.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Quirk`], if a quirk that is to be an error was found.
+    #[inline(always)]
+    pub(super) fn event<'a, S: Storage + ?Sized>(
+        &'a self,
+        index: &'a Index,
+        store: &'a S,
+        given: &'a [u8],
+        found: Found,
+    ) -> Result<Option<Event<'a>>, Error> {
+        // Nearly always.
+        if let Found::Chunk(span) = found {
+            return Ok(Some(Event::Chunk(self.chunk(index, span.of(given, store), given, store))));
+        }
+        if found == Found::NeedMore {
+            return Ok(None);
+        }
+        self.other_event(index, store, given, found)
+    }
+
+    #[inline(always)]
+    fn chunk<'a, S: Storage + ?Sized>(
+        &'a self,
+        index: &'a Index,
+        payload: &'a [u8],
+        given: &'a [u8],
+        store: &'a S,
+    ) -> Chunk<'a> {
+        Chunk::from_parts(payload, index, self.name(given, store))
+    }
+
+    #[inline(never)]
+    fn other_event<'a, S: Storage + ?Sized>(
+        &'a self,
+        index: &'a Index,
+        store: &'a S,
+        given: &'a [u8],
+        found: Found,
+    ) -> Result<Option<Event<'a>>, Error> {
+        let (offset, _) = index.frame;
+        Ok(Some(match found {
+            Found::NeedMore => return Ok(None),
+            Found::Error(quirk) => return Err(Error::Quirk { quirk, offset }),
+            Found::Chunk(span) => Event::Chunk(self.chunk(index, span.of(given, store), given, store)),
+            Found::Sse(span) => Event::Sse(sse::Event::new(
+                self.name(given, store),
+                span.of(given, store),
+                self.last_event_id(store.bytes()),
+            )),
+            Found::Done => Event::Done,
+            Found::Comment(span) => Event::Comment(span.of(given, store)),
+            Found::KeepAlive(span) => Event::KeepAlive(span.of(given, store)),
+            Found::Retry(ms) => Event::Retry(ms),
+            Found::LastEventId => Event::LastEventId(self.last_event_id(store.bytes())),
+            Found::Malformed(span, fault) => {
+                let (payload, name) = (span.of(given, store), self.name(given, store));
+                Event::Malformed(Malformed { payload, fault, name, frame: &index.frame })
+            }
+            Found::TooLong => Event::TooLong { offset },
+            Found::CommentTooLong => Event::CommentTooLong { offset },
+        }))
+    }
+}
+
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// The view of what the last step found; `given` is the window of that step, and `store` its storage.
     ///
@@ -175,45 +244,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         given: &'a [u8],
         found: Found,
     ) -> Result<Option<Event<'a>>, Error> {
-        // Nearly always.
-        if let Found::Chunk(span) = found {
-            return Ok(Some(Event::Chunk(self.chunk(span.of(given, store), self.name(given, store)))));
-        }
-        if found == Found::NeedMore {
-            return Ok(None);
-        }
-        self.other_event(store, given, found)
-    }
-
-    #[inline(never)]
-    fn other_event<'a, S: Storage + ?Sized>(
-        &'a self,
-        store: &'a S,
-        given: &'a [u8],
-        found: Found,
-    ) -> Result<Option<Event<'a>>, Error> {
-        let (offset, _) = self.index().frame;
-        Ok(Some(match found {
-            Found::NeedMore => return Ok(None),
-            Found::Error(quirk) => return Err(Error::Quirk { quirk, offset }),
-            Found::Chunk(span) => Event::Chunk(self.chunk(span.of(given, store), self.name(given, store))),
-            Found::Sse(span) => Event::Sse(sse::Event::new(
-                self.name(given, store),
-                span.of(given, store),
-                self.last_event_id(store.bytes()),
-            )),
-            Found::Done => Event::Done,
-            Found::Comment(span) => Event::Comment(span.of(given, store)),
-            Found::KeepAlive(span) => Event::KeepAlive(span.of(given, store)),
-            Found::Retry(ms) => Event::Retry(ms),
-            Found::LastEventId => Event::LastEventId(self.last_event_id(store.bytes())),
-            Found::Malformed(span, fault) => {
-                let (payload, name) = (span.of(given, store), self.name(given, store));
-                Event::Malformed(Malformed { payload, fault, name, frame: &self.index().frame })
-            }
-            Found::TooLong => Event::TooLong { offset },
-            Found::CommentTooLong => Event::CommentTooLong { offset },
-        }))
+        self.state.event(&self.index, store, given, found)
     }
 
     /// The chunk found last, whose payload and name these are.
@@ -232,7 +263,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ) -> Rest<'a> {
         let event = match found {
             Found::Chunk(_) => None,
-            _ => self.other_event(store, given, found).ok().flatten(),
+            _ => self.other_event(&self.index, store, given, found).ok().flatten(),
         };
         let payload = found.payload().map_or(&[][..], |span| span.of(given, store));
         let name = Bytes::new(self.name(given, store), self.name_span().input(base));

@@ -3,7 +3,7 @@
 use super::config::{Framing, Payload, Validate};
 use super::end::{Failed, Lines, Pending, Whole, DONE};
 use super::found::{Found, Span};
-use super::machine::{After, Block, Ending, Machine, Next};
+use super::machine::{After, Block, Ending, Machine, Next, StreamState};
 use super::memo::MORE;
 use crate::chat::index::{top, Hint, Read, Seen};
 use crate::chat::read::{plain_text, read};
@@ -163,6 +163,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let unknown = self.unknown_at == self.block.start;
         let bytes = (data.with_more(window, store.bytes(), MORE), payload.len());
         let read = if plain && !unknown && self.memo.payload(&mut self.index, bytes, name, limits.max_depth) {
+            if self.memo.is_shared() {
+                self.join();
+            }
             self.recall_counts(payload);
             Ok(Read { end: payload.len(), seen: Seen::default(), may_break: false })
         } else {
@@ -185,9 +188,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             let is_usual = if is_native { self.index.is_piece() } else { self.index.facts.chat };
             let is_usual = is_usual && !self.block.quirks.contains(Quirk::ForeignEvent);
             let plain = plain && is_usual && !(self.block.raw && self.index.facts.error);
-            let is_whole = read.as_ref().is_ok_and(|read| read.end == payload.len());
-            if plain && is_whole && self.memo.wants() {
-                self.memo.learn(&self.index, payload, name, is_strict);
+            let whole = read.as_ref().ok().filter(|read| plain && read.end == payload.len());
+            if let Some(Read { seen, .. }) = whole.filter(|_| self.memo.wants()) {
+                self.memo.learn(&self.index, payload, name, is_strict, seen);
             }
             read
         };
@@ -242,7 +245,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.facts.whole = self.facts.whole.max(self.whole(payload));
             }
             self.note_choices(&choices);
-            self.block.quirks |= self.index.quirks;
+            self.state.block.quirks |= self.index.quirks;
             if self.index.quirks != self.block.quirks {
                 // The framing had some too: the index is this event's alone.
                 self.index.quirks = self.block.quirks;
@@ -269,7 +272,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.facts.seen.add(choices.all);
         self.facts.finished.add(choices.finished);
     }
+}
 
+impl StreamState {
     /// Notes of an event that is not to be read what every event of its protocol says.
     pub(super) fn note_unread(&mut self) {
         self.facts.seen.insert(0);
@@ -279,12 +284,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Notes which protocol an event is of; the first that is known stays.
-    fn note_protocol(&mut self, protocol: Option<Protocol>) {
+    pub(super) fn note_protocol(&mut self, protocol: Option<Protocol>) {
         if matches!(self.facts.protocol, None | Some(Protocol::Other)) {
             self.facts.protocol = protocol.or(self.facts.protocol);
         }
     }
+}
 
+impl<const SLOTS: usize> Machine<SLOTS> {
     /// Whether the event that was read only keeps the connection alive.
     fn is_ping(&self, payload: &[u8], name: &[u8]) -> bool {
         let facts = &self.index.facts;
@@ -293,7 +300,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Reads an event of any protocol, and says whether it is of one that is read and not chat completions.
     fn read_any(&mut self, payload: &[u8], name: &[u8], hint: Hint) -> (Result<Read, JsonError>, bool) {
-        let mut read = read(&mut self.index, payload, hint, self.config.limits.max_depth);
+        let mut read = read(&mut self.index, payload, hint, self.state.config.limits.max_depth);
         let is_native = match &mut read {
             Ok(read) if !self.index.has_choices() || self.is_native() => self.native(payload, name, read),
             _ => false,
@@ -308,7 +315,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let mut seen = Seen::default();
         let mut choice = |index, finished| seen.add(index, finished);
         let (end, event) = dialect::read_known(&mut self.dialect, payload, name, max_depth, &mut choice)?;
-        self.note_protocol(self.dialect.protocol);
+        self.state.note_protocol(self.state.dialect.protocol);
         self.index.clear();
         self.take(payload, &event);
         Some(Read { end, seen, may_break: true })
@@ -468,7 +475,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             || is_error && !trimmed.is_empty() && !is_cut_json(trimmed)
             || !is_error && {
                 self.memo.forget_shown();
-                let read = read(&mut self.index, payload, Hint::None, self.config.limits.max_depth);
+                let read = read(&mut self.index, payload, Hint::None, self.state.config.limits.max_depth);
                 read.is_ok_and(|read| payload.get(read.end..).unwrap_or(&[]).trim_ascii().is_empty())
             };
         if !whole {

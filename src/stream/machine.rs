@@ -15,9 +15,11 @@ use super::memo::Memo;
 use crate::chat::{Index, TokenCounts};
 use crate::dialect::{Protocol, Skim, State};
 use crate::json::{Balance, Bare, JsonError, JsonErrorKind};
+use crate::shown::shown;
 use crate::sse::block::Block as Kept;
 use crate::sse::{Field, Lines, Piece};
 use crate::{Quirk, QuirkSet, Storage};
+use core::ops::{Deref, DerefMut};
 
 /// How many bytes behind a raw JSON value are searched for the end of its line; inside a longer value, as many as it has.
 const NEAR: usize = 24;
@@ -128,11 +130,9 @@ pub(super) enum Ending {
     Over,
 }
 
-/// The push machine: plain data, no lifetimes, no pointers, offsets only. [`Parser`](super::Parser) wraps it.
-///
-/// `SLOTS` is how many shapes of events it remembers, 0 to 4.
+/// What a machine knows of its stream between two steps: plain data, no lifetimes, no pointers, offsets only.
 #[derive(Clone)]
-pub struct Machine<const SLOTS: usize = 2> {
+pub struct StreamState {
     pub(super) config: Config,
     pub(super) lines: Lines,
     pub(super) kept: Kept,
@@ -160,8 +160,6 @@ pub struct Machine<const SLOTS: usize = 2> {
     pub(super) counts: [u16; Quirk::ALL.len()],
     /// What is known of a stream of another protocol than chat completions.
     pub(super) dialect: State,
-    pub(super) index: Index,
-    pub(super) memo: Memo<SLOTS>,
     /// The machine is known to be where an event may begin, with nothing pending.
     pub(super) rested: bool,
     /// Stream offset of the last event that the memo did not recognise, as far as it was not cut.
@@ -169,6 +167,35 @@ pub struct Machine<const SLOTS: usize = 2> {
     /// How many bytes may be appended to a payload that was cut, which is in the storage, without another look at anything.
     /// 0: no payload is under way, or other things are to be looked at.
     pub(super) appendable: u32,
+}
+
+shown!("StreamState": StreamState, this => offset: this.offset, config: this.config);
+
+/// The push machine: the state of a stream, and what is needed while an event is read. Plain data without pointers, too.
+/// [`Parser`](super::Parser) wraps it.
+///
+/// `SLOTS` is how many shapes of events it remembers, 0 to 4.
+#[derive(Clone)]
+pub struct Machine<const SLOTS: usize = 2> {
+    pub(super) state: StreamState,
+    pub(super) index: Index,
+    pub(super) memo: Memo<SLOTS>,
+}
+
+impl<const SLOTS: usize> Deref for Machine<SLOTS> {
+    type Target = StreamState;
+
+    #[inline(always)]
+    fn deref(&self) -> &StreamState {
+        &self.state
+    }
+}
+
+impl<const SLOTS: usize> DerefMut for Machine<SLOTS> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut StreamState {
+        &mut self.state
+    }
 }
 
 /// Prints how far it is, not what it keeps.
@@ -204,7 +231,24 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// A machine at the start of a stream that remembers `SLOTS` shapes of events, 4 at most; more do not compile.
     pub const fn with_slots(config: Config) -> Self {
         const { assert!(SLOTS <= 4, "SLOTS is 0 to 4") };
-        Machine {
+        Machine { state: StreamState::new(config), index: Index::new(), memo: Memo::NEW }
+    }
+
+    /// The index of the chunk found last.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// Where what was found last lies in the stream: offsets of its first byte, and of one past its last.
+    pub fn index_frame(&self) -> (u64, u64) {
+        self.index.frame
+    }
+}
+
+impl StreamState {
+    /// That of the start of a stream.
+    pub(super) const fn new(config: Config) -> Self {
+        StreamState {
             config,
             lines: Lines::new(),
             kept: Kept::new(config.limits),
@@ -223,17 +267,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             facts: Facts::NEW,
             counts: [0; Quirk::ALL.len()],
             dialect: State::new(config.dialect),
-            index: Index::new(),
-            memo: Memo::NEW,
             rested: false,
             unknown_at: u64::MAX,
             appendable: 0,
         }
-    }
-
-    /// The index of the chunk found last.
-    pub fn index(&self) -> &Index {
-        &self.index
     }
 
     /// How many bytes were consumed.
@@ -303,11 +340,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Where what was found last lies in the stream: offsets of its first byte, and of one past its last.
-    pub fn index_frame(&self) -> (u64, u64) {
-        self.index.frame
-    }
-
     /// Whether bytes of what the last step found are in that place.
     pub fn is_borrowed(&self, found: Found, place: Place) -> bool {
         in_place(found, self.name, place)
@@ -343,7 +375,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     pub(super) fn leave_out(&mut self) {
         self.facts.left_out = self.facts.left_out.saturating_add(1);
     }
+}
 
+impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads on until something is found or the window is used up. The bytes from `consumed` on are to be given again.
     #[inline]
     pub fn step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
@@ -550,7 +584,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// The end of what is skipped.
     pub(super) fn skipped(&mut self) {
-        self.count(self.block.quirks);
+        let quirks = self.block.quirks;
+        self.count(quirks);
         self.block = Block::NEW;
     }
 
@@ -571,6 +606,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// A new stream with the same configuration.
     pub fn reset(&mut self) {
-        *self = Machine::with_slots(self.config);
+        *self = Machine::with_slots(self.state.config);
     }
 }

@@ -7,9 +7,11 @@
 //! An event that lies whole in the window is recognised with its framing, before it is cut into lines; an event that a slice
 //! cut, at its end, when it is put together.
 
+use super::config::{self, Config, Payload, Validate};
+use crate::chat::index::Seen;
 use crate::chat::shape::{Changing, Fill, Hole, Holes, Shape, HOLES};
 use crate::chat::Index;
-use crate::dialect::Counts;
+use crate::dialect::{Counts, Protocol};
 use crate::json::{strict_string_end, TextFlags};
 use crate::scan::{
     block64::{Kernel, Task},
@@ -71,10 +73,8 @@ pub(super) struct Hit {
 struct Framing {
     /// `data:`, with or without a space.
     head: u8,
-    /// The line ends, and how many.
+    /// The line ends; 0 if there is no third.
     ends: [u8; 3],
-    tail: u8,
-    ended: Ended,
 }
 
 /// A hole of a template, and the part before it, which does not change.
@@ -98,12 +98,77 @@ struct Slot {
     /// How long what stands before the payload is, and the name in it.
     lead: u8,
     name: u8,
+    framing: Framing,
+    /// How long the line ends behind the payload are, and how the last ended.
+    tail: u8,
+    ended: Ended,
+    terms: Terms,
+    said: Said,
     gaps: [Gap; HOLES],
     /// How long the part behind the holes is.
     last: u16,
     shape: Shape,
     /// The parts, one behind the other: the first with what stands before the payload, the last with the line ends behind it.
     fixed: [u8; FIXED],
+}
+
+/// What the configuration has of that on which the reading of an event depends. In templates that several parsers share no
+/// event is recognised that was learned on other terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Terms(u16);
+
+impl Terms {
+    /// Those of templates that one machine has for itself.
+    const OWN: Terms = Terms(0);
+
+    pub(super) fn shared(config: &Config) -> Self {
+        // At most 1024.
+        let depth = config.limits.max_depth as u16;
+        let (strict, spec) = (config.validate == Validate::Strict, config.framing == config::Framing::Spec);
+        let payload = match config.payload {
+            Payload::Chunks => 0,
+            Payload::Opaque => 1,
+            Payload::Usage => 2,
+        };
+        Terms(1 << 15 | u16::from(strict) << 14 | u16::from(spec) << 13 | payload << 11 | (depth & 0x7ff))
+    }
+}
+
+/// What the event that was learned says of its stream, beside its deltas: its choice, if it has one, and whether that is
+/// finished.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Said {
+    choice: u8,
+    finished: bool,
+}
+
+impl Said {
+    const NOTHING: Said = Said { choice: NONE, finished: false };
+
+    /// Of an event with one choice at most.
+    fn of(seen: &Seen) -> Self {
+        Said { choice: seen.all.first().unwrap_or(NONE), finished: !seen.finished.is_empty() }
+    }
+
+    pub(super) fn seen(self) -> Seen {
+        let mut seen = Seen::default();
+        if self.choice != NONE {
+            seen.add(self.choice.into(), self.finished);
+        }
+        seen
+    }
+}
+
+/// What a memo expects of the events to come: it decides what is compared first and how often, nothing else.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hints {
+    last: u8,
+    unknown: u8,
+    idle: u8,
+}
+
+impl Hints {
+    pub(super) const NOTHING: Hints = Hints { last: 0, unknown: 0, idle: 0 };
 }
 
 /// The templates.
@@ -125,21 +190,29 @@ pub(super) struct Memo<const SLOTS: usize> {
     idle: u8,
     /// The shortest payload that could be recognised.
     shortest: u16,
-    /// Of the slot whose shape is shown: how long what stands before its payload is, and the name in it; whether it is of
-    /// another protocol than chat completions.
+    /// Of the slot whose shape is shown: how long what stands before its payload is, and the name in it; how long the line ends
+    /// behind it are, and how the last ended; whether it is of another protocol than chat completions.
     lead: u8,
     name: u8,
+    tail: u8,
+    ended: Ended,
     is_native: bool,
+    /// On which terms the next event is learned, and the protocol of the machine that they were lent to, if that was known.
+    terms: Terms,
+    protocol: Option<Protocol>,
+    /// The slots that may be compared, a bit each.
+    usable: u8,
+    /// The framing of the next event that is learned.
     framing: Framing,
     changing: Changing,
     /// Hashes of `id` and `created` of the payload learned last.
-    before: [u32; 2],
+    before: [u16; 2],
     has_before: bool,
     slots: [Slot; SLOTS],
 }
 
 impl Framing {
-    const USUAL: Framing = Framing { head: 6, ends: *b"\n\n\0", tail: 2, ended: Ended::Alone };
+    const USUAL: Framing = Framing { head: 6, ends: *b"\n\n\0" };
 
     /// The framing of an event, if it has just that payload.
     fn of(event: &[u8], start: usize, len: usize, name: &[u8]) -> Option<Self> {
@@ -150,19 +223,24 @@ impl Framing {
             [first, second, third] => [first, second, third],
             _ => return None,
         };
-        let framing = Framing {
-            head: if before.ends_with(HEAD) { HEAD.len() as u8 } else { UNSPACED },
-            ends,
-            tail: tail.len() as u8,
-            ended: match tail {
-                b"\r\n\r" => Ended::CrBehindCrLf,
-                b"\r\r" => Ended::CrBehindCr,
-                [.., b'\r'] => Ended::Cr,
-                _ => Ended::Alone,
-            },
-        };
+        let framing = Framing { head: if before.ends_with(HEAD) { HEAD.len() as u8 } else { UNSPACED }, ends };
         let rest = framing.before(name).iter().try_fold(before, |rest, part| rest.strip_prefix(*part))?;
         (rest.is_empty() && tail.iter().all(|byte| matches!(byte, b'\n' | b'\r'))).then_some(framing)
+    }
+
+    /// The line ends behind a payload.
+    fn tail(&self) -> &[u8] {
+        self.ends.strip_suffix(b"\0").unwrap_or(&self.ends)
+    }
+
+    /// How the last of them ended.
+    fn ended(&self) -> Ended {
+        match self.tail() {
+            b"\r\n\r" => Ended::CrBehindCrLf,
+            b"\r\r" => Ended::CrBehindCr,
+            [.., b'\r'] => Ended::Cr,
+            _ => Ended::Alone,
+        }
     }
 
     /// What stands before a payload with this name, in parts: the line of the name, if there is one, and the head.
@@ -255,6 +333,11 @@ impl Slot {
         proved: false,
         lead: 0,
         name: 0,
+        framing: Framing::USUAL,
+        tail: 0,
+        ended: Ended::Alone,
+        terms: Terms::OWN,
+        said: Said::NOTHING,
         gaps: [Gap { before: 0, end: 0, fill: Fill::Text }; HOLES],
         last: 0,
         shape: Shape::EMPTY,
@@ -288,16 +371,16 @@ impl Slot {
     /// [`compare`](Slot::compare) of a payload alone, all of it, and of its name.
     #[inline(always)]
     fn compare_payload<K: Kernel>(&self, asked: &Asked<'_>, max_depth: u32, index: &mut Index) -> Option<()> {
-        let Asked { bytes, len, name, framing } = *asked;
+        let Asked { bytes, len, name } = *asked;
         if name.len() != usize::from(self.name) {
             return None;
         }
-        let before = usize::from(self.lead).checked_sub(framing.behind_name(name.len()));
+        let before = usize::from(self.lead).checked_sub(self.framing.behind_name(name.len()));
         if !name.is_empty() && !self.fixed.get(before?..)?.starts_with(name) {
             return None;
         }
         // What lies behind the payload is only loaded: whatever ends there makes this longer.
-        let end = self.compare::<K>(bytes, Extent::Payload { tail: framing.tail }, max_depth, index)?;
+        let end = self.compare::<K>(bytes, Extent::Payload { tail: self.tail }, max_depth, index)?;
         (end == len).then_some(())
     }
 
@@ -305,7 +388,8 @@ impl Slot {
     fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) {
         self.len = 0;
         self.shape = shape;
-        (self.lead, self.name) = (framing.lead(name) as u8, name.len() as u8);
+        (self.lead, self.name, self.framing) = (framing.lead(name) as u8, name.len() as u8, framing);
+        (self.tail, self.ended) = (framing.tail().len() as u8, framing.ended());
         if let Some(len) = self.put(payload, holes, name, framing) {
             (self.len, self.count, self.proved) = (len, holes.len() as u8, false);
         }
@@ -313,7 +397,6 @@ impl Slot {
 
     /// Puts the parts of an event one behind the other. Gives how long those of the payload are.
     fn put(&mut self, payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) -> Option<u16> {
-        let tail = framing.ends.get(..usize::from(framing.tail))?;
         let mut end = 0;
         for part in framing.before(name) {
             end = append(&mut self.fixed, end, part)?;
@@ -327,7 +410,7 @@ impl Slot {
         }
         end = append(&mut self.fixed, end, payload.get(at..)?)?;
         let len = u16::try_from(end.checked_sub(lead)?).ok()?;
-        end = append(&mut self.fixed, end, tail)?;
+        end = append(&mut self.fixed, end, framing.tail())?;
         self.last = u16::try_from(end.checked_sub(begin)?).ok()?;
         Some(len)
     }
@@ -344,7 +427,7 @@ fn behind<'f, 'b, K: Kernel>(fixed: &'f [u8], bytes: &'b [u8], len: usize) -> Op
 /// How long an event is outside its holes.
 fn fixed_len(payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) -> usize {
     let filled = holes.iter().fold(0_usize, |sum, hole| sum.saturating_add(hole.end.saturating_sub(hole.start)));
-    let framed = framing.lead(name).saturating_add(usize::from(framing.tail));
+    let framed = framing.lead(name).saturating_add(framing.tail().len());
     payload.len().saturating_sub(filled).saturating_add(framed)
 }
 
@@ -403,13 +486,77 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         shortest: u16::MAX,
         lead: 0,
         name: 0,
+        tail: 0,
+        ended: Ended::Alone,
         is_native: false,
+        terms: Terms::OWN,
+        protocol: None,
+        usable: u8::MAX,
         framing: Framing::USUAL,
-        changing: Changing { id: false, created: false },
+        changing: Changing::NOTHING,
         before: [0; 2],
         has_before: false,
         slots: [const { Slot::EMPTY }; SLOTS],
     };
+
+    /// Of templates that several parsers share.
+    pub(super) const SHARED: Memo<SLOTS> = Memo { changing: Changing::ALL, ..Memo::NEW };
+
+    /// Lends a machine the templates that were learned on its terms and are of its protocol. None are as long as that is not
+    /// known.
+    pub(super) fn lend(&mut self, terms: Terms, protocol: Option<Protocol>, hints: Hints) {
+        let is_usable = |slot: &Slot| {
+            slot.len > 0 && slot.terms == terms && Some(slot.shape.protocol().unwrap_or(Protocol::Chat)) == protocol
+        };
+        // Nearly always those of the machine before. What that one learned before its protocol was known is of none.
+        if terms != self.terms || protocol != self.protocol || protocol.is_none() {
+            (self.terms, self.protocol, self.usable) = (terms, protocol, 0);
+            for (slot, bit) in self.slots.iter().zip(0..8) {
+                self.usable |= u8::from(is_usable(slot)) << bit;
+            }
+        }
+        (self.unknown, self.idle) = (hints.unknown, hints.idle);
+        self.last = if self.may_use(hints.last) { hints.last } else { NONE };
+    }
+
+    /// Makes the template the first to be compared that recognised the last event of the machine.
+    pub(super) fn prepare(&mut self, index: &mut Index) {
+        if self.last != NONE && self.last != self.shown {
+            self.unpack(self.last, index);
+        }
+    }
+
+    /// What to expect when they are lent to the same machine again.
+    pub(super) fn hints(&self) -> Hints {
+        Hints { last: self.last, unknown: self.unknown, idle: self.idle }
+    }
+
+    /// Whether several parsers share the templates.
+    #[inline(always)]
+    pub(super) fn is_shared(&self) -> bool {
+        self.terms != Terms::OWN
+    }
+
+    /// Whether a slot may be compared.
+    fn may_use(&self, number: u8) -> bool {
+        number < 8 && self.usable >> (number & 7) & 1 != 0
+    }
+
+    /// What the event that was recognised says of its stream.
+    pub(super) fn said(&self) -> Said {
+        self.slots.get(usize::from(self.shown)).map_or(Said::NOTHING, |slot| slot.said)
+    }
+
+    /// The step that was the last to learn is taken back.
+    pub(super) fn take_back(&mut self) {
+        if self.is_shared() {
+            // Whoever recognises its event notes what that says.
+            self.shown = NONE;
+        } else {
+            // It may have been of an event that was never emitted.
+            *self = Memo::NEW;
+        }
+    }
 
     /// Whether an event as short as this could be recognised.
     #[inline(always)]
@@ -447,9 +594,9 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     #[inline(always)]
     fn hit(&self, end: usize) -> Hit {
-        let (start, tail) = (usize::from(self.lead), usize::from(self.framing.tail));
+        let (start, tail) = (usize::from(self.lead), usize::from(self.tail));
         let len = end.wrapping_sub(start).wrapping_sub(tail);
-        Hit { start, len, end, ended: self.framing.ended, is_native: self.is_native }
+        Hit { start, len, end, ended: self.ended, is_native: self.is_native }
     }
 
     /// Recognises the payload that is the first `len` of these bytes, and makes `index` its index. What lies behind it does not
@@ -464,14 +611,15 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         if !self.may_know(len) {
             return false;
         }
-        let asked = Asked { bytes, len, name, framing: self.framing };
+        let asked = Asked { bytes, len, name };
         Native::best(FindPayload { memo: self, index, asked: &asked, max_depth })
     }
 
     /// How long the name of the event that was recognised is, and how far before its payload it begins.
     pub(super) fn name(&self) -> (usize, usize) {
         let len = usize::from(self.name);
-        (len, self.framing.behind_name(len))
+        let framing = self.slots.get(usize::from(self.shown)).map_or(Framing::USUAL, |slot| slot.framing);
+        (len, framing.behind_name(len))
     }
 
     /// The token counts of the payload that was recognised, if they are in holes.
@@ -500,7 +648,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.shown = NONE;
         let from = if number == first { 0 } else { number.wrapping_add(1) };
         let slots = self.slots.iter().zip(0..).skip(usize::from(from));
-        let next = slots.filter(|(slot, at)| *at != first && slot.len > 0).map(|(_, at)| at).next();
+        let may_match = |slot: &Slot, at| at != first && slot.len > 0 && self.may_use(at);
+        let next = slots.filter(|(slot, at)| may_match(slot, *at)).map(|(_, at)| at).next();
         if next.is_none() {
             // A stream whose events are not alike is not to pay for looking.
             self.unknown = self.unknown.saturating_add(1);
@@ -513,32 +662,44 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     #[inline(never)]
     fn show(&mut self, number: u8, index: &mut Index) {
         if let Some(slot) = self.slots.get_mut(usize::from(number)) {
-            slot.shape.recall(index);
             slot.proved = true;
-            (self.lead, self.name, self.is_native) = (slot.lead, slot.name, index.plan.protocol.is_some());
         }
-        (self.shown, self.last, self.penalty) = (number, number, 0);
+        self.unpack(number, index);
+        (self.last, self.penalty) = (number, 0);
+    }
+
+    #[inline]
+    fn unpack(&mut self, number: u8, index: &mut Index) {
+        if let Some(slot) = self.slots.get(usize::from(number)) {
+            slot.shape.recall(index);
+            (self.lead, self.name) = (slot.lead, slot.name);
+            (self.tail, self.ended) = (slot.tail, slot.ended);
+            self.is_native = index.plan.protocol.is_some();
+        }
+        self.shown = number;
     }
 
     /// Whether the events so far had [`HEAD`] before the payload and these line ends behind it.
     #[inline(always)]
-    pub(super) fn is_framed(&self, ends: [u8; 3], tail: usize) -> bool {
+    pub(super) fn is_framed(&self, ends: [u8; 3]) -> bool {
         let framing = &self.framing;
-        usize::from(framing.head) == HEAD.len() && framing.ends == ends && usize::from(framing.tail) == tail
+        usize::from(framing.head) == HEAD.len() && framing.ends == ends
     }
 
     /// Notes how an event was framed.
     pub(super) fn note_framing(&mut self, event: &[u8], start: usize, len: usize, name: &[u8]) {
         if let Some(framing) = Framing::of(event, start, len, name).filter(|framing| *framing != self.framing) {
             self.framing = framing;
-            // They are kept with it.
-            self.forget();
         }
     }
 
-    /// Forgets all templates.
+    /// Forgets all templates, of which one may not be as the stream has it any more. Shared ones are not learned from an event
+    /// of which that could be so.
     #[cold]
     pub(super) fn forget(&mut self) {
+        if self.is_shared() {
+            return;
+        }
         self.slots.iter_mut().for_each(|slot| slot.len = 0);
         (self.shown, self.shortest) = (NONE, u16::MAX);
     }
@@ -556,8 +717,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// Learns a payload that was read, all of it.
     #[inline(never)]
-    pub(super) fn learn(&mut self, index: &Index, payload: &[u8], name: &[u8], is_strict: bool) {
-        if self.try_learn(index, payload, name, is_strict).is_none() {
+    pub(super) fn learn(&mut self, index: &Index, payload: &[u8], name: &[u8], is_strict: bool, seen: &Seen) {
+        if self.try_learn(index, payload, name, is_strict, seen).is_none() {
             self.learned_in_vain();
         }
         self.wait = self.penalty;
@@ -568,7 +729,11 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.penalty = self.penalty.saturating_mul(4).saturating_add(3).min(LONGEST_WAIT);
     }
 
-    fn try_learn(&mut self, index: &Index, payload: &[u8], name: &[u8], is_strict: bool) -> Option<()> {
+    fn try_learn(&mut self, index: &Index, payload: &[u8], name: &[u8], is_strict: bool, seen: &Seen) -> Option<()> {
+        if self.is_shared() && (index.facts.error || index.has_native_arguments()) {
+            // They depend on how the stream came to them.
+            return Some(());
+        }
         let Some(place) = self.place() else { return Some(()) };
         // In one event these bytes would be another payload: of several lines, or with a space that is taken off.
         let lost_space = self.framing.head == UNSPACED && payload.first() == Some(&b' ');
@@ -593,6 +758,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         let slot = self.slots.get_mut(place)?;
         let in_vain = slot.len > 0 && !slot.proved;
         slot.learn(shape, payload, holes.as_slice(), name, framing);
+        (slot.terms, slot.said) = (self.terms, Said::of(seen));
+        self.usable |= 1_u8.wrapping_shl(place as u32);
         self.next = place.wrapping_add(1) as u8;
         let shortest = self.slots.iter().filter(|slot| slot.len > 0).map(|slot| slot.len).min();
         self.shortest = shortest.unwrap_or(u16::MAX);
@@ -637,7 +804,6 @@ struct Asked<'b> {
     bytes: &'b [u8],
     len: usize,
     name: &'b [u8],
-    framing: Framing,
 }
 
 /// [`Memo::payload`].
@@ -678,9 +844,10 @@ impl<const SLOTS: usize> Task for FindEvent<'_, SLOTS> {
 }
 
 /// FNV-1a. A collision costs a missing hole, no more.
-fn hash(text: &[u8]) -> u32 {
+fn hash(text: &[u8]) -> u16 {
     visit!(text.len());
-    text.iter().fold(0x811c_9dc5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    let hash = text.iter().fold(0x811c_9dc5_u32, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    (hash ^ hash >> 16) as u16
 }
 
 #[cfg(test)]

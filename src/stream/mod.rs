@@ -42,6 +42,7 @@ mod records;
 mod sink;
 #[cfg(test)]
 mod tests;
+mod workspace;
 
 pub use crate::dialect::Protocol;
 pub use checkpoint::NeedStorage;
@@ -53,10 +54,11 @@ pub use event::{Event, Malformed};
 pub use found::{Found, Place, Span, Step};
 pub use frames::{Frame, Frames};
 pub use handler::{Fed, Flow, Handler, Stop};
-pub use machine::Machine;
+pub use machine::{Machine, StreamState};
 pub use media::Media;
 pub use observer::Observer;
-pub use parser::Parser;
+pub use parser::{Parser, SharedParser};
 pub use record::{Record, FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
 pub use records::Records;
 pub use sink::{Put, Sink, Track};
+pub use workspace::{Parked, Workspace};

@@ -5,7 +5,7 @@
 
 use super::config::{Payload, Validate};
 use super::found::Found;
-use super::machine::{Line, Machine, Next};
+use super::machine::{Line, Machine, Next, StreamState};
 use crate::dialect::{ends_response, has_no_usage, names_usage, GiveUp, Out, Protocol, Skim, State};
 use crate::json::Balance;
 use crate::sse::block::Block as Kept;
@@ -152,8 +152,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 *to = *byte;
             }
             let chunk = chunk.get(..stored.len()).unwrap_or_default();
-            let has_output = self.config.payload != Payload::Usage;
-            let mut out = Reduced { kept: &mut self.kept, store, state: &mut self.dialect, has_output, was_cut: false };
+            let has_output = self.state.config.payload != Payload::Usage;
+            let StreamState { kept, dialect: state, .. } = &mut self.state;
+            let mut out = Reduced { kept, store, state, has_output, was_cut: false };
             // Shorter than what was read: it overwrites nothing that is still to be read.
             skim.feed(balance, chunk, &mut out)?;
         }
@@ -183,8 +184,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn skim<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Option<bool> {
         self.kept.unstage();
         let (mut skim, mut balance) = (self.block.skim, self.block.balance);
-        let has_output = self.config.payload != Payload::Usage;
-        let mut out = Reduced { kept: &mut self.kept, store, state: &mut self.dialect, has_output, was_cut: false };
+        let has_output = self.state.config.payload != Payload::Usage;
+        let StreamState { kept, dialect: state, .. } = &mut self.state;
+        let mut out = Reduced { kept, store, state, has_output, was_cut: false };
         let join: &[u8] = if piece.first { b"\n" } else { b"" };
         let fed = skim.feed(&mut balance, join, &mut out);
         let fed = fed.and_then(|()| skim.feed(&mut balance, piece.value, &mut out));

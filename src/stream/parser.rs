@@ -5,10 +5,11 @@ use super::emitter::{Emitter, Outcome};
 use super::found::Recalled;
 use super::handler::{Fed, Handler, Stop};
 use super::sink::Track;
-use super::{Config, End, Event, Found, Machine};
+use super::workspace::{Parked, Workspace};
+use super::{Config, End, Event, Found, Machine, StreamState};
 use crate::track::Tracker;
 use crate::{Error, Quirk, QuirkSet, Storage};
-use core::ops::Range;
+use core::ops::{DerefMut, Range};
 
 /// Reads one stream.
 ///
@@ -56,15 +57,20 @@ use core::ops::Range;
 /// ```
 ///
 /// To stop, drop the parser. A clone goes on from where the original stood.
+///
+/// `M` is the machine, or what a parser that shares a [`Workspace`] keeps of it ([`SharedParser`]).
 #[derive(Clone)]
-pub struct Parser<S, const SLOTS: usize = 2, T = Tracker> {
-    machine: Machine<SLOTS>,
+pub struct Parser<S, const SLOTS: usize = 2, T = Tracker, M = Machine<SLOTS>> {
+    machine: M,
     storage: S,
     tracker: T,
 }
 
+/// A parser that shares a [`Workspace`] with others: it has no templates of its own, so it is small.
+pub type SharedParser<S, T = Tracker> = Parser<S, 0, T, Parked>;
+
 /// Prints how far it is, and the sizes of what it keeps.
-impl<S: Storage, const SLOTS: usize, T> core::fmt::Debug for Parser<S, SLOTS, T> {
+impl<S: Storage, const SLOTS: usize, T, M: core::fmt::Debug> core::fmt::Debug for Parser<S, SLOTS, T, M> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Parser")
             .field("machine", &self.machine)
@@ -167,26 +173,8 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// [`next`](Self::next), line by line.
     #[inline(never)]
     fn next_read<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
-        let (given, found) = self.advance(input);
+        let (given, found) = advance(&mut self.machine, &mut self.storage, input, true);
         self.machine.event(&self.storage, given, found)
-    }
-
-    /// Steps until something is found or the input is consumed. The memo did not recognise the event at the front.
-    #[inline]
-    fn advance<'i>(&mut self, input: &mut &'i [u8]) -> (&'i [u8], Found) {
-        let mut unknown = true;
-        loop {
-            let given: &'i [u8] = input;
-            let step = if core::mem::take(&mut unknown) {
-                self.machine.go_on(&mut self.storage, given)
-            } else {
-                self.machine.step(&mut self.storage, given)
-            };
-            *input = given.get(step.consumed..).unwrap_or(&[]);
-            if step.found != Found::NeedMore || input.is_empty() {
-                return (given, step.found);
-            }
-        }
     }
 
     /// Ends the stream. Returns what is pending then: a last event without its blank line, malformed bytes that are left.
@@ -200,6 +188,99 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         self.machine.event(&self.storage, &[], found)
     }
 
+    /// Where in the stream the last event lies, in bytes from its beginning.
+    pub fn wire_range(&self) -> Range<u64> {
+        let (start, end) = self.machine.index().frame;
+        start..end
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &Machine<SLOTS> {
+        &self.machine
+    }
+}
+
+/// Steps until something is found or the input is consumed. `unknown`: the memo did not recognise the event at the front.
+#[inline]
+fn advance<'i, S: Storage, const SLOTS: usize>(
+    machine: &mut Machine<SLOTS>,
+    storage: &mut S,
+    input: &mut &'i [u8],
+    mut unknown: bool,
+) -> (&'i [u8], Found) {
+    loop {
+        let given: &'i [u8] = input;
+        let step =
+            if core::mem::take(&mut unknown) { machine.go_on(storage, given) } else { machine.step(storage, given) };
+        *input = given.get(step.consumed..).unwrap_or(&[]);
+        if step.found != Found::NeedMore || input.is_empty() {
+            return (given, step.found);
+        }
+    }
+}
+
+impl<S: Storage, T> SharedParser<S, T> {
+    /// A parser that shares a workspace, which [`next_with`](Self::next_with) and [`feed_with`](Self::feed_with) are given.
+    ///
+    /// ```
+    /// use deltawire::{track::Tracker, Config, Parser, SharedParser};
+    /// let pull_only: SharedParser<[u8; 512], ()> = Parser::sharing([0; 512], Config::new(), ());
+    /// let push: SharedParser<[u8; 512]> = Parser::sharing([0; 512], Config::new(), Tracker::new());
+    /// # let _ = (pull_only, push);
+    /// ```
+    pub const fn sharing(storage: S, config: Config, tracker: T) -> Self {
+        Parser { machine: Parked::new(config), storage, tracker }
+    }
+
+    /// [`next`](Parser::next) of a parser that shares `workspace`. The event borrows from both.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Parser::next).
+    pub fn next_with<'a, 'i: 'a, const SLOTS: usize>(
+        &'a mut self,
+        workspace: &'a mut Workspace<SLOTS>,
+        input: &mut &'i [u8],
+    ) -> Result<Option<Event<'a>>, Error> {
+        // As after nearly every event.
+        if input.is_empty() && self.machine.rested {
+            return Ok(None);
+        }
+        let appended = self.machine.append(&mut self.storage, input);
+        if appended > 0 {
+            let given: &'i [u8] = input;
+            *input = given.get(appended..).unwrap_or(&[]);
+            if input.is_empty() {
+                return Ok(None);
+            }
+        }
+        let loan = workspace.lend(&mut self.machine, input);
+        let (given, found) = advance(loan.machine, &mut self.storage, input, false);
+        drop(loan);
+        self.machine.event(workspace.index(), &self.storage, given, found)
+    }
+
+    /// [`finish`](Parser::finish) of a parser that shares `workspace`.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Parser::next).
+    pub fn finish_with<'a, const SLOTS: usize>(
+        &'a mut self,
+        workspace: &'a mut Workspace<SLOTS>,
+    ) -> Result<Option<Event<'a>>, Error> {
+        let found = workspace.lend(&mut self.machine, &[]).machine.finish(&mut self.storage);
+        self.machine.event(workspace.index(), &self.storage, &[], found)
+    }
+
+    /// Where in the stream the last event lies, in bytes from its beginning.
+    pub fn wire_range(&self) -> Range<u64> {
+        let (start, end) = self.machine.frame;
+        start..end
+    }
+}
+
+impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parser<S, SLOTS, T, M> {
     /// The verdict: how the stream ended, or would if it ended now.
     pub fn end(&self) -> End {
         self.machine.end()
@@ -208,12 +289,6 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// The ID of the last event, as `Last-Event-ID` is to name it on reconnecting. Empty if there is none.
     pub fn last_event_id(&self) -> &[u8] {
         self.machine.last_event_id(self.storage.bytes())
-    }
-
-    /// Where in the stream the last event lies, in bytes from its beginning.
-    pub fn wire_range(&self) -> Range<u64> {
-        let (start, end) = self.machine.index().frame;
-        start..end
     }
 
     /// How many bytes were consumed.
@@ -271,11 +346,6 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     pub fn config(&self) -> &Config {
         self.machine.config()
     }
-
-    /// The machine.
-    pub fn machine(&self) -> &Machine<SLOTS> {
-        &self.machine
-    }
 }
 
 impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
@@ -307,17 +377,12 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
         }
         let Parser { machine, storage, tracker } = self;
         let appended = machine.append(storage, input);
-        let rest = match input.get(appended..) {
-            Some(rest) if appended == 0 || !rest.is_empty() => rest,
-            _ => return Fed { consumed: appended, stop: None },
-        };
-        let (consumed, outcome) = Emitter::new().run(machine, storage, tracker, rest, 0, &mut Calls(handler));
-        let stop = match outcome {
-            Outcome::Stopped(stop) => Some(stop),
-            // A handler is never full, and the storage of a parser does not move.
-            _ => None,
-        };
-        Fed { consumed: consumed.saturating_add(appended), stop }
+        match input.get(appended..) {
+            Some(rest) if appended == 0 || !rest.is_empty() => {
+                fed(machine, storage, tracker, (rest, appended), handler)
+            }
+            _ => Fed { consumed: appended, stop: None },
+        }
     }
 
     /// [`finish`](Self::finish) for a handler; it emits pending high surrogates, too.
@@ -327,10 +392,70 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// Why it stopped before the end. After a pause call it again.
     pub fn finish_into<H: Handler + ?Sized>(&mut self, handler: &mut H) -> Result<(), Stop> {
         let Parser { machine, storage, tracker } = self;
-        match Emitter::new().finish(machine, storage, tracker, &mut Calls(handler)) {
-            Outcome::Stopped(stop) => Err(stop),
-            Outcome::Done | Outcome::Full | Outcome::Resume | Outcome::NeedStorage(_) => Ok(()),
+        finished(machine, storage, tracker, handler)
+    }
+}
+
+impl<S: Storage, T: Track> SharedParser<S, T> {
+    /// [`feed`](Parser::feed) of a parser that shares `workspace`. The handler may use other workspaces.
+    pub fn feed_with<H: Handler + ?Sized, const SLOTS: usize>(
+        &mut self,
+        workspace: &mut Workspace<SLOTS>,
+        input: &[u8],
+        handler: &mut H,
+    ) -> Fed {
+        let Parser { machine, storage, tracker } = self;
+        let appended = machine.append(storage, input);
+        match input.get(appended..) {
+            Some(rest) if appended == 0 || !rest.is_empty() => {
+                fed(workspace.lend(machine, rest).machine, storage, tracker, (rest, appended), handler)
+            }
+            _ => Fed { consumed: appended, stop: None },
         }
+    }
+
+    /// [`finish_into`](Parser::finish_into) of a parser that shares `workspace`.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish_into`](Parser::finish_into).
+    pub fn finish_into_with<H: Handler + ?Sized, const SLOTS: usize>(
+        &mut self,
+        workspace: &mut Workspace<SLOTS>,
+        handler: &mut H,
+    ) -> Result<(), Stop> {
+        let Parser { machine, storage, tracker } = self;
+        finished(workspace.lend(machine, &[]).machine, storage, tracker, handler)
+    }
+}
+
+/// Feeds a handler, behind so many bytes that were consumed before.
+#[inline(always)]
+fn fed<S: Storage, T: Track, H: Handler + ?Sized, const SLOTS: usize>(
+    machine: &mut Machine<SLOTS>,
+    storage: &mut S,
+    tracker: &mut T,
+    (input, before): (&[u8], usize),
+    handler: &mut H,
+) -> Fed {
+    let (consumed, outcome) = Emitter::new().run(machine, storage, tracker, input, 0, &mut Calls(handler));
+    let stop = match outcome {
+        Outcome::Stopped(stop) => Some(stop),
+        // A handler is never full, and the storage of a parser does not move.
+        _ => None,
+    };
+    Fed { consumed: consumed.saturating_add(before), stop }
+}
+
+fn finished<S: Storage, T: Track, H: Handler + ?Sized, const SLOTS: usize>(
+    machine: &mut Machine<SLOTS>,
+    storage: &mut S,
+    tracker: &mut T,
+    handler: &mut H,
+) -> Result<(), Stop> {
+    match Emitter::new().finish(machine, storage, tracker, &mut Calls(handler)) {
+        Outcome::Stopped(stop) => Err(stop),
+        Outcome::Done | Outcome::Full | Outcome::Resume | Outcome::NeedStorage(_) => Ok(()),
     }
 }
 
@@ -338,6 +463,15 @@ impl<S: Storage, const SLOTS: usize, T: Default> Parser<S, SLOTS, T> {
     /// A new stream with the same configuration and storage.
     pub fn reset(&mut self) {
         self.machine.reset();
+        self.storage.shrink(0);
+        self.tracker = T::default();
+    }
+}
+
+impl<S: Storage, T: Default> SharedParser<S, T> {
+    /// A new stream with the same configuration and storage. The workspace keeps its templates.
+    pub fn reset(&mut self) {
+        self.machine = Parked::new(*self.machine.config());
         self.storage.shrink(0);
         self.tracker = T::default();
     }

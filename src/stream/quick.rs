@@ -4,7 +4,7 @@
 use super::config::{Payload, Validate};
 use super::end::Lines;
 use super::found::{Found, Place, Recalled, Span, Step};
-use super::machine::{After, Block, Ending, Line, Machine};
+use super::machine::{After, Block, Ending, Line, Machine, StreamState};
 use super::memo::{HEAD, MORE, NONE};
 use crate::chat::index::{Hint, Read, Seen};
 use crate::chat::read::read;
@@ -128,6 +128,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.index.frame = frame;
         let shown = self.memo.shown();
         let repeats = shown == run.shown;
+        if !repeats && self.memo.is_shared() {
+            self.join();
+        }
         (run.offset, run.ended, run.shown, run.quirks) = (frame.1, hit.ended, shown, quirks);
         Some(Recalled { payload, at, rest, frame, repeats, is_native, is_unread: false })
     }
@@ -191,6 +194,24 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let recalled = self.pass_unread(&mut run, window, protocol)?;
         self.settle_run::<_, true>(&run, store);
         Some(recalled.step(window))
+    }
+
+    /// Notes what the event that a template recognised says of the stream, where that template may have been learned from
+    /// another: what its reading would note.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn join(&mut self) {
+        let seen = self.memo.said().seen();
+        self.facts.seen.add(seen.all);
+        self.facts.finished.add(seen.finished);
+        self.facts.chat |= self.index.facts.chat;
+        let Some(protocol) = self.index.plan.protocol else { return };
+        let state = &mut self.state;
+        state.note_protocol(state.dialect.protocol);
+        state.facts.ended = Some(state.dialect.ended);
+        if let (Protocol::Responses, Some((slot, is_summary))) = (protocol, self.index.slot()) {
+            state.dialect.report(slot, is_summary);
+        }
     }
 
     /// Brings the machine to behind the last event of a run, as if each had been read.
@@ -339,13 +360,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.is_usual_place();
         let data = self.kept.lone_data().filter(|_| is_usual)?;
         let bytes = (data.with_more(&[], store.bytes(), MORE), data.len);
-        if !self.memo.payload(&mut self.index, bytes, b"", self.config.limits.max_depth) {
+        let max_depth = self.config.limits.max_depth;
+        if !self.memo.payload(&mut self.index, bytes, b"", max_depth) {
             self.unknown_at = self.block.start;
             return None;
         }
         let (facts, quirks) = (self.index.facts, self.index.quirks);
         if !facts.chat || facts.error || self.index.plan.protocol.is_some() || self.has_error(quirks) {
             return None;
+        }
+        if self.memo.is_shared() {
+            self.join();
         }
         self.kept.end();
         self.name = Span::NONE;
@@ -358,7 +383,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.rested = self.silent_next <= self.silent;
         Some(Found::Chunk(data.into()))
     }
+}
 
+impl StreamState {
     /// Takes a byte as more of a payload that was cut: what nearly every step with slices of one byte does. `false`: nothing
     /// was done, because it ends a line, or there is no such payload, or no room. If there is one, the last step found
     /// nothing, so that no event is pending.
@@ -440,7 +467,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         appended
     }
+}
 
+impl<const SLOTS: usize> Machine<SLOTS> {
     /// Takes more of a payload that was cut, or its end if a LF or a CRLF and a blank line end it, or if a LF ends the window.
     fn go_on_in_payload<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
         let is_over = matches!(window.first(), Some(b'\n' | b'\r'));
@@ -535,7 +564,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         start: usize,
         bytes: &[u8],
     ) -> Option<Step> {
-        let config = &self.config;
+        let config = &self.state.config;
         let is_usual = self.facts.chat
             && self.dialect.protocol == Some(Protocol::Chat)
             && config.validate == Validate::Lazy
@@ -564,11 +593,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         let consumed = behind.wrapping_add(tail);
         if SLOTS > 0 {
-            if !self.memo.is_framed(ends, tail) {
+            if !self.memo.is_framed(ends) {
                 self.memo.note_framing(window.get(begin..consumed)?, HEAD.len(), end, b"");
             }
             if self.memo.wants() {
-                self.memo.learn(&self.index, payload, b"", false);
+                self.memo.learn(&self.index, payload, b"", false, &seen);
             }
         }
         let frame = (self.offset.saturating_add(begin as u64), self.offset.saturating_add(consumed as u64));

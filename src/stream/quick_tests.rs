@@ -4,7 +4,7 @@
 extern crate std;
 
 use super::found::{Found, Step};
-use super::machine::After;
+use super::machine::{After, StreamState};
 use super::tests::{stream, Random};
 use super::{Config, Machine};
 use crate::Limits;
@@ -41,8 +41,8 @@ fn way<const SLOTS: usize>(machine: &mut Machine<SLOTS>, store: &mut Store, wind
 /// All that a machine is after a step, but for what says only which way may be taken next, and what is forgotten at the next
 /// step; and the chunk that was found.
 fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, store: &Store, window: &[u8], found: Found) -> String {
-    let Machine { kept, offset, silent, silent_next, block, retry, in_array, after, .. } = machine;
-    let Machine { ending, facts, counts, .. } = machine;
+    let StreamState { kept, offset, silent, silent_next, block, retry, in_array, after, .. } = &machine.state;
+    let StreamState { ending, facts, counts, .. } = &machine.state;
     let block = if *after == After::Release { format!("{:?}", block.quirks) } else { format!("{block:?}") };
     let name = machine.name(window, store);
     let chunk = match found {

@@ -400,7 +400,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.memo.forget_shown();
         let payload = self.kept.data_span().of(window, store.bytes());
         self.block.scanned = len;
-        is_error_as_body(&mut self.index, payload, self.config.limits.max_depth)
+        is_error_as_body(&mut self.index, payload, self.state.config.limits.max_depth)
     }
 
     /// Whether a raw JSON value is whole and waits for what follows.

@@ -1,6 +1,6 @@
 //! Reads streams by pull and push.
 
-use super::event_log::{Detail, Logs, Seen};
+use super::event_log::{Detail, Logs, Reader, Seen};
 use super::input::pieces;
 use deltawire::stream::{Event, Fed, Track};
 use deltawire::track::Tracker;
@@ -9,6 +9,36 @@ use deltawire::{Error, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Storage, Up
 /// Returns more events than any input can produce: each takes a byte of it, or an end.
 pub fn most_events(input: &[u8], cuts: &[usize]) -> usize {
     8 * input.len() + cuts.len() + 64
+}
+
+/// A parser that pulls.
+pub trait Pulls: Reader {
+    fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error>;
+    fn finish(&mut self) -> Result<Option<Event<'_>>, Error>;
+}
+
+impl<S: Storage, const SLOTS: usize> Pulls for Parser<S, SLOTS, ()> {
+    fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
+        self.next(input)
+    }
+    fn finish(&mut self) -> Result<Option<Event<'_>>, Error> {
+        self.finish()
+    }
+}
+
+/// A parser that pushes.
+pub trait Pushes: Reader {
+    fn feed(&mut self, input: &[u8], handler: &mut dyn Handler) -> Fed;
+    fn finish_into(&mut self, handler: &mut dyn Handler) -> Result<(), Stop>;
+}
+
+impl<S: Storage, const SLOTS: usize, T: Track> Pushes for Parser<S, SLOTS, T> {
+    fn feed(&mut self, input: &[u8], handler: &mut dyn Handler) -> Fed {
+        self.feed(input, handler)
+    }
+    fn finish_into(&mut self, handler: &mut dyn Handler) -> Result<(), Stop> {
+        self.finish_into(handler)
+    }
 }
 
 /// Reads some bytes, possibly ending inside an event, and resets the parser.
@@ -36,12 +66,12 @@ struct Pull {
 type Taken = (Seen, QuirkSet, Option<Error>);
 
 /// Pulls all of `input`, and the end. Calls `between` between calls.
-pub fn pull<S: Storage, const SLOTS: usize>(
-    parser: &mut Parser<S, SLOTS, ()>,
+pub fn pull<P: Pulls>(
+    parser: &mut P,
     input: &[u8],
     cuts: &[usize],
     detail: Detail,
-    mut between: impl FnMut(&mut Parser<S, SLOTS, ()>),
+    mut between: impl FnMut(&mut P),
 ) -> Logs {
     let mut reader = Pull { logs: Logs::new(detail), tracker: Tracker::new(), met: Vec::new(), events: 0, left_out: 0 };
     let most = most_events(input, cuts);
@@ -101,11 +131,7 @@ impl Pull {
     }
 
     /// Logs the parser's state after a call. Returns whether more may follow.
-    fn settle<S: Storage, const SLOTS: usize>(
-        &mut self,
-        event: Result<Option<Taken>, Error>,
-        parser: &Parser<S, SLOTS, ()>,
-    ) -> bool {
+    fn settle(&mut self, event: Result<Option<Taken>, Error>, parser: &impl Reader) -> bool {
         let more = match event {
             Ok(None) => false,
             Ok(Some((seen, quirks, error))) => {
@@ -183,13 +209,7 @@ impl Handler for Logger {
 }
 
 /// Feeds all of `input`, and the end.
-pub fn push<S: Storage, const SLOTS: usize, T: Track>(
-    parser: &mut Parser<S, SLOTS, T>,
-    input: &[u8],
-    cuts: &[usize],
-    pause: usize,
-    detail: Detail,
-) -> Logs {
+pub fn push(parser: &mut impl Pushes, input: &[u8], cuts: &[usize], pause: usize, detail: Detail) -> Logs {
     let mut logger = Logger { logs: Logs::new(detail), seen: None, reported: [0; Quirk::ALL.len()], pause, calls: 0 };
     let most = most_events(input, cuts);
     let mut stops = 0;
@@ -232,7 +252,7 @@ pub fn push<S: Storage, const SLOTS: usize, T: Track>(
 }
 
 /// Logs the range of an event. The parser knows it if it stops at each event.
-fn place<S: Storage, const SLOTS: usize, T>(logger: &mut Logger, parser: &Parser<S, SLOTS, T>) {
+fn place(logger: &mut Logger, parser: &impl Reader) {
     if let (Some(seen), 1) = (logger.seen.take(), logger.pause) {
         logger.logs.place(seen, parser.wire_range());
     }

@@ -7,7 +7,7 @@ use deltawire::chat::{ApiError, CallUpdate, Chunk, NamePiece, Owner};
 use deltawire::delta::Meta;
 use deltawire::json::Text;
 use deltawire::stream::{Event, Protocol};
-use deltawire::{End, Error, Parser, Quirk, QuirkSet, Storage, Update, Verdict};
+use deltawire::{Config, End, Error, Parser, Quirk, QuirkSet, Storage, Update, Verdict};
 use std::ops::Range;
 
 /// How much to log.
@@ -19,6 +19,37 @@ pub enum Detail {
     Views,
     /// Also the parser's state after each call.
     States,
+}
+
+/// What is known of a stream while it is read.
+pub trait Reader {
+    fn offset(&self) -> u64;
+    fn config(&self) -> &Config;
+    fn last_event_id(&self) -> &[u8];
+    fn end(&self) -> End;
+    fn quirk_count(&self, quirk: Quirk) -> u16;
+    fn wire_range(&self) -> Range<u64>;
+}
+
+impl<S: Storage, const SLOTS: usize, T> Reader for Parser<S, SLOTS, T> {
+    fn offset(&self) -> u64 {
+        self.offset()
+    }
+    fn config(&self) -> &Config {
+        self.config()
+    }
+    fn last_event_id(&self) -> &[u8] {
+        self.last_event_id()
+    }
+    fn end(&self) -> End {
+        self.end()
+    }
+    fn quirk_count(&self, quirk: Quirk) -> u16 {
+        self.quirk_count(quirk)
+    }
+    fn wire_range(&self) -> Range<u64> {
+        self.wire_range()
+    }
 }
 
 /// The logs of one run.
@@ -376,7 +407,7 @@ impl Logs {
     }
 
     /// Logs the parser's state.
-    pub fn state<S: Storage, const SLOTS: usize, T>(&mut self, parser: &Parser<S, SLOTS, T>) {
+    pub fn state(&mut self, parser: &impl Reader) {
         if self.detail < Detail::States {
             return;
         }
@@ -385,7 +416,6 @@ impl Logs {
         log.number("offset", parser.offset());
         log.number("start", parser.wire_range().start);
         log.number("end", parser.wire_range().end);
-        log.number("frame", parser.machine().index_frame().1);
         log.put("id", parser.last_event_id());
         assert_eq!(parser.end().offset, parser.offset());
         end(log, &parser.end(), |quirk| parser.quirk_count(quirk));

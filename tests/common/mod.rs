@@ -19,6 +19,8 @@ pub mod naive_raw_json;
 pub mod naive_sse;
 pub mod native;
 pub mod read;
+#[cfg(feature = "alloc")]
+pub mod shared;
 pub mod stream;
 pub mod thin;
 pub mod views;

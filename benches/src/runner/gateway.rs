@@ -1,7 +1,7 @@
 //! Many streams at once: what one costs while it waits, and what it costs to come back to it.
 
 use crate::measure::median;
-use deltawire::{Config, Event, Parser, Update};
+use deltawire::{Config, Event, Parser, SharedParser, Update, Workspace};
 use deltawire_benches::{clock, Input};
 
 const PARSERS: usize = 100_000;
@@ -13,7 +13,7 @@ const STRIDE: usize = 61_803;
 
 /// For one number of slots.
 pub struct Row {
-    pub slots: usize,
+    pub slots: String,
     /// Of a parser that pulls, with 512 bytes for a cut event.
     pub pull: usize,
     /// The same with the tables that push uses.
@@ -24,19 +24,43 @@ pub struct Row {
     pub hot: f64,
 }
 
-fn read<const SLOTS: usize>(parser: &mut Parser<[u8; 512], SLOTS, ()>, mut event: &[u8], text: &mut String) {
-    while let Some(event) = parser.next(&mut event).expect("no quirk is an error") {
-        let Event::Chunk(chunk) = event else { continue };
-        for (_, update) in chunk.deltas() {
-            if let Update::Content(content) = update {
-                content.push_to(text);
-            }
+fn take(event: Event<'_>, text: &mut String) {
+    let Event::Chunk(chunk) = event else { return };
+    for (_, update) in chunk.deltas() {
+        if let Update::Content(content) = update {
+            content.push_to(text);
         }
     }
 }
 
-fn row<const SLOTS: usize>(streams: &[Vec<&[u8]>]) -> Row {
+fn own<const SLOTS: usize>(streams: &[Vec<&[u8]>]) -> Row {
     let new = || Parser::<_, SLOTS, ()>::with_slots([0; 512], Config::default(), ());
+    let sizes = (size_of::<Parser<[u8; 512], SLOTS, ()>>(), size_of::<Parser<[u8; 512], SLOTS>>());
+    row(SLOTS.to_string(), sizes, streams, new, |parser, mut event, text| {
+        while let Some(event) = parser.next(&mut event).expect("no quirk is an error") {
+            take(event, text);
+        }
+    })
+}
+
+fn shared<const SLOTS: usize>(streams: &[Vec<&[u8]>]) -> Row {
+    let mut workspace = Workspace::<SLOTS>::with_slots();
+    let sizes = (size_of::<SharedParser<[u8; 512], ()>>(), size_of::<SharedParser<[u8; 512]>>());
+    let new = || Parser::sharing([0; 512], Config::default(), ());
+    row(format!("{SLOTS}, shared by all"), sizes, streams, new, |parser, mut event, text| {
+        while let Some(event) = parser.next_with(&mut workspace, &mut event).expect("no quirk is an error") {
+            take(event, text);
+        }
+    })
+}
+
+fn row<P: Clone>(
+    slots: String,
+    (pull, push): (usize, usize),
+    streams: &[Vec<&[u8]>],
+    new: impl Fn() -> P,
+    mut read: impl FnMut(&mut P, &[u8], &mut String),
+) -> Row {
     let mut text = String::with_capacity(64 << 20);
     let mut parsers = vec![new(); PARSERS];
     let (mut many, mut hot) = (Vec::new(), Vec::new());
@@ -66,16 +90,10 @@ fn row<const SLOTS: usize>(streams: &[Vec<&[u8]>]) -> Row {
             hot.push(time_hot * 1e9 / events as f64);
         }
     }
-    Row {
-        slots: SLOTS,
-        pull: size_of::<Parser<[u8; 512], SLOTS, ()>>(),
-        push: size_of::<Parser<[u8; 512], SLOTS>>(),
-        many: median(many),
-        hot: median(hot),
-    }
+    Row { slots, pull, push, many: median(many), hot: median(hot) }
 }
 
-/// For 0, 1, 2 and 4 slots.
+/// For 0, 1, 2 and 4 slots, and for a workspace.
 pub fn rows() -> Vec<Row> {
     let input = Input::new("content", 4_000_000);
     let streams: Vec<Vec<&[u8]>> = input
@@ -87,5 +105,5 @@ pub fn rows() -> Vec<Row> {
             ends.map(|end| &response[std::mem::replace(&mut start, end)..end]).collect()
         })
         .collect();
-    vec![row::<0>(&streams), row::<1>(&streams), row::<2>(&streams), row::<4>(&streams)]
+    vec![own::<0>(&streams), own::<1>(&streams), own::<2>(&streams), own::<4>(&streams), shared::<8>(&streams)]
 }

@@ -19,8 +19,8 @@ fn read(payload: &str) -> Index {
     index
 }
 
-const ALL: Changing = Changing { id: true, created: true };
-const NONE: Changing = Changing { id: false, created: false };
+const ALL: Changing = Changing { fingerprint: false, ..Changing::ALL };
+const NONE: Changing = Changing::NOTHING;
 
 /// What lies in the holes, and how each is filled.
 fn holes(payload: &str, changing: Changing, texts: bool) -> Option<Vec<(&str, Fill)>> {
@@ -100,7 +100,7 @@ fn what_was_seen_to_change_is_a_hole() {
         assert_eq!(holes(&payload, NONE, false), Some(Vec::new()));
         let (id, text, digits, fill) = number(digits);
         assert_eq!(holes(&payload, ALL, false), Some([(id, text), (digits, fill)].to_vec()));
-        let created = Changing { id: false, created: true };
+        let created = Changing { created: true, ..Changing::NOTHING };
         assert_eq!(holes(&payload, created, true), Some([(digits, fill)].to_vec()));
     }
     for other in ["-0", "-1", "1.0", "1e3", "null", "\"1\"", "{}"] {

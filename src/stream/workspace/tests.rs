@@ -1,0 +1,156 @@
+//! What a template that another stream learned does for a stream, and what it does not.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+extern crate std;
+
+use super::Workspace;
+use crate::stream::memo::NONE;
+use crate::stream::{Config, Event, Flow, Handler, Parser, SharedParser, Validate, Verdict};
+use crate::{Limits, Update};
+use std::format;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+type Shared = SharedParser<[u8; 512], ()>;
+
+fn parser(config: Config) -> Shared {
+    Parser::sharing([0; 512], config, ())
+}
+
+/// Reads events: the texts in them, and for each whether a template recognised it.
+fn read(parser: &mut Shared, workspace: &mut Workspace, events: &[String]) -> (String, Vec<bool>) {
+    let (mut text, mut known) = (String::new(), Vec::new());
+    for event in events {
+        let mut rest = event.as_bytes();
+        let event = parser.next_with(workspace, &mut rest).unwrap().unwrap();
+        for (_, update) in event.deltas() {
+            if let Update::Content(content) = update {
+                text += &content.to_string();
+            }
+        }
+        known.push(workspace.machine.memo.shown() != NONE);
+        assert!(parser.next_with(workspace, &mut rest).unwrap().is_none());
+    }
+    (text, known)
+}
+
+/// A stream of chat completions in events: its ID, time and fingerprint are `of`, its lines end so.
+fn chat(of: u32, end: &str) -> Vec<String> {
+    let event = |delta: &str, reason: &str| {
+        format!(
+            "data: {{\"id\":\"c{of}\",\"object\":\"chat.completion.chunk\",\"created\":{of},\"model\":\"m\",\
+             \"system_fingerprint\":\"fp{of}\",\"choices\":[{{\"index\":2,\"delta\":{{{delta}}},\"finish_reason\":{reason}}}]}}\
+             {end}{end}"
+        )
+    };
+    [
+        event("\"role\":\"assistant\",\"content\":\"\"", "null"),
+        event("\"content\":\"a\"", "null"),
+        event("\"content\":\"bc\"", "null"),
+        event("", "\"stop\""),
+    ]
+    .into()
+}
+
+#[test]
+fn a_stream_has_what_another_learned() {
+    let mut workspace = Workspace::new();
+    let (text, known) = read(&mut parser(Config::new()), &mut workspace, &chat(1, "\n"));
+    assert_eq!((text.as_str(), &known[..]), ("abc", &[false, false, true, false][..]));
+    let mut other = parser(Config::new());
+    let (text, known) = read(&mut other, &mut workspace, &chat(234, "\n"));
+    // The first is read in any case, to know what stream it is.
+    assert_eq!((text.as_str(), &known[..]), ("abc", &[false, true, true, true][..]));
+    let end = other.end();
+    assert_eq!((end.verdict, end.choices_seen, end.choices_finished), (Verdict::Finished, 1, 1));
+    assert_eq!(end.offset, chat(234, "\n").concat().len() as u64);
+}
+
+#[test]
+fn lines_may_end_otherwise() {
+    let mut workspace = Workspace::new();
+    for end in ["\n", "\r\n", "\r"] {
+        read(&mut parser(Config::new()), &mut workspace, &chat(1, end)[..3]);
+    }
+    for end in ["\n", "\r\n", "\r"] {
+        let (text, known) = read(&mut parser(Config::new()), &mut workspace, &chat(2, end)[..3]);
+        // Behind a CR the parser waits for a LF that may belong to it.
+        assert_eq!((text.as_str(), known[1]), ("abc", true), "{end:?}");
+    }
+}
+
+#[test]
+fn other_terms_have_other_templates() {
+    let shallow = Limits::new().with_max_depth(64).unwrap();
+    for config in [
+        Config::new().with_validate(Validate::Strict),
+        Config::new().with_limits(shallow),
+        Config::new().with_payload(crate::stream::Payload::Usage),
+        Config::new().with_framing(crate::stream::Framing::Spec),
+    ] {
+        let mut workspace = Workspace::new();
+        for turn in 0..2 {
+            let (_, known) = read(&mut parser(Config::new()), &mut workspace, &chat(1, "\n"));
+            assert_eq!(known, [false, turn > 0, true, turn > 0]);
+            let (_, known) = read(&mut parser(config), &mut workspace, &chat(1, "\n"));
+            assert_eq!(known, [false, turn > 0, true, turn > 0], "{config:?}");
+        }
+    }
+}
+
+#[test]
+fn a_workspace_is_cleared() {
+    let mut workspace = Workspace::new();
+    let mut other = parser(Config::new());
+    read(&mut other, &mut workspace, &chat(1, "\n"));
+    assert!(format!("{:?}", workspace.machine.memo) != format!("{:?}", Workspace::<8>::new().machine.memo));
+    workspace.clear();
+    assert_eq!(format!("{:?}", workspace.machine.memo), format!("{:?}", Workspace::<8>::new().machine.memo));
+    let (text, known) = read(&mut other, &mut workspace, &chat(1, "\n"));
+    assert_eq!((text.as_str(), &known[..]), ("abc", &[false, false, true, false][..]));
+    other.reset();
+    assert_eq!((other.offset(), other.wire_range()), (0, 0..0));
+    assert_eq!(read(&mut other, &mut workspace, &chat(2, "\n")).1, [false, true, true, true]);
+}
+
+#[test]
+#[cfg(feature = "responses")]
+fn a_part_that_was_recognised_is_not_reported_again() {
+    let events = [
+        "{\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}",
+        "{\"type\":\"response.output_text.delta\",\"item_id\":\"@\",\"output_index\":0,\"content_index\":0,\"delta\":\"ab\"}",
+        "{\"type\":\"response.output_text.done\",\"item_id\":\"@\",\"output_index\":0,\"content_index\":0,\"text\":\"ab\"}",
+        "{\"type\":\"response.output_item.added\",\"output_index\":1,\"item\":{\"type\":\"function_call\",\"name\":\"f\"}}",
+        "{\"type\":\"response.function_call_arguments.delta\",\"item_id\":\"c@\",\"output_index\":1,\"delta\":\"{\"}",
+    ];
+    let mut workspace = Workspace::new();
+    for (nth, expected) in [[false; 5], [false, true, false, false, false]].into_iter().enumerate() {
+        let events = events.map(|event| format!("data: {}\n\n", event.replace('@', &nth.to_string())));
+        let mut parser = parser(Config::new());
+        let (text, known) = read(&mut parser, &mut workspace, &events);
+        assert_eq!((text.as_str(), known), ("ab", expected.to_vec()));
+        assert_eq!(parser.end().choices_seen, 1);
+    }
+}
+
+#[test]
+fn a_handler_that_panics_leaves_the_workspace_to_others() {
+    struct Panics;
+    impl Handler for Panics {
+        fn event(&mut self, _: &Event<'_>) -> Flow {
+            panic!("as it must");
+        }
+    }
+    struct Quiet;
+    impl Handler for Quiet {}
+    let mut workspace: Workspace = Workspace::new();
+    let config = Config::new();
+    let new = || -> SharedParser<[u8; 512]> { Parser::sharing([0; 512], config, crate::track::Tracker::new()) };
+    let (mut one, mut other) = (new(), new());
+    let bytes = chat(1, "\n").concat();
+    let panics = std::panic::AssertUnwindSafe(|| one.feed_with(&mut workspace, bytes.as_bytes(), &mut Panics));
+    assert!(std::panic::catch_unwind(panics).is_err());
+    assert_eq!(other.feed_with(&mut workspace, bytes.as_bytes(), &mut Quiet).consumed, bytes.len());
+    assert_eq!((other.end().verdict, other.offset()), (Verdict::Finished, bytes.len() as u64));
+    assert!(one.offset() > 0, "its state was given back");
+}

@@ -1,0 +1,117 @@
+//! Parsers in turn on one workspace.
+
+use super::event_log::Reader;
+use deltawire::stream::{Fed, Track};
+use deltawire::track::Tracker;
+use deltawire::{Config, End, Error, Event, Growing, Handler, Parser, Quirk, SharedParser, Stop, Storage, Workspace};
+use std::ops::Range;
+
+/// A workspace, and the streams that others read with it in between.
+pub struct Turns<'b, const SLOTS: usize> {
+    workspace: Workspace<SLOTS>,
+    others: Vec<Other<'b>>,
+    random: u64,
+}
+
+/// A parser that reads a stream over and over.
+struct Other<'b> {
+    parser: SharedParser<Growing>,
+    bytes: &'b [u8],
+    at: usize,
+}
+
+/// Needs nothing.
+struct Quiet;
+
+impl Handler for Quiet {}
+
+impl<'b, const SLOTS: usize> Turns<'b, SLOTS> {
+    /// `others` are the streams and how each is read.
+    pub fn new(others: &[(Config, &'b [u8])], seed: u64) -> Self {
+        let other = |&(config, bytes): &(Config, &'b [u8])| Other {
+            parser: Parser::sharing(Growing::new(), config, Tracker::new()),
+            bytes,
+            at: 0,
+        };
+        let others = others.iter().map(other).collect();
+        Turns { workspace: Workspace::with_slots(), others, random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 }
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random >> 33) as usize % bound
+    }
+
+    /// Lets others read a little. Returns the workspace.
+    fn pass(&mut self) -> &mut Workspace<SLOTS> {
+        for _ in 0..self.below(3) {
+            let (which, len) = (self.below(self.others.len() + 1), [1, 40, 400, 4000][self.below(4)]);
+            match self.others.get_mut(which) {
+                Some(other) => other.read(&mut self.workspace, len),
+                None if len == 1 => self.workspace.clear(),
+                None => {}
+            }
+        }
+        &mut self.workspace
+    }
+}
+
+impl Other<'_> {
+    fn read<const SLOTS: usize>(&mut self, workspace: &mut Workspace<SLOTS>, len: usize) {
+        let piece = &self.bytes[self.at..(self.at + len).min(self.bytes.len())];
+        let Fed { consumed, .. } = self.parser.feed_with(workspace, piece, &mut Quiet);
+        self.at += consumed;
+        if self.at == self.bytes.len() {
+            while self.parser.finish_into_with(workspace, &mut Quiet).is_err() {}
+            self.parser.reset();
+            self.at = 0;
+        }
+    }
+}
+
+/// A parser with the workspace that it shares; before each of its calls others use that.
+pub struct Sharing<'t, 'b, S, T, const SLOTS: usize> {
+    pub parser: SharedParser<S, T>,
+    pub turns: &'t mut Turns<'b, SLOTS>,
+}
+
+impl<S: Storage, T, const SLOTS: usize> Reader for Sharing<'_, '_, S, T, SLOTS> {
+    fn offset(&self) -> u64 {
+        self.parser.offset()
+    }
+    fn config(&self) -> &Config {
+        self.parser.config()
+    }
+    fn last_event_id(&self) -> &[u8] {
+        self.parser.last_event_id()
+    }
+    fn end(&self) -> End {
+        self.parser.end()
+    }
+    fn quirk_count(&self, quirk: Quirk) -> u16 {
+        self.parser.quirk_count(quirk)
+    }
+    fn wire_range(&self) -> Range<u64> {
+        self.parser.wire_range()
+    }
+}
+
+impl<S: Storage, const SLOTS: usize> super::drive::Pulls for Sharing<'_, '_, S, (), SLOTS> {
+    fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
+        self.parser.next_with(self.turns.pass(), input)
+    }
+    fn finish(&mut self) -> Result<Option<Event<'_>>, Error> {
+        self.parser.finish_with(self.turns.pass())
+    }
+}
+
+impl<S: Storage, T: Track, const SLOTS: usize> super::drive::Pushes for Sharing<'_, '_, S, T, SLOTS> {
+    fn feed(&mut self, input: &[u8], handler: &mut dyn Handler) -> Fed {
+        self.parser.feed_with(self.turns.pass(), input, handler)
+    }
+    fn finish_into(&mut self, handler: &mut dyn Handler) -> Result<(), Stop> {
+        self.parser.finish_into_with(self.turns.pass(), handler)
+    }
+}
