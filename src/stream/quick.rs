@@ -330,7 +330,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Finds the event of a payload that was cut, if a template recognises it and it is an ordinary chunk in a stream of chunks,
     /// which ends at this offset of the stream: then [`dispatch`](Machine::dispatch) would do no more than this.
     #[inline]
-    fn recall_stored<S: Storage + ?Sized>(&mut self, store: &S, end: u64) -> Option<Found> {
+    fn recall_stored<S: Storage + ?Sized>(&mut self, store: &mut S, end: u64) -> Option<Found> {
         let is_usual = self.facts.chat
             && self.dialect.protocol == Some(Protocol::Chat)
             && self.config.payload == Payload::Chunks
@@ -338,7 +338,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.block.quirks.is_empty()
             && self.is_usual_place();
         let data = self.kept.lone_data().filter(|_| is_usual)?;
-        let bytes = (data.with_more(&[], store.bytes(), MORE), data.len);
+        let bytes = (data.padded(store.bytes_mut(), MORE), data.len);
         if !self.memo.payload(&mut self.index, bytes, b"", self.config.limits.max_depth) {
             self.unknown_at = self.block.start;
             return None;
