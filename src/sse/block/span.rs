@@ -42,12 +42,10 @@ impl Span {
 
     /// Returns the span's bytes, in the input with what lies behind them, at most `more` bytes.
     pub(crate) fn with_more<'a>(self, input: &'a [u8], store: &'a [u8], more: usize) -> &'a [u8] {
-        let more = if self.place == Place::Input { more } else { 0 };
-        let all = match self.place {
-            Place::Input => input,
-            Place::Store => store,
-        };
-        let rest = all.get(self.start..).unwrap_or(&[]);
+        if self.place == Place::Store {
+            return self.of(input, store);
+        }
+        let rest = input.get(self.start..).unwrap_or(&[]);
         rest.get(..self.len.saturating_add(more)).unwrap_or(rest)
     }
 
