@@ -97,7 +97,7 @@ done
 case $content in *' (Done)') ;; *) fail "c11 says: $content" ;; esac
 [ "${#content}" -gt 20 ] || fail "c11 says: $content"
 # The example at the start of the header.
-sed -n 's|^//     ||p' include/deltawire.hpp | sed '/^}/q' >"$work/example.cpp"
+sed -n '/^\/\/     /{s|^//     ||;p;/^}/q}' include/deltawire.hpp >"$work/example.cpp"
 g++ "${flags[@]}" -std=c++17 "$work/example.cpp" "$lib" -o "$work/example"
 [ "$("$work/example")" = "Hello (Done)" ] || fail "the example of deltawire.hpp says: $("$work/example")"
 pass ffi-cpp-c11

@@ -124,7 +124,7 @@ unsafe fn batch(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let is_sound = check(events, cap, scratch, scratch_len).is_ok();
-        let base = if is_sound { append(p, data.cast(), len.min(i32::MAX as usize)) } else { 0 };
+        let base = if is_sound { append(p, data.cast(), len) } else { 0 };
         out.write(deltawire_batch_result { consumed: base, ..deltawire_batch_result::default() });
         if base > 0 && base == len {
             return DELTAWIRE_OK;

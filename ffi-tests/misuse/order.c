@@ -150,6 +150,27 @@ static void sticky(void) {
     }
 }
 
+/* In the middle of a payload nothing else is looked at but the bytes: their number still is. */
+static void in_a_payload(void) {
+    deltawire_callbacks callbacks = taking();
+    deltawire_event event;
+    deltawire_batch_result result;
+    unsigned char scratch[DELTAWIRE_SCRATCH_MIN];
+    struct text text = {{0}, 0, 0};
+    size_t consumed = 77;
+    deltawire_parser *p;
+
+    begin("deltawire_feed and deltawire_batch", "a length that no memory has, in the middle of a payload", -1);
+    p = make(512, NULL);
+    is("feed", deltawire_feed(p, THREE, 20, &callbacks, &text, &consumed), DELTAWIRE_OK);
+    UNCHANGED("feed", deltawire_feed(p, THREE + 20, SIZE_MAX, &callbacks, &text, &consumed), DELTAWIRE_E_RANGE);
+    UNCHANGED("batch", deltawire_batch(p, THREE + 20, SIZE_MAX, &event, 1, scratch, sizeof scratch, &result),
+              DELTAWIRE_E_RANGE);
+    is("feed", deltawire_feed(p, THREE + 20, THREE_LEN - 20, &callbacks, &text, &consumed), DELTAWIRE_OK);
+    is("text", text.len == 11 && memcmp(text.bytes, "onetwothree", 11) == 0, 1);
+    after_reset(p);
+}
+
 static void direct(void) {
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     deltawire_callbacks callbacks = taking();
@@ -447,6 +468,7 @@ int main(void) {
     after_the_end();
     resets();
     sticky();
+    in_a_payload();
     direct();
     resume();
     other_bytes();

@@ -105,22 +105,16 @@ impl Cursor {
         }
     }
 
-    /// Passes over the first delta of an [`Ahead::Fragment`], the tool call.
+    /// Passes over an [`Ahead::Slot`] of this kind, or the tool call that an [`Ahead::Fragment`] begins with.
     #[inline(always)]
-    pub(crate) fn pass_call(&mut self) {
-        (self.at, self.last) = (self.at.wrapping_add(1), Some(Kind::ToolCall));
+    pub(crate) fn pass(&mut self, kind: Kind) {
+        (self.at, self.last) = (self.at.wrapping_add(1), Some(kind));
     }
 
     /// Passes over both deltas of an [`Ahead::Fragment`].
     #[inline(always)]
     pub(crate) fn pass_fragment(&mut self) {
         (self.at, self.last) = (self.at.wrapping_add(2), Some(Kind::ToolArguments));
-    }
-
-    /// Passes over an [`Ahead::Slot`] of this kind.
-    #[inline(always)]
-    pub(crate) fn pass_slot(&mut self, kind: Kind) {
-        (self.at, self.last) = (self.at.wrapping_add(1), Some(kind));
     }
 
     /// Whether the next delta is not an item of the page.

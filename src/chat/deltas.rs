@@ -39,12 +39,12 @@ impl<'a> Iterator for Deltas<'a> {
                 Ok((kind, choice, text)) => Delta { choice, text, ..Delta::new(kind) },
                 Err(item) => match cursor.ahead(item, index) {
                     Ahead::Fragment { choice, index, .. } => {
-                        cursor.pass_call();
+                        cursor.pass(Kind::ToolCall);
                         return Some((choice, Update::Call(CallUpdate::fragment(index))));
                     }
                     Ahead::End => return None,
                     Ahead::Slot(delta) => {
-                        cursor.pass_slot(delta.kind);
+                        cursor.pass(delta.kind);
                         delta
                     }
                     Ahead::Other => {

@@ -185,9 +185,7 @@ impl Holes {
         }
         Some(())
     }
-}
 
-impl Holes {
     /// Adds the texts with these names of the objects in a list, and those of lists in them.
     fn add_texts(&mut self, payload: &[u8], list: Value<'_>, names: &[&[u8]]) -> Option<()> {
         for item in list.elements().map_while(Result::ok) {

@@ -1,7 +1,7 @@
 //! Token counts of every protocol, as chat completions have them.
 
 use super::protocol::Protocol;
-use crate::json::{Kind, Steps, Text, Value};
+use crate::json::{of_digits, Kind, Steps, Text, Value};
 
 /// Counts under the names of a protocol, by their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +19,6 @@ const CACHE_READ: usize = 4;
 const CACHE_WRITE: usize = 5;
 const TOOL_USE: usize = 6;
 const COUNT: usize = 7;
-
-/// Digits of a number that is read as it stands.
-const SHORT: usize = 9;
 
 /// The place of a count. Names with a dot are in an object.
 fn names(protocol: Protocol) -> &'static [(&'static str, &'static str, usize)] {
@@ -70,22 +67,8 @@ fn known(protocol: Protocol, name: &Text<'_>) -> Option<(&'static str, usize)> {
 }
 
 fn whole_number(value: Value<'_>) -> Option<u64> {
-    // Nearly all are short.
-    short(value.raw()).or_else(|| value.as_number()?.to_u64())
-}
-
-/// A number of at most [`SHORT`] digits, and nothing else.
-#[inline(always)]
-fn short(digits: &[u8]) -> Option<u64> {
-    let mut count = 0_u64;
-    for digit in digits {
-        let digit = digit.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        count = count.wrapping_mul(10).wrapping_add(u64::from(digit));
-    }
-    (1..=SHORT).contains(&digits.len()).then_some(count)
+    // Nearly all are digits alone.
+    of_digits(value.raw()).or_else(|| value.as_number()?.to_u64())
 }
 
 /// Whose names a usage has, if they are not those of chat completions. Responses and Anthropic share some: only Responses has

@@ -178,20 +178,19 @@ fn magnitude(raw: &[u8]) -> Option<(bool, u64)> {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, raw),
     };
-    // Up to 19 digits cannot overflow.
-    if raw.len() <= 19 {
-        let mut value = 0u64;
-        let mut plain = !raw.is_empty();
-        for &byte in raw {
-            let digit = byte.wrapping_sub(b'0');
-            plain &= digit <= 9;
-            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-        }
-        if plain {
-            return Some((negative, value));
-        }
+    of_digits(raw).or_else(|| scaled(raw)).map(|value| (negative, value))
+}
+
+/// Returns the number that 1 to 19 digits are, which cannot overflow. `None`: there are more, or other bytes.
+#[inline(always)]
+pub(crate) fn of_digits(raw: &[u8]) -> Option<u64> {
+    let (mut value, mut plain) = (0u64, (1..=19).contains(&raw.len()));
+    for &byte in raw.get(..19).unwrap_or(raw) {
+        let digit = byte.wrapping_sub(b'0');
+        plain &= digit <= 9;
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
     }
-    scaled(raw).map(|value| (negative, value))
+    plain.then_some(value)
 }
 
 /// Returns the value of digits with fraction and exponent, read as `significand * 10^exponent`. The significand has no

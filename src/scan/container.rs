@@ -21,8 +21,8 @@ pub(crate) struct ContainerEnd {
     pub(crate) breaks: bool,
 }
 
-/// Returns the end of the container at offset `from`, which has depth 1. Skips strings. Counts both kinds of brackets alike and checks nothing else: a backslash outside strings, invalid in JSON,
-/// hides a quote after it.
+/// Returns the end of the container at offset `from`, which has depth 1. Skips strings. Counts both kinds of brackets alike
+/// and checks nothing else: a backslash outside strings, invalid in JSON, hides a quote after it.
 #[inline]
 pub(crate) fn end(bytes: &[u8], from: usize, max_depth: u32) -> Result<ContainerEnd, Unbalanced> {
     end_with::<Native>(bytes, from, max_depth)
@@ -81,7 +81,7 @@ struct Balance<B> {
 }
 
 impl<B: Sum> Balance<B> {
-    /// Goes on behind a block without the end, unless that is in vain.
+    /// Goes on behind a block without the end, unless the container had to end in its line.
     #[inline(always)]
     fn go_on(&mut self, block: B) -> Option<Result<ContainerEnd, Unbalanced>> {
         self.line_ends = self.line_ends.or(block.line_ends());

@@ -112,7 +112,8 @@ impl Block {
     /// Returns the data, if it lies in the storage and the block has nothing else.
     #[inline]
     pub(crate) fn lone_data(&self) -> Option<Span> {
-        self.data.filter(|_| self.is_stored() && self.name.len == 0 && self.pending.is_none() && !self.has_next())
+        let is_alone = self.name.len == 0 && self.pending.is_none() && self.staged == 0 && !self.has_next();
+        self.data.filter(|_| self.is_stored() && is_alone)
     }
 
     /// Returns the data so far.

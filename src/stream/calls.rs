@@ -31,27 +31,13 @@ impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
     fn put(&mut self, context: &Context<'_>, delta: &Delta, _: &mut usize) -> Put {
         if delta.kind == Kind::Chunk {
             if let Some(chunk) = context.chunk() {
-                return match put_of(self.0.event(&Event::Chunk(*chunk))) {
-                    Put::Go => put_of(self.0.chunk(chunk)),
-                    Put::Pause => match put_of(self.0.chunk(chunk)) {
-                        Put::Go => Put::Pause,
-                        put => put,
-                    },
-                    put => put,
-                };
+                return then(put_of(self.0.event(&Event::Chunk(*chunk))), || put_of(self.0.chunk(chunk)));
             }
         }
         if delta.kind == Kind::Sse {
             // Where events are not to be read, nearly always.
             if let Some(event @ Event::Sse(sse)) = &context.event() {
-                return match put_of(self.0.event(event)) {
-                    Put::Go => put_of(self.0.sse(sse)),
-                    Put::Pause => match put_of(self.0.sse(sse)) {
-                        Put::Go => Put::Pause,
-                        put => put,
-                    },
-                    put => put,
-                };
+                return then(put_of(self.0.event(event)), || put_of(self.0.sse(sse)));
             }
         }
         let (call, text) = (delta.call, delta.text.text(context.payload()));
@@ -88,14 +74,7 @@ impl<H: Handler + ?Sized> Calls<'_, H> {
             }
             _ => {
                 let Some(event) = &context.event() else { return Put::Go };
-                match put_of(self.0.event(event)) {
-                    Put::Go => put_of(self.event(event)),
-                    Put::Pause => match put_of(self.event(event)) {
-                        Put::Go => Put::Pause,
-                        put => put,
-                    },
-                    put => put,
-                }
+                then(put_of(self.0.event(event)), || put_of(self.event(event)))
             }
         }
     }
@@ -113,6 +92,19 @@ impl<H: Handler + ?Sized> Calls<'_, H> {
             Event::TooLong { offset } => self.0.too_long(*offset),
             Event::CommentTooLong { offset } => self.0.comment_too_long(*offset),
         }
+    }
+}
+
+/// The answer to an event: to its first call, and to the second, which a pause does not prevent.
+#[inline(always)]
+fn then(first: Put, second: impl FnOnce() -> Put) -> Put {
+    match first {
+        Put::Go => second(),
+        Put::Pause => match second() {
+            Put::Go => Put::Pause,
+            put => put,
+        },
+        put => put,
     }
 }
 

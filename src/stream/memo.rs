@@ -747,14 +747,14 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             // Not in a long one: to look for them takes as long as to read it.
             Some(()).filter(|()| payload.len() < LONG)?;
             holes.add_filter_results(payload, is_strict)?;
+            if fixed_len(payload, holes.as_slice(), name, framing) > FIXED {
+                return None;
+            }
         }
         // The longest that a slot keeps.
         u8::try_from(framing.lead(name)).ok()?;
         let mut shape = Shape::EMPTY;
         shape.keep(index, payload, holes.as_slice())?;
-        if fixed_len(payload, holes.as_slice(), name, framing) > FIXED {
-            return None;
-        }
         let slot = self.slots.get_mut(place)?;
         let in_vain = slot.len > 0 && !slot.proved;
         slot.learn(shape, payload, holes.as_slice(), name, framing);

@@ -84,7 +84,7 @@ impl Progress {
                         if !tracker.take_plain(Kind::Content, delta.choice, delta.text, payload) {
                             return Run::Odd(None);
                         }
-                        self.cursor.pass_slot(delta.kind);
+                        self.cursor.pass(delta.kind);
                         self.put(context, delta, sink)
                     }
                     Ahead::Fragment { choice, index, arguments: text } => {

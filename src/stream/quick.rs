@@ -181,9 +181,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let name_at = before(line).wrapping_sub(name.len()).wrapping_sub(1);
         self.name = if name.is_empty() { Span::NONE } else { span(name_at, name.len()) };
         let [start, end] = [bytes, rest].map(|bytes| run.offset.wrapping_add(before(bytes) as u64));
-        self.index.frame = (start, end);
-        (run.offset, run.ended, run.shown, run.quirks) = (end, Ended::Alone, NONE, QuirkSet::EMPTY);
         let frame = (start, end);
+        self.index.frame = frame;
+        (run.offset, run.ended, run.shown, run.quirks) = (end, Ended::Alone, NONE, QuirkSet::EMPTY);
         Some(Recalled { payload, at: at as u32, rest, frame, repeats: false, is_native: true, is_unread: true })
     }
 
@@ -230,10 +230,22 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn pass_event<S: Storage + ?Sized>(&mut self, store: &mut S, offset: u64, ended: Ended, quirks: QuirkSet) {
         self.offset = offset;
         self.lines.start_line(ended);
+        self.note_event(quirks);
+        store.shrink(self.kept.lasting());
+    }
+
+    /// Notes an event that is over but for its bytes, and its quirks.
+    #[inline(always)]
+    fn note_event(&mut self, quirks: QuirkSet) {
         self.block.quirks = quirks;
         self.count(quirks);
         self.after = After::Release;
-        store.shrink(self.kept.lasting());
+    }
+
+    /// Whether the stream is one of chat completions, and its payloads are read as chunks.
+    #[inline(always)]
+    fn reads_chunks(&self) -> bool {
+        self.facts.chat && self.dialect.protocol == Some(Protocol::Chat) && self.config.payload == Payload::Chunks
     }
 
     /// Whether one of these quirks is an error.
@@ -351,15 +363,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Finds the event of a payload that was cut, if a template recognises it and it is an ordinary chunk in a stream of chunks,
     /// which ends at this offset of the stream: then [`dispatch`](Machine::dispatch) would do no more than this.
     #[inline]
-    fn recall_stored<S: Storage + ?Sized>(&mut self, store: &S, end: u64) -> Option<Found> {
-        let is_usual = self.facts.chat
-            && self.dialect.protocol == Some(Protocol::Chat)
-            && self.config.payload == Payload::Chunks
-            && !self.block.error_field
-            && self.block.quirks.is_empty()
-            && self.is_usual_place();
+    fn recall_stored<S: Storage + ?Sized>(&mut self, store: &mut S, end: u64) -> Option<Found> {
+        let is_usual =
+            self.reads_chunks() && !self.block.error_field && self.block.quirks.is_empty() && self.is_usual_place();
         let data = self.kept.lone_data().filter(|_| is_usual)?;
-        let bytes = (data.with_more(&[], store.bytes(), MORE), data.len);
+        let bytes = (data.padded(store.bytes_mut(), MORE), data.len);
         let max_depth = self.config.limits.max_depth;
         if !self.memo.payload(&mut self.index, bytes, b"", max_depth) {
             self.unknown_at = self.block.start;
@@ -376,9 +384,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.name = Span::NONE;
         self.index.frame = (self.block.start, end);
         self.note_choices(&Seen::default());
-        self.block.quirks = quirks;
-        self.count(quirks);
-        self.after = After::Release;
+        self.note_event(quirks);
         // As `is_rested` has it: the next event may begin here.
         self.rested = self.silent_next <= self.silent;
         Some(Found::Chunk(data.into()))
@@ -565,12 +571,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         bytes: &[u8],
     ) -> Option<Step> {
         let config = &self.state.config;
-        let is_usual = self.facts.chat
-            && self.dialect.protocol == Some(Protocol::Chat)
-            && config.validate == Validate::Lazy
-            && config.payload == Payload::Chunks
-            && bytes.first() == Some(&b'{');
-        if !is_usual {
+        if !self.reads_chunks() || config.validate != Validate::Lazy || bytes.first() != Some(&b'{') {
             return None;
         }
         self.memo.forget_shown();

@@ -169,13 +169,13 @@ fn quick_items(index: &Index, payload: &[u8]) -> Vec<String> {
             Ahead::End => None,
             Ahead::Other => cursor.next_of_any(payload, index),
             Ahead::Slot(delta) => {
-                cursor.pass_slot(delta.kind);
+                cursor.pass(delta.kind);
                 Some(delta)
             }
             Ahead::Fragment { choice, index: number, arguments } => {
                 let mut behind = cursor;
                 behind.pass_fragment();
-                cursor.pass_call();
+                cursor.pass(Kind::ToolCall);
                 let mut both = cursor;
                 assert_eq!(both.next_plain(index).ok(), Some((Kind::ToolArguments, choice, arguments)));
                 assert_eq!(format!("{both:?}"), format!("{behind:?}"));

@@ -40,15 +40,21 @@ impl Span {
         bytes.get(self.start..self.start.saturating_add(self.len)).unwrap_or(&[])
     }
 
-    /// Returns the span's bytes with what lies behind them, at most `more` bytes.
+    /// Returns the span's bytes, in the input with what lies behind them, at most `more` bytes.
     pub(crate) fn with_more<'a>(self, input: &'a [u8], store: &'a [u8], more: usize) -> &'a [u8] {
-        let len = self.len.saturating_add(more);
-        let all = match self.place {
-            Place::Input => input,
-            Place::Store => store,
-        };
-        let rest = all.get(self.start..).unwrap_or(&[]);
-        rest.get(..len).unwrap_or(rest)
+        if self.place == Place::Store {
+            return self.of(input, store);
+        }
+        let rest = input.get(self.start..).unwrap_or(&[]);
+        rest.get(..self.len.saturating_add(more)).unwrap_or(rest)
+    }
+
+    /// Returns the bytes of a span of the storage with at most `more` zeros behind them, where nothing else lies: bytes that were
+    /// never written, in a block of C, are not looked at.
+    pub(crate) fn padded(self, store: &mut [u8], more: usize) -> &[u8] {
+        let rest = store.get_mut(self.start..).unwrap_or_default();
+        rest.iter_mut().skip(self.len).take(more).for_each(|byte| *byte = 0);
+        rest.get(..self.len.saturating_add(more)).unwrap_or(rest)
     }
 
     pub(super) fn stored_len(self) -> usize {
