@@ -448,9 +448,10 @@ impl Index {
         self.plan.protocol.is_some() && self.list.get(0).is_some_and(|item| item.how != How::Event)
     }
 
-    /// Of a piece of a text of Responses: its [slot](Piece::slot), and whether it is a summary.
+    /// Of a piece of a text of Responses: its [slot](Piece::slot), and whether it is a summary. `None`: the text is empty.
     pub(crate) fn slot(&self) -> Option<(u32, bool)> {
-        self.list.get(0).map(|item| (item.choice, item.how == How::Summary))
+        let item = self.list.get(0).filter(|item| self.part(item).len > 0)?;
+        Some((item.choice, item.how == How::Summary))
     }
 
     /// Whether it is of a piece of the arguments of a tool call of another protocol: whether such a piece is one depends on

@@ -128,9 +128,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.index.frame = frame;
         let shown = self.memo.shown();
         let repeats = shown == run.shown;
-        if !repeats && self.memo.is_shared() {
-            self.join();
-        }
+        // The next of a run of the same notes nothing, unless this could not note all.
+        let is_noted = repeats || !self.memo.is_shared() || self.join();
+        let shown = if is_noted { shown } else { NONE };
         (run.offset, run.ended, run.shown, run.quirks) = (frame.1, hit.ended, shown, quirks);
         Some(Recalled { payload, at, rest, frame, repeats, is_native, is_unread: false })
     }
@@ -197,21 +197,28 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Notes what the event that a template recognised says of the stream, where that template may have been learned from
-    /// another: what its reading would note.
+    /// another: what its reading would note. `false`: because its text is empty, it lacks what another of the same shape may
+    /// have to note.
     #[cold]
     #[inline(never)]
-    pub(super) fn join(&mut self) {
+    pub(super) fn join(&mut self) -> bool {
         let seen = self.memo.said().seen();
         self.facts.seen.add(seen.all);
         self.facts.finished.add(seen.finished);
         self.facts.chat |= self.index.facts.chat;
-        let Some(protocol) = self.index.plan.protocol else { return };
+        let Some(protocol) = self.index.plan.protocol else { return true };
         let state = &mut self.state;
         state.note_protocol(state.dialect.protocol);
         state.facts.ended = Some(state.dialect.ended);
-        if let (Protocol::Responses, Some((slot, is_summary))) = (protocol, self.index.slot()) {
+        if protocol != Protocol::Responses {
+            return true;
+        }
+        // An empty text is no part that was reported.
+        let slot = self.index.slot();
+        if let Some((slot, is_summary)) = slot {
             state.dialect.report(slot, is_summary);
         }
+        slot.is_some()
     }
 
     /// Brings the machine to behind the last event of a run, as if each had been read.

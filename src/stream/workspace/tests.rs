@@ -5,7 +5,7 @@ extern crate std;
 
 use super::Workspace;
 use crate::stream::memo::NONE;
-use crate::stream::{Config, Event, Flow, Handler, Parser, SharedParser, Validate, Verdict};
+use crate::stream::{Config, End, Event, Flow, Handler, Parser, SharedParser, Validate, Verdict};
 use crate::{Limits, Update};
 use std::format;
 use std::string::{String, ToString};
@@ -130,6 +130,70 @@ fn a_part_that_was_recognised_is_not_reported_again() {
         let (text, known) = read(&mut parser, &mut workspace, &events);
         assert_eq!((text.as_str(), known), ("ab", expected.to_vec()));
         assert_eq!(parser.end().choices_seen, 1);
+    }
+}
+
+/// The deltas and the end of a stream that comes in these pieces, by a parser of its own and by one that shares `workspace`.
+#[cfg(feature = "dialects")]
+fn read_twice<const SLOTS: usize>(workspace: &mut Workspace<SLOTS>, pieces: &[String]) -> [(Vec<String>, End); 2] {
+    fn note(event: &Event<'_>, deltas: &mut Vec<String>) {
+        deltas.extend(event.deltas().map(|(choice, update)| format!("{choice:?} {update:?}")));
+    }
+    let mut own = Parser::<[u8; 2048], 2, ()>::with_slots([0; 2048], Config::new(), ());
+    let mut shared = SharedParser::<[u8; 2048], ()>::sharing([0; 2048], Config::new(), ());
+    let (mut by_own, mut by_shared) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        let (mut rest, mut again) = (piece.as_bytes(), piece.as_bytes());
+        while let Some(event) = own.next(&mut rest).unwrap() {
+            note(&event, &mut by_own);
+        }
+        while let Some(event) = shared.next_with(workspace, &mut again).unwrap() {
+            note(&event, &mut by_shared);
+        }
+    }
+    [(by_own, own.end()), (by_shared, shared.end())]
+}
+
+/// What a template says of a stream may depend on the text in its hole: an empty one reports no part.
+#[test]
+#[cfg(feature = "dialects")]
+fn an_empty_text_reports_no_part() {
+    let data = |payload: &str| format!("data: {payload}\n\n");
+    let created = data("{\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}");
+    let delta = |item: &str, text: &str| {
+        data(&format!(
+            "{{\"type\":\"response.output_text.delta\",\"item_id\":\"{item}\",\"output_index\":0,\"content_index\":0,\
+             \"delta\":\"{text}\"}}"
+        ))
+    };
+    let done = data(
+        "{\"type\":\"response.output_text.done\",\"item_id\":\"yy\",\"output_index\":0,\"content_index\":0,\
+         \"text\":\"the answer\"}",
+    );
+    let completed = data(
+        "{\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\",\"output\":[{\"type\":\
+         \"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"the answer\"}]}]}}",
+    );
+    let teacher = [created.clone() + &delta("x", "Hi")];
+    let streams: [&[String]; 6] = [
+        // Whole in one piece; the run is one of its own; the event of the empty text is cut.
+        &[created.clone() + &delta("yy", "") + &done + &completed],
+        &[created.clone(), delta("yy", "") + &done + &completed],
+        &[created.clone(), delta("yy", "") + &completed],
+        &[created.clone(), delta("yy", "")[..60].into(), delta("yy", "")[60..].into(), done.clone(), completed.clone()],
+        // The second of a run has a text.
+        &[created.clone(), delta("yy", "") + &delta("yy", "a") + &done + &completed],
+        &[created.clone(), delta("yy", ""), delta("yy", "a"), delta("yy", ""), done.clone() + &completed],
+    ];
+    for stream in streams {
+        let mut workspace: Workspace = Workspace::new();
+        let [own, shared] = read_twice(&mut workspace, &teacher);
+        assert_eq!(own, shared);
+        let [own, shared] = read_twice(&mut workspace, stream);
+        assert_eq!(own, shared, "{stream:?}");
+        let count = own.0.iter().filter(|delta| delta.contains("the answer")).count();
+        let has_text = stream.iter().any(|piece| piece.contains("\"a\""));
+        assert_eq!(count, usize::from(!has_text), "{:?}", own.0);
     }
 }
 
