@@ -16,7 +16,7 @@ use common::input::{self, Source};
 use common::log::{escaped, same};
 use common::shared::{Sharing, Turns};
 use common::thin::thin;
-use common::{drive, edit, stream};
+use common::{drive, edit, native, stream};
 use deltawire::stream::{Payload, Protocol};
 use deltawire::track::Tracker;
 use deltawire::{Config, Framing, Growing, Limits, Parser, Quirk, QuirkSet, Storage, Validate};
@@ -525,6 +525,33 @@ fn one(control: &[u8], body: &[u8]) {
     ask.compare_shared("made", Growing::new, &other, from.u64(), &expected);
 }
 
+/// Streams of all protocols on one workspace: each emits what a parser of its own does. `changes` are other bytes of the body, so
+/// that the shapes of the other stream are alike.
+fn one_of_any_protocol(control: &[u8], body: &[u8], changes: &[(usize, u8)]) {
+    let mut from = Source::new(control);
+    let mut changed = body.to_vec();
+    for (at, byte) in changes {
+        let at = at % changed.len();
+        changed[at] = *byte;
+    }
+    let [mut bytes, other] = [body, &changed].map(|body| native::stream(&mut Source::new(body)).1);
+    if from.once_in(4) {
+        edit::edit(&mut bytes, &mut from);
+    }
+    let payload = from.pick(&[Payload::Chunks, Payload::Chunks, Payload::Chunks, Payload::Usage]);
+    let config = config(&mut from).with_payload(payload);
+    let cuts = input::cuts(&mut from, bytes.len());
+    let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: from.below(4), how: BATCH };
+    let (seed, is_small) = (from.u64(), from.once_in(4));
+    if is_small {
+        let expected = ask.read::<0, _>(|| [0x55; 256]);
+        ask.compare_shared("made", || [0x55; 256], &other, seed, &expected);
+    } else {
+        let expected = ask.read::<0, _>(Growing::new);
+        ask.compare_shared("made", Growing::new, &other, seed, &expected);
+    }
+}
+
 fn config(from: &mut Source<'_>) -> Config {
     let limits = Limits::new().with_max_event_len(match from.below(8) {
         0..=5 => Limits::DEFAULT.max_event_len(),
@@ -553,5 +580,14 @@ proptest! {
         body in prop::collection::vec(any::<u8>(), 12..600),
     ) {
         one(&control, &body);
+    }
+
+    #[test]
+    fn streams_of_other_protocols_share_a_workspace(
+        control in prop::collection::vec(any::<u8>(), 0..100),
+        body in prop::collection::vec(any::<u8>(), 12..600),
+        changes in prop::collection::vec((any::<usize>(), any::<u8>()), 0..12),
+    ) {
+        one_of_any_protocol(&control, &body, &changes);
     }
 }

@@ -41,17 +41,19 @@ impl<'b, const SLOTS: usize> Turns<'b, SLOTS> {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        (self.random >> 33) as usize % bound
+        (self.random >> 33) as usize % bound.max(1)
     }
 
-    /// Lets others read a little. Returns the workspace.
+    /// Lets others read a little, or end or begin anew in the middle. Returns the workspace.
     fn pass(&mut self) -> &mut Workspace<SLOTS> {
         for _ in 0..self.below(3) {
-            let (which, len) = (self.below(self.others.len() + 1), [1, 40, 400, 4000][self.below(4)]);
-            match self.others.get_mut(which) {
-                Some(other) => other.read(&mut self.workspace, len),
-                None if len == 1 => self.workspace.clear(),
-                None => {}
+            let (which, how) = (self.below(self.others.len()), self.below(20));
+            let Some(other) = self.others.get_mut(which) else { continue };
+            match how {
+                0 => self.workspace.clear(),
+                1 => other.end(&mut self.workspace),
+                2 => other.begin_anew(),
+                how => other.read(&mut self.workspace, [1, 40, 400, 4000][how % 4]),
             }
         }
         &mut self.workspace
@@ -64,10 +66,18 @@ impl Other<'_> {
         let Fed { consumed, .. } = self.parser.feed_with(workspace, piece, &mut Quiet);
         self.at += consumed;
         if self.at == self.bytes.len() {
-            while self.parser.finish_into_with(workspace, &mut Quiet).is_err() {}
-            self.parser.reset();
-            self.at = 0;
+            self.end(workspace);
         }
+    }
+
+    fn end<const SLOTS: usize>(&mut self, workspace: &mut Workspace<SLOTS>) {
+        while self.parser.finish_into_with(workspace, &mut Quiet).is_err() {}
+        self.begin_anew();
+    }
+
+    fn begin_anew(&mut self) {
+        self.parser.reset();
+        self.at = 0;
     }
 }
 
