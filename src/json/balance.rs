@@ -1,5 +1,7 @@
 //! Finds the end of a JSON value in bytes that arrive in slices.
 
+use crate::scan::block64::prefix_xor;
+use crate::scan::quoted::Marks;
 use crate::scan::string;
 use crate::visits::visit;
 
@@ -110,6 +112,36 @@ impl Balance {
     #[inline(always)]
     pub(crate) fn passes(&self, byte: u8) -> bool {
         self.depth > 0 && !self.escaped && !matches!(byte, b'{' | b'[' | b'}' | b']' | b'"' | b'\\')
+    }
+
+    /// Follows a text of `len` bytes, in an object or array, by its marks. `false`, with no effect: something follows the end
+    /// of the value, or it has not begun, or the byte before the text is a backslash.
+    #[inline(always)]
+    pub(crate) fn follow_marks(&mut self, marks: Marks, len: usize) -> bool {
+        if self.depth == 0 || self.escaped {
+            return false;
+        }
+        let before = if self.in_string { u32::MAX } else { 0 };
+        let inside = prefix_xor(u64::from(marks.quotes)) as u32 ^ before;
+        let (open, mut brackets, mut depth) = (marks.open & !inside, (marks.open | marks.close) & !inside, self.depth);
+        visit!(brackets.count_ones() as usize);
+        while brackets != 0 {
+            let bracket = brackets & brackets.wrapping_neg();
+            brackets ^= bracket;
+            if open & bracket != 0 {
+                depth = depth.saturating_add(1);
+                continue;
+            }
+            depth = depth.saturating_sub(1);
+            if depth == 0 && bracket.checked_shr(len.saturating_sub(1) as u32) != Some(1) {
+                return false;
+            }
+        }
+        self.closed = depth == 0;
+        // As behind the last quote.
+        self.in_string = inside >> 31 != 0;
+        self.depth = depth;
+        true
     }
 
     /// Follows one byte of a string, or any number of bytes that are neither backslash nor quote.

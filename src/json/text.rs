@@ -40,6 +40,12 @@ impl TextFlags {
         self.0 & other.0 != 0
     }
 
+    /// Whether all bytes of the string are printable ASCII.
+    #[inline]
+    pub(crate) const fn is_printable_ascii(self) -> bool {
+        self.0 & !TextFlags::ESCAPED.0 == 0
+    }
+
     /// Returns the flags of both.
     #[inline]
     pub(crate) const fn with(self, other: TextFlags) -> Self {

@@ -26,6 +26,7 @@ pub(crate) mod neon;
     ))
 ))]
 pub(crate) mod portable;
+pub(crate) mod quoted;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod sse2;
 pub(crate) mod string;

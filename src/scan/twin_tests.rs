@@ -6,7 +6,7 @@ use super::block64::{Kernel, Task};
 use super::native::Native;
 use super::portable::Portable;
 use super::tests::{at_each_level, every};
-use super::{container, find, string, utf8};
+use super::{container, find, quoted, string, utf8};
 use std::vec::Vec;
 extern crate std;
 
@@ -172,4 +172,34 @@ fn fixed_parts() {
             assert_eq!(Portable::same(shorter, bytes), bytes.is_empty());
         });
     });
+}
+
+#[test]
+fn marks_of_quoted_json() {
+    at_each_level(|| {
+        everywhere(0..=48, |bytes, place| {
+            let mut pairs = bytes.to_vec();
+            for at in [place, place / 2] {
+                if let Some([backslash, quote]) = pairs.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+                    (*backslash, *quote) = (b'\\', b'"');
+                }
+            }
+            for bytes in [bytes, &pairs] {
+                for len in [0, 1, place, place + 1, 16, 17, 31, 32].into_iter().filter(|len| *len <= bytes.len()) {
+                    let marks = quoted::marks_with::<Native>(bytes, len);
+                    assert_eq!(marks, quoted::marks_with::<Portable>(bytes, len), "{len} of {bytes:?}");
+                    assert_eq!(marks, naive_marks(bytes, len), "{len} of {bytes:?}");
+                }
+            }
+        });
+    });
+}
+
+fn naive_marks(bytes: &[u8], len: usize) -> Option<quoted::Marks> {
+    let loaded = if len > 16 { 32 } else { 16 };
+    let text = (len < 32 && bytes.len() >= loaded).then(|| &bytes[..len])?;
+    let of = |wanted: &[u8]| (0..len).filter(|at| wanted.contains(&text[*at])).fold(0, |mask, at| mask | 1 << at);
+    let is_escaped = |at: usize| at > 0 && text[at - 1] == b'\\';
+    let only = (0..len).all(|at| (text[at] == b'"') == is_escaped(at)) && text.last() != Some(&b'\\');
+    only.then(|| quoted::Marks { quotes: of(b"\""), open: of(b"[{"), close: of(b"]}") })
 }

@@ -2,7 +2,9 @@
 
 use super::carry::PendingSurrogate;
 use crate::chat::NamePiece;
+use crate::delta::Part;
 use crate::json::{Balance, Fragment, Text, TextFlags};
+use crate::scan::quoted;
 
 /// FNV-1a hash of 64 bits. Compares an ID or a name with a later one without storing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,10 +125,11 @@ impl Arguments {
         self.balance.is_over()
     }
 
-    /// Reads a fragment that is short, has no quirk, and does not continue after the end of the value. Returns
+    /// Reads a fragment of `payload` that is short, has no quirk, and does not continue after the end of the value. Returns
     /// `false`, with no effect, for any other fragment.
     #[inline(always)]
-    pub(crate) fn add_short(&mut self, text: Text<'_>) -> bool {
+    pub(crate) fn add_short(&mut self, part: Part, payload: &[u8]) -> bool {
+        let text = part.text(payload);
         if text.is_plain() && self.balance.is_in_string() {
             // No quote ends the string.
             self.balance.follow_inside(0);
@@ -136,10 +139,21 @@ impl Arguments {
             let (flags, lead) = text.parts();
             return text.is_plain() || lead == 0 && is_sound(text.raw(), flags);
         }
-        self.add_bytes(text)
+        self.add_marks(part, payload)
     }
 
+    /// Reads it by its quotes and brackets alone, if these are all that matters.
     #[inline(never)]
+    fn add_marks(&mut self, part: Part, payload: &[u8]) -> bool {
+        let text = part.text(payload);
+        let (flags, lead) = text.parts();
+        let bytes = payload.get(part.start as usize..).filter(|_| lead == 0 && flags.is_printable_ascii());
+        match bytes.and_then(|bytes| quoted::marks(bytes, text.raw().len())) {
+            Some(marks) if self.balance.follow_marks(marks, text.raw().len()) => true,
+            _ => self.add_bytes(text),
+        }
+    }
+
     fn add_bytes(&mut self, text: Text<'_>) -> bool {
         let (mut balance, mut goes_on) = (self.balance, false);
         let is_sound = text.is_sound(|byte| {

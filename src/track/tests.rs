@@ -6,6 +6,7 @@ extern crate std;
 use super::call::{Arguments, Hash};
 use super::Tracker;
 use crate::chat::{Chunk, Index, NamePiece, Update};
+use crate::delta::Part;
 use crate::json::{Text, TextFlags};
 use std::collections::BTreeSet;
 use std::format;
@@ -340,11 +341,21 @@ fn has_bare_quote(mut raw: &[u8]) -> bool {
     }
 }
 
+/// A payload with a text, and so many quotes behind it.
+fn in_payload(raw: &[u8], flags: TextFlags, behind: usize) -> (Vec<u8>, Part) {
+    let payload = [b"x", raw, &[b'"'].repeat(behind)].concat();
+    let part = Part::of(&payload, Text::from_raw(&payload[1..][..raw.len()], flags));
+    (payload, part)
+}
+
 #[test]
 fn short_arguments_are_followed_like_all() {
     let flags = TextFlags::ESCAPED.with(TextFlags::NON_ASCII);
     for (raw, is_short) in [
         (r#"{\"a\":[1,{\"b\":\"}\\\"\"}]}"#, true),
+        (r#"{\"a\":{\"b\":[\"]\"]},\"c\":[]}"#, true),
+        (r#"{\"a\":1}}"#, false),
+        (r#"{\"a\":\"\\\\\"}"#, true),
         (r#"{\"é\":\"\u00e9\u007b\"}"#, true),
         (r#" {\n\t}"#, true),
         (r#"[1,[\"]\"],{}]"#, true),
@@ -358,20 +369,23 @@ fn short_arguments_are_followed_like_all() {
         (r#"{\"a\":\x}"#, false),
         (r#"{\"a\":\"a text that is longer than what a token is as a rule\"}"#, false),
     ] {
-        let whole = Text::from_raw(raw.as_bytes(), flags);
-        assert_eq!({ Arguments::EMPTY }.add_short(whole), is_short, "{raw}");
+        let (payload, part) = in_payload(raw.as_bytes(), flags, 0);
+        assert_eq!({ Arguments::EMPTY }.add_short(part, &payload), is_short, "{raw}");
         for cut in 0..=raw.len() {
             let pieces = [&raw.as_bytes()[..cut], &raw.as_bytes()[cut..]];
             // No text contains a quote that is not escaped; a cut inside an escape leaves one.
             if pieces.iter().any(|piece| has_bare_quote(piece)) {
                 continue;
             }
+            // A text that is close to the payload's end, or not.
             let (mut quick, mut slow) = (Arguments::EMPTY, Arguments::EMPTY);
-            for piece in pieces {
+            for (piece, behind) in pieces.iter().zip([40, 40 * (cut % 2)]) {
                 let is_plain = piece.is_ascii() && !piece.contains(&b'\\');
-                let text = Text::from_raw(piece, if is_plain { TextFlags::PLAIN } else { flags });
+                let escaped = if piece.is_ascii() { TextFlags::ESCAPED } else { flags };
+                let (payload, part) = in_payload(piece, if is_plain { TextFlags::PLAIN } else { escaped }, behind);
+                let text = part.text(&payload);
                 let before = format!("{quick:?}");
-                let is_quick = quick.add_short(text);
+                let is_quick = quick.add_short(part, &payload);
                 assert!(is_quick || format!("{quick:?}") == before, "nothing was done: {raw} at {cut}");
                 assert!(!is_quick || text.quirks().is_empty() && text.trailing_half().is_none(), "{raw} at {cut}");
                 let goes_on = slow.add(text, None);

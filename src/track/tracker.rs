@@ -262,7 +262,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         if !is_open || self.state.waiting != 0 || call.id().is_none() {
             return None;
         }
-        if !call.arguments.add_short(arguments.text(payload)) {
+        if !call.arguments.add_short(arguments, payload) {
             return None;
         }
         (call.position, self.state.at_hand, known.delta) = (0, Some(open), true);

@@ -1,0 +1,47 @@
+//! Finds quotes and brackets of JSON that is written in a JSON string, as the arguments of a tool call are.
+
+use super::block64::{Block, Kernel};
+use super::native::Native;
+use crate::visits::visit;
+
+/// What a short text has of JSON's marks: bit `i` is about byte `i`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Marks {
+    /// Quotes. None is escaped in the JSON that the text decodes to.
+    pub(crate) quotes: u32,
+    /// `[` and `{`.
+    pub(crate) open: u32,
+    /// `]` and `}`.
+    pub(crate) close: u32,
+}
+
+/// The marks of the text that is the first `len` of these bytes, in which no byte is a control character or beyond ASCII.
+/// `None` decides nothing: the text is long, is too close to the end of the bytes, or has another escape than `\"`.
+#[inline(always)]
+pub(crate) fn marks(bytes: &[u8], len: usize) -> Option<Marks> {
+    marks_with::<Native>(bytes, len)
+}
+
+/// [`marks`] with a given kernel.
+#[inline(always)]
+pub(super) fn marks_with<K: Kernel>(bytes: &[u8], len: usize) -> Option<Marks> {
+    let text = 1_u32.checked_shl(len as u32)?.wrapping_sub(1);
+    let mut masks = look::<K>(bytes.first_chunk()?);
+    if len > 16 {
+        let behind = look::<K>(bytes.get(16..)?.first_chunk()?);
+        for (mask, behind) in masks.iter_mut().zip(behind) {
+            *mask |= behind << 16;
+        }
+    }
+    let [backslashes, quotes, open, close] = masks.map(|mask| mask & text);
+    // A backslash before each quote, and none elsewhere.
+    (backslashes << 1 == quotes).then_some(Marks { quotes, open, close })
+}
+
+/// Where a block has backslashes, quotes, opening and closing brackets.
+#[inline(always)]
+fn look<K: Kernel>(block: &[u8; 16]) -> [u32; 4] {
+    visit!(16);
+    let block = K::Narrow::load(block);
+    [block.backslash(), block.quote(), block.open(), block.close()].map(|mask| mask as u32)
+}
