@@ -107,6 +107,11 @@ struct Readme;
 #[doc = include_str!("../docs/rust.md")]
 struct Recipes;
 
+/// And those of the recipes for gateways.
+#[cfg(all(doctest, feature = "alloc"))]
+#[doc = include_str!("../docs/gateway.md")]
+struct GatewayRecipes;
+
 /// What must not compile.
 ///
 /// A new limit or a new member of a configuration is no breaking change: builders, no literals.

@@ -22,6 +22,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[doc(hidden)]
     pub fn try_step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
         if let Some(recalled) = self.recall(store, window) {
+            self.join();
             return Ok(recalled.step(window));
         }
         self.try_go_on(store, window)

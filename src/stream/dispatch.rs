@@ -163,9 +163,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let unknown = self.unknown_at == self.block.start;
         let bytes = (data.with_more(window, store.bytes(), MORE), payload.len());
         let read = if plain && !unknown && self.memo.payload(&mut self.index, bytes, name, limits.max_depth) {
-            if self.memo.is_shared() {
-                self.join();
-            }
+            self.join();
+            self.report_text();
             self.recall_counts(payload);
             Ok(Read { end: payload.len(), seen: Seen::default(), may_break: false })
         } else {

@@ -382,7 +382,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline]
     pub fn step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
         match self.recall(store, window) {
-            Some(recalled) => recalled.step(window),
+            Some(recalled) => {
+                self.join();
+                recalled.step(window)
+            }
             None => self.go_on(store, window),
         }
     }

@@ -98,7 +98,8 @@ struct Slot {
     /// How long what stands before the payload is, and the name in it.
     lead: u8,
     name: u8,
-    framing: Framing,
+    /// How long what stands from there on before the payload is.
+    behind_name: u8,
     /// How long the line ends behind the payload are, and how the last ended.
     tail: u8,
     ended: Ended,
@@ -150,12 +151,10 @@ impl Said {
         Said { choice: seen.all.first().unwrap_or(NONE), finished: !seen.finished.is_empty() }
     }
 
-    pub(super) fn seen(self) -> Seen {
-        let mut seen = Seen::default();
+    fn add_to(self, seen: &mut Seen) {
         if self.choice != NONE {
             seen.add(self.choice.into(), self.finished);
         }
-        seen
     }
 }
 
@@ -190,10 +189,12 @@ pub(super) struct Memo<const SLOTS: usize> {
     idle: u8,
     /// The shortest payload that could be recognised.
     shortest: u16,
-    /// Of the slot whose shape is shown: how long what stands before its payload is, and the name in it; how long the line ends
-    /// behind it are, and how the last ended; whether it is of another protocol than chat completions.
+    /// Of the slot whose shape is shown: how long what stands before its payload is, the name in it, and what stands from there
+    /// on; how long the line ends behind it are, and how the last ended; whether it is of another protocol than chat
+    /// completions.
     lead: u8,
     name: u8,
+    behind_name: u8,
     tail: u8,
     ended: Ended,
     is_native: bool,
@@ -202,6 +203,8 @@ pub(super) struct Memo<const SLOTS: usize> {
     protocol: Option<Protocol>,
     /// The slots that may be compared, a bit each.
     usable: u8,
+    /// The slots that recognised events and are not shown any more, a bit each.
+    recognised: u8,
     /// The framing of the next event that is learned.
     framing: Framing,
     changing: Changing,
@@ -333,7 +336,7 @@ impl Slot {
         proved: false,
         lead: 0,
         name: 0,
-        framing: Framing::USUAL,
+        behind_name: 0,
         tail: 0,
         ended: Ended::Alone,
         terms: Terms::OWN,
@@ -375,7 +378,7 @@ impl Slot {
         if name.len() != usize::from(self.name) {
             return None;
         }
-        let before = usize::from(self.lead).checked_sub(self.framing.behind_name(name.len()));
+        let before = usize::from(self.lead).checked_sub(usize::from(self.behind_name));
         if !name.is_empty() && !self.fixed.get(before?..)?.starts_with(name) {
             return None;
         }
@@ -388,7 +391,9 @@ impl Slot {
     fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) {
         self.len = 0;
         self.shape = shape;
-        (self.lead, self.name, self.framing) = (framing.lead(name) as u8, name.len() as u8, framing);
+        // No longer than the lead.
+        self.behind_name = framing.behind_name(name.len()) as u8;
+        (self.lead, self.name) = (framing.lead(name) as u8, name.len() as u8);
         (self.tail, self.ended) = (framing.tail().len() as u8, framing.ended());
         if let Some(len) = self.put(payload, holes, name, framing) {
             (self.len, self.count, self.proved) = (len, holes.len() as u8, false);
@@ -486,12 +491,14 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         shortest: u16::MAX,
         lead: 0,
         name: 0,
+        behind_name: 0,
         tail: 0,
         ended: Ended::Alone,
         is_native: false,
         terms: Terms::OWN,
         protocol: None,
         usable: u8::MAX,
+        recognised: 0,
         framing: Framing::USUAL,
         changing: Changing::NOTHING,
         before: [0; 2],
@@ -515,7 +522,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
                 self.usable |= u8::from(is_usable(slot)) << bit;
             }
         }
-        (self.unknown, self.idle) = (hints.unknown, hints.idle);
+        // Not 0 before one was recognised.
+        (self.unknown, self.idle, self.recognised) = (hints.unknown.max(1), hints.idle, 0);
         self.last = if self.may_use(hints.last) { hints.last } else { NONE };
     }
 
@@ -542,9 +550,15 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         number < 8 && self.usable >> (number & 7) & 1 != 0
     }
 
-    /// What the event that was recognised says of its stream.
-    pub(super) fn said(&self) -> Said {
-        self.slots.get(usize::from(self.shown)).map_or(Said::NOTHING, |slot| slot.said)
+    /// What the events that were recognised since this was asked say of their stream.
+    pub(super) fn take_said(&mut self) -> Seen {
+        let (mut seen, recognised) = (Seen::default(), core::mem::take(&mut self.recognised));
+        for (slot, number) in self.slots.iter().zip(0..8) {
+            if recognised >> number & 1 != 0 || number == self.shown {
+                slot.said.add_to(&mut seen);
+            }
+        }
+        seen
     }
 
     /// The step that was the last to learn is taken back.
@@ -617,9 +631,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// How long the name of the event that was recognised is, and how far before its payload it begins.
     pub(super) fn name(&self) -> (usize, usize) {
-        let len = usize::from(self.name);
-        let framing = self.slots.get(usize::from(self.shown)).map_or(Framing::USUAL, |slot| slot.framing);
-        (len, framing.behind_name(len))
+        (usize::from(self.name), usize::from(self.behind_name))
     }
 
     /// The token counts of the payload that was recognised, if they are in holes.
@@ -644,6 +656,9 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// The slot to try after `number`, of which `first` was tried first.
     #[inline(never)]
     fn next_of(&mut self, first: u8, number: u8) -> Option<u8> {
+        if self.is_shared() && self.unknown == 0 && self.shown < 8 {
+            self.recognised |= 1 << (self.shown & 7);
+        }
         // If another slot matches, it overwrites these segments.
         self.shown = NONE;
         let from = if number == first { 0 } else { number.wrapping_add(1) };
@@ -672,7 +687,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     fn unpack(&mut self, number: u8, index: &mut Index) {
         if let Some(slot) = self.slots.get(usize::from(number)) {
             slot.shape.recall(index);
-            (self.lead, self.name) = (slot.lead, slot.name);
+            (self.lead, self.name, self.behind_name) = (slot.lead, slot.name, slot.behind_name);
             (self.tail, self.ended) = (slot.tail, slot.ended);
             self.is_native = index.plan.protocol.is_some();
         }

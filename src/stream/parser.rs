@@ -377,12 +377,11 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
         }
         let Parser { machine, storage, tracker } = self;
         let appended = machine.append(storage, input);
-        match input.get(appended..) {
-            Some(rest) if appended == 0 || !rest.is_empty() => {
-                fed(machine, storage, tracker, (rest, appended), handler)
-            }
-            _ => Fed { consumed: appended, stop: None },
-        }
+        let rest = match input.get(appended..) {
+            Some(rest) if appended == 0 || !rest.is_empty() => rest,
+            _ => return Fed { consumed: appended, stop: None },
+        };
+        fed(Emitter::new().run(machine, storage, tracker, rest, 0, &mut Calls(handler)), appended)
     }
 
     /// [`finish`](Self::finish) for a handler; it emits pending high surrogates, too.
@@ -406,12 +405,12 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
     ) -> Fed {
         let Parser { machine, storage, tracker } = self;
         let appended = machine.append(storage, input);
-        match input.get(appended..) {
-            Some(rest) if appended == 0 || !rest.is_empty() => {
-                fed(workspace.lend(machine, rest).machine, storage, tracker, (rest, appended), handler)
-            }
-            _ => Fed { consumed: appended, stop: None },
-        }
+        let rest = match input.get(appended..) {
+            Some(rest) if appended == 0 || !rest.is_empty() => rest,
+            _ => return Fed { consumed: appended, stop: None },
+        };
+        let loan = workspace.lend(machine, rest);
+        fed(Emitter::new().run(loan.machine, storage, tracker, rest, 0, &mut Calls(handler)), appended)
     }
 
     /// [`finish_into`](Parser::finish_into) of a parser that shares `workspace`.
@@ -429,16 +428,9 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
     }
 }
 
-/// Feeds a handler, behind so many bytes that were consumed before.
+/// What a call that was to feed a handler did, behind so many bytes that were consumed before.
 #[inline(always)]
-fn fed<S: Storage, T: Track, H: Handler + ?Sized, const SLOTS: usize>(
-    machine: &mut Machine<SLOTS>,
-    storage: &mut S,
-    tracker: &mut T,
-    (input, before): (&[u8], usize),
-    handler: &mut H,
-) -> Fed {
-    let (consumed, outcome) = Emitter::new().run(machine, storage, tracker, input, 0, &mut Calls(handler));
+fn fed((consumed, outcome): (usize, Outcome), before: usize) -> Fed {
     let stop = match outcome {
         Outcome::Stopped(stop) => Some(stop),
         // A handler is never full, and the storage of a parser does not move.

@@ -114,6 +114,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         let quirks = self.index.quirks;
         if hit.len > run.room || self.has_error(quirks) {
+            self.memo.forget_shown();
             return None;
         }
         let (payload, rest) = (bytes.get(hit.start..hit.start.wrapping_add(hit.len))?, bytes.get(hit.end..)?);
@@ -128,9 +129,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.index.frame = frame;
         let shown = self.memo.shown();
         let repeats = shown == run.shown;
-        // The next of a run of the same notes nothing, unless this could not note all.
-        let is_noted = repeats || !self.memo.is_shared() || self.join();
-        let shown = if is_noted { shown } else { NONE };
         (run.offset, run.ended, run.shown, run.quirks) = (frame.1, hit.ended, shown, quirks);
         Some(Recalled { payload, at, rest, frame, repeats, is_native, is_unread: false })
     }
@@ -141,9 +139,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn take_native(&mut self, payload: &[u8], at: u32, room: usize) -> Option<()> {
         let (len, before) = self.memo.name();
         if payload.len().wrapping_add(len) > room {
+            self.memo.forget_shown();
             return None;
         }
         self.recall_counts(payload);
+        self.report_text();
         let name = Span { place: Place::Input, start: at.wrapping_sub(before as u32), len: len as u32 };
         self.name = if len > 0 { name } else { Span::NONE };
         Some(())
@@ -196,29 +196,35 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(recalled.step(window))
     }
 
-    /// Notes what the event that a template recognised says of the stream, where that template may have been learned from
-    /// another: what its reading would note. `false`: because its text is empty, it lacks what another of the same shape may
-    /// have to note.
+    /// Notes what the events that were recognised say of the stream, but for the [texts](Machine::report_text) in them: what
+    /// their reading would note. A machine of its own read such events itself.
+    #[inline(always)]
+    pub(super) fn join(&mut self) {
+        if self.memo.is_shared() {
+            self.join_all();
+        }
+    }
+
     #[cold]
     #[inline(never)]
-    pub(super) fn join(&mut self) -> bool {
-        let seen = self.memo.said().seen();
+    fn join_all(&mut self) {
+        let seen = self.memo.take_said();
         self.facts.seen.add(seen.all);
         self.facts.finished.add(seen.finished);
-        self.facts.chat |= self.index.facts.chat;
-        let Some(protocol) = self.index.plan.protocol else { return true };
-        let state = &mut self.state;
-        state.note_protocol(state.dialect.protocol);
-        state.facts.ended = Some(state.dialect.ended);
-        if protocol != Protocol::Responses {
-            return true;
+        if self.is_native() {
+            self.state.note_protocol(self.state.dialect.protocol);
+            self.facts.ended = Some(self.dialect.ended);
         }
-        // An empty text is no part that was reported.
-        let slot = self.index.slot();
-        if let Some((slot, is_summary)) = slot {
-            state.dialect.report(slot, is_summary);
+    }
+
+    /// Notes of an event of Responses that was recognised that a part of the output is reported. An empty text is none.
+    #[inline]
+    pub(super) fn report_text(&mut self) {
+        if self.memo.is_shared() && self.index.plan.protocol == Some(Protocol::Responses) {
+            if let Some((slot, is_summary)) = self.index.slot() {
+                self.dialect.report(slot, is_summary);
+            }
         }
-        slot.is_some()
     }
 
     /// Brings the machine to behind the last event of a run, as if each had been read.
@@ -384,9 +390,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !facts.chat || facts.error || self.index.plan.protocol.is_some() || self.has_error(quirks) {
             return None;
         }
-        if self.memo.is_shared() {
-            self.join();
-        }
+        self.join();
         self.kept.end();
         self.name = Span::NONE;
         self.index.frame = (self.block.start, end);

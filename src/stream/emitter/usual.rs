@@ -173,6 +173,7 @@ impl Emitter {
         }
         let left = given.len();
         if run.is_ahead(machine) {
+            machine.join();
             machine.settle_run::<_, NATIVE>(&run, store);
         }
         (data.get(data.len().wrapping_sub(left)..).unwrap_or_default(), last)

@@ -197,6 +197,50 @@ fn an_empty_text_reports_no_part() {
     }
 }
 
+/// What a run of several templates says of a stream is noted behind it: of each that recognised an event, and of no other.
+#[test]
+fn a_run_notes_each_event_that_was_recognised() {
+    struct Quiet;
+    impl Handler for Quiet {}
+    let event = |content: &str, choice: u32, reason: &str| {
+        format!(
+            "data: {{\"choices\":[{{\"index\":{choice},\"delta\":{{\"content\":\"{content}\"}},\"finish_reason\":{reason}}}]}}\n\n"
+        )
+    };
+    let (first, stop) = (event("a", 0, "null"), "\"stop\"");
+    let (other, last) = (event("a", 1, "null"), event("a", 1, stop));
+    // Longer than the storage: it is reported as too long, whatever else it says.
+    let long = event(&"a".repeat(600), 1, stop);
+    let streams = [
+        [&first, &other, &last].map(String::as_str).concat(),
+        [&first, &last, &first, &other].map(String::as_str).concat(),
+        [&first, &other, &long, &other].map(String::as_str).concat(),
+        [&first, &long].map(String::as_str).concat(),
+        [&first, &other, &other].map(String::as_str).concat(),
+        first.repeat(3),
+    ];
+    let new = || SharedParser::<[u8; 512], ()>::sharing([0; 512], Config::new(), ());
+    let mut workspace: Workspace = Workspace::new();
+    for taught in &streams {
+        for stream in &streams {
+            for cut in [0, first.len(), stream.len()] {
+                // What the workspace shows is of this one.
+                read(&mut new(), &mut workspace, &[first.clone(), other.clone(), last.clone(), first.clone()]);
+                let mut own: Parser<[u8; 512]> = Parser::new([0; 512]);
+                let mut teacher: SharedParser<[u8; 512]> =
+                    Parser::sharing([0; 512], Config::new(), crate::track::Tracker::new());
+                let mut shared = teacher.clone();
+                assert!(teacher.feed_with(&mut workspace, taught.as_bytes(), &mut Quiet).stop.is_none());
+                for piece in [&stream[..cut], &stream[cut..]] {
+                    assert!(own.feed(piece.as_bytes(), &mut Quiet).stop.is_none());
+                    assert!(shared.feed_with(&mut workspace, piece.as_bytes(), &mut Quiet).stop.is_none());
+                    assert_eq!(shared.end(), own.end(), "{stream} behind {taught}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_handler_that_panics_leaves_the_workspace_to_others() {
     struct Panics;
