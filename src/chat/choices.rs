@@ -6,8 +6,8 @@ use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Span
 use super::key::Key;
 use super::parts::part_type;
 use super::scalar::{index_number, text_of};
-use super::work::{next_key, Notes, Work, UNKNOWN};
-use crate::json::{Kinds, Steps};
+use super::work::{next_key, span, Notes, Work, UNKNOWN};
+use crate::json::{Before, Kinds, Steps};
 use crate::Quirk;
 
 /// A walk for one view, of a value that the pass over the chunk has been over.
@@ -107,18 +107,23 @@ impl Work<'_, '_> {
             return Some(());
         }
         let start = self.steps.offset();
-        let mut before = self.enter_object();
+        let mut at_delta = self.usual_index(into);
+        let mut before = if at_delta { Before::Comma } else { self.enter_object() };
         loop {
-            let key = next_key!(self, before,
-                b"inde" { b"x\":" => Index }
-                b"delt" { b"a\":" => Delta }
-                b"logp" { b"robs\":" => Logprobs }
-                b"fini" { b"sh_reason\":" => FinishReason }
-                b"text" { b"\":" => Text }
-                b"stop" { b"_reason\":" => Unknown }
-                b"toke" { b"n_ids\":" => Unknown }
-                b"nati" { b"ve_finish_reason\":" => NativeFinishReason }
-            );
+            let key = if core::mem::take(&mut at_delta) {
+                Key::Delta
+            } else {
+                next_key!(self, before,
+                    b"inde" { b"x\":" => Index }
+                    b"delt" { b"a\":" => Delta }
+                    b"logp" { b"robs\":" => Logprobs }
+                    b"fini" { b"sh_reason\":" => FinishReason }
+                    b"text" { b"\":" => Text }
+                    b"stop" { b"_reason\":" => Unknown }
+                    b"toke" { b"n_ids\":" => Unknown }
+                    b"nati" { b"ve_finish_reason\":" => NativeFinishReason }
+                )
+            };
             let place = match key {
                 Key::Index => {
                     if self.integer(&mut into.spans, choice::INDEX) {
@@ -133,6 +138,8 @@ impl Work<'_, '_> {
                         self.members_of_delta(&mut into.delta);
                         let span = self.span_from(from);
                         self.place(&mut into.spans, choice::DELTA, span);
+                        self.usual_null(into, b",\"logprobs\":null", choice::LOGPROBS);
+                        self.usual_null(into, b",\"finish_reason\":null", choice::FINISH_REASON);
                         continue;
                     }
                     Place::new(choice::DELTA, Expect::OBJECT)
@@ -167,6 +174,33 @@ impl Work<'_, '_> {
         Some(())
     }
 
+    /// Passes the index that nearly every choice begins with, and the name of the delta behind it. `false`: nothing was passed.
+    #[inline(always)]
+    fn usual_index(&mut self, into: &mut ChoiceIndex) -> bool {
+        let mut steps = self.steps;
+        if !steps.descend_here(b'{') || !steps.take(b"{\"index\":") {
+            return false;
+        }
+        let start = steps.offset();
+        if steps.digit().is_none() || !steps.take(b",\"delta\":") {
+            return false;
+        }
+        let span = Span { start: start as u32, end: start.wrapping_add(1) as u32, ..Span::default() };
+        self.place(&mut into.spans, choice::INDEX, span);
+        self.steps.go_to(steps);
+        true
+    }
+
+    /// Passes a member that is nearly always null, if it comes next and is: `member` is its name and the value, behind a comma.
+    #[inline(always)]
+    fn usual_null(&mut self, into: &mut ChoiceIndex, member: &[u8], number: usize) {
+        if self.steps.take(member) {
+            let start = self.steps.offset().wrapping_sub(b"null".len());
+            let span = self.span_from(start);
+            self.place(&mut into.spans, number, span);
+        }
+    }
+
     /// Walks a delta or a message, by itself.
     #[inline(never)]
     fn delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
@@ -177,6 +211,18 @@ impl Work<'_, '_> {
     fn members_of_delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
         into.clear();
         let mut before = self.enter_object();
+        let from = self.steps;
+        if self.steps.take(b"{\"content\":") {
+            // Nearly every delta is a text alone.
+            if self.text(&mut into.spans, delta::CONTENT) {
+                if self.steps.close(b'}') {
+                    return Some(());
+                }
+                before = Before::Comma;
+            } else {
+                self.steps.go_to(from);
+            }
+        }
         loop {
             let key = next_key!(self, before,
                 b"role" { b"\":" => Role }
@@ -249,7 +295,7 @@ impl Work<'_, '_> {
     #[inline(never)]
     fn tool_calls(&mut self, into: &mut DeltaIndex) {
         let start = self.steps.offset();
-        let mut more = self.enter_array();
+        let mut more = !self.lone_fragment(into) && self.enter_array();
         while more {
             let mut call = CallIndex::EMPTY;
             self.call(&mut call);
@@ -261,6 +307,35 @@ impl Work<'_, '_> {
         }
         let span = self.span_from(start);
         self.place(&mut into.spans, delta::TOOL_CALLS, span);
+    }
+
+    /// Passes an array of tool calls that is one fragment of arguments, as nearly every one is. `false`: nothing was passed.
+    #[inline(always)]
+    fn lone_fragment(&mut self, into: &mut DeltaIndex) -> bool {
+        self.fragment()
+            .map(|(index, arguments)| {
+                (into.calls, into.is_fragment, into.call_index, into.arguments) = (1, true, index, arguments);
+            })
+            .is_some()
+    }
+
+    #[inline(always)]
+    fn fragment(&mut self) -> Option<(u32, Span)> {
+        let mut steps = self.steps;
+        // The array, the call and its function.
+        if steps.levels() < 3 || !steps.take(b"[{\"index\":") {
+            return None;
+        }
+        let index = steps.digit()?;
+        if !steps.take(b",\"function\":{\"arguments\":") {
+            return None;
+        }
+        let arguments = steps.string_value()?;
+        if !steps.take(b"}}]") {
+            return None;
+        }
+        self.steps.go_to(steps);
+        Some((index, span(arguments)))
     }
 
     /// Notes what a list of deltas needs to know of the first call.

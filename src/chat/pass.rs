@@ -60,8 +60,10 @@ impl Work<'_, '_> {
                 }
                 Key::Id if self.text(&mut index.top, top::ID) => continue,
                 Key::Id => Place::new(top::ID, Expect::TEXT),
+                Key::Object if self.word(&mut index.top, top::OBJECT, b"\"chat.completion.chunk\"") => continue,
                 Key::Object if self.text(&mut index.top, top::OBJECT) => continue,
                 Key::Object => Place::new(top::OBJECT, Expect::TEXT),
+                Key::Created if self.time(&mut index.top, top::CREATED) => continue,
                 Key::Created => {
                     if self.integer(&mut index.top, top::CREATED) {
                         continue;

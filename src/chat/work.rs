@@ -219,6 +219,28 @@ impl<'a> Work<'a, '_> {
         self.aside(|work| work.odd_member(spans, Place::new(member, expect)))
     }
 
+    /// As [`text`](Work::text), for a member whose value is nearly always this one, a plain string.
+    #[inline(always)]
+    pub(super) fn word<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, word: &[u8]) -> bool {
+        let start = self.steps.offset();
+        let took = self.steps.take(word);
+        if took {
+            self.place(spans, member, span(self.read_from(start)));
+        }
+        took
+    }
+
+    /// As [`text`](Work::text), for a time in seconds.
+    #[inline(always)]
+    pub(super) fn time<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
+        let start = self.steps.offset();
+        let took = self.steps.ten_digits();
+        if took {
+            self.place(spans, member, span(self.read_from(start)));
+        }
+        took
+    }
+
     /// As [`text`](Work::text), for `null`.
     #[inline(always)]
     pub(super) fn null<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
@@ -231,7 +253,7 @@ impl<'a> Work<'a, '_> {
     }
 
     #[inline(always)]
-    fn read_from(&self, start: usize) -> Read {
+    pub(super) fn read_from(&self, start: usize) -> Read {
         Read { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN }
     }
 
