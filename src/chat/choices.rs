@@ -2,7 +2,7 @@
 //! that asks for one again.
 
 use super::expect::{Expect, Place};
-use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Span};
+use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Span, Spans};
 use super::key::Key;
 use super::parts::part_type;
 use super::scalar::{index_number, text_of};
@@ -71,10 +71,18 @@ pub(crate) fn choice_at(payload: &[u8], start: usize) -> Option<Further> {
     let mut pass = Pass::again(payload, start);
     let mut fields = ChoiceIndex::EMPTY;
     let number = pass.work(|work| {
-        work.choice(&mut fields)?;
+        work.choice(&mut fields, None)?;
         Some(work.index_of(&fields))
     })?;
     Some(Further { fields, number, start, end: pass.steps.offset() })
+}
+
+/// What [`Work::usual_choice`] passed.
+pub(super) enum Usual {
+    /// A choice with this index.
+    Whole(u32),
+    /// The beginning of one: other members follow.
+    Begun,
 }
 
 impl Work<'_, '_> {
@@ -92,38 +100,115 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Walks one choice. Out of line, as a call is: these walks are long, and each has several callers.
+    /// Walks the choice that nearly every chunk has: an index, a delta that is one text or one fragment of a call's arguments, and
+    /// nulls. All but the text is compared with the bytes that are usual. `None`: it is another one, and nothing was passed.
+    #[inline(always)]
+    pub(super) fn usual_choice(&mut self, into: &mut ChoiceIndex) -> Option<Usual> {
+        let ChoiceIndex { spans, delta } = into;
+        let mut work = Work { steps: self.steps, notes: self.notes };
+        let start = work.steps.offset();
+        // A function lies so deep.
+        if work.steps.levels() < 5 || !work.steps.descend_here(b'{') || !work.steps.take(b"{\"index\":") {
+            return None;
+        }
+        let at = work.steps.offset();
+        let index = work.steps.digit()?;
+        work.place(spans, choice::INDEX, work.span_from(at));
+        if !work.steps.take(b",\"delta\":") {
+            return None;
+        }
+        let at = work.steps.offset();
+        if work.steps.take(b"{\"content\":") {
+            work.string(&mut delta.spans, delta::CONTENT)?;
+        } else if work.steps.take(b"{\"tool_calls\":") {
+            work.fragment(delta)?;
+        } else if work.steps.take(b"{\"reasoning_content\":") {
+            work.string(&mut delta.spans, delta::REASONING_CONTENT)?;
+        } else {
+            return None;
+        }
+        if !work.steps.take(b"}") {
+            return None;
+        }
+        work.place(spans, choice::DELTA, work.span_from(at));
+        work.usual_null(spans, b",\"logprobs\":null", choice::LOGPROBS);
+        work.usual_null(spans, b",\"finish_reason\":null", choice::FINISH_REASON);
+        let whole = work.steps.close(b'}').then_some(index);
+        if whole.is_some() {
+            spans.set(choice::WHOLE, work.span_from(start));
+        }
+        self.steps.go_to(work.steps);
+        Some(whole.map_or(Usual::Begun, Usual::Whole))
+    }
+
+    /// Passes an array of tool calls that is one fragment of arguments.
+    #[inline(always)]
+    fn fragment(&mut self, into: &mut DeltaIndex) -> Option<()> {
+        let start = self.steps.offset();
+        if !self.steps.take(b"[{\"index\":") {
+            return None;
+        }
+        into.call_index = self.steps.digit()?;
+        if !self.steps.take(b",\"function\":{\"arguments\":") {
+            return None;
+        }
+        into.arguments = span(self.steps.string_value()?);
+        if !self.steps.take(b"}}]") {
+            return None;
+        }
+        (into.calls, into.is_fragment) = (1, true);
+        self.place(&mut into.spans, delta::TOOL_CALLS, self.span_from(start));
+        Some(())
+    }
+
+    /// Reads a string into its place, if one comes.
+    #[inline(always)]
+    fn string(&mut self, spans: &mut Spans<{ delta::COUNT }>, member: usize) -> Option<()> {
+        let read = self.steps.string_value()?;
+        self.place(spans, member, span(read));
+        Some(())
+    }
+
+    /// Passes a member that is nearly always null, if it comes next and is: `member` is its name and the value, behind a comma.
+    #[inline(always)]
+    fn usual_null(&mut self, spans: &mut Spans<{ choice::COUNT }>, member: &[u8], number: usize) {
+        if self.steps.take(member) {
+            self.place(spans, number, self.span_from(self.steps.offset().wrapping_sub(b"null".len())));
+        }
+    }
+
+    /// Walks one choice, or, with the offset at which it began, the rest of one that [`usual_choice`](Work::usual_choice) began.
+    /// Out of line, as a call is: these walks are long, and each has several callers.
     #[inline(never)]
-    pub(super) fn choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
-        self.aside(|work| work.members_of_choice(into))
+    pub(super) fn choice(&mut self, into: &mut ChoiceIndex, begun: Option<usize>) -> Option<()> {
+        self.aside(|work| work.members_of_choice(into, begun))
     }
 
     #[inline(always)]
-    fn members_of_choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
-        into.clear();
-        if self.steps.peek() != b'{' {
-            self.notes.quirks.insert(Quirk::OddType);
-            self.read();
-            return Some(());
-        }
-        let start = self.steps.offset();
-        let mut at_delta = self.usual_index(into);
-        let mut before = if at_delta { Before::Comma } else { self.enter_object() };
+    fn members_of_choice(&mut self, into: &mut ChoiceIndex, begun: Option<usize>) -> Option<()> {
+        let (start, mut before) = match begun {
+            Some(start) => (start, Before::Comma),
+            None => {
+                into.clear();
+                if self.steps.peek() != b'{' {
+                    self.notes.quirks.insert(Quirk::OddType);
+                    self.read();
+                    return Some(());
+                }
+                (self.steps.offset(), self.enter_object())
+            }
+        };
         loop {
-            let key = if core::mem::take(&mut at_delta) {
-                Key::Delta
-            } else {
-                next_key!(self, before,
-                    b"inde" { b"x\":" => Index }
-                    b"delt" { b"a\":" => Delta }
-                    b"logp" { b"robs\":" => Logprobs }
-                    b"fini" { b"sh_reason\":" => FinishReason }
-                    b"text" { b"\":" => Text }
-                    b"stop" { b"_reason\":" => Unknown }
-                    b"toke" { b"n_ids\":" => Unknown }
-                    b"nati" { b"ve_finish_reason\":" => NativeFinishReason }
-                )
-            };
+            let key = next_key!(self, before,
+                b"inde" { b"x\":" => Index }
+                b"delt" { b"a\":" => Delta }
+                b"logp" { b"robs\":" => Logprobs }
+                b"fini" { b"sh_reason\":" => FinishReason }
+                b"text" { b"\":" => Text }
+                b"stop" { b"_reason\":" => Unknown }
+                b"toke" { b"n_ids\":" => Unknown }
+                b"nati" { b"ve_finish_reason\":" => NativeFinishReason }
+            );
             let place = match key {
                 Key::Index => {
                     if self.integer(&mut into.spans, choice::INDEX) {
@@ -138,8 +223,6 @@ impl Work<'_, '_> {
                         self.members_of_delta(&mut into.delta);
                         let span = self.span_from(from);
                         self.place(&mut into.spans, choice::DELTA, span);
-                        self.usual_null(into, b",\"logprobs\":null", choice::LOGPROBS);
-                        self.usual_null(into, b",\"finish_reason\":null", choice::FINISH_REASON);
                         continue;
                     }
                     Place::new(choice::DELTA, Expect::OBJECT)
@@ -172,33 +255,6 @@ impl Work<'_, '_> {
         let span = self.span_from(start);
         into.spans.set(choice::WHOLE, span);
         Some(())
-    }
-
-    /// Passes the index that nearly every choice begins with, and the name of the delta behind it. `false`: nothing was passed.
-    #[inline(always)]
-    fn usual_index(&mut self, into: &mut ChoiceIndex) -> bool {
-        let mut steps = self.steps;
-        if !steps.descend_here(b'{') || !steps.take(b"{\"index\":") {
-            return false;
-        }
-        let start = steps.offset();
-        if steps.digit().is_none() || !steps.take(b",\"delta\":") {
-            return false;
-        }
-        let span = Span { start: start as u32, end: start.wrapping_add(1) as u32, ..Span::default() };
-        self.place(&mut into.spans, choice::INDEX, span);
-        self.steps.go_to(steps);
-        true
-    }
-
-    /// Passes a member that is nearly always null, if it comes next and is: `member` is its name and the value, behind a comma.
-    #[inline(always)]
-    fn usual_null(&mut self, into: &mut ChoiceIndex, member: &[u8], number: usize) {
-        if self.steps.take(member) {
-            let start = self.steps.offset().wrapping_sub(b"null".len());
-            let span = self.span_from(start);
-            self.place(&mut into.spans, number, span);
-        }
     }
 
     /// Walks a delta or a message, by itself.
@@ -295,7 +351,7 @@ impl Work<'_, '_> {
     #[inline(never)]
     fn tool_calls(&mut self, into: &mut DeltaIndex) {
         let start = self.steps.offset();
-        let mut more = !self.lone_fragment(into) && self.enter_array();
+        let mut more = self.enter_array();
         while more {
             let mut call = CallIndex::EMPTY;
             self.call(&mut call);
@@ -307,35 +363,6 @@ impl Work<'_, '_> {
         }
         let span = self.span_from(start);
         self.place(&mut into.spans, delta::TOOL_CALLS, span);
-    }
-
-    /// Passes an array of tool calls that is one fragment of arguments, as nearly every one is. `false`: nothing was passed.
-    #[inline(always)]
-    fn lone_fragment(&mut self, into: &mut DeltaIndex) -> bool {
-        self.fragment()
-            .map(|(index, arguments)| {
-                (into.calls, into.is_fragment, into.call_index, into.arguments) = (1, true, index, arguments);
-            })
-            .is_some()
-    }
-
-    #[inline(always)]
-    fn fragment(&mut self) -> Option<(u32, Span)> {
-        let mut steps = self.steps;
-        // The array, the call and its function.
-        if steps.levels() < 3 || !steps.take(b"[{\"index\":") {
-            return None;
-        }
-        let index = steps.digit()?;
-        if !steps.take(b",\"function\":{\"arguments\":") {
-            return None;
-        }
-        let arguments = steps.string_value()?;
-        if !steps.take(b"}}]") {
-            return None;
-        }
-        self.steps.go_to(steps);
-        Some((index, span(arguments)))
     }
 
     /// Notes what a list of deltas needs to know of the first call.

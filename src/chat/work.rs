@@ -42,8 +42,12 @@ pub(super) enum Ahead {
 /// name is malformed.
 macro_rules! next_key {
     ($work:ident, $before:ident, $($tag:literal { $($rest:literal => $key:ident),* })*) => {{
-        let key = match $work.steps.tag($before) {
-            $(found if found == const { $crate::chat::key::tag($tag) } => {
+        /// Each tag has a slot of its own: one jump finds it, whatever the order in which the members come.
+        const BY: u32 = $crate::chat::key::spread(&[$($crate::chat::key::tag($tag)),*]);
+        let tag = $work.steps.tag($before);
+        let key = match $crate::chat::key::slot(tag, BY) {
+            $(slot if slot == const { $crate::chat::key::slot($crate::chat::key::tag($tag), BY) }
+                && tag == const { $crate::chat::key::tag($tag) } => {
                 $(if $work.steps.took($rest) { $crate::chat::work::Ahead::Key($crate::chat::key::Key::$key) } else)* { $work.key($before) }
             })*
             _ => $work.key($before),
