@@ -133,12 +133,16 @@ impl Work<'_, '_> {
         work.place(spans, choice::DELTA, work.span_from(at));
         work.usual_null(spans, b",\"logprobs\":null", choice::LOGPROBS);
         work.usual_null(spans, b",\"finish_reason\":null", choice::FINISH_REASON);
-        let whole = work.steps.close(b'}').then_some(index);
-        if whole.is_some() {
+        let is_whole = work.steps.close(b'}') || {
+            // vLLM has these too. A member without a place counts for nothing if it is null.
+            let _ = work.steps.take(b",\"stop_reason\":null") && work.steps.take(b",\"token_ids\":null");
+            work.steps.close(b'}')
+        };
+        if is_whole {
             spans.set(choice::WHOLE, work.span_from(start));
         }
         self.steps.go_to(work.steps);
-        Some(whole.map_or(Usual::Begun, Usual::Whole))
+        Some(if is_whole { Usual::Whole(index) } else { Usual::Begun })
     }
 
     /// Passes an array of tool calls that is one fragment of arguments.

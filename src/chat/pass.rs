@@ -2,7 +2,8 @@
 //!
 //! The pass enters the top level, the choices, their deltas and their tool calls, checks the member grammar of each
 //! level that it enters, and keeps the spans of the top level, of the first choice and of its first tool call. Further
-//! choices and calls are looked over for quirks and finish reasons only. Nothing is unescaped, no number is parsed
+//! choices and calls are looked over for quirks and finish reasons only. A choice as nearly every chunk has it is compared with
+//! the bytes that it is usually made of, and put in the list at once; any other is walked member by member. Nothing is unescaped, no number is parsed
 //! beyond an index, no UTF-8 is checked.
 
 use super::choices::Usual;
@@ -265,6 +266,10 @@ mod tests {
                      {content}}}}}]}},\"finish_reason\":null}}"
                 ),
                 format!("{{\"index\":2,\"delta\":{{\"reasoning_content\":{content}}},\"stop_reason\":null}}"),
+                format!(
+                    "{{\"index\":4,\"delta\":{{\"content\":{content}}},\"logprobs\":null,\"finish_reason\":null,\
+                     \"stop_reason\":null,\"token_ids\":null}}"
+                ),
                 String::from("{\"index\":3,\"delta\":{\"content\":\"\",\"role\":\"assistant\"},\"finish_reason\":null}"),
             ];
             let chunk = |first: usize| {

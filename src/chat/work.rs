@@ -37,8 +37,8 @@ pub(super) enum Ahead {
     Fault,
 }
 
-/// Passes `$before`, the object's bracket or a comma, and the next name: one of those given, recognised by the four bytes
-/// of its tag and by what follows them, or any other. Leaves the loop at the end of the object, and the function if the
+/// Passes `$before`, the object's bracket or a comma, and the next name: one of those given, found by the slot of its tag,
+/// recognised by the four bytes of the tag and by what follows them, or any other. Leaves the loop at the end of the object, and the function if the
 /// name is malformed.
 macro_rules! next_key {
     ($work:ident, $before:ident, $($tag:literal { $($rest:literal => $key:ident),* })*) => {{
