@@ -1322,3 +1322,52 @@ fn annotations_of_messages_so_far_are_appended() {
     assert_eq!(annotations(&["[]", r#"[{"a":1},{"b":2}]"#, "[1,2,3, 4 , 5]"]), r#"[{"a":1},{"b":2},3,4,5]"#);
     assert_eq!(annotations(&["[1,2]", "[1]", "[1,2,3]"]), "[1,2,3]");
 }
+
+#[test]
+fn audio_and_log_probabilities_of_messages_so_far_are_kept_once() {
+    let kept = |choices: &[String]| {
+        let chunk = |choice: &String| format!("data: {{\"choices\":[{{{choice}}}]}}\n\n");
+        let stream: String = choices.iter().map(chunk).collect();
+        Counts::default().stream("so far", stream.as_bytes(), Config::default());
+        let assembler = pushed(stream.as_bytes(), Config::default());
+        let json: Value = serde_json::from_slice(&assembler.json(Detail::Extended).unwrap()).unwrap();
+        json["choices"][0].clone()
+    };
+    let audio = |audios: &[&str]| {
+        let choice = |audio: &&str| format!(r#""message":{{"content":"c","audio":{audio}}}"#);
+        kept(&audios.iter().map(choice).collect::<Vec<_>>())["message"]["audio"].to_string()
+    };
+    let logprobs = |lists: &[&str]| {
+        let choice = |lists: &&str| format!(r#""message":{{"content":"c"}},"logprobs":{{{lists}}}"#);
+        kept(&lists.iter().map(choice).collect::<Vec<_>>())["logprobs"].to_string()
+    };
+    let grows = [
+        r#"{"id":"u","data":"AAAA","transcript":"h\u00e9\ud83d"}"#,
+        r#"{"id":"u","data":"AAAA\u0042BBB","transcript":"hé\ud83d\ude00o","expires_at":7}"#,
+        r#"{"id":"u","data":"AAAABBBB","transcript":"hé😀o!"}"#,
+    ];
+    let both = r#"{"data":["AAAA","BBBB"],"expires_at":7,"id":"u","transcript":"hé😀o!"}"#;
+    assert_eq!(audio(&grows).parse::<Value>().unwrap(), both.parse::<Value>().unwrap());
+    assert_eq!(audio(&[grows[2]; 3]), audio(&grows[2..]));
+    // Longer than what is compared in one go.
+    let long = format!(r#"{{"transcript":"{}é"}}"#, "x".repeat(200));
+    let longer = long.replace("\"}", " and\"}");
+    assert_eq!(audio(&[&long, &longer]), longer);
+    // Other audio is not glued to the first.
+    assert_eq!(audio(&[r#"{"data":"AAAA"}"#, r#"{"data":"AABBBB","transcript":"t"}"#]), r#"{"data":["AAAA"]}"#);
+    assert_eq!(audio(&[r#"{"transcript":"abc"}"#, r#"{"transcript":"ab"}"#]), r#"{"transcript":"abc"}"#);
+
+    let [one, two] = [r#""content":[{"t":1}]"#, r#""content":[{"t":1},{"t":2}]"#];
+    assert_eq!(logprobs(&[one, two, two]), format!("{{{two}}}"));
+    let half = [r#""content":[{"t":"\ud83d"}]"#, r#""content":[{"t":"\ud83d"}, 3 ]"#];
+    assert_eq!(logprobs(&half), "{\"content\":[{\"t\":\"\u{fffd}\"},3]}");
+    assert_eq!(logprobs(&[r#""refusal":[1],"tokens":["a"]"#; 2]), r#"{"refusal":[1],"tokens":["a"]}"#);
+    // Those of each chunk alone.
+    assert_eq!(logprobs(&[r#""content":[1,2]"#, r#""content":[3]"#, r#""content":[1]"#]), r#"{"content":[1,2,3,1]}"#);
+    // A delta counts, and the message beside it does not.
+    let beside = |delta: &str, list: &str| {
+        format!(r#""delta":{{{delta}}},"message":{{"content":"ab"}},"logprobs":{{"content":{list}}}"#)
+    };
+    let choices = [beside(r#""content":"a""#, "[1]"), beside(r#""content":"b""#, "[1,2]"), beside("", "[1,1]")];
+    assert_eq!(kept(&choices)["logprobs"].to_string(), r#"{"content":[1,1,2,1,1]}"#);
+}
