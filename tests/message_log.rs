@@ -426,7 +426,7 @@ impl Counts {
         self.streams += 1;
     }
 
-    fn say(&self, what: &str) {
+    fn print(&self, what: &str) {
         let Counts { streams, chunks, texts, grown, small } = self;
         println!(
             "message_log, {what}: {streams} streams ({small} also with 8 choices), {chunks} chunks, {texts} texts, \
@@ -440,12 +440,12 @@ impl Counts {
 fn samples_and_recorded_streams() {
     let mut counts = Counts::default();
     samples().iter().for_each(|stream| counts.stream(&stream.name, &stream.bytes, Config::default()));
-    counts.say("samples");
+    counts.print("samples");
     let streams = recorded("message_log");
     if !streams.is_empty() {
         let mut counts = Counts::default();
         streams.iter().for_each(|stream| counts.stream(&stream.name, &stream.bytes, Config::default()));
-        counts.say("corpus");
+        counts.print("corpus");
     }
 }
 
@@ -455,7 +455,7 @@ fn every_quirk() {
     for case in common::case::all() {
         counts.stream(&case.title(), &case.input, case.config);
     }
-    counts.say("quirks");
+    counts.print("quirks");
 }
 
 /// Passes each payload to `see` as a chunk.
@@ -603,7 +603,7 @@ fn generated_streams() {
         let stream: String = payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect();
         counts.stream(&format!("run {run}"), stream.as_bytes(), Config::default());
     }
-    counts.say("generated");
+    counts.print("generated");
 }
 
 #[test]
@@ -779,7 +779,7 @@ fn whole_messages_go_on_with_one_another() {
             }
         }
     }
-    counts.say("messages");
+    counts.print("messages");
 }
 
 #[test]
@@ -838,7 +838,7 @@ fn choices_and_calls_are_bounded() {
 fn texts_of_errors() {
     let mut buffer = vec![0; 4096];
     let mut text = [0; 64];
-    let mut say = |log: &MessageLog, buffer: &[u8], field| {
+    let mut text_of = |log: &MessageLog, buffer: &[u8], field| {
         let len = log.text(buffer, field, 0, 0, &mut text);
         len.map(|len| String::from_utf8(text[..len].to_vec()).unwrap())
     };
@@ -858,7 +858,7 @@ fn texts_of_errors() {
         (Field::ChoiceErrorCode, Some("c")),
         (Field::ChoiceErrorType, None),
     ] {
-        assert_eq!(say(&log, &buffer, field).as_deref(), expected, "{field:?}");
+        assert_eq!(text_of(&log, &buffer, field).as_deref(), expected, "{field:?}");
     }
 
     let mut log: MessageLog = MessageLog::new();
@@ -868,9 +868,9 @@ fn texts_of_errors() {
         let Event::Chunk(chunk) = event else { continue };
         log.add_chunk(&mut buffer, &mut Tracker::<8, 32>::new(), &chunk).unwrap();
     }
-    assert_eq!(say(&log, &buffer, Field::Error).as_deref(), Some("out of \u{fffd} luck"));
-    assert_eq!(say(&log, &buffer, Field::ErrorMessage).as_deref(), Some("out of \u{fffd} luck"));
-    assert_eq!(say(&log, &buffer, Field::ErrorCode), None);
+    assert_eq!(text_of(&log, &buffer, Field::Error).as_deref(), Some("out of \u{fffd} luck"));
+    assert_eq!(text_of(&log, &buffer, Field::ErrorMessage).as_deref(), Some("out of \u{fffd} luck"));
+    assert_eq!(text_of(&log, &buffer, Field::ErrorCode), None);
     assert_eq!(log.error_is_json(&buffer), Some(false));
 }
 
