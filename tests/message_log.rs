@@ -1353,9 +1353,9 @@ fn audio_and_log_probabilities_of_messages_so_far_are_kept_once() {
     let long = format!(r#"{{"transcript":"{}é"}}"#, "x".repeat(200));
     let longer = long.replace("\"}", " and\"}");
     assert_eq!(audio(&[&long, &longer]), longer);
-    // Other audio is not glued to the first.
-    assert_eq!(audio(&[r#"{"data":"AAAA"}"#, r#"{"data":"AABBBB","transcript":"t"}"#]), r#"{"data":["AAAA"]}"#);
-    assert_eq!(audio(&[r#"{"transcript":"abc"}"#, r#"{"transcript":"ab"}"#]), r#"{"transcript":"abc"}"#);
+    // Fragments in messages, although those are whole.
+    let fragments = [r#"{"data":"AAAA","transcript":"a\ud83d"}"#, r#"{"data":"BB==","transcript":"\ude00b"}"#];
+    assert_eq!(audio(&fragments), r#"{"data":["AAAA","BB=="],"transcript":"a😀b"}"#);
 
     let [one, two] = [r#""content":[{"t":1}]"#, r#""content":[{"t":1},{"t":2}]"#];
     assert_eq!(logprobs(&[one, two, two]), format!("{{{two}}}"));

@@ -364,6 +364,7 @@ fn a_message_that_another_replaces_is_not_complete() {
         for command in ALL {
             let ran = run_with(command, &[], &input);
             assert_eq!(ran.status, status, "{command} {texts:?}: {}", ran.err);
+            assert_eq!(ran.err.contains("verdict: done, incomplete: 1 replaced"), status > 0, "{command}: {}", ran.err);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::details::Listed;
 use super::record::{kind, Key, Records};
-use super::table::Rows;
+use super::table::{Rows, Slot};
 use super::write::LogWriter;
 use crate::json::{self, Text, Value};
 
@@ -33,35 +33,37 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         at
     }
 
-    /// What is new in the data and the transcript of a choice's audio. `None`: one of them does not begin with what the log
-    /// has.
+    /// What is new in the data of a choice's audio: all of it if it does not begin with what the log has.
     #[cold]
     #[inline(never)]
-    pub(super) fn new_in_audio<'t>(&mut self, place: u16, audio: Both<'t>) -> Option<Both<'t>> {
-        let (data, transcript) = audio;
-        let key = Key::new(kind::AUDIO_TRANSCRIPT, place, 0);
-        let transcripts = self.records().filter(|record| record.key == key);
-        let transcript = behind(transcript, transcripts.map(|record| Text::verbatim(record.body)))?;
+    pub(super) fn new_in_data<'t>(&mut self, place: u16, data: Text<'t>) -> Text<'t> {
         let pieces = Listed::of(self.records(), Key::new(kind::AUDIO_DATA, place, 0));
-        Some((behind(data, pieces.filter_map(|piece| piece.as_text()))?, transcript))
+        behind(data, pieces.filter_map(|piece| piece.as_text())).unwrap_or(data)
+    }
+
+    /// The same of its transcript.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn new_in_transcript<'t>(&mut self, place: u16, slot: &mut Slot, transcript: Text<'t>) -> Text<'t> {
+        let key = Key::new(kind::AUDIO_TRANSCRIPT, place, 0);
+        let pieces = self.records().filter(|record| record.key == key);
+        let Some(new) = behind(transcript, pieces.map(|piece| Text::verbatim(piece.body))) else { return transcript };
+        // Half a character that was pending is in it again.
+        slot.transcript_half = None;
+        new
     }
 }
 
-/// The data and the transcript of audio.
-type Both<'t> = (Option<Text<'t>>, Option<Text<'t>>);
-
-/// What is left of a text behind those known of it; of one that is absent nothing. `None`: it does not begin with them.
-fn behind<'t, 'k>(text: Option<Text<'t>>, known: impl Iterator<Item = Text<'k>>) -> Option<Option<Text<'t>>> {
-    let Some(mut text) = text else { return Some(None) };
+/// What is left of a text behind those known of it. `None`: it does not begin with them.
+fn behind<'t, 'k>(mut text: Text<'t>, known: impl Iterator<Item = Text<'k>>) -> Option<Text<'t>> {
     for mut known in known {
         while !known.is_empty() {
             let (mut expected, mut found) = ([0; 64], [0; 64]);
             let len = known.take_to(&mut expected);
-            let same = text.take_to(found.get_mut(..len)?) == len && found == expected;
-            if !same {
+            if text.take_to(found.get_mut(..len)?) != len || found != expected {
                 return None;
             }
         }
     }
-    Some(Some(text).filter(|text| !text.is_empty()))
+    Some(text)
 }

@@ -7,7 +7,7 @@ use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, NamePiece, OtherMember,
 use crate::delta::Meta;
 use crate::dialect::Protocol;
 use crate::json::{self, Text, Value};
-use crate::{Quirk, QuirkSet};
+use crate::QuirkSet;
 
 /// How an item of a list becomes strict JSON.
 type Rewrite = fn(&[u8], &mut dyn FnMut(&[u8]));
@@ -466,14 +466,8 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         slot.set(flag::AUDIO);
         let (mut data, mut transcript) = (audio.data(), audio.transcript());
         if audio.is_whole() {
-            let Some(new) = self.new_in_audio(place, (data, transcript)) else {
-                return self.state.quirks.insert(Quirk::ReplacedMessage);
-            };
-            if transcript.is_some() {
-                // Half a character that was pending is in it again.
-                slot.transcript_half = None;
-            }
-            (data, transcript) = new;
+            data = data.map(|text| self.new_in_data(place, text));
+            transcript = transcript.map(|text| self.new_in_transcript(place, slot, text));
         }
         if !slot.has(flag::AUDIO_ID) {
             if let Some(id) = audio.id() {
@@ -481,7 +475,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 self.untracked(Key::new(kind::AUDIO_ID, place, 0), id);
             }
         }
-        if let Some(text) = data {
+        if let Some(text) = data.filter(|text| !text.is_empty()) {
             self.text_item(Key::new(kind::AUDIO_DATA, place, 0), text);
         }
         if let Some(text) = transcript {
