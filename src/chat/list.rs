@@ -257,7 +257,14 @@ impl<'r> Reader<'r, '_> {
             choice::MESSAGE if is_object && !self.has_deltas() => {
                 put_message(self.payload, value, self.choice, self.items);
             }
-            choice::LOGPROBS if is_object => self.put_value(Kind::Logprobs, How::Raw, value),
+            choice::LOGPROBS if is_object => {
+                let from = self.items.as_slice().len();
+                self.put_value(Kind::Logprobs, How::Raw, value);
+                // They stand beside the message, and are as whole as that.
+                if self.items.as_slice().iter().any(|item| item.kind == Kind::Message && item.choice == self.choice) {
+                    self.items.mark_whole(from);
+                }
+            }
             choice::NATIVE_FINISH_REASON => {
                 if let Some(text) = text_of(value) {
                     self.put_text(Kind::Meta, How::NativeReason, text, false);

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_ways_say_what_the_long_ones_do() {
+    fn the_short_ways_find_what_the_long_ones_do() {
         let mut seen = 0;
         for (content, index, reason) in
             [("\"Hi\"", "0", "null"), ("\"\\\"é\"", "17", "\"stop\""), ("null", "-1", "\"None\""), ("7", "\"1\"", "{}")]
