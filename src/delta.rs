@@ -261,7 +261,8 @@ pub const FLAG_PLAIN: u16 = 256;
 /// [`Delta::number`] holds a number.
 pub const FLAG_NUMBER: u16 = 512;
 /// Of a [`Kind::Message`]: what is new in it follows as deltas of the same choice. Those have the flag too, until a
-/// tracker consumes them.
+/// tracker consumes them. Of a [`Kind::Audio`] and a [`Kind::Logprobs`] of a message it stays: they are all that there is
+/// so far, not the next fragment.
 pub const FLAG_WHOLE: u16 = 1024;
 
 /// The event is of another protocol than chat completions. Of a [`Kind::Finish`]: the text is in the words of that, and the

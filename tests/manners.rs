@@ -54,7 +54,7 @@ fn whatever_holds_bytes_is_a_storage() {
         check(&mut deltawire::Growing::new());
         check(Box::new(deltawire::Growing::new()) as Box<dyn Storage + Send>);
     }
-    // One that is too small says so.
+    // One that is too small reports it.
     assert!(!content([0; 20], &mut Seen::default()));
 }
 
@@ -269,9 +269,9 @@ fn files(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Who copies an example must not lose events in silence: its storage grows, or it says what happens to long events.
+/// Who copies an example must not lose events in silence: its storage grows, or it handles long events.
 #[test]
-fn examples_grow_or_say_what_happens_to_long_events() {
+fn examples_grow_or_handle_long_events() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = vec![root.join("README.md")];
     for (folder, ends) in [("docs", &["md"][..]), ("src", &["rs"]), ("examples", &["rs"])] {
@@ -292,8 +292,8 @@ fn examples_grow_or_say_what_happens_to_long_events() {
                     let fixed = ["([0; ", "([0u8; ", "memory, ", "store) ="].iter().any(|way| block.contains(way));
                     let reads = ["Parser", "Decoder", "Emitter"].iter().any(|reader| block.contains(reader));
                     seen += usize::from(reads);
-                    let says = block.contains("TooLong") || block.contains("too long") || block.contains("longer");
-                    assert!(!(fixed && reads) || says, "{}:\n{block}", path.display());
+                    let handles = block.contains("TooLong") || block.contains("too long") || block.contains("longer");
+                    assert!(!(fixed && reads) || handles, "{}:\n{block}", path.display());
                 }
                 (inside, block) = (!inside, String::new());
             } else if inside {

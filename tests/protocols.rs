@@ -150,7 +150,7 @@ fn batch_with(bytes: &[u8], size: usize, room: usize, config: Config) -> Value {
     serde_json::from_slice(&json).unwrap()
 }
 
-/// Reads in every way; each must say the same.
+/// Reads in every way; each must report the same.
 fn read(bytes: &[u8], name: &str) -> Read {
     let whole = pull(bytes, &[bytes.len().max(1)], None);
     for size in [1, 7, 1448] {
@@ -422,7 +422,7 @@ impl Naive {
 // Recordings
 
 #[test]
-fn recordings_are_what_their_goldens_say() {
+fn recordings_equal_their_goldens() {
     let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
         println!("SKIP recordings of other protocols: DELTAWIRE_CORPUS is not set");
         return;
@@ -496,7 +496,7 @@ fn limited(limit: usize) -> Config {
     Config::new().with_limits(Limits::new().with_max_event_len(limit as u32))
 }
 
-/// Reads with a limit in every way; each must say the same.
+/// Reads with a limit in every way; each must report the same.
 fn read_limited(bytes: &[u8], limit: usize, name: &str) -> Read {
     let whole = pull_with(bytes, &[bytes.len().max(1)], limited(limit));
     for size in [1, 7, 1448] {
@@ -1267,7 +1267,7 @@ fn an_error_of_responses_is_reported_once() {
 
 /// What a response ended with is its status, or else in the type of its last event.
 #[test]
-fn the_last_event_of_responses_says_how_it_ended() {
+fn the_last_event_of_responses_has_the_finish_reason() {
     let text = json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "x"});
     for (word, finish, verdict) in [
         ("completed", "stop", Verdict::Done),
@@ -1477,7 +1477,7 @@ fn a_response_that_ends_twice_is_reported_once() {
 
 /// Events that the vendor does not have, or that have their type in their name alone.
 #[test]
-fn an_event_is_what_its_name_says() {
+fn an_event_is_of_the_type_in_its_name() {
     // A status alone makes no response of it, nor a usage a chunk of chat completions.
     let created = json!({"type": "response.created", "response": {"id": "r"}});
     let notice = json!({"type": "proxy.notice", "status": "ok"});
@@ -1541,7 +1541,7 @@ fn the_last_event_is_the_same_without_its_blank_line() {
     }
 }
 
-/// Blocks of any index are told apart, whatever their distance.
+/// Blocks of any index are distinguished, whatever their distance.
 #[test]
 fn blocks_that_are_64_apart_are_two() {
     let piece = |index: u32, text: &str| json!({"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta", "partial_json": text}});
@@ -2284,7 +2284,7 @@ fn responses_stream(random: &mut Random) -> Vec<Value> {
 }
 
 #[test]
-fn generated_streams_are_what_a_naive_reader_says() {
+fn generated_streams_equal_a_naive_reader() {
     let mut calls = 0;
     for seed in 0..120 {
         let mut random = Random(seed);

@@ -20,7 +20,7 @@ fn show(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string()
 }
 
-fn say(world: &str, tried: Tried, started: Instant) {
+fn print(world: &str, tried: Tried, started: Instant) {
     let Tried { strings, runs } = tried;
     println!("small worlds: {world}: {strings} strings, {runs} runs, {:.1} s", started.elapsed().as_secs_f64());
 }
@@ -149,7 +149,7 @@ fn event_streams(world: &str, alphabet: &[&[u8]], len: u32, short: u32) {
         false => event_stream(turn, bytes, Ways::Each, Stores::Two),
     });
     assert_eq!(tried.strings, number(alphabet.len(), len));
-    say(world, tried, started);
+    print(world, tried, started);
 }
 
 /// Follows the letters of a name: a value, in case a name and a colon come last, and an event that shows its effect.
@@ -167,7 +167,7 @@ fn letters(name: &str, alphabet: &[&[u8]], len: u32) {
         }
     });
     assert_eq!(tried.strings, number(alphabet.len(), len));
-    say(&format!("`{name}` letter by letter, before a value"), tried, started);
+    print(&format!("`{name}` letter by letter, before a value"), tried, started);
 }
 
 #[test]
@@ -371,7 +371,7 @@ fn json_world(world: &str, alphabet: &[&[u8]], len: u32, f: impl Fn(&[u8], u32) 
     let started = Instant::now();
     let tried = each(alphabet, len, |_, bytes, len| f(bytes, len));
     assert_eq!(tried.strings, number(alphabet.len(), len));
-    say(world, tried, started);
+    print(world, tried, started);
 }
 
 /// The strict check and the walks read every string whole. Up to 5 bytes it is also a payload and raw JSON, cut at

@@ -82,8 +82,12 @@ fn table<const CHOICES: usize, const CALLS: usize>() {
         for cut in (0..=stream.len()).step_by(thin()) {
             let counted = counted::<CHOICES, CALLS>(&stream, cut);
             if CHOICES > 0 {
-                let due = if number > CALLS { vec![Error::TooManyCalls { choice: 0, offset: 0 }] } else { vec![] };
-                assert_eq!((counted.limits, &counted.stops), (due.clone(), &due), "{number} calls in {CALLS}");
+                let expected = if number > CALLS { vec![Error::TooManyCalls { choice: 0, offset: 0 }] } else { vec![] };
+                assert_eq!(
+                    (counted.limits, &counted.stops),
+                    (expected.clone(), &expected),
+                    "{number} calls in {CALLS}"
+                );
                 assert_eq!((counted.opened, counted.contents), (number.min(CALLS), 1));
             }
         }

@@ -558,7 +558,9 @@ const char *deltawire_event_name(uint32_t kind);
 // `number` is set, even if it is 0.
 #define DELTAWIRE_EVF_NUMBER 512
 
-// With `DELTAWIRE_EV_MESSAGE`: its new contents follow, up to the end of this choice.
+// With `DELTAWIRE_EV_MESSAGE`: its new contents follow, up to the end of this choice. With
+// `DELTAWIRE_EV_AUDIO` and `DELTAWIRE_EV_LOGPROBS`: those of a whole message, so all that there is
+// so far, not the next fragment. An assembler takes what is new in them.
 #define DELTAWIRE_EVF_WHOLE 1024
 
 // The event is of another protocol than chat completions. With `DELTAWIRE_EV_FINISH`: the text is

@@ -229,7 +229,8 @@ const (
 	FlagPlain Flags = 1 << 8
 	// FlagNumber: Number is set, even if it is 0.
 	FlagNumber Flags = 1 << 9
-	// FlagWhole: the new contents of a [KindMessage] follow. Without it, it is another message than the one before.
+	// FlagWhole: the new contents of a [KindMessage] follow. Without it, it is another message than the one before. Of a
+	// [KindAudio] and a [KindLogprobs]: those of a whole message, so all that there is so far, not the next fragment.
 	FlagWhole Flags = 1 << 10
 	// FlagNative: the event is of another protocol than chat completions. Of a [KindFinish] the text is in the words of that. Of
 	// a [KindUsage] the names are those of that, and Code is its [Protocol].

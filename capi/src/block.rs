@@ -168,8 +168,12 @@ impl Open<'_> {
             && !core.reserved
             && !core.emitter.is_pending()
             && !core.emitter.expects_again();
-        let place = core.machine.appends_at(self.store.len()).and_then(|at| at.checked_add(core.room.head()));
-        match place.and_then(|next| u32::try_from(next).ok()).filter(|_| is_plain) {
+        // Each byte moves `next` on without another look, up to the end of the room that the machine noted. All of that room must
+        // lie below 4 GiB in the block: where it does not, no byte is appended in this way.
+        let head = core.room.head();
+        let len = self.store.len().min((u32::MAX as usize).saturating_sub(head));
+        let place = core.machine.appends_at(len).and_then(|at| u32::try_from(at.checked_add(head)?).ok());
+        match place.filter(|_| is_plain) {
             // SAFETY: as in `drop`.
             Some(next) => unsafe { (*self.guard).next = next },
             None => core.machine.stop_appending(),
@@ -310,7 +314,7 @@ unsafe fn payload<'b>(p: *mut deltawire_parser) -> Option<(&'b mut Machine, &'b 
 #[inline(always)]
 pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, data: *const u8) -> bool {
     // SAFETY: as the caller promises. If the machine takes the byte, the place is one that `note_next` noted, or as many bytes
-    // behind it as were taken since: it lies in the event buffer.
+    // behind it as were taken since: it lies in the event buffer, and below 4 GiB, so `next` does not wrap.
     unsafe {
         let Some((machine, next)) = payload(p).filter(|_| !data.is_null()) else { return false };
         let byte = data.read();

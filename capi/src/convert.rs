@@ -60,7 +60,7 @@ pub(crate) unsafe fn give<T>(out: *mut T, answer: T) -> deltawire_status {
 ///
 /// # Safety
 /// As [`give`].
-pub(crate) unsafe fn tell<T>(out: *mut T, answer: T) {
+pub(crate) unsafe fn put_out<T>(out: *mut T, answer: T) {
     if !out.is_null() {
         // SAFETY: as the caller promises.
         unsafe { out.write(answer) };
@@ -216,7 +216,7 @@ pub(crate) unsafe fn copy_out(
     // SAFETY: as the caller promises.
     let buffer = ok!(unsafe { buffer(buf.cast(), cap) });
     // SAFETY: as the caller promises.
-    unsafe { tell(need, len) };
+    unsafe { put_out(need, len) };
     match buffer.get_mut(..len) {
         Some(buffer) => {
             write(buffer);

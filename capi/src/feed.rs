@@ -2,7 +2,7 @@
 
 use crate::block::{append, append_byte, enter, Core, Open, Phase};
 use crate::calls::Calls;
-use crate::convert::{bytes, sized, tell};
+use crate::convert::{bytes, put_out, sized};
 use crate::types::*;
 use core::ffi::c_void;
 use core::mem::{size_of, MaybeUninit};
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn deltawire_feed(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         if len == 1 && are_usual(cbs) && append_byte(p, data.cast()) {
-            tell(consumed, 1);
+            put_out(consumed, 1);
             return DELTAWIRE_OK;
         }
         feed(p, data, len, cbs, user, consumed)
@@ -131,7 +131,7 @@ unsafe fn feed(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let base = if are_usual(cbs) { append(p, data.cast(), len) } else { 0 };
-        tell(consumed, base);
+        put_out(consumed, base);
         if base > 0 && base == len {
             return DELTAWIRE_OK;
         }
@@ -143,7 +143,7 @@ unsafe fn feed(
         };
         let rest = data.get(base..).unwrap_or_default();
         let (spent, status) = read(open, rest, base, &mut Calls::new(callbacks, user));
-        tell(consumed, spent);
+        put_out(consumed, spent);
         status
     }
 }

@@ -1,7 +1,7 @@
 //! The assembler: the library's log of a message, in a block of the caller's.
 
 use crate::block::{fits, overlap, Room, DEFAULT_ROOM};
-use crate::convert::{status, tell};
+use crate::convert::{put_out, status};
 use crate::parser::config_of;
 use crate::types::*;
 use core::ffi::c_void;
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn deltawire_message_init(
             (0..usize::from(room.choices)).for_each(|row| first.add(row).write(Slot::EMPTY));
             let first = first.add(room.choices.into()).cast::<CallSlot>();
             (0..usize::from(room.calls)).for_each(|row| first.add(row).write(CallSlot::EMPTY));
-            tell(out, mem.cast());
+            put_out(out, mem.cast());
         }
         Ok(DELTAWIRE_OK)
     })())
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn deltawire_message_move(
             let state = &mut *state_at(mem.cast(), words);
             (state.len, state.need, state.full) = (mem_len, 0, false);
             ptr::copy_nonoverlapping(kept.as_ptr(), mem.cast::<u8>().add(head), kept.len());
-            tell(out, mem.cast());
+            put_out(out, mem.cast());
         }
         Ok(DELTAWIRE_OK)
     })())

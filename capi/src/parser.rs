@@ -1,7 +1,7 @@
 //! A parser's life: made, reset, moved.
 
 use crate::block::{self, fits, look, overlap, Core, Phase, Room};
-use crate::convert::{sized, status, tell};
+use crate::convert::{put_out, sized, status};
 use crate::types::*;
 use core::ffi::c_void;
 use deltawire::delta::Kind;
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn deltawire_init(
         // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
         unsafe {
             block::write(mem.cast(), mem_len, core);
-            tell(out, mem.cast());
+            put_out(out, mem.cast());
         }
         Ok(DELTAWIRE_OK)
     })())
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn deltawire_move(
             }
             (to.core.spent, to.core.committed, to.core.need) = (0, unspent.len(), 0);
             to.core.reserved = false;
-            tell(out, mem.cast());
+            put_out(out, mem.cast());
         }
         Ok(DELTAWIRE_OK)
     })())

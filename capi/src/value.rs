@@ -1,7 +1,7 @@
 //! Values: JSON that is read where it is asked for.
 
 use crate::convert::{
-    bytes, check_size, copy_out, fill, give, given, plain_of, str_of, tell, usage_of, value_of, Given,
+    bytes, check_size, copy_out, fill, give, given, plain_of, put_out, str_of, usage_of, value_of, Given,
 };
 use crate::types::*;
 use core::ffi::{c_char, c_void};
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn deltawire_value_open_member(
         }
         match OtherMember::split(member) {
             Some((name, value)) => {
-                tell(key, crate::convert::text_value(member, Some(name)));
+                put_out(key, crate::convert::text_value(member, Some(name)));
                 give(out, value_of(value))
             }
             None => DELTAWIRE_ABSENT,
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn deltawire_value_next(
         let next = match value.kind() {
             Kind::Object => value.member_at(&mut at).map(|(name, member)| {
                 let name = crate::convert::text_value(value.raw(), Some(name));
-                tell(key, name);
+                put_out(key, name);
                 member
             }),
             Kind::Array => value.element_at(&mut at),

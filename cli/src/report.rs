@@ -54,8 +54,11 @@ pub struct Met<C> {
 
 /// Reports how the stream ended and what was odd about it; gives the exit status.
 pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) -> u8 {
+    // Of who pulls with a tracker of its own, the parser does not know that.
+    let mut end = *end;
+    end.replaced = u32::try_from((met.count)(Quirk::ReplacedMessage)).unwrap_or(u32::MAX);
     complain(format_args!("verdict: {end}"));
-    if is_foreign(end) {
+    if is_foreign(&end) {
         opening.name_foreign();
     }
     opening.name_http();
@@ -68,13 +71,9 @@ pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) 
         complain(format_args!("{} of them nested too deep (--max-depth raises the limit)", met.too_deep));
     }
     too_long_items(end.too_long.into());
-    pending(end);
+    pending(&end);
     quirks(&met.count);
-    match status(end) {
-        // Of who pulls with a tracker of its own, the parser does not know that.
-        0 if (met.count)(Quirk::ReplacedMessage) > 0 => TRUNCATED,
-        status => status,
-    }
+    status(&end)
 }
 
 /// Reports what was left when the stream ended.

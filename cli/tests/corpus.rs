@@ -71,14 +71,14 @@ fn every_chat_stream_comes_to_its_golden_message() {
         .args(SIZES)
         .output()
         .expect("python3 runs");
-    let said = String::from_utf8_lossy(&compared.stdout);
-    assert!(compared.status.success(), "{said}{}", String::from_utf8_lossy(&compared.stderr));
+    let printed = String::from_utf8_lossy(&compared.stdout);
+    assert!(compared.status.success(), "{printed}{}", String::from_utf8_lossy(&compared.stderr));
     let all = chat * SIZES.len();
     let expected = format!("{all}/{all} (read sizes {})", SIZES.join(" "));
-    assert_eq!(said.lines().last(), Some(expected.as_str()));
+    assert_eq!(printed.lines().last(), Some(expected.as_str()));
 }
 
-/// What the golden result says that the verdict must be. Where an event is no JSON, something was lost.
+/// The verdict that the golden result has. Where an event is no JSON, something was lost.
 fn status(golden: &Value) -> i32 {
     let choices: Vec<&Value> = golden["choices"].as_object().expect("choices").values().collect();
     let failed = |choice: &&Value| choice["finish_reason"] == "error" || !choice["error"].is_null();

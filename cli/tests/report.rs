@@ -1,4 +1,4 @@
-//! What the command says of an input that is not what it should be, and what it exits with when it is stopped.
+//! What the command reports of an input that is not what it should be, and what it exits with when it is stopped.
 
 mod command;
 
@@ -12,7 +12,7 @@ const DONE: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reaso
 const ALL: [&str; 3] = ["message", "text", "events"];
 
 /// The lines on standard error, but for the verdict and the quirks.
-fn said(err: &str) -> Vec<&str> {
+fn reports(err: &str) -> Vec<&str> {
     let lines = err.lines().map(|line| line.strip_prefix("deltawire: ").expect("every line is the command's"));
     lines.filter(|line| !line.starts_with("verdict: ") && !line.starts_with("quirk ")).collect()
 }
@@ -44,7 +44,7 @@ fn what_is_foreign_is_no_completion() {
         for command in ALL {
             let ran = run_with(command, &[], input);
             assert!([3, 4].contains(&ran.status), "{command} {input:?}: {}", ran.status);
-            let named: Vec<_> = said(&ran.err).into_iter().filter(|line| line.starts_with("what came")).collect();
+            let named: Vec<_> = reports(&ran.err).into_iter().filter(|line| line.starts_with("what came")).collect();
             assert_eq!(named, Vec::from_iter(line), "{command} {input:?}");
             assert!(ran.err.starts_with("deltawire: verdict: "), "{command} {input:?}: {}", ran.err);
             if command == "events" {
@@ -59,7 +59,7 @@ fn what_is_foreign_is_no_completion() {
     assert_eq!((page.status, page.out.as_str()), (4, ""));
     let page = run_with("sse", &[], "<html>\n");
     assert_eq!((page.status, page.out.as_str()), (4, ""));
-    assert_eq!(said(&page.err)[1], "what came begins with: <html>");
+    assert_eq!(reports(&page.err)[1], "what came begins with: <html>");
     // What was understood is printed.
     for input in [CHUNK, DONE, "data: {\"error\":{\"message\":\"no\"}}\n\n"] {
         let ran = run_with("message", &[], input);
@@ -71,32 +71,32 @@ fn what_is_foreign_is_no_completion() {
 fn what_http_left_is_named() {
     let stream = [CHUNK, DONE].concat();
     let head = "HTTP/1.1 200 OK\r\nDate: today\r\nContent-Type: text/event-stream\r\n\r\n";
-    let told = "the head of an HTTP response is no part of a stream (was it curl -i?): HTTP/1.1 200 OK";
+    let head_line = "the head of an HTTP response is no part of a stream (was it curl -i?): HTTP/1.1 200 OK";
     let framing = "lines of hexadecimal lengths are HTTP's chunked framing, no part of a stream (was it curl --raw?)";
     let chunks = |stream: &str| {
         let chunk = |event: &str| format!("{:x}\r\n{event}\r\n", event.len());
         stream.split_inclusive("\n\n").map(chunk).collect::<String>() + "0\r\n\r\n"
     };
     let both = [head, &chunks(&stream)].concat();
-    for (input, due) in [
+    for (input, expected) in [
         (stream.clone(), &[][..]),
-        ([head, &stream].concat(), &[told]),
-        (["HTTP/1.1 100 Continue\r\n\r\n", &both].concat(), &[&told.replace("200 OK", "100 Continue"), framing]),
+        ([head, &stream].concat(), &[head_line]),
+        (["HTTP/1.1 100 Continue\r\n\r\n", &both].concat(), &[&head_line.replace("200 OK", "100 Continue"), framing]),
         (chunks(&stream), &[framing]),
     ] {
         for command in ["message", "text", "events", "sse"] {
             for size in ["1", "100000"] {
                 let ran = run_with(command, &["--read-size", size], &input);
-                assert_eq!((said(&ran.err), ran.status), (due.to_vec(), 0), "{command} {input:?} at {size}");
+                assert_eq!((reports(&ran.err), ran.status), (expected.to_vec(), 0), "{command} {input:?} at {size}");
             }
         }
     }
     let refused = "HTTP/2 401\r\ncontent-type: application/json\r\n\r\n{\"error\":{\"message\":\"no\"}}";
     let ran = run_with("message", &[], refused);
-    assert_eq!((ran.status, said(&ran.err)), (2, vec![&*told.replace("HTTP/1.1 200 OK", "HTTP/2 401")]));
+    assert_eq!((ran.status, reports(&ran.err)), (2, vec![&*head_line.replace("HTTP/1.1 200 OK", "HTTP/2 401")]));
     let page = [&head.replace("200 OK", "502 Bad Gateway"), "<html>\n"].concat();
     let ran = run_with("message", &[], &page);
-    assert_eq!(said(&ran.err), ["what came begins with: <html>", &told.replace("200 OK", "502 Bad Gateway")]);
+    assert_eq!(reports(&ran.err), ["what came begins with: <html>", &head_line.replace("200 OK", "502 Bad Gateway")]);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_limit_is_named_with_its_option() {
     }
     let ran = run_with("sse", &["--max-event-len=200"], &long);
     assert_eq!(
-        (ran.status, said(&ran.err)),
+        (ran.status, reports(&ran.err)),
         (3, vec!["1 event or comment was too long and left out (--max-event-len raises the limit)"])
     );
     let stream = [&long, DONE].concat();
@@ -142,7 +142,7 @@ fn a_limit_is_named_with_its_option() {
 }
 
 #[test]
-fn text_says_what_else_the_answer_is() {
+fn text_reports_what_else_the_answer_is() {
     let choice = |index: u32, delta: &str, finish: &str| {
         format!("data: {{\"choices\":[{{\"index\":{index},\"delta\":{delta},\"finish_reason\":{finish}}}]}}\n\n")
     };
@@ -161,7 +161,7 @@ fn text_says_what_else_the_answer_is() {
         "choice 3 is a refusal (deltawire message prints it)",
         "choice 3 was cut: its finish reason is length",
     ];
-    for (input, options, out, due) in [
+    for (input, options, out, expected) in [
         (choice(0, text, "\"stop\""), &[][..], "a", &[][..]),
         (choice(0, call, "\"tool_calls\""), &[], "", &[calls]),
         (choice(0, "{\"function_call\":{\"name\":\"f\"}}", "\"function_call\""), &[], "", &[calls]),
@@ -202,7 +202,7 @@ fn text_says_what_else_the_answer_is() {
     ] {
         for size in ["1", "100000"] {
             let ran = run_with("text", &[options, &["--read-size", size]].concat(), &input);
-            assert_eq!((&*ran.out, said(&ran.err)), (out, due.to_vec()), "{input} at {size}");
+            assert_eq!((&*ran.out, reports(&ran.err)), (out, expected.to_vec()), "{input} at {size}");
         }
     }
 }
@@ -218,7 +218,7 @@ fn text_prints_the_code_of_an_error() {
         ("\"no\"", "error: no"),
     ] {
         let ran = run_with("text", &[], &format!("data: {{\"error\":{error}}}\n\n"));
-        assert_eq!((ran.status, said(&ran.err)), (2, vec![line]), "{error}");
+        assert_eq!((ran.status, reports(&ran.err)), (2, vec![line]), "{error}");
     }
 }
 
@@ -227,7 +227,7 @@ fn text_prints_the_code_of_an_error() {
 fn sse_without_an_event_is_a_stream_that_was_cut() {
     for input in [": only\n\n", ": only\n", "retry: 5\n\n", "id: 7\n\n", ": a\n\nevent: x\n\n"] {
         let ran = run_with("sse", &[], input);
-        assert_eq!((ran.status, said(&ran.err)), (3, vec!["no event came"]), "{input:?}");
+        assert_eq!((ran.status, reports(&ran.err)), (3, vec!["no event came"]), "{input:?}");
         assert_eq!(run_with("message", &[], input).status, 3, "{input:?}");
     }
     for input in ["", "\n\n", "<html>\n: c\n", "plain\n"] {
@@ -237,7 +237,7 @@ fn sse_without_an_event_is_a_stream_that_was_cut() {
     }
 }
 
-/// What is said of calls without IDs speaks of no ID.
+/// The report of calls without IDs has no ID.
 #[test]
 fn a_second_call_under_one_index_need_not_have_an_id() {
     let call = |id: &str| {
@@ -248,8 +248,8 @@ fn a_second_call_under_one_index_need_not_have_an_id() {
     let ids = [call("\"id\":\"a\","), call("\"id\":\"b\","), DONE.into()].concat();
     for input in [no_id, ids] {
         let ran = run_with("message", &[], &input);
-        let due = "quirk C15: another tool call came under an index already in use (1 time)";
-        assert!(ran.err.contains(due), "{input}: {}", ran.err);
+        let expected = "quirk C15: another tool call came under an index already in use (1 time)";
+        assert!(ran.err.contains(expected), "{input}: {}", ran.err);
     }
 }
 
@@ -259,7 +259,7 @@ fn sse_names_what_was_cut() {
     let dropped = "the last block has no blank line after it, and was dropped (--flush prints it)";
     let long = "quirk F11: an event ID over the limit was ignored (1 time; --max-id-len raises the limit)";
     let (id, flush) = (&["--max-id-len", "3"][..], &["--flush"][..]);
-    for (tail, options, due, status) in [
+    for (tail, options, expected, status) in [
         ("", &[][..], &[][..], 0),
         ("dat", &[], &[line], 3),
         ("dat", flush, &[line], 3),
@@ -286,7 +286,7 @@ fn sse_names_what_was_cut() {
             let ran = run_with("sse", &[options, &["--read-size", size]].concat(), &["data: a\n\n", tail].concat());
             let lines: Vec<&str> =
                 ran.err.lines().map(|line| line.strip_prefix("deltawire: ").expect("ours")).collect();
-            assert_eq!((lines, ran.status), (due.to_vec(), status), "{tail:?} at {size}");
+            assert_eq!((lines, ran.status), (expected.to_vec(), status), "{tail:?} at {size}");
             if status == 3 && options.is_empty() {
                 let finished = DONE.split_inclusive("\n\n").next().expect("an event");
                 assert_eq!(run_with("message", &[], &[finished, tail].concat()).status, 3, "{tail:?}");
@@ -298,7 +298,7 @@ fn sse_names_what_was_cut() {
         [("dat", line, 3), (": pin", line, 3), ("foo", "no event stream", 4), ("<p", "no event", 4)]
     {
         let ran = run_with("sse", &[], tail);
-        assert!(ran.status == status && said(&ran.err)[0].starts_with(first), "{tail}: {ran:?}");
+        assert!(ran.status == status && reports(&ran.err)[0].starts_with(first), "{tail}: {ran:?}");
         assert_eq!(run_with("message", &[], tail).status, status, "{tail}");
     }
 }
@@ -364,6 +364,7 @@ fn a_message_that_another_replaces_is_not_complete() {
         for command in ALL {
             let ran = run_with(command, &[], &input);
             assert_eq!(ran.status, status, "{command} {texts:?}: {}", ran.err);
+            assert_eq!(ran.err.contains("verdict: done, incomplete: 1 replaced"), status > 0, "{command}: {}", ran.err);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The command on the project's samples: what it prints, what it says, what it exits with.
+//! The command on the project's samples: what it prints, what it reports, what it exits with.
 
 mod command;
 
@@ -80,7 +80,7 @@ fn the_exit_status_is_the_verdict() {
 }
 
 #[test]
-fn verdict_and_quirks_are_told_in_words() {
+fn verdict_and_quirks_are_reported_in_words() {
     let ran = run("message", &[&sample("openrouter.sse")]);
     assert_eq!(
         ran.err,
@@ -98,7 +98,7 @@ fn verdict_and_quirks_are_told_in_words() {
     assert_eq!(ran.err, "deltawire: verdict: the API reported an error\ndeltawire: 2 payloads could not be read\n");
 }
 
-/// What was lost is said, and the status is 0 no longer; what is worse than that keeps its own.
+/// What was lost is reported, and the status is 0 no longer; what is worse than that keeps its own.
 #[test]
 fn only_what_is_complete_is_0() {
     const DONE: &str = "data: [DONE]\n\n";
@@ -113,7 +113,7 @@ fn only_what_is_complete_is_0() {
     let one_long = "1 event or comment was too long and left out (--max-event-len raises the limit)";
     let one_unread = "1 payload could not be read";
     let inside = "the stream ended inside an event";
-    for (input, status, said) in [
+    for (input, status, reported) in [
         ([&finished, DONE, ": bye\n"].concat(), 0, &[done][..]),
         ([&finished, DONE, "\n\n: by"].concat(), 0, &[done, "the stream ended inside a line"]),
         ([&finished, unread, DONE].concat(), 3, &["verdict: done, incomplete: 1 malformed", one_unread]),
@@ -167,7 +167,7 @@ fn only_what_is_complete_is_0() {
                 let lines = ran.err.lines().filter_map(|line| line.strip_prefix("deltawire: "));
                 let lines: Vec<&str> =
                     lines.filter(|line| !line.starts_with("quirk ") && *line != "error: no").collect();
-                assert_eq!((ran.status, &lines[..]), (status, said), "{command} {input:?} at {size}");
+                assert_eq!((ran.status, &lines[..]), (status, reported), "{command} {input:?} at {size}");
             }
         }
     }
@@ -182,8 +182,8 @@ fn lines_that_are_no_field_are_ignored() {
         let input = format!("{line}\n\ndata: {chunk}\n\n{line}\n\ndata: [DONE]\n\n{line}\n\n");
         for size in SIZES {
             let ran = run_with("text", &["--read-size", size], &input);
-            let told = (ran.out.as_str(), ran.err.as_str(), ran.status);
-            assert_eq!(told, ("a", "deltawire: verdict: done\n", 0), "{input:?} at {size}");
+            let ran = (ran.out.as_str(), ran.err.as_str(), ran.status);
+            assert_eq!(ran, ("a", "deltawire: verdict: done\n", 0), "{input:?} at {size}");
         }
     }
 }
@@ -199,8 +199,8 @@ fn what_there_is_no_room_for_is_lost() {
     for command in ["message", "text", "events"] {
         let ran = run_with(command, &[], &choices(128));
         let others = "deltawire: choice 1 has text, too (--choice 1 prints it); 126 more choices likewise\n";
-        let due = format!("deltawire: verdict: done\n{}", if command == "text" { others } else { "" });
-        assert_eq!((ran.status, ran.err), (0, due), "{command}");
+        let expected = format!("deltawire: verdict: done\n{}", if command == "text" { others } else { "" });
+        assert_eq!((ran.status, ran.err), (0, expected), "{command}");
         let ran = run_with(command, &[], &choices(129));
         assert!(ran.status == 3 && ran.err.contains(" choices"), "{command}: {} {}", ran.status, ran.err);
         let failed = [&choices(129), "data: {\"error\":{\"code\":5}}\n\n"].concat();
@@ -329,10 +329,10 @@ fn events_have_numbers_as_they_came() {
 fn events_of_a_sample_come_to_its_message() {
     for (name, expected) in samples() {
         let lines = lines("events", &[], &name);
-        let said: String =
+        let content: String =
             lines.iter().filter(|line| line["choice"] == 0).filter_map(|line| line["content"].as_str()).collect();
         let message = &expected["choices"][0]["message"];
-        assert_eq!(said, message["content"].as_str().unwrap_or_default(), "{name}");
+        assert_eq!(content, message["content"].as_str().unwrap_or_default(), "{name}");
         let calls = message["tool_calls"].as_array().map_or(0, Vec::len);
         for number in 0..calls {
             let arguments: String = lines
@@ -348,7 +348,7 @@ fn events_of_a_sample_come_to_its_message() {
 }
 
 #[test]
-fn sse_is_what_the_standard_says() {
+fn sse_is_as_the_standard_has_it() {
     let stream =
         "\u{feff}: c\nretry: 10\nevent: add\nid: 1\ndata: a\r\ndata\rdata:  b\n\nx: y\ndata: \u{20ac}\n\ndata: rest\n";
     let expected = [
@@ -375,7 +375,7 @@ fn sse_is_what_the_standard_says() {
 }
 
 #[test]
-fn options_change_what_they_say() {
+fn options_change_what_their_help_describes() {
     let odd = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\\q\"},\"finish_reason\":\"stop\"}]}\n\n";
     assert_eq!(run_with("text", &[], odd).out, "\\q");
     let strict = run_with("text", &["--strict"], odd);
@@ -409,8 +409,8 @@ fn options_change_what_they_say() {
         (&json!("Nimbus"), &json!("end_turn"))
     );
     // Under the name that it came by.
-    let said = &message["choices"][0]["message"];
-    assert_eq!((&said["reasoning"], said.get("reasoning_content")), (&json!("Two plus two is four."), None));
+    let answer = &message["choices"][0]["message"];
+    assert_eq!((&answer["reasoning"], answer.get("reasoning_content")), (&json!("Two plus two is four."), None));
 }
 
 #[test]
@@ -515,8 +515,8 @@ fn a_closed_pipe_is_no_crash() {
         writer.join().unwrap();
         assert_eq!(ran.status.code(), Some(0), "{command}");
         // This one has read to the end.
-        let said = if command == "message" { "deltawire: verdict: done\n" } else { "" };
-        assert_eq!(String::from_utf8_lossy(&ran.stderr), said, "{command}");
+        let reported = if command == "message" { "deltawire: verdict: done\n" } else { "" };
+        assert_eq!(String::from_utf8_lossy(&ran.stderr), reported, "{command}");
     }
 }
 

@@ -25,13 +25,13 @@ fn content() -> String {
 
 #[test]
 fn standard_error_is_always_escaped() {
-    let said = format!("deltawire: error: {EVIL}\ndeltawire: verdict: the API reported an error\n");
-    assert_eq!(run_with("text", &[], &error()).err, said);
+    let report = format!("deltawire: error: {EVIL}\ndeltawire: verdict: the API reported an error\n");
+    assert_eq!(run_with("text", &[], &error()).err, report);
     let missing = run("text", &["no\u{1b}[2J\nsuch file"]);
     assert_eq!(missing.status, 1);
     assert!(missing.err.starts_with("deltawire: no\\u001b[2J\\nsuch file: "), "{}", missing.err);
     if let Some(screen) = on_terminal(&["text", &file("evil-error.sse", &error())]) {
-        assert_eq!(screen, said);
+        assert_eq!(screen, report);
     }
 }
 
@@ -67,9 +67,9 @@ fn a_line_of_the_command_is_not_glued_to_the_text() {
     };
     let error = "data: {\"error\":{\"message\":\"no\",\"code\":429}}\n\n";
     let all = [&chunk(0, "one"), error, &chunk(0, "two\\n"), error, &chunk(0, "three")].concat();
-    let said = "deltawire: error: no (code 429)\n";
+    let report = "deltawire: error: no (code 429)\n";
     let Some(screen) = on_terminal(&["text", &file("glued.sse", &all)]) else { return };
-    let shown = format!("one\n{said}two\n{said}three\n");
+    let shown = format!("one\n{report}two\n{report}three\n");
     assert!(screen.starts_with(&shown), "{screen}");
     let choices = (0..129).map(|index| chunk(index, "a")).collect::<String>();
     let screen = on_terminal(&["text", &file("choices.sse", &choices)]).expect("a terminal");

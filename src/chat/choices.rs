@@ -2,12 +2,12 @@
 //! that asks for one again.
 
 use super::expect::{Expect, Place};
-use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Span};
+use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Span, Spans};
 use super::key::Key;
 use super::parts::part_type;
 use super::scalar::{index_number, text_of};
-use super::work::{next_key, Notes, Work, UNKNOWN};
-use crate::json::{Kinds, Steps};
+use super::work::{next_key, span, Notes, Work, UNKNOWN};
+use crate::json::{Before, Kinds, Steps};
 use crate::Quirk;
 
 /// A walk for one view, of a value that the pass over the chunk has been over.
@@ -71,10 +71,18 @@ pub(crate) fn choice_at(payload: &[u8], start: usize) -> Option<Further> {
     let mut pass = Pass::again(payload, start);
     let mut fields = ChoiceIndex::EMPTY;
     let number = pass.work(|work| {
-        work.choice(&mut fields)?;
+        work.choice(&mut fields, None)?;
         Some(work.index_of(&fields))
     })?;
     Some(Further { fields, number, start, end: pass.steps.offset() })
+}
+
+/// What [`Work::usual_choice`] passed.
+pub(super) enum Usual {
+    /// A choice with this index.
+    Whole(u32),
+    /// The beginning of one: other members follow.
+    Begun,
 }
 
 impl Work<'_, '_> {
@@ -92,22 +100,108 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Walks one choice. Out of line, as a call is: these walks are long, and each has several callers.
+    /// Walks the choice that nearly every chunk has: an index, a delta that is one text or one fragment of a call's arguments, and
+    /// nulls. All but the text is compared with the bytes that are usual. `None`: it is another one, and nothing was passed.
+    #[inline(always)]
+    pub(super) fn usual_choice(&mut self, into: &mut ChoiceIndex) -> Option<Usual> {
+        let ChoiceIndex { spans, delta } = into;
+        let mut work = Work { steps: self.steps, notes: self.notes };
+        let start = work.steps.offset();
+        // A function lies so deep.
+        if work.steps.levels() < 5 || !work.steps.descend_here(b'{') || !work.steps.take(b"{\"index\":") {
+            return None;
+        }
+        let at = work.steps.offset();
+        let index = work.steps.digit()?;
+        work.place(spans, choice::INDEX, work.span_from(at));
+        if !work.steps.take(b",\"delta\":") {
+            return None;
+        }
+        let at = work.steps.offset();
+        if work.steps.take(b"{\"content\":") {
+            work.string(&mut delta.spans, delta::CONTENT)?;
+        } else if work.steps.take(b"{\"tool_calls\":") {
+            work.fragment(delta)?;
+        } else if work.steps.take(b"{\"reasoning_content\":") {
+            work.string(&mut delta.spans, delta::REASONING_CONTENT)?;
+        } else {
+            return None;
+        }
+        if !work.steps.take(b"}") {
+            return None;
+        }
+        work.place(spans, choice::DELTA, work.span_from(at));
+        work.usual_null(spans, b",\"logprobs\":null", choice::LOGPROBS);
+        work.usual_null(spans, b",\"finish_reason\":null", choice::FINISH_REASON);
+        let is_whole = work.steps.close(b'}') || {
+            // vLLM has these too. A member without a place counts for nothing if it is null.
+            let _ = work.steps.take(b",\"stop_reason\":null") && work.steps.take(b",\"token_ids\":null");
+            work.steps.close(b'}')
+        };
+        if is_whole {
+            spans.set(choice::WHOLE, work.span_from(start));
+        }
+        self.steps.go_to(work.steps);
+        Some(if is_whole { Usual::Whole(index) } else { Usual::Begun })
+    }
+
+    /// Passes an array of tool calls that is one fragment of arguments.
+    #[inline(always)]
+    fn fragment(&mut self, into: &mut DeltaIndex) -> Option<()> {
+        let start = self.steps.offset();
+        if !self.steps.take(b"[{\"index\":") {
+            return None;
+        }
+        into.call_index = self.steps.digit()?;
+        if !self.steps.take(b",\"function\":{\"arguments\":") {
+            return None;
+        }
+        into.arguments = span(self.steps.string_value()?);
+        if !self.steps.take(b"}}]") {
+            return None;
+        }
+        (into.calls, into.is_fragment) = (1, true);
+        self.place(&mut into.spans, delta::TOOL_CALLS, self.span_from(start));
+        Some(())
+    }
+
+    /// Reads a string into its place, if one comes.
+    #[inline(always)]
+    fn string(&mut self, spans: &mut Spans<{ delta::COUNT }>, member: usize) -> Option<()> {
+        let read = self.steps.string_value()?;
+        self.place(spans, member, span(read));
+        Some(())
+    }
+
+    /// Passes a member that is nearly always null, if it comes next and is: `member` is its name and the value, behind a comma.
+    #[inline(always)]
+    fn usual_null(&mut self, spans: &mut Spans<{ choice::COUNT }>, member: &[u8], number: usize) {
+        if self.steps.take(member) {
+            self.place(spans, number, self.span_from(self.steps.offset().wrapping_sub(b"null".len())));
+        }
+    }
+
+    /// Walks one choice, or, with the offset at which it began, the rest of one that [`usual_choice`](Work::usual_choice) began.
+    /// Out of line, as a call is: these walks are long, and each has several callers.
     #[inline(never)]
-    pub(super) fn choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
-        self.aside(|work| work.members_of_choice(into))
+    pub(super) fn choice(&mut self, into: &mut ChoiceIndex, begun: Option<usize>) -> Option<()> {
+        self.aside(|work| work.members_of_choice(into, begun))
     }
 
     #[inline(always)]
-    fn members_of_choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
-        into.clear();
-        if self.steps.peek() != b'{' {
-            self.notes.quirks.insert(Quirk::OddType);
-            self.read();
-            return Some(());
-        }
-        let start = self.steps.offset();
-        let mut before = self.enter_object();
+    fn members_of_choice(&mut self, into: &mut ChoiceIndex, begun: Option<usize>) -> Option<()> {
+        let (start, mut before) = match begun {
+            Some(start) => (start, Before::Comma),
+            None => {
+                into.clear();
+                if self.steps.peek() != b'{' {
+                    self.notes.quirks.insert(Quirk::OddType);
+                    self.read();
+                    return Some(());
+                }
+                (self.steps.offset(), self.enter_object())
+            }
+        };
         loop {
             let key = next_key!(self, before,
                 b"inde" { b"x\":" => Index }
@@ -177,6 +271,18 @@ impl Work<'_, '_> {
     fn members_of_delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
         into.clear();
         let mut before = self.enter_object();
+        let from = self.steps;
+        if self.steps.take(b"{\"content\":") {
+            // Nearly every delta is a text alone.
+            if self.text(&mut into.spans, delta::CONTENT) {
+                if self.steps.close(b'}') {
+                    return Some(());
+                }
+                before = Before::Comma;
+            } else {
+                self.steps.go_to(from);
+            }
+        }
         loop {
             let key = next_key!(self, before,
                 b"role" { b"\":" => Role }

@@ -56,7 +56,8 @@ impl<'a> Iterator for Deltas<'a> {
                     }
                 },
             };
-            if delta.has(FLAG_WHOLE) && delta.kind != Kind::Message && index.list.follows {
+            let is_as_sent = matches!(delta.kind, Kind::Message | Kind::Logprobs);
+            if delta.has(FLAG_WHOLE) && !is_as_sent && index.list.follows {
                 // Only a tracker knows what of it was reported.
                 continue;
             }

@@ -38,6 +38,33 @@ pub(super) const fn tag(text: &[u8; 4]) -> u32 {
     u32::from_le_bytes(*text)
 }
 
+/// The place of a tag among those that `by` was made for by [`spread`].
+#[inline(always)]
+pub(super) const fn slot(tag: u32, by: u32) -> u32 {
+    tag.wrapping_mul(by) >> 28
+}
+
+/// A factor that gives each of these tags a [`slot`] of its own.
+pub(super) const fn spread(tags: &[u32]) -> u32 {
+    let mut by = 0x9e37_79b1_u32;
+    loop {
+        let (mut taken, mut at) = (0_u32, 0);
+        while at < tags.len() {
+            #[allow(clippy::indexing_slicing)] // Checked above; for constants alone.
+            let bit = 1 << slot(tags[at], by);
+            if taken & bit != 0 {
+                break;
+            }
+            taken |= bit;
+            at += 1;
+        }
+        if at == tags.len() {
+            return by;
+        }
+        by = by.wrapping_mul(0x2c1b_3c6d).wrapping_add(2);
+    }
+}
+
 macro_rules! keys {
     ($($name:ident = $text:literal;)*) => {
         /// A known name; `Unknown` is any other.

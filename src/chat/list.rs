@@ -63,14 +63,23 @@ pub(super) fn put_usual(payload: &[u8], fields: &ChoiceIndex, number: u32, list:
     let ChoiceIndex { spans, delta } = fields;
     let begins = |span: Span, byte| payload.get(span.start as usize) == Some(&byte);
     let is_null = |member| spans.get(member).is_none_or(|span| begins(span, b'n'));
-    let mask = delta.spans.mask();
-    let is_usual = spans.mask() & !USUAL == 0
-        && mask.is_power_of_two()
+    spans.mask() & !USUAL == 0
         && spans.get(choice::DELTA).is_some_and(|span| begins(span, b'{'))
         && is_null(choice::LOGPROBS)
-        && is_null(choice::FINISH_REASON);
+        && is_null(choice::FINISH_REASON)
+        && put_lone(payload, delta, number, list)
+}
+
+/// Puts the items of a choice whose delta this is and that has no others. `false`: it is not as [`put_usual`] has it.
+#[inline(always)]
+pub(super) fn put_lone(payload: &[u8], delta: &DeltaIndex, number: u32, list: &mut DeltaList) -> bool {
+    let begins = |span: Span, byte| payload.get(span.start as usize) == Some(&byte);
+    let mask = delta.spans.mask();
+    if !mask.is_power_of_two() {
+        return false;
+    }
     let member = mask.trailing_zeros() as usize;
-    let (Some(span), true) = (delta.spans.get(member), is_usual) else { return false };
+    let Some(span) = delta.spans.get(member) else { return false };
     let text = |kind, span: Span| {
         let (start, end) = (span.start.wrapping_add(1), span.end.wrapping_sub(1));
         let item = Item { start, end, choice: number, kind, how: How::Text, flags: span.flags, segments: 0 };
@@ -248,7 +257,14 @@ impl<'r> Reader<'r, '_> {
             choice::MESSAGE if is_object && !self.has_deltas() => {
                 put_message(self.payload, value, self.choice, self.items);
             }
-            choice::LOGPROBS if is_object => self.put_value(Kind::Logprobs, How::Raw, value),
+            choice::LOGPROBS if is_object => {
+                let from = self.items.as_slice().len();
+                self.put_value(Kind::Logprobs, How::Raw, value);
+                // They stand beside the message, and are as whole as that.
+                if self.items.as_slice().iter().any(|item| item.kind == Kind::Message && item.choice == self.choice) {
+                    self.items.mark_whole(from);
+                }
+            }
             choice::NATIVE_FINISH_REASON => {
                 if let Some(text) = text_of(value) {
                     self.put_text(Kind::Meta, How::NativeReason, text, false);

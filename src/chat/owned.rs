@@ -4,7 +4,7 @@ use super::others::OtherMember;
 use super::update::{CallUpdate, NamePiece, Update};
 use crate::delta::{
     Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES,
-    FLAG_REUSES,
+    FLAG_REUSES, FLAG_WHOLE,
 };
 use crate::dialect::Protocol;
 use crate::json::{Text, Value};
@@ -169,12 +169,14 @@ impl Update<'_> {
                 text(Kind::FunctionName, name).with_flag(FLAG_REPLACES, piece == NamePiece::Replaces)
             }
             Update::FunctionArguments(arguments) => text(Kind::FunctionArguments, arguments),
-            Update::Audio(audio) => value(Kind::Audio, audio.value()),
+            Update::Audio(audio) => value(Kind::Audio, audio.value()).with_flag(FLAG_WHOLE, audio.is_whole()),
             Update::Annotations(annotations) => value(Kind::Annotation, annotations),
             Update::Signature(signature) => text(Kind::Signature, signature),
             Update::Media(part) => value(Kind::Media, part),
             Update::Native(part) => value(Kind::Native, part),
-            Update::Logprobs(logprobs) => value(Kind::Logprobs, logprobs.value()),
+            Update::Logprobs(logprobs) => {
+                value(Kind::Logprobs, logprobs.value()).with_flag(FLAG_WHOLE, logprobs.is_whole())
+            }
             Update::Message(message) => value(Kind::Message, message.value()),
             Update::Meta(meta, said) => text(Kind::Meta, said).with_code(meta),
             Update::Member(member) => OwnedUpdate::of_member(member),
@@ -238,7 +240,7 @@ data: "extra_content":{"k":[1,2]}},{"index":4,"type":"custom","custom":{"name":"
 data: "audio":{"id":"a1","data":"AAAA"},"annotations":[{"type":"url"}]},"logprobs":{"content":[]},"native_finish_reason":"STOP",
 data: "finish_reason":"stop","error":{"message":"bad"}}],"usage":{"prompt_tokens":3},"error":{"message":"worse","code":7}}
 
-data: {"choices":[{"index":1,"message":{"role":"assistant","content":"whole"}}]}
+data: {"choices":[{"index":1,"message":{"role":"assistant","content":"whole","audio":{"id":"a2"}},"logprobs":{"content":[1]}}]}
 
 event: error
 data: plain words

@@ -2,13 +2,15 @@
 //!
 //! The pass enters the top level, the choices, their deltas and their tool calls, checks the member grammar of each
 //! level that it enters, and keeps the spans of the top level, of the first choice and of its first tool call. Further
-//! choices and calls are looked over for quirks and finish reasons only. Nothing is unescaped, no number is parsed
+//! choices and calls are looked over for quirks and finish reasons only. A choice as nearly every chunk has it is compared with
+//! the bytes that it is usually made of, and put in the list at once; any other is walked member by member. Nothing is unescaped, no number is parsed
 //! beyond an index, no UTF-8 is checked.
 
+use super::choices::Usual;
 use super::expect::{Expect, Place};
 use super::index::{choice, top, ChoiceIndex, Facts, Index, Read, Seen};
 use super::key::Key;
-use super::list::{put_choice, put_usual};
+use super::list::{put_choice, put_lone, put_usual};
 use super::page::{Behind, DeltaList};
 use super::scalar::{is_error, reason_of};
 use super::work::{next_key, Notes, Work, PADDING, UNKNOWN};
@@ -60,8 +62,10 @@ impl Work<'_, '_> {
                 }
                 Key::Id if self.text(&mut index.top, top::ID) => continue,
                 Key::Id => Place::new(top::ID, Expect::TEXT),
+                Key::Object if self.word(&mut index.top, top::OBJECT, b"\"chat.completion.chunk\"") => continue,
                 Key::Object if self.text(&mut index.top, top::OBJECT) => continue,
                 Key::Object => Place::new(top::OBJECT, Expect::TEXT),
+                Key::Created if self.time(&mut index.top, top::CREATED) => continue,
                 Key::Created => {
                     if self.integer(&mut index.top, top::CREATED) {
                         continue;
@@ -115,10 +119,8 @@ impl Work<'_, '_> {
         let mut more = self.enter_array();
         while more {
             if index.choices == 0 {
-                let start = self.steps.offset();
-                self.aside(|work| work.choice(&mut index.first));
                 let Index { first, list, facts, .. } = &mut *index;
-                self.conclude(first, seen, facts, list, start as u32);
+                self.one_choice(first, seen, facts, list);
             } else {
                 self.aside(|work| work.next_choice(index, seen));
             }
@@ -133,11 +135,31 @@ impl Work<'_, '_> {
     /// Walks a choice behind the first.
     #[inline(never)]
     fn next_choice(&mut self, index: &mut Index, seen: &mut Seen) {
-        let mut other = ChoiceIndex::EMPTY;
-        let start = self.steps.offset();
-        self.choice(&mut other);
         let Index { list, facts, .. } = &mut *index;
-        self.conclude(&other, seen, facts, list, start as u32);
+        let mut other = ChoiceIndex::EMPTY;
+        self.one_choice(&mut other, seen, facts, list);
+    }
+
+    /// Walks a choice into an index that is empty.
+    #[inline(always)]
+    fn one_choice(&mut self, into: &mut ChoiceIndex, seen: &mut Seen, facts: &mut Facts, list: &mut DeltaList) {
+        let start = self.steps.offset();
+        match self.usual_choice(into) {
+            Some(Usual::Whole(number)) => {
+                if !list.behind.has(Behind::CHOICES) && put_lone(self.steps.bytes(), &into.delta, number, list) {
+                    seen.all.insert(number);
+                    facts.delta = true;
+                    return;
+                }
+            }
+            Some(Usual::Begun) => {
+                self.aside(|work| work.choice(into, Some(start)));
+            }
+            None => {
+                self.aside(|work| work.choice(into, None));
+            }
+        }
+        self.conclude(into, seen, facts, list, start as u32);
     }
 
     /// Notes what the verdict has to know of a choice that began at `start`, and puts its deltas in the list.
@@ -188,6 +210,7 @@ mod tests {
     extern crate std;
     use super::*;
     use crate::chat::index::{delta, Span};
+    use crate::chat::page::{How, Item};
     use std::{format, string::String, vec::Vec};
 
     /// The values that an index has in its payload, whitespace inside them apart.
@@ -205,17 +228,27 @@ mod tests {
         (0..choice::COUNT).for_each(|member| add("choice", member, index.first.spans.get(member)));
         (0..delta::COUNT).for_each(|member| add("delta", member, index.first.delta.spans.get(member)));
         add("arguments", 0, Some(index.first.delta.arguments));
+        for item in &index.list.items[..usize::from(index.list.len)] {
+            let Item { start, end, choice, kind, how, flags, .. } = *item;
+            match how {
+                How::Fragment => values.push(format!("{choice} {kind:?} {start}")),
+                _ => {
+                    let raw: String = payload[start as usize..end as usize].split(' ').collect();
+                    values.push(format!("{choice} {kind:?} {raw} {flags}"));
+                }
+            }
+        }
         let rest = format!("{:?} {seen:?} {:?}", index.quirks, index.facts);
         (values, rest)
     }
 
     #[test]
-    fn the_short_ways_say_what_the_long_ones_do() {
+    fn the_short_ways_find_what_the_long_ones_do() {
         let mut seen = 0;
         for (content, index, reason) in
             [("\"Hi\"", "0", "null"), ("\"\\\"é\"", "17", "\"stop\""), ("null", "-1", "\"None\""), ("7", "\"1\"", "{}")]
         {
-            let payload = format!(
+            let full = format!(
                 "{{\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1750000000,\"model\":\"m\",\
                  \"service_tier\":\"default\",\"system_fingerprint\":\"fp_0123456789\",\"provider\":{{}},\
                  \"choices\":[{{\"index\":{index},\"delta\":{{\"role\":\"assistant\",\"content\":{content},\
@@ -224,28 +257,51 @@ mod tests {
                  \"logprobs\":{{\"content\":[[]]}},\"finish_reason\":{reason},\"native_finish_reason\":\"x\"}},\
                  {{\"index\":{index},\"delta\":{{}}}}],\"usage\":null,\"obfuscation\":\"abc\"}}"
             );
-            let due = values(&payload);
-            seen += due.0.len();
-            // A space at each place where one may be, one place after the other.
-            let (mut inside, mut escaped, mut places) = (false, false, 0);
-            for (at, byte) in payload.bytes().enumerate() {
-                let between = !inside && matches!(byte, b',' | b':' | b'{' | b'}' | b'[' | b']');
-                (inside, escaped) = (inside ^ (byte == b'"' && !escaped), byte == b'\\' && !escaped);
-                if between {
-                    places += 1;
-                    let spaced = format!("{} {} {}", &payload[..at], char::from(byte), &payload[at + 1..]);
-                    let (found, due) = (values(&spaced), &due);
-                    assert_eq!(&found, due, "{spaced}");
+            let usual = [
+                format!(
+                    "{{\"index\":{index},\"delta\":{{\"content\":{content}}},\"logprobs\":null,\"finish_reason\":{reason}}}"
+                ),
+                format!(
+                    "{{\"index\":1,\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"function\":{{\"arguments\":\
+                     {content}}}}}]}},\"finish_reason\":null}}"
+                ),
+                format!("{{\"index\":2,\"delta\":{{\"reasoning_content\":{content}}},\"stop_reason\":null}}"),
+                format!(
+                    "{{\"index\":4,\"delta\":{{\"content\":{content}}},\"logprobs\":null,\"finish_reason\":null,\
+                     \"stop_reason\":null,\"token_ids\":null}}"
+                ),
+                String::from("{\"index\":3,\"delta\":{\"content\":\"\",\"role\":\"assistant\"},\"finish_reason\":null}"),
+            ];
+            let chunk = |first: usize| {
+                let mut choices = usual.to_vec();
+                choices.rotate_left(first);
+                let choices = choices.join(",");
+                format!("{{\"object\":\"chat.completion.chunk\",\"created\":1750000000,\"choices\":[{choices}]}}")
+            };
+            for payload in (0..usual.len()).map(chunk).chain([full]) {
+                let due = values(&payload);
+                seen += due.0.len();
+                // A space at each place where one may be, one place after the other.
+                let (mut inside, mut escaped, mut places) = (false, false, 0);
+                for (at, byte) in payload.bytes().enumerate() {
+                    let between = !inside && matches!(byte, b',' | b':' | b'{' | b'}' | b'[' | b']');
+                    (inside, escaped) = (inside ^ (byte == b'"' && !escaped), byte == b'\\' && !escaped);
+                    if between {
+                        places += 1;
+                        let spaced = format!("{} {} {}", &payload[..at], char::from(byte), &payload[at + 1..]);
+                        let (found, due) = (values(&spaced), &due);
+                        assert_eq!(&found, due, "{spaced}");
+                    }
                 }
-            }
-            assert!(places > 70, "{places}");
-            // Each name with its first letter escaped; it is flagged nowhere.
-            for (at, _) in payload.match_indices("\":") {
-                let start = payload[..at].rfind('"').unwrap() + 1;
-                let code = payload.as_bytes()[start];
-                let spelt = format!("{}\\u{code:04x}{}", &payload[..start], &payload[start + 1..]);
-                let (found, rest) = values(&spelt);
-                assert_eq!((found.len(), &rest), (due.0.len(), &due.1), "{spelt}");
+                assert!(places > 40, "{places}");
+                // Each name with its first letter escaped; it is flagged nowhere.
+                for (at, _) in payload.match_indices("\":") {
+                    let start = payload[..at].rfind('"').unwrap() + 1;
+                    let code = payload.as_bytes()[start];
+                    let spelt = format!("{}\\u{code:04x}{}", &payload[..start], &payload[start + 1..]);
+                    let (found, rest) = values(&spelt);
+                    assert_eq!((found.len(), &rest), (due.0.len(), &due.1), "{spelt}");
+                }
             }
         }
         assert!(seen > 80, "{seen}");

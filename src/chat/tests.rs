@@ -1,4 +1,4 @@
-//! What the views say of a chunk: each member where it is looked for, and nothing where it is of another kind.
+//! The views of a chunk: each member where it is looked for, and nothing where it is of another kind.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -10,11 +10,11 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// Lines of what was said, each under the name of who said it.
+/// Lines of what the views return, each under the name of the accessor.
 #[derive(Default)]
-struct Told(Vec<String>);
+struct Lines(Vec<String>);
 
-impl Told {
+impl Lines {
     fn text(&mut self, name: &str, text: Option<Text<'_>>) {
         self.0.extend(text.map(|text| format!("{name} = {text}")));
     }
@@ -146,18 +146,18 @@ impl Told {
     }
 }
 
-fn told(payload: &str) -> Vec<String> {
+fn lines_of(payload: &str) -> Vec<String> {
     let mut index = Index::new();
-    let mut told = Told::default();
-    told.chunk(&Chunk::read(payload.as_bytes(), &mut index).unwrap());
-    told.0
+    let mut lines = Lines::default();
+    lines.chunk(&Chunk::read(payload.as_bytes(), &mut index).unwrap());
+    lines.0
 }
 
 /// The same of one choice with these members, twice: as the first, which the pass keeps, and as one that is walked.
-fn told_of_choice(members: &str) -> Vec<String> {
+fn lines_of_choice(members: &str) -> Vec<String> {
     let choice = format!(r#"{{"index":4,{members}}}"#);
-    let alone = told(&format!(r#"{{"choices":[{choice}]}}"#));
-    let second = told(&format!(r#"{{"choices":[{{"index":0}},{choice}]}}"#));
+    let alone = lines_of(&format!(r#"{{"choices":[{choice}]}}"#));
+    let second = lines_of(&format!(r#"{{"choices":[{{"index":0}},{choice}]}}"#));
     assert_eq!(second[0], "choice 0");
     assert_eq!(alone, second[1..]);
     assert_eq!(alone[0], "choice 4");
@@ -165,7 +165,7 @@ fn told_of_choice(members: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_the_chunk_says() {
+fn members_of_a_chunk() {
     let cases: &[(&str, &[&str])] = &[
         (
             r#"{"id":"c","object":"chat.completion.chunk","created":17,"model":"m","system_fingerprint":"f","service_tier":"t","provider":"p","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3,"completion_tokens_details":{"reasoning_tokens":4,"audio_tokens":7,"accepted_prediction_tokens":8,"rejected_prediction_tokens":9},"prompt_tokens_details":{"cached_tokens":5,"audio_tokens":"6"},"cost":0.5},"extra":[1]}"#,
@@ -266,13 +266,13 @@ fn what_the_chunk_says() {
         (r#"{"error":null}"#, &["fields --------- completion false"]),
         (r#"null"#, &["fields --------- completion false", "NullChunk"]),
     ];
-    for (payload, due) in cases {
-        assert_eq!(told(payload), *due, "{payload}");
+    for (payload, expected) in cases {
+        assert_eq!(lines_of(payload), *expected, "{payload}");
     }
 }
 
 #[test]
-fn what_a_choice_says_first_or_not() {
+fn members_of_a_choice_in_any_order() {
     let cases: &[(&str, &[&str])] = &[
         (
             r#""delta":{"role":"r","content":"c","refusal":"f","reasoning_content":"a","reasoning":"b","thinking":"t","thought":"u","images":[1],"annotations":[2],"extra":3,"function_call":{"name":"n","arguments":"{"},"audio":{"id":"i","data":"QQ==","transcript":"t","expires_at":9}}"#,
@@ -429,8 +429,8 @@ fn what_a_choice_says_first_or_not() {
             &[],
         ),
     ];
-    for (members, due) in cases {
-        assert_eq!(told_of_choice(members), *due, "{members}");
+    for (members, expected) in cases {
+        assert_eq!(lines_of_choice(members), *expected, "{members}");
     }
 }
 
@@ -439,8 +439,8 @@ fn a_function_that_is_there_twice_counts_once() {
     let calls = r#""delta":{"tool_calls":[{"function":{"name":"f","arguments":"1"},"function":{}},
         {"custom":{"name":"g","input":"2"},"custom":7},{"function":{"name":"h"},"custom":{"input":"3"}},
         {"function":{"name":"i","arguments":"4"},"function":{"name":"j"}}]}"#;
-    let told: Vec<_> = told_of_choice(calls).into_iter().filter(|line| !line.starts_with("  value")).collect();
-    let due = [
+    let lines: Vec<_> = lines_of_choice(calls).into_iter().filter(|line| !line.starts_with("  value")).collect();
+    let expected = [
         "call at 0 index None custom false",
         "call at 1 index None custom false",
         "call at 2 index None custom true",
@@ -451,7 +451,7 @@ fn a_function_that_is_there_twice_counts_once() {
         "OddType",
         "DuplicateMember",
     ];
-    assert_eq!(told, due);
+    assert_eq!(lines, expected);
 }
 
 #[test]
@@ -470,7 +470,7 @@ fn parts_that_are_known_are_not_flagged() {
     let flagged: Vec<bool> = parts
         .iter()
         .map(|part| {
-            !told_of_choice(&format!(r#""delta":{{"content":[{part}]}}"#)).iter().all(|line| line.contains('='))
+            !lines_of_choice(&format!(r#""delta":{{"content":[{part}]}}"#)).iter().all(|line| line.contains('='))
         })
         .collect();
     assert_eq!(flagged, [false, false, false, false, false, true, true, true, true]);
@@ -479,16 +479,16 @@ fn parts_that_are_known_are_not_flagged() {
 #[test]
 fn finish_reasons_by_kind() {
     let kinds = ["stop", "length", "tool_calls", "content_filter", "function_call", "error", "halt"].map(|reason| {
-        let told = told_of_choice(&format!(r#""finish_reason":"{reason}""#));
-        told[0].strip_prefix(&format!("finish = {reason} ")).unwrap().to_string()
+        let lines = lines_of_choice(&format!(r#""finish_reason":"{reason}""#));
+        lines[0].strip_prefix(&format!("finish = {reason} ")).unwrap().to_string()
     });
     assert_eq!(kinds, ["Stop", "Length", "ToolCalls", "ContentFilter", "FunctionCall", "Error", "Other"]);
 }
 
 #[test]
 fn indexes_of_choices() {
-    let index = |index: &str| told(&format!(r#"{{"choices":[{{"index":{index}}}]}}"#))[0].clone();
-    for (given, due) in [
+    let index = |index: &str| lines_of(&format!(r#"{{"choices":[{{"index":{index}}}]}}"#))[0].clone();
+    for (given, expected) in [
         ("0", 0),
         ("9", 9),
         ("10", 10),
@@ -506,7 +506,7 @@ fn indexes_of_choices() {
         ("null", 0),
         ("[3]", 0),
     ] {
-        assert_eq!(index(given), format!("choice {due}"), "{given}");
+        assert_eq!(index(given), format!("choice {expected}"), "{given}");
     }
 }
 

@@ -4,6 +4,7 @@ use super::others::OtherMember;
 use super::views::{ApiError, Audio, FinishReason, Logprobs, Message, Usage};
 use crate::delta::{
     Delta, Kind, Meta, FLAG_CUSTOM, FLAG_NATIVE, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES, FLAG_REUSES,
+    FLAG_WHOLE,
 };
 use crate::dialect::Protocol;
 use crate::json::{Text, Value};
@@ -169,9 +170,9 @@ impl<'a> Update<'a> {
             Kind::ToolArguments => Update::CallArguments { call, text },
             Kind::FunctionName => Update::FunctionName { text, piece },
             Kind::FunctionArguments => Update::FunctionArguments(text),
-            Kind::Audio => Update::Audio(Audio::of(value())?),
+            Kind::Audio => Update::Audio(Audio::of(value())?.whole(delta.has(FLAG_WHOLE))),
             Kind::Annotation => Update::Annotations(value()),
-            Kind::Logprobs => Update::Logprobs(Logprobs::of(value())),
+            Kind::Logprobs => Update::Logprobs(Logprobs::of(value()).whole(delta.has(FLAG_WHOLE))),
             Kind::Message => Update::Message(Message::of(value())),
             Kind::Meta => match Meta::from_number(delta.code)? {
                 meta if meta.is_member() => Update::Member(OtherMember::of_delta(meta, delta, payload)?),

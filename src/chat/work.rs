@@ -37,13 +37,17 @@ pub(super) enum Ahead {
     Fault,
 }
 
-/// Passes `$before`, the object's bracket or a comma, and the next name: one of those given, recognised by the four bytes
-/// of its tag and by what follows them, or any other. Leaves the loop at the end of the object, and the function if the
+/// Passes `$before`, the object's bracket or a comma, and the next name: one of those given, found by the slot of its tag,
+/// recognised by the four bytes of the tag and by what follows them, or any other. Leaves the loop at the end of the object, and the function if the
 /// name is malformed.
 macro_rules! next_key {
     ($work:ident, $before:ident, $($tag:literal { $($rest:literal => $key:ident),* })*) => {{
-        let key = match $work.steps.tag($before) {
-            $(found if found == const { $crate::chat::key::tag($tag) } => {
+        /// Each tag has a slot of its own: one jump finds it, whatever the order in which the members come.
+        const BY: u32 = $crate::chat::key::spread(&[$($crate::chat::key::tag($tag)),*]);
+        let tag = $work.steps.tag($before);
+        let key = match $crate::chat::key::slot(tag, BY) {
+            $(slot if slot == const { $crate::chat::key::slot($crate::chat::key::tag($tag), BY) }
+                && tag == const { $crate::chat::key::tag($tag) } => {
                 $(if $work.steps.took($rest) { $crate::chat::work::Ahead::Key($crate::chat::key::Key::$key) } else)* { $work.key($before) }
             })*
             _ => $work.key($before),
@@ -219,6 +223,28 @@ impl<'a> Work<'a, '_> {
         self.aside(|work| work.odd_member(spans, Place::new(member, expect)))
     }
 
+    /// As [`text`](Work::text), for a member whose value is nearly always this one, a plain string.
+    #[inline(always)]
+    pub(super) fn word<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, word: &[u8]) -> bool {
+        let start = self.steps.offset();
+        let took = self.steps.take(word);
+        if took {
+            self.place(spans, member, span(self.read_from(start)));
+        }
+        took
+    }
+
+    /// As [`text`](Work::text), for a time in seconds.
+    #[inline(always)]
+    pub(super) fn time<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
+        let start = self.steps.offset();
+        let took = self.steps.ten_digits();
+        if took {
+            self.place(spans, member, span(self.read_from(start)));
+        }
+        took
+    }
+
     /// As [`text`](Work::text), for `null`.
     #[inline(always)]
     pub(super) fn null<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
@@ -231,7 +257,7 @@ impl<'a> Work<'a, '_> {
     }
 
     #[inline(always)]
-    fn read_from(&self, start: usize) -> Read {
+    pub(super) fn read_from(&self, start: usize) -> Read {
         Read { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN }
     }
 

@@ -59,7 +59,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn blocks_are_told_apart() {
+    fn blocks_are_distinguished() {
         let mut blocks = Blocks::NOTHING;
         assert!(!blocks.has(0) && !blocks.begin(1, true));
         for index in [0, 2, 65, 129, 257, 1 + (1 << 31), u32::MAX] {

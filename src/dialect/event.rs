@@ -35,7 +35,7 @@ pub(crate) fn read_known<'a>(
         let piece = Piece { kind, slot, is_summary: false, text: text(chunk.text)?, role: text(chunk.role) };
         choice(0, false);
         let (id, model, usage) = (chunk.id, chunk.model, object(chunk.usage));
-        let plan = Plan { protocol: Some(protocol), ..Plan::default() };
+        let plan = Plan { protocol: Some(protocol), ..Plan::NONE };
         if let Some(usage) = usage {
             state.usage.add(protocol, usage);
         }
@@ -55,7 +55,7 @@ pub(crate) fn read_known<'a>(
         return Some((steps.offset(), read(state, payload, kind, choice)));
     }
     choice(0, false);
-    let plan = Plan { protocol: Some(protocol), ..Plan::default() };
+    let plan = Plan { protocol: Some(protocol), ..Plan::NONE };
     Some((steps.offset(), Seen { plan, piece, ..Seen::default() }))
 }
 
@@ -299,10 +299,10 @@ mod tests {
     use std::{format, string::String, vec::Vec};
 
     /// The state behind an event, and what it says, by one walk if that is enough, or else, or if `slowly`, by the reader.
-    fn told(state: &mut State, payload: &str, slowly: bool) -> Option<Vec<String>> {
+    fn read_by(state: &mut State, payload: &str, slowly: bool) -> Option<Vec<String>> {
         let bytes = payload.as_bytes();
-        let mut told = Vec::new();
-        let mut choice = |index, finished| told.push(format!("choice {index} {finished}"));
+        let mut lines = Vec::new();
+        let mut choice = |index, finished| lines.push(format!("choice {index} {finished}"));
         let (end, seen) = if slowly {
             let event = Value::from_raw(bytes.trim_ascii());
             let [kind] = crate::json::members_of(event, ["type"]);
@@ -317,16 +317,16 @@ mod tests {
         while let Some(mut delta) = cursor.next_of_any(bytes, &index) {
             // What is known of a string may differ, not what it is.
             delta.text = Part { flags: TextFlags::UNKNOWN, ..delta.text };
-            told.push(format!("{delta:?}"));
+            lines.push(format!("{delta:?}"));
         }
         let members = [seen.id, seen.model, seen.created, seen.usage, seen.error];
-        told.push(format!("{end} {:?} {} {} {}", members, seen.is_body, seen.fails, seen.others));
-        told.push(format!("{state:?}"));
-        Some(told)
+        lines.push(format!("{end} {:?} {} {} {}", members, seen.is_body, seen.fails, seen.others));
+        lines.push(format!("{state:?}"));
+        Some(lines)
     }
 
     #[test]
-    fn one_walk_says_what_the_reader_says() {
+    fn one_walk_reads_what_the_reader_reads() {
         let block = |kind: &str| {
             format!(
                 r#"{{"type":"content_block_start","index":1,"content_block":{{"type":"{kind}","id":"i","name":"n"}}}}"#
@@ -386,8 +386,8 @@ mod tests {
         for (protocol, events) in events {
             let (mut state, mut slow) = (State::new(Some(protocol)), State::new(Some(protocol)));
             for event in events {
-                let expected = told(&mut slow, event, true).unwrap();
-                if let Some(found) = told(&mut state, event, false) {
+                let expected = read_by(&mut slow, event, true).unwrap();
+                if let Some(found) = read_by(&mut state, event, false) {
                     by_one_walk += 1;
                     assert_eq!(found, expected, "{event}");
                 } else {
@@ -412,7 +412,7 @@ mod tests {
             (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}"#),
             (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"promptFeedback":{}}"#),
         ] {
-            assert!(told(&mut State::new(Some(protocol)), event, false).is_none(), "{event}");
+            assert!(read_by(&mut State::new(Some(protocol)), event, false).is_none(), "{event}");
         }
     }
 }

@@ -117,7 +117,7 @@ impl State {
 }
 
 /// How the deltas of an event are read.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) protocol: Option<Protocol>,
     pub(super) what: What,
@@ -148,11 +148,16 @@ impl Plan {
     }
 }
 
+impl Default for Plan {
+    fn default() -> Self {
+        Plan::NONE
+    }
+}
+
 /// What an event is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// It has no deltas.
-    #[default]
     Nothing,
     /// Anthropic: a message, in a member of that name.
     Start,

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_a_usage_say_whose_it_is() {
+    fn the_names_of_a_usage_decide_its_protocol() {
         for (usage, protocol) in [
             (r#"{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}"#, None),
             (r#"{"total_tokens":3,"cost":1}"#, None),

@@ -153,7 +153,7 @@ mod tests {
 
     /// Compares every string of up to 6 tokens, cut once, with the strict check. Values with an object are not accepted.
     #[test]
-    fn a_value_is_whole_if_the_strict_check_says_so() {
+    fn a_value_is_whole_if_the_strict_check_finds_its_end() {
         const TOKENS: [&str; 16] =
             ["0", "7", "-", ".", "e", "+", "\"", "\\", "\\u00e9", "true", "nul", "l", "[", "]", ",", " "];
         let mut strings: Vec<String> = std::vec![String::new()];

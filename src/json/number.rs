@@ -163,7 +163,7 @@ pub(super) fn digits_len(bytes: &[u8]) -> usize {
 
 /// Sets the top bit of each byte that is not a digit.
 #[inline(always)]
-const fn no_digits(word: u64) -> u64 {
+pub(super) const fn no_digits(word: u64) -> u64 {
     const LOW: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
     // The XOR maps digits (0x30 to 0x39) to 0 to 9; the addition carries any other byte into the top bit.

@@ -289,6 +289,44 @@ impl<'a> Steps<'a> {
         after.is_some()
     }
 
+    /// Skips these bytes, if they come next. Returns whether they did.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> bool {
+        let after = self.rest.strip_prefix(bytes);
+        if let Some(rest) = after {
+            visit!(bytes.len());
+            self.rest = rest;
+        }
+        after.is_some()
+    }
+
+    /// Skips a digit, and returns its number.
+    #[inline(always)]
+    pub(crate) fn digit(&mut self) -> Option<u32> {
+        let (digit, rest) = self.rest.split_first().filter(|(byte, _)| byte.is_ascii_digit())?;
+        self.rest = rest;
+        Some(u32::from(digit & 15))
+    }
+
+    /// Skips a number of ten digits, directly followed by a comma or bracket: a time in seconds has as many until the year 2286.
+    /// Returns whether one came.
+    #[inline(always)]
+    pub(crate) fn ten_digits(&mut self) -> bool {
+        let Some((&[a, b, c, d, e, f, g, h, tens, ones], rest)) = self.rest.split_first_chunk::<10>() else {
+            return false;
+        };
+        visit!(10);
+        let is_number = a != b'0'
+            && number::no_digits(u64::from_le_bytes([a, b, c, d, e, f, g, h])) == 0
+            && tens.is_ascii_digit()
+            && ones.is_ascii_digit()
+            && matches!(rest, [b',' | b'}', ..]);
+        if is_number {
+            self.rest = rest;
+        }
+        is_number
+    }
+
     /// Returns the next name, still escaped, and what its bytes may contain. Its value follows.
     #[inline(always)]
     pub(crate) fn name(&mut self) -> Result<(&'a [u8], TextFlags), JsonError> {
@@ -345,6 +383,19 @@ impl<'a> Steps<'a> {
         let Some(rest) = string::plain_before_end(inner) else { return false };
         self.rest = rest;
         true
+    }
+
+    /// Skips the string that comes, if one does and it has an end.
+    #[inline(always)]
+    pub(crate) fn string_value(&mut self) -> Option<Read> {
+        let start = self.offset();
+        if self.plain_string_before_end() {
+            return Some(Read { start, end: self.offset(), kind: Kinds::STRING, flags: TextFlags::PLAIN });
+        }
+        if self.rest.first() != Some(&b'"') {
+            return None;
+        }
+        self.any_value().ok()
     }
 
     /// Skips `null`. Returns whether it came.

@@ -13,7 +13,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// The items of a list that is never replaced.
     pub(super) fn listed<'b>(&self, buffer: &'b [u8], key: Key) -> Listed<'b> {
-        Listed { records: self.records(buffer), key, items: b"", at: 0 }
+        Listed::of(self.records(buffer), key)
     }
 
     /// Gives the bytes of `reasoning_details` with commas between the entries, those that belong together joined.
@@ -31,6 +31,13 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             }
         }
         group.write(&mut put);
+    }
+}
+
+impl<'b> Listed<'b> {
+    /// Those of a log.
+    pub(super) fn of(records: Records<'b>, key: Key) -> Self {
+        Listed { records, key, items: b"", at: 0 }
     }
 }
 

@@ -26,6 +26,7 @@ mod record;
 #[cfg(feature = "serde")]
 mod serialize;
 mod sink;
+mod so_far;
 mod table;
 #[cfg(all(test, feature = "alloc"))]
 mod tests;

@@ -238,8 +238,12 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         if array.kind() != json::Kind::Array {
             return self.item(key, array, rewrite);
         }
+        self.list_from(0, key, array, rewrite)
+    }
+
+    /// Those behind offset `at`, which is 0 or the end of one.
+    fn list_from(&mut self, mut at: usize, key: Key, array: Value<'_>, rewrite: Rewrite) -> usize {
         self.append(|fill, buffer| {
-            let mut at = 0;
             while let Some((item, is_strict)) = json::element_at(array, &mut at) {
                 fill.begin(buffer, key);
                 if is_strict {
@@ -460,16 +464,21 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
 
     fn audio(&mut self, place: u16, slot: &mut Slot, audio: &Audio<'_>) {
         slot.set(flag::AUDIO);
+        let (mut data, mut transcript) = (audio.data(), audio.transcript());
+        if audio.is_whole() {
+            data = data.map(|text| self.new_in_data(place, text));
+            transcript = transcript.map(|text| self.new_in_transcript(place, slot, text));
+        }
         if !slot.has(flag::AUDIO_ID) {
             if let Some(id) = audio.id() {
                 slot.set(flag::AUDIO_ID);
                 self.untracked(Key::new(kind::AUDIO_ID, place, 0), id);
             }
         }
-        if let Some(text) = audio.data() {
+        if let Some(text) = data.filter(|text| !text.is_empty()) {
             self.text_item(Key::new(kind::AUDIO_DATA, place, 0), text);
         }
-        if let Some(text) = audio.transcript() {
+        if let Some(text) = transcript {
             let text = slot.transcript_half.take().map_or(text, |half| text.with_lead(half));
             slot.transcript_half = text.trailing_half();
             self.untracked(Key::new(kind::AUDIO_TRANSCRIPT, place, 0), text.without_trailing_half());
@@ -488,7 +497,9 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         for (list, array) in (0u8..).zip(lists.known) {
             if let Some(array) = array {
                 slot.set(flag::LISTS.wrapping_shl(u32::from(list)));
-                self.list(Key::new(kind::LISTS.wrapping_add(list), place, 0), array, json::rewrite);
+                let key = Key::new(kind::LISTS.wrapping_add(list), place, 0);
+                let from = if logprobs.is_whole() { self.known_of_list(key, array) } else { 0 };
+                self.list_from(from, key, array, json::rewrite);
             }
         }
     }

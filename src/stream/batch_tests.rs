@@ -1,4 +1,4 @@
-//! The records of a batch, one by one: what they say, where their texts lie, and which of them are asked for.
+//! The records of a batch, one by one: what they hold, where their texts lie, and which of them are asked for.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -13,11 +13,11 @@ use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
-/// Where the input is said to begin.
+/// The stream offset of the input.
 const BASE: u32 = 1000;
 
 /// A record in words. Its texts: `@` where they stand in the input, `+` where they were copied or decoded.
-fn said(record: &Record, input: &[u8], scratch: &[u8]) -> String {
+fn line_of(record: &Record, input: &[u8], scratch: &[u8]) -> String {
     let text = |flag: u16, off: u32, len: u32| {
         if len == 0 {
             assert!(flag == FLAG_TEXT_SCRATCH || record.flags & flag == 0);
@@ -28,10 +28,10 @@ fn said(record: &Record, input: &[u8], scratch: &[u8]) -> String {
         let text = core::str::from_utf8(&from.unwrap()[..len as usize]).unwrap();
         format!(" {}{}", if copied { '+' } else { '@' }, text.replace('\n', "|"))
     };
-    let mut said = format!("{} {}..{}", record.kind, record.start, record.end);
-    said += &text(FLAG_TEXT_SCRATCH, record.text_off, record.text_len);
-    said += &text(FLAG_AUX_SCRATCH, record.aux_off, record.aux_len);
-    said += &text(FLAG_EXTRA_SCRATCH, record.extra_off, record.extra_len);
+    let mut line = format!("{} {}..{}", record.kind, record.start, record.end);
+    line += &text(FLAG_TEXT_SCRATCH, record.text_off, record.text_len);
+    line += &text(FLAG_AUX_SCRATCH, record.aux_off, record.aux_len);
+    line += &text(FLAG_EXTRA_SCRATCH, record.extra_off, record.extra_len);
     let flags = record.flags & !(FLAG_TEXT_SCRATCH | FLAG_AUX_SCRATCH | FLAG_EXTRA_SCRATCH);
     let numbers = [
         ("choice", u64::from(record.choice)),
@@ -42,10 +42,10 @@ fn said(record: &Record, input: &[u8], scratch: &[u8]) -> String {
     ];
     for (name, number) in numbers {
         if number != 0 {
-            said += &format!(" {name}={number}");
+            line += &format!(" {name}={number}");
         }
     }
-    said
+    line
 }
 
 /// The records of a stream of usual kinds, so many at a time.
@@ -54,14 +54,14 @@ fn records<const CALLS: usize>(input: &str, cap: usize) -> Vec<String> {
 }
 
 /// The records of a stream, of the kinds of `mask`, so many at a time.
-fn told(config: Config, input: &[u8], mask: u64, cap: usize) -> Vec<String> {
+fn lines_of(config: Config, input: &[u8], mask: u64, cap: usize) -> Vec<String> {
     read::<4>(config, input, mask, cap)
 }
 
 fn read<const CALLS: usize>(config: Config, input: &[u8], mask: u64, cap: usize) -> Vec<String> {
     let (mut machine, mut tracker, mut batch) = (Machine::<2>::new(config), Tracker::<4, CALLS>::new(), Emitter::new());
     let (mut store, mut scratch, mut records) = (vec![0; 2048], vec![0; 2048], vec![Record::default(); cap]);
-    let mut told = Vec::new();
+    let mut all = Vec::new();
     let mut at = 0;
     let mut finish = false;
     loop {
@@ -74,12 +74,12 @@ fn read<const CALLS: usize>(config: Config, input: &[u8], mask: u64, cap: usize)
             batch.run(&mut machine, &mut movable, &mut tracker, &input[at..], base, &mut sink)
         };
         let (written, used) = (sink.written(), sink.used());
-        let lines: Vec<String> = records[..written].iter().map(|record| said(record, input, &scratch)).collect();
+        let lines: Vec<String> = records[..written].iter().map(|record| line_of(record, input, &scratch)).collect();
         assert_eq!(lines.iter().any(|line| line.contains(" +")), used > 0, "{lines:?} {used}");
-        told.extend(lines);
+        all.extend(lines);
         at += spent;
         match filled {
-            Outcome::Done if finish => return told,
+            Outcome::Done if finish => return all,
             Outcome::Done => finish = true,
             Outcome::Full => assert!(written == cap || spent > 0, "{written}"),
             other => panic!("{other:?}"),
@@ -102,7 +102,7 @@ const STREAM: &str = concat!(
     "data: {\"choices\":[{\"index\":3,\"delta\":{\"content\":\"\\ud83d\"}}]}\n\ndata: [DONE]\n\n: bye\n",
 );
 
-/// What is said of it, but for the payloads: the kind, the range, the texts, then what is not 0.
+/// Its records, but for the payloads: the kind, the range, the texts, then what is not 0.
 const SAID: &[&str] = &[
     "2 0..5 @hi",
     "48 0..5 number=4",
@@ -178,8 +178,8 @@ const SAID: &[&str] = &[
 ];
 
 #[test]
-fn each_record_says_what_came() {
-    let all = told(Config::default(), STREAM.as_bytes(), u64::MAX, 256);
+fn each_record_is_what_came() {
+    let all = lines_of(Config::default(), STREAM.as_bytes(), u64::MAX, 256);
     let payload = format!("{} ", Kind::Payload as u16);
     let (payloads, others): (Vec<_>, Vec<_>) = all.iter().partition(|line| line.starts_with(&payload));
     assert_eq!(others, SAID);
@@ -190,12 +190,12 @@ fn each_record_says_what_came() {
     }
     let long = Config { limits: Limits { max_event_len: 40, ..Limits::DEFAULT }, ..Config::default() };
     let stream = format!("data: {{\"a\":\"{}\"}}\n\n:{}\n\n", "x".repeat(60), "y".repeat(60));
-    let due = ["24 0..0", "48 0..76 number=16777216", "25 76..76", "48 76..139 number=33554432"];
-    assert_eq!(told(long, stream.as_bytes(), u64::MAX, 256), due);
+    let expected = ["24 0..0", "48 0..76 number=16777216", "25 76..76", "48 76..139 number=33554432"];
+    assert_eq!(lines_of(long, stream.as_bytes(), u64::MAX, 256), expected);
     let opaque = Config { payload: Payload::Opaque, ..Config::default() };
     let stream = "id: 7\nevent: e\ndata: one\ndata: two\n\ndata: three\n\n";
-    let due = ["1 0..36 +one|two @e +7", "48 0..36 number=2", "1 36..49 @three +message +7", "48 36..49 number=2"];
-    assert_eq!(told(opaque, stream.as_bytes(), u64::MAX, 256), due);
+    let expected = ["1 0..36 +one|two @e +7", "48 0..36 number=2", "1 36..49 @three +message +7", "48 36..49 number=2"];
+    assert_eq!(lines_of(opaque, stream.as_bytes(), u64::MAX, 256), expected);
 }
 
 /// Content alone: the shorter way of those who do not ask for payloads, and what keeps from it.
@@ -222,12 +222,12 @@ fn what_is_asked_for_comes_whatever_the_room() {
     let mut masks: Vec<u64> = (0..64).map(|kind| 1 << kind).collect();
     masks.extend([0, Kind::DEFAULT, u64::MAX, !Kind::Payload.bit(), Kind::Chunk.bit() | Kind::Content.bit()]);
     for stream in [STREAM, PLAIN] {
-        let all = told(Config::default(), stream.as_bytes(), u64::MAX, 256);
+        let all = lines_of(Config::default(), stream.as_bytes(), u64::MAX, 256);
         for mask in &masks {
-            let due: Vec<_> = all.iter().filter(|line| mask >> kind(line) & 1 == 1).collect();
+            let expected: Vec<_> = all.iter().filter(|line| mask >> kind(line) & 1 == 1).collect();
             for cap in [1, 2, 3, 5, 256] {
-                let told = told(Config::default(), stream.as_bytes(), *mask, cap);
-                assert_eq!(told.iter().collect::<Vec<_>>(), due, "{mask:x} {cap}");
+                let lines = lines_of(Config::default(), stream.as_bytes(), *mask, cap);
+                assert_eq!(lines.iter().collect::<Vec<_>>(), expected, "{mask:x} {cap}");
             }
         }
     }
@@ -238,7 +238,7 @@ fn texts_that_stand_for_themselves_are_not_copied() {
     let chunk = |id: &str, content: &str| {
         format!(r#"data: {{"id":"{id}","choices":[{{"index":0,"delta":{{"content":"{content}"}}}}]}}"#) + "\n\n"
     };
-    for (text, due) in [
+    for (text, expected) in [
         ("Hi", "@Hi"),
         ("\u{e9}\u{1f600}", "@\u{e9}\u{1f600}"),
         ("/", "@/"),
@@ -248,12 +248,12 @@ fn texts_that_stand_for_themselves_are_not_copied() {
     ] {
         for mask in [Kind::DEFAULT, u64::MAX] {
             for cap in [1, 64] {
-                let told = told(Config::default(), chunk(text, text).as_bytes(), mask, cap);
+                let lines = lines_of(Config::default(), chunk(text, text).as_bytes(), mask, cap);
                 let texts: Vec<_> =
-                    told.iter().filter(|line| line.starts_with("6 ") || line.starts_with("8 ")).collect();
+                    lines.iter().filter(|line| line.starts_with("6 ") || line.starts_with("8 ")).collect();
                 assert_eq!(texts.len(), 2);
                 for line in texts {
-                    assert_eq!(line.split(' ').nth(2), Some(due), "{line}");
+                    assert_eq!(line.split(' ').nth(2), Some(expected), "{line}");
                 }
             }
         }
@@ -262,7 +262,7 @@ fn texts_that_stand_for_themselves_are_not_copied() {
 
 #[test]
 fn each_byte_is_in_one_frame() {
-    let frames = |stream: &str, cap: usize| told(Config::default(), stream.as_bytes(), Kind::Frame.bit(), cap);
+    let frames = |stream: &str, cap: usize| lines_of(Config::default(), stream.as_bytes(), Kind::Frame.bit(), cap);
     for cap in [1, 2, 9] {
         assert_eq!(frames(": a\n\n: b\n\n", cap), ["48 0..4 number=4", "48 4..9 number=4", "48 9..10"]);
         // A block that ends in silence, behind a comment in it.
@@ -283,8 +283,8 @@ fn each_byte_is_in_one_frame() {
         assert_eq!(frames(": a\r: b\r\r: c", cap), ["48 0..4 number=4", "48 4..8 number=4", "48 8..12"]);
         let values = "data: {}\r\nid: 7\r\nevent: x\r\ndata: {}\r\n\r\n";
         let (chunk, quirk) = (Kind::Chunk.bit(), Kind::Quirk.bit());
-        let due = [format!("48 0..10 number={}", chunk | quirk), format!("48 10..39 number={chunk}")];
-        assert_eq!(frames(values, cap), due);
+        let expected = [format!("48 0..10 number={}", chunk | quirk), format!("48 10..39 number={chunk}")];
+        assert_eq!(frames(values, cap), expected);
         assert_eq!(frames("", cap), [""; 0]);
     }
 }
@@ -317,17 +317,18 @@ fn frames_by(input: &[u8], size: usize) -> Vec<(usize, u64, u32)> {
 #[test]
 fn a_frame_has_all_of_its_last_line_end() {
     const CHUNK: &str = r#"data: {"choices":[{"index":0,"delta":{"content":"a"}}]}"#;
-    for (end, due) in [("\n", 0), ("\r", 0), ("\r\n", 0), ("\r\n", 1)] {
-        // With `due` the last LF is missing: that CR is followed by the end of the stream, or by another line.
+    for (end, expected) in [("\n", 0), ("\r", 0), ("\r\n", 0), ("\r\n", 1)] {
+        // With `expected` the last LF is missing: that CR is followed by the end of the stream, or by another line.
         let event = [CHUNK, end, end].concat();
         let mut input = event.repeat(5);
-        input.truncate(input.len() - due);
+        input.truncate(input.len() - expected);
         let mut ends: Vec<_> = (1..=5).map(|nth| (nth * event.len()).min(input.len())).collect();
-        if due == 1 {
+        if expected == 1 {
             input += "data: [DONE]\n\n";
             ends.push(input.len());
         }
-        let whole: Vec<_> = ends.iter().map(|end| (*end as u64, u32::from(*end <= event.len() * 5 - due))).collect();
+        let whole: Vec<_> =
+            ends.iter().map(|end| (*end as u64, u32::from(*end <= event.len() * 5 - expected))).collect();
         for size in 1..=input.len() {
             let frames = frames_by(input.as_bytes(), size);
             assert_eq!(
@@ -339,7 +340,7 @@ fn a_frame_has_all_of_its_last_line_end() {
         // Byte by byte each is reported with its last byte; or with the next, where a LF was to be expected.
         let given: Vec<_> = frames_by(input.as_bytes(), 1).iter().map(|(given, ..)| *given).collect();
         let mut at = ends.clone();
-        at[4] += due;
+        at[4] += expected;
         assert_eq!(given, at, "{end:?}");
     }
 }
@@ -428,7 +429,7 @@ fn given(events: &[String], one_by_one: bool) -> (Vec<String>, String) {
         let done = emitter.run(&mut machine, &mut movable, &mut tracker, bytes, BASE + at as u32, &mut sink);
         assert_eq!(done, (bytes.len(), Outcome::Done));
         let written = sink.written();
-        lines.extend(records[..written].iter().map(|record| said(record, input.as_bytes(), &scratch)));
+        lines.extend(records[..written].iter().map(|record| line_of(record, input.as_bytes(), &scratch)));
         at = end;
     }
     let counts: Vec<u16> = crate::Quirk::ALL.iter().map(|quirk| machine.quirk_count(*quirk)).collect();
@@ -493,5 +494,5 @@ fn a_frame_that_waits_keeps_its_kinds() {
     let kinds = Kind::Chunk.bit() | Kind::Content.bit();
     let (start, end) = (3 * event.len(), input.len());
     assert_eq!(written, 1);
-    assert_eq!(said(&records[0], lf, &scratch), format!("48 {start}..{end} code=1 number={kinds}"));
+    assert_eq!(line_of(&records[0], lf, &scratch), format!("48 {start}..{end} code=1 number={kinds}"));
 }

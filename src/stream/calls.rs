@@ -35,7 +35,7 @@ impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
             }
         }
         if delta.kind == Kind::Sse {
-            // Where events are not to be read, nearly always.
+            // An event that is not looked into: nearly always, where this kind comes.
             if let Some(event @ Event::Sse(sse)) = &context.event() {
                 return then(put_of(self.0.event(event)), || put_of(self.0.sse(sse)));
             }
@@ -45,7 +45,7 @@ impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
             Kind::Content => self.0.update(delta.choice, Update::Content(text)),
             Kind::Reasoning => self.0.update(delta.choice, Update::Reasoning(text)),
             Kind::ToolArguments => self.0.update(delta.choice, Update::CallArguments { call, text }),
-            // Copies, so that nothing points to context and delta: they need not be in memory.
+            // Copies: without pointers to them, context and delta stay in registers.
             _ => return self.update(&{ *context }, &{ *delta }),
         })
     }
@@ -60,7 +60,7 @@ impl<H: Handler + ?Sized> Calls<'_, H> {
         }
     }
 
-    /// An event that is no chunk, or what is odd about one.
+    /// Calls the handler for an event that is no chunk, or for a quirk.
     #[inline(never)]
     fn other(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
         match delta.kind {
@@ -95,7 +95,7 @@ impl<H: Handler + ?Sized> Calls<'_, H> {
     }
 }
 
-/// The answer to an event: to its first call, and to the second, which a pause does not prevent.
+/// Joins the answers of an event's two calls. A pause does not prevent the second.
 #[inline(always)]
 fn then(first: Put, second: impl FnOnce() -> Put) -> Put {
     match first {

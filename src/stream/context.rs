@@ -14,7 +14,7 @@ const NOWHERE: u64 = u64::MAX;
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a> {
     pub(super) bytes: &'a [u8],
-    /// The offset, or [`NOWHERE`]: in one word, because it is read as soon as it is written.
+    /// The offset, or [`NOWHERE`]. One word instead of an `Option`, because it is read as soon as it is written.
     place: u64,
 }
 
@@ -49,14 +49,14 @@ pub struct Context<'a> {
     pub end: u64,
     /// Offset of the payload in the input, or [`NOWHERE`].
     payload_at: u64,
-    /// The event before it of the same call was a chunk that equals this outside the holes of a template.
+    /// The event before it, in the same call, was a chunk with the same bytes outside the holes of a template.
     repeats: bool,
     rest: &'a Rest<'a>,
 }
 
 shown!("Context": Context<'_>, this => start: this.start, end: this.end, payload: shown::Bytes(this.payload()));
 
-/// What most chunks do not need; apart, so that a context is small.
+/// What few chunks need; behind a reference, so that a context is small.
 pub(super) struct Rest<'a> {
     /// The event, if it is no chunk.
     event: Option<Event<'a>>,
@@ -67,17 +67,17 @@ pub(super) struct Rest<'a> {
 }
 
 impl<'a> Rest<'a> {
-    /// Of a chunk without a name.
+    /// For a chunk without a name.
     pub(super) const NOTHING: &'static Rest<'static> = &Rest::of_chunk(Bytes::NONE);
 
-    /// Of an event that is not looked into, with this name and payload.
+    /// For an event that is not looked into, with this name and payload.
     #[inline(always)]
     pub(super) fn of_event((name, payload): (Bytes<'a>, &'a [u8]), id: &'a [u8]) -> Self {
         let event = sse::Event::new(name.bytes, payload, id);
         Rest { event: Some(Event::Sse(event)), payload, name, id }
     }
 
-    /// Of a chunk with this name.
+    /// For a chunk with this name.
     #[inline(always)]
     pub(super) const fn of_chunk(name: Bytes<'a>) -> Self {
         Rest { event: None, payload: &[], name, id: &[] }
@@ -85,18 +85,18 @@ impl<'a> Rest<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Of no event, at this place in the stream.
+    /// A context without an event, at this place in the stream.
     pub(super) fn nothing((start, end): (u64, u64)) -> Self {
         Context { chunk: None, start, end, payload_at: NOWHERE, repeats: false, rest: Rest::NOTHING }
     }
 
-    /// Of an event that is not looked into, whose payload lies at this offset of the input.
+    /// The context of an event that is not looked into. Its payload lies at this offset of the input.
     #[inline(always)]
     pub(super) fn of_event(rest: &'a Rest<'a>, input: u32, (start, end): (u64, u64)) -> Self {
         Context { chunk: None, start, end, payload_at: u64::from(input), repeats: false, rest }
     }
 
-    /// Of a chunk that a template recognised, and the offset of its payload in the input, if it lies there.
+    /// The context of a chunk that a template recognised. `payload`: with its offset in the input, if it lies there.
     #[inline(always)]
     pub(super) fn of_chunk(
         (payload, input): (&'a [u8], Option<u32>),
@@ -121,7 +121,7 @@ impl<'a> Context<'a> {
         self.chunk.as_ref()
     }
 
-    /// Its payload, into which deltas are offsets.
+    /// The payload of the event. Deltas are offsets into it.
     #[inline(always)]
     pub fn payload(&self) -> &'a [u8] {
         match &self.chunk {
@@ -130,20 +130,20 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Its payload, and where that lies in the input.
+    /// The payload of the event, and its offset in the input.
     #[inline(always)]
     pub(super) fn bytes(&self) -> Bytes<'a> {
         Bytes { bytes: self.payload(), place: self.payload_at }
     }
 
-    /// Whether the event before it, whose deltas the sink had in the same call, was a chunk that equals this outside the holes
+    /// Whether the event before it, whose deltas the sink got in the same call, was a chunk with the same bytes outside the holes
     /// of a template.
     #[inline(always)]
     pub(super) fn repeats(&self) -> bool {
         self.repeats
     }
 
-    /// `created` of the chunk, for a sink that reads that of each chunk.
+    /// The chunk's `created`, for a sink that reports it with each chunk: `last` saves reading it again.
     #[inline(always)]
     #[doc(hidden)]
     pub fn created(&self, last: &mut Created) -> Option<u64> {
@@ -232,11 +232,11 @@ impl StreamState {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// The view of what the last step found; `given` is the window of that step, and `store` its storage.
+    /// What the last step found, as a view. `given` is the window of that step, and `store` its storage.
     ///
     /// # Errors
     ///
-    /// [`Error::Quirk`], if a quirk that is to be an error was found.
+    /// [`Error::Quirk`], if the step found a quirk that is configured as an error.
     #[inline(always)]
     pub fn event<'a, S: Storage + ?Sized>(
         &'a self,
@@ -281,8 +281,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Context { chunk, start, end, payload_at, repeats: false, rest }
     }
 
-    /// Where what was found last lies in the stream. Not inlined, so that the two words return in registers: loaded as a pair
-    /// they would stall on the two stores that a step has just made.
+    /// Where the event found last lies in the stream. Not inlined, so that the two words return in registers: one load of both
+    /// would wait for the two stores that a step has just made.
     #[inline(never)]
     pub(super) fn frame(&self) -> (u64, u64) {
         self.index().frame

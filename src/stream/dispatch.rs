@@ -1,4 +1,4 @@
-//! The end of a block: what was its payload?
+//! The end of a block, where it is decided what its payload is.
 
 use super::config::{Framing, Payload, Validate};
 use super::end::{Failed, Lines, Pending, Whole, DONE};
@@ -15,7 +15,7 @@ use crate::visits::visit;
 use crate::{Quirk, Storage};
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// A blank line: the end of the block.
+    /// Ends the block at a blank line.
     pub(super) fn blank<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
         if !self.block.open {
             return Next::Go;
@@ -30,7 +30,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.silence(end);
         }
         if self.block.skim.is_on() && !self.block.skim.is_over() {
-            // What was kept of it is not whole.
+            // The event ended inside the JSON that was reduced.
             let found = self.too_long();
             if found == Found::NeedMore {
                 self.skipped();
@@ -43,7 +43,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.kept.adopt(store);
             return Next::Found(self.dispatch(store, window, end, false));
         }
-        // Silent. Its ID counts all the same.
+        // A block without data is no event. Its ID counts all the same.
         let found = if self.kept.has_id() { Found::LastEventId } else { Found::NeedMore };
         self.kept.end();
         self.index.frame = (self.block.start, end);
@@ -58,7 +58,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Ends the block: counts its quirks. If one of them is configured as an error, that is found instead.
+    /// Ends the block and counts its quirks. Returns `found`, or the error, if one of the quirks is configured as one.
     pub(super) fn conclude(&mut self, found: Found) -> Found {
         let quirks = self.block.quirks;
         self.count(quirks);
@@ -88,7 +88,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// The block is complete: what is its payload?
+    /// Decides what the payload of a complete block is.
     pub(super) fn dispatch<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -96,7 +96,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         end: u64,
         unterminated: bool,
     ) -> Found {
-        // The value waited for what follows, and nothing did: a line that was cut is nothing yet.
+        // The raw value was held back until it was known what follows. Nothing does: a line that was cut decides nothing.
         let is_body = self.block.raw && self.ending == Ending::Over;
         if self.block.raw {
             let quirk = if self.facts.lines != Lines::Unknown {
@@ -147,8 +147,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.conclude(Found::Sse(span));
         }
         let limits = self.config.limits;
-        // A template needs the framing of an event that a blank line ends. A chunk of chat completions must have no name; an event
-        // of another protocol must not be a raw value, whose quirks depend on the values around it.
+        // A template fits an event that a blank line ends. A chunk of chat completions must have no name, and an event of another
+        // protocol must not be a raw value: the quirks of that depend on the values around it.
         let is_known = self.is_native();
         let plain = hint == Hint::None
             && if is_known { !self.block.raw } else { name.is_empty() }
@@ -159,7 +159,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.memo.note_framing(event, data.start.wrapping_sub(start as usize), data.len, name);
             }
         }
-        // The memo may have been asked before.
+        // The memo may have refused this event before.
         let unknown = self.unknown_at == self.block.start;
         let bytes = (data.with_more(window, store.bytes(), MORE), payload.len());
         let read = if plain && !unknown && self.memo.payload(&mut self.index, bytes, name, limits.max_depth) {
@@ -181,9 +181,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Ok(()) => self.read_any(payload, name, hint),
                 Err(fault) => (Err(fault), false),
             };
-            // Not an error without a field: one of a field, recognised by it, is another fact of the stream. What is no chunk is not
-            // recognised either: a keep-alive, or an event before one that says whose they are; nor an event of another protocol
-            // than the stream's, whose quirk the stream decides and not the payload.
+            // Three kinds of events make no template, because more than their payload decides what they mean: errors without a
+            // field, which are another fact of the stream than those of a field; JSON that is no chunk, such as a keep-alive, or
+            // an event that comes before the protocol is known; and events of another protocol than the stream's.
             let is_usual = if is_native { self.index.is_piece() } else { self.index.facts.chat };
             let is_usual = is_usual && !self.block.quirks.contains(Quirk::ForeignEvent);
             let plain = plain && is_usual && !(self.block.raw && self.index.facts.error);
@@ -223,7 +223,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if let Found::Chunk(_) = found {
             let facts = self.index.facts;
             if self.is_ping(payload, name) {
-                // Some protocols have an event for that.
+                // Other protocols define such an event, so there it is no quirk.
                 if !self.is_native() {
                     self.block.quirks.insert(Quirk::KeepAliveData);
                 }
@@ -246,7 +246,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.note_choices(&choices);
             self.state.block.quirks |= self.index.quirks;
             if self.index.quirks != self.block.quirks {
-                // The framing had some too: the index is this event's alone.
+                // The framing has quirks too: no template may keep the index of this event.
                 self.index.quirks = self.block.quirks;
                 self.memo.forget_shown();
             }
@@ -255,7 +255,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.facts.protocol = self.facts.protocol.or_else(|| Protocol::of_type(name));
         }
         let Some(at) = trailing else { return self.conclude(found) };
-        // The next step emits them, with another window.
+        // The next step reports the bytes behind the value. It gets another window, so they have to be stored.
         let Ok((data, name)) = self.kept.hold(store, window, (data, name_span)) else { return self.too_long() };
         self.name = name.into();
         self.facts.malformed = self.facts.malformed.saturating_add(1);
@@ -264,7 +264,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.conclude(Found::Chunk(value))
     }
 
-    /// Notes the choices of an event, and whether an earlier one had one of them.
+    /// Notes the choices of an event, and whether an earlier event had one of them.
     #[inline(always)]
     pub(super) fn note_choices(&mut self, choices: &Seen) {
         self.index.list.follows = self.facts.seen.overlaps(choices.all);
@@ -274,7 +274,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 }
 
 impl StreamState {
-    /// Notes of an event that is not to be read what every event of its protocol says.
+    /// Notes the facts that every event of the stream's protocol adds, for one that is passed over.
     pub(super) fn note_unread(&mut self) {
         self.facts.seen.insert(0);
         self.facts.chat = true;
@@ -282,7 +282,7 @@ impl StreamState {
         self.facts.ended = Some(self.dialect.ended);
     }
 
-    /// Notes which protocol an event is of; the first that is known stays.
+    /// Notes the protocol of an event. The first that is known stays.
     pub(super) fn note_protocol(&mut self, protocol: Option<Protocol>) {
         if matches!(self.facts.protocol, None | Some(Protocol::Other)) {
             self.facts.protocol = protocol.or(self.facts.protocol);
@@ -297,7 +297,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         !facts.chat && !facts.error && is_keep_alive(&self.index, payload, name)
     }
 
-    /// Reads an event of any protocol, and says whether it is of one that is read and not chat completions.
+    /// Reads an event of any protocol. Also returns whether the stream is of a protocol that is read, other than chat
+    /// completions.
     fn read_any(&mut self, payload: &[u8], name: &[u8], hint: Hint) -> (Result<Read, JsonError>, bool) {
         let mut read = read(&mut self.index, payload, hint, self.state.config.limits.max_depth);
         let is_native = match &mut read {
@@ -307,7 +308,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         (read, is_native)
     }
 
-    /// Reads an event of the protocol that the stream is known to have. `None`: whether it is one takes a closer look.
+    /// Reads an event of the protocol that the stream is known to have. Returns `None` if it may be of another one.
     #[inline(never)]
     fn known(&mut self, payload: &[u8], name: &[u8]) -> Option<Read> {
         let max_depth = self.config.limits.max_depth;
@@ -320,16 +321,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(Read { end, seen, may_break: true })
     }
 
-    /// Makes the index that of an event of another protocol, and notes what it says of the stream.
+    /// Fills the index with an event of another protocol than chat completions, and notes the facts that the event adds.
     fn take(&mut self, payload: &[u8], event: &dialect::Seen<'_>) {
         if event.forgets {
-            // A template may be of the arguments of a block that belongs to the server now.
+            // A template may have learned the arguments of a block whose number a tool of the server has now.
             self.memo.forget();
         }
         self.index.take(payload, event);
         self.facts.ended = Some(self.dialect.ended);
         if self.dialect.protocol == Some(Protocol::Gemini) && self.in_array {
-            // So it streams, where it is not asked for events.
+            // Gemini streams as an array where the client did not ask for events.
             self.block.quirks.remove(Quirk::JsonBody);
             self.block.quirks.remove(Quirk::Ndjson);
         }
@@ -342,10 +343,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Takes the token counts of an event that was recognised.
+    /// Takes the token counts out of an event that a template recognised.
     #[inline]
     pub(super) fn recall_counts(&mut self, payload: &[u8]) {
-        // Templates of the others have no holes for counts: few of their events have any.
+        // Templates of other protocols have no holes for counts, because few of their events have any.
         if self.index.plan.protocol == Some(Protocol::Gemini) {
             if let Some(counts) = self.memo.counts(&self.index, payload) {
                 self.dialect.usage = counts;
@@ -353,8 +354,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Reads an event that is no chunk, or that came in a stream of another protocol. `false`: it is not of a protocol that is
-    /// read, or of none.
+    /// Reads an event that is no chunk, or that came in a stream of another protocol. Returns whether the stream is of a protocol
+    /// that is read, other than chat completions.
     #[cold]
     #[inline(never)]
     fn native(&mut self, payload: &[u8], name: &[u8], read: &mut Read) -> bool {
@@ -362,14 +363,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.dialect.failed |= has_error;
         let may_be_own = !self.index.has_choices() && !self.index.facts.error_is_whole;
         let own = if may_be_own { Protocol::of(payload, name) } else { None };
-        // An error may stand beside what the event is otherwise. By itself it decides nothing.
+        // An event of any protocol may have an error, so an error decides nothing about the protocol.
         let is_known = match own {
             None | Some(Protocol::Other) => self.index.has_choices(),
             own => self.dialect.protocol.is_some() || Protocol::read_here(own).is_some(),
         };
         if has_error && !is_known {
             if self.is_native() {
-                // Its members are not those of a chunk.
+                // The index has members of a chunk, but this is none.
                 self.index.plan.protocol = self.dialect.protocol;
             }
             return self.is_native();
@@ -380,7 +381,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !self.index.facts.chat && self.index.quirks.contains(Quirk::NullChunk) {
             return false;
         }
-        // Usage alone is that of a chunk, unless the rest is of another protocol.
+        // An event with usage alone is a chunk, unless its other members are of another protocol.
         let is_chunk = self.index.facts.chat && matches!(own, None | Some(Protocol::Other));
         let known = if is_chunk { Some(Protocol::Chat) } else { own };
         self.index.facts.chat = is_chunk;
@@ -388,17 +389,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.note_protocol(known);
         }
         let known = known.filter(|known| *known != Protocol::Other);
-        // The next event may still say.
+        // The next event may show the protocol.
         let Some(protocol) = self.dialect.protocol.or(known) else { return false };
         if self.dialect.protocol.is_none() {
             self.dialect.protocol = Some(protocol);
-            // Templates of events before it are not of this protocol.
+            // Templates that were learned before are of no protocol.
             self.memo.forget();
         }
         if known.is_some_and(|known| known != protocol) {
             self.block.quirks.insert(Quirk::ForeignEvent);
             if self.is_native() {
-                // Its deltas and members are not those of the response.
+                // Its deltas and members do not belong to the response.
                 self.index.keep_error();
                 (self.index.facts.chat, self.index.facts.others) = (false, false);
                 read.seen = Seen::default();
@@ -420,7 +421,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         true
     }
 
-    /// What a raw JSON value with this payload is by its members.
+    /// Decides by its members what a raw JSON value is.
     fn whole(&self, payload: &[u8]) -> Whole {
         if self.index.plan.protocol().is_some() {
             return Whole::Unknown;
@@ -437,13 +438,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// The event reports an error.
+    /// Notes that the event reports an error.
     fn fails(&mut self) {
         let failed = if self.block.raw { Failed::Raw } else { Failed::Field };
         self.facts.failed = self.facts.failed.max(failed);
     }
 
-    /// The stream ended in this block.
+    /// Decides what is left of a block in which the stream ended.
     pub(super) fn last_block<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
         if !self.block.open {
             if self.in_array && self.facts.raw_values > 0 {
@@ -485,14 +486,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 }
 
-/// Whether an event only keeps the connection alive: by its type or, if it has none, by its name.
+/// Whether an event only keeps the connection alive. Its type decides or, if it has none, its name.
 fn is_keep_alive(index: &Index, payload: &[u8], name: &[u8]) -> bool {
     let kind = index.top(payload, top::TYPE).and_then(|kind| kind.as_text());
     let kind = kind.map_or(name, |kind| kind.raw());
     matches!(kind, b"ping" | b"keepalive" | b"keep-alive" | b"heartbeat")
 }
 
-/// Whether an error's payload is JSON that ended too early. Words are whole wherever they end.
+/// Whether an error's payload is JSON that ended too early. Text that is no JSON is never cut: nothing shows where it ends.
 fn is_cut_json(payload: &[u8]) -> bool {
     let is_cut = |fault: JsonError| fault.kind == JsonErrorKind::UnexpectedEnd;
     matches!(payload.first(), Some(b'{' | b'[' | b'"')) && crate::json::parse_lazy(payload).is_err_and(is_cut)

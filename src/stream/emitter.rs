@@ -28,7 +28,8 @@ pub enum Outcome {
     Stopped(Stop),
     /// The storage is too small.
     NeedStorage(NeedStorage),
-    /// The caller did not give the same bytes again: those of the pending event, or those that the storage had no room for.
+    /// The caller was to give the same bytes again (those of the pending event, or those that the storage had no room for), and
+    /// gave others.
     Resume,
 }
 
@@ -48,8 +49,8 @@ enum Stage {
 /// The sink has no room; the event stays pending.
 struct Full;
 
-/// A hash of bytes that are to be given again. Of long ones it covers a kilobyte spread over them, so that an event is
-/// emitted in any number of calls in linear time.
+/// A hash of the bytes that the caller is to give again. From long ones it takes a kilobyte, spread over them, so that an event
+/// is emitted in linear time in any number of calls.
 fn seal(bytes: &[u8]) -> u32 {
     const WORD: usize = 8;
     const WORDS: usize = 128;
@@ -82,7 +83,7 @@ pub struct Emitter {
     seal: u32,
     stage: Stage,
     cursor: Cursor,
-    /// A delta that the tracker took in and that is not, or not completely, emitted.
+    /// A delta that the tracker took in, but the sink not, or not all of it.
     delta: Option<Delta>,
     /// Raw bytes of its text that were emitted.
     taken: u32,
@@ -172,7 +173,7 @@ impl Emitter {
                 match self.go_on(&mut Env { machine, store, tracker, given, base: at, sink }) {
                     Outcome::Done => spent = spent.saturating_add(consumed),
                     Outcome::Full => return (spent, Outcome::Full),
-                    // The event is spent.
+                    // The event is consumed.
                     outcome => return (spent.saturating_add(consumed), outcome),
                 }
                 continue;
@@ -183,7 +184,7 @@ impl Emitter {
                     outcome => return (spent, outcome),
                 }
             }
-            // Nearly always.
+            // Nearly all events are emitted here.
             let (given, last) = self.emit_run(machine, store, tracker, (given, at), sink, stored.take());
             spent = data.len().saturating_sub(given.len());
             let at = base.saturating_add(spent as u32);
@@ -293,7 +294,7 @@ impl Emitter {
         self.frame_alone(frame, open, sink)
     }
 
-    /// Emits a frame behind its event. `open` is what it was made of.
+    /// Emits a frame behind its event. `open`: the frames before it was closed.
     fn frame_alone(&mut self, frame: Option<Frame>, open: Frames, sink: &mut dyn Sink) -> Outcome {
         let Some(frame) = frame else { return Outcome::Done };
         (self.paused, self.stop, self.limit) = (false, None, None);
@@ -386,7 +387,7 @@ impl Emitter {
     }
 }
 
-/// What a pending event is emitted with: where it was read, and what takes it in.
+/// What an event is emitted with: where its bytes are, and who takes its deltas.
 struct Env<'e, const SLOTS: usize> {
     machine: &'e mut Machine<SLOTS>,
     store: &'e dyn Storage,

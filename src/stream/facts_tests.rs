@@ -1,4 +1,4 @@
-//! What is said of a stream beside its events: ranges, counts, words; and that a reset leaves nothing of it.
+//! What a parser reports of a stream beside its events: ranges, counts, words; and that a reset leaves nothing of it.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -38,11 +38,11 @@ fn events_are_shown_with_what_they_bring() {
     let stream =
         b"data: {\"a\":1}\n\n: said\ndata:\n\nretry: 77\n\nid: last\n\ndata: {odd\n\ndata: [DONE]\n\ndata: {\"cut\":1}\n";
     let shown = shown(&mut parser(Config::default()), stream);
-    let due =
+    let expected =
         ["{\\\"a\\\":1}", "Comment(\"said\")", "KeepAlive(\"\")", "Retry(77)", "LastEventId(\"last\")", "{odd", "Done"];
-    assert!(shown.len() > due.len(), "{shown:?}");
-    for (shown, due) in shown.iter().zip(due) {
-        assert!(shown.contains(due) || shown.contains(&due.replace('\\', "")), "{shown} {due}");
+    assert!(shown.len() > expected.len(), "{shown:?}");
+    for (shown, expected) in shown.iter().zip(expected) {
+        assert!(shown.contains(expected) || shown.contains(&expected.replace('\\', "")), "{shown} {expected}");
     }
     assert!(shown.last().unwrap().contains("cut"), "{shown:?}");
     let opaque = Config { payload: Payload::Opaque, ..Config::default() };
@@ -56,7 +56,7 @@ fn a_reset_leaves_nothing() {
     let first = b"\xEF\xBB\xBFid: 7\ndata: {\"a\":1}\n\nretry: 5\ndata: {\"a\":1}\ndata: {\"a\":";
     let second = b"data: {\"a\":1}\n\n: x\n";
     let mut fresh = parser(Config::default());
-    let due = shown(&mut fresh, second);
+    let expected = shown(&mut fresh, second);
     let mut used = parser(Config::default());
     shown(&mut used, first);
     assert_ne!((used.end(), used.offset()), (fresh.end(), fresh.offset()));
@@ -67,7 +67,7 @@ fn a_reset_leaves_nothing() {
     for quirk in Quirk::ALL {
         assert_eq!(used.quirk_count(*quirk), 0);
     }
-    assert_eq!(shown(&mut used, second), due);
+    assert_eq!(shown(&mut used, second), expected);
     assert_eq!(used.end(), fresh.end());
     // In the middle of a line, of an event, of a raw JSON value.
     for stream in [&b"data: {\"a"[..], b"data: {\"a\":1}\n", b"{\"raw\":[", b"[{\"a\":1},", b": comm", b"data: x\r"] {
@@ -75,7 +75,7 @@ fn a_reset_leaves_nothing() {
         let mut input = stream;
         while used.next(&mut input).unwrap().is_some() {}
         used.reset();
-        assert_eq!(shown(&mut used, second), due, "{stream:?}");
+        assert_eq!(shown(&mut used, second), expected, "{stream:?}");
     }
     let mut machine: Machine = Machine::new(Config { errors: Quirk::BareDone.into(), ..Config::default() });
     let mut store = [0; 64];
@@ -87,13 +87,13 @@ fn a_reset_leaves_nothing() {
 }
 
 #[test]
-fn verdicts_are_said_in_words() {
+fn verdicts_have_words() {
     let verdict = |stream: &[u8]| {
         let mut parser = parser(Config::default());
         shown(&mut parser, stream);
         parser.end().verdict.to_string()
     };
-    for (stream, due) in [
+    for (stream, expected) in [
         (&b""[..], "nothing came"),
         (b"<html>\n", "not an event stream"),
         (b"data: [DONE]\n\n", "nothing came"),
@@ -104,13 +104,13 @@ fn verdicts_are_said_in_words() {
         (b"data: text\n\n", "lost"),
         (b"data: null\n\n", "truncated"),
     ] {
-        assert!(verdict(stream).contains(due), "{} {due}", verdict(stream));
+        assert!(verdict(stream).contains(expected), "{} {expected}", verdict(stream));
     }
 }
 
 /// By pull and by push, cut once at each place and at every byte: the event that it came in, in the stream.
 #[test]
-fn what_is_malformed_tells_where_it_lay() {
+fn what_is_malformed_has_its_range() {
     struct Places(Vec<(String, Range<u64>)>);
     impl Places {
         fn note(&mut self, malformed: &Malformed<'_>) {
@@ -134,11 +134,11 @@ fn what_is_malformed_tells_where_it_lay() {
         ("data: [DONE]\n\n", None),
         ("data: {late\n\n", Some("{late")),
     ];
-    let (mut stream, mut due) = (String::new(), Vec::new());
+    let (mut stream, mut expected) = (String::new(), Vec::new());
     for (block, payload) in blocks {
         let start = stream.len() as u64;
         stream += block;
-        due.extend(payload.map(|payload| (String::from(payload), start..stream.len() as u64)));
+        expected.extend(payload.map(|payload| (String::from(payload), start..stream.len() as u64)));
     }
     let stream = stream.as_bytes();
     let cut = |at: usize| vec![&stream[..at], &stream[at..]];
@@ -156,19 +156,19 @@ fn what_is_malformed_tells_where_it_lay() {
             }
             assert_eq!(push.feed(slice, &mut pushed).stop, None);
         }
-        assert_eq!(pulled.0, due);
-        assert_eq!(pushed.0, due);
-        assert_eq!(push.end().malformed as usize, due.len());
+        assert_eq!(pulled.0, expected);
+        assert_eq!(pushed.0, expected);
+        assert_eq!(push.end().malformed as usize, expected.len());
     }
 }
 
 #[test]
-fn a_machine_tells_where_it_lay() {
+fn a_machine_knows_the_range_of_its_event() {
     let mut machine: Machine = Machine::new(Config::default());
     let mut store = [0; 64];
     let window = b": said\n\ndata: {\"a\":1}\n\nretry: 5\n";
     let mut rest = &window[..];
-    let mut told = Vec::new();
+    let mut found_all = Vec::new();
     loop {
         let step = machine.step(&mut store, rest);
         rest = &rest[step.consumed..];
@@ -177,11 +177,11 @@ fn a_machine_tells_where_it_lay() {
         }
         let (start, end) = machine.index_frame();
         let places = [Place::Input, Place::Storage].map(|place| machine.is_borrowed(step.found, place));
-        told.push((&window[start as usize..end as usize], places));
+        found_all.push((&window[start as usize..end as usize], places));
     }
-    let due: [(&[u8], [bool; 2]); 3] =
+    let expected: [(&[u8], [bool; 2]); 3] =
         [(b": said\n", [true, false]), (b"data: {\"a\":1}\n\n", [true, false]), (b"retry: 5\n", [false, false])];
-    assert_eq!(told, due);
+    assert_eq!(found_all, expected);
     // What was cut lies in the storage, and so does its name.
     let cases: [(&[&[u8]], [bool; 2]); 5] = [
         (&[b"data: {\"a\"", b":1}\n\n"], [false, true]),
@@ -190,7 +190,7 @@ fn a_machine_tells_where_it_lay() {
         (&[b": sa", b"id\n"], [false, true]),
         (&[b"data:\n", b"\n"], [false, false]),
     ];
-    for (slices, due) in cases {
+    for (slices, expected) in cases {
         let mut machine: Machine = Machine::new(Config::default());
         let mut found = Found::NeedMore;
         for slice in slices {
@@ -198,7 +198,7 @@ fn a_machine_tells_where_it_lay() {
         }
         assert_ne!(found, Found::NeedMore, "{slices:?}");
         let places = [Place::Input, Place::Storage].map(|place| machine.is_borrowed(found, place));
-        assert_eq!(places, due, "{slices:?} {found:?}");
+        assert_eq!(places, expected, "{slices:?} {found:?}");
     }
 }
 
@@ -248,7 +248,7 @@ fn what_is_in_use_between_steps() {
         (b": com", 3),
         (b"event: x\n", 1),
     ];
-    for (bytes, due) in cases {
+    for (bytes, expected) in cases {
         let mut machine: Machine = Machine::new(Config::default());
         let mut rest = bytes;
         loop {
@@ -260,7 +260,7 @@ fn what_is_in_use_between_steps() {
             assert_eq!(machine.retained(&store, true), 64);
         }
         let retained = machine.retained(&store, false);
-        assert_eq!(retained, due, "{:?}", core::str::from_utf8(bytes));
+        assert_eq!(retained, expected, "{:?}", core::str::from_utf8(bytes));
         let mut small = vec![0; retained];
         let mut none = vec![0; retained.saturating_sub(1)];
         assert_eq!(machine.clone().relocate(&store, &mut none, false), retained == 0);
@@ -273,7 +273,7 @@ fn what_is_in_use_between_steps() {
 fn found<const SLOTS: usize>(config: Config, stream: &[u8], slice: usize) -> Vec<String> {
     let mut machine: Machine<SLOTS> = Machine::with_slots(config);
     let mut store = [0; 128];
-    let mut told = Vec::new();
+    let mut found_all = Vec::new();
     for mut rest in stream.chunks(slice) {
         loop {
             let step = machine.step(&mut store, rest);
@@ -287,11 +287,11 @@ fn found<const SLOTS: usize>(config: Config, stream: &[u8], slice: usize) -> Vec
                 break;
             }
             if step.found != Found::NeedMore {
-                told.push(format!("{payload} {:?}", machine.index_frame()));
+                found_all.push(format!("{payload} {:?}", machine.index_frame()));
             }
         }
     }
-    told
+    found_all
 }
 
 #[test]
@@ -302,15 +302,15 @@ fn what_is_known_is_held_to_limits_and_errors() {
     for len in 60..140 {
         let stream = [event("a"), event("b"), event(&"x".repeat(len)), event("c"), event("d")].concat();
         for slice in [usize::MAX, 150, 31] {
-            let due = found::<0>(Config::default(), stream.as_bytes(), slice);
-            assert_eq!(found::<2>(Config::default(), stream.as_bytes(), slice), due, "{len} {slice}");
-            assert_eq!(due.len(), 5, "{due:?}");
-            over += usize::from(due[2].starts_with("TooLong"));
+            let expected = found::<0>(Config::default(), stream.as_bytes(), slice);
+            assert_eq!(found::<2>(Config::default(), stream.as_bytes(), slice), expected, "{len} {slice}");
+            assert_eq!(expected.len(), 5, "{expected:?}");
+            over += usize::from(expected[2].starts_with("TooLong"));
             // Once over the limit, always.
-            assert_eq!(due[2].starts_with("TooLong"), over > 0);
-            let due = found::<0>(errors, stream.as_bytes(), slice);
-            assert_eq!(found::<2>(errors, stream.as_bytes(), slice), due, "{len} {slice}");
-            assert!(due[0].starts_with("Error") && due[4].starts_with("Error"), "{due:?}");
+            assert_eq!(expected[2].starts_with("TooLong"), over > 0);
+            let expected = found::<0>(errors, stream.as_bytes(), slice);
+            assert_eq!(found::<2>(errors, stream.as_bytes(), slice), expected, "{len} {slice}");
+            assert!(expected[0].starts_with("Error") && expected[4].starts_with("Error"), "{expected:?}");
         }
     }
     assert!((60..180).contains(&over), "{over}");
@@ -323,27 +323,28 @@ fn choices_are_counted_by_their_indexes() {
     let choices = |members: &str| indexes.map(|index| format!("{{\"index\":{index}{members}}}")).join(",");
     let seen = format!("data: {{\"choices\":[{}]}}\n\n", choices(""));
     let finished = format!("data: {{\"choices\":[{}]}}\n\n", choices(",\"finish_reason\":\"stop\""));
-    for (stream, due) in [(seen, (5, 0, Verdict::Truncated)), (finished, (5, 5, Verdict::Finished))] {
+    for (stream, expected) in [(seen, (5, 0, Verdict::Truncated)), (finished, (5, 5, Verdict::Finished))] {
         let mut input = stream.as_bytes();
         while parser.next(&mut input).unwrap().is_some() {}
         let end = parser.end();
-        assert_eq!((end.choices_seen, end.choices_finished, end.verdict), due);
+        assert_eq!((end.choices_seen, end.choices_finished, end.verdict), expected);
     }
 }
 
 #[test]
 fn an_error_that_cannot_be_read_is_an_error() {
     let strict = Config { validate: Validate::Strict, ..Config::default() };
-    for (stream, due) in [(&b"event: error\ndata: words\n\n"[..], true), (b"event: else\ndata: words\n\n", false)] {
+    for (stream, expected) in [(&b"event: error\ndata: words\n\n"[..], true), (b"event: else\ndata: words\n\n", false)]
+    {
         let mut parser = parser(strict);
         assert!(matches!(parser.next(&mut &stream[..]), Ok(Some(Event::Malformed(_)))));
-        assert_eq!((parser.end().api_error, parser.end().malformed), (due, 1));
+        assert_eq!((parser.end().api_error, parser.end().malformed), (expected, 1));
     }
 }
 
 #[test]
 fn what_choices_make_a_body() {
-    for (choices, due) in [
+    for (choices, expected) in [
         // How many choices count; whether it is a body: one of them has a message or text, and none a delta.
         (r#"{"index":0,"text":"x"}"#, (1, true)),
         (r#"{"index":0,"message":{"content":"x"}}"#, (1, true)),
@@ -363,7 +364,7 @@ fn what_choices_make_a_body() {
         let mut parser = parser(Config::default());
         shown(&mut parser, format!("{{\"choices\":[{choices}]}}\n").as_bytes());
         let end = parser.end();
-        assert_eq!((end.choices_seen, end.body), due, "{choices}");
+        assert_eq!((end.choices_seen, end.body), expected, "{choices}");
     }
 }
 
@@ -372,8 +373,8 @@ fn events_that_are_not_looked_into_are_another_protocol() {
     for payload in [Payload::Opaque, Payload::Chunks] {
         let mut parser = parser(Config { payload, ..Config::default() });
         shown(&mut parser, b"data: text\n\n");
-        let due = if payload == Payload::Opaque { Verdict::OtherProtocol } else { Verdict::Lost };
-        assert_eq!(parser.end().verdict, due);
+        let expected = if payload == Payload::Opaque { Verdict::OtherProtocol } else { Verdict::Lost };
+        assert_eq!(parser.end().verdict, expected);
     }
 }
 
@@ -441,12 +442,12 @@ fn a_last_event_needs_no_blank_line_if_it_is_whole_or_an_error() {
         (b"event: other\ndata: words\n", None),
         (b"data: {\n", None),
     ];
-    for (stream, due) in cases {
+    for (stream, expected) in cases {
         let mut parser = parser(Config::default());
         let shown = shown(&mut parser, stream);
-        assert_eq!(shown.len(), usize::from(due.is_some()), "{shown:?}");
-        assert!(due.is_none_or(|due| shown[0].starts_with(due)), "{shown:?}");
-        let pending = if due.is_some() { Pending::Nothing } else { Pending::Event };
+        assert_eq!(shown.len(), usize::from(expected.is_some()), "{shown:?}");
+        assert!(expected.is_none_or(|expected| shown[0].starts_with(expected)), "{shown:?}");
+        let pending = if expected.is_some() { Pending::Nothing } else { Pending::Event };
         assert_eq!(parser.end().pending, pending, "{shown:?}");
     }
 }

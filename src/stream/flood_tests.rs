@@ -57,7 +57,7 @@ struct Tally {
     calls: u64,
     /// Events of which calls were left out.
     left_out: u64,
-    /// Events of which a quirk was told.
+    /// Events with a quirk that was reported.
     lone: u64,
 }
 
@@ -124,7 +124,7 @@ struct Flood<'a> {
 const LAST: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\n";
 
 impl Flood<'_> {
-    /// Gives the flood in reads, and says how many units that were.
+    /// Gives the flood in reads, and returns how many units that were.
     fn pour(&self, read: usize, mut f: impl FnMut(&[u8])) -> u64 {
         f(self.head.as_bytes());
         let units = match self.of {
@@ -151,8 +151,8 @@ impl Flood<'_> {
         units
     }
 
-    /// Reads it in three ways, which must agree, and holds `due` to what came, given how many units there were.
-    fn check(&self, due: impl Fn(u64) -> Tally) {
+    /// Reads it in three ways, which must agree, and holds `expected` to what came, given how many units there were.
+    fn check(&self, expected: impl Fn(u64) -> Tally) {
         let (mib, alone) = size();
         let limits = Limits { max_event_len: self.max_event_len, ..Limits::DEFAULT };
         let config = Config { limits, ..Config::default() };
@@ -165,17 +165,17 @@ impl Flood<'_> {
                 "push" => pushed(self, read, config),
                 _ => batched(self, read, config),
             });
-            let mut due = due(units);
-            due.chunks += 1;
-            due.content += 2;
+            let mut expected = expected(units);
+            expected.chunks += 1;
+            expected.content += 2;
             if way == "pull" {
                 // There is no tracker, and each fragment of a call is one.
-                due.calls = if due.calls > 0 { calls() } else { 0 };
-                (due.left_out, due.lone) = (0, 0);
+                expected.calls = if expected.calls > 0 { calls() } else { 0 };
+                (expected.left_out, expected.lone) = (0, 0);
             }
-            assert_eq!(tally, due, "{}: {way}", self.name);
+            assert_eq!(tally, expected, "{}: {way}", self.name);
             assert_eq!(end.verdict, Verdict::Finished, "{}: {way}", self.name);
-            assert_eq!((end.too_long, end.offset), (due.too_long as u32, offset), "{}: {way}", self.name);
+            assert_eq!((end.too_long, end.offset), (expected.too_long as u32, offset), "{}: {way}", self.name);
             let each = visits as f64 / offset as f64;
             assert!((0.9..=self.bound).contains(&each), "{}: {way}: {each:.2} visits a byte", self.name);
             row += &format!("  {way} {each:.2} ({:.1} s)", started.elapsed().as_secs_f64());
@@ -188,7 +188,7 @@ impl Flood<'_> {
         println!("flood of {}, {mib} MiB, peak {peak} KiB: visits a byte:{row}", self.name);
         // The process and the test's own buffers, and the storage: doubled, with the half that it is moved from.
         let room = 16 * 1024 + 3 * (u64::from(self.max_event_len) >> 10);
-        assert!(!alone || peak < room, "{}: {peak} KiB, {room} are due at most", self.name);
+        assert!(!alone || peak < room, "{}: {peak} KiB, {room} is the most", self.name);
     }
 }
 
@@ -298,7 +298,7 @@ fn batched(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
     (units, offset, tally, machine.end())
 }
 
-/// The limit of an event, if nothing else is said.
+/// The limit of an event, unless a test sets another.
 const MOST: u32 = Limits::DEFAULT.max_event_len;
 
 /// What a byte may cost in a flood of lines of a few bytes: a kernel loads 16 to look at one.
@@ -310,15 +310,15 @@ const WITHIN: f64 = 8.0;
 /// The same of texts that are read, escape by escape.
 const ESCAPES: f64 = 24.0;
 
-/// One thing, endless, and too long for an event: it is said once, and nothing is kept of it.
+/// One thing, endless, and too long for an event: it is reported once, and nothing is kept of it.
 fn endless(name: &str, head: &str, unit: &str) {
     let start = head.find("data").unwrap_or(0) as u64;
     let flood = Flood { name, head, of: Of::Same(unit), tail: "\n\n", max_event_len: MOST, bound: WITHIN };
     flood.check(|_| Tally { too_long: 1, too_long_at: start, ..Tally::default() });
 }
 
-fn lines(name: &str, unit: &str, due: impl Fn(u64) -> Tally) {
-    Flood { name, head: "", of: Of::Same(unit), tail: "", max_event_len: MOST, bound: LINES }.check(due);
+fn lines(name: &str, unit: &str, expected: impl Fn(u64) -> Tally) {
+    Flood { name, head: "", of: Of::Same(unit), tail: "", max_event_len: MOST, bound: LINES }.check(expected);
 }
 
 #[test]
@@ -404,7 +404,7 @@ fn halves_of_pairs_that_are_read() {
     texts("halves of pairs that are read", "\\ud800", 3, |units| units + 1);
 }
 
-/// Calls beyond the tracker's room are left out, and said to be: once an event.
+/// Calls beyond the tracker's room are left out and reported: once an event.
 #[test]
 fn tool_calls_in_many_chunks() {
     let flood = Flood {

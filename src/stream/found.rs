@@ -37,7 +37,8 @@ impl From<block::Span> for Span {
 impl Span {
     pub(super) const NONE: Span = Span { place: Place::Storage, start: 0, len: 0 };
 
-    /// Its offset in the input, in which the window begins at `base`; `None`: it lies elsewhere, or has no bytes.
+    /// The offset of the first byte in the input, where the window begins at `base`. `None`: the bytes lie elsewhere, or there
+    /// are none.
     #[inline]
     pub(super) fn input(self, base: u32) -> Option<u32> {
         (self.place == Place::Input && self.len > 0).then(|| base.saturating_add(self.start))
@@ -56,7 +57,7 @@ impl Span {
         }
     }
 
-    /// Its bytes, of those of its place.
+    /// The bytes of the span, out of the window or the storage.
     pub(super) fn within(self, bytes: &[u8]) -> &[u8] {
         let start = self.start as usize;
         bytes.get(start..start.saturating_add(self.len as usize)).unwrap_or(&[])
@@ -67,7 +68,7 @@ impl Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Found {
-    /// Nothing, in what was consumed. If that is not all of the window, step again.
+    /// The consumed bytes had nothing to report. If they are not all of the window, step again.
     NeedMore,
     /// A JSON payload; its index is in the machine.
     Chunk(Span),
@@ -117,20 +118,20 @@ pub struct Step {
     pub found: Found,
 }
 
-/// An event that was recognised, in a window: a chunk as a rule.
+/// An event of the window that was recognised: nearly always a chunk.
 pub(super) struct Recalled<'w> {
     pub(super) payload: &'w [u8],
     /// Where that lies in the window.
     pub(super) at: u32,
     /// What follows the event.
     pub(super) rest: &'w [u8],
-    /// Where its event lies in the stream: as it was just stored, so that it need not be loaded from there.
+    /// Where its event lies in the stream. The index has the same; a copy here saves loading what was just stored.
     pub(super) frame: (u64, u64),
-    /// It equals the event before in the run outside the holes of its template.
+    /// The event before it in the run has the same bytes outside the holes of the template.
     pub(super) repeats: bool,
-    /// It is of another protocol than chat completions, and its event may have a name: the machine's.
+    /// It is of another protocol than chat completions. The machine has the name of the event, if there is one.
     pub(super) is_native: bool,
-    /// It is no chunk but an event that is not to be read.
+    /// Nobody asks for what it says: it was passed over.
     pub(super) is_unread: bool,
 }
 

@@ -348,7 +348,7 @@ impl<F: FnMut(u32, Update<'_>) -> Flow> Handler for FromFn<F> {
     }
 }
 
-/// A handler that calls `update` for each delta, with the index of its choice. Of all else the verdict tells:
+/// A handler that calls `update` for each delta, with the index of its choice. All else is in the verdict:
 /// [`Parser::end`](super::Parser::end).
 ///
 /// ```

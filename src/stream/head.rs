@@ -1,4 +1,4 @@
-//! The deltas of an event as a whole, which stand before those of what it contains.
+//! The first deltas of an event: those for the event itself and for its payload.
 
 use super::context::Context;
 use super::found::Found;
@@ -17,7 +17,7 @@ pub(super) fn payload_delta(context: &Context<'_>) -> Delta {
     }
 }
 
-/// All of a context's payload.
+/// The range of a context's whole payload.
 pub(super) fn whole(context: &Context<'_>) -> Part {
     Part { len: context.payload().len() as u32, ..Part::NONE }
 }

@@ -1,7 +1,7 @@
-//! Events over the limit of which what counts is kept: those of Responses that repeat the whole response.
+//! Events over the limit that are reduced instead of discarded: those of Responses that repeat the whole response.
 //!
-//! When the event comes to the limit, what the storage has of it is reduced to what counts, and so is all that follows. That
-//! is a step of its own, which cannot be taken back and need not be: it takes no more storage.
+//! When such an event reaches the limit, its bytes in the storage are reduced to the members that are reported, and so are the
+//! bytes that follow. The reduction is a step of its own. It cannot be taken back, and need not be: it takes no more storage.
 
 use super::config::{Payload, Validate};
 use super::found::Found;
@@ -12,14 +12,15 @@ use crate::sse::block::Block as Kept;
 use crate::sse::Piece;
 use crate::Storage;
 
-/// Bytes of the storage that are read at a time, while others are written.
+/// The reduction reads so many bytes of the storage at a time, because it writes to the storage meanwhile.
 const CHUNK: usize = 64;
 
-/// Bytes of an event in which its type is looked for before it is whole.
+/// The type of an event that is not whole is searched for in its first bytes, as many as this.
 const TYPE: usize = 96;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Adds bytes of a line to the payload; of an event over the limit what counts of them. `false`: they do not fit.
+    /// Adds bytes of a line to the payload. Of an event over the limit it adds only what is reported. Returns `false` if they do
+    /// not fit.
     pub(super) fn add_data<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -33,13 +34,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let had_loss = self.block.skim.has_loss();
         let was_cut = if self.settle(store, window) { self.skim(store, piece) } else { None };
         if was_cut != Some(false) && !had_loss {
-            // The caller leaves out all of the event, and nothing of it is reported yet.
+            // The caller discards the event, of which nothing was reported.
             self.block.skim = Skim::OFF;
         }
         was_cut == Some(false)
     }
 
-    /// A piece of a data line.
+    /// Takes a piece of a data line.
     pub(super) fn payload<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -56,7 +57,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// The event is over the limit, or the storage is too small.
+    /// Decides what becomes of an event that is over the limit, or too long for the storage.
     #[cold]
     #[inline(never)]
     fn over_limit<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
@@ -81,7 +82,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let mut balance = Balance::NOTHING;
         let ahead = self.kept.allowance(store).saturating_sub(self.kept.data_len()).saturating_sub(join);
         let kept = self.reduce(store, &mut skim, &mut balance);
-        // Whether it is such an event depends on what comes up to the limit.
+        // All bytes up to the limit decide whether it is such an event.
         let (mut then, mut behind) = (skim, balance);
         let ahead = piece.value.get(..ahead).unwrap_or(piece.value);
         let known = kept.and_then(|()| then.feed(&mut behind, ahead, &mut Nowhere));
@@ -98,7 +99,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.skim_line(store, window, piece)
     }
 
-    /// Whether the event at hand, of which this piece is over the limit, is not to be read.
+    /// Whether the event at hand, which goes over the limit with this piece, is passed over.
     fn begins_unread<S: Storage + ?Sized>(&self, store: &S, piece: &Piece<'_>) -> bool {
         let stored = self.kept.data_span().of(&[], store.bytes());
         let join: &[u8] = if piece.first && self.kept.has_data() { b"\n" } else { b"" };
@@ -111,13 +112,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.is_unread(begin.get(..len).unwrap_or_default())
     }
 
-    /// Whether an event that begins so is not to be read: who needs usage alone finds none in it.
+    /// Whether an event that begins so is passed over, because only usage is asked for and it has none.
     pub(super) fn is_unread(&self, payload: &[u8]) -> bool {
         let protocol = self.skips().filter(|_| !self.block.raw);
         protocol.is_some_and(|protocol| has_no_usage(protocol, payload))
     }
 
-    /// The protocol of the stream, if events may be left unread, because usage alone is needed.
+    /// The protocol of the stream, if events may be passed over, because only usage is asked for.
     #[inline(always)]
     pub(super) fn skips(&self) -> Option<Protocol> {
         let config = &self.config;
@@ -125,7 +126,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.dialect.protocol.filter(|protocol| skips && names_usage(*protocol))
     }
 
-    /// Whether an event that is over the limit may be one of Responses, and need not be checked in full.
+    /// Whether an event over the limit may be reduced: it may be one of Responses, and is not checked in full.
     fn may_skim<S: Storage + ?Sized>(&self, store: &S, window: &[u8]) -> bool {
         Protocol::Responses.is_read()
             && matches!(self.dialect.protocol, None | Some(Protocol::Responses))
@@ -135,7 +136,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.kept.name_span().of(window, store.bytes()) != b"error"
     }
 
-    /// Reduces what the storage has of the event to what counts.
+    /// Reduces the bytes of the event in the storage to what is reported.
     fn reduce<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -155,21 +156,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             let has_output = self.state.config.payload != Payload::Usage;
             let StreamState { kept, dialect: state, .. } = &mut self.state;
             let mut out = Reduced { kept, store, state, has_output, was_cut: false };
-            // Shorter than what was read: it overwrites nothing that is still to be read.
+            // The output is shorter than what was read, so it overwrites nothing that is not read yet.
             skim.feed(balance, chunk, &mut out)?;
         }
         Ok(())
     }
 
-    /// A piece of a data line of an event of which what counts is kept.
+    /// Takes a piece of a data line of an event that is reduced.
     fn skim_line<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
-        // The name first: it may take more storage, and then the step is taken back.
+        // The name goes to the storage first: it may need more storage, and then the step is taken back.
         let had_loss = self.block.skim.has_loss();
         let was_cut = if self.settle(store, window) { self.skim(store, piece) } else { None };
         match was_cut {
             None => Next::Found(self.too_long()),
             Some(false) => Next::Go,
-            // The step ends, because it overwrote what was there before.
+            // The step ends here, because it overwrote bytes and cannot be taken back.
             Some(true) if had_loss => Next::Found(Found::NeedMore),
             Some(true) => {
                 self.facts.too_long = self.facts.too_long.saturating_add(1);
@@ -179,8 +180,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Keeps what counts of a piece. Returns whether output items were taken out for that, or turn out to be lost; `None`: it
-    /// does not fit.
+    /// Keeps what is reported of a piece. Returns whether output items were removed to make room, or turned out to be lost, and
+    /// `None` if the rest does not fit.
     fn skim<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Option<bool> {
         self.kept.unstage();
         let (mut skim, mut balance) = (self.block.skim, self.block.balance);
@@ -193,14 +194,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let (was_cut, had_loss) = (out.was_cut, self.block.skim.has_loss());
         (self.block.skim, self.block.balance) = (skim, balance);
         if fed.is_err() && !had_loss {
-            // Nothing is reported yet.
+            // Nothing of the event was reported.
             self.block.skim = Skim::OFF;
         }
         fed.is_ok().then_some(was_cut || skim.has_loss() && !had_loss)
     }
 }
 
-/// Nowhere, to look ahead.
+/// Discards the output, to look ahead.
 struct Nowhere;
 
 impl Out for Nowhere {
@@ -225,12 +226,12 @@ impl Out for Nowhere {
     fn calls(&mut self) {}
 }
 
-/// The event in the storage, as far as it counts.
+/// The reduced event in the storage.
 struct Reduced<'a, S: ?Sized> {
     kept: &'a mut Kept,
     store: &'a mut S,
     state: &'a mut State,
-    /// Outputs count.
+    /// Whether output items are reported, and not usage alone.
     has_output: bool,
     was_cut: bool,
 }

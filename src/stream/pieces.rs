@@ -1,4 +1,4 @@
-//! What a piece of a line means for the block and its payload.
+//! Takes pieces of lines: what each means for the block and its payload.
 
 use super::config::{Framing, Payload};
 use super::end::{self, DONE};
@@ -7,7 +7,7 @@ use super::machine::{is_space, After, Line, Machine, Next};
 use crate::sse::{Field, Piece};
 use crate::{Quirk, Storage};
 
-/// The longest [`Line::NextDone`]: `[DONE]` and a blank for each bit of [`Machine::retry`], which keeps them.
+/// The longest [`Line::NextDone`]: `[DONE]`, and as many blanks as [`Machine::retry`] has bits to keep them in.
 const NEXT_DONE: usize = DONE.len() + 64;
 
 /// The bit of the blank at this offset of a [`Line::NextDone`]; it is set for a tab.
@@ -16,7 +16,7 @@ fn tab(at: usize) -> u64 {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// A piece of a line. `end` is where the input behind it begins in the window.
+    /// Takes a piece of a line. `end` is the offset in the window of the input behind it.
     pub(super) fn piece<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -30,7 +30,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.waits() && Self::has_more(&piece) {
             return Next::Again(self.raw_is_over(store, window));
         }
-        // Where the value lies in the window: behind it comes the one byte that ends the line, if it does.
+        // Behind the value comes one byte, if the line ends: the CR or LF.
         let value_end = end.saturating_sub(usize::from(piece.last));
         let start = value_end.saturating_sub(piece.value.len());
         if self.block.skipping && !matches!(piece.field, Field::Comment | Field::Retry) {
@@ -40,7 +40,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if piece.field == Field::Unknown {
                 return self.skip_raw(piece, start);
             }
-            // A field of the stream: the raw value is over.
+            // A field of the stream ends the raw value.
             self.skipped();
         }
         if piece.field == Field::Unknown {
@@ -88,7 +88,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Line::Name => self.kept.name(store, &piece, start).is_ok(),
             Line::NextName | Line::NextId => return self.next_field(store, window, piece),
             Line::Id => {
-                // What is staged comes behind the payload.
+                // The storage keeps the ID behind the payload, which has to be settled first.
                 let settled = piece.last || self.settle(store, window);
                 if self.kept.identify(store, &piece, false).is_err() {
                     self.block.quirks.insert(Quirk::LongId);
@@ -106,7 +106,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Whether the payload so far is a whole JSON object. Servers that end events with a single LF then send the next event.
+    /// Whether the payload so far is a whole JSON object. Behind one, servers that end events with a single LF send the next
+    /// event.
     pub(super) fn is_whole<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
         self.kept.has_data()
             && !self.block.raw
@@ -115,14 +116,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.data_is_whole(store, window)
     }
 
-    /// Another value follows in this block. Returns the event before it, whose frame ends where the lines of the next begin.
+    /// Returns the event of a value behind which another one follows in the same block. Its frame ends where the lines of the
+    /// next begin.
     pub(super) fn value_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
         self.block.quirks.insert(Quirk::SeveralValues);
         let end = if self.kept.has_next() { self.block.next_start } else { self.line_start };
         self.dispatch(store, window, end, false)
     }
 
-    /// A piece of an `event` or `id` line behind a payload that is whole. The step ends with the line.
+    /// Takes a piece of an `event` or `id` line behind a whole payload. The step ends with the line.
     pub(super) fn next_field<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: Piece<'_>) -> Next {
         if piece.first && !self.kept.has_next() {
             self.block.next_start = self.line_start;
@@ -143,7 +145,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// A piece of a further `data` line behind a payload that is whole: `matched` bytes of `[DONE]` and blanks came before it.
+    /// Takes a piece of a further `data` line behind a whole payload, which may be `[DONE]`. Before it came `matched` bytes of
+    /// `[DONE]` and blanks.
     pub(super) fn next_done<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -165,7 +168,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             fits
         });
         if !is_next || piece.last && longer < DONE.len() {
-            // It is more of the payload.
+            // The line is no `[DONE]` but more of the payload.
             self.line = Line::Payload;
             let mut before = [b' '; NEXT_DONE];
             for (at, byte) in before.iter_mut().enumerate() {
@@ -191,7 +194,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Next::Found(self.done_is_next(store, window, false))
     }
 
-    /// The line behind a payload that is whole is `[DONE]`. Returns the event before it.
+    /// Returns the event before a `[DONE]` that stands in the same block. The next step reports the `[DONE]`.
     pub(super) fn done_is_next<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], bare: bool) -> Found {
         let found = self.value_is_over(store, window);
         self.after = After::Done { bare };

@@ -22,7 +22,7 @@ pub(super) struct Progress {
 pub(super) enum Run {
     /// There are no more deltas.
     End,
-    /// The next delta is not usual: this one if the cursor is behind it, else whatever is next.
+    /// The next delta is not usual. It is this one, or, if `None`, the one that the cursor comes to next.
     Odd(Option<Delta>),
     Break(Break),
 }
@@ -44,8 +44,8 @@ impl Progress {
         Progress { cursor: Cursor::new(), taken: 0, quirks: QuirkSet::EMPTY, frames }
     }
 
-    /// Gives the sink the next deltas of a chunk, as far as they are usual. Inlined in a loop that changes nothing but the
-    /// cursor's place, the progress stays in registers. `NATIVE`: the event may be of another protocol than chat completions.
+    /// Gives the sink the next deltas of a chunk, up to the first that is not usual. Always inlined, so that the progress stays in
+    /// registers. `NATIVE`: the event may be of another protocol than chat completions.
     #[inline(always)]
     pub(super) fn usual_deltas<T: Track + ?Sized, S: Sink + ?Sized, const NATIVE: bool>(
         &mut self,
@@ -55,7 +55,7 @@ impl Progress {
         sink: &mut S,
     ) -> Run {
         loop {
-            // The sink is called in three places, so that each is compiled for the kinds that come there.
+            // Three calls of the sink instead of one, because each is compiled for its kinds alone.
             let put = match self.cursor.next_plain(index) {
                 // Nearly always.
                 Ok((kind @ (Kind::Content | Kind::Reasoning), choice, text)) => {
@@ -80,7 +80,7 @@ impl Progress {
                     Ahead::Other => return Run::Odd(None),
                     Ahead::Slot(_) if !NATIVE => return Run::Odd(None),
                     Ahead::Slot(delta) => {
-                        // As content: the name of the member that reasoning is in counts in chat completions alone.
+                        // Also reasoning is taken in as content: only chat completions report the name of its member.
                         if !tracker.take_plain(Kind::Content, delta.choice, delta.text, payload) {
                             return Run::Odd(None);
                         }
@@ -102,8 +102,8 @@ impl Progress {
         }
     }
 
-    /// Gives the sink the next deltas of a chunk, behind a run of usual ones if there was one. `usage` becomes the last usage
-    /// among them, if there is one.
+    /// Gives the sink the next deltas of a chunk. `run` is how a run of usual ones ended, if there was one. Sets `usage` to the
+    /// last usage among the deltas.
     #[inline(never)]
     pub(super) fn deltas(
         &mut self,
@@ -129,8 +129,8 @@ impl Progress {
         }
     }
 
-    /// Gives the sink the next delta, whatever it is, and those behind it that are not on the page; `plain` is the first if the
-    /// cursor is behind it. `false`: there are no more.
+    /// Gives the sink the next delta of any kind, and those behind it that are not on the page. `plain`: the delta that the cursor
+    /// has just passed. `false`: there are no more.
     fn any(
         &mut self,
         mut plain: Option<Delta>,

@@ -13,8 +13,8 @@ use crate::scan::find;
 use crate::sse::{Ended, Field, Held, Piece};
 use crate::{QuirkSet, Storage};
 
-/// A run of events that templates recognise, one behind the other. What the machine keeps of an event is the same for each
-/// of them but for offsets; so it is settled once, behind the last.
+/// A run of consecutive events that templates recognise. Such events leave the machine in the same state but for offsets, so
+/// the machine is brought up to date once, behind the last of them.
 pub(super) struct Run {
     /// The longest payload that is allowed.
     room: usize,
@@ -30,31 +30,32 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Whether it has an event that the machine is not behind.
+    /// Whether the run passed an event that the machine was not yet brought up to date with.
     #[inline(always)]
     pub(super) fn is_ahead<const SLOTS: usize>(&self, machine: &Machine<SLOTS>) -> bool {
         self.offset > machine.offset
     }
 
-    /// Whether the event before ended in a CR, to which a LF that comes next probably belongs.
+    /// Whether the event before ended in a CR; a LF that comes next probably belongs to it.
     #[inline(always)]
     pub(super) fn expects_lf(&self) -> bool {
         self.ended == Ended::CrBehindCrLf
     }
 }
 
-/// The bytes behind a LF at their front, if there is one.
+/// Removes a LF from the front, if there is one.
 #[cold]
 fn behind_lf(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\n").unwrap_or(bytes)
 }
 
-/// How much longer than twice the event before it an event may be, to be read before its line end is known.
+/// An event that is read before its line end was searched for is at most twice as long as the event before it, and this many
+/// bytes longer.
 const LONGER: usize = 128;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Recognises the event at the front of the window, if it lies whole in it and matches a template: the chunk that
-    /// [`read`](Machine::read) would find.
+    /// Recognises the event at the front of the window, if the window has all of it and a template matches. The result is the
+    /// chunk that [`read`](Machine::read) would find.
     #[inline(always)]
     pub(super) fn recall<'w, S: Storage + ?Sized>(&mut self, store: &mut S, window: &'w [u8]) -> Option<Recalled<'w>> {
         let mut run = self.begin_run(store, window, false)?;
@@ -63,8 +64,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(recalled)
     }
 
-    /// Begins a run of events that templates recognise, if there may be one in the window, or (`skips`) of events that are not to
-    /// be read.
+    /// Begins a run, if an event may begin here and a template may recognise it. `skips`: also where no template may, because
+    /// events that nobody asks for are skipped.
     #[inline(always)]
     pub(super) fn begin_run<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8], skips: bool) -> Option<Run> {
         if !skips && !self.memo.may_know(window.len()) {
@@ -93,9 +94,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// The next event of a run, at the front of the window. The index is that of the event, and where events of other protocols
-    /// may come (`NATIVE`), the machine has its name and token counts; all else of the machine stays as it is up to
-    /// [`settle_run`](Machine::settle_run).
+    /// Recognises the next event of a run, at the front of the window. Updates the index; where events of other protocols may
+    /// come (`NATIVE`), also the name and the token counts. [`settle_run`](Machine::settle_run) updates all else.
     #[inline(always)]
     pub(super) fn recall_next<'w, const NATIVE: bool>(
         &mut self,
@@ -106,7 +106,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         }
         let bytes = if run.ended.is_cr() { behind_lf(window) } else { window };
-        // Offsets of bytes that were read: they do not overflow.
+        // Offsets of bytes that were read do not overflow.
         let behind = |rest: &[u8]| run.offset.wrapping_add(window.len().wrapping_sub(rest.len()) as u64);
         let Some(hit) = self.memo.event(&mut self.index, bytes, run.max_depth) else {
             self.unknown_at = behind(bytes);
@@ -133,8 +133,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(Recalled { payload, at, rest, frame, repeats, is_native, is_unread: false })
     }
 
-    /// Takes in what an event of another protocol than chat completions has beside its index: the token counts of its payload,
-    /// which begins at `at`, and its name. `None`: the event is too long, and nothing was taken in.
+    /// Takes in the token counts and the name of an event of another protocol than chat completions. Its payload begins at
+    /// `at`. `None`: the event is too long, and nothing was taken in.
     #[inline(never)]
     fn take_native(&mut self, payload: &[u8], at: u32, room: usize) -> Option<()> {
         let (len, before) = self.memo.name();
@@ -149,8 +149,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(())
     }
 
-    /// The next event of a run, at the front of the window, if it is of this protocol and not to be read, and LFs end its lines: a
-    /// name, if it has one, and its payload.
+    /// Passes over the next event of a run, at the front of the window, if nobody asks for what such an event says. The event is
+    /// of this protocol, and consists of an `event` line, if it has one, a `data` line and a blank line, which LFs end.
     #[inline(never)]
     pub(super) fn pass_unread<'w>(
         &mut self,
@@ -163,7 +163,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             None => (&[][..], bytes),
             Some(line) => {
                 let (name, line) = line.split_at_checked(find::best_line_end(line)?)?;
-                // That of an error makes its payload one.
+                // An event named `error` is one, whatever its payload is.
                 (!name.is_empty() && name != b"error").then_some((name, line.strip_prefix(b"\n")?))?
             }
         };
@@ -174,7 +174,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         }
         self.note_unread();
-        // Offsets of bytes that were read: they do not overflow.
+        // Offsets of bytes that were read do not overflow.
         let before = |rest: &[u8]| window.len().wrapping_sub(rest.len());
         let span = |start: usize, len: usize| Span { place: Place::Input, start: start as u32, len: len as u32 };
         let at = before(value);
@@ -187,7 +187,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(Recalled { payload, at: at as u32, rest, frame, repeats: false, is_native: true, is_unread: true })
     }
 
-    /// An event that is not to be read, by itself.
+    /// [`pass_unread`](Machine::pass_unread) as a run of one event.
     #[inline(never)]
     fn unread<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], protocol: Protocol) -> Option<Step> {
         let mut run = self.begin_run(store, window, true)?;
@@ -227,18 +227,18 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Brings the machine to behind the last event of a run, as if each had been read.
+    /// Brings the machine up to date with the last event of a run, as if it had read each.
     #[inline(always)]
     pub(super) fn settle_run<S: Storage + ?Sized, const NATIVE: bool>(&mut self, run: &Run, store: &mut S) {
         if !NATIVE {
             self.name = Span::NONE;
         }
-        // The others have no quirks.
+        // Only the last event of a run can have quirks.
         self.pass_event(store, run.offset, run.ended, run.quirks);
     }
 
-    /// Brings the machine to behind an event that lies whole in the window: to this offset of the stream, behind a line that
-    /// ended so.
+    /// Puts the machine behind an event of which the window has all: at this offset of the stream, behind a line that `ended`
+    /// this way.
     #[inline(always)]
     fn pass_event<S: Storage + ?Sized>(&mut self, store: &mut S, offset: u64, ended: Ended, quirks: QuirkSet) {
         self.offset = offset;
@@ -247,7 +247,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         store.shrink(self.kept.lasting());
     }
 
-    /// Notes an event that is over but for its bytes, and its quirks.
+    /// Notes that an event ended, with these quirks. Its bytes stay in place up to the next step.
     #[inline(always)]
     fn note_event(&mut self, quirks: QuirkSet) {
         self.block.quirks = quirks;
@@ -261,7 +261,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.facts.chat && self.dialect.protocol == Some(Protocol::Chat) && self.config.payload == Payload::Chunks
     }
 
-    /// Whether one of these quirks is an error.
+    /// Whether [`Config::errors`](super::Config::errors) has one of these quirks.
     #[inline(always)]
     fn has_error(&self, quirks: QuirkSet) -> bool {
         !quirks.is_empty() && !quirks.and(self.config.errors).is_empty()
@@ -276,7 +276,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Reads on by a fast path, if one applies. It asks no caller to move the storage.
+    /// Reads on by a fast path, if one applies.
     #[inline]
     pub(super) fn quick<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
         if self.appendable > 0 {
@@ -293,8 +293,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Takes a byte of what stands before a payload, the beginning of that payload, or the blank line behind it. Nothing is
-    /// pending.
+    /// Takes a byte of `data: `, the first bytes of the payload behind that, or the blank line behind the payload. The step
+    /// before left nothing to report.
     #[inline]
     fn go_on_in_line<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
         if self.lines.go_on_in_head(window) {
@@ -317,7 +317,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         None
     }
 
-    /// The payload of an event that [`recall_stored`](Machine::recall_stored) found in the last step, without quirks.
+    /// The payload of the event without quirks that [`recall_stored`](Machine::recall_stored) found in the last step, if it
+    /// did.
     #[inline(always)]
     pub(super) fn recalled_stored(&self, found: Found) -> Option<Span> {
         match found {
@@ -328,8 +329,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Begins an event with the first bytes of its payload, in which no line ends, behind `data: `. `after_lf`: the line begins
-    /// in this window, and whether the LF of a CRLF came before it. `false`: nothing was done.
+    /// Begins an event whose `data` line the slice cuts: `value` is the beginning of its payload. `after_lf`: the line began in
+    /// this window, and whether the LF of a CRLF came before it. `false`: nothing was done.
     #[inline]
     fn begin_cut<S: Storage + ?Sized>(&mut self, store: &mut S, value: &[u8], after_lf: Option<bool>) -> bool {
         let is_behind = self.after == After::Release;
@@ -343,7 +344,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if let Some(after_lf) = after_lf {
             self.line_start = self.offset.saturating_add(u64::from(after_lf));
         }
-        // What was compared was not all of it.
+        // The template was compared with less than the whole event.
         (self.rested, self.unknown_at) = (false, u64::MAX);
         self.line = Line::Payload;
         self.open();
@@ -353,7 +354,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         true
     }
 
-    /// Ends an event with a payload, at this offset of the window, behind a blank line.
+    /// Ends an event that has a payload. Its blank line ends at offset `consumed` of the window.
     #[inline]
     fn end_payload<S: Storage + ?Sized>(
         &mut self,
@@ -373,8 +374,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Step { consumed, found }
     }
 
-    /// Finds the event of a payload that was cut, if a template recognises it and it is an ordinary chunk in a stream of chunks,
-    /// which ends at this offset of the stream: then [`dispatch`](Machine::dispatch) would do no more than this.
+    /// Recognises an event that a slice cut, and whose payload is in the storage, if it is an ordinary chunk in a stream of
+    /// chunks: then [`dispatch`](Machine::dispatch) would do the same. `end`: the offset in the stream where the event ends.
     #[inline]
     fn recall_stored<S: Storage + ?Sized>(&mut self, store: &mut S, end: u64) -> Option<Found> {
         let is_usual =
@@ -396,16 +397,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.index.frame = (self.block.start, end);
         self.note_choices(&Seen::default());
         self.note_event(quirks);
-        // As `is_rested` has it: the next event may begin here.
+        // `is_rested` would say so: the next event may begin here.
         self.rested = self.silent_next <= self.silent;
         Some(Found::Chunk(data.into()))
     }
 }
 
 impl StreamState {
-    /// Takes a byte as more of a payload that was cut: what nearly every step with slices of one byte does. `false`: nothing
-    /// was done, because it ends a line, or there is no such payload, or no room. If there is one, the last step found
-    /// nothing, so that no event is pending.
+    /// Appends a byte to the payload that a slice cut, as nearly every step does that gets slices of one byte. `false`: nothing
+    /// was done, because the byte ends a line, no payload is cut, or the storage has no room. Where a payload is cut, the step
+    /// before found nothing, so no event waits to be reported.
     #[inline(always)]
     pub(super) fn append_byte<S: Storage + ?Sized>(&mut self, store: &mut S, byte: u8) -> bool {
         self.appendable > 0 && !matches!(byte, b'\r' | b'\n') && self.append_all(store, &[byte])
@@ -442,21 +443,23 @@ impl StreamState {
         end
     }
 
-    /// Where in a storage of `len` bytes more of a payload that was cut goes, if there is one and as much room as was noted.
+    /// Where in a storage of `len` bytes the next byte of the payload that a slice cut goes. `None`: no payload is cut, or the
+    /// storage has less room than was noted.
     #[doc(hidden)]
     pub fn appends_at(&self, len: usize) -> Option<usize> {
         let end = self.kept.stored_end().filter(|_| self.appendable > 0)?;
         (end.checked_add(self.appendable as usize)? <= len).then_some(end)
     }
 
-    /// Another look at everything is to be had before more of a payload is taken.
+    /// Makes the next step look at the whole state before it appends to a payload.
     #[doc(hidden)]
     pub fn stop_appending(&mut self) {
         self.appendable = 0;
     }
 
-    /// Takes the bytes of the window up to a line end as more of a payload that was cut. Returns how many those are. If it is 0,
-    /// nothing was done: a line ends there, or there is no such payload, or no room. If there is one, no event is pending.
+    /// Appends the bytes up to a line end to the payload that a slice cut, and returns how many they are. 0: nothing was done,
+    /// because a line ends there, no payload is cut, or the storage has no room. Where a payload is cut, no event waits to be
+    /// reported.
     #[inline(always)]
     pub(super) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> usize {
         if self.appendable == 0 {
@@ -474,7 +477,7 @@ impl StreamState {
         }
     }
 
-    /// Takes bytes that have no line end and are not more than `appendable`.
+    /// Appends bytes that have no line end and are at most `appendable`.
     #[inline(always)]
     fn append_all<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
         let appended = self.kept.append(store, window);
@@ -487,7 +490,8 @@ impl StreamState {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Takes more of a payload that was cut, or its end if a LF or a CRLF and a blank line end it, or if a LF ends the window.
+    /// Goes on in a payload that a slice cut: takes more of it, or its end, where a LF or a CRLF and a blank line, or a LF at the
+    /// end of the window, follow.
     fn go_on_in_payload<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
         let is_over = matches!(window.first(), Some(b'\n' | b'\r'));
         let before = if is_over { 0 } else { self.append_line(store, window) };
@@ -501,15 +505,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             [b'\n', b'\n', ..] => (2, Ended::Alone),
             [b'\r', b'\n', b'\r', ..] => (3, Ended::CrBehindCrLf),
-            // Another line end is for the next step.
+            // The next step takes any other line end.
             _ => return (before > 0).then_some(Step { consumed: before, found: Found::NeedMore }),
         };
         let Step { consumed, found } = self.end_payload(store, rest, tail, ended);
         Some(Step { consumed: before.wrapping_add(consumed), found })
     }
 
-    /// Takes an event that is a payload alone: the whole of it, if a LF or a CRLF and a blank line end it, or its beginning, if
-    /// the window ends before its line does.
+    /// Takes an event that consists of one `data` line: all of it, if a LF or a CRLF and a blank line end it, or its beginning,
+    /// if the window ends inside the line.
     #[inline]
     fn begin_event<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
         let skipped = usize::from(self.lines.is_after_cr() && window.first() == Some(&b'\n'));
@@ -521,8 +525,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         }
         let start = skipped.saturating_add(HEAD.len());
-        // Nearly every event is about as long as the one before it. If it lies whole in the window, its line need not be
-        // searched for an end: the pass comes to it.
+        // Nearly every event is about as long as the one before it. If the window has all of it, nothing has to search for the
+        // end of its line: the pass over its JSON comes to it.
         let before = self.index.frame.1.saturating_sub(self.index.frame.0) as usize;
         let is_whole = value.len() >= before;
         if is_whole {
@@ -553,12 +557,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if tail == 0 {
             return self.begin_cut(store, value, Some(skipped > 0)).then(|| self.taken(window));
         }
-        // What follows a value is kept with it.
+        // Bytes behind the value belong to the payload.
         if store.can_move() && value.len().saturating_add(self.kept.lasting()) > store.bytes().len() {
             return None;
         }
         self.rested = false;
-        // It rests: there is nothing to be delivered.
+        // Nothing waits to be reported: an event may begin here.
         self.begin(store);
         self.line_start = self.offset.saturating_add(skipped as u64);
         self.line = Line::Payload;
@@ -623,27 +627,27 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(Step { consumed, found: Found::Chunk(payload) })
     }
 
-    /// Takes the first bytes of a line, if they may be those of a `data` line.
+    /// Takes the first bytes of a line, if a `data` line may begin so.
     #[inline(never)]
     fn begin_head<S: Storage + ?Sized>(&mut self, store: &mut S, line: &[u8], after_lf: bool) -> bool {
         if !self.lines.begin_in_head(line, after_lf) {
             return false;
         }
         self.rested = false;
-        // It rests: there is nothing to be delivered.
+        // Nothing waits to be reported: an event may begin here.
         self.begin(store);
         self.line_start = self.offset.saturating_add(u64::from(after_lf));
         true
     }
 
-    /// The step that took all of the window, and found nothing.
+    /// A step that consumes all of the window, and finds nothing.
     #[inline]
     fn taken(&mut self, window: &[u8]) -> Step {
         self.offset = self.offset.saturating_add(window.len() as u64);
         Step { consumed: window.len(), found: Found::NeedMore }
     }
 
-    /// Whether the machine is where an event may begin, nothing is pending, and another chunk changes no fact of the stream.
+    /// Whether an event may begin here, nothing waits to be reported, and a further chunk would change no fact of the stream.
     #[inline(never)]
     fn is_rested(&self) -> bool {
         let between = match self.after {
@@ -654,14 +658,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         between && self.lines.is_at_start() && self.silent_next <= self.silent && self.is_usual_place()
     }
 
-    /// Whether another chunk changes no fact of the stream.
+    /// Whether a further chunk would change no fact of the stream.
     #[inline]
     fn is_usual_place(&self) -> bool {
         !self.in_array && self.facts.lines == Lines::Fields && !self.facts.done && self.ending == Ending::Open
     }
 
-    /// Notes how much may be appended, if the machine is in the middle of a data line whose payload so far is in the storage,
-    /// and nothing else is pending.
+    /// Notes how many bytes the next steps may append, if the machine is inside a `data` line whose payload so far is in the
+    /// storage, and nothing waits to be reported.
     pub(super) fn note_appendable<S: Storage + ?Sized>(&mut self, store: &S) {
         let is_in_payload = self.line == Line::Payload
             && self.lines.is_in_data()

@@ -1,8 +1,8 @@
 //! JSON without `data:`: where a value begins and ends.
 //!
-//! An unknown line whose first significant byte is `{` with no data pending begins a raw value; unknown lines after
-//! data that is an unbalanced object go on with it. Only brackets and strings are followed here; the
-//! pass checks the value later.
+//! A raw value begins in a line that is no field, where its first significant byte is `{` and no data came before. Such lines
+//! also continue data that is an object without its end. This module follows brackets and strings only; the pass over the
+//! JSON checks the value later.
 
 use super::config::{Framing, Payload};
 use super::end::{Lines, Plain, DONE};
@@ -17,7 +17,7 @@ use crate::{Quirk, Storage};
 const SPACED: u8 = u8::MAX;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// A line that is no field of an event stream.
+    /// Takes a piece of a line that is no field of an event stream.
     pub(super) fn unknown<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -43,7 +43,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             } else {
                 Line::ErrorName(0)
             };
-            // What was held is the beginning of a name, or of a byte order mark: no bracket, no quote, no colon.
+            // Held bytes begin a field name or a byte order mark, so they have no bracket, quote or colon.
             match self.line {
                 Line::Raw | Line::Payload => {
                     if self.block.raw {
@@ -71,8 +71,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.unknown_bytes(store, window, piece.value, start, piece.last)
     }
 
-    /// Adds bytes of an unknown line to the payload; with the first of a further line a LF joins it to what is there.
-    /// They are at `start` in the window, unless there is payload already.
+    /// Adds bytes of an unknown line to the payload; a LF goes before the `first` of a further line. They are at `start` in the
+    /// window, unless there is payload already.
     fn add<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -119,7 +119,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
     }
 
-    /// Bytes of an unknown line: decides byte by byte what they are, until that is known.
+    /// Takes bytes of an unknown line, and decides byte by byte what the line is, until that is known.
     fn unknown_bytes<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,
@@ -132,7 +132,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if undecided.is_none() {
             self.follow_plain(bytes);
         }
-        // Behind a payload that is whole only `[DONE]` and a field named `error` begin an event.
+        // Behind a whole payload, only `[DONE]` and a field named `error` begin an event.
         let is_free = !self.kept.has_data();
         let (mut at, mut undecided_at) = (0, 0);
         while let Some(&byte) = bytes.get(at) {
@@ -171,7 +171,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     }
                 }
                 Line::ErrorColon if self.kept.has_data() => {
-                    // An event came before, without a blank line.
+                    // No blank line ended the event before this one.
                     let found = self.value_is_over(store, window);
                     return Next::Within(start.saturating_add(at), found);
                 }
@@ -192,7 +192,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     continue;
                 }
                 Line::Bracket(1 | SPACED) if is_free && byte == b']' => {
-                    // An array of nothing.
+                    // An empty array.
                     self.begin_array();
                     self.in_array = false;
                     self.line = Line::BetweenRaw;
@@ -208,7 +208,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Line::AfterRaw | Line::BetweenRaw if self.in_array && byte == b',' => {}
                 Line::AfterRaw | Line::BetweenRaw if self.in_array && byte == b']' => self.in_array = false,
                 Line::AfterRaw => {
-                    // Another value, or something else: the frame of the one before ends here.
+                    // Whatever comes here, the frame of the value before it ends.
                     self.line = Line::BetweenRaw;
                     let here = start.saturating_add(at);
                     self.silent = self.offset.saturating_add(here as u64);
@@ -247,10 +247,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Next::Go
     }
 
-    /// An unknown line ended.
+    /// Ends an unknown line.
     fn unknown_ends<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
         match self.undecided() {
-            // The stream ended inside the line: it is nothing yet.
+            // The stream ended inside the line, so the line decides nothing.
             Some(_) if self.ending != Ending::Open => {}
             Some(before) if before != DONE => self.follow_plain_from(before, b"\n"),
             Some(_) => {}
@@ -263,7 +263,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.block.quirks.insert(Quirk::BareDone);
                 self.kept.end();
                 self.lines.expect_lf();
-                // With the byte that ends the line, unless the stream ended there.
+                // The frame includes the byte that ends the line, unless the stream ended before it.
                 let line_end = end.saturating_add(usize::from(self.ending == Ending::Open));
                 self.index.frame = (self.line_start, self.offset.saturating_add(line_end as u64));
                 Next::Found(self.done())
@@ -283,14 +283,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.line = Line::Skip;
                 let found = self.dispatch(store, window, end, false);
                 if self.ending == Ending::Open {
-                    // The next step sees the end of its frame, behind the end of the line.
+                    // Its frame ends behind the line, which the next step sees.
                     self.stays_in_line();
                     self.lines.expect_lf();
                     self.silent_next = end.saturating_add(1);
                 }
                 Next::Found(found)
             }
-            // In an open block no step may end: what it has so far lies in this window.
+            // A step must not end inside an open block, whose bytes so far lie in this window.
             Line::AfterRaw | Line::BetweenRaw if self.ending == Ending::Open && !self.block.open => {
                 self.lines.expect_lf();
                 self.silence(self.offset.saturating_add(end as u64).saturating_add(1))
@@ -299,7 +299,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// The bytes so far, without blanks, of an unknown line that may still become `[DONE]` or a field named `error`.
+    /// The bytes so far, without blanks, of an unknown line that may become `[DONE]` or a field named `error`. `None` if it
+    /// cannot.
     fn undecided(&self) -> Option<&'static [u8]> {
         const ERROR: &[u8] = b"error:";
         match self.line {
@@ -312,15 +313,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Follows the bytes of a line that turned out to be neither: those `before` this piece, then `bytes`.
+    /// Follows a line that turned out to be neither: its bytes `before` this piece, then `bytes`.
     fn follow_plain_from(&mut self, before: &[u8], bytes: &[u8]) {
         self.follow_plain(before);
         self.follow_plain(bytes);
     }
 
-    /// Follows bytes of unknown lines, which may be a JSON value that is no object.
+    /// Follows unknown lines, which may be a JSON value other than an object.
     fn follow_plain(&mut self, bytes: &[u8]) {
-        // A field named `error` is no unknown line.
+        // The payload of a field named `error` is no unknown line.
         if self.line == Line::Payload
             || self.plain.is_other()
             || self.config.framing == Framing::Spec
@@ -343,13 +344,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// An array of raw JSON values begins.
+    /// Begins an array of raw JSON values.
     fn begin_array(&mut self) {
         self.in_array = true;
         self.facts.whole_values = self.facts.whole_values.saturating_add(1);
     }
 
-    /// The block begins in the middle of a line, at this offset of the window.
+    /// Begins a block in the middle of a line, at this offset of the window.
     fn begin_at(&mut self, at: usize) {
         self.block =
             Block { open: true, start: self.offset.saturating_add(at as u64), quirks: self.block.quirks, ..Block::NEW };
@@ -361,7 +362,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.line = Line::Raw;
     }
 
-    /// Bytes of a raw JSON value.
+    /// Takes bytes of a raw JSON value.
     fn raw<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], bytes: &[u8], start: usize) -> Next {
         let closes = self.block.balance.feed(bytes);
         let value = closes.and_then(|len| bytes.get(..len)).unwrap_or(bytes);
@@ -383,15 +384,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Next::Within(end, found)
     }
 
-    /// The frame of what was found lasts as long as its line.
+    /// Makes the frame of the event at hand end with its line.
     fn stays_in_line(&mut self) {
         if self.after == After::Release {
             self.after = After::Line;
         }
     }
 
-    /// Whether the raw JSON value that ends at this stream offset has to wait for what follows, because it is an error only
-    /// as the whole body.
+    /// Whether the raw JSON value that ends at this stream offset is held back, because it is an error only if nothing follows
+    /// it.
     fn is_to_wait<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8], end: u64) -> bool {
         let Ok(len) = u32::try_from(end.saturating_sub(self.block.start)) else { return false };
         if self.in_array || !self.facts.is_bodiless() {
@@ -403,19 +404,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         is_error_as_body(&mut self.index, payload, self.state.config.limits.max_depth)
     }
 
-    /// Whether a raw JSON value is whole and waits for what follows.
+    /// Whether a whole raw JSON value is held back until it is known what follows it.
     pub(super) fn waits(&self) -> bool {
         self.block.raw && self.block.balance.is_closed()
     }
 
-    /// Whether a piece is of more than blanks and comments, which prove nothing.
+    /// Whether a piece has more than blanks and comments, which decide nothing.
     pub(super) fn has_more(piece: &Piece<'_>) -> bool {
         let is_blank = piece.held.as_slice().is_empty() && piece.value.iter().all(|byte| is_space(*byte));
         piece.field != Field::Comment && (piece.field != Field::Unknown || !is_blank)
     }
 
-    /// It is known what follows the raw JSON value that waited. Returns its event. Its frame ends where the next line begins,
-    /// or with the stream.
+    /// Returns the event of the raw JSON value that was held back, now that it is known what follows. Its frame ends where the
+    /// next line begins, or with the stream.
     pub(super) fn raw_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
         let end = self.block.start.saturating_add(self.block.scanned.into());
         let found = self.dispatch(store, window, end, false);
@@ -426,7 +427,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         found
     }
 
-    /// A raw JSON value is too long. It is skipped up to its end, which may be in the piece at hand.
+    /// Skips a raw JSON value that is too long, up to its end, which may be in the piece at hand.
     fn raw_too_long(&mut self, closes: Option<usize>, start: usize) -> Next {
         let found = self.too_long();
         let Some(end) = closes else { return Next::Found(found) };
@@ -435,7 +436,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Next::Within(start.saturating_add(end), found)
     }
 
-    /// A piece of a raw JSON value that is skipped, and what is behind it.
+    /// Skips a piece of a raw JSON value that is too long. Goes on behind the value, if it ends in the piece.
     pub(super) fn skip_raw(&mut self, piece: Piece<'_>, start: usize) -> Next {
         self.block.balance.feed(piece.held.as_slice());
         let Some(end) = self.block.balance.feed(piece.value) else { return Next::Go };

@@ -1,4 +1,5 @@
-//! The records of a batch as a sink: fixed-layout, without pointers, texts as offsets into the input or the scratch.
+//! The sink that writes the records of a batch. Records have a fixed layout and no pointers; texts are offsets into the input
+//! or the scratch.
 
 use super::context::{Bytes, Context};
 use super::record::{Record, FLAG_TEXT_SCRATCH};
@@ -43,7 +44,7 @@ pub struct Records<'s> {
     head: Option<Head>,
 }
 
-/// The record of the chunk before, for chunks that repeat it ([`Context::repeats`]): theirs differ in where they lie alone.
+/// The record of the chunk before. A chunk that [repeats](Context::repeats) it has the same record, but for offsets.
 struct Head {
     /// The offsets of its texts are counted from the beginnings of their segments.
     record: Record,
@@ -97,8 +98,8 @@ fn record_of(context: &Context<'_>, delta: &Delta) -> Record {
 }
 
 impl<'s> Records<'s> {
-    /// Records of the kinds of `mask` ([`Kind::bit`]) go to `records`; texts that the input does not have as they are,
-    /// to `scratch`, of 64 bytes at least.
+    /// A sink that writes deltas of the kinds in `mask` ([`Kind::bit`]) to `records`. Texts that have to be decoded go to
+    /// `scratch`, which has at least 64 bytes.
     pub fn new(records: &'s mut [Record], scratch: &'s mut [u8], mask: u64) -> Self {
         Records { records, written: 0, scratch, used: 0, need: 0, mask, created: Created::default(), head: None }
     }
@@ -113,7 +114,7 @@ impl<'s> Records<'s> {
         self.used
     }
 
-    /// If not 0: the next record has texts that are never split, and needs so much scratch.
+    /// If not 0, the next record needs a scratch of so many bytes, because its texts are never split.
     pub fn need(&self) -> usize {
         self.need
     }
@@ -126,7 +127,7 @@ impl<'s> Records<'s> {
         self.scratch.len().saturating_sub(self.used)
     }
 
-    /// Writes a record whose texts are in place.
+    /// Writes a record. Its texts were written before.
     fn put_record(&mut self, record: Record) -> Result<(), Full> {
         match self.records.get_mut(self.written) {
             Some(slot) => {
@@ -138,7 +139,8 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Writes a text as it stands in the input, or decoded, if all of it fits into one record. `false`: nothing was written.
+    /// Writes a text as one record, as it stands in the input or decoded. Returns `false`, with nothing written, if it does not
+    /// fit.
     #[inline(always)]
     fn put_now(&mut self, context: &Context<'_>, delta: &Delta) -> bool {
         let payload = context.bytes();
@@ -151,12 +153,12 @@ impl<'s> Records<'s> {
         let (start, end, text_len) = (context.start, context.end, text.len);
         let kind = kind as u16;
         *slot = Record { kind, flags, choice, call, code, number, text_off, text_len, start, end, ..Record::NONE };
-        // A record was free: it does not overflow.
+        // There was a free record, so this does not overflow.
         self.written = self.written.wrapping_add(1);
         true
     }
 
-    /// Decodes a text to the free part of the scratch, if all of it fits and a record is free.
+    /// Decodes a text to the scratch, if all of it fits and a record is free. Returns whether it did.
     #[inline(never)]
     fn put_decoded(&mut self, record: &Record, mut text: Text<'_>) -> bool {
         let at = self.used;
@@ -172,12 +174,12 @@ impl<'s> Records<'s> {
         self.put_record(record).is_ok()
     }
 
-    /// The record of a chunk without a name, if its ID and its model can be given as they stand in the input. `false`:
-    /// nothing was written.
+    /// Writes the record of a chunk without a name, if its ID and its model stand in the input as they are reported. Returns
+    /// `false`, with nothing written, for any other.
     #[inline(always)]
     fn put_chunk(&mut self, context: &Context<'_>, chunk: &Chunk<'_>) -> bool {
         let Some(Head { record, id, model }) = self.head.as_ref().filter(|_| context.repeats()) else {
-            // A copy, so that nothing points to the context: it need not be in memory.
+            // A copy: without a pointer to it, the context stays in registers.
             return self.put_first_chunk(&{ *context });
         };
         let Some(slot) = self.records.get_mut(self.written) else { return false };
@@ -191,7 +193,7 @@ impl<'s> Records<'s> {
         true
     }
 
-    /// [`put_chunk`](Self::put_chunk) of a chunk that repeats none.
+    /// [`put_chunk`](Self::put_chunk) for a chunk that does not repeat the one before.
     #[inline(never)]
     fn put_first_chunk(&mut self, context: &Context<'_>) -> bool {
         self.head = None;
@@ -295,7 +297,7 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Makes sure that the scratch has room for `len` bytes, and `more` beside them.
+    /// Checks that the scratch has room for `len` bytes and `more`.
     fn reserve(&mut self, len: usize, more: usize) -> Result<(), Full> {
         if len.saturating_add(more) <= self.room() {
             return Ok(());
@@ -320,7 +322,7 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// A record with up to three texts that are not split.
+    /// Writes a record with up to three texts that are not split.
     fn put_whole(&mut self, mut record: Record, text: Whole<'_>, aux: Whole<'_>, extra: Whole<'_>) -> Result<(), Full> {
         if !self.has_slot() {
             return Err(Full);
@@ -332,7 +334,7 @@ impl<'s> Records<'s> {
         self.put_record(record)
     }
 
-    /// Puts one of a record's texts where it belongs.
+    /// Writes one of a record's texts, and its place to the record.
     #[inline(never)]
     fn lay(&mut self, record: &mut Record, which: u32, whole: &Whole<'_>) {
         let (off, len, flag) = match *whole {
@@ -400,8 +402,8 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// A text that goes to the scratch, in pieces: what [`put_now`](Self::put_now) could not write. `taken` raw bytes of it were
-    /// given before.
+    /// Writes a text that [`put_now`](Self::put_now) could not write, in pieces, to the scratch. `taken` raw bytes of it were
+    /// written before.
     #[inline(never)]
     fn put_text(&mut self, record: Record, part: Part, payload: Bytes<'_>, taken: &mut usize) -> Result<(), Full> {
         let mut text = part.behind(*taken).text(payload.bytes);
@@ -424,7 +426,7 @@ impl<'s> Records<'s> {
     }
 }
 
-/// Where a text lies in the input: if it decodes to itself, or is empty.
+/// Offset and length of a text in the input. `None` if it does not decode to itself.
 #[inline(always)]
 fn plain(part: Part, payload: Bytes<'_>) -> Option<(u32, u32)> {
     if part.len == 0 {
@@ -436,11 +438,11 @@ fn plain(part: Part, payload: Bytes<'_>) -> Option<(u32, u32)> {
 /// A text that is not split.
 #[derive(Clone, Copy)]
 enum Whole<'a> {
-    /// As it is in the input.
+    /// Stands in the input, at this offset, with this length.
     Input(u32, u32),
-    /// To be copied.
+    /// Has to be copied.
     Bytes(&'a [u8]),
-    /// To be decoded, to so many bytes.
+    /// Has to be decoded, to so many bytes.
     Text(Text<'a>, usize),
 }
 

@@ -1,4 +1,4 @@
-//! Where deltas go, and what they pass on the way: the traits that the emitter is used with.
+//! The two traits that the emitter works with: a [`Sink`] takes deltas, and [`Track`] is the state of the choices.
 
 use super::context::Context;
 use super::handler::Stop;
@@ -50,7 +50,7 @@ pub trait Sink {
     fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put;
 }
 
-/// The sink after a stop: the tracker still takes in the rest of the event, and nothing is emitted.
+/// The sink behind a stop. It drops deltas; the tracker still takes in the rest of the event.
 pub(super) struct Muted;
 
 impl Sink for Muted {

@@ -215,17 +215,17 @@ impl crate::Handler for Breaks {
     }
 }
 
-/// Nothing more is said of the event that a handler broke off at; it is consumed, and the next one comes.
+/// A handler gets nothing more of the event that it broke off at; that is consumed, and the next one comes.
 #[test]
-fn a_handler_that_breaks_off_is_told_no_more_of_the_event() {
+fn a_handler_that_breaks_off_gets_no_more_of_the_event() {
     let choice = |index: u32| format!("{{\"index\":{index},\"delta\":{{\"content\":\"{index}\"}}}}");
     let first = format!("data: {{\"choices\":[{},{},{}]}}\n\n", choice(0), choice(1), choice(2));
     let stream = format!("{first}data: {{\"choices\":[{}]}}\n\n", choice(5));
     let own = crate::Error::TooManyCalls { choice: 0, offset: 9 };
-    for (with, due) in [
+    for (with, expected) in [
         (crate::Stop::Abort, &["0", "1", "5"][..]),
         (crate::Stop::Error(own), &["0", "1", "5"]),
-        // A pause lets the event be told first.
+        // A pause waits for the end of the event.
         (crate::Stop::Pause, &["0", "1", "2", "5"]),
     ] {
         for size in [1, 7, stream.len()] {
@@ -243,7 +243,7 @@ fn a_handler_that_breaks_off_is_told_no_more_of_the_event() {
             }
             assert_eq!(parser.finish_into(&mut handler), Ok(()));
             assert_eq!(stops, [(with, first.len() as u64)], "in slices of {size}");
-            assert_eq!(handler.texts, due, "in slices of {size}");
+            assert_eq!(handler.texts, expected, "in slices of {size}");
         }
     }
 }
@@ -292,7 +292,7 @@ fn a_response_in_which_a_handler_broke_off_is_not_complete() {
     assert_eq!((errors > 0, parser.end().is_complete()), (true, false));
 }
 
-/// A text of the first choice that is told as it stands, without more ado, can be broken off at like any other.
+/// A text of the first choice that needs no change can be broken off at like any other.
 #[test]
 fn a_handler_can_break_off_at_a_plain_text() {
     let event = |text: u32| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
@@ -318,7 +318,7 @@ fn a_handler_can_break_off_at_a_plain_text() {
     }
 }
 
-/// Quirks as a handler is told of them, behind texts and keep-alives.
+/// Quirks as a handler gets them, behind texts and keep-alives.
 #[derive(Default)]
 struct Odd(Vec<String>);
 
@@ -338,14 +338,14 @@ impl crate::Handler for Odd {
 }
 
 #[test]
-fn a_handler_is_told_of_quirks_behind_what_had_them() {
+fn a_handler_gets_quirks_behind_what_had_them() {
     let chunk = |members: &str| format!("data: {{\"choices\":[{{{members}}}]}}\n\n");
     let plain = chunk("\"index\":0,\"delta\":{\"content\":\"a\"}");
     let odd = chunk("\"delta\":{\"content\":\"b\"}");
     let half = chunk("\"index\":0,\"delta\":{\"content\":\"\\ud83d\"}");
     let stream = [&plain, &odd, "data:\n\n", &plain, &half].map(String::from).concat();
     let keep = plain.len() + odd.len();
-    let due = [
+    let expected = [
         "a".into(),
         "b".into(),
         format!("MissingChoiceIndex {}", plain.len()),
@@ -363,7 +363,7 @@ fn a_handler_is_told_of_quirks_behind_what_had_them() {
             assert_eq!(parser.feed(piece, &mut handler).stop, None);
         }
         assert_eq!(parser.finish_into(&mut handler), Ok(()));
-        assert_eq!(handler.0, due, "in slices of {size}");
+        assert_eq!(handler.0, expected, "in slices of {size}");
         let met = [crate::Quirk::MissingChoiceIndex, crate::Quirk::KeepAliveData, crate::Quirk::LoneSurrogate];
         assert_eq!(parser.quirks(), met.into_iter().collect());
         assert!(met.iter().all(|quirk| parser.quirk_count(*quirk) == 1));

@@ -14,12 +14,12 @@ pub(crate) struct Reach {
     pub(crate) annotations: u16,
     /// The name of a function is reported once; a later one must be the same.
     function_name: bool,
-    /// Audio is reported with the first message that has it.
+    /// Audio was reported; it is with each message that has it.
     audio: bool,
 }
 
 impl Reach {
-    /// Whether a kind that is reported once was reported.
+    /// Whether a name or audio was reported.
     pub(crate) fn has(&self, kind: Kind) -> bool {
         match kind {
             Kind::FunctionName => self.function_name,

@@ -28,7 +28,7 @@ fn inputs(results: &Results, size: usize) -> Vec<&Run> {
 fn table(out: &mut String, title: &str, runs: &[&Run], value: impl Fn(&Run, &str) -> Option<f64>) {
     let Some(first) = runs.first() else { return };
     let low_is_best = title.starts_with("ns");
-    // What the others are of each other is said once, beside B.
+    // What the others are of each other stands once, beside B.
     let only_own = title.contains("tape") || title.contains("memchr");
     let rows: Vec<(&str, Vec<f64>)> = first
         .series
@@ -60,7 +60,7 @@ fn table(out: &mut String, title: &str, runs: &[&Run], value: impl Fn(&Run, &str
     });
 }
 
-fn said(command: &str, option: &str) -> String {
+fn output_of(command: &str, option: &str) -> String {
     let output = Command::new(command).arg(option).output().ok();
     let text = output.map_or_else(String::new, |output| String::from_utf8_lossy(&output.stdout).into_owned());
     text.lines().next().unwrap_or_default().trim().to_string()
@@ -88,10 +88,10 @@ pub fn about(options: &Options, inputs: &[Input], left_out: Option<usize>) -> St
         format!("{name} {}", version.map_or("?", |it| it.0))
     };
     let crates = ["deltawire", "memchr", "simd-json", "sonic-rs", "sse-stream", "eventsource-stream", "serde_json"];
-    let mut versions = vec![said("rustc", "-V")];
+    let mut versions = vec![output_of("rustc", "-V")];
     versions.extend(crates.map(version));
     versions.push(match native::simdjson_version() {
-        Some(version) => format!("simdjson {version}, {}, -O3 -march=native", said("g++", "--version")),
+        Some(version) => format!("simdjson {version}, {}, -O3 -march=native", output_of("g++", "--version")),
         None => "no simdjson".into(),
     });
     versions.push(options.go_version.clone().unwrap_or_else(|| "no Go".into()));

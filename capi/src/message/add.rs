@@ -2,7 +2,7 @@
 
 use super::{enter, look, size_for, State};
 use crate::block::slide;
-use crate::convert::{bytes, chunk, given, tell, Given};
+use crate::convert::{bytes, chunk, given, put_out, Given};
 use crate::feed::SILENT;
 use crate::types::*;
 use core::ffi::{c_char, c_void};
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn deltawire_message_add(
     // SAFETY: what the pointers are, the caller promises: the texts of the events lie in `data` and `scratch`. An event is
     // a record.
     unsafe {
-        tell(taken, 0);
+        put_out(taken, 0);
         let (state, buffer) = ok!(enter(m));
         if n > 0 && events.is_null() {
             return DELTAWIRE_E_NULL;
@@ -277,7 +277,7 @@ pub unsafe extern "C" fn deltawire_message_add(
             }
             added = added.saturating_add(1);
         }
-        tell(taken, added);
+        put_out(taken, added);
         status
     }
 }

@@ -173,7 +173,9 @@ pub const DELTAWIRE_EVF_REPLACES: u32 = 128;
 pub const DELTAWIRE_EVF_PLAIN: u32 = 256;
 /// `number` is set, even if it is 0.
 pub const DELTAWIRE_EVF_NUMBER: u32 = 512;
-/// With `DELTAWIRE_EV_MESSAGE`: its new contents follow, up to the end of this choice.
+/// With `DELTAWIRE_EV_MESSAGE`: its new contents follow, up to the end of this choice. With
+/// `DELTAWIRE_EV_AUDIO` and `DELTAWIRE_EV_LOGPROBS`: those of a whole message, so all that there is
+/// so far, not the next fragment. An assembler takes what is new in them.
 pub const DELTAWIRE_EVF_WHOLE: u32 = 1024;
 /// The event is of another protocol than chat completions. With `DELTAWIRE_EV_FINISH`: the text is
 /// in the words of that, `code` is what it means. With `DELTAWIRE_EV_USAGE`: the names are those of

@@ -109,7 +109,7 @@ impl Seen {
     }
 
     /// Handles the contents of a callback. Returns the callback's answer.
-    pub fn told(
+    pub fn handle(
         &mut self,
         at: &deltawire_at,
         text: &[u8],
@@ -217,14 +217,14 @@ unsafe extern "C" fn on_sse(
         seen(user).touch(kind.ptr, kind.len);
         seen(user).touch(id.ptr, id.len);
         let data = seen(user).touch(data.ptr, data.len);
-        seen(user).told(&*at, data, |_, _| None)
+        seen(user).handle(&*at, data, |_, _| None)
     }
 }
 
 unsafe extern "C" fn on_bytes(user: *mut c_void, at: *const deltawire_at, text: *const c_char, len: usize) -> i32 {
     unsafe {
         let bytes = seen(user).touch(text, len);
-        seen(user).told(&*at, bytes, |_, _| None)
+        seen(user).handle(&*at, bytes, |_, _| None)
     }
 }
 
@@ -235,7 +235,7 @@ unsafe extern "C" fn on_text(user: *mut c_void, at: *const deltawire_at, text: *
         let is_member = (*at).code >= DELTAWIRE_META_MEMBER && (*at).code != DELTAWIRE_META_REASONING_NAME;
         let is_raw = (*at).kind == DELTAWIRE_EV_META && is_member;
         assert!(!bytes.is_empty() && (is_raw || std::str::from_utf8(bytes).is_ok()), "a text: {}", escaped(bytes));
-        seen(user).told(&*at, bytes, |callbacks, message| {
+        seen(user).handle(&*at, bytes, |callbacks, message| {
             let callback = match (*at).kind {
                 DELTAWIRE_EV_ROLE => callbacks.on_role,
                 DELTAWIRE_EV_CONTENT => callbacks.on_content,
@@ -257,7 +257,7 @@ unsafe extern "C" fn on_text(user: *mut c_void, at: *const deltawire_at, text: *
 
 unsafe extern "C" fn on_at(user: *mut c_void, at: *const deltawire_at) -> i32 {
     unsafe {
-        seen(user).told(&*at, &[], |callbacks, message| match (*at).kind {
+        seen(user).handle(&*at, &[], |callbacks, message| match (*at).kind {
             DELTAWIRE_EV_LIMIT => Some(callbacks.on_limit?(message, at)),
             _ => None,
         })
@@ -275,7 +275,7 @@ unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32
         }
         let mut usage = deltawire_usage { size: size_of::<deltawire_usage>() as u32, ..Default::default() };
         deltawire_chunk_usage(chunk, &mut usage);
-        seen(user).told(&*at, &[], |callbacks, message| Some(callbacks.on_chunk?(message, at)))
+        seen(user).handle(&*at, &[], |callbacks, message| Some(callbacks.on_chunk?(message, at)))
     }
 }
 
@@ -294,7 +294,7 @@ unsafe extern "C" fn on_value(user: *mut c_void, at: *const deltawire_at, value:
             }
         }
         let text = seen(user).touch((*value).ptr, (*value).len);
-        seen(user).told(&*at, text, |callbacks, message| {
+        seen(user).handle(&*at, text, |callbacks, message| {
             let callback = match (*at).kind {
                 DELTAWIRE_EV_AUDIO => callbacks.on_audio,
                 DELTAWIRE_EV_LOGPROBS => callbacks.on_logprobs,
@@ -321,7 +321,7 @@ unsafe extern "C" fn on_call(
     unsafe {
         seen(user).touch((*id).ptr, (*id).len);
         seen(user).touch((*kind).ptr, (*kind).len);
-        seen(user).told(&*at, &[], |callbacks, message| Some(callbacks.on_tool_call?(message, at, id, kind)))
+        seen(user).handle(&*at, &[], |callbacks, message| Some(callbacks.on_tool_call?(message, at, id, kind)))
     }
 }
 

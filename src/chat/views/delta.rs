@@ -187,12 +187,24 @@ impl core::fmt::Debug for FunctionCall<'_> {
 #[derive(Clone, Copy)]
 pub struct Audio<'a> {
     value: Value<'a>,
+    is_whole: bool,
 }
 
 impl<'a> Audio<'a> {
     /// None unless it is an object.
     pub(in crate::chat) fn of(value: Value<'a>) -> Option<Self> {
-        (value.kind() == Kind::Object).then_some(Audio { value })
+        (value.kind() == Kind::Object).then_some(Audio { value, is_whole: false })
+    }
+
+    /// The same, of a whole message or not.
+    pub(in crate::chat) fn whole(self, is_whole: bool) -> Self {
+        Audio { is_whole, ..self }
+    }
+
+    /// Whether it is that of a whole `message`, so all of the audio so far; an [`Update`](crate::Update) may be. Otherwise
+    /// it is the next fragment.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// `id`, if it is not empty.
@@ -224,6 +236,8 @@ impl<'a> Audio<'a> {
 
 impl core::fmt::Debug for Audio<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Audio").field("id", &self.id()).field("transcript", &self.transcript()).finish()
+        let (id, transcript) = (self.id(), self.transcript());
+        let mut shown = f.debug_struct("Audio");
+        shown.field("id", &id).field("transcript", &transcript).field("is_whole", &self.is_whole).finish()
     }
 }

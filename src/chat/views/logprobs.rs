@@ -7,6 +7,7 @@ use crate::json::{Elements, Kind, Number, Text, Value};
 #[derive(Clone, Copy)]
 pub struct Logprobs<'a> {
     value: Value<'a>,
+    is_whole: bool,
 }
 
 /// The names of the lists of log probabilities, of either shape.
@@ -23,7 +24,18 @@ pub(crate) struct Lists<'a> {
 
 impl<'a> Logprobs<'a> {
     pub(crate) fn of(value: Value<'a>) -> Self {
-        Logprobs { value }
+        Logprobs { value, is_whole: false }
+    }
+
+    /// The same, beside a whole message or not.
+    pub(in crate::chat) fn whole(self, is_whole: bool) -> Self {
+        Logprobs { is_whole, ..self }
+    }
+
+    /// Whether they stand beside a whole `message`, so may be those of all tokens so far; an [`Update`](crate::Update)
+    /// may be. Otherwise they are those of more tokens.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     fn array(&self, name: &str) -> Option<Value<'a>> {
@@ -86,7 +98,7 @@ impl<'a> Logprobs<'a> {
 
 impl core::fmt::Debug for Logprobs<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Logprobs").field("value", &self.value).finish()
+        f.debug_struct("Logprobs").field("value", &self.value).field("is_whole", &self.is_whole).finish()
     }
 }
 

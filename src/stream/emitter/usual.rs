@@ -1,6 +1,6 @@
-//! Runs of usual events: chunks that a template recognised, and of which nothing is out of the ordinary.
+//! Runs of usual events: consecutive chunks that templates recognised, without quirks, frames or members to report.
 //!
-//! Most events are in one, so this is compiled anew for each sink; all else of the emitter is compiled once.
+//! Most events are usual, so this is compiled for each sink; the rest of the emitter is compiled once.
 
 use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
@@ -17,10 +17,10 @@ use crate::Storage;
 pub(super) type Last = (usize, Result<Stage, Full>);
 
 impl Emitter {
-    /// Emits the events at the front of `data` that templates recognise, up to one that has to go through the stages, if there
-    /// is one. What the machine keeps is settled once. `base` is the offset of `data` in the input. `stored`: the first is one
-    /// that a slice cut, with its payload in the storage and so many bytes in `data`. Returns the bytes behind the events that
-    /// are over.
+    /// Emits the events at the front of `data` that templates recognise, up to the first that has to go through the stages. `base`
+    /// is the offset of `data` in the input. `stored`: a slice cut the first event; its payload is in the storage, and so many
+    /// bytes of it are in `data`. Returns the bytes behind the events that were emitted, and the event that goes through the
+    /// stages, if there is one.
     #[inline(always)]
     pub(super) fn emit_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
@@ -32,7 +32,7 @@ impl Emitter {
         stored: Option<(Span, usize)>,
     ) -> (&'d [u8], Option<Last>) {
         if machine.is_native() {
-            // An event that a slice cut is a chunk.
+            // Only chunks are recognised in the storage.
             return self.emit_native_run(machine, store, tracker, (data, base), sink);
         }
         self.emit_run_of::<_, _, _, SLOTS, false>(machine, store, tracker, (data, base), sink, stored)
@@ -81,7 +81,7 @@ impl Emitter {
         let keeps_frames = !sink.is_of_one_call();
         let is_odd = sink.wants(Kind::Payload) || keeps_frames && self.frames.is_behind(machine);
         let (mut given, mut frames) = (data, self.frames);
-        // The last usage and its payload. Nobody can ask for its counts before the call is over.
+        // The last usage and its payload. Its counts are read once, behind the run: nobody can ask for them before.
         let mut usage: Option<(&[u8], Delta)> = None;
         let last = loop {
             let (recalled, place) = match first.take() {
@@ -136,7 +136,7 @@ impl Emitter {
                             Ok(None)
                         }
                         Run::Break(broke) => self.odd(span, state, broke, Stage::Deltas),
-                        // Copies, so that nothing points to context and progress: they need not be in memory.
+                        // Copies: without pointers to them, context and progress stay in registers.
                         run => {
                             let (mut rest, usage) = (state, (payload, &mut usage));
                             let stage = self.emit_odd((tracker, sink), span, &{ context }, (&mut rest, run), usage);
@@ -154,7 +154,7 @@ impl Emitter {
             }
             given = rest;
             if keeps_frames {
-                // It is over, as whatever is recognised.
+                // An event that a template recognises has ended.
                 frames.pass(frame.1, run.expects_lf());
                 if run.expects_lf() {
                     break None;
@@ -179,7 +179,7 @@ impl Emitter {
         (data.get(data.len().wrapping_sub(left)..).unwrap_or_default(), last)
     }
 
-    /// Emits the rest of a chunk behind a run of usual deltas.
+    /// Emits the other deltas of a chunk, from the first that is not usual on.
     #[inline(never)]
     fn emit_odd<'d>(
         &mut self,
@@ -206,22 +206,22 @@ impl Emitter {
         Ok(None)
     }
 
-    /// Whether [`metas`](Self::metas) would emit anything.
+    /// Whether [`metas`](Self::metas) would emit a member.
     #[inline(always)]
     fn has_metas(&self, payload: &[u8], index: &Index) -> bool {
         let chunk = Chunk::from_parts(payload, index, &[]);
         index.facts.others || chunk.may_have_meta(self.metas) && self.next_meta(&chunk).is_some()
     }
 
-    /// Keeps how far a chunk was emitted that turned out not to be as usual. Gives the stage that comes next: `stage`, if
-    /// nothing interrupted it.
+    /// Notes how far a chunk was emitted that is not usual after all, so that the stages go on from there. Returns the stage that
+    /// comes next: `stage`, if nothing interrupted the chunk.
     #[cold]
     #[inline(never)]
     fn odd(&mut self, payload: Span, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
         self.odd_of(Found::Chunk(payload), state, broke, stage)
     }
 
-    /// [`odd`](Self::odd) of whatever was found.
+    /// [`odd`](Self::odd) for anything that a step finds.
     fn odd_of(&mut self, found: Found, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
         self.begin(found);
         (self.cursor, self.quirks, self.frames) = (state.cursor, state.quirks, state.frames);

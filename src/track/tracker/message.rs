@@ -2,7 +2,7 @@
 
 use super::{Choice, Source, Taken, TrackerOf, TrackerState};
 use crate::chat::ItemDeltas;
-use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_REPLACES, FLAG_SELECTS};
+use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_REPLACES, FLAG_SELECTS, FLAG_WHOLE};
 use crate::tables::Tables;
 use crate::track::call::{Call, Element, Fate, Hash};
 use crate::track::whole::{cut, Reach, Reading, MANY};
@@ -22,11 +22,15 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         if delta.kind == Kind::Message {
             return self.message(place, delta, payload, quirks);
         }
-        let choice = self.tables.choices_mut().get_mut(place);
-        let (Some(Some(choice)), Some(reported)) = (choice, &mut self.state.reported) else {
-            return Taken::Drop;
-        };
-        let is_late = choice.finished && delta.kind != Kind::Role;
+        let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
+        if delta.kind == Kind::Logprobs {
+            // Beside a message that does not count they are those of this chunk.
+            delta.flags = if choice.delta { 0 } else { FLAG_WHOLE };
+            return Taken::Keep;
+        }
+        let Some(reported) = &mut self.state.reported else { return Taken::Drop };
+        let is_repeated = delta.kind == Kind::Role || delta.kind == Kind::Audio && reported.has(Kind::Audio);
+        let is_late = choice.finished && !is_repeated;
         let taken = match delta.kind {
             Kind::ToolCall => self.tool_call(place, delta, Called::NOTHING, payload, offset, quirks),
             Kind::ToolName => self.tool_name(delta, payload, quirks),
@@ -34,6 +38,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             Kind::Meta => self.meta(delta),
             Kind::Role if core::mem::replace(&mut choice.role, true) => Taken::Drop,
             Kind::Annotation => self.whole_annotations(delta, payload),
+            // Which of its texts are new is found out where it is kept.
+            Kind::Audio => Taken::Keep,
             kind if reported.has(kind) => Taken::Drop,
             kind => {
                 if let Some(half) = choice.half_of(kind) {

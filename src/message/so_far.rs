@@ -1,0 +1,69 @@
+//! What is new in a value that contains all there is so far: audio of whole messages, and log probabilities beside them.
+
+use super::details::Listed;
+use super::record::{kind, Key, Records};
+use super::table::{Rows, Slot};
+use super::write::LogWriter;
+use crate::json::{self, Text, Value};
+
+impl<T: Rows + ?Sized> LogWriter<'_, T> {
+    fn records(&mut self) -> Records<'_> {
+        self.state.fill.settle(self.buffer);
+        Records::of(self.buffer.get(..self.state.fill.len).unwrap_or_default())
+    }
+
+    /// Where the elements of `array` end that the log has. 0 if the array does not begin with those: then they are others.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn known_of_list(&mut self, key: Key, array: Value<'_>) -> usize {
+        let mut at = 0;
+        for known in Listed::of(self.records(), key) {
+            let Some((item, is_strict)) = json::element_at(array, &mut at) else { return 0 };
+            let mut left = Some(known.raw());
+            let mut compare = |bytes: &[u8]| left = left.and_then(|left| left.strip_prefix(bytes));
+            if is_strict {
+                compare(item);
+            } else {
+                json::rewrite(item, &mut compare);
+            }
+            if left.is_none_or(|left| !left.is_empty()) {
+                return 0;
+            }
+        }
+        at
+    }
+
+    /// What is new in the data of a choice's audio: all of it if it does not begin with what the log has.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn new_in_data<'t>(&mut self, place: u16, data: Text<'t>) -> Text<'t> {
+        let pieces = Listed::of(self.records(), Key::new(kind::AUDIO_DATA, place, 0));
+        behind(data, pieces.filter_map(|piece| piece.as_text())).unwrap_or(data)
+    }
+
+    /// The same of its transcript.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn new_in_transcript<'t>(&mut self, place: u16, slot: &mut Slot, transcript: Text<'t>) -> Text<'t> {
+        let key = Key::new(kind::AUDIO_TRANSCRIPT, place, 0);
+        let pieces = self.records().filter(|record| record.key == key);
+        let Some(new) = behind(transcript, pieces.map(|piece| Text::verbatim(piece.body))) else { return transcript };
+        // Half a character that was pending is in it again.
+        slot.transcript_half = None;
+        new
+    }
+}
+
+/// What is left of a text behind those known of it. `None`: it does not begin with them.
+fn behind<'t, 'k>(mut text: Text<'t>, known: impl Iterator<Item = Text<'k>>) -> Option<Text<'t>> {
+    for mut known in known {
+        while !known.is_empty() {
+            let (mut expected, mut found) = ([0; 64], [0; 64]);
+            let len = known.take_to(&mut expected);
+            if text.take_to(found.get_mut(..len)?) != len || found != expected {
+                return None;
+            }
+        }
+    }
+    Some(text)
+}
