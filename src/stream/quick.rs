@@ -208,7 +208,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[cold]
     #[inline(never)]
     fn join_all(&mut self) {
-        let seen = self.memo.take_said();
+        let seen = self.memo.take_added();
         self.facts.seen.add(seen.all);
         self.facts.finished.add(seen.finished);
         if self.is_native() {
