@@ -26,7 +26,7 @@ mod framing;
 mod slot;
 
 pub(super) use framing::HEAD;
-pub(super) use slot::Terms;
+pub(super) use slot::{Terms, NONE};
 
 /// From this length on, an event with more outside its holes is not searched for further ones.
 const LONG: usize = 4 * FIXED;
@@ -43,9 +43,6 @@ const LONGEST_WAIT: u8 = 250;
 
 /// How many bytes behind a payload are of use: what a kernel loads at once.
 pub(super) const MORE: usize = 32;
-
-/// No slot.
-pub(super) const NONE: u8 = u8::MAX;
 
 /// An event that was recognised.
 #[derive(Clone, Copy, Debug)]

@@ -196,8 +196,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(recalled.step(window))
     }
 
-    /// Notes what the events that were recognised say of the stream, but for the [texts](Machine::report_text) in them: what
-    /// their reading would note. A machine of its own read such events itself.
+    /// Adds the facts of the events that shared templates recognised, as a full reading would. It leaves out their
+    /// [texts](Machine::report_text). With templates of its own, the machine has added these facts when it learned them.
     #[inline(always)]
     pub(super) fn join(&mut self) {
         if self.memo.is_shared() {
@@ -217,7 +217,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Notes of an event of Responses that was recognised that a part of the output is reported. An empty text is none.
+    /// Notes that the part of the output is reported to which a recognised event of Responses belongs. An empty text reports
+    /// none.
     #[inline]
     pub(super) fn report_text(&mut self) {
         if self.memo.is_shared() && self.index.plan.protocol == Some(Protocol::Responses) {

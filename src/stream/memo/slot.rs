@@ -1,7 +1,6 @@
 //! A template: an event without its holes, and how it is compared with another event.
 
 use super::framing::Framing;
-use super::NONE;
 use crate::chat::index::Seen;
 use crate::chat::shape::{Fill, Hole, Shape, HOLES};
 use crate::chat::Index;
@@ -10,6 +9,9 @@ use crate::scan::{block64::Kernel, container, string};
 use crate::sse::Ended;
 use crate::stream::config::{self, Config, Payload, Validate};
 use crate::visits::visit;
+
+/// No slot, or no choice.
+pub(in crate::stream) const NONE: u8 = u8::MAX;
 
 /// The most bytes that an event has outside its holes, to be learned.
 pub(super) const FIXED: usize = 416;
