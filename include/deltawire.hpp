@@ -899,7 +899,8 @@ public:
     bool plain() const noexcept { return has(DELTAWIRE_EVF_PLAIN); }
     /// `number()` is set, even if it is 0.
     bool has_number() const noexcept { return has(DELTAWIRE_EVF_NUMBER); }
-    /// Only for event_kind::message: its new contents follow, up to the end of this choice.
+    /// Of event_kind::message: its new contents follow, up to the end of this choice. Of event_kind::audio and
+    /// event_kind::logprobs: those of a whole message, so all that there is so far, not the next fragment.
     bool whole() const noexcept { return has(DELTAWIRE_EVF_WHOLE); }
     /// The event is of another protocol than chat completions. With event_kind::finish: the text is in its words. With
     /// event_kind::usage: `code()` is the protocol.

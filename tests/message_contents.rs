@@ -6,11 +6,11 @@
 mod logged;
 
 use deltawire::chat::Owner;
-use deltawire::delta::Kind;
+use deltawire::delta::{Kind, FLAG_WHOLE};
 use deltawire::message::{Assembler, Completion, Detail, Field, LogError, Member, MessageLog};
 use deltawire::stream::{Emitter, Machine, Outcome, Record, Records, FLAG_TEXT_SCRATCH};
 use deltawire::track::Tracker;
-use deltawire::{Config, Event, Growing, Parser, Update};
+use deltawire::{handler, Config, Event, Flow, Growing, Parser, Update};
 use logged::{batched, delta, each_chunk, pushed, Counts, Logged};
 use serde_json::Value;
 
@@ -550,4 +550,47 @@ fn audio_and_log_probabilities_of_messages_so_far_are_kept_once() {
     };
     let choices = [beside(r#""content":"a""#, "[1]"), beside(r#""content":"b""#, "[1,2]"), beside("", "[1,1]")];
     assert_eq!(kept(&choices)["logprobs"].to_string(), r#"{"content":[1,1,2,1,1]}"#);
+}
+
+#[test]
+fn what_a_whole_message_has_of_audio_and_log_probabilities_is_flagged() {
+    let stream = |member: &str| {
+        let choice = |at: usize| {
+            format!(
+                r#"{{"choices":[{{"index":0,"{member}":{{"content":"a","audio":{{"id":"u"}}}},"logprobs":{{"n":{at}}}}}]}}"#
+            )
+        };
+        format!("data: {}\n\ndata: {}\n\n", choice(1), choice(2))
+    };
+    let flag = |update: &Update<'_>| match update {
+        Update::Audio(audio) => Some(audio.is_whole()),
+        Update::Logprobs(logprobs) => Some(logprobs.is_whole()),
+        _ => None,
+    };
+    for (member, is_whole) in [("message", true), ("delta", false)] {
+        let (bytes, mut pushed, mut pulled) = (stream(member), Vec::new(), Vec::new());
+        let mut keep = handler::from_fn(|_, update| {
+            pushed.extend(flag(&update));
+            Flow::Continue(())
+        });
+        Parser::new(Growing::new()).feed(bytes.as_bytes(), &mut keep).into_result().unwrap();
+        let (mut parser, mut input) = (Parser::new(Growing::new()), bytes.as_bytes());
+        while let Some(event) = parser.next(&mut input).unwrap() {
+            pulled.extend(event.deltas().filter_map(|(_, update)| flag(&update)));
+        }
+        assert_eq!(pushed, [is_whole; 4], "{member}");
+        // Without a tracker only log probabilities are known to be new in the second.
+        assert_eq!(pulled, if is_whole { vec![true; 3] } else { vec![false; 4] }, "{member}");
+
+        let mut machine: Machine = Machine::new(Config::default());
+        let (mut store, mut array, mut scratch) = ([0; 512], [Record::default(); 32], [0; 512]);
+        let mut records = Records::new(&mut array, &mut scratch, Kind::Audio.bit() | Kind::Logprobs.bit());
+        let mut tracker: Tracker = Tracker::new();
+        let (_, outcome) =
+            Emitter::new().run(&mut machine, &mut store, &mut tracker, bytes.as_bytes(), 0, &mut records);
+        assert_eq!(outcome, Outcome::Done);
+        let written = records.written();
+        let flags: Vec<_> = array[..written].iter().map(|record| record.flags & FLAG_WHOLE != 0).collect();
+        assert_eq!(flags, [is_whole; 4], "{member}");
+    }
 }
