@@ -7,7 +7,7 @@ use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
 
-/// See [`super::read::read`]. What an event is decides its type alone; one of an unknown type has no deltas.
+/// See [`super::read::read`]. The type alone decides what an event is. An event of an unknown type has no deltas.
 pub(super) fn read<'a>(
     state: &mut State,
     event: Value<'a>,
@@ -58,7 +58,7 @@ pub(super) fn read<'a>(
     seen
 }
 
-/// A block begins. Returns whether one that was a tool call of the client is known as one no more.
+/// Notes that a block begins. Returns whether a block that was known as a tool call of the client no longer is.
 fn begin(state: &mut State, block: Value<'_>, index: u32) -> bool {
     let is_client = is(members_of(block, ["type"])[0], "tool_use");
     state.called |= u64::from(is_client);
@@ -110,7 +110,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
     }
 }
 
-/// Why the message ended.
+/// Returns the finish reason of the message.
 pub(super) fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let event = value_at(payload, leading(payload));
     let of = match plan.what {
@@ -120,7 +120,7 @@ pub(super) fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> 
     walk.finish(payload, members_of(of, ["stop_reason"])[0], Reason::Finish, plan)
 }
 
-/// Where the payload begins behind whitespace.
+/// Returns the offset at which the payload begins behind whitespace.
 fn leading(payload: &[u8]) -> u32 {
     payload.len().saturating_sub(payload.trim_ascii_start().len()) as u32
 }
@@ -132,7 +132,7 @@ fn message<'a>(event: Value<'a>, plan: &Plan) -> Option<Value<'a>> {
     object(members_of(event, ["message"])[0])
 }
 
-/// The next delta of the block at hand. `None`: it has no more.
+/// Returns the next delta of the block at hand, or `None` if it has no more.
 fn block(walk: &mut Walk, payload: &[u8], slot: u32) -> Option<Step> {
     let sub = walk.sub;
     walk.sub = sub.saturating_add(1);
@@ -157,7 +157,7 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32) -> Option<Step> {
     })
 }
 
-/// The delta of a `content_block_delta`.
+/// Returns the delta of a `content_block_delta`.
 fn piece(walk: &mut Walk, payload: &[u8], event: Value<'_>, is_client: bool) -> Option<Delta> {
     let [index, delta] = members_of(event, ["index", "delta"]);
     let delta = object(delta)?;

@@ -1,24 +1,25 @@
 //! Which content blocks of a message of Anthropic are tool calls of the client.
 
-/// How many blocks are looked after at a time.
+/// How many blocks are tracked at a time.
 const BLOCKS: u32 = 256;
 /// Bits of a word.
 const WORD: u32 = 32;
 const WORDS: usize = (BLOCKS / WORD) as usize;
 
-/// The blocks that are tool calls of the client, by their indexes: of the block that began last and 224 before it at least.
+/// The blocks that are tool calls of the client, by index. The set covers at least the block that began last and the 224
+/// before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks {
-    /// The index of the first block that is looked after, a multiple of [`WORD`].
+    /// The index of the first tracked block, a multiple of [`WORD`].
     first: u32,
-    /// A bit for each.
+    /// One bit for each tracked block.
     words: [u32; WORDS],
 }
 
 impl Blocks {
     pub(super) const NOTHING: Blocks = Blocks { first: 0, words: [0; WORDS] };
 
-    /// The word of a block, and its bit there. `None`: it is not looked after.
+    /// Returns the word of a block and the bit in it, or `None` if the block is not tracked.
     fn place(&self, index: u32) -> Option<(usize, u32)> {
         let at = index.checked_sub(self.first).filter(|at| *at < BLOCKS)?;
         Some(((at / WORD) as usize, 1u32.wrapping_shl(at % WORD)))
@@ -29,11 +30,12 @@ impl Blocks {
         self.place(index).is_some_and(|(word, bit)| self.words.get(word).is_some_and(|word| word & bit != 0))
     }
 
-    /// A block begins. Returns whether one that was a tool call of the client is known as one no more.
+    /// Notes that a block begins. Returns whether a block that was known as a tool call of the client no longer is.
     pub(super) fn begin(&mut self, index: u32, is_client: bool) -> bool {
         let mut forgets = false;
         while self.place(index).is_none() {
-            // Word by word as long as that leaves one: blocks come one after the other.
+            // Blocks come one after the other: dropping one word at a time keeps the others, unless the index is further
+            // away.
             let is_next = index.checked_sub(self.first).is_some_and(|at| at < BLOCKS.saturating_mul(2));
             let words = if is_next { 1 } else { WORDS };
             let gone = self.words.get(..words).unwrap_or_default();
@@ -66,7 +68,7 @@ mod tests {
             assert!(!blocks.has(index), "{index}");
         }
         assert!(blocks.has(1) && !blocks.begin(65, false) && blocks.has(1));
-        // The same block again, as one of the server's.
+        // The same block begins again, now as one of the server's.
         assert!(blocks.begin(1, false) && !blocks.has(1));
     }
 
@@ -74,7 +76,7 @@ mod tests {
     fn the_last_block_and_224_before_it_are_known() {
         let mut blocks = Blocks::NOTHING;
         let mut clients = BTreeSet::new();
-        // One after the other; then somewhere else, up and down.
+        // The indexes come one after the other, and then jump up and down.
         let all = (0..900).chain([5000, 4999, 5, 6, u32::MAX, u32::MAX - 1, 0]);
         let mut jumped = false;
         for index in all {

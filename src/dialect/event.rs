@@ -1,8 +1,8 @@
-//! The usual event of a stream whose protocol is known, read in one walk.
+//! Reads the usual event of a stream whose protocol is known in one walk.
 //!
-//! Nearly every event of a stream is a piece of one text. [`read_known`] finds it while it looks for the end of the payload.
-//! It takes no event whose members leave a doubt: one that another protocol could claim, or that has a member in which the
-//! pass over chat chunks would find a quirk or an error, is left to the readers that look at all of it.
+//! Nearly every event of a stream is a piece of one text, which [`read_known`] finds while it looks for the end of the
+//! payload. It leaves an event to the readers that look at all of it if another protocol could claim the event, or if the
+//! event has a member in which the pass over chat chunks would find a quirk or an error.
 
 use super::protocol::Protocol;
 use super::read::read;
@@ -13,8 +13,8 @@ use super::value::{is, number, object, text};
 use crate::delta::Kind;
 use crate::json::{Steps, TextFlags, Value};
 
-/// Reads an event of the protocol that `state` has: where its JSON value ends, and what it says. `None`: it takes more than
-/// one walk to know, and nothing was changed.
+/// Reads an event of the protocol in `state`. Returns where its JSON value ends and what it contains. Returns `None`, with
+/// no effect, if one walk is not enough to know.
 pub(crate) fn read_known<'a>(
     state: &mut State,
     payload: &'a [u8],
@@ -25,7 +25,7 @@ pub(crate) fn read_known<'a>(
     let mut steps = Steps::new(payload, 0, max_depth);
     let protocol = Protocol::read_here(state.protocol)?;
     if protocol == Protocol::Gemini {
-        // Of an event without a type, the name may decide what it is.
+        // The event has no type, so its name may decide what it is.
         if !name.is_empty() {
             return None;
         }
@@ -59,7 +59,8 @@ pub(crate) fn read_known<'a>(
     Some((steps.offset(), Seen { plan, piece, ..Seen::default() }))
 }
 
-/// Walks the object that comes next: `each` reads the value of each member. `None`: it is malformed, or a name has an escape.
+/// Walks the object that comes next, and calls `each` to read the value of each member. Returns `None` if the object is
+/// malformed, if a name has an escape, or if `each` does.
 #[inline(never)]
 fn members<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&'a [u8], &mut Steps<'a>) -> Option<()>) -> Option<()> {
     steps.enter(b'{').ok()?;
@@ -75,7 +76,8 @@ fn members<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&'a [u8], &mut Steps<
     Some(())
 }
 
-/// Walks the array that comes next. `None`: it has another number of elements than one.
+/// Walks the array that comes next, and calls `each` to read its element. Returns `None` if it has not exactly one, or if
+/// `each` does.
 fn only_element<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&mut Steps<'a>) -> Option<()>) -> Option<()> {
     steps.enter(b'[').ok()?;
     if !steps.first(b']') {
@@ -85,7 +87,7 @@ fn only_element<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&mut Steps<'a>) 
     (!steps.more(b']').ok()?).then_some(())
 }
 
-/// Reads the next value into `place`; null is as absent, and the last of several counts.
+/// Reads the next value into `place`. A null counts as absent, and the last of several members with one name counts.
 #[inline(never)]
 fn value<'a>(steps: &mut Steps<'a>, place: &mut Option<Value<'a>>) -> Option<()> {
     let read = steps.value().ok()?;
@@ -94,8 +96,8 @@ fn value<'a>(steps: &mut Steps<'a>, place: &mut Option<Value<'a>>) -> Option<()>
     Some(())
 }
 
-/// Whether a member of this name may make an event one of another protocol, or be read by the pass over chat chunks. Of several
-/// types the readers know which one counts.
+/// Whether a member of this name may make the event one of another protocol, or is read by the pass over chat chunks. `type`
+/// is among them because, if an event has several, only the readers know which one counts.
 fn is_of_chunk(name: &[u8]) -> bool {
     matches!(
         name,
@@ -116,12 +118,12 @@ fn is_of_chunk(name: &[u8]) -> bool {
     )
 }
 
-/// Passes over the next value.
+/// Skips the next value.
 fn pass(steps: &mut Steps<'_>) -> Option<()> {
     steps.value().ok().map(|_| ())
 }
 
-/// The members of an event with a type.
+/// The members of an event that has a type.
 #[derive(Default)]
 struct Event<'a> {
     kind: Option<Value<'a>>,
@@ -129,7 +131,7 @@ struct Event<'a> {
     output: Option<Value<'a>>,
     content: Option<Value<'a>>,
     summary: Option<Value<'a>>,
-    /// `delta`, if it is no object; else its members.
+    /// `delta`, if it is no object. Otherwise `inner` has its members.
     delta: Option<Value<'a>>,
     inner: Option<Inner<'a>>,
 }
@@ -164,7 +166,7 @@ impl<'a> Event<'a> {
         Some(event)
     }
 
-    /// A text, or the arguments of a tool call of the client.
+    /// Returns the piece of a text, or of the arguments of a tool call of the client.
     fn anthropic(&self, state: &State, kind: &[u8]) -> Option<Piece<'a>> {
         let inner = self.inner.as_ref().filter(|_| kind == b"content_block_delta")?;
         let index = number(self.index);
@@ -182,7 +184,7 @@ impl<'a> Event<'a> {
         Some(Piece { kind, slot, is_summary: false, text: text(words)?, role: None })
     }
 
-    /// A text, or the arguments of a function.
+    /// Returns the piece of a text, or of the arguments of a function.
     fn responses(&self, state: &mut State, kind: &[u8]) -> Option<Piece<'a>> {
         let (kind, own) = responses::delta_of(kind)?;
         let of = own.part(self.content, self.summary);
@@ -217,7 +219,7 @@ impl<'a> Inner<'a> {
     }
 }
 
-/// A chunk of Gemini with one candidate of index 0, which has one part, a text, and goes on.
+/// A Gemini chunk with one candidate, which has the index 0, has one part that is a text, and did not finish.
 #[derive(Default)]
 struct Chunk<'a> {
     id: Option<Value<'a>>,
@@ -298,7 +300,8 @@ mod tests {
     use crate::json::Text;
     use std::{format, string::String, vec::Vec};
 
-    /// The state behind an event, and what it says, by one walk if that is enough, or else, or if `slowly`, by the reader.
+    /// Returns what an event contains and the state after it. The reader reads it if `slowly`. Otherwise one walk does, and
+    /// the result is `None` if that is not enough.
     fn read_by(state: &mut State, payload: &str, slowly: bool) -> Option<Vec<String>> {
         let bytes = payload.as_bytes();
         let mut lines = Vec::new();
@@ -315,7 +318,7 @@ mod tests {
         index.take(bytes, &seen);
         let mut cursor = Cursor::new();
         while let Some(mut delta) = cursor.next_of_any(bytes, &index) {
-            // What is known of a string may differ, not what it is.
+            // The flags of a string may differ, but not its place.
             delta.text = Part { flags: TextFlags::UNKNOWN, ..delta.text };
             lines.push(format!("{delta:?}"));
         }
@@ -396,7 +399,7 @@ mod tests {
             }
         }
         assert_eq!(by_one_walk, 33);
-        // These take a closer look.
+        // One walk is not enough for these.
         for (protocol, event) in [
             (Protocol::Anthropic, r#"{"type":"content_block_delta","type":"content_block_delta"}"#),
             (Protocol::Anthropic, r#"{"type":"content_block_delta","usage":{}}"#),

@@ -1,20 +1,20 @@
-//! Finish reasons of every protocol, in the words of chat completions.
+//! Translates the finish reasons of every protocol into those of chat completions.
 
 use crate::delta::FinishKind;
 use crate::json::Text;
 
-/// Where a reason stands, if that matters to what it means.
+/// The member that a reason comes from, as far as it changes what the word means.
 #[derive(Clone, Copy)]
 pub(crate) enum Reason<'a> {
     /// A finish reason.
     Finish,
     /// Why a prompt was refused.
     Block,
-    /// The status of a response, and the reason why that is incomplete.
+    /// The status of a response, with the reason why the response is incomplete, if it has one.
     Status(Option<Text<'a>>),
 }
 
-/// Words for each kind.
+/// The words that mean each kind, in all protocols.
 const WORDS: [(FinishKind, &[&str]); 5] = [
     (
         FinishKind::Stop,
@@ -44,7 +44,7 @@ const WORDS: [(FinishKind, &[&str]); 5] = [
 ];
 
 impl Reason<'_> {
-    /// What `word` means. `called`: the choice has a tool call of the client.
+    /// Returns the kind that `word` means. `called` is whether the choice has a tool call of the client.
     pub(crate) fn kind(self, word: Text<'_>, called: bool) -> FinishKind {
         let word = match self {
             Reason::Block => return FinishKind::ContentFilter,

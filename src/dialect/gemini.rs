@@ -39,7 +39,7 @@ pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnM
     seen
 }
 
-/// Whether a call is a new one, not more of the last.
+/// Whether a call is a new one, not the continuation of the last.
 fn opens(call: Value<'_>, continued: bool) -> bool {
     !continued || text(members_of(call, ["name"])[0]).is_some()
 }
@@ -49,7 +49,7 @@ fn continues(call: Value<'_>) -> bool {
     members_of(call, ["willContinue"])[0].and_then(|value| value.as_bool()) == Some(true)
 }
 
-/// Why the prompt was refused.
+/// Returns the reason why the prompt was refused.
 fn blocked(feedback: Option<Value<'_>>) -> Option<Value<'_>> {
     members_of(object(feedback)?, ["blockReason"])[0].filter(|reason| text(Some(*reason)).is_some())
 }
@@ -60,7 +60,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
         0 => {
             let event = Value::from_raw(payload.trim_ascii());
             let [candidates, feedback] = members_of(event, ["candidates", "promptFeedback"]);
-            // What is in `calls` counts from here: whether the last call goes on.
+            // From here on, `sub` is whether the last call continues.
             (walk.phase, walk.outer) = (1, Container::of(payload, array(candidates)));
             walk.sub = u8::from(plan.continues);
             walk.finish(payload, blocked(feedback), Reason::Block, plan).into()
@@ -98,12 +98,12 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
     }
 }
 
-/// The place of the part at hand among those of its candidate and event.
+/// Returns the position of the part at hand among the parts of its candidate in this event.
 fn slot(walk: &Walk) -> u64 {
     u64::from(walk.count.saturating_sub(1))
 }
 
-/// Why the candidate at hand finished, or the prompt was refused.
+/// Returns the delta of the finish reason of the candidate at hand, or of the reason why the prompt was refused.
 pub(super) fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     if walk.element == 0 {
         let [feedback] = members_of(Value::from_raw(payload.trim_ascii()), ["promptFeedback"]);
@@ -113,7 +113,7 @@ pub(super) fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> 
     walk.finish(payload, reason, Reason::Finish, plan)
 }
 
-/// The delta of the part at hand, but for its signature.
+/// Returns the delta of the part at hand, apart from its signature.
 fn part(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let names = ["text", "thought", "functionCall", "inlineData", "fileData"];
     let [words, thought, call, inline, file] = members_of(value_at(payload, walk.part), names);
@@ -125,7 +125,7 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let Some(call) = object(call) else {
         let is_medium = inline.is_some() || file.is_some();
         let kind = if is_medium { Kind::Media } else { Kind::Native };
-        // A signature by itself says nothing else.
+        // A part with nothing but a signature has no delta but that of the signature.
         let mut at = 0;
         let mut has_more = false;
         let whole = value_at(payload, walk.part);
@@ -142,7 +142,7 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
         let arguments = object(args).map(|args| Text::verbatim(args.raw()));
         return Some(walk.call(payload, index, Call { id, name, arguments, is_custom: false }));
     }
-    // More of the call that was opened last.
+    // The part continues the call that was opened last.
     let index = plan.calls.saturating_add(walk.calls).saturating_sub(1);
     walk.select(payload, index)
 }

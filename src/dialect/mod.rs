@@ -1,9 +1,10 @@
-//! Other protocols than chat completions: what one event of them contains.
+//! The protocols other than chat completions: what one of their events contains.
 //!
-//! A reader takes an event in two steps. [`read`] looks at it once, when it comes, with what is known of the stream
-//! ([`State`]), and gives a [`Seen`]: where the members lie that every protocol has, and a [`Plan`]. [`next`] then gives the
-//! deltas one by one, as often as it is asked to, from the payload and the plan alone. A piece of a text, which nearly every
-//! event is, takes one walk ([`read_known`]): it needs no plan, and the template memo serves it.
+//! A reader takes an event in two steps. [`read`] looks at an event once, when it comes, together with the [`State`] of the
+//! stream. It returns a [`Seen`]: the places of the members that every protocol has, and a [`Plan`]. [`next`] then returns
+//! the deltas one by one, from the payload and the plan alone, so that they can be read as often as needed. Nearly every
+//! event is a piece of a text, for which one walk ([`read_known`]) is enough: it needs no plan, and the template memo serves
+//! it.
 
 mod anthropic;
 mod blocks;

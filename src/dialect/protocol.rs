@@ -1,4 +1,4 @@
-//! Which protocol an event is of.
+//! Finds out which protocol an event belongs to.
 
 use super::value::{array, has_members, is, object};
 use crate::json::{members_of, Kind, Value};
@@ -9,7 +9,7 @@ use core::fmt;
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Protocol {
-    /// One that is not known.
+    /// A protocol that is not known.
     Other = 1,
     /// OpenAI Responses.
     Responses = 2,
@@ -19,16 +19,16 @@ pub enum Protocol {
     Gemini = 4,
     /// Gemini Interactions.
     Interactions = 5,
-    /// Ollama's own.
+    /// Ollama's own protocol.
     Ollama = 6,
-    /// Cohere's own.
+    /// Cohere's own protocol.
     Cohere = 7,
     /// Chat completions.
     Chat = 8,
 }
 
 impl Protocol {
-    /// All of them, in the order of their numbers.
+    /// All protocols, in the order of their numbers.
     pub const ALL: &'static [Protocol] = &[
         Protocol::Other,
         Protocol::Responses,
@@ -40,19 +40,20 @@ impl Protocol {
         Protocol::Chat,
     ];
 
-    /// The protocol with this number in the C interface.
+    /// Returns the protocol with this number in the C interface.
     pub fn from_number(number: u32) -> Option<Protocol> {
         Protocol::ALL.iter().copied().find(|protocol| *protocol as u32 == number)
     }
 
-    /// Whether its events are read: there are deltas of them. Events of the others are handed out as they came. Chat completions
-    /// always are; `Responses`, `Anthropic` and `Gemini` each with the feature of that name, which is on by default.
+    /// Whether the parser makes deltas of this protocol's events. It passes on events of other protocols as they came. It
+    /// always reads chat completions, and reads `Responses`, `Anthropic` and `Gemini` if the crate feature of that name is
+    /// enabled, as it is by default.
     pub const fn is_read(self) -> bool {
         matches!(self, Protocol::Chat) || self.has_reader()
     }
 
-    /// This protocol, if it has a reader in `dialect/` that is compiled in. Where none is, the compiler sees that there is no such
-    /// protocol, and leaves out what would follow.
+    /// Returns `protocol` if it has a reader in `dialect/` that is compiled in. If no reader is, the compiler sees that the
+    /// result is always `None` and removes the code that depends on it.
     pub(crate) fn read_here(protocol: Option<Protocol>) -> Option<Protocol> {
         protocol.filter(|protocol| protocol.has_reader())
     }
@@ -66,7 +67,7 @@ impl Protocol {
         }
     }
 
-    /// Its name, in words.
+    /// Returns the name of the protocol, in words.
     pub const fn text(self) -> &'static str {
         match self {
             Protocol::Other => "one that is not known",
@@ -80,7 +81,7 @@ impl Protocol {
         }
     }
 
-    /// That of an event with this type or name, if it is known.
+    /// Returns the protocol of an event with this type or name, if it is known.
     pub(crate) fn of_type(name: &[u8]) -> Option<Protocol> {
         if name.starts_with(b"response.") {
             Some(Protocol::Responses)
@@ -95,7 +96,8 @@ impl Protocol {
         }
     }
 
-    /// That of an event with this payload and name; none if it has no members. A type in the payload comes before the name.
+    /// Returns the protocol of an event with this payload and name. A type in the payload takes precedence over the name.
+    /// Returns `None` if neither of them is known and the payload has no members.
     pub(crate) fn of(payload: &[u8], name: &[u8]) -> Option<Protocol> {
         let whole = Value::from_raw(payload.trim_ascii());
         let names = [

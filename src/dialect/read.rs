@@ -1,4 +1,4 @@
-//! An event, by the protocol of its stream.
+//! Reads an event with the reader of its stream's protocol.
 
 use super::protocol::Protocol;
 use super::state::{Plan, Seen, State};
@@ -7,8 +7,8 @@ use super::{anthropic, gemini, responses};
 use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::{Text, Value};
 
-/// Reads an event of the protocol that `state` has. `kind` is its type, or its name; each choice that it has is passed to
-/// `choice`, and whether that finished.
+/// Reads an event of the protocol in `state`. `kind` is the event's type or name. It passes each choice of the event to
+/// `choice`, with whether that choice finished.
 pub(crate) fn read<'a>(
     state: &mut State,
     payload: &'a [u8],
@@ -31,7 +31,7 @@ pub(crate) fn read<'a>(
     seen
 }
 
-/// The next delta.
+/// Returns the next delta of an event.
 #[inline(never)]
 pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     if core::mem::take(&mut walk.again) {
@@ -72,12 +72,13 @@ pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
     }
 }
 
-/// Whether the type of an event says whether it has token counts or a finish reason.
+/// Whether, in this protocol, the type of an event determines whether it may have token counts or a finish reason.
 pub(crate) fn names_usage(protocol: Protocol) -> bool {
     matches!(protocol, Protocol::Anthropic | Protocol::Responses)
 }
 
-/// Whether an event has neither token counts nor a finish reason, and opens no tool call, by the type that is its first member.
+/// Whether a reader that needs only usage may skip an event: it has neither token counts nor a finish reason, nor a tool
+/// call that changes what the finish reason means. This is decided by the type, which must be the first member.
 pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
     let behind = |bytes: &'_ [u8], word: &[u8]| bytes.trim_ascii_start().strip_prefix(word).map(<[u8]>::len);
     let mut rest = payload;
@@ -97,7 +98,7 @@ pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
         Protocol::Responses => {
             let own = rest.strip_prefix(b"response.").unwrap_or_default();
             if [&b"output_text."[..], b"function_call_arguments."].iter().any(|kind| own.starts_with(kind)) {
-                // Nearly always.
+                // Nearly every event is one of these.
                 return true;
             }
             let begins = [&b"response.created"[..], b"response.queued", b"response.in_progress"];
@@ -110,7 +111,8 @@ pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
     }
 }
 
-/// Whether a member of an event is one that deltas are made of, or one that says nothing about the response.
+/// Whether a member of an event needs no delta of its own, because other deltas are made of it or because it says nothing
+/// about the response.
 pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> bool {
     let known: &[&str] = match (protocol, is_choice) {
         (Protocol::Anthropic, false) => {
@@ -121,7 +123,7 @@ pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> b
             &["candidates", "usageMetadata", "modelVersion", "responseId", "createTime", "error"]
         }
         (Protocol::Gemini, true) => &["content", "index", "finishReason"],
-        // The rest repeats the request and the events before.
+        // All other members in Responses repeat the request or earlier events.
         (_, _) => return *name != "incomplete_details",
     };
     let is_known = |known: &[&str]| known.iter().any(|known| name == *known);
@@ -130,7 +132,8 @@ pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> b
         || is_known(if is_choice { OF_CHOICE } else { OF_MESSAGE })
 }
 
-/// Members that a message has of its own, and of which an event of another protocol does not decide.
+/// The members that a message of chat completions defines. An event of another protocol must not set them through a member
+/// of the same name.
 const OF_MESSAGE: &[&str] = &[
     "id",
     "object",
@@ -143,10 +146,10 @@ const OF_MESSAGE: &[&str] = &[
     "service_tier",
     "error",
 ];
-/// The same of a choice of a message.
+/// The members that a choice of such a message defines.
 const OF_CHOICE: &[&str] = &["index", "message", "finish_reason", "native_finish_reason", "logprobs", "error"];
 
-/// The object whose members are those of a choice, in a member of this name of an event.
+/// Whether the member of an event with this name contains a choice or a list of choices.
 pub(crate) fn has_choices(protocol: Protocol, name: &Text<'_>) -> bool {
     match protocol {
         Protocol::Anthropic => name == "delta",

@@ -1,20 +1,20 @@
 //! Which parts of the output of a Responses stream were reported.
 
-/// Output items that are looked after at a time. Those with a lower index than all of them count as reported.
+/// How many output items are tracked at a time. An item counts as reported if a later one has taken its place.
 const ITEMS: usize = 8;
 
-/// Which parts of the items at hand were reported.
+/// Which parts of the tracked output items were reported.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reported([Item; ITEMS]);
 
-/// An item, and which parts of it were reported.
+/// An output item, and which parts of it were reported.
 #[derive(Clone, Copy, Debug)]
 struct Item {
-    /// The index of the item, [`FREE`] in a place that is not in use.
+    /// The index of the item, or [`FREE`] if the place is not in use.
     index: u16,
-    /// A bit for each of its contents, those from 7 on share one; of a call the lowest for its arguments.
+    /// One bit for each of its contents. Those from 7 on share one. In a tool call, the lowest bit is for the arguments.
     contents: u8,
-    /// The same of its summaries; of a call the lowest for the call itself.
+    /// One bit for each of its summaries, likewise. In a tool call, the lowest bit is for the call itself.
     summaries: u8,
 }
 
@@ -38,7 +38,7 @@ pub(super) enum Of {
 }
 
 impl Of {
-    /// What the delta of a text has for its code: 1 for a summary.
+    /// Returns the code of the delta of a text: 1 for a summary, otherwise 0.
     pub(super) fn code(self) -> u32 {
         u32::from(matches!(self, Of::Summary(_)))
     }
@@ -94,7 +94,7 @@ impl Reported {
         })
     }
 
-    /// How many contents, or summaries, of an item were reported.
+    /// Returns how many contents, or summaries, of an item were reported.
     pub(super) fn count(&self, index: u32, of: Of) -> u32 {
         let (place, index) = Reported::place(index);
         let item = self.0.get(place).filter(|item| item.index == index);
@@ -104,7 +104,7 @@ impl Reported {
         })
     }
 
-    /// Notes that a part of an item is reported. Returns whether it was.
+    /// Notes that a part of an item is reported. Returns whether it was reported before.
     pub(super) fn add(&mut self, index: u32, of: Of) -> bool {
         let had = self.has(index, of);
         let (place, index) = Reported::place(index);

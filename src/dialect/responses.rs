@@ -8,14 +8,14 @@ use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
 
-/// What an event with a text is about.
+/// What the text of an event is, and which part it belongs to.
 struct Piece {
     kind: Kind,
     of: Of,
     slot: u64,
     index: u32,
     is_custom: bool,
-    /// The member that the text is in.
+    /// The member that contains the text.
     name: &'static str,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Own {
 }
 
 impl Own {
-    /// The part with its index.
+    /// Returns the part, with its index.
     pub(super) fn part(self, content: Option<Value<'_>>, summary: Option<Value<'_>>) -> Of {
         match self {
             Own::Content => Of::Content(number(content)),
@@ -38,8 +38,8 @@ impl Own {
     }
 }
 
-/// The events that have a text: behind `response.` their type, what the text is and of what, and the member that it is in; of a
-/// part that is done its type says.
+/// The events that have a text: the type behind `response.`, the kind of the text, what it is a part of, and the member that
+/// contains it. For a `content_part.done`, the type of the part determines kind and member.
 const PIECES: [(&str, Kind, Own, &str); 15] = [
     ("output_text.delta", Kind::Content, Own::Content, "delta"),
     ("output_text.done", Kind::Content, Own::Content, "text"),
@@ -61,13 +61,14 @@ const CUSTOM_DELTA: &str = "custom_tool_call_input.delta";
 const CUSTOM_DONE: &str = "custom_tool_call_input.done";
 const PART_DONE: &str = "content_part.done";
 
-/// The row of [`PIECES`] for events of this type; one past the last if there is none.
+/// Returns the row of [`PIECES`] for events of this type, or the number of rows if there is none.
 fn row(kind: &Text<'_>) -> u8 {
     let own = kind.raw().strip_prefix(b"response.").unwrap_or_default();
     PIECES.iter().position(|(name, ..)| name.as_bytes() == own).unwrap_or(PIECES.len()) as u8
 }
 
-/// What the `delta` of an event of this type is, and of what, if it is a text or a function's arguments.
+/// Returns the kind of the `delta` in an event of this type, and what it is a part of, if it is a text or a function's
+/// arguments.
 pub(super) fn delta_of(kind: &[u8]) -> Option<(Kind, Own)> {
     let own = kind.strip_prefix(b"response.")?;
     let row = PIECES.iter().find(|(name, ..)| name.as_bytes() == own)?;
@@ -75,7 +76,7 @@ pub(super) fn delta_of(kind: &[u8]) -> Option<(Kind, Own)> {
     (member == "delta" && name != CUSTOM_DELTA).then_some((kind, of))
 }
 
-/// The text that an event of this [`row`] has, or a `part` in it. `None`: it has none.
+/// Returns what the text in an event of this [`row`], or in its `part`, is. Returns `None` if the event has no text.
 fn piece(row: u8, event: Value<'_>) -> Option<Piece> {
     let (event_name, mut kind, own, mut name) = PIECES.get(usize::from(row)).copied()?;
     let names = ["output_index", "content_index", "summary_index", "part"];
@@ -91,7 +92,7 @@ fn piece(row: u8, event: Value<'_>) -> Option<Piece> {
     Some(Piece { kind, of, slot, index, is_custom, name })
 }
 
-/// The kind of a part of a message or of reasoning with this type, and the member that its text is in.
+/// Returns the kind of a part of a message or of reasoning with this type, and the member that contains its text.
 fn content_kind(kind: Option<Value<'_>>) -> Option<(Kind, &'static str)> {
     Some(if is(kind, "output_text") || is(kind, "text") {
         (Kind::Content, "text")
@@ -104,13 +105,14 @@ fn content_kind(kind: Option<Value<'_>>) -> Option<(Kind, &'static str)> {
     })
 }
 
-/// Where the text of a piece is: in the event, or in its `part`.
+/// Returns the text of a piece, which lies in the event or in its `part`.
 fn words<'a>(event: Value<'a>, name: &str) -> Option<Value<'a>> {
     let [own, part] = members_of(event, [name, "part"]);
     own.or_else(|| members_of(object(part)?, [name])[0])
 }
 
-/// Whether an item is a tool call of the client, and whether of a custom tool.
+/// Returns whether a tool call of the client calls a custom tool, or `None` if an item of this type is no tool call of the
+/// client.
 fn client(kind: Option<Value<'_>>) -> Option<bool> {
     if is(kind, "function_call") {
         Some(false)
@@ -119,7 +121,7 @@ fn client(kind: Option<Value<'_>>) -> Option<bool> {
     }
 }
 
-/// The status of a response that an event of this type reports the end of. `None`: the event is another.
+/// Returns the status with which an event of this type ends a response, or `None` if it ends none.
 pub(crate) fn ends(kind: &[u8]) -> Option<&'static str> {
     let own = kind.strip_prefix(b"response.")?;
     ["completed", "incomplete", "failed", "cancelled"].into_iter().find(|word| own == word.as_bytes())
@@ -144,7 +146,7 @@ pub(super) fn read<'a>(
         let [id, model, created, tier, usage, error, status, output, details] = members_of(response, names);
         (seen.id, seen.model, seen.created) = (id, model, created);
         if is_body && (is(status, "queued") || is(status, "in_progress")) {
-            // No answer yet.
+            // The response has no output yet.
             return seen;
         }
         choice(0, false);
@@ -160,7 +162,7 @@ pub(super) fn read<'a>(
         if !state.failed {
             seen.error = object(error);
         }
-        // The response is whole now, whatever comes.
+        // Once a response has ended, no event repeats its deltas.
         if !state.ended {
             seen.plan.what = What::Response;
         }
@@ -168,7 +170,7 @@ pub(super) fn read<'a>(
             let (mut list, mut index) = (Container::of(output.raw(), Some(output)), 0u32);
             while let Some(item) = list.next(output.raw()) {
                 state.called |= u64::from(client(members_of(item, ["type"])[0]).is_some());
-                // Another event may end it again.
+                // Another event may end the response again, and must not report the item twice.
                 state.add_all(index);
                 index = index.saturating_add(1);
             }
@@ -183,7 +185,8 @@ pub(super) fn read<'a>(
     }
     seen.plan.row = row(&kind);
     if let Some(piece) = piece(seen.plan.row, event) {
-        // Arguments of a call that no event opened, because the stream was resumed behind that: the item has them when it is done.
+        // If no event opened the call, the stream was resumed behind that event. The arguments then come with the whole
+        // item.
         let is_open = piece.kind != Kind::ToolArguments || state.has(piece.index, CALL);
         let has_text = is_open && text(words(event, piece.name)).is_some();
         if piece.name == "delta" && has_text {
@@ -215,7 +218,7 @@ pub(super) fn read<'a>(
     seen
 }
 
-/// What a call is called with.
+/// Returns the arguments of a function call, or the input of a custom tool call.
 fn input<'a>(item: Value<'a>) -> Option<Value<'a>> {
     let [arguments, input] = members_of(item, ["arguments", "input"]);
     arguments.or(input)
@@ -245,7 +248,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
         (What::Response, 0) => {
             let output = response(payload).and_then(|response| array(members_of(response, ["output"])[0]));
             (walk.phase, walk.outer) = (1, Container::of(payload, output));
-            // Of the next item.
+            // The first item adds one, so its index is 0.
             walk.count = u32::MAX;
             Step::More
         }
@@ -266,14 +269,14 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
     }
 }
 
-/// The response in an event, or that the payload is.
+/// Returns the response that an event has, or that the payload is.
 fn response(payload: &[u8]) -> Option<Value<'_>> {
     let event = Value::from_raw(payload.trim_ascii());
     let [own, status] = members_of(event, ["response", "status"]);
     object(own).or_else(|| status.map(|_| event))
 }
 
-/// Its status, or else the end of the event's type, which is that.
+/// Returns the delta of the finish reason: the response's status or, if it has none, the last word of the event's type.
 pub(super) fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
     let response = response(payload);
     let [status, details] =
@@ -286,7 +289,7 @@ pub(super) fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
     Walk::START.finish_by(payload, text(status).or_else(by_type)?, Reason::Status(detail), plan)
 }
 
-/// A piece of a text or of arguments.
+/// Returns the delta of a piece of a text or of arguments.
 fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, row: u8) -> Option<Delta> {
     let Piece { kind, of, slot, index, is_custom, name } = piece(row, event)?;
     let words = words(event, name);
@@ -297,8 +300,8 @@ fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, row: u8) -> Option<De
     walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta })
 }
 
-/// The parts of an item, of which so many were reported. If that is all of them, there are none left: their positions need
-/// not be the indexes that they were reported by.
+/// Returns the parts of an item of which `reported` parts were reported. Returns nothing to walk if there are no more than
+/// that many: a part's position need not be the index under which it was reported.
 fn parts(payload: &[u8], parts: Option<Value<'_>>, reported: u32) -> Container {
     let list = Container::of(payload, array(parts));
     let mut copy = list;
@@ -310,18 +313,18 @@ fn parts(payload: &[u8], parts: Option<Value<'_>>, reported: u32) -> Container {
     }
 }
 
-/// The next delta of the item at hand, as far as it was not reported. `None`: it has no more. The members of the item are
-/// looked for a fixed number of times, however many parts it has.
+/// Returns the next delta of the item at hand that was not reported before, or `None` if it has no more. It looks up the
+/// item's members a fixed number of times, however many parts the item has.
 fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
     let value = value_at(payload, walk.element);
     let index = walk.count;
     if value.kind() != crate::json::Kind::Object {
-        // In the place of one that was reported, or lost.
+        // The value stands in the place of an item that was reported or lost.
         return None;
     }
     let is_whole = plan.what != What::Item;
     let reported = |of| plan.reported.has(index, of);
-    // Its role, its summaries, its contents, their annotations, and what is encrypted.
+    // The deltas come in this order: role, summaries, contents, annotations of the contents, and encrypted reasoning.
     Some(match walk.sub {
         0 => {
             let [kind, role, id, name, summary] = members_of(value, ["type", "role", "call_id", "name", "summary"]);
@@ -360,7 +363,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
                 Step::More
             }
             None => {
-                // Of the contents that are reported from here.
+                // The annotations belong to the contents that this event reports.
                 let [content] = members_of(value, ["content"]);
                 let count = plan.reported.count(index, ARGUMENTS);
                 (walk.sub, walk.inner, walk.part) = (5, parts(payload, content, count), u32::MAX);

@@ -1,15 +1,15 @@
-//! What counts of an event of Responses that is over the limit.
+//! Reduces an event of Responses that is over the limit to the members that are read.
 //!
 //! Events about the whole response repeat it: its instructions, its tools and, at the end, all of its output. [`Skim`] reads
-//! such an event byte by byte and copies the members that [`super::read`] looks at, so that what is left is an event like any
-//! other. It keeps no text: what it decides depends on the bytes so far, wherever they were cut.
+//! such an event byte by byte and copies the members that [`super::read`] looks at, so that the result is an event like any
+//! other. It stores none of the event itself: it decides on the bytes as they come, wherever reads cut them.
 
 use super::protocol::Protocol;
 use crate::json::Balance;
 use crate::visits::visit;
 
-/// The members that are kept, and where: in the event, or in its `response`. Of an output item that is not kept, those that
-/// are looked at all the same.
+/// The members that are looked for, and their level. Members of the event and of its `response` are copied. Members of an
+/// output item are compared with [`WORDS`] even if the item is not copied.
 const NAMES: [(&str, u16); 16] = [
     ("type", EVENT),
     ("response", EVENT),
@@ -28,21 +28,22 @@ const NAMES: [(&str, u16); 16] = [
     ("type", ITEM),
     ("role", ITEM),
 ];
-/// Bits of names.
+/// Bits of names in [`NAMES`].
 const TYPE_NAME: u16 = 1;
 const RESPONSE_NAME: u16 = 2;
 const OUTPUT_NAME: u16 = 16;
 const ITEM_TYPE_NAME: u16 = 1 << 14;
 const ROLE_NAME: u16 = 1 << 15;
 
-/// Levels.
+/// The levels: where a member or element lies.
 const EVENT: u16 = 1;
 const RESPONSE: u16 = 2;
 const OUTPUT: u16 = 3;
 const ITEM: u16 = 4;
 
-/// Words that are looked for, as JSON, by the bit of the member, and what it means that one comes: the types of the events that
-/// end a response, what all types of Responses begin with, the types of a tool call of the client, and the role.
+/// The words that are looked for, as JSON: each with the bit of the member whose value it is, and the flag that it sets.
+/// They are the types of the events that end a response, the beginning of all types of Responses, the types of a tool call
+/// of the client, and the role.
 const WORDS: [(&[u8], u16, u16); 8] = [
     (b"\"response.completed\"", TYPE_NAME, ENDS),
     (b"\"response.incomplete\"", TYPE_NAME, ENDS),
@@ -53,32 +54,32 @@ const WORDS: [(&[u8], u16, u16); 8] = [
     (b"\"custom_tool_call\"", ITEM_TYPE_NAME, CALLS),
     (b"\"assistant\"", ROLE_NAME, ROLE),
 ];
-/// An item that has nothing but a role.
+/// An output item with nothing but a role.
 const ROLE_ITEM: &[u8] = b",{\"type\":\"message\",\"role\":\"assistant\"}";
 
-/// Where the kept bytes go.
+/// The place that kept bytes are copied to.
 pub(crate) trait Out {
-    /// Appends bytes. `false`: they do not fit, and nothing was done.
+    /// Appends bytes. Returns `false`, with no effect, if they do not fit.
     fn put(&mut self, bytes: &[u8]) -> bool;
-    /// How many bytes it has.
+    /// Returns how many bytes were kept.
     fn len(&self) -> u32;
-    /// The last of them.
+    /// Returns the last kept byte.
     fn last(&self) -> Option<u8>;
-    /// Takes out the bytes from one offset to another. `false`: it cannot, and nothing was done.
+    /// Removes the bytes from one offset to another. Returns `false`, with no effect, if it cannot.
     fn cut(&mut self, from: u32, to: u32) -> bool;
-    /// Whether nothing is left to report of this output item.
+    /// Whether this output item has nothing left to report.
     fn is_reported(&self, item: u32) -> bool;
-    /// Whether the event ends a response, if its name says what it is.
+    /// Whether the event ends a response, judging by its name. Returns `None` if the name does not decide it.
     fn ends_by_name(&self) -> Option<bool>;
-    /// The output has a tool call of the client.
+    /// Notes that the output has a tool call of the client.
     fn calls(&mut self);
 }
 
-/// The event is not as expected, or what is kept of it does not fit.
+/// The event is not as expected, or the bytes to keep do not fit.
 #[derive(Debug)]
 pub(crate) struct GiveUp;
 
-/// What comes next.
+/// What the skim expects next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     /// Nothing is skimmed.
@@ -86,7 +87,7 @@ enum At {
     Start,
     Name,
     InName,
-    /// Behind a backslash in the name.
+    /// Behind a backslash in a name.
     InEscape,
     Colon,
     Value,
@@ -105,40 +106,41 @@ enum At {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Skim {
     at: At,
-    /// How many bytes of a name, or of a value that is looked for, came.
+    /// How many bytes of a name, or of a value that is compared with [`WORDS`], came.
     matched: u8,
-    /// The level, and flags.
+    /// The level in the lowest three bits, and flags.
     flags: u16,
-    /// The names that the one at hand may be, a bit each; in a value, which of [`WORDS`] it may be.
+    /// One bit for each of [`NAMES`] that the name at hand may be. In a value, one bit for each of [`WORDS`] that it may be.
     names: u16,
-    /// The index of the output item that is next.
+    /// The index of the next output item.
     item: u16,
-    /// What may be taken out: from the first output item that was kept to the end of the last that is whole.
+    /// The offsets between which output items may be removed again: from the first kept item to the end of the last whole
+    /// one.
     kept_from: u32,
     kept_to: u32,
 }
 
 /// The bits of the level.
 const LEVEL: u16 = 7;
-/// The value at hand, or the output item, is kept.
+/// The value or output item at hand is kept.
 const KEEPS: u16 = 8;
-/// A `response` came.
+/// A `response` or an `output` was entered.
 const ENTERED: u16 = 16;
-/// Its type is one of Responses.
+/// The type of the event is one of Responses.
 const TYPED: u16 = 32;
-/// It ends a response.
+/// The type of the event ends a response.
 const ENDS: u16 = 64;
-/// What was known where its output began says that the output does not count.
+/// When the output began, the event was known not to end a response: its output items are not kept.
 const VOID: u16 = 128;
-/// For that an item was left out that was not reported before.
+/// Because of [`VOID`], an output item was left out that had something to report.
 const WITHHELD: u16 = 256;
 /// No further output item is kept.
 const DROPS: u16 = 512;
-/// An output item did not fit, or was withheld by mistake.
+/// An output item did not fit, or was left out although the event ends a response.
 const LOST: u16 = 1024;
 /// An output item is a tool call of the client.
 const CALLS: u16 = 2048;
-/// One has the role of an answer.
+/// An output item has the role `assistant`.
 const ROLE: u16 = 4096;
 
 fn is_blank(byte: u8) -> bool {
@@ -153,16 +155,16 @@ impl Skim {
     pub(crate) const START: Skim = Skim { at: At::Start, ..Skim::OFF };
 
     pub(crate) fn is_on(&self) -> bool {
-        // Never, without the reader: then the compiler removes all of this.
+        // Without the reader this is always false, so that the compiler removes all of this module.
         Protocol::Responses.is_read() && self.at != At::Off
     }
 
-    /// Whether the event is whole.
+    /// Whether the event was read to its end.
     pub(crate) fn is_over(&self) -> bool {
         self.at == At::Over
     }
 
-    /// Whether a `response` came.
+    /// Whether a `response` or an `output` was entered.
     pub(crate) fn has_response(&self) -> bool {
         self.has(ENTERED)
     }
@@ -189,7 +191,7 @@ impl Skim {
         self.flags & flag != 0
     }
 
-    /// Whether an output item is read whose bytes are kept as they come.
+    /// Whether the skim is in an output item whose bytes are kept.
     fn keeps_item(&self) -> bool {
         self.level() == ITEM && self.has(KEEPS)
     }
@@ -198,7 +200,7 @@ impl Skim {
         self.flags = if on { self.flags | flag } else { self.flags & !flag };
     }
 
-    /// Reads more of the event. `balance` follows the value at hand.
+    /// Reads more of the event. `balance` finds the end of the value at hand.
     pub(crate) fn feed(&mut self, balance: &mut Balance, bytes: &[u8], out: &mut dyn Out) -> Result<(), GiveUp> {
         let mut rest = bytes;
         while let Some((&byte, behind)) = rest.split_first() {
@@ -228,7 +230,7 @@ impl Skim {
                         self.names = names(|name, at| self.names & at != 0 && is_whole(name));
                         self.at = At::Colon;
                     }
-                    // The reader would unescape it.
+                    // The reader would unescape the name, which the skim cannot.
                     b'\\' if level != ITEM => return Err(GiveUp),
                     b'\\' => (self.names, self.at) = (0, At::InEscape),
                     byte => {
@@ -295,7 +297,7 @@ impl Skim {
                     if !self.has(DROPS) {
                         self.separate(out)?;
                         if !is_kept && !self.has(DROPS) {
-                            // In its place, so that the next has its index.
+                            // A placeholder takes the item's place, so that the next item has its own index.
                             self.write(b"0", out)?;
                         }
                     }
@@ -320,7 +322,7 @@ impl Skim {
         Ok(())
     }
 
-    /// Whether the event ends a response, if that is known: by its type, or else its name.
+    /// Whether the event ends a response, by its type or else by its name. Returns `None` if neither decides it.
     fn ends(&self, out: &dyn Out) -> Option<bool> {
         if self.has(TYPED) {
             Some(self.has(ENDS))
@@ -329,17 +331,17 @@ impl Skim {
         }
     }
 
-    /// Whether the value that begins with this byte is read member by member.
+    /// Whether the value that begins with this byte is read member by member, or item by item.
     fn enters(&self, byte: u8) -> bool {
         matches!((self.names, byte), (RESPONSE_NAME, b'{') | (OUTPUT_NAME, b'['))
     }
 
-    /// A value begins.
+    /// Begins a value.
     fn begin(&mut self, byte: u8, is_kept: bool, balance: &mut Balance) -> Result<(), GiveUp> {
         *balance = Balance::NOTHING;
         self.matched = 0;
         if self.names == TYPE_NAME {
-            // Of several the last counts.
+            // If the event has several types, the last one counts.
             self.flags &= !(TYPED | ENDS);
         }
         let words = WORDS.iter().enumerate().filter(|(_, (_, name, _))| self.names & name != 0);
@@ -353,7 +355,7 @@ impl Skim {
         Ok(())
     }
 
-    /// The end of a value, or of an output item.
+    /// Ends a value or an output item.
     fn value_ends(&mut self, out: &dyn Out) {
         self.at = At::Behind;
         self.names = 0;
@@ -369,7 +371,7 @@ impl Skim {
         }
     }
 
-    /// The end of what was entered last.
+    /// Ends the object or array that was entered last.
     fn close(&mut self, byte: u8, out: &mut dyn Out) -> Result<(), GiveUp> {
         let level = self.level();
         if level == OUTPUT && self.has(ROLE) && self.has(LOST) {
@@ -391,7 +393,7 @@ impl Skim {
         self.write(&[byte], out)
     }
 
-    /// Follows a value that may be one of [`WORDS`].
+    /// Compares the next bytes of a value with [`WORDS`].
     fn follow(&mut self, value: &[u8]) {
         for byte in value {
             if self.names == 0 {
@@ -414,7 +416,7 @@ impl Skim {
         }
     }
 
-    /// Before a member or an item.
+    /// Writes the comma before a member or an item, unless it is the first.
     fn separate(&mut self, out: &mut dyn Out) -> Result<(), GiveUp> {
         match out.last() {
             Some(b'{' | b'[') => Ok(()),
@@ -422,7 +424,8 @@ impl Skim {
         }
     }
 
-    /// Keeps bytes. What does not fit costs an output item, or all of them: what the rest says counts more.
+    /// Keeps bytes. If they do not fit, it gives up the output item at hand, or else all of them, because the other members
+    /// of the event matter more.
     fn write(&mut self, bytes: &[u8], out: &mut dyn Out) -> Result<(), GiveUp> {
         if out.put(bytes) {
             return Ok(());
@@ -442,7 +445,7 @@ impl Skim {
         if self.kept_to <= self.kept_from || !out.cut(self.kept_from, to) {
             return Err(GiveUp);
         }
-        // Without a place of their own those behind have no index.
+        // All items are removed, so those behind would get wrong indexes: keep none of them.
         self.flags |= DROPS | LOST;
         self.kept_to = self.kept_from;
         if in_output || out.put(bytes) {
@@ -453,13 +456,13 @@ impl Skim {
     }
 }
 
-/// The bits of those names that are wanted.
+/// Returns the bits of the wanted names.
 fn names(wanted: impl Fn(&str, u16) -> bool) -> u16 {
     let bits = NAMES.iter().enumerate().map(|(at, (name, _))| (name, 1u16.wrapping_shl(at as u32)));
     bits.filter(|(name, bit)| wanted(name, *bit)).fold(0, |all, (_, bit)| all | bit)
 }
 
-/// The level of a name, by its bit.
+/// Returns the level of the name with this bit.
 fn level_of(bit: u16) -> u16 {
     NAMES.get(bit.trailing_zeros() as usize).map_or(0, |(_, level)| *level)
 }

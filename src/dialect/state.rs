@@ -1,4 +1,4 @@
-//! What is known of a stream, and of one event of it.
+//! What the readers know about a stream, and about one of its events.
 
 use super::blocks::Blocks;
 use super::protocol::Protocol;
@@ -7,37 +7,37 @@ use super::usage::Counts;
 use crate::delta::Kind;
 use crate::json::{Text, Value};
 
-/// What is known of a stream between its events.
+/// What is known about a stream between its events.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     /// The protocol that is read, once it is known.
     pub(crate) protocol: Option<Protocol>,
-    /// An error was reported.
+    /// Whether an error was reported.
     pub(crate) failed: bool,
-    /// The event that ends a response came.
+    /// Whether the event that ends a response came.
     pub(crate) ended: bool,
     /// Token counts so far.
     pub(crate) usage: Counts,
-    /// The choices that have a tool call of the client, a bit each; all from 63 on share one.
+    /// One bit for each choice that has a tool call of the client. All choices from 63 on share one.
     pub(super) called: u64,
-    /// How many tool calls were opened by an event without an index.
+    /// How many tool calls were opened by events that give no index.
     pub(super) calls: u32,
-    /// Of Gemini: more of the arguments of the last call follows.
+    /// Gemini: whether more of the last call's arguments follow.
     pub(super) continues: bool,
     output: Output,
 }
 
-/// What is known of the output so far, by the protocol.
+/// What is known about the output so far, which depends on the protocol.
 #[derive(Clone, Debug)]
 enum Output {
-    /// Of Responses: the parts that were reported.
+    /// Responses: the parts that were reported.
     Items(Reported),
-    /// Of Anthropic: the blocks that are tool calls of the client.
+    /// Anthropic: the blocks that are tool calls of the client.
     Blocks(Blocks),
 }
 
 impl State {
-    /// At the start of a stream of this protocol, if it is known.
+    /// Creates the state at the start of a stream of this protocol. A protocol that is not read counts as unknown.
     pub(crate) const fn new(protocol: Option<Protocol>) -> Self {
         let protocol = match protocol {
             Some(protocol) if protocol.is_read() => Some(protocol),
@@ -55,12 +55,13 @@ impl State {
         }
     }
 
-    /// Of Anthropic: whether the block with this index is a tool call of the client.
+    /// Whether the block with this index is a tool call of the client (Anthropic).
     pub(super) fn is_of_client(&self, index: u32) -> bool {
         matches!(&self.output, Output::Blocks(blocks) if blocks.has(index))
     }
 
-    /// Of Anthropic: a block begins. Returns whether one that was a tool call of the client is known as one no more.
+    /// Notes that a block begins (Anthropic). Returns whether a block that was known as a tool call of the client no longer
+    /// is.
     pub(super) fn begin_block(&mut self, index: u32, is_client: bool) -> bool {
         if let Output::Items(_) = self.output {
             self.output = Output::Blocks(Blocks::NOTHING);
@@ -71,7 +72,7 @@ impl State {
         }
     }
 
-    /// Of Responses: the parts that were reported.
+    /// Returns the parts that were reported (Responses).
     pub(super) fn reported(&self) -> Reported {
         match &self.output {
             Output::Items(reported) => *reported,
@@ -79,12 +80,12 @@ impl State {
         }
     }
 
-    /// Of Responses: whether a part of an output item was reported.
+    /// Whether a part of an output item was reported (Responses).
     pub(super) fn has(&self, item: u32, of: Of) -> bool {
         matches!(&self.output, Output::Items(reported) if reported.has(item, of))
     }
 
-    /// Of Responses: notes that a part of an output item is reported. Returns whether it was.
+    /// Notes that a part of an output item is reported (Responses). Returns whether it was reported before.
     pub(super) fn add(&mut self, item: u32, of: Of) -> bool {
         match &mut self.output {
             Output::Items(reported) => reported.add(item, of),
@@ -92,40 +93,40 @@ impl State {
         }
     }
 
-    /// Of Responses: notes that all of an output item is reported.
+    /// Notes that all of an output item is reported (Responses).
     pub(super) fn add_all(&mut self, item: u32) {
         if let Output::Items(reported) = &mut self.output {
             reported.add_all(item);
         }
     }
 
-    /// Of Responses: the output has a tool call of the client.
+    /// Notes that the output has a tool call of the client (Responses).
     pub(crate) fn has_call(&mut self) {
         self.called |= 1;
     }
 
-    /// Of Responses: notes that a text was reported, of the part with this [slot](Piece::slot).
+    /// Notes that a text was reported, of the part with this [slot](Piece::slot) (Responses).
     pub(crate) fn report(&mut self, slot: u32, is_summary: bool) {
         let part = slot & 0xffff;
         self.add(slot >> 16, if is_summary { Of::Summary(part) } else { Of::Content(part) });
     }
 
-    /// Of Responses: whether an event that repeats the response has nothing to report of this output item.
+    /// Whether an event that repeats the response has nothing new to report about this output item (Responses).
     pub(crate) fn is_reported(&self, item: u32) -> bool {
         self.ended || matches!(&self.output, Output::Items(reported) if reported.has_all(item))
     }
 }
 
-/// How the deltas of an event are read.
+/// What it takes, besides the payload, to read the deltas of an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) protocol: Option<Protocol>,
     pub(super) what: What,
-    /// Of Responses: which event with a text it is.
+    /// Responses: the row of the event's type in the table of events that have a text.
     pub(super) row: u8,
-    /// As of [`State`], with the calls of the event.
+    /// As in [`State`], including the calls of this event.
     pub(super) called: u64,
-    /// As of [`State`], before the event.
+    /// As in [`State`] before this event, like the next two.
     pub(super) calls: u32,
     pub(super) continues: bool,
     pub(super) reported: Reported,
@@ -142,7 +143,7 @@ impl Plan {
         reported: Reported::NOTHING,
     };
 
-    /// The protocol of the event, unless that is chat completions.
+    /// Returns the protocol of the event, or `None` if that is chat completions.
     pub(crate) fn protocol(&self) -> Option<Protocol> {
         Protocol::read_here(self.protocol)
     }
@@ -157,51 +158,52 @@ impl Default for Plan {
 /// What an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// It has no deltas.
+    /// An event without deltas.
     Nothing,
-    /// Anthropic: a message, in a member of that name.
+    /// Anthropic: the start of a message, in the member `message`.
     Start,
-    /// A whole response that is the payload.
+    /// Anthropic: a whole message, which is the payload.
     Body,
-    /// Anthropic: a block begins.
+    /// Anthropic: the start of a block.
     Block,
-    /// Anthropic: more of a block of the server's.
+    /// Anthropic: more of a block that is no tool call of the client.
     Piece,
-    /// Anthropic: more of a text, of a block, or of a tool call of the client.
+    /// Anthropic: more of a tool call of the client.
     Delta,
-    /// Anthropic: why the message ended.
+    /// Anthropic: the finish reason of the message.
     Stop,
     /// Gemini: candidates.
     Candidates,
-    /// Responses: more of a text or of arguments, or one of them that no event had before.
+    /// Responses: more of a text or of arguments, or a whole one of which no event had a piece.
     More,
-    /// Responses: an item begins.
+    /// Responses: the start of an item.
     Item,
-    /// Responses: an item, whole.
+    /// Responses: a whole item.
     WholeItem,
     /// Responses: an annotation.
     Annotation,
-    /// Responses: the response is over.
+    /// Responses: the end of the response.
     Response,
 }
 
-/// A piece of a text, the only delta of its event but for a role and usage.
+/// A piece of a text: the only delta of its event, except for a role and usage.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece<'a> {
     pub(crate) kind: Kind,
-    /// Of arguments the index of the call; of another text its slot: the part in the lower 16 bits, the item in the upper.
+    /// For arguments, the index of the call. For another text, its slot: the item in the upper 16 bits, the part in the
+    /// lower.
     pub(crate) slot: u32,
-    /// It is a summary.
+    /// Whether the text is a summary of reasoning.
     pub(crate) is_summary: bool,
     pub(crate) text: Text<'a>,
     pub(crate) role: Option<Text<'a>>,
 }
 
-/// What an event says beside its deltas.
+/// What an event contains besides its deltas.
 #[derive(Default)]
 pub(crate) struct Seen<'a> {
     pub(crate) plan: Plan,
-    /// All of its deltas, if it is a piece of a text. Then nothing is planned.
+    /// The deltas of the event, if it is a piece of a text. Then the plan has nothing but the protocol.
     pub(crate) piece: Option<Piece<'a>>,
     pub(crate) id: Option<Value<'a>>,
     pub(crate) model: Option<Value<'a>>,
@@ -209,12 +211,12 @@ pub(crate) struct Seen<'a> {
     pub(crate) service_tier: Option<Value<'a>>,
     pub(crate) usage: Option<Value<'a>>,
     pub(crate) error: Option<Value<'a>>,
-    /// It is a whole response, instead of a stream.
+    /// Whether the event may be a whole response, sent instead of a stream.
     pub(crate) is_body: bool,
-    /// It reports that the response failed.
+    /// Whether the event reports that the response failed.
     pub(crate) fails: bool,
-    /// It may have members that no delta is made of.
+    /// Whether the event may have members that no delta is made of.
     pub(crate) others: bool,
-    /// A block that was a tool call of the client is known as one no more.
+    /// Whether a block that was known as a tool call of the client no longer is.
     pub(crate) forgets: bool,
 }

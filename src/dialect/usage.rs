@@ -1,12 +1,12 @@
-//! Token counts of every protocol, as chat completions have them.
+//! Translates the token counts of every protocol into those of chat completions.
 
 use super::protocol::Protocol;
 use crate::json::{of_digits, Kind, Steps, Text, Value};
 
-/// Counts under the names of a protocol, by their places.
+/// Token counts as a protocol has them, each at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Which are there, a bit each.
+    /// One bit for each place whose count is known.
     has: u8,
     counts: [u64; COUNT],
 }
@@ -20,7 +20,8 @@ const CACHE_WRITE: usize = 5;
 const TOOL_USE: usize = 6;
 const COUNT: usize = 7;
 
-/// The place of a count. Names with a dot are in an object.
+/// Returns the rows of a protocol's token counts: the name of a member of the usage, the name of the member inside it that
+/// is the count, or an empty name if the member is the count itself, and the place of the count.
 fn names(protocol: Protocol) -> &'static [(&'static str, &'static str, usize)] {
     match protocol {
         Protocol::Responses => &[
@@ -49,12 +50,13 @@ fn names(protocol: Protocol) -> &'static [(&'static str, &'static str, usize)] {
     }
 }
 
-/// The place of a count of this protocol that is a member of its usage.
+/// Returns the place of the count that is the member of the usage with this name.
 pub(crate) fn place_of(protocol: Protocol, name: &Text<'_>) -> Option<u8> {
     known(protocol, name).filter(|(inner, _)| inner.is_empty()).map(|(_, place)| place as u8)
 }
 
-/// The member of a count inside the object of this name, and the place of the count; no member: the name is that of a count.
+/// Returns the name of the member that is the count, in the member of the usage with this name, and the place of the count.
+/// The returned name is empty if the member of the usage is the count itself.
 #[inline(always)]
 fn known(protocol: Protocol, name: &Text<'_>) -> Option<(&'static str, usize)> {
     let mut names = names(protocol).iter();
@@ -67,12 +69,12 @@ fn known(protocol: Protocol, name: &Text<'_>) -> Option<(&'static str, usize)> {
 }
 
 fn whole_number(value: Value<'_>) -> Option<u64> {
-    // Nearly all are digits alone.
+    // Nearly all counts consist of digits alone.
     of_digits(value.raw()).or_else(|| value.as_number()?.to_u64())
 }
 
-/// Whose names a usage has, if they are not those of chat completions. Responses and Anthropic share some: only Responses has
-/// a total, or details of the input.
+/// Returns the protocol that the names in a usage belong to, or `None` if they are those of chat completions or of no
+/// protocol. Responses and Anthropic share some names, but only Responses has a total or details of the input.
 pub(crate) fn protocol_of(usage: Value<'_>) -> Option<Protocol> {
     let (mut input_or_output, mut responses, mut gemini) = (false, false, false);
     let mut at = 0;
@@ -94,11 +96,11 @@ pub(crate) fn protocol_of(usage: Value<'_>) -> Option<Protocol> {
 }
 
 impl Counts {
-    /// Before the first.
+    /// No count is known.
     pub(crate) const NOTHING: Counts = Counts { has: 0, counts: [0; COUNT] };
 
-    /// Takes in the usage of an event. Of Anthropic each count stays until another comes; of the others the last usage
-    /// counts alone.
+    /// Takes the token counts of an event's usage. In Anthropic each count stays until another replaces it. In the other
+    /// protocols a usage replaces all counts before it.
     pub(crate) fn add(&mut self, protocol: Protocol, usage: Value<'_>) {
         if usage.kind() != Kind::Object {
             return;
@@ -118,7 +120,7 @@ impl Counts {
         }
     }
 
-    /// Takes in one member of it.
+    /// Takes the token counts of one member of the usage.
     #[inline(always)]
     pub(crate) fn add_member(&mut self, protocol: Protocol, name: &Text<'_>, value: Value<'_>) {
         let Some((inner, place)) = known(protocol, name) else { return };
@@ -141,13 +143,13 @@ impl Counts {
         self.counts.get(place).copied().filter(|_| has)
     }
 
-    /// The sum of those that are there.
+    /// Returns the sum of the known counts among these, or `None` if none is known.
     fn sum<const N: usize>(&self, places: [usize; N]) -> Option<u64> {
         let there = places.into_iter().filter_map(|place| self.get(place));
         there.fold(None, |sum, count| Some(sum.unwrap_or(0u64).saturating_add(count)))
     }
 
-    /// Prompt, completion, total, reasoning and cached tokens; none if none of them is known.
+    /// Returns the prompt, completion, total, reasoning and cached tokens, or `None` if no count is known.
     pub(crate) fn canonical(&self, protocol: Protocol) -> Option<[Option<u64>; 5]> {
         if self.has == 0 {
             return None;
@@ -180,7 +182,7 @@ mod tests {
         for (usage, protocol) in [
             (r#"{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}"#, None),
             (r#"{"total_tokens":3,"cost":1}"#, None),
-            // Chat completions of servers that send the names of both.
+            // Some servers send chat completions with the names of both protocols.
             (r#"{"input_tokens":1,"prompt_tokens":1}"#, None),
             (r#"{"input_tokens":9,"output_tokens":3,"total_tokens":12}"#, Some(Protocol::Responses)),
             (r#"{"input_tokens_details":{},"input_tokens":9}"#, Some(Protocol::Responses)),

@@ -1,13 +1,13 @@
-//! Readers of members of small objects.
+//! Conversions of the values of an event's members.
 
 use crate::json::{Kind, Text, Value};
 
-/// A string that is not empty.
+/// Returns a value as text if it is a string that is not empty.
 pub(super) fn text(value: Option<Value<'_>>) -> Option<Text<'_>> {
     value?.as_text().filter(|text| !text.is_empty())
 }
 
-/// Whether a value is this word.
+/// Whether a value is this string.
 pub(super) fn is(value: Option<Value<'_>>, word: &str) -> bool {
     value.and_then(|value| value.as_text()).is_some_and(|text| text == word)
 }
@@ -20,18 +20,18 @@ pub(super) fn array(value: Option<Value<'_>>) -> Option<Value<'_>> {
     value.filter(|value| value.kind() == Kind::Array)
 }
 
-/// A number; the highest if it is too large, 0 if the value is no number.
+/// Returns a value as a number: the highest one if it is too large, 0 if it is no number.
 pub(super) fn number(value: Option<Value<'_>>) -> u32 {
     let number = value.and_then(|value| value.as_number()).and_then(|number| number.to_u64());
     number.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-/// Whether an object has a member.
+/// Whether a value is an object with at least one member.
 pub(super) fn has_members(value: Value<'_>) -> bool {
     value.kind() == Kind::Object && value.member_at(&mut 0).is_some()
 }
 
-/// The bit of a number in a set of 64, in which all from 63 on share one.
+/// Returns the bit of a number in a set of 64 bits. All numbers from 63 on share one.
 pub(super) fn bit(number: u32) -> u64 {
     1u64.wrapping_shl(number.min(63))
 }

@@ -1,4 +1,4 @@
-//! The deltas of one event, one by one: what the readers share.
+//! What the readers share: the walk through the deltas of one event, one by one.
 
 use super::finish::Reason;
 use super::state::Plan;
@@ -6,32 +6,33 @@ use super::value;
 use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_PROMPT, FLAG_SELECTS};
 use crate::json::{Cursor, Text, Value};
 
-/// How far the deltas of an event were read: offsets into its payload, plain data.
+/// How far the deltas of an event were read. It contains offsets into the payload, no pointers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Walk {
-    /// What comes next, as the reader has it.
+    /// The next step of the reader, which alone knows its meaning.
     pub(super) phase: u8,
-    /// What comes next of the element at hand.
+    /// The next step within the element at hand.
     pub(super) sub: u8,
-    /// The finish reason is to be given again.
+    /// Whether the finish reason is to be returned again.
     pub(super) again: bool,
-    /// Of the tool call at hand.
+    /// The flags of the tool call at hand.
     pub(super) flags: u16,
     /// The index of the choice.
     pub(super) choice: u32,
-    /// How many elements came.
+    /// How many elements came, or the index of the element at hand.
     pub(super) count: u32,
     /// How many tool calls came.
     pub(super) calls: u32,
-    /// The array of choices, blocks or items, the element of it at hand, an array in that, and its element.
+    /// The array of choices, blocks or items, the element of it at hand, an array in that element, and the part of it at
+    /// hand.
     pub(super) outer: Container,
     pub(super) element: u32,
     pub(super) inner: Container,
     pub(super) part: u32,
-    /// What is still to be emitted of the tool call at hand.
+    /// The name and the arguments of the tool call at hand that are still to be emitted.
     pub(super) name: Part,
     pub(super) arguments: Part,
-    /// A member of it, with its name.
+    /// A member of that call, with its name, that is still to be emitted.
     pub(super) member: Part,
 }
 
@@ -43,14 +44,14 @@ pub(super) struct Container {
 }
 
 impl Container {
-    /// Nothing to walk.
+    /// A container with nothing to walk.
     pub(super) const NOTHING: Container = Container { start: 0, at: u32::MAX };
 
     pub(super) fn of(payload: &[u8], value: Option<Value<'_>>) -> Self {
         value.map_or(Container::NOTHING, |value| Container { start: Part::raw(payload, value).start, at: 0 })
     }
 
-    /// The next element of an array.
+    /// Returns the next element of an array.
     pub(super) fn next<'a>(&mut self, payload: &'a [u8]) -> Option<Value<'a>> {
         let mut at = if self.at == u32::MAX { usize::MAX } else { self.at as usize };
         let found = value_at(payload, self.start).element_at(&mut at);
@@ -59,20 +60,20 @@ impl Container {
     }
 }
 
-/// The container that begins there: its members or elements can be asked for, but where it ends is not known.
+/// Returns the container that begins at `start`. Its members or elements can be read, but its end is not known.
 pub(super) fn value_at(payload: &[u8], start: u32) -> Value<'_> {
     Value::from_raw(payload.get(start as usize..).unwrap_or_default())
 }
 
-/// The value that begins there.
+/// Returns the value that begins at `start`, up to its end.
 pub(super) fn whole_at(payload: &[u8], start: u32) -> Option<Value<'_>> {
     Cursor::with_max_depth(payload.get(start as usize..)?, u32::MAX).value().ok()
 }
 
-/// What a step of a reader gives.
+/// What one step of a reader returns.
 pub(super) enum Step {
     Delta(Delta),
-    /// Nothing; take another.
+    /// No delta. The caller takes another step.
     More,
     End,
 }
@@ -84,7 +85,7 @@ impl From<Option<Delta>> for Step {
 }
 
 impl Walk {
-    /// Before the first delta.
+    /// The walk before the first delta.
     pub(crate) const START: Walk = Walk {
         phase: 0,
         sub: 0,
@@ -102,34 +103,34 @@ impl Walk {
         member: Part::NONE,
     };
 
-    /// Back to before the last delta, a finish reason.
+    /// Goes back to before the last delta, which was a finish reason.
     pub(crate) fn back(&mut self) {
         self.again = true;
     }
 
-    /// What is left of the tool call at hand.
+    /// Returns the name and the arguments of the tool call at hand that are still to be emitted.
     pub(crate) fn called(&self) -> (Part, Part) {
         (self.name, self.arguments)
     }
 
-    /// A text, if it is a string and not empty.
+    /// Returns the delta of a text, if it is a string that is not empty.
     pub(super) fn text(&self, payload: &[u8], kind: Kind, text: Option<Value<'_>>, slot: u64) -> Option<Delta> {
         let text = Part::of(payload, value::text(text)?);
         Some(Delta { flags: FLAG_NUMBER, choice: self.choice, number: slot, text, ..Delta::new(kind) })
     }
 
-    /// A value as raw JSON.
+    /// Returns the delta of a value as raw JSON.
     pub(super) fn raw(&self, payload: &[u8], kind: Kind, value: Option<Value<'_>>, slot: u64) -> Option<Delta> {
         let text = Part::raw(payload, value?);
         Some(Delta { flags: FLAG_NUMBER, choice: self.choice, number: slot, text, ..Delta::new(kind) })
     }
 
-    /// The role.
+    /// Returns the delta of the role.
     pub(super) fn role(&self, payload: &[u8], role: Option<Value<'_>>) -> Option<Delta> {
         self.text(payload, Kind::Role, role, 0).map(|delta| Delta { flags: 0, ..delta })
     }
 
-    /// Why the choice finished.
+    /// Returns the delta of the finish reason.
     pub(super) fn finish(
         &self,
         payload: &[u8],
@@ -140,7 +141,7 @@ impl Walk {
         self.finish_by(payload, value::text(word)?, reason, plan)
     }
 
-    /// The same with a word that is no member.
+    /// Does the same as [`finish`](Self::finish) for a word that is no value of a member.
     pub(super) fn finish_by(&self, payload: &[u8], word: Text<'_>, reason: Reason<'_>, plan: &Plan) -> Option<Delta> {
         let code = reason.kind(word, plan.called & value::bit(self.choice) != 0).number();
         let text = Part::of(payload, word);
@@ -148,7 +149,7 @@ impl Walk {
         Some(Delta { flags, choice: self.choice, code, text, ..Delta::new(Kind::Finish) })
     }
 
-    /// A tool call with this index. Its name and arguments follow.
+    /// Returns the delta of a tool call with this index. The deltas of its name and arguments follow.
     pub(super) fn call(&mut self, payload: &[u8], index: u32, called: Call<'_>) -> Delta {
         let Call { id, name, arguments, is_custom } = called;
         let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
@@ -168,7 +169,7 @@ impl Walk {
 }
 
 impl Walk {
-    /// A member of a call that is given behind its arguments: the one with this name, if it is an array.
+    /// Keeps the array with the name `wanted` among the members of a call. Its delta follows that of the arguments.
     pub(super) fn member(&mut self, payload: &[u8], call: Value<'_>, wanted: &str) {
         let mut at = 0;
         while let Some((name, value)) = call.member_at(&mut at) {
@@ -181,19 +182,20 @@ impl Walk {
         }
     }
 
-    /// The tool call with this index, of which no more is known than a member. `None`: there is none.
+    /// Returns a delta that selects the tool call with this index, for a call of which the event has nothing but a member.
+    /// Returns `None` if there is no member.
     pub(super) fn select(&mut self, payload: &[u8], index: u32) -> Option<Delta> {
         if self.member.is_empty() {
             return None;
         }
         let delta = self.call(payload, index, Call::default());
-        // It is no call of its own.
+        // The delta opens no call, so it does not count as one.
         self.calls = self.calls.saturating_sub(1);
         Some(Delta { flags: delta.flags | FLAG_SELECTS, ..delta })
     }
 }
 
-/// What is known of a tool call.
+/// What an event contains of a tool call.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Call<'a> {
     pub(super) id: Option<Value<'a>>,

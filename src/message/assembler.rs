@@ -17,7 +17,7 @@ use crate::{Error, Limits, Quirk, QuirkSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Choices that a message can have, and tool calls of all choices together.
+/// How many choices a message can have, and how many tool calls all choices can have together.
 #[derive(Clone, Copy, Debug)]
 struct Room {
     choices: u16,
@@ -31,10 +31,10 @@ impl Room {
 type HeapTracker = TrackerOf<Heap<Option<Choice>, Option<Call>>>;
 type HeapLog = MessageLogOf<Heap<Slot, CallSlot>>;
 
-/// Bytes of the first buffer.
+/// Length of the first buffer in bytes.
 const LEAST: usize = 2048;
 
-/// Puts the deltas of one stream together.
+/// Assembles the message from the deltas of one stream.
 ///
 /// ```
 /// use deltawire::{message::Assembler, Growing, Parser};
@@ -66,7 +66,7 @@ const LEAST: usize = 2048;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Or push: the assembler is a [`Handler`], and the parser's own tracker does the tracking.
+/// With push, the assembler is a [`Handler`], and the parser's own tracker tracks the deltas.
 ///
 /// ```
 /// use deltawire::{message::Assembler, Growing, Parser};
@@ -83,14 +83,15 @@ const LEAST: usize = 2048;
 ///
 /// # Memory
 ///
-/// It is some 200 bytes itself. Nothing is taken from the heap before there is something to keep. Then it takes the state
-/// of the choices (37 KB with [room](Assembler::with_room) as by default; 15 KB if it is pushed to) and a [`MessageLog`],
-/// bounded by [`Limits::max_message_len`]: all texts and all raw JSON count, in bytes. A piece that does not go on with the text
-/// before it (of another choice or call) takes 12 bytes more; the log is never longer than four times the limit and 64
-/// KiB. Each completion is a copy. If memory runs out, that is an error; nothing aborts.
+/// The assembler itself takes some 200 bytes, and nothing from the heap before there is something to keep. Then it allocates
+/// the state of the choices (37 KB with the default [room](Assembler::with_room); 15 KB if a parser pushes to it) and a
+/// [`MessageLog`], which [`Limits::max_message_len`] bounds: all texts and all raw JSON count, in bytes. A piece that does
+/// not continue the text before it, because it belongs to another choice or call, takes 12 bytes more. The log is never
+/// longer than four times the limit plus 64 KiB. Each completion is a copy. If memory runs out, that is an error; nothing
+/// aborts.
 #[derive(Clone)]
 pub struct Assembler {
-    /// One, once deltas were pulled.
+    /// Empty until deltas are pulled. Then it has one element.
     tracker: Vec<HeapTracker>,
     pub(super) kept: Growable,
     drops_repeats: bool,
@@ -98,7 +99,7 @@ pub struct Assembler {
     error: Option<AssembleError>,
 }
 
-/// Prints how much it holds.
+/// Prints the length of the log, the limit and the first error.
 impl core::fmt::Debug for Assembler {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Assembler")
@@ -112,10 +113,10 @@ impl core::fmt::Debug for Assembler {
 /// A log whose buffer grows.
 #[derive(Clone, Debug)]
 pub(super) struct Growable {
-    /// One, once there is something to keep.
+    /// Empty until there is something to keep. Then it has one element.
     pub(super) log: Vec<HeapLog>,
     pub(super) buffer: Vec<u8>,
-    /// A log is at most 4 GiB long.
+    /// The limit in bytes. A log is at most 4 GiB long.
     limit: u32,
     room: Room,
 }
@@ -127,12 +128,12 @@ impl Default for Assembler {
 }
 
 impl Assembler {
-    /// An assembler with the default limits.
+    /// Creates an assembler with the default limits.
     pub const fn new() -> Self {
         Assembler::with_limits(Limits::DEFAULT)
     }
 
-    /// An assembler with its own limits: [`Limits::max_message_len`] matters to it.
+    /// Creates an assembler with the given limits, of which only [`Limits::max_message_len`] applies.
     pub const fn with_limits(limits: Limits) -> Self {
         let len = limits.max_message_len();
         let limit = if len > u32::MAX as usize { u32::MAX } else { len as u32 };
@@ -141,26 +142,28 @@ impl Assembler {
         Assembler { tracker: Vec::new(), kept, drops_repeats: false, quirks, error: None }
     }
 
-    /// Drops arguments of a call that repeat the whole arguments before them, and `{}` before the arguments. Otherwise they
-    /// are kept: the text is what was sent.
+    /// Makes the assembler drop arguments of a call that repeat the whole arguments before them, and `{}` before the
+    /// arguments. Otherwise it keeps the arguments as they were sent.
     #[must_use]
     pub fn drop_repeated_arguments(mut self) -> Self {
         self.drops_repeats = true;
         self
     }
 
-    /// Room for so many choices, and for so many tool calls of all choices together, before something was kept: 128 and 256 by
-    /// default. A parser that pushes to it has a [`Tracker`](crate::track::Tracker) of its own, whose room counts, too.
+    /// Sets the room: for how many choices, and for how many tool calls of all choices together. The default is 128 and 256.
+    /// Call this before something was kept. A parser that pushes to the assembler has a [`Tracker`](crate::track::Tracker)
+    /// of its own, whose room limits the message, too.
     pub fn with_room(mut self, choices: u16, calls: u16) -> Self {
         self.kept.room = Room { choices, calls };
         self
     }
 
-    /// Takes in an event. Only chunks contain something to keep.
+    /// Adds an event to the message. Only chunks contain something to keep.
     ///
     /// # Errors
     ///
-    /// The first thing that could not be kept. All else of the event was, and the next one can be added.
+    /// Returns the first thing that could not be kept. Everything else of the event was kept, and the next event can be
+    /// added.
     pub fn add(&mut self, event: &Event<'_>) -> Result<(), AssembleError> {
         match event {
             Event::Chunk(chunk) => self.add_chunk(chunk),
@@ -168,11 +171,11 @@ impl Assembler {
         }
     }
 
-    /// Says that the stream ended: half a character that still waits for its other half becomes U+FFFD.
+    /// Ends the stream: half a surrogate pair that still waits for its other half becomes U+FFFD.
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add).
+    /// The same as those of [`add`](Self::add).
     pub fn finish(&mut self) -> Result<(), AssembleError> {
         let mut done = Ok(());
         if let Some(tracker) = self.tracker.first_mut() {
@@ -189,11 +192,11 @@ impl Assembler {
         self.conclude(done)
     }
 
-    /// The message so far.
+    /// Returns the message so far.
     ///
     /// # Errors
     ///
-    /// [`OutOfMemory`](AssembleError::OutOfMemory).
+    /// Returns [`OutOfMemory`](AssembleError::OutOfMemory) if memory runs out.
     pub fn message(&self) -> Result<Completion, AssembleError> {
         let Some(log) = self.kept.log.first() else {
             return Ok(Completion { left_out: self.error, ..Completion::default() });
@@ -213,12 +216,12 @@ impl Assembler {
         Ok(message)
     }
 
-    /// The message so far as JSON, as [`MessageLog::json`] writes it. Unlike `Serialize` (feature `serde`) it has numbers as they
-    /// came: `-0`, `1e400`, integers of any length.
+    /// Returns the message so far as JSON, as [`MessageLog::json`] writes it. Unlike `Serialize` (feature `serde`), it
+    /// writes numbers as they came: `-0`, `1e400`, integers of any length.
     ///
     /// # Errors
     ///
-    /// [`OutOfMemory`](AssembleError::OutOfMemory).
+    /// Returns [`OutOfMemory`](AssembleError::OutOfMemory) if memory runs out.
     pub fn json(&self, detail: Detail) -> Result<Vec<u8>, AssembleError> {
         let Some(log) = self.kept.log.first() else {
             return written(|out| MessageLog::<0, 0>::new().json(&[], detail, out));
@@ -239,41 +242,41 @@ impl Assembler {
         written(|out| log.json_with(&self.kept.buffer, detail, &texts, out))
     }
 
-    /// The message.
+    /// Returns the message.
     ///
     /// # Errors
     ///
-    /// As [`message`](Self::message).
+    /// The same as those of [`message`](Self::message).
     pub fn into_message(self) -> Result<Completion, AssembleError> {
         self.message()
     }
 
-    /// The first thing that could not be kept.
+    /// Returns the first thing that could not be kept.
     pub fn error(&self) -> Option<AssembleError> {
         self.error
     }
 
-    /// How many deltas had `quirk`, in a text or given what came before. The [`Parser`](crate::Parser) counts the quirks
-    /// of framing and shape and, if it is fed with the assembler as its handler, of most texts.
+    /// Returns how many deltas had `quirk`, in a text or given the deltas before. The [`Parser`](crate::Parser) counts the
+    /// quirks of framing and shape and, if it is fed with the assembler as its handler, of most texts.
     pub fn quirk_count(&self, quirk: Quirk) -> u32 {
         self.quirks.get(quirk as usize).copied().unwrap_or(0)
     }
 
-    /// The quirks met so far.
+    /// Returns the quirks met so far.
     pub fn quirks(&self) -> QuirkSet {
         Quirk::ALL.iter().copied().filter(|quirk| self.quirk_count(*quirk) > 0).collect()
     }
 
-    /// A new stream.
+    /// Returns to the start of a stream, for a new message.
     pub fn reset(&mut self) {
-        // Its memory stays.
+        // The memory stays allocated.
         self.tracker.iter_mut().for_each(HeapTracker::reset);
         self.kept.log.iter_mut().for_each(HeapLog::reset);
         self.quirks = [0; Quirk::ALL.len()];
         self.error = None;
     }
 
-    /// Bytes on the heap.
+    /// Returns how many bytes are on the heap.
     #[cfg(test)]
     pub(super) fn allocated(&self) -> usize {
         use core::mem::size_of;
@@ -285,7 +288,7 @@ impl Assembler {
         tracker * self.tracker.capacity() + state * log.capacity() + buffer.capacity()
     }
 
-    /// Takes the memory for the state of the choices.
+    /// Allocates the tracker, which has the state of the choices.
     #[cold]
     #[inline(never)]
     fn track(&mut self) -> Result<(), AssembleError> {
@@ -344,7 +347,7 @@ impl Assembler {
     }
 }
 
-/// What could not be kept is in [`error`](Assembler::error); the parser is not stopped for that.
+/// Stores what could not be kept in [`error`](Assembler::error). The parser does not stop for that.
 impl Handler for Assembler {
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
         let done = self.kept.chunk(chunk);
@@ -365,13 +368,13 @@ impl Handler for Assembler {
     }
 }
 
-/// A tracker left something out.
+/// Returns the error for what a tracker left out because of a limit.
 fn limit(error: &Error) -> Result<(), AssembleError> {
     LogError::of(error).map_or(Ok(()), |error| Err(error.into()))
 }
 
 impl Growable {
-    /// Takes the memory for the log.
+    /// Allocates the log.
     #[cold]
     #[inline(never)]
     fn open(&mut self) -> Result<(), AssembleError> {
@@ -384,7 +387,7 @@ impl Growable {
         Ok(())
     }
 
-    /// Writes to the log, in a larger buffer if need be.
+    /// Writes to the log, in a larger buffer if needed.
     #[inline]
     fn write(
         &mut self,
@@ -423,7 +426,7 @@ impl Growable {
     }
 }
 
-/// All that `write` writes: it returns how many bytes that are.
+/// Returns all that `write` writes. `write` itself returns how many bytes that are.
 fn written(write: impl Fn(&mut [u8]) -> usize) -> Result<Vec<u8>, AssembleError> {
     let mut bytes = Vec::new();
     let len = write(&mut []);
@@ -443,7 +446,7 @@ fn is_empty(chunk: &Chunk<'_>) -> bool {
         && chunk.protocol() == Protocol::Chat
 }
 
-/// Makes the buffer at least so long. `false`: there is no memory.
+/// Makes the buffer at least `need` bytes long. Returns `false` if there is no memory.
 #[inline(never)]
 fn grow(buffer: &mut Vec<u8>, need: usize) -> bool {
     let len = need.max(LEAST);
@@ -454,7 +457,7 @@ fn grow(buffer: &mut Vec<u8>, need: usize) -> bool {
     has_memory
 }
 
-/// Drops what repeats the whole arguments at the beginning, and `{}` before an object.
+/// Drops repetitions of the whole arguments behind these, and `{}` before an object.
 fn drop_repeats(arguments: &mut Option<String>) -> Result<(), AssembleError> {
     let Some(all) = arguments else { return Ok(()) };
     let Some((mut first, mut behind)) = split_value(all) else { return Ok(()) };
@@ -479,7 +482,7 @@ fn drop_repeats(arguments: &mut Option<String>) -> Result<(), AssembleError> {
     Ok(())
 }
 
-/// The object, array or string that a text begins with, and what is behind it.
+/// Returns the object, array or string that a text begins with, and the rest.
 fn split_value(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(Balance::default().feed_value(text.as_bytes())?)
 }

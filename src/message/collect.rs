@@ -1,4 +1,4 @@
-//! A completion, read from a log.
+//! Reads a completion from a log.
 
 use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
 use super::error::AssembleError;
@@ -11,11 +11,11 @@ use crate::chat::Owner;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A text of one of these, and whether memory was there.
+/// The result of a step, which fails only if there is no memory.
 type Done = Result<(), AssembleError>;
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// The message so far. The log is read once.
+    /// Returns the message so far.
     pub(super) fn completion(&self, buffer: &[u8]) -> Result<Completion, AssembleError> {
         let table = &self.state.table;
         let left_out = self.left_out().map(AssembleError::from);
@@ -58,7 +58,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         Ok(completion)
     }
 
-    /// What a message of another protocol has in its own way.
+    /// Reads what only a message of another protocol has: usage under two sets of names, and arguments that came without a
+    /// text.
     fn native(&self, buffer: &[u8], completion: &mut Completion) -> Done {
         completion.is_native = true;
         let raw = |bytes: Vec<u8>| (!bytes.is_empty()).then(|| RawJson::of(&bytes)).transpose();
@@ -78,7 +79,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         Ok(())
     }
 
-    /// What a choice has apart from texts, its calls in the order in which they are listed.
+    /// Reads what a choice has apart from texts. Its calls come in the order in which they are listed.
     fn open(&self, place: u16, slot: &Slot, choice: &mut Choice) -> Done {
         choice.function_call = slot.has(flag::FUNCTION).then(FunctionCall::default);
         choice.logprobs = slot.has(flag::LOGPROBS).then(Logprobs::default);
@@ -105,7 +106,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 }
 
-/// All that `write` puts.
+/// Returns all that `write` puts.
 fn collected(write: impl FnOnce(&mut dyn FnMut(&[u8]))) -> Result<Vec<u8>, AssembleError> {
     let (mut bytes, mut done) = (Vec::new(), Ok(()));
     write(&mut |piece| {
@@ -117,12 +118,12 @@ fn collected(write: impl FnOnce(&mut dyn FnMut(&[u8]))) -> Result<Vec<u8>, Assem
     done.map(|()| bytes)
 }
 
-/// Where the members of an owner are listed.
+/// Returns the list for the members of an entry's owner.
 fn members_of<'c>(completion: &'c mut Completion, entry: &Entry<'_>) -> Option<&'c mut Vec<Member>> {
     let owner = Owner::from_number(entry.owner.into())?;
     match owner {
         Owner::Chunk => return Some(&mut completion.members),
-        // Merged as a whole.
+        // Usage is merged as a whole.
         Owner::Usage => return None,
         _ => {}
     }
@@ -203,7 +204,7 @@ fn member_of_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
 
 fn member_of_call(choice: &mut Choice, record: &Record<'_>) -> Done {
     let number = record.key.call();
-    // Nearly always the one that was opened last.
+    // This is nearly always the call that was opened last.
     let Some(call) = choice.tool_calls.iter_mut().rfind(|call| call.number == number) else { return Ok(()) };
     match record.key.kind() {
         kind::CALL_CUSTOM => {

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 /// The result of a stream: the completion that the API would have sent in one piece.
 ///
-/// Of the members of the top level the first that is not empty counts, of `usage` the last, of errors the first. Texts are
-/// never `Some("")`.
+/// If a member of the top level comes several times, the first value that is not empty counts. Of `usage` the last one
+/// counts, of errors the first. Texts are never `Some("")`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Completion {
@@ -29,21 +29,22 @@ pub struct Completion {
     pub provider: Option<String>,
     /// The choices, by ascending index.
     pub choices: Vec<Choice>,
-    /// `usage`: the last that was not empty, never a sum. Of another protocol, its counts as chat completions have them.
+    /// `usage`: the last that was not empty, never a sum. For another protocol, its counts under the names of chat
+    /// completions.
     pub usage: Option<RawJson>,
-    /// It is of another protocol than chat completions.
+    /// Whether the message is of another protocol than chat completions.
     pub is_native: bool,
-    /// Of another protocol: the usage under its own names.
+    /// For another protocol, the usage under the names of that protocol.
     pub native_usage: Option<RawJson>,
     /// The first error that the API reported.
     pub error: Option<Failure>,
     /// Members of the top level that no other field has: `citations`, `timings`, …
     pub members: Vec<Member>,
-    /// The first thing that was left out. `None`: the message is all that came.
+    /// The first thing that was left out, or `None` if the message is all that came.
     pub left_out: Option<AssembleError>,
 }
 
-/// A member of a provider: of its name the last value that was not null.
+/// A member that a provider added. If it comes several times, the last value that is not null counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Member {
@@ -54,7 +55,7 @@ pub struct Member {
 }
 
 impl Completion {
-    /// The choice with this index.
+    /// Returns the choice with this index.
     pub fn choice(&self, index: u32) -> Option<&Choice> {
         let place = self.choices.binary_search_by_key(&index, |choice| choice.index).ok()?;
         self.choices.get(place)
@@ -75,29 +76,31 @@ pub struct Choice {
     pub refusal: Option<String>,
     /// Its reasoning.
     pub reasoning: Option<String>,
-    /// The name of the member that its first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or `thought`; `None`
-    /// if reasoning only came in other ways. `Completion::extended` (feature `serde`) writes the reasoning under it.
+    /// The name of the member that its first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or `thought`;
+    /// `None` if reasoning only came in other ways. `Completion::extended` (feature `serde`) writes the reasoning under this
+    /// name.
     pub reasoning_name: Option<String>,
     /// The function that it calls (deprecated form).
     pub function_call: Option<FunctionCall>,
-    /// The tools that it calls: by ascending index; in order of appearance if two calls
-    /// have one index.
+    /// The tools that it calls, by ascending index, or in order of appearance if two calls have one index.
     pub tool_calls: Vec<ToolCall>,
     /// Its audio.
     pub audio: Option<Audio>,
     /// The items of `annotations`, as strict JSON.
     pub annotations: RawList,
-    /// Of another protocol: signatures of reasoning, and reasoning that is encrypted, strings.
+    /// For another protocol, the signatures of reasoning and the encrypted reasoning, as strings.
     pub signatures: RawList,
-    /// Of another protocol: parts that no other field has, as strict JSON: tools that the server ran, their results, media.
+    /// For another protocol, the parts that no other field has, as strict JSON: tools that the server ran, their results,
+    /// media.
     pub native_content: RawList,
-    /// The entries of `reasoning_details`, as strict JSON: `text` and `summary` of consecutive entries of equal type and index
-    /// are joined, other members of them are the last that are not null. An entry with `data` stays as it is, and so does one
-    /// without an index.
+    /// The entries of `reasoning_details`, as strict JSON. Consecutive entries of equal type and index are one: their `text`
+    /// and `summary` are joined, and of any other member the last value that is not null counts. An entry with `data` stays
+    /// as it is, and so does one without an index.
     pub reasoning_details: RawList,
-    /// Why it finished, as sent; the last reason counts. Of another protocol: in the words of chat completions, if they have one.
+    /// Why it finished, as sent; the last reason counts. For another protocol, in the words of chat completions, if they
+    /// have one.
     pub finish_reason: Option<String>,
-    /// What the model's own provider said of that; of another protocol the reason as sent.
+    /// The finish reason of the model's own provider. For another protocol, the reason as sent.
     pub native_finish_reason: Option<String>,
     /// Log probabilities.
     pub logprobs: Option<Logprobs>,
@@ -123,13 +126,13 @@ pub struct FunctionCall {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// Its index, as sent or as understood; of a whole `message` its position.
+    /// Its index, as sent or as understood. In a whole `message`, its position.
     pub index: u32,
     /// Its ID.
     pub id: Option<String>,
     /// Its type, as sent.
     pub kind: Option<String>,
-    /// It calls a custom tool: `arguments` are its input.
+    /// Whether it calls a custom tool, whose input is in `arguments`.
     pub custom: bool,
     /// The name of the function or tool.
     pub name: Option<String>,
@@ -137,7 +140,7 @@ pub struct ToolCall {
     pub arguments: Option<String>,
     /// Its members that no other field has, such as `extra_content` with the signature of a thought.
     pub members: Vec<Member>,
-    /// Those of its `function`, or of its `custom` tool.
+    /// Members of its `function`, or of its `custom` tool, that no other field has.
     pub function_members: Vec<Member>,
     /// Its number in order of appearance.
     pub(super) number: u32,
@@ -149,16 +152,16 @@ pub struct ToolCall {
 pub struct Audio {
     /// Its ID.
     pub id: Option<String>,
-    /// The pieces that came, strings of base64. Each may be encoded by itself, with padding at its end: decode each, then join the
-    /// bytes.
+    /// The pieces that came, as strings of base64. Each may be encoded by itself, with padding at its end: decode each, then
+    /// join the bytes.
     pub data: RawList,
-    /// Its words.
+    /// Its transcript.
     pub transcript: Option<String>,
-    /// When it can no longer be referred to, in seconds since 1970.
+    /// Until when it can be referred to, in seconds since 1970.
     pub expires_at: Option<u64>,
 }
 
-/// Log probabilities: the items of every chunk, in order, as strict JSON. A list is `None` if no chunk had it.
+/// Log probabilities: the items of all chunks, in order, as strict JSON. A list is `None` if no chunk had it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Logprobs {
@@ -168,32 +171,32 @@ pub struct Logprobs {
     pub refusal: Option<RawList>,
     /// Legacy completions: the tokens.
     pub tokens: Option<RawList>,
-    /// Legacy completions: how likely each was.
+    /// Legacy completions: the log probability of each token.
     pub token_logprobs: Option<RawList>,
-    /// Legacy completions: what else was likely in its place.
+    /// Legacy completions: the alternatives to each token, with their log probabilities.
     pub top_logprobs: Option<RawList>,
-    /// Legacy completions: where in the text it is.
+    /// Legacy completions: the offset of each token in the text.
     pub text_offset: Option<RawList>,
 }
 
 /// An error that the API reported, as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// JSON: an object as a rule.
+    /// JSON, usually an object.
     Json(RawJson),
     /// Plain text.
     Text(String),
 }
 
 impl Failure {
-    /// Plain text without a word.
+    /// Returns an error in plain text without any text.
     pub(super) fn empty() -> Self {
         Failure::Text(String::new())
     }
 }
 
 impl Logprobs {
-    /// The lists in the order of [`LISTS`].
+    /// Returns the lists in the order of [`LISTS`].
     pub(super) fn lists(&mut self) -> [&mut Option<RawList>; LISTS.len()] {
         let Logprobs { content, refusal, tokens, token_logprobs, top_logprobs, text_offset } = self;
         [content, refusal, tokens, token_logprobs, top_logprobs, text_offset]

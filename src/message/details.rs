@@ -6,17 +6,17 @@ use super::table::Rows;
 use crate::json::{self, Kind, Text, Value};
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Whether there are `reasoning_details` of the choice at this place.
+    /// Whether the choice at this place has `reasoning_details`.
     pub(super) fn has_details(&self, buffer: &[u8], place: u16) -> bool {
         self.listed(buffer, Key::new(kind::DETAILS, place, 0)).next().is_some()
     }
 
-    /// The items of a list that is never replaced.
+    /// Returns the items of a list that is never replaced.
     pub(super) fn listed<'b>(&self, buffer: &'b [u8], key: Key) -> Listed<'b> {
         Listed::of(self.records(buffer), key)
     }
 
-    /// Gives the bytes of `reasoning_details` with commas between the entries, those that belong together joined.
+    /// Puts the entries of `reasoning_details` with commas between them. It joins those that belong together.
     pub(super) fn put_details(&self, buffer: &[u8], place: u16, mut put: impl FnMut(&[u8])) {
         let mut details = self.listed(buffer, Key::new(kind::DETAILS, place, 0));
         let mut group = Group::at(details.clone());
@@ -46,7 +46,7 @@ impl<'b> Listed<'b> {
 pub(super) struct Listed<'b> {
     records: Records<'b>,
     key: Key,
-    /// A record's items, strict JSON with commas between them, and how far they were read.
+    /// The items of the current record (strict JSON with commas between them), and how far they were read.
     items: &'b [u8],
     at: usize,
 }
@@ -67,16 +67,16 @@ impl<'b> Iterator for Listed<'b> {
     }
 }
 
-/// Names of members that entries of one group may have in all; an entry with more begins another group.
+/// How many different members the entries of one group may have. An entry with more begins another group.
 const NAMES: usize = 16;
 
-/// Consecutive entries of equal type and index, neither of which has `data`.
+/// Entries that are written as one: consecutive entries of equal type and index without `data`, or a single entry.
 struct Group<'b> {
-    /// Those entries, and others behind.
+    /// The entries of the group, and those behind them.
     entries: Listed<'b>,
-    /// How many they are.
+    /// How many entries the group has.
     len: usize,
-    /// Their members: of each the last value that is not null, or else null.
+    /// The members of the entries. Each has its last value that is not null, or null if all were.
     members: [Option<(Text<'b>, Value<'b>)>; NAMES],
 }
 
@@ -85,7 +85,7 @@ impl<'b> Group<'b> {
         Group { entries, len: 0, members: [None; NAMES] }
     }
 
-    /// Takes in the next entry. `false`: it belongs to the next group.
+    /// Adds the next entry. Returns `false` if it belongs to the next group.
     fn takes(&mut self, entry: Value<'b>) -> bool {
         let own = |name: &str| {
             let known = self.members.iter().flatten().find(|(own, _)| own == name);
@@ -116,7 +116,7 @@ impl<'b> Group<'b> {
         true
     }
 
-    /// Writes the group as one object; an entry alone as it came.
+    /// Writes the group as one object, or a single entry as it came.
     fn write(&self, put: &mut dyn FnMut(&[u8])) {
         let all = || self.entries.clone().take(self.len);
         if self.len == 1 {

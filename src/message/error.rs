@@ -3,30 +3,31 @@
 use crate::Error;
 use core::fmt;
 
-/// What a log did not take in.
+/// Why a log did not take in something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LogError {
-    /// The buffer is too small. Nothing was taken in: give the same once more with a buffer that begins with the first
+    /// The buffer is too small, and nothing was taken in. Repeat the call with a buffer that begins with the first
     /// [`len`](super::MessageLog::len) bytes of this one.
     NeedStorage {
-        /// So many bytes the buffer needs: enough for this, and at least half as many again as it has.
+        /// The length in bytes that the buffer needs: enough for this call and, if the log may be that long, at least half
+        /// as much again as it has.
         need: usize,
     },
     /// The message would be longer than its limit, its log longer than 4 GiB, or its members of providers more than 256. The
-    /// update was left out. Unless it was a member, texts that grow take nothing more from here on: a text that was kept has
-    /// no gap.
+    /// update was left out. Unless it was a member, no update that appends to a text is taken in from here on, so that no
+    /// text has a gap.
     TooLong,
-    /// More choices than there is room for. The update was left out.
+    /// There are more choices than the log has room for. The update was left out.
     TooManyChoices,
-    /// More tool calls than there is room for. The update was left out.
+    /// There are more tool calls than the log has room for. The update was left out.
     TooManyCalls,
     /// The index of a choice or a tool call is out of range. The update was left out.
     BadIndex,
 }
 
 impl LogError {
-    /// What a tracker left out. `None`: the error is no limit.
+    /// Returns why a tracker left something out, or `None` if the error is no limit.
     pub(super) fn of(error: &Error) -> Option<LogError> {
         match error {
             Error::TooManyChoices { .. } => Some(LogError::TooManyChoices),
@@ -56,17 +57,17 @@ impl fmt::Display for LogError {
 
 impl core::error::Error for LogError {}
 
-/// What an assembler did not keep. The message is what came before, with no gap in a text.
+/// Why an assembler did not keep something. The message has everything that came before, with no gap in a text.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AssembleError {
-    /// The message would be longer than [`Limits::max_message_len`](crate::Limits::max_message_len), and texts that grow take
-    /// nothing more from here on; or it would have more than 256 members of providers.
+    /// The message would be longer than [`Limits::max_message_len`](crate::Limits::max_message_len), and no update that
+    /// appends to a text is kept from here on; or it would have more than 256 members of providers.
     TooLong,
-    /// More choices than there is [room](super::Assembler::with_room) for.
+    /// There are more choices than the assembler has [room](super::Assembler::with_room) for.
     TooManyChoices,
-    /// More tool calls than there is [room](super::Assembler::with_room) for.
+    /// There are more tool calls than the assembler has [room](super::Assembler::with_room) for.
     TooManyCalls,
     /// The index of a choice or a tool call is out of range.
     BadIndex,
@@ -90,7 +91,7 @@ impl fmt::Display for AssembleError {
 #[cfg(feature = "alloc")]
 impl core::error::Error for AssembleError {}
 
-/// A buffer that is too small and does not grow is for want of memory.
+/// A buffer that is still too small could not grow, because there was no memory.
 #[cfg(feature = "alloc")]
 impl From<LogError> for AssembleError {
     fn from(error: LogError) -> Self {

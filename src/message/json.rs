@@ -1,4 +1,4 @@
-//! A log as JSON, in the shape of a `chat.completion` that was not streamed.
+//! Writes a log as JSON, in the shape of a `chat.completion` that was not streamed.
 
 use super::log::MessageLogOf;
 use super::native::put_number;
@@ -12,35 +12,35 @@ use crate::json;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Detail {
-    /// Those of the API's reference. `data` of audio is one string, the pieces one behind the other.
+    /// The members of the API's reference. `data` of audio is one string, in which the pieces follow one another.
     #[default]
     Standard,
-    /// Also what only gateways and providers have: `provider`, the `native_finish_reason` of a choice, `reasoning_details`,
-    /// and any other [member](MessageLogOf::members) of the chunks, of a choice and of its deltas. The reasoning is under the
-    /// name that it came by ([`Field::ReasoningName`](super::Field::ReasoningName)), and `data` of audio is an array of its
-    /// pieces.
+    /// Also the members that only gateways and providers send: `provider`, the `native_finish_reason` of a choice,
+    /// `reasoning_details`, and any other [member](MessageLogOf::members) of the chunks, of a choice and of its deltas. The
+    /// reasoning is under the name that it came by ([`Field::ReasoningName`](super::Field::ReasoningName)), and `data` of
+    /// audio is an array of its pieces.
     Extended,
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// The message as JSON, without whitespace: how many bytes that is. As much of it is written as `out` has room for;
-    /// ask with no room first, then with as much as it returned.
+    /// Writes the message as JSON without whitespace, and returns its length in bytes. It writes as much as `out` has room
+    /// for: call it with an empty `out` first, then with one of the returned length.
     ///
-    /// It is the object of the API's reference, as `Serialize` of a `Completion` writes it: absent members left out,
-    /// `message.content` null if there is none, `reasoning_content` for the reasoning, and `object` `chat.completion`
-    /// whatever was streamed. A tool call has its other members too (`extra_content`): who sends it back has to send them.
-    /// [`Detail::Extended`] adds what only gateways and providers have.
+    /// The message is the object of the API's reference, as `Serialize` of a `Completion` writes it: absent members are left
+    /// out, `message.content` is null if there is none, `reasoning_content` is the reasoning, and `object` is
+    /// `chat.completion` whatever was streamed. A tool call keeps its other members (`extra_content`), because whoever sends
+    /// the call back has to send them. [`Detail::Extended`] adds what only gateways and providers send.
     ///
-    /// The output is one strict JSON value whatever came. Raw JSON (usage, errors, annotations, log probabilities) is
-    /// written as it came where it is strict; else without whitespace, each container up to its first fault, what nests
-    /// deeper than 1024 levels as null. The log is read once for each text that there is.
+    /// The output is always one strict JSON value. Raw JSON (usage, errors, annotations, log probabilities) is written as it
+    /// came if it is strict. Otherwise it is written without whitespace, each container up to its first fault, with null for
+    /// what nests deeper than 1024 levels. The log is read once for each text.
     ///
-    /// `buffer` is what [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes.
+    /// `buffer` is the one that [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes.
     pub fn json(&self, buffer: &[u8], detail: Detail, out: &mut [u8]) -> usize {
         self.json_with(buffer, detail, &[], out)
     }
 
-    /// [`json`](Self::json) with other texts in the place of some.
+    /// Does the same as [`json`](Self::json), with other texts in place of some.
     pub(super) fn json_with(&self, buffer: &[u8], detail: Detail, texts: &[(Key, &str)], out: &mut [u8]) -> usize {
         let mut json = Json { log: self, buffer, texts, out: Out { bytes: out, len: 0 }, comma: false };
         json.completion(detail == Detail::Extended);
@@ -51,14 +51,14 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 struct Json<'l, 'o, T: Rows + ?Sized> {
     log: &'l MessageLogOf<T>,
     buffer: &'l [u8],
-    /// Texts that stand in for those of the log.
+    /// Texts that replace those of the log.
     texts: &'l [(Key, &'l str)],
     out: Out<'o>,
-    /// Something stands before, in the container at hand.
+    /// Whether the container at hand already has an element.
     comma: bool,
 }
 
-/// Which kinds of records there are.
+/// Which kinds of records there are, one bit each.
 #[derive(Clone, Copy)]
 struct Kinds(u64);
 
@@ -221,7 +221,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.close(b"}");
     }
 
-    /// The members of an owner that no field has; a call is named by its number.
+    /// Writes the members of an owner that no field has. `call` is the number of the call.
     fn members(&mut self, owner: Owner, choice: u32, call: u32) {
         let log = self.log;
         for entry in log.entries(self.buffer).filter(|entry| entry.is_of(owner, choice, call)) {
@@ -233,7 +233,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
     }
 
-    /// A call, by its number among the calls of the choice at `place`, whose index is `choice`.
+    /// Writes a call. `number` is its number among the calls of the choice at `place`, whose index is `choice`.
     fn call(&mut self, place: u16, choice: u32, number: u32) {
         let of_call = |key: Key| key.kind() >= kind::CALL_CUSTOM && key.choice() == place && key.call() == number;
         let kinds = self.kinds(of_call);
@@ -266,7 +266,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.close(b"}");
     }
 
-    /// Begins the object of what is called, and with what. Both are always there.
+    /// Begins the object of a called function or tool, with its name and its input. Both are always written.
     fn called(&mut self, name: Key, input: &str, text: Key) {
         self.open(b"{");
         self.name("name");
@@ -284,7 +284,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
     }
 
-    /// Which kinds of live records there are among those of some keys.
+    /// Returns the kinds of the live records whose key is one `of` those.
     fn kinds(&self, of: impl Fn(Key) -> bool) -> Kinds {
         let table = &self.log.state.table;
         let records = self.log.records(self.buffer).filter(|record| of(record.key) && table.is_live(record));
@@ -301,14 +301,14 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.comma = true;
     }
 
-    /// Begins an element.
+    /// Begins an element: writes the comma before it, unless it is the first.
     fn element(&mut self) {
         if core::mem::replace(&mut self.comma, true) {
             self.out.put(b",");
         }
     }
 
-    /// Begins a member. No name that is written needs an escape.
+    /// Begins a member. No name that is passed needs an escape.
     fn name(&mut self, name: &str) {
         self.element();
         self.out.put(b"\"");
@@ -316,7 +316,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.out.put(b"\":");
     }
 
-    /// A member whose text is known and needs no escape.
+    /// Writes a member whose text is known and needs no escape.
     fn known(&mut self, name: &str, text: &str) {
         self.name(name);
         self.out.put(b"\"");
@@ -324,7 +324,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.out.put(b"\"");
     }
 
-    /// A member, unless it is absent.
+    /// Writes a text member, unless it is absent.
     fn some(&mut self, name: &str, kinds: Kinds, key: Key) {
         if kinds.has(key.kind()) {
             self.name(name);
@@ -340,7 +340,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
     }
 
-    /// A member that the log puts, unless there is none.
+    /// Writes a member whose value `put` puts, unless there is none.
     fn value(&mut self, name: &str, put: impl Fn(&MessageLogOf<T>, &[u8], &mut dyn FnMut(&[u8])) -> bool) {
         let (log, buffer) = (self.log, self.buffer);
         if put(log, buffer, &mut |_| {}) {
@@ -350,7 +350,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
     }
 
-    /// A text; an empty one if there is none.
+    /// Writes a text, which is empty if there is none.
     fn string(&mut self, key: Key) {
         let Json { log, buffer, texts, out, .. } = self;
         out.put(b"\"");
@@ -362,7 +362,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         out.put(b"\"");
     }
 
-    /// A value as it came, made whole.
+    /// Writes raw JSON, rewritten as strict JSON.
     fn raw(&mut self, key: Key) {
         let Json { log, buffer, out, .. } = self;
         if let Some(raw) = log.pieces(buffer, key).next() {
@@ -370,7 +370,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
     }
 
-    /// Items, which are strict JSON.
+    /// Writes a list, whose items are strict JSON.
     fn list(&mut self, key: Key) {
         let Json { log, buffer, out, .. } = self;
         out.put(b"[");

@@ -1,4 +1,4 @@
-//! What a message is charged for, and what it leaves out over a limit.
+//! What counts towards the length of a message, and what the message leaves out over a limit.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 extern crate std;
@@ -9,12 +9,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What the log counts as in use.
+/// Returns how many bytes the log counts as in use.
 fn used(assembler: &Assembler) -> usize {
     assembler.kept.log.first().map_or(0, |log| log.state.live)
 }
 
-/// What is in use: all texts and raw JSON, counted anew.
+/// Returns how many bytes are in use: all texts and raw JSON, counted anew.
 fn kept(assembler: &Assembler) -> usize {
     let message = assembler.message().unwrap();
     let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -147,7 +147,7 @@ fn choices_and_calls_are_bounded() {
     let (assembler, errors) = fed(Assembler::new(), &choices.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(errors, [AssembleError::TooManyChoices]);
     assert_eq!(assembler.message().unwrap().choices.len(), 128);
-    // So are those that bring no delta.
+    // Choices without a delta are left out, too.
     let (assembler, errors) = fed(assembler, &[r#"{"choices":[{"index":200,"native_finish_reason":"x"}]}"#]);
     assert_eq!(errors, [AssembleError::TooManyChoices]);
     assert_eq!(assembler.message().unwrap().choices.len(), 128);
@@ -186,8 +186,8 @@ fn a_reset_forgets_everything() {
     assert_eq!(assembler.message().unwrap().choices[0].role.as_deref(), Some("r"));
 }
 
-/// The bytes of a stream of `chunks`, after one that has 60 members of `len` bytes, and how many bytes the message looks at
-/// for those that follow.
+/// Adds `chunks` to a message that has 60 members of `len` bytes. Returns the length of the chunks, how many bytes the
+/// message looks at for them, and the length of its log.
 fn work_of_members(len: usize, chunks: &[String]) -> (usize, u64, usize) {
     let text = "x".repeat(len);
     let members: Vec<String> = (0..60).map(|n| format!(r#""m{n}":"{text}""#)).collect();
@@ -214,7 +214,7 @@ fn members_that_change_cost_their_own_bytes() {
             let (bytes, visits, kept) = work_of_members(len, &chunks);
             let each = visits as f64 / bytes as f64;
             std::println!("{name} of 60 members of {len} bytes change: {each:.1} visits a byte, {kept} bytes are kept");
-            // What is thrown out is read once more, at most as often as the log doubles.
+            // Removed records are read once more, at most as often as the log doubles.
             assert!(visits <= 80 * bytes as u64 + 4 * 61 * len as u64, "{name}, {len}: {each:.1}");
             assert!(kept <= 2 * (61 * len + 60 * 100) + 4096, "{name}, {len}: {kept} bytes");
         }

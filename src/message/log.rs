@@ -1,4 +1,4 @@
-//! The assembler without a heap: updates in, a log of them in a block of memory that the caller gives.
+//! The assembler without a heap: it appends updates to a log in a block of memory that the caller gives.
 
 use super::error::LogError;
 use super::record::{kind, Key};
@@ -12,14 +12,14 @@ use crate::tables::Arrays;
 use crate::track::Tracker;
 use crate::Error;
 
-/// Puts the updates of one stream together without a heap, for at most `CHOICES` choices with `CALLS` tool calls in all.
+/// Assembles the message of one stream without a heap, from at most `CHOICES` choices with `CALLS` tool calls in all.
 ///
-/// The texts lie in a buffer, decoded, in a log to which each update is appended; this is the state beside it, plain data
-/// of fixed size (1.4 KB) without pointers. The buffer is given with each call. It may be moved at any time: what counts are
-/// its first [`len`](Self::len) bytes.
+/// The decoded texts lie in a buffer, in a log to which each update is appended. This type is the state beside that buffer:
+/// plain data of fixed size (1.4 KB) without pointers. The caller passes the buffer to each call, and may move it at any
+/// time, as long as it keeps its first [`len`](Self::len) bytes.
 ///
-/// The updates are those of a [`Tracker`]: [`add_chunk`](Self::add_chunk) asks one, and [`LogSink`](super::LogSink) takes
-/// what an [`Emitter`](crate::stream::Emitter) tracked.
+/// The updates are those of a [`Tracker`]: [`add_chunk`](Self::add_chunk) tracks the deltas of a chunk with one, and
+/// [`LogSink`](super::LogSink) takes the deltas that an [`Emitter`](crate::stream::Emitter) tracked.
 ///
 /// ```
 /// use deltawire::message::{Detail, Field, LogError, MessageLog};
@@ -44,7 +44,7 @@ use crate::Error;
 ///         buffer.resize(need, 0);
 ///     }
 /// }
-/// // Half a character that still waits.
+/// // Half a surrogate pair may still wait for its other half.
 /// for (choice, update) in tracker.finish() {
 ///     while let Err(LogError::NeedStorage { need }) = log.put(&mut buffer, choice, &update) {
 ///         buffer.resize(need, 0);
@@ -64,24 +64,25 @@ use crate::Error;
 ///
 /// # Memory
 ///
-/// A piece that goes on with the text before it takes its own bytes, any other 12 bytes more. What was replaced (usage
-/// that comes with each chunk, a message that comes anew) is thrown out when it has become more than the rest and 1 KiB.
+/// A piece that continues the text before it takes its own bytes, any other piece 12 bytes more. Records that were replaced
+/// (usage that comes with each chunk, a message that comes anew) are removed once the log is longer than twice its length
+/// after the last removal plus 1 KiB.
 pub type MessageLog<const CHOICES: usize = 8, const CALLS: usize = 32> =
     MessageLogOf<Arrays<Slot, CallSlot, CHOICES, CALLS>>;
 
 /// A [`MessageLog`] whose tables of choices and calls may lie elsewhere.
 #[derive(Clone)]
 pub struct MessageLogOf<T: Rows + ?Sized> {
-    /// Bytes of texts and raw JSON that may be kept.
+    /// How many bytes of texts and raw JSON may be kept.
     limit: usize,
-    /// An update that appends was left out.
+    /// Whether an update that appends was left out.
     is_cut: bool,
     /// The first thing that was left out.
     left_out: Option<LogError>,
     pub(super) state: State<T>,
 }
 
-/// Prints how much it holds.
+/// Prints the length, the limit, and the first thing that was left out.
 impl<T: Rows + ?Sized> core::fmt::Debug for MessageLogOf<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("MessageLog")
@@ -101,19 +102,20 @@ impl<const CHOICES: usize, const CALLS: usize> Default for MessageLog<CHOICES, C
 /// Positions are kept in 32 bits.
 const MAX_LEN: usize = u32::MAX as usize;
 
-/// More than an update can add that takes in `weight` bytes of its payload: a byte that is not UTF-8 becomes three, a
-/// control character in raw JSON six, and a header takes no more than the name of the member that it stands for.
+/// Returns an upper limit to the bytes that an update adds to the log if it takes in `weight` bytes of its payload. A byte
+/// that is not UTF-8 becomes three, a control character in raw JSON six, and a header takes no more than the name of the
+/// member that it stands for.
 #[inline]
 fn bound(weight: usize) -> usize {
     weight.saturating_mul(8).saturating_add(256)
 }
 
-/// Whether a member is `reasoning_details`, whose entries are joined. What is no array is one entry.
+/// Whether a member is `reasoning_details`, whose entries are joined. A value that is no array is one entry.
 fn is_details(member: &OtherMember<'_>) -> bool {
     member.owner == Owner::Delta && member.name == "reasoning_details"
 }
 
-/// The number of the call that an update is about.
+/// Returns the number of the call that an update belongs to.
 fn call_of(update: &Update<'_>) -> u32 {
     match update {
         Update::Call(CallUpdate { call, .. }) | Update::CallName { call, .. } | Update::CallArguments { call, .. } => {
@@ -124,20 +126,20 @@ fn call_of(update: &Update<'_>) -> u32 {
 }
 
 impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
-    /// A log at the start of a stream, bounded by its buffer alone.
+    /// Creates a log at the start of a stream, bounded by its buffer alone.
     pub const fn new() -> Self {
         MessageLog::with_limit(usize::MAX)
     }
 
-    /// A log that keeps at most `limit` bytes of texts and raw JSON. It asks for a buffer of at most four times that and
-    /// 64 KiB.
+    /// Creates a log that keeps at most `limit` bytes of texts and raw JSON. It asks for a buffer of at most four times that
+    /// plus 64 KiB.
     pub const fn with_limit(limit: usize) -> Self {
         MessageLogOf { limit, is_cut: false, left_out: None, state: State::new(Table::EMPTY) }
     }
 }
 
 impl<T: Rows> MessageLogOf<T> {
-    /// A log in these tables, bounded by its buffer alone.
+    /// Creates a log in these tables, bounded by its buffer alone.
     #[doc(hidden)]
     pub const fn with_tables(tables: T) -> Self {
         let state = State::new(Table::new(tables));
@@ -152,39 +154,39 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.limit = limit;
     }
 
-    /// Takes no more of texts that grow: one was left out.
+    /// Takes in no more updates that append to a text, because one was left out.
     #[cfg(feature = "alloc")]
     pub(super) fn cut(&mut self) {
         self.is_cut = true;
     }
 
-    /// A new stream. The buffer may then hold anything.
+    /// Returns to the start of a stream. The buffer may then hold anything.
     pub fn reset(&mut self) {
         (self.is_cut, self.left_out) = (false, None);
         self.state.reset();
     }
 
-    /// Bytes of the buffer that are in use, from its beginning: those to copy when it moves.
+    /// Returns how many bytes of the buffer are in use, from its beginning. Copy these when the buffer moves.
     pub fn len(&self) -> usize {
         self.state.fill.len
     }
 
-    /// Whether nothing of the buffer is in use.
+    /// Whether no byte of the buffer is in use.
     pub fn is_empty(&self) -> bool {
         self.state.fill.len == 0
     }
 
-    /// The first thing that was left out of the message.
+    /// Returns the first thing that was left out of the message.
     pub fn left_out(&self) -> Option<LogError> {
         self.left_out
     }
 
-    /// Takes in an update that was tracked. The time is linear in its length, apart from what is thrown out now and then.
+    /// Takes in a tracked update. The time is linear in its length, apart from the occasional removal of replaced records.
     ///
     /// # Errors
     ///
-    /// Nothing of the update was taken in; see [`LogError`]. After [`NeedStorage`](LogError::NeedStorage) give it once
-    /// more, after any other go on with the next.
+    /// If an error is returned, nothing of the update was taken in; see [`LogError`]. After
+    /// [`NeedStorage`](LogError::NeedStorage), pass the update once more; after any other error, go on with the next.
     #[inline(always)]
     pub fn put(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
         match Piece::of(choice, update) {
@@ -193,17 +195,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
     }
 
-    /// Takes in a piece of a text, if it goes on with what was written last and fits: nearly always. `false`: nothing was
-    /// written.
+    /// Takes in a piece of a text if it continues the last record and fits, which it nearly always does. Returns `false`,
+    /// with nothing written, if not.
     #[inline(always)]
     pub(super) fn extend(&mut self, buffer: &mut [u8], piece: &Piece<'_>) -> bool {
-        // What may still be written, by the buffer and by the limit.
+        // The buffer and the limit bound how much may still be written.
         let room = self.limit.saturating_sub(self.state.live);
         let end = self.state.fill.len.saturating_add(room).min(buffer.len()).min(MAX_LEN);
         !self.is_cut && self.state.extend(buffer, end, piece).is_some()
     }
 
-    /// [`extend`](Self::extend) by bytes that are decoded, to records of this kind.
+    /// Does what [`extend`](Self::extend) does, with decoded bytes, for a record of this kind.
     #[inline(always)]
     pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], kind: u8, of: (u32, u32), bytes: &[u8]) -> bool {
         let State { fill, live, table, .. } = &mut self.state;
@@ -244,7 +246,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.put_near_the_end(buffer, choice, update)
     }
 
-    /// [`put`](Self::put) where the update may not fit.
+    /// Does what [`put`](Self::put) does, for an update that may not fit.
     #[inline(never)]
     fn put_near_the_end(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
         let appends = appends(update);
@@ -258,11 +260,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done
     }
 
-    /// Takes in the members of a chunk's top level that are the same in each chunk: the first that is not empty counts.
+    /// Takes in those members of a chunk's top level that are the same in each chunk. The first that is not empty counts.
     ///
     /// # Errors
     ///
-    /// As [`put`](Self::put). What was taken in is not taken in twice.
+    /// The same as those of [`put`](Self::put). A repeated call takes in nothing twice.
     #[inline]
     pub fn head(
         &mut self,
@@ -280,12 +282,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         id.and(put(self, buffer, kind::MODEL, model))
     }
 
-    /// Takes in what a chunk itself has: [`head`](Self::head), the members of its top level that are updates of kind
-    /// [`Meta`](crate::delta::Kind::Meta) elsewhere, and its [`other_members`](Chunk::other_members). Its deltas are not taken in.
+    /// Takes in the members of a chunk, but not its deltas: [`head`](Self::head), the members of its top level that are
+    /// updates of kind [`Meta`](crate::delta::Kind::Meta) elsewhere, and its [`other_members`](Chunk::other_members).
     ///
     /// # Errors
     ///
-    /// As [`head`](Self::head).
+    /// The same as those of [`head`](Self::head).
     #[inline]
     pub fn chunk(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
         self.set_native(chunk.protocol() != Protocol::Chat);
@@ -312,7 +314,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done
     }
 
-    /// Takes in the members of providers, one by one, which does no harm if it is done twice; then `reasoning_details`.
+    /// Takes in the members of providers one by one, which may be done twice without harm, and then `reasoning_details`.
     #[cold]
     #[inline(never)]
     fn others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
@@ -323,7 +325,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done.and(unless_full(self.details_of_all(buffer, chunk.other_members().filter(is_details)))?)
     }
 
-    /// Takes in a member that came by itself.
+    /// Takes in a member that came as an update of its own.
     #[cold]
     #[inline(never)]
     fn put_member(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
@@ -337,7 +339,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
     }
 
-    /// Takes in arguments that came by path.
+    /// Takes in arguments of a call that came by path.
     fn put_partials(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
         if self.is_cut {
             return Err(self.leave_out(LogError::TooLong));
@@ -349,7 +351,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done
     }
 
-    /// Takes in usage whose members replace those of the one before, if there is room for all of them.
+    /// Takes in usage whose members replace those of the usage before, if there is room for all of them.
     #[cold]
     #[inline(never)]
     fn merge_usage(&mut self, buffer: &mut [u8], usage: &Usage<'_>) -> Result<(), LogError> {
@@ -370,7 +372,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done
     }
 
-    /// Takes in the `reasoning_details` of a chunk, all or none. Those of a message count if there are none.
+    /// Takes in the `reasoning_details` of a chunk, all or none. Those of a whole `message` count only if the choice has
+    /// none yet.
     #[cold]
     #[inline(never)]
     fn details_of_all<'a>(
@@ -397,19 +400,20 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done
     }
 
-    /// Takes in a chunk whose deltas were not tracked, for who pulls.
+    /// Takes in a chunk that was pulled, with its deltas, which it tracks with `tracker`.
     ///
     /// # Errors
     ///
-    /// [`NeedStorage`](LogError::NeedStorage): nothing was taken in; more is asked for than any chunk of this length takes.
-    /// Any other: the first thing that was left out; all else of the chunk was taken in.
+    /// Returns [`NeedStorage`](LogError::NeedStorage) if nothing was taken in, because the buffer might be too small: it
+    /// asks for more than any chunk of this length takes. Any other error is that of the first thing that was left out;
+    /// everything else of the chunk was taken in.
     pub fn add_chunk<const TRACKED: usize, const TRACKED_CALLS: usize>(
         &mut self,
         buffer: &mut [u8],
         tracker: &mut Tracker<TRACKED, TRACKED_CALLS>,
         chunk: &Chunk<'_>,
     ) -> Result<(), LogError> {
-        // Half a character of each channel and call may come to light.
+        // Half a surrogate pair may be pending in each channel and call, and be emitted now.
         let halves = TRACKED.saturating_mul(4).saturating_add(TRACKED_CALLS).saturating_mul(16);
         let need = self.len().saturating_add(bound(chunk.payload().len())).saturating_add(halves);
         if need > buffer.len() && need <= MAX_LEN {
@@ -430,7 +434,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ///
     /// # Errors
     ///
-    /// Always, unless the error is no limit.
+    /// Always returns one, unless `error` is no limit.
     pub fn limit(&mut self, error: &Error) -> Result<(), LogError> {
         LogError::of(error).map_or(Ok(()), |error| Err(self.leave_out(error)))
     }
@@ -448,14 +452,14 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.conclude(buffer, before)
     }
 
-    /// Whether `bound` bytes more certainly fit.
+    /// Whether `bound` more bytes certainly fit.
     #[inline]
     fn has_room(&self, buffer: &[u8], bound: usize) -> bool {
         self.state.fill.len.saturating_add(bound) <= buffer.len().min(MAX_LEN)
             && self.state.live.saturating_add(bound) <= self.limit
     }
 
-    /// Keeps what was written if it fits, else undoes it.
+    /// Keeps what was written if it fits, otherwise undoes it.
     fn conclude(&mut self, buffer: &mut [u8], before: Before) -> Result<(), LogError> {
         if let Err(error) = self.fits(buffer, self.len(), self.state.live) {
             self.state.restore(before, buffer);
@@ -464,7 +468,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.state.settle(buffer).map_err(|error| self.leave_out(error))
     }
 
-    /// Whether the log may be `need` bytes long, of which so many are texts and raw JSON that were not replaced.
+    /// Checks that the log may be `need` bytes long, of which `live` bytes are texts and raw JSON that were not replaced.
     pub(super) fn fits(&mut self, buffer: &[u8], need: usize, live: usize) -> Result<(), LogError> {
         if live <= self.limit && need <= buffer.len().min(MAX_LEN) {
             return Ok(());
@@ -476,7 +480,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         Err(need_storage(need, buffer, max_len))
     }
 
-    /// Notes the first thing that was left out.
+    /// Notes that something was left out. The first error stays.
     #[inline(never)]
     pub(super) fn leave_out(&mut self, error: LogError) -> LogError {
         self.left_out.get_or_insert(error);
@@ -484,7 +488,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 }
 
-/// The outcome of a write. The error is that the buffer is full: then nothing more is written.
+/// Returns the outcome of a write. The outer error is that the buffer is full: then nothing more must be written.
 fn unless_full(put: Result<(), LogError>) -> Result<Result<(), LogError>, LogError> {
     match put {
         Err(full @ LogError::NeedStorage { .. }) => Err(full),
@@ -492,7 +496,7 @@ fn unless_full(put: Result<(), LogError>) -> Result<Result<(), LogError>, LogErr
     }
 }
 
-/// Asks for `need` bytes at least, and up to `max_len` for so many that the buffer is seldom moved.
+/// Asks for at least `need` bytes. Asks for more, up to `max_len`, so that the buffer seldom moves.
 fn need_storage(need: usize, buffer: &[u8], max_len: usize) -> LogError {
     LogError::NeedStorage { need: need.max(buffer.len().saturating_add(buffer.len() / 2).min(max_len)) }
 }

@@ -1,8 +1,9 @@
-//! The members that a message keeps and that no other field has: those of providers.
+//! The members of a message that no other field has, such as those that providers add.
 //!
-//! Each is a record of its own, of whatever owner: a chunk, a choice, its deltas, a tool call, or the function of one. The
-//! records are linked in the order in which their names came first. A value that changes is appended, takes its place among
-//! the links, and leaves a dead record behind, which is thrown out with all else that was replaced.
+//! Each is a record of its own, whatever its owner is: a chunk, a choice, its deltas, a tool call, or the function of one.
+//! The records are linked in the order in which their names came first. A value that changes is appended as a new record,
+//! which takes the place of the old one among the links. The old record is dead, and is removed together with all other
+//! replaced records.
 
 use super::error::LogError;
 use super::log::MessageLogOf;
@@ -13,10 +14,11 @@ use crate::chat::{OtherMember, Owner};
 use crate::json::{Text, Value};
 use crate::visits::visit;
 
-/// Members with names of their own that a message keeps.
+/// How many members with different names a message keeps.
 const MAX_MEMBERS: usize = 256;
 
-/// Bytes before the name: where the next member's record begins, the owner, the choice, the call, the length of the name.
+/// Length of the bytes before the name: where the next member's record begins, the owner, the choice, the call, the length
+/// of the name.
 const HEAD: usize = 17;
 
 /// The record of a member.
@@ -33,7 +35,7 @@ pub(super) struct Entry<'b> {
     /// The number of the call.
     pub(super) call: u32,
     pub(super) name: &'b str,
-    /// As it came.
+    /// The value as it came.
     pub(super) value: &'b [u8],
 }
 
@@ -54,7 +56,7 @@ impl<'b> Entry<'b> {
         (self.owner, self.choice, self.call) == (owner as u8, choice, call)
     }
 
-    /// Bytes of its body.
+    /// Returns the length of its body in bytes.
     fn len(&self) -> usize {
         HEAD.saturating_add(self.name.len()).saturating_add(self.value.len())
     }
@@ -70,21 +72,21 @@ impl<'b> Entry<'b> {
     }
 }
 
-/// Makes `to` the next member behind the one at `at`.
+/// Makes the member at `to` the next one behind the member at `at`.
 fn link(buffer: &mut [u8], at: u32, to: u32) {
     let at = (at as usize).saturating_add(HEADER);
     copy(buffer.get_mut(at..at.saturating_add(4)).unwrap_or_default(), &to.to_le_bytes());
 }
 
 impl<T: Rows + ?Sized> State<T> {
-    /// The members, by when their names came first.
+    /// Returns the members, in the order in which their names came first.
     fn entries<'b>(&self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'b, T> {
         let log = buffer.get(..self.fill.len).unwrap_or_default();
         let first = Entry::at(log, self.table.top.members);
         core::iter::successors(first, |entry| Entry::at(log, entry.next)).take(MAX_MEMBERS)
     }
 
-    /// Links the members anew, whose records were moved.
+    /// Links the members again after their records were moved.
     pub(super) fn link_members(&mut self, buffer: &mut [u8]) {
         let mut places = [NOWHERE; MAX_MEMBERS];
         let records = Records::of(buffer.get(..self.fill.len).unwrap_or_default());
@@ -102,8 +104,8 @@ impl<T: Rows + ?Sized> State<T> {
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Takes in a member, in the place of the last of its name. Of a call that was left out nothing is kept; the members of
-    /// one that is still to open are listed once it does.
+    /// Takes in a member, which replaces the last one of its name. It ignores the members of a call that was left out. The
+    /// members of a call that is still to open are listed once it does.
     pub(super) fn other(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
         let OtherMember { owner, choice, call, name, value, .. } = *member;
         if owner.is_call() && !self.state.table.may_have_call(choice, call) {
@@ -112,7 +114,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if owner != Owner::Chunk && choice == u32::MAX {
             return Err(self.leave_out(LogError::BadIndex));
         }
-        // The member of its name, the one before that (or the last of all), and where its name stands among the others.
+        // Find the member of this name, the member before it (or the last of all), and the position of its name among the
+        // others.
         let (mut before, mut old, mut rank) = (None, None, 0);
         for entry in self.state.entries(buffer) {
             rank = entry.rank;
@@ -132,7 +135,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let replaced = old.as_ref().map_or(0, Entry::len);
         let live = self.state.live.saturating_sub(replaced).saturating_add(len);
         self.fits(buffer, self.len().saturating_add(HEADER).saturating_add(len), live)?;
-        // A choice is listed, even if it has nothing else.
+        // The choice is listed even if it has nothing else.
         if owner != Owner::Chunk && self.state.table.place_or_new(choice).is_none() {
             return Err(self.leave_out(LogError::TooManyChoices));
         }
@@ -153,19 +156,20 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.state.settle(buffer)
     }
 
-    /// How much longer a log is with a member.
+    /// Returns how many bytes a member adds to a log.
     pub(super) fn len_of(&self, name: Text<'_>, value: Value<'_>) -> usize {
         HEADER.saturating_add(HEAD).saturating_add(name.decoded_len()).saturating_add(value.raw().len())
     }
 
-    /// The members, of any owner.
+    /// Returns the members of all owners.
     pub(super) fn entries<'b>(&self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'b, T> {
         self.state.entries(buffer)
     }
 
-    /// The members of an owner that no other field has (those of providers): names, and values as they came. Of a name the
-    /// last value that is not null counts. `choice` is the index of the choice, 0 for those of the chunk; `call` is the place of a
-    /// call in the choice's list, and ignored where it does not matter.
+    /// Returns the members of an owner that no other field has (those of providers): their names, and their values as they
+    /// came. If a member comes several times, the last value that is not null counts. `choice` is the index of the choice,
+    /// or 0 for the members of the chunk. `call` is the place of a call in the choice's list, and is ignored where it does
+    /// not matter.
     pub fn members<'b>(
         &self,
         buffer: &'b [u8],
@@ -178,7 +182,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         own.map(|entry| (entry.name, Value::from_raw(entry.value)))
     }
 
-    /// The member with this name, as [`members`](Self::members) has it.
+    /// Returns the member with this name, as [`members`](Self::members) has it.
     pub fn member<'b>(&self, buffer: &'b [u8], owner: Owner, choice: u32, call: u32, name: &str) -> Option<Value<'b>> {
         self.members(buffer, owner, choice, call).find(|(own, _)| *own == name).map(|(_, value)| value)
     }

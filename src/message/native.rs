@@ -1,4 +1,4 @@
-//! What a message of another protocol than chat completions has in its own way: usage, and arguments that came by path.
+//! What only a message of another protocol than chat completions has: its own usage, and arguments that came by path.
 
 use super::log::MessageLogOf;
 use super::record::{kind, Key};
@@ -13,14 +13,15 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.state.table.top.is_native
     }
 
-    /// Notes that the message is of another protocol than chat completions, if it is: for who gives its [`head`](Self::head)
-    /// alone, before that.
+    /// Notes that the message is of another protocol than chat completions, if `is_native`. Call this before
+    /// [`head`](Self::head), unless the log gets whole chunks.
     #[inline]
     pub fn set_native(&mut self, is_native: bool) {
         self.state.table.top.is_native |= is_native;
     }
 
-    /// Puts the usage of another protocol, under its own names: the last, or what is merged. `false`: there is none.
+    /// Puts the usage of another protocol under its own names: the last one, or the merged one. Returns `false` if there is
+    /// none.
     pub(super) fn put_native_usage(&self, buffer: &[u8], put: &mut dyn FnMut(&[u8])) -> bool {
         if let Some(raw) = self.pieces(buffer, Key::new(kind::USAGE, 0, 0)).next() {
             json::rewrite(raw, put);
@@ -40,7 +41,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         count > 0
     }
 
-    /// The token counts of a usage of another protocol.
+    /// Returns the token counts of a usage of another protocol.
     pub(super) fn native_counts(&self, buffer: &[u8]) -> Option<TokenCounts> {
         let protocol = Protocol::read_here(self.state.table.top.protocol)?;
         let mut counts = Counts::NOTHING;
@@ -56,7 +57,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         counts.canonical(protocol).map(TokenCounts::of)
     }
 
-    /// Puts the token counts of another protocol as chat completions have them. `false`: there are none.
+    /// Puts the token counts of another protocol under the names of chat completions. Returns `false` if there are none.
     pub(super) fn put_usage(&self, buffer: &[u8], put: &mut dyn FnMut(&[u8])) -> bool {
         let Some(TokenCounts { has, counts }) = self.native_counts(buffer) else { return false };
         let [prompt, completion, total, reasoning, cached, ..] = counts;
@@ -80,14 +81,15 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         true
     }
 
-    /// Whether the arguments of the call with this key came without a text, and are still JSON.
+    /// Whether the arguments of the call with this key came without a text, so that [`put_no_text`](Self::put_no_text)
+    /// writes them.
     pub(super) fn lacks_text(&self, buffer: &[u8], arguments: Key) -> bool {
         let custom = Key::new(kind::CALL_CUSTOM, arguments.choice(), arguments.call());
         let has = |key| self.pieces(buffer, key).next().is_some();
         self.is_native() && !has(arguments) && !has(custom)
     }
 
-    /// Puts the arguments of a call that came without a text: those that came by path, or none.
+    /// Puts the arguments of a call that came without a text, as an object: those that came by path, or none.
     pub(super) fn put_no_text(&self, buffer: &[u8], choice: u16, call: u32, put: &mut dyn FnMut(&[u8])) {
         let pieces = self.listed(buffer, Key::new(kind::CALL_PARTIALS, choice, call));
         let mut paths = Paths { last: None, goes_on: false };
@@ -114,16 +116,17 @@ pub(super) fn put_number(number: u64, put: &mut dyn FnMut(&[u8])) {
     put(digits.get(from..).unwrap_or_default());
 }
 
-/// Writes an object from values with their paths (`$.a.b[0]`), in the order in which they come. A path that comes anew after
-/// another opens its containers anew.
+/// Writes an object from values with their paths (`$.a.b[0]`), in the order in which they come. A path that comes again
+/// after another one opens its containers again.
 struct Paths<'a> {
     /// The path of the last value, without its `$`.
     last: Option<&'a [u8]>,
-    /// The last value is a string that is not closed.
+    /// Whether the last value is a string that is not closed yet.
     goes_on: bool,
 }
 
-/// The first key of a path (a name, or an index in brackets), and the rest. `None`: there is no more.
+/// Returns the first key of a path (a name, or an index in brackets), whether it is an index, and the rest. Returns `None`
+/// if there is no more.
 fn key(path: &[u8]) -> Option<(&[u8], bool, &[u8])> {
     match path {
         [b'[', b'\'', rest @ ..] => {
@@ -145,12 +148,12 @@ fn key(path: &[u8]) -> Option<(&[u8], bool, &[u8])> {
     }
 }
 
-/// The keys of a path, each with whether it is an index.
+/// Returns the keys of a path, each with whether it is an index.
 fn keys(path: &[u8]) -> impl Iterator<Item = (&[u8], bool, &[u8])> {
     core::iter::successors(key(path), |(_, _, rest)| key(rest))
 }
 
-/// How many keys a path may have: a value deeper in the arguments is left out. Usual readers of JSON take no more.
+/// How many keys a path may have. A value deeper in the arguments is left out, because usual readers of JSON take no more.
 const MAX_KEYS: usize = 127;
 
 /// Whether the first key of a path is an index.
@@ -201,11 +204,11 @@ impl<'a> Paths<'a> {
         self.last = Some(path);
     }
 
-    /// Closes what the path is not in, and opens what it is in.
+    /// Closes the containers that the path is not in, and opens those that it is in.
     fn open(&mut self, path: &'a [u8], put: &mut dyn FnMut(&[u8])) {
         self.close_text(put);
         let (mut old, mut new) = (self.last.unwrap_or_default(), path);
-        // What both are in.
+        // Skip the containers that both paths are in.
         while let (Some((left, a, old_rest)), Some((right, b, new_rest))) = (key(old), key(new)) {
             if (left, a) != (right, b) || key(old_rest).is_none() || key(new_rest).is_none() {
                 break;

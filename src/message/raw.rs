@@ -5,7 +5,7 @@ use crate::json::{Elements, Value};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A JSON value, its bytes as they came.
+/// A JSON value, as the bytes that came.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawJson {
     bytes: Vec<u8>,
@@ -19,12 +19,12 @@ impl RawJson {
         Ok(RawJson { bytes })
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The value, to look into.
+    /// Returns the value, to look into.
     pub fn value(&self) -> Value<'_> {
         Value::from_raw(&self.bytes)
     }
@@ -36,18 +36,18 @@ impl fmt::Debug for RawJson {
     }
 }
 
-/// JSON values in order, in one piece of memory. Each is strict JSON: as it came if it was that, else without
-/// whitespace, each container up to its first fault.
+/// JSON values in order, in one piece of memory. Each is strict JSON: as it came if it was strict, otherwise without
+/// whitespace, and each container up to its first fault.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct RawList {
-    /// An array, closed at any time; or nothing.
+    /// An array that is always closed, or nothing.
     array: Vec<u8>,
 }
 
 impl RawList {
     /// Appends items with commas between them.
     pub(super) fn append(&mut self, items: &[u8]) -> Result<(), AssembleError> {
-        // A comma or a bracket before, a bracket behind.
+        // One byte is for the comma or bracket before the items, one for the bracket behind.
         self.array.try_reserve(items.len().saturating_add(2)).map_err(|_| AssembleError::OutOfMemory)?;
         // The closing bracket gives way to a comma.
         match self.array.last_mut() {
@@ -59,22 +59,22 @@ impl RawList {
         Ok(())
     }
 
-    /// How many there are. All of them are read.
+    /// Returns how many items there are. It reads all of them.
     pub fn len(&self) -> usize {
         self.iter().count()
     }
 
-    /// Whether there is none.
+    /// Whether there is no item.
     pub fn is_empty(&self) -> bool {
         self.array.is_empty()
     }
 
-    /// The items as one JSON array.
+    /// Returns the items as one JSON array.
     pub fn value(&self) -> Value<'_> {
         Value::from_raw(if self.array.is_empty() { b"[]" } else { &self.array })
     }
 
-    /// The items, in order.
+    /// Returns the items, in order.
     pub fn iter(&self) -> Items<'_> {
         Items { elements: self.value().elements() }
     }

@@ -22,75 +22,75 @@ pub enum Field {
     ServiceTier,
     /// `provider` (OpenRouter).
     Provider,
-    /// `usage` as raw JSON: the last that was not empty. Of another protocol than chat completions: its counts under the names
-    /// of those.
+    /// `usage` as raw JSON: the last that was not empty. For another protocol than chat completions, its counts under the
+    /// names of chat completions.
     Usage,
-    /// Of another protocol: its usage under its own names, as raw JSON.
+    /// For another protocol, its usage under its own names, as raw JSON.
     NativeUsage,
     /// The first error that the API reported: raw JSON, or plain text.
     Error,
-    /// What happened, in words.
+    /// The message of that error: what happened, in words.
     ErrorMessage,
     /// The code of that error.
     ErrorCode,
     /// The type of that error.
     ErrorType,
 
-    /// Of a choice: the role of its author.
+    /// A choice's role.
     Role,
-    /// Of a choice: its content.
+    /// A choice's content.
     Content,
-    /// Of a choice: its refusal.
+    /// A choice's refusal.
     Refusal,
-    /// Of a choice: its reasoning.
+    /// A choice's reasoning.
     Reasoning,
-    /// Of a choice: the name of the member that its first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or
+    /// The name of the member that a choice's first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or
     /// `thought`. Reasoning in `reasoning_details` or in parts of the content has none.
     ReasoningName,
-    /// Of a choice: `reasoning_details`, an array. `text` and `summary` of consecutive entries of equal type and index are
-    /// joined, other members of them are the last that are not null. An entry with `data` stays as it is, and so does one
-    /// without an index.
+    /// A choice's `reasoning_details`, an array. Consecutive entries of equal type and index are one: their `text` and
+    /// `summary` are joined, and of any other member the last value that is not null counts. An entry with `data` stays as
+    /// it is, and so does one without an index.
     ReasoningDetails,
-    /// Of a choice: why it finished; the last reason counts.
+    /// Why a choice finished. The last reason counts.
     FinishReason,
-    /// Of a choice: the finish reason of the model's own provider.
+    /// A choice's finish reason from the model's own provider. For another protocol, the reason as sent.
     NativeFinishReason,
-    /// Of a choice of another protocol: an array of signatures, and of reasoning that is encrypted.
+    /// For another protocol, an array of a choice's signatures and its encrypted reasoning.
     Signatures,
-    /// Of a choice of another protocol: an array of the parts that no other field has.
+    /// For another protocol, an array of the parts of a choice that no other field has.
     NativeContent,
-    /// Of a choice: the first error of it alone, as raw JSON.
+    /// The first error of a choice alone: raw JSON, or plain text.
     ChoiceError,
-    /// Of a choice: what happened, in words.
+    /// The message of a choice's error: what happened, in words.
     ChoiceErrorMessage,
-    /// Of a choice: the code of that error.
+    /// The code of a choice's error.
     ChoiceErrorCode,
-    /// Of a choice: the type of that error.
+    /// The type of a choice's error.
     ChoiceErrorType,
-    /// Of a choice: the name of the function that it calls (deprecated form).
+    /// The name of the function that a choice calls (deprecated form).
     FunctionName,
-    /// Of a choice: the arguments of that function.
+    /// The arguments of the function that a choice calls (deprecated form).
     FunctionArguments,
-    /// Of a choice: the ID of its audio.
+    /// The ID of a choice's audio.
     AudioId,
-    /// Of a choice: its audio, an array of the pieces that came, each base64. Each may be encoded by itself, with padding at its
+    /// A choice's audio: an array of the pieces that came, each base64. Each may be encoded by itself, with padding at its
     /// end: decode each, then join the bytes.
     AudioData,
-    /// Of a choice: the transcript of its audio.
+    /// The transcript of a choice's audio.
     AudioTranscript,
 
-    /// Of a call: its ID.
+    /// A call's ID.
     CallId,
-    /// Of a call: its type, as sent.
+    /// A call's type, as sent.
     CallType,
-    /// Of a call: the name of the function or tool.
+    /// The name of the function or tool of a call.
     CallName,
-    /// Of a call: its arguments (of a custom tool: its input).
+    /// A call's arguments, or the input of a custom tool.
     CallArguments,
 }
 
 impl Field {
-    /// The kind of its records; of an error that of raw JSON.
+    /// Returns the kind of the field's records. For an error, that is the kind of raw JSON.
     fn kind(self) -> u8 {
         match self {
             Field::Id => kind::ID,
@@ -128,51 +128,51 @@ impl Field {
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// `created`, in seconds since 1970; never 0.
+    /// Returns `created`, in seconds since 1970; never 0.
     pub fn created(&self) -> Option<u64> {
         self.state.table.top.created
     }
 
-    /// How many choices there are.
+    /// Returns how many choices there are.
     pub fn choices(&self) -> usize {
         self.state.table.slots().len()
     }
 
-    /// The index of a choice; they are listed by ascending index, from 0.
+    /// Returns the index of the `nth` choice, counted from 0 by ascending index.
     pub fn choice_index(&self, nth: usize) -> Option<u32> {
         core::iter::successors(self.state.table.next_choice(None), |&last| self.state.table.next_choice(Some(last)))
             .nth(nth)
     }
 
-    /// How many tool calls are listed of the choice with this index; 0 if there is no such choice.
+    /// Returns how many tool calls are listed of the choice with this index, or 0 if there is no such choice.
     pub fn calls(&self, choice: u32) -> u32 {
         self.slot(choice).map_or(0, |(_, slot)| slot.calls)
     }
 
-    /// Whether a call (by its place in the list, from 0) is one of a custom tool.
+    /// Whether a call (by its place in the list, from 0) calls a custom tool.
     pub fn is_custom(&self, buffer: &[u8], choice: u32, call: u32) -> bool {
         let key = self.slot(choice).and_then(|(place, _)| self.call_key(kind::CALL_CUSTOM, place, call));
         key.is_some_and(|key| self.pieces(buffer, key).next().is_some())
     }
 
-    /// Until when the audio of the choice with this index can be referred to, in seconds since 1970.
+    /// Returns until when the audio of the choice with this index can be referred to, in seconds since 1970.
     pub fn audio_expires_at(&self, choice: u32) -> Option<u64> {
         self.slot(choice).filter(|(_, slot)| slot.has(flag::AUDIO_EXPIRES)).map(|(_, slot)| slot.expires_at)
     }
 
-    /// Whether the error is raw JSON; if not, it is plain text. None: there is no error.
+    /// Whether the error is raw JSON; otherwise it is plain text. Returns `None` if there is no error.
     pub fn error_is_json(&self, buffer: &[u8]) -> Option<bool> {
         self.error(buffer, kind::ERROR_JSON, 0).map(|error| error.is_ok())
     }
 
-    /// How long a text is, in bytes of UTF-8 (or of the raw JSON as it came), and the text itself, if `out` has room for
-    /// all of it; if not, nothing is written. None: there is none. A text is never empty, but for the plain text of an
-    /// error without any.
+    /// Returns the length of a text in bytes of UTF-8 (or of the raw JSON as it came), and writes the text to `out` if there
+    /// is room for all of it; otherwise it writes nothing. Returns `None` if there is no such text. A text is never empty,
+    /// except for an error in plain text without any.
     ///
-    /// `buffer` is what [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes. `choice` is the index
-    /// of a choice and `call` the place of a call in its list, from 0: by ascending index, in order of appearance if
-    /// two calls have one index. Both are ignored where they do not matter. The log is read once to measure, and once
-    /// more to write.
+    /// `buffer` is the one that [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes. `choice` is the
+    /// index of a choice and `call` the place of a call in its list, from 0: by ascending index, or in order of appearance
+    /// if two calls have one index. Both are ignored where they do not matter. The log is read once to measure the text, and
+    /// once more to write it.
     pub fn text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, out: &mut [u8]) -> Option<usize> {
         let kind = field.kind();
         let place = if kind < kind::ROLE { 0 } else { self.slot(choice)?.0 };
@@ -212,13 +212,13 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         (len > 0).then_some(len)
     }
 
-    /// The choice with this index, and its place.
+    /// Returns the choice with this index, and its place.
     fn slot(&self, index: u32) -> Option<(u16, &Slot)> {
         let place = self.state.table.place(index)?;
         Some((place, self.state.table.slot(place)?))
     }
 
-    /// The key of a call, by its place in the list.
+    /// Returns the key of a call, by its place in the list.
     fn call_key(&self, kind: u8, choice: u16, call: u32) -> Option<Key> {
         let table = &self.state.table;
         let mut calls =
@@ -227,23 +227,23 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         Some(Key::new(kind, choice, number))
     }
 
-    /// The number of a call, by its place in the list of the choice with this index.
+    /// Returns the number of a call, by its place in the list of the choice with this index.
     pub(super) fn call_number(&self, choice: u32, call: u32) -> Option<u32> {
         Some(self.call_key(0, self.slot(choice)?.0, call)?.call())
     }
 
-    /// The records in use.
+    /// Returns the records in use.
     pub(super) fn records<'b>(&self, buffer: &'b [u8]) -> Records<'b> {
         Records::of(buffer.get(..self.state.fill.len).unwrap_or_default())
     }
 
-    /// The pieces of one thing, in order.
+    /// Returns the pieces of one text or list, in order.
     pub(super) fn pieces<'b>(&'b self, buffer: &'b [u8], key: Key) -> impl Iterator<Item = &'b [u8]> {
         let begin = self.state.table.begin(key);
         self.records(buffer).filter(move |record| record.key == key && record.at >= begin).map(|record| record.body)
     }
 
-    /// What stands at the end of a text for a high surrogate whose other half did not come so far.
+    /// Returns U+FFFD if the text ends in a high surrogate whose other half did not come so far, otherwise nothing.
     pub(super) fn lone_half(&self, key: Key) -> &'static str {
         let slot = self.state.table.slot(key.choice());
         let ends_in_half = |slot: &Slot| slot.transcript_half.is_some() || slot.has(flag::LONE_HALF);
@@ -254,7 +254,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
     }
 
-    /// An error: raw JSON, or else plain text. None: there is no error.
+    /// Returns an error: `Ok` with raw JSON, or `Err` with plain text. Returns `None` if there is no error.
     pub(super) fn error<'b>(&'b self, buffer: &'b [u8], json: u8, place: u16) -> Option<Result<&'b [u8], &'b [u8]>> {
         let failed = match json {
             kind::ERROR_JSON => self.state.table.knows(json),
@@ -269,7 +269,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 }
 
-/// Where the bytes go: counted, and written as long as there is room.
+/// Where bytes are written: they are counted, and written as long as there is room.
 pub(super) struct Out<'o> {
     pub(super) bytes: &'o mut [u8],
     pub(super) len: usize,
@@ -284,7 +284,7 @@ impl Out<'_> {
     }
 }
 
-/// Puts items that lie in several pieces, with commas between these.
+/// Puts items that lie in several pieces, with commas between the pieces.
 pub(super) fn put_list<'b>(pieces: impl Iterator<Item = &'b [u8]>, put: &mut dyn FnMut(&[u8])) {
     for (place, items) in pieces.enumerate() {
         if place > 0 {
@@ -294,7 +294,7 @@ pub(super) fn put_list<'b>(pieces: impl Iterator<Item = &'b [u8]>, put: &mut dyn
     }
 }
 
-/// What `write` writes, in brackets: how long that is, and itself if `out` has room for all of it.
+/// Returns the length of what `write` writes, in brackets, and writes that to `out` if there is room for all of it.
 fn array(write: impl Fn(&mut dyn FnMut(&[u8])), out: &mut [u8]) -> usize {
     let mut len = 2usize;
     write(&mut |bytes| len = len.saturating_add(bytes.len()));
@@ -306,7 +306,8 @@ fn array(write: impl Fn(&mut dyn FnMut(&[u8])), out: &mut [u8]) -> usize {
     len
 }
 
-/// What `write` writes: how long that is, and itself if `out` has room for all of it. None: it answers that there is nothing.
+/// Returns the length of what `write` writes, and writes that to `out` if there is room for all of it. Returns `None` if
+/// `write` returns that there is nothing.
 fn written(write: impl Fn(&mut dyn FnMut(&[u8])) -> bool, out: &mut [u8]) -> Option<usize> {
     let mut len = 0usize;
     if !write(&mut |bytes| len = len.saturating_add(bytes.len())) {
@@ -319,7 +320,7 @@ fn written(write: impl Fn(&mut dyn FnMut(&[u8])) -> bool, out: &mut [u8]) -> Opt
     Some(len)
 }
 
-/// A text of an error.
+/// Returns the length of a text of an error, and writes the text to `out` if there is room for all of it.
 fn error_text(error: Result<&[u8], &[u8]>, field: Field, out: &mut [u8]) -> Option<usize> {
     let api = match error {
         Ok(raw) => ApiError::of(Value::from_span(raw, TextFlags::UNKNOWN)),

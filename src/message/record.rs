@@ -1,4 +1,4 @@
-//! The records of a log: a header and a body, one behind the other.
+//! The records of a log, which lie one behind the other: each has a header and a body.
 
 use crate::json::Text;
 use crate::scan::utf8;
@@ -10,7 +10,7 @@ pub(super) mod kind {
     use crate::delta::Meta;
 
     pub(in crate::message) const ID: u8 = 0;
-    // A text of the top level that is a `Meta` has the number of that.
+    // A text of the top level that is a `Meta` has the number of that `Meta`.
     pub(in crate::message) const OBJECT: u8 = Meta::Object as u8;
     pub(in crate::message) const SYSTEM_FINGERPRINT: u8 = Meta::SystemFingerprint as u8;
     pub(in crate::message) const SERVICE_TIER: u8 = Meta::ServiceTier as u8;
@@ -21,7 +21,7 @@ pub(super) mod kind {
     /// Raw JSON.
     pub(in crate::message) const ERROR_JSON: u8 = 7;
     pub(in crate::message) const ERROR_TEXT: u8 = 8;
-    /// A member of a provider, of whatever owner ([`Entry`](super::super::members::Entry)).
+    /// A member of a provider, of any owner ([`Entry`](super::super::members::Entry)).
     pub(in crate::message) const MEMBER: u8 = 9;
     /// A member that another value replaced.
     pub(in crate::message) const DEAD: u8 = 10;
@@ -32,9 +32,9 @@ pub(super) mod kind {
     /// Raw JSON.
     pub(in crate::message) const CHOICE_ERROR_JSON: u8 = 14;
     pub(in crate::message) const CHOICE_ERROR_TEXT: u8 = 15;
-    /// Strict JSON with commas between the items, as the lists of log probabilities.
+    /// Strict JSON with commas between the items, like the lists of log probabilities.
     pub(in crate::message) const ANNOTATIONS: u8 = 16;
-    /// The entries of `reasoning_details`, as such a list, but that halves of surrogate pairs wait for the other half.
+    /// The entries of `reasoning_details`, as such a list. Halves of surrogate pairs in it wait for their other half.
     pub(in crate::message) const DETAILS: u8 = 17;
     /// The pieces of audio, as such a list of strings.
     pub(in crate::message) const AUDIO_DATA: u8 = 18;
@@ -43,7 +43,7 @@ pub(super) mod kind {
 
     /// Signatures, as such a list of strings.
     pub(in crate::message) const SIGNATURES: u8 = 25;
-    /// Parts of another protocol that no other record is for, as such a list.
+    /// Parts of another protocol that no other kind is for, as such a list.
     pub(in crate::message) const PARTS: u8 = 26;
 
     pub(in crate::message) const CONTENT: u8 = 27;
@@ -53,19 +53,19 @@ pub(super) mod kind {
     pub(in crate::message) const FUNCTION_ARGUMENTS: u8 = 31;
     pub(in crate::message) const AUDIO_ID: u8 = 32;
     pub(in crate::message) const AUDIO_TRANSCRIPT: u8 = 33;
-    /// What the member is called that the first reasoning is in.
+    /// The name of the member that the first reasoning is in.
     pub(in crate::message) const REASONING_NAME: u8 = 34;
 
-    /// Empty: the call is of a custom tool.
+    /// An empty record, which marks the call as one of a custom tool.
     pub(in crate::message) const CALL_CUSTOM: u8 = 35;
     pub(in crate::message) const CALL_ID: u8 = 36;
     pub(in crate::message) const CALL_TYPE: u8 = 37;
     pub(in crate::message) const CALL_NAME: u8 = 38;
     pub(in crate::message) const CALL_ARGUMENTS: u8 = 39;
-    /// Arguments that came by path, as such a list of Gemini's `partialArgs`.
+    /// The arguments of a call that came by path, as such a list of Gemini's `partialArgs`.
     pub(in crate::message) const CALL_PARTIALS: u8 = 40;
 
-    /// Of an error that is raw JSON the kind that stands for it as plain text.
+    /// Returns the kind of an error in plain text that corresponds to this kind of one in raw JSON.
     pub(in crate::message) const fn error_text(json: u8) -> u8 {
         if json == ERROR_JSON {
             ERROR_TEXT
@@ -75,12 +75,13 @@ pub(super) mod kind {
     }
 }
 
-/// What a record holds, and of which choice or call. Records of one key are pieces of one text or list.
+/// What a record holds, and which choice or call it belongs to. Records of one key are pieces of one text or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key(u64);
 
 impl Key {
-    /// `choice` is a place in the table of choices, `call` the number of a call; 0 where there is none.
+    /// Creates a key. `choice` is a place in the table of choices, and `call` the number of a call. Each is 0 if there is
+    /// none.
     #[inline]
     pub(super) fn new(kind: u8, choice: u16, call: u32) -> Self {
         Key(u64::from(kind) | u64::from(choice) << 16 | u64::from(call) << 32)
@@ -101,21 +102,21 @@ impl Key {
         (self.0 >> 32) as u32
     }
 
-    /// A comma stands between its pieces.
+    /// Whether a comma stands between its pieces.
     fn is_list(self) -> bool {
         (kind::ANNOTATIONS..kind::CONTENT).contains(&self.kind()) || self.kind() == kind::CALL_PARTIALS
     }
 }
 
-/// Bytes of a header: the key, and the length of the body.
+/// Length of a header in bytes: the key, and the length of the body.
 pub(super) const HEADER: usize = 12;
 
-/// How far the buffer is filled. Bytes that do not fit are counted all the same: `len` is then more than the buffer has,
-/// and the writer has to roll back.
+/// How far the buffer is filled. Bytes that do not fit are counted all the same: then `len` is more than the buffer has, and
+/// the writer has to roll back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
     pub(super) len: usize,
-    /// Bytes that were written to bodies, without commas between items.
+    /// How many bytes were written to bodies, without commas between items.
     pub(super) texts: usize,
     /// The last record, if it may still grow.
     tail: Option<Tail>,
@@ -126,14 +127,14 @@ struct Tail {
     key: Key,
     /// Where it begins.
     at: usize,
-    /// Bytes of its body.
+    /// Length of its body in bytes.
     len: u32,
 }
 
 impl Fill {
     pub(super) const EMPTY: Fill = Fill { len: 0, texts: 0, tail: None };
 
-    /// Begins a record, or goes on with the last one if it is of this key.
+    /// Begins a record, or continues the last one if that has this key.
     #[inline]
     pub(super) fn begin(&mut self, buffer: &mut [u8], key: Key) {
         match &self.tail {
@@ -158,8 +159,8 @@ impl Fill {
         self.tail = Some(Tail { key, at, len: 0 });
     }
 
-    /// Appends a text, decoded, to the last record, if that is of this key and all of the text fits before `end`. Returns
-    /// how many bytes that were.
+    /// Appends a text, decoded, to the last record, if that has this key and all of the text fits before `end`. Returns how
+    /// many bytes it appended.
     #[inline]
     pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, key: Key, text: Text<'_>) -> Option<usize> {
         self.tail.as_ref().filter(|tail| tail.key == key)?;
@@ -173,7 +174,7 @@ impl Fill {
         Some(len)
     }
 
-    /// [`extend`](Self::extend) by bytes that are decoded, if they are valid UTF-8.
+    /// Does what [`extend`](Self::extend) does, with decoded bytes, if they are valid UTF-8.
     #[inline(always)]
     pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], key: Key, bytes: &[u8]) -> Option<()> {
         let tail = self.tail.as_mut().filter(|tail| tail.key == key)?;
@@ -181,7 +182,7 @@ impl Fill {
         let room = buffer.get_mut(self.len..)?.get_mut(..len)?;
         utf8::to_str(bytes)?;
         room.copy_from_slice(bytes);
-        // Lengths of what lies in the buffer: they do not overflow.
+        // All of this lies in the buffer, so the sums do not overflow.
         (self.len, self.texts) = (self.len.wrapping_add(len), self.texts.wrapping_add(len));
         tail.len = tail.len.wrapping_add(len as u32);
         *buffer.get_mut(tail.at.wrapping_add(8)..)?.first_chunk_mut()? = tail.len.to_le_bytes();
@@ -232,7 +233,7 @@ impl Fill {
         u32::try_from(self.len).unwrap_or(u32::MAX)
     }
 
-    /// Drops the records that are not `live`, and joins pieces that come to stand side by side.
+    /// Drops the records that are not `live`, and joins pieces that become neighbours.
     pub(super) fn pack(&mut self, buffer: &mut [u8], live: impl Fn(&Record<'_>) -> bool) {
         self.settle(buffer);
         let (end, mut from) = (self.len, 0);
@@ -244,7 +245,8 @@ impl Fill {
             if !keep {
                 continue;
             }
-            // A header or a comma takes no more bytes than the header that was there: nothing is overwritten unread.
+            // A header or a comma takes no more bytes than the header that was there, so nothing is overwritten before it is
+            // read.
             self.begin(buffer, key);
             let (mut source, mut left) = (body, len);
             let gap = source.saturating_sub(self.len);

@@ -1,4 +1,4 @@
-//! `Serialize`: a completion in the shape of a `chat.completion` that was not streamed, and JSON as it came.
+//! `Serialize` for a completion, in the shape of a `chat.completion` that was not streamed, and for JSON as it came.
 
 use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
 use super::{RawJson, RawList};
@@ -6,17 +6,18 @@ use crate::json::{Kind, Text, Value};
 use core::fmt;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-/// How deep a value is followed; what lies deeper is null. As deep as [`Limits::max_depth`](crate::Limits::max_depth)
-/// lets a payload nest.
+/// How deep a value is followed, which is as deep as [`Limits::max_depth`](crate::Limits::max_depth) lets a payload nest.
+/// What lies deeper is written as null.
 const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 
-/// The object of the API's reference, absent members left out, `message.content` null if there is none. `reasoning` is
-/// written as `reasoning_content`. `object` is `chat.completion` whatever was streamed: that is the shape. A tool call has its
-/// other members too: who sends it back has to send them. What else only gateways add is left out; [`Completion::extended`] has it.
+/// Writes the object of the API's reference. Absent members are left out, and `message.content` is null if there is none.
+/// `reasoning` is written as `reasoning_content`. `object` is `chat.completion` whatever was streamed, because that is the
+/// shape. A tool call keeps its other members, because whoever sends the call back has to send them. Other members that only
+/// gateways add are left out; [`Completion::extended`] has them.
 ///
-/// Numbers in usage, errors, log probabilities and other raw JSON may change: serde has no way to give a number as text to any
-/// serializer. Those that `u64` and `i64` do not hold, and `-0`, are written as the nearest `f64`. To keep them as they came use
-/// [`Assembler::json`](super::Assembler::json).
+/// Numbers in usage, errors, log probabilities and other raw JSON may change, because serde cannot pass a number as text to
+/// any serializer. Numbers that neither `u64` nor `i64` holds, and `-0`, are written as the nearest `f64`.
+/// [`Assembler::json`](super::Assembler::json) writes them as they came.
 impl Serialize for Completion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Shape { of: self, extended: self.is_native }.serialize(serializer)
@@ -24,15 +25,16 @@ impl Serialize for Completion {
 }
 
 impl Completion {
-    /// The completion with what only gateways and providers add: `provider`, the `native_finish_reason` of a choice,
+    /// Returns the completion with what only gateways and providers add: `provider`, the `native_finish_reason` of a choice,
     /// `reasoning_details`, and members that no field of a completion has. The reasoning is under the name that it came by
-    /// ([`Choice::reasoning_name`]), and `data` of audio is an array of its pieces. Numbers are those of [`Serialize`](Self#impl-Serialize-for-Completion).
+    /// ([`Choice::reasoning_name`]), and `data` of audio is an array of its pieces. Numbers are written as by
+    /// [`Serialize`](Self#impl-Serialize-for-Completion).
     pub fn extended(&self) -> impl Serialize + '_ {
         Shape { of: self, extended: true }
     }
 }
 
-/// What is written with or without what only gateways and providers add.
+/// A value to write, with or without what only gateways and providers add.
 struct Shape<'m, T: ?Sized> {
     of: &'m T,
     extended: bool,
@@ -155,7 +157,7 @@ impl Serialize for FunctionCall {
     }
 }
 
-/// The name of what is called, and its arguments. Both are always written; an absent one is an empty text.
+/// The name of what is called, and its input. Both are always written; an absent one is an empty text.
 struct Called<'m> {
     name: &'m Option<alloc::string::String>,
     input: &'static str,
@@ -173,7 +175,7 @@ impl Serialize for Called<'_> {
     }
 }
 
-/// With `data` as one string, the pieces one behind the other. That is base64 if no piece but the last has padding.
+/// Writes `data` as one string, in which the pieces follow one another. That is base64 if no piece but the last has padding.
 impl Serialize for Audio {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Shape { of: self, extended: false }.serialize(serializer)
@@ -196,7 +198,7 @@ impl Serialize for Shape<'_, Audio> {
     }
 }
 
-/// The texts of a list, one behind the other.
+/// The texts of a list, which are written as one.
 struct Joined<'m>(&'m RawList);
 
 impl Serialize for Joined<'_> {
@@ -245,15 +247,16 @@ impl Serialize for RawList {
     }
 }
 
-/// As the value that it is. Integers are `u64` or `i64` if they fit, other numbers and `-0` the nearest `f64`:
-/// [`Assembler::json`](super::Assembler::json) and [`MessageLog::json`](super::MessageLog::json) write them as they came. A container with a fault in it ends there.
+/// Writes the value that the JSON is. Integers are `u64` or `i64` if they fit; other numbers and `-0` are the nearest `f64`,
+/// while [`Assembler::json`](super::Assembler::json) and [`MessageLog::json`](super::MessageLog::json) write them as they
+/// came. A container that has a fault ends there.
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Nested { value: *self, levels: MAX_DEPTH }.serialize(serializer)
     }
 }
 
-/// The decoded text.
+/// Writes the decoded text.
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.as_str() {

@@ -1,4 +1,4 @@
-//! A log as a sink of deltas: those of an emitter, and the records of a batch.
+//! A log as a sink, for the deltas of an emitter and for the records of a batch.
 
 use super::error::LogError;
 use super::log::MessageLogOf;
@@ -11,7 +11,7 @@ use crate::stream::{Context, Put, Record, Sink};
 use crate::tables::Arrays;
 use crate::Error;
 
-/// A log and its buffer, to be given to an [`Emitter`](crate::stream::Emitter).
+/// A log and its buffer, for an [`Emitter`](crate::stream::Emitter) to fill.
 ///
 /// ```
 /// use deltawire::message::{Field, LogSink, MessageLog};
@@ -20,7 +20,7 @@ use crate::Error;
 ///
 /// let input = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
 /// let (mut machine, mut emitter) = (Machine::new(Config::default()), Emitter::new());
-/// // Of the memory: an event longer than this is too long and skipped.
+/// // An event longer than this memory is skipped.
 /// let (mut memory, mut tracker) = ([0; 512], Tracker::<8, 32>::new());
 /// let (mut log, mut buffer): (MessageLog, _) = (MessageLog::new(), Vec::new());
 /// let mut rest = &input[..];
@@ -44,7 +44,7 @@ pub struct LogSink<'l, T: Rows + ?Sized = Arrays<Slot, CallSlot, 8, 32>> {
     need: usize,
 }
 
-/// Prints the sizes of what it fills.
+/// Prints the log, and the length of its buffer.
 impl<T: Rows + ?Sized> core::fmt::Debug for LogSink<'_, T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let len = self.buffer.len();
@@ -53,17 +53,18 @@ impl<T: Rows + ?Sized> core::fmt::Debug for LogSink<'_, T> {
 }
 
 impl<'l, T: Rows + ?Sized> LogSink<'l, T> {
-    /// Of a log and its buffer, which begins with the first [`len`](MessageLogOf::len) bytes of the one before.
+    /// Creates a sink for a log and its buffer, which begins with the first [`len`](MessageLogOf::len) bytes of the buffer
+    /// before.
     pub fn new(log: &'l mut MessageLogOf<T>, buffer: &'l mut [u8]) -> Self {
         LogSink { log, buffer, need: 0 }
     }
 
-    /// How many bytes the buffer needs, if the log was full.
+    /// Returns how many bytes the buffer needs, if it was full.
     pub fn need(&self) -> usize {
         self.need
     }
 
-    /// What is left out is noted in [`MessageLogOf::left_out`]; only a full buffer stops the emitter.
+    /// Answers the emitter, which only a full buffer stops. [`MessageLogOf::left_out`] returns what was left out.
     #[inline]
     fn answer(&mut self, done: Result<(), LogError>) -> Put {
         if let Err(LogError::NeedStorage { need }) = done {
@@ -81,8 +82,8 @@ impl<'l, T: Rows + ?Sized> LogSink<'l, T> {
 }
 
 impl<T: Rows + ?Sized> Sink for LogSink<'_, T> {
-    /// Not the members of the top level, which it reads at the chunk, each until it has one. A choice's native finish
-    /// reason and the name of its reasoning are among its deltas all the same.
+    /// Excludes the members of the top level, because the log reads them from the chunk, each until it has one. A choice's
+    /// native finish reason and the name of its reasoning are among its deltas, and are emitted all the same.
     #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
         Kind::MESSAGE & !Kind::Meta.bit() & kind.bit() != 0
@@ -105,19 +106,18 @@ impl<T: Rows + ?Sized> Sink for LogSink<'_, T> {
     }
 }
 
-/// Whether pieces of a record of this kind can be put one by one. Any other record is put whole: the pieces of raw JSON
+/// Whether pieces of a record of this kind can be put one by one. Any other record must be put whole: pieces of raw JSON
 /// ([`FLAG_MORE`](crate::delta::FLAG_MORE)) have to be joined first.
 pub const fn appends_pieces(kind: Kind) -> bool {
     matches!(kind, Kind::Content | Kind::Reasoning | Kind::Refusal | Kind::ToolArguments | Kind::FunctionArguments)
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Takes in a record of a batch. `text` and `aux` are the bytes of its first and its second text, which are raw JSON
-    /// or decoded.
+    /// Takes in a record of a batch. `text` and `aux` are the bytes of its first and its second text: raw JSON, or decoded.
     ///
     /// # Errors
     ///
-    /// As [`put`](MessageLogOf::put).
+    /// The same as those of [`put`](MessageLogOf::put).
     #[inline(always)]
     pub fn put_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> Result<(), LogError> {
         const CHUNK: u16 = Kind::Chunk as u16;
@@ -133,7 +133,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             ARGUMENTS => kind::CALL_ARGUMENTS,
             _ => return self.put_any_record(buffer, record, text, aux),
         };
-        // Nearly always it goes on with what was written last.
+        // The text nearly always continues the record that was written last.
         if self.extend_verbatim(buffer, kind, (record.choice, record.call), text) {
             return Ok(());
         }

@@ -1,13 +1,13 @@
-//! The state of a log's choices and calls: no texts, but where their live records begin.
+//! The state of a log's choices and calls. It contains no texts, but knows where their live records begin.
 
 use super::record::{kind, Key, Record};
 use crate::dialect::Protocol;
 use crate::tables::{Arrays, Tables};
 use core::fmt;
 
-/// What a choice has.
+/// What is known about a choice.
 pub(super) mod flag {
-    /// Two calls have one index.
+    /// Two calls of the choice have one index.
     pub(in crate::message) const REUSED: u16 = 1;
     pub(in crate::message) const FUNCTION: u16 = 2;
     pub(in crate::message) const AUDIO: u16 = 4;
@@ -22,12 +22,12 @@ pub(super) mod flag {
     pub(in crate::message) const LONE_HALF: u16 = 128 << 7;
 }
 
-/// The live records of something that may be replaced: those of its kind that stand before were.
+/// The live records of something that may be replaced. Records of its kind that lie before them were replaced.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Live {
     /// Where they begin.
     pub(super) begin: u32,
-    /// Bytes of their bodies.
+    /// Length of their bodies in bytes.
     pub(super) len: u32,
 }
 
@@ -56,9 +56,9 @@ pub struct Slot {
     pub(super) role: Live,
     pub(super) finish_reason: Live,
     pub(super) native_finish_reason: Live,
-    /// Of its audio.
+    /// Until when its audio can be referred to, in seconds since 1970.
     pub(super) expires_at: u64,
-    /// Pending high surrogate at the end of the transcript of its audio.
+    /// The pending high surrogate at the end of its audio's transcript.
     pub(super) transcript_half: Option<u16>,
 }
 
@@ -81,7 +81,7 @@ impl Slot {
         self.flags & flag != 0
     }
 
-    /// Sets a flag. Returns whether it was set.
+    /// Sets a flag. Returns whether it was set before.
     pub(super) fn set(&mut self, flag: u16) -> bool {
         let had = self.has(flag);
         self.flags |= flag;
@@ -109,25 +109,25 @@ impl CallSlot {
     }
 }
 
-/// Where no record begins.
+/// The offset that stands for no record.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// What belongs to no choice, and how much of the tables is in use.
+/// The state that belongs to no choice, and how much of the tables is in use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Top {
     choice_count: u32,
     call_count: u32,
-    /// The place of the call that was looked for last.
+    /// The place of the call that was looked up last.
     last_call: usize,
-    /// Which members of the top level there are: one bit a kind, that of [`kind::ERROR_JSON`] for any error.
+    /// Which members of the top level are known, one bit for each kind. The bit of [`kind::ERROR_JSON`] is for any error.
     known: u16,
     /// Where the record of the first member begins, or [`NOWHERE`].
     pub(super) members: u32,
     pub(super) created: Option<u64>,
     pub(super) usage: Live,
-    /// The message is of another protocol than chat completions.
+    /// Whether the message is of another protocol than chat completions.
     pub(super) is_native: bool,
-    /// Whose names the usage has, if not those of chat completions.
+    /// The protocol whose names the usage has, unless that is chat completions.
     pub(super) protocol: Option<Protocol>,
 }
 
@@ -148,11 +148,11 @@ impl Top {
 #[derive(Clone)]
 pub(super) struct Table<T: Rows + ?Sized> {
     pub(super) top: Top,
-    /// In order of appearance.
+    /// The rows of choices and calls, in order of appearance.
     rows: T,
 }
 
-/// What is in use of it: the rest is arbitrary.
+/// Prints the rows in use, because the rest is arbitrary.
 impl<T: Rows + ?Sized> fmt::Debug for Table<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Table { top, .. } = self;
@@ -179,12 +179,12 @@ pub(super) struct Saved {
 }
 
 impl<T: Rows + ?Sized> Table<T> {
-    /// At the start of a stream: no row is in use.
+    /// Returns to the start of a stream, where no row is in use.
     pub(super) fn reset(&mut self) {
         self.top = Top::EMPTY;
     }
 
-    /// What an update of this choice, and of this call of it, can change.
+    /// Saves what an update of this choice, and of this call of it, can change.
     pub(super) fn save(&self, choice: u32, call: u32) -> Saved {
         let slot = self.place(choice).and_then(|place| Some((place, *self.slot(place)?)));
         let place = slot.and_then(|(place, _)| self.calls().iter().position(|slot| slot.is(place, call)));
@@ -207,13 +207,13 @@ impl<T: Rows + ?Sized> Table<T> {
         }
     }
 
-    /// Whether there is a member of the top level.
+    /// Whether a member of the top level is known.
     #[inline]
     pub(super) fn knows(&self, kind: u8) -> bool {
         self.top.known & 1u16.checked_shl(u32::from(kind)).unwrap_or(0) != 0
     }
 
-    /// The kinds of texts of the top level that are not there yet, a bit each.
+    /// Returns the kinds of texts of the top level that are not known yet, one bit each.
     #[inline]
     pub(super) fn missing(&self) -> u16 {
         const TEXTS: u16 = 1 << kind::ID
@@ -225,14 +225,13 @@ impl<T: Rows + ?Sized> Table<T> {
         TEXTS & !self.top.known
     }
 
-    /// Notes a member of the top level. Returns whether it was there.
+    /// Notes a member of the top level. Returns whether it was known before.
     pub(super) fn know(&mut self, kind: u8) -> bool {
         let had = self.knows(kind);
         self.top.known |= 1u16.checked_shl(u32::from(kind)).unwrap_or(0);
         had
     }
 
-    /// The choices, in order of appearance.
     /// Ends the transcripts. Returns how many of them ended in half a surrogate pair and were not ended before.
     #[cfg(feature = "alloc")]
     pub(super) fn end_transcripts(&mut self) -> usize {
@@ -240,11 +239,12 @@ impl<T: Rows + ?Sized> Table<T> {
         (0..self.slots().len() as u16).filter(|place| self.slot_mut(*place).is_some_and(ended)).count()
     }
 
+    /// Returns the choices, in order of appearance.
     pub(super) fn slots(&self) -> &[Slot] {
         self.rows.choices().get(..self.top.choice_count as usize).unwrap_or_default()
     }
 
-    /// The calls, in order of appearance.
+    /// Returns the calls, in order of appearance.
     pub(super) fn calls(&self) -> &[CallSlot] {
         self.rows.calls().get(..self.top.call_count as usize).unwrap_or_default()
     }
@@ -257,10 +257,10 @@ impl<T: Rows + ?Sized> Table<T> {
         self.rows.choices_mut().get_mut(usize::from(place))
     }
 
-    /// The place of the choice with this index.
+    /// Returns the place of the choice with this index.
     #[inline]
     pub(super) fn place(&self, index: u32) -> Option<u16> {
-        // Nearly always.
+        // This is nearly always the first choice.
         if self.top.choice_count > 0 && self.rows.choices().first().is_some_and(|slot| slot.index == index) {
             return Some(0);
         }
@@ -272,7 +272,7 @@ impl<T: Rows + ?Sized> Table<T> {
         u16::try_from(self.slots().iter().position(|slot| slot.index == index)?).ok()
     }
 
-    /// The place of the choice with this index; a new one gets a place. `None`: there is no room.
+    /// Returns the place of the choice with this index, which it adds if it is new. Returns `None` if there is no room.
     #[inline]
     pub(super) fn place_or_new(&mut self, index: u32) -> Option<u16> {
         self.place(index).or_else(|| self.new_place(index))
@@ -286,7 +286,7 @@ impl<T: Rows + ?Sized> Table<T> {
         u16::try_from(place).ok()
     }
 
-    /// Adds a call. `None`: there is no room.
+    /// Adds a call. Returns `None` if there is no room.
     pub(super) fn open_call(&mut self, choice: u16, number: u32, index: u32) -> Option<()> {
         let place = self.top.call_count as usize;
         *self.rows.calls_mut().get_mut(place)? = CallSlot { choice, number, index, name: Live::NONE };
@@ -295,7 +295,7 @@ impl<T: Rows + ?Sized> Table<T> {
         Some(())
     }
 
-    /// Whether there is a call of this number, of the choice with this index, or room for it to open.
+    /// Whether the choice with this index has a call of this number, or there is room for it to open.
     pub(super) fn may_have_call(&self, index: u32, number: u32) -> bool {
         let is_it = |place| self.calls().iter().any(|call| call.is(place, number));
         (self.top.call_count as usize) < self.rows.calls().len() || self.place(index).is_some_and(is_it)
@@ -303,21 +303,21 @@ impl<T: Rows + ?Sized> Table<T> {
 
     #[inline]
     pub(super) fn call_mut(&mut self, choice: u16, number: u32) -> Option<&mut CallSlot> {
-        // Nearly always the one that was looked for last.
+        // This is nearly always the call that was looked up last.
         if !self.calls().get(self.top.last_call).is_some_and(|call| call.is(choice, number)) {
             self.top.last_call = self.calls().iter().position(|call| call.is(choice, number))?;
         }
         self.rows.calls_mut().get_mut(self.top.last_call)
     }
 
-    /// The choice with the next higher index than `after`.
+    /// Returns the lowest index of a choice that is higher than `after`.
     pub(super) fn next_choice(&self, after: Option<u32>) -> Option<u32> {
         let indexes = self.slots().iter().map(|slot| slot.index);
         indexes.filter(|&index| after.is_none_or(|after| index > after)).min()
     }
 
-    /// The call that is listed next after one with this index and number: by ascending index, in order of appearance if
-    /// two calls have one index.
+    /// Returns the call that is listed next after the one with this index and number: by ascending index, or in order of
+    /// appearance if two calls have one index.
     pub(super) fn next_call(&self, choice: u16, after: Option<(u32, u32)>) -> Option<(u32, u32)> {
         let slot = self.slot(choice)?;
         let by_index = !slot.has(flag::REUSED);
@@ -326,7 +326,7 @@ impl<T: Rows + ?Sized> Table<T> {
         calls.filter(|&call| after.is_none_or(|after| call > after)).min()
     }
 
-    /// Where the live records of a key begin.
+    /// Returns where the live records of a key begin.
     pub(super) fn begin(&self, key: Key) -> u32 {
         if key.kind() < kind::ROLE {
             return if key.kind() == kind::USAGE { self.top.usage.begin } else { 0 };

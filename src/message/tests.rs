@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Feeds the payloads, and gives the assembler and the errors.
+/// Feeds the payloads to the assembler. Returns it, and the errors.
 pub(super) fn fed(mut assembler: Assembler, payloads: &[&str]) -> (Assembler, Vec<AssembleError>) {
     let mut errors = Vec::new();
     let mut parser: Parser<Growing, 0, ()> = Parser::with_slots(Growing::new(), crate::Config::default(), ());
@@ -28,7 +28,7 @@ fn message(payloads: &[&str]) -> Completion {
     assembler.into_message().unwrap()
 }
 
-/// The choice that these members of choice 0 come to.
+/// Returns the choice that these members of choice 0 result in.
 fn choice(choices: &[&str]) -> Choice {
     let payloads: Vec<String> =
         choices.iter().map(|members| format!(r#"{{"choices":[{{"index":0,{members}}}]}}"#)).collect();
@@ -36,7 +36,7 @@ fn choice(choices: &[&str]) -> Choice {
     message(&payloads).choices.remove(0)
 }
 
-/// The tool calls that these items of `tool_calls` come to: ID, name, arguments.
+/// Returns the tool calls that these items of `tool_calls` result in: ID, name, arguments.
 fn calls(items: &[&str]) -> Vec<String> {
     let deltas: Vec<String> = items.iter().map(|item| format!(r#""delta":{{"tool_calls":[{item}]}}"#)).collect();
     let choice = choice(&deltas.iter().map(String::as_str).collect::<Vec<_>>());
@@ -196,13 +196,13 @@ fn repeated_arguments_are_dropped_on_demand() {
         (&[whole, r#"{"b":"}"}"#], r#"{"a":"}"}{"b":"}"}"#, r#"{"a":"}"}{"b":"}"}"#),
         (&[whole, "x"], r#"{"a":"}"}x"#, r#"{"a":"}"}x"#),
         (&["aa", "aa"], "aaaa", "aaaa"),
-        // Some begin with none.
+        // Some servers begin with an empty object.
         (&["{}", r#"{"a":1}"#], r#"{}{"a":1}"#, r#"{"a":1}"#),
         (&["{ ", "}{}", r#" {"a":1} "#, r#"{"a":1}"#], r#"{ }{} {"a":1} {"a":1}"#, r#" {"a":1}"#),
         (&["{}", "x"], "{}x", "{}x"),
         (&["{}", "{"], "{}{", "{}{"),
         (&["{}", "{}"], "{}{}", "{}"),
-        // However they are cut.
+        // The cuts do not matter.
         (&[r#"{"a":"}"}{"a":"}"} {"a":"}"}"#, "\n"], "{\"a\":\"}\"}{\"a\":\"}\"} {\"a\":\"}\"}\n", whole),
         (&[r#"{"a":"}"}{"a":"}"}{"b"#, r#"":1}"#], r#"{"a":"}"}{"a":"}"}{"b":1}"#, r#"{"a":"}"}{"b":1}"#),
     ] {
@@ -217,7 +217,7 @@ fn messages_go_on_and_give_way_to_deltas() {
         r#""delta":{},"message":{"role":"assistant","content":"H"}"#,
         r#""delta":{"role":"x","content":""},"message":{"role":"assistant","content":"Hi","reasoning":"r"}"#,
         r#""message":{"content":"Hi!","reasoning":"r","tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x":1}}},null,{"id":"b"}]}"#,
-        // Another one: nothing of it is kept.
+        // This is another message, of which nothing is kept.
         r#""message":{"content":"Ho"}"#,
     ]);
     assert_eq!((whole.content.as_deref(), whole.reasoning.as_deref()), (Some("Hi!"), Some("r")));
@@ -254,7 +254,7 @@ fn a_message_has_all_that_deltas_have() {
     let calls: Vec<_> = whole.tool_calls.iter().map(|call| (call.name.as_deref().unwrap(), call.custom)).collect();
     assert_eq!(calls, [("f", false), ("g", true)]);
 
-    // What comes again is kept once.
+    // A message that comes again is kept once.
     let again = choice(&[first, first]);
     assert_eq!((again.content.as_deref(), again.annotations.len(), again.tool_calls.len()), (Some("c"), 2, 2));
     assert_eq!(again.audio.unwrap().data.value().raw(), br#"["QQ=="]"#);
@@ -343,7 +343,7 @@ fn logprobs_are_appended() {
     assert_eq!(logprobs.content.as_ref().unwrap().value().raw(), br#"[{"token":"a"},{"token":"b"},{"token":"c"}]"#);
     assert_eq!(logprobs.refusal.as_ref().map(|list| list.len()), Some(0));
     assert_eq!(logprobs.tokens, None);
-    // Of a list that is there twice the last counts.
+    // If a list is there twice, the last one counts.
     let twice = choice(&[
         r#""delta":{"content":"a"},"logprobs":{"content":[1],"refusal":[1],"content":[2,3],"refusal":null}"#,
         r#""delta":{"content":"b"},"logprobs":{"other":[1],"content":7,"tokens":[{"#,

@@ -1,4 +1,4 @@
-//! What an update writes to a log.
+//! Writes updates to a log.
 
 use super::error::LogError;
 use super::record::{kind, Fill, Key};
@@ -9,23 +9,23 @@ use crate::dialect::Protocol;
 use crate::json::{self, Text, Value};
 use crate::QuirkSet;
 
-/// How an item of a list becomes strict JSON.
+/// Rewrites an item of a list as strict JSON.
 type Rewrite = fn(&[u8], &mut dyn FnMut(&[u8]));
 
-/// Bytes that may be replaced before anything is thrown out.
+/// How many bytes the log may grow by, beyond twice its packed length, before replaced records are removed.
 const SLACK: usize = 1024;
 
 /// The state of a log beside its buffer.
 #[derive(Clone, Debug)]
 pub(super) struct State<T: Rows + ?Sized> {
     pub(super) fill: Fill,
-    /// Bytes of texts and raw JSON that were not replaced.
+    /// Length in bytes of the texts and raw JSON that were not replaced.
     pub(super) live: usize,
-    /// Something in the log was replaced.
+    /// Whether something in the log was replaced.
     pub(super) stale: bool,
     /// How long the log was when it was packed last.
     packed: usize,
-    /// What strict JSON forbids in the texts that no tracker read, since the caller took it.
+    /// Quirks that the texts had which no tracker read, since the caller last took them.
     pub(super) quirks: QuirkSet,
     /// Why the update at hand was left out.
     fault: Option<LogError>,
@@ -48,14 +48,14 @@ impl<T: Rows> State<T> {
 }
 
 impl<T: Rows + ?Sized> State<T> {
-    /// At the start of a stream.
+    /// Returns to the start of a stream.
     pub(super) fn reset(&mut self) {
         (self.fill, self.live, self.stale, self.packed) = (Fill::EMPTY, 0, false, 0);
         (self.quirks, self.fault) = (QuirkSet::EMPTY, None);
         self.table.reset();
     }
 
-    /// Completes the log behind an update that was written, and returns why that was left out.
+    /// Completes the log behind an update that was written. Returns the reason if the update was left out.
     #[inline]
     pub(super) fn settle(&mut self, buffer: &mut [u8]) -> Result<(), LogError> {
         self.fill.settle(buffer);
@@ -68,8 +68,8 @@ impl<T: Rows + ?Sized> State<T> {
         }
     }
 
-    /// Appends a text to the record that was written last, if it goes on with that and fits: nearly always. `None`: nothing
-    /// was written. Whatever else a first piece changes was changed when the record began.
+    /// Appends a text to the last record, if it continues that record and fits, which it nearly always does. Returns `None`,
+    /// with nothing written, if not. Whatever else a first piece changes was changed when the record began.
     #[inline(always)]
     pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, piece: &Piece<'_>) -> Option<()> {
         let place = self.table.place(piece.choice)?;
@@ -78,7 +78,7 @@ impl<T: Rows + ?Sized> State<T> {
         Some(())
     }
 
-    /// What an update of this choice, and of this call of it, can change.
+    /// Saves what an update of this choice, and of this call of it, can change.
     pub(super) fn save(&self, choice: u32, call: u32) -> Before {
         let State { fill, live, stale, quirks, .. } = *self;
         Before { fill, table: self.table.save(choice, call), live, stale, quirks }
@@ -93,7 +93,7 @@ impl<T: Rows + ?Sized> State<T> {
         self.fill.settle(buffer);
     }
 
-    /// Throws out what was replaced, once the log is twice as long as after the last time: the time stays linear.
+    /// Removes replaced records once the log is twice as long as after the last time, so that the time stays linear.
     #[inline(never)]
     fn pack(&mut self, buffer: &mut [u8]) {
         if self.fill.len <= self.packed.saturating_mul(2).saturating_add(SLACK) {
@@ -110,16 +110,16 @@ impl<T: Rows + ?Sized> State<T> {
 
 /// A piece of a text that is only appended to.
 pub(super) struct Piece<'a> {
-    /// Of its records.
+    /// The kind of its records.
     pub(super) kind: u8,
     pub(super) choice: u32,
-    /// 0 if the text belongs to no call.
+    /// The number of its call, or 0 if the text belongs to no call.
     pub(super) call: u32,
     pub(super) text: Text<'a>,
 }
 
 impl<'a> Piece<'a> {
-    /// What an update appends, if that is a text.
+    /// Returns the piece that an update appends, if it appends a text.
     #[inline(always)]
     pub(super) fn of(choice: u32, update: &Update<'a>) -> Option<Self> {
         let (kind, call, text) = match update {
@@ -134,7 +134,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// How many bytes of its payload an update takes in.
+/// Returns how many bytes of its payload an update takes in.
 #[inline]
 pub(super) fn weight(update: &Update<'_>) -> usize {
     match update {
@@ -167,7 +167,7 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
     }
 }
 
-/// Whether an update appends to what is there. Where one is left out, those behind it must not close the gap.
+/// Whether an update appends to what is there. If one is left out, those behind it must not close the gap.
 pub(super) fn appends(update: &Update<'_>) -> bool {
     match update {
         Update::CallName { piece, .. } | Update::FunctionName { piece, .. } => *piece == NamePiece::Appends,
@@ -197,7 +197,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         self.state.fault.get_or_insert(fault);
     }
 
-    /// Appends to the records of a key what `write` puts there. Returns how many bytes that were.
+    /// Appends what `write` writes. Returns how many bytes of text that were.
     #[inline]
     fn append(&mut self, write: impl FnOnce(&mut Fill, &mut [u8])) -> usize {
         let State { fill, live, .. } = &mut *self.state;
@@ -219,13 +219,13 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
-    /// A text that no tracker read.
+    /// Appends a text that no tracker read.
     fn untracked(&mut self, key: Key, text: Text<'_>) -> usize {
         self.state.quirks |= text.quirks();
         self.text(key, text)
     }
 
-    /// A value as it came.
+    /// Appends a value as it came.
     fn raw(&mut self, key: Key, value: Value<'_>) -> usize {
         self.append(|fill, buffer| {
             fill.begin(buffer, key);
@@ -233,7 +233,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
-    /// The elements of `array`, rewritten, behind the others.
+    /// Appends the elements of `array`, rewritten. A value that is no array is one item.
     fn list(&mut self, key: Key, array: Value<'_>, rewrite: Rewrite) -> usize {
         if array.kind() != json::Kind::Array {
             return self.item(key, array, rewrite);
@@ -255,7 +255,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
-    /// The elements of an array, or one that came by itself, behind the others.
+    /// Appends the elements of an array, or a value that came by itself.
     fn items(&mut self, key: Key, value: Value<'_>, rewrite: Rewrite) {
         if value.kind() == json::Kind::Array {
             self.list(key, value, rewrite);
@@ -264,7 +264,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    /// A value, rewritten, behind the others.
+    /// Appends a value, rewritten, as one item.
     fn item(&mut self, key: Key, value: Value<'_>, rewrite: Rewrite) -> usize {
         self.append(|fill, buffer| {
             fill.begin(buffer, key);
@@ -272,7 +272,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
-    /// A text as an item, behind the others.
+    /// Appends a text as one item.
     fn text_item(&mut self, key: Key, text: Text<'_>) {
         self.state.quirks |= text.quirks();
         self.append(|fill, buffer| {
@@ -283,7 +283,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         });
     }
 
-    /// Arguments of a call that come by path, behind the others.
+    /// Appends arguments of a call that came by path.
     pub(super) fn partials(&mut self, member: &OtherMember<'_>) {
         let Some(place) = self.state.table.place(member.choice) else { return };
         if self.state.table.call_mut(place, member.call).is_some() {
@@ -291,27 +291,27 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    /// Where records begin that replace others.
+    /// Notes that the records of `old` are replaced. Returns where the records that replace them begin.
     fn replace(&mut self, old: Live) -> Live {
         self.state.stale |= old.len > 0;
         self.state.live = self.state.live.saturating_sub(usize::try_from(old.len).unwrap_or(usize::MAX));
         Live { begin: self.state.fill.seal(self.buffer), len: 0 }
     }
 
-    /// A text in the place of another.
+    /// Writes a text in place of another.
     fn replace_text(&mut self, live: &mut Live, key: Key, text: Text<'_>) {
         *live = self.replace(*live);
         live.grow(self.text(key, text));
     }
 
-    /// A member of the top level: the first that is not empty counts.
+    /// Writes a member of the top level. The first that is not empty counts.
     pub(super) fn first(&mut self, kind: u8, text: Text<'_>) {
         if !text.is_empty() && !self.state.table.know(kind) {
             self.untracked(Key::new(kind, 0, 0), text);
         }
     }
 
-    /// The entries of `reasoning_details`, or one that is in no array, behind the others.
+    /// Appends the entries of `reasoning_details`, or one that is in no array.
     pub(super) fn details(&mut self, member: &OtherMember<'_>) {
         if member.choice == u32::MAX {
             return self.fail(LogError::BadIndex);
@@ -320,7 +320,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             return self.fail(LogError::TooManyChoices);
         };
         self.items(Key::new(kind::DETAILS, place, 0), member.value, json::rewrite_keeping_halves);
-        // Whoever asks whether there are some reads the log.
+        // `has_details` reads the log, so the length of the last record must be written.
         self.state.fill.settle(self.buffer);
     }
 
@@ -338,7 +338,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                     self.failure(kind::ERROR_JSON, 0, error);
                 }
             }
-            // Its contents come as deltas, too.
+            // The contents of a whole message come as deltas, too.
             Update::Message(_) => {}
             Update::Meta(meta, text) if Meta::ONCE.contains(meta) => self.first(*meta as u8, *text),
             _ => {
@@ -364,7 +364,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     fn choice(&mut self, place: u16, slot: &mut Slot, update: &Update<'_>) {
         let key = |kind: u8| Key::new(kind, place, 0);
         match update {
-            // Others say `model`.
+            // Other protocols send other words, such as `model`.
             Update::Role(_) if self.state.table.top.is_native => {
                 self.replace_text(&mut slot.role, key(kind::ROLE), Text::verbatim(b"assistant"));
             }
@@ -372,7 +372,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             Update::Finish(reason) if reason.is_native() => {
                 let word = reason.kind().word().map_or(reason.text(), |word| Text::verbatim(word.as_bytes()));
                 self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), word);
-                // Why a prompt was refused is in its feedback.
+                // The reason why a prompt was refused is in the feedback to it, not in a finish reason.
                 if !reason.is_of_prompt() {
                     let native = key(kind::NATIVE_FINISH_REASON);
                     self.replace_text(&mut slot.native_finish_reason, native, reason.text());
@@ -409,7 +409,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 self.text(key(kind::FUNCTION_ARGUMENTS), *text);
             }
             Update::Call(call) => self.call(place, slot, call),
-            // Of a call that was left out nothing is kept.
+            // Nothing is kept of a call that was left out.
             Update::CallName { call: number, text, piece } => {
                 let Some(mut live) = self.state.table.call_mut(place, *number).map(|call| call.name) else { return };
                 self.name(&mut live, Key::new(kind::CALL_NAME, place, *number), *text, *piece);
@@ -431,7 +431,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    /// A name, or a piece of one.
+    /// Writes a name, or a piece of one.
     fn name(&mut self, live: &mut Live, key: Key, text: Text<'_>, piece: NamePiece) {
         if piece == NamePiece::Replaces {
             *live = self.replace(*live);
@@ -450,7 +450,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 slot.set(flag::REUSED);
             }
         }
-        // Of a call that was left out nothing is kept.
+        // Nothing is kept of a call that was left out.
         if self.state.table.call_mut(place, number).is_none() {
             return;
         }

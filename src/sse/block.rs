@@ -23,7 +23,7 @@ mod span;
 
 pub(crate) use span::{Place, Span};
 
-/// The event or comment is too long: it exceeds the limit or the storage.
+/// The bytes do not fit: the event or comment exceeds the limit or the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoRoom;
 
@@ -101,7 +101,7 @@ impl Block {
         self.data.filter(|_| self.is_stored()).map(|data| data.start.saturating_add(data.len))
     }
 
-    /// Bytes were put behind the data.
+    /// Counts `by` more bytes that the caller put behind the data.
     #[inline(always)]
     pub(crate) fn lengthen(&mut self, by: usize) {
         if let Some(data) = &mut self.data {
@@ -142,8 +142,8 @@ impl Block {
         store.get(start..start.saturating_add(self.id_len as usize)).unwrap_or(&[])
     }
 
-    /// Ends the block at its blank line: commits the pending ID, and returns data and name if the block has data. Lines
-    /// behind its value are kept for the next one, unless [`adopt`](Block::adopt) was called.
+    /// Ends the block at its blank line: commits the pending ID, and returns data and name if the block has data. A name and
+    /// an ID from lines behind a whole value are kept for the next value, unless [`adopt`](Block::adopt) was called.
     pub(crate) fn end(&mut self) -> Option<(Span, Span)> {
         if let Some(len) = self.pending {
             self.second = !self.second;
@@ -202,7 +202,7 @@ impl Block {
         self.append_growing(store, piece.value)
     }
 
-    /// Adds a piece of an event line. The first piece discards the previous name: this line replaces it however it
+    /// Adds a piece of an event line. The first piece discards the previous name, because this line replaces it however it
     /// ends.
     pub(crate) fn name<S: Storage + ?Sized>(
         &mut self,
@@ -230,8 +230,8 @@ impl Block {
         Ok(())
     }
 
-    /// Adds a piece of an event line behind a whole value. What the block has must be [saved](Block::save). The last
-    /// piece moves what was stored: a step that might be taken back ends there.
+    /// Adds a piece of an event line behind a whole value. The caller must have [saved](Block::save) the block. The last
+    /// piece moves stored bytes, so a step that may be taken back must end there.
     pub(crate) fn next_name<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
         if piece.first {
             self.staged = 0;
@@ -263,8 +263,8 @@ impl Block {
     }
 
     /// Adds a piece of an ID line. An ID that contains a NUL or does not fit is ignored, and the previous ID stays. The
-    /// first piece that does not fit returns `NoRoom`; a NUL is no error. `is_next`: the line comes behind a whole value,
-    /// as in [`next_name`](Block::next_name).
+    /// first piece that does not fit returns `NoRoom`; a NUL is no error. `is_next` is whether the line comes behind a whole
+    /// value, as in [`next_name`](Block::next_name).
     pub(crate) fn identify<S: Storage + ?Sized>(
         &mut self,
         store: &mut S,

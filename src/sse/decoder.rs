@@ -143,7 +143,7 @@ pub struct Decoder<S> {
     storage: S,
 }
 
-/// Prints how far it is, and the size of what it keeps.
+/// Prints the offset and the size of the storage.
 impl<S: Storage> core::fmt::Debug for Decoder<S> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let len = self.storage.bytes().len();
@@ -215,7 +215,7 @@ impl<S: Storage> Decoder<S> {
     }
 }
 
-/// An item, as offsets.
+/// A found item, as offsets.
 #[derive(Clone, Copy, Debug)]
 enum Found {
     Event { data: Span, name: Span },
@@ -239,12 +239,12 @@ struct Reader {
     discard: bool,
     /// Whether the comment being read was too long.
     skip_comment: bool,
-    /// Value of the `retry` line being read. `None`: it contains something other than digits.
+    /// Value of the `retry` line being read, or `None` if the line contains something other than digits.
     retry: Option<u64>,
     /// Whether the `retry` line has a digit.
     digits: bool,
-    /// Offset of a block that the storage could not hold, noticed while another item was returned: `TooLong` is
-    /// pending.
+    /// Offset of a block that the storage could not hold. This was noticed while another item was returned, so `TooLong` is
+    /// still pending.
     unreported: Option<u64>,
 }
 

@@ -12,7 +12,7 @@ use std::println;
 use std::string::String;
 use std::vec;
 
-/// Most reads per byte. The search for short lines loads blocks of 16 bytes, which counts.
+/// The highest number of reads for each byte. The search for short lines loads blocks of 16 bytes, which counts.
 const BOUND: f64 = 12.0;
 
 /// Returns how many items a decoder reports for `bytes` in slices of `size`, and how many bytes it reads.

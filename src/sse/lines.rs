@@ -1,6 +1,6 @@
 //! Splits an event stream into pieces of lines (WHATWG HTML 9.2.5 and 9.2.6).
 //!
-//! A line may be cut anywhere and any number of times, since the machine itself holds at most eight bytes. Pieces are
+//! The input may cut a line anywhere and any number of times, since the machine itself holds at most eight bytes. Pieces are
 //! borrowed from the input. The search for a line end reads each byte of input once.
 
 use crate::scan::find::line_end;
@@ -48,8 +48,8 @@ impl Field {
         [&b"data"[..], b"event", b"id", b"retry"].iter().any(|known| known.starts_with(name))
     }
 
-    /// Returns the field whose name and colon `line` starts with, and the bytes after the colon. `None` if there is no
-    /// such field, or not yet.
+    /// Returns the field whose name and colon `line` starts with, and the bytes after the colon. Returns `None` if there is
+    /// no such field, or not yet.
     #[inline]
     fn of(line: &[u8]) -> Option<(Field, &[u8])> {
         match line {
@@ -128,28 +128,28 @@ enum At {
 /// How the previous line ended, as far as that is known: an LF may follow a CR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// By a LF alone; or no line ended yet.
+    /// By an LF alone, or no line ended yet.
     Alone,
     /// By CR LF.
     CrLf,
     /// By a CR alone.
     LoneCr,
-    /// By CR. If the next byte is an LF, it belongs to this line end.
+    /// By a CR. If the next byte is an LF, it belongs to this line end.
     Cr,
-    /// The same, and the line before that one ended in a CR alone: no LF is expected.
+    /// Like `Cr`. The line before that one ended in a CR alone, so no LF is expected.
     CrBehindCr,
-    /// The same, and the line before that one ended in CR LF: a LF is expected.
+    /// Like `Cr`. The line before that one ended in CR LF, so an LF is expected.
     CrBehindCrLf,
 }
 
 impl Ended {
-    /// Whether a LF that comes next belongs to this line end.
+    /// Whether an LF that comes next belongs to this line end.
     #[inline(always)]
     pub(crate) fn is_cr(self) -> bool {
         matches!(self, Ended::Cr | Ended::CrBehindCr | Ended::CrBehindCrLf)
     }
 
-    /// The state after one more line; `cr` is whether the line ended in CR.
+    /// Returns the state after one more line. `cr` is whether that line ended in a CR.
     #[inline]
     fn by(self, cr: bool) -> Ended {
         match (cr, self) {
@@ -160,7 +160,7 @@ impl Ended {
         }
     }
 
-    /// The state after the next byte; `lf` is whether that byte is an LF.
+    /// Returns the state after the next byte. `lf` is whether that byte is an LF.
     #[inline]
     fn before(self, lf: bool) -> Ended {
         match (self, lf) {
@@ -301,21 +301,22 @@ impl Lines {
         }
     }
 
-    /// Bytes that were given out in the last piece, of an unknown line, are to be given again from some place on: the
-    /// machine is in the middle of that line. `before` is how the line before it ended.
+    /// Moves back into the middle of an unknown line, because the caller passes the rest of the last piece to the machine
+    /// again. `before` is how the line before this one ended.
     #[inline]
     pub(crate) fn stay_in_unknown(&mut self, before: Ended) {
         self.begin(Field::Unknown, At::Value);
         (self.fresh, self.ended) = (false, before);
     }
 
-    /// How the line before ended.
+    /// Returns how the previous line ended.
     #[inline]
     pub(crate) fn ended(&self) -> Ended {
         self.ended
     }
 
-    /// A line ended that lasts no longer than itself: a LF behind its CR is expected, unless a CR alone ended the line before.
+    /// Expects an LF behind the line that just ended, if it is a frame of its own and ended in a CR. Expects none if a CR
+    /// alone ended the line before.
     #[inline]
     pub(crate) fn expect_lf(&mut self) {
         if self.ended == Ended::Cr {
@@ -339,16 +340,17 @@ impl Lines {
         self.at == At::Start
     }
 
-    /// Moves into the value of a `data` line, after a first piece. `after_lf`: the LF of a CRLF was consumed before
-    /// that line.
+    /// Moves into the value of a `data` line whose first piece the caller took. `after_lf` is whether the LF of a CRLF was
+    /// consumed before that line.
     #[inline]
     pub(crate) fn start_data(&mut self, after_lf: bool) {
         self.begin(Field::Data, At::Value);
         (self.fresh, self.ended) = (false, self.ended.before(after_lf));
     }
 
-    /// Takes the first bytes of a line if they are no more than the beginning of `data`. The machine is at the start of a
-    /// line, or, `after_lf`, the LF of a CRLF was consumed before it. Returns `false`, with no effect, if they are not.
+    /// Takes the first bytes of a line if they are the beginning of `data`, without the colon. The machine is at the start
+    /// of a line; `after_lf` is whether the LF of a CRLF was consumed before it. Returns `false`, with no effect, if the
+    /// bytes are something else.
     #[inline]
     pub(crate) fn begin_in_head(&mut self, line: &[u8], after_lf: bool) -> bool {
         if line.is_empty() || !b"data".starts_with(line) {
@@ -363,8 +365,8 @@ impl Lines {
         true
     }
 
-    /// Takes more bytes of a line of which nothing but the name of its field, the colon and the space came, if they are no
-    /// more than that: of a `data` line. Returns `false`, with no effect, if they are not.
+    /// Takes the next byte of a `data` line of which only the name, the colon or the space came so far, if it continues
+    /// these. Returns `false`, with no effect, if it does not, or if there is not exactly one byte.
     #[inline]
     pub(crate) fn go_on_in_head(&mut self, bytes: &[u8]) -> bool {
         let [byte] = bytes else { return false };
@@ -399,7 +401,7 @@ impl Lines {
         self.ended.is_cr()
     }
 
-    /// A CR ended the line before, and a LF is expected behind it.
+    /// Whether a CR ended the previous line and an LF is expected behind it.
     #[inline]
     pub(crate) fn expects_lf(&self) -> bool {
         self.ended == Ended::CrBehindCrLf
@@ -484,7 +486,7 @@ impl Lines {
         }
         let field = if stop.is_some() { Field::named(self.head.as_slice()) } else { Field::Unknown };
         if field == Field::Unknown {
-            // The bytes in this slice are borrowed, including the name.
+            // The piece borrows the bytes in this slice, so `head` keeps only those from earlier slices.
             self.head = before;
             self.begin(field, At::Value);
             return self.value(input);

@@ -1,4 +1,4 @@
-//! The block's bytes in the storage: how much there is room for, and what moves when something grows.
+//! The layout of the block's bytes in the storage: how much room they have, and what moves when something grows.
 
 use super::span::{copy, shift, Next, Place, Span};
 use super::{Block, NoRoom};
@@ -11,12 +11,12 @@ impl Block {
         self.slot as usize
     }
 
-    /// Returns the length of the ID slots: bytes at the front of the storage that outlive the block.
+    /// Returns the total length of the ID slots, the bytes at the front of the storage that outlive the block.
     pub(crate) fn lasting(&self) -> usize {
         self.slot().saturating_mul(2)
     }
 
-    /// Where the slot of the pending ID begins.
+    /// Returns where the slot of the pending ID begins.
     pub(super) fn pending_slot(&self) -> usize {
         if self.second {
             0
@@ -25,17 +25,17 @@ impl Block {
         }
     }
 
-    /// Returns the number of bytes of storage in use: at the front, and at the far end.
+    /// Returns the number of bytes of storage in use, at the front and at the far end.
     pub(crate) fn retained(&self) -> usize {
         self.front().saturating_add(self.tail_len())
     }
 
-    /// Bytes in use at the far end.
+    /// Returns the number of bytes in use at the far end.
     pub(super) fn tail_len(&self) -> usize {
         self.name.stored_len().saturating_add(self.next.len())
     }
 
-    /// Where the bytes at the far end begin, if there are any.
+    /// Returns where the bytes at the far end begin, if there are any.
     pub(super) fn tail_start(&self) -> usize {
         if self.next.is_set() {
             self.next.start as usize
@@ -58,7 +58,7 @@ impl Block {
         self.lasting().saturating_add(self.behind_ids())
     }
 
-    /// Bytes in use behind the ID slots: stored data and the staged part of a line.
+    /// Returns the number of bytes in use behind the ID slots: stored data and the staged part of a line.
     pub(super) fn behind_ids(&self) -> usize {
         if self.staged > 0 {
             self.data_len().saturating_add(self.staged as usize)
@@ -87,8 +87,8 @@ impl Block {
         true
     }
 
-    /// The storage has `len` bytes now, and `store` is what it is and was. Returns `false`, with no effect, if the stored bytes
-    /// do not fit.
+    /// Adapts the layout to a storage that now has `len` bytes. `store` contains both its old and its new extent. Returns
+    /// `false`, with no effect, if the stored bytes do not fit.
     pub(crate) fn resize(&mut self, store: &mut [u8], len: usize) -> bool {
         let tail = self.tail_len();
         if self.front().saturating_add(tail) > len {
@@ -102,7 +102,7 @@ impl Block {
         true
     }
 
-    /// Restores the layout of `earlier`, a previous state of this block: the ID slots may have grown since.
+    /// Restores the layout of `earlier`, a previous state of this block, since which the ID slots may have grown.
     pub(crate) fn undo(&self, earlier: &Block, store: &mut [u8]) {
         if self.slot() > earlier.slot() {
             shift(store, self.slot(), earlier.slot(), earlier.slot());
@@ -110,7 +110,7 @@ impl Block {
         }
     }
 
-    /// Copies to the storage what still lies in the input, which will not be there at the next call.
+    /// Copies data and name from the input to the storage, because the next call has another input.
     #[inline]
     pub(crate) fn save<S: Storage + ?Sized>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
         if self.data.is_some() {
@@ -153,7 +153,7 @@ impl Block {
         (self.max_event as usize).min(store.max_len().saturating_sub(self.lasting()))
     }
 
-    /// Whether the event, or a comment inside it, that grows by `more` bytes is over the limit.
+    /// Whether the event, or a comment inside it, would exceed the limit with `more` bytes.
     pub(crate) fn is_over<S: Storage + ?Sized>(&self, store: &S, more: usize) -> bool {
         self.check(store, more).is_err()
     }
@@ -175,7 +175,8 @@ impl Block {
         }
     }
 
-    /// Makes the first `front` bytes usable, and moves what lies at the far end to the new one.
+    /// Makes the first `front` bytes of the storage usable. If the storage grows, moves the bytes at the far end to its new
+    /// end.
     #[inline]
     pub(super) fn reserve<S: Storage + ?Sized>(&mut self, store: &mut S, front: usize) -> Result<(), NoRoom> {
         let tail = self.tail_len();
@@ -207,7 +208,7 @@ impl Block {
         Ok(())
     }
 
-    /// Appends to stored data, and makes room for it.
+    /// Appends to stored data. Grows the storage if needed.
     pub(crate) fn append_growing<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
         let at = self.stage_start();
         self.reserve(store, at.saturating_add(bytes.len()))?;
@@ -226,7 +227,7 @@ impl Block {
         Ok(())
     }
 
-    /// Moves the staged line to the far end: the ID of the next value, or its name. It replaces an earlier one.
+    /// Moves the staged line to the far end, as the ID or the name of the next value. It replaces an earlier one.
     pub(super) fn place_next<S: Storage + ?Sized>(&mut self, store: &mut S, is_id: bool) {
         let Next { name, id, id_is_first, .. } = self.next;
         let (old, other) = if is_id { (id, name) } else { (name, id) };
@@ -242,15 +243,17 @@ impl Block {
         self.staged = 0;
     }
 
-    /// Empties the data, to be appended to anew in the storage. Returns where the bytes lie that it had there, and how many.
+    /// Empties the data, so that the caller can append to it anew in the storage. Returns where the old stored data lies,
+    /// and its length.
     pub(crate) fn restart(&mut self) -> (usize, usize) {
         let len = self.data.map_or(0, Span::stored_len);
         self.data = Some(Span::store(self.lasting(), 0));
         (self.lasting(), len)
     }
 
-    /// Takes bytes out of stored data, and makes room for all that the event may have: then nothing that was overwritten
-    /// is missing, because the step need not be taken back. Returns `false`, with no effect, if there is no such room.
+    /// Removes the bytes from `from` to `to` from stored data. It reserves room for the longest allowed data first: then the
+    /// step need not be taken back for want of storage, which could not restore the removed bytes. Returns `false`, with no
+    /// effect, if there is no such room or there are no such bytes.
     pub(crate) fn cut<S: Storage + ?Sized>(&mut self, store: &mut S, from: usize, to: usize) -> bool {
         let all = self.lasting().saturating_add(self.allowance(store));
         let len = self.data_len();
@@ -265,9 +268,9 @@ impl Block {
         true
     }
 
-    /// Copies the beginning of a payload that a slice cut to the storage, if the block has nothing else. Returns how many bytes
-    /// [`append`](Block::append) may add. `None`, with no effect: it is not so, or there is no room, or the caller would have to
-    /// move the storage.
+    /// Copies the beginning of a payload that a slice cut to the storage, if the block has nothing else. Returns how many
+    /// bytes [`append`](Block::append) may add. Returns `None`, with no effect, if the block has something else, if there is
+    /// no room, or if the storage would have to move.
     #[inline]
     pub(crate) fn begin_data<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Option<usize> {
         let left = self.room(store).checked_sub(bytes.len())?;
@@ -283,7 +286,7 @@ impl Block {
     }
 
     /// Returns how many bytes [`append`](Block::append) may add to the data, as long as nothing else changes the block or
-    /// moves the storage: 0 if the data is not in the storage.
+    /// moves the storage. Returns 0 if the data is not in the storage.
     #[inline]
     pub(crate) fn appendable<S: Storage + ?Sized>(&self, store: &S) -> usize {
         match self.data {
@@ -296,12 +299,12 @@ impl Block {
         }
     }
 
-    /// Appends to data that is in the storage, at most [`appendable`](Block::appendable) bytes. Returns `false`, with no
+    /// Appends at most [`appendable`](Block::appendable) bytes to data that is in the storage. Returns `false`, with no
     /// effect, if they do not fit.
     #[inline(always)]
     pub(crate) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> bool {
         let Some(Span { place: Place::Store, start, len }) = &mut self.data else { return false };
-        // Sums of offsets in the storage: they do not overflow.
+        // The sum does not overflow, because both are offsets in the storage.
         let Some(room) = store.bytes_mut().get_mut(start.wrapping_add(*len)..) else { return false };
         visit!(bytes.len());
         match (room, bytes) {

@@ -1,4 +1,4 @@
-//! Where bytes lie: in the input or in the storage; and how they are copied and moved there.
+//! Where bytes lie, in the input or in the storage, and how they are copied and moved there.
 
 use crate::visits::visit;
 use core::cell::Cell;
@@ -8,7 +8,7 @@ use core::cell::Cell;
 pub(crate) enum Place {
     /// The slice passed to this call.
     Input,
-    /// In the storage.
+    /// The storage.
     Store,
 }
 
@@ -40,7 +40,7 @@ impl Span {
         bytes.get(self.start..self.start.saturating_add(self.len)).unwrap_or(&[])
     }
 
-    /// Returns the span's bytes, in the input with what lies behind them, at most `more` bytes.
+    /// Returns the span's bytes. For a span of the input, it adds up to `more` of the bytes that follow.
     pub(crate) fn with_more<'a>(self, input: &'a [u8], store: &'a [u8], more: usize) -> &'a [u8] {
         if self.place == Place::Store {
             return self.of(input, store);
@@ -49,8 +49,8 @@ impl Span {
         rest.get(..self.len.saturating_add(more)).unwrap_or(rest)
     }
 
-    /// Returns the bytes of a span of the storage with at most `more` zeros behind them, where nothing else lies: bytes that were
-    /// never written, in a block of C, are not looked at.
+    /// Returns the bytes of a span of the storage, followed by up to `more` bytes, which it sets to zero first: bytes of a C
+    /// caller's block that were never written must not be read. Nothing else may lie behind the span.
     pub(crate) fn padded(self, store: &mut [u8], more: usize) -> &[u8] {
         let rest = store.get_mut(self.start..).unwrap_or_default();
         rest.iter_mut().skip(self.len).take(more).for_each(|byte| *byte = 0);
@@ -86,7 +86,7 @@ impl Next {
         self.name != Next::UNSET || self.id != Next::UNSET
     }
 
-    /// Returns the length of a value, which may be unset.
+    /// Returns the length of a name or an ID, which is 0 if it is unset.
     pub(super) fn len_of(value: u32) -> usize {
         if value == Next::UNSET {
             0

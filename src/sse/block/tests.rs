@@ -47,7 +47,7 @@ fn retained_bytes_exclude_those_in_the_input() {
     block.name(&mut store, &piece(Field::Event, true, true, b"name"), 0).unwrap();
     assert!(!block.is_empty());
     block.clear();
-    // Empty data.
+    // The data is empty.
     block.data(&mut store, b"", &piece(Field::Data, true, true, b""), 0).unwrap();
     assert!(!block.is_empty());
     block.clear();
@@ -55,7 +55,7 @@ fn retained_bytes_exclude_those_in_the_input() {
     assert!(!block.is_empty() && block.is_staged());
     block.unstage();
     assert!(block.is_empty() && !block.is_staged());
-    // Data borrowed from the input.
+    // The data is borrowed from the input.
     block.data(&mut store, TEXT, &piece(Field::Data, true, true, TEXT), 0).unwrap();
     block.name(&mut store, &piece(Field::Event, true, true, b"name"), 0).unwrap();
     assert_eq!((block.retained(), block.is_staged()), (0, false));
@@ -75,7 +75,7 @@ fn retained_bytes_exclude_those_in_the_input() {
 #[test]
 fn stored_data_grows_in_place() {
     let (mut block, mut store) = (Block::new(Limits { max_event_len: 8, ..Limits::DEFAULT }), [0; 200]);
-    // No data, or data in the input.
+    // The block has no data, or its data lies in the input.
     assert_eq!((block.appendable(&store), block.append(&mut store, b"x")), (0, false));
     block.data(&mut store, b"ab", &piece(Field::Data, true, false, b"ab"), 0).unwrap();
     assert_eq!((block.appendable(&store), block.append(&mut store, b"x")), (0, false));
@@ -154,7 +154,7 @@ fn lines_behind_a_value_are_kept_apart() {
                 let is_id = lines >> line & 1 == 1;
                 *(if is_id { &mut next_id } else { &mut next_name }) = Some(value);
                 set(&mut block, &mut store, is_id, value, cut);
-                // Any move keeps them.
+                // Any move keeps both.
                 let mut other = [0; 200];
                 assert!(block.relocate(&store, &mut other));
                 store = other;
@@ -162,14 +162,14 @@ fn lines_behind_a_value_are_kept_apart() {
             let case = (lines, values, name, cut);
             assert_eq!(block.name_span().of(&[], &store), VALUES[name], "{case:?}");
             assert_eq!((block.data_span().of(&[], &store), block.id(&store)), (TEXT, &b"123"[..]), "{case:?}");
-            // They belong to this event.
+            // The name and the ID belong to this event.
             let (mut one, mut bytes) = (block.clone(), store);
             one.adopt(&mut bytes);
             let (data, own) = one.end().unwrap();
             assert_eq!(data.of(&[], &bytes), TEXT, "{case:?}");
             assert_eq!(own.of(&[], &bytes), next_name.unwrap_or(VALUES[name]), "{case:?}");
             assert_eq!(one.id(&bytes), next_id.unwrap_or(b"4567"), "{case:?}");
-            // Or to the next value.
+            // They belong to the next value.
             let (_, own) = block.end().unwrap();
             assert_eq!((own.of(&[], &store), block.id(&store)), (VALUES[name], &b"4567"[..]), "{case:?}");
             let mut other = [0; 64];
