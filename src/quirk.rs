@@ -123,6 +123,8 @@ quirks! {
     SeveralValues = 28, "F28", "one block held several JSON values";
     /// An event of another protocol came than the one that is read; it was handed out as it came.
     ForeignEvent = 29, "F29", "an event of another protocol came";
+    /// Gemini sent arguments by path (`partialArgs`); deltas do not have them, a message does.
+    PartialArguments = 30, "C36", "arguments came by path, which only a message joins";
 }
 
 impl fmt::Display for Quirk {

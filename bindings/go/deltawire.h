@@ -409,8 +409,8 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 
 // A fragment of a tool call's arguments; for a custom tool, of its input. Text. A call without
 // arguments has no fragment: take them as `{}`. Arguments that Gemini sends by path (`partialArgs`)
-// are no fragments either: an assembler puts them together, and `DELTAWIRE_META_CALL_MEMBER` has
-// them as sent.
+// are no fragments either: an assembler joins them, `DELTAWIRE_META_CALL_MEMBER` has them as sent,
+// and `DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS` counts the events that have them.
 #define DELTAWIRE_EV_TOOL_ARGUMENTS 13
 
 // The name of a `function_call`'s function; otherwise as `DELTAWIRE_EV_TOOL_NAME`.
@@ -454,11 +454,11 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // text, from its first piece on.
 #define DELTAWIRE_EV_MALFORMED 23
 
-// An event over the limit: the parser drops the rest of it, and the stream goes on. `start` is
-// where the event began.
+// An event over the limit: the parser drops the rest of it, and the stream goes on. `start` and
+// `end` are where the event began: its length is not known yet.
 #define DELTAWIRE_EV_TOO_LONG 24
 
-// A comment over the limit was dropped. If it lies inside an event, that event goes on.
+// A comment over the limit was dropped. `start` and `end` are where it began. If it lies inside an event, that event goes on.
 #define DELTAWIRE_EV_COMMENT_TOO_LONG 25
 
 // Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of their
@@ -1800,6 +1800,9 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
 
 // F29: an event of another protocol came.
 #define DELTAWIRE_QUIRK_FOREIGN_EVENT 29
+
+// C36: arguments came by path, which only a message joins.
+#define DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS 30
 
 // The code of a quirk in docs/quirks.md, such as `F6`. NULL past the last known. Static, ended by
 // NUL.

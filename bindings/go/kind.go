@@ -41,7 +41,8 @@ const (
 	KindToolName Kind = 12
 	// KindToolArguments is a fragment of a tool call's arguments; for a custom tool, of its input. Text. A call without
 	// arguments has no fragment: take them as {}. Arguments that Gemini sends by path (partialArgs) are no fragments
-	// either: an [Assembler] puts them together, and [MetaCallMember] has them as sent.
+	// either: an [Assembler] joins them, [MetaCallMember] has them as sent, and [QuirkPartialArguments] counts the events
+	// that have them.
 	KindToolArguments Kind = 13
 	// KindFunctionName is the name of a function_call's function, otherwise as KindToolName.
 	KindFunctionName Kind = 14

@@ -41,6 +41,7 @@ const (
 	QuirkReplacedMessage    Quirk = 27 // C35: a message so far did not begin with the one before; nothing of it was reported
 	QuirkSeveralValues      Quirk = 28 // F28: one block held several JSON values
 	QuirkForeignEvent       Quirk = 29 // F29: an event of another protocol came
+	QuirkPartialArguments   Quirk = 30 // C36: arguments came by path, which only a message joins
 )
 
 // Quirks returns all quirks that the library knows, in the order of their numbers.
@@ -105,4 +106,5 @@ var quirkNames = []string{
 	QuirkReplacedMessage:    "ReplacedMessage",
 	QuirkSeveralValues:      "SeveralValues",
 	QuirkForeignEvent:       "ForeignEvent",
+	QuirkPartialArguments:   "PartialArguments",
 }

@@ -30,6 +30,7 @@ pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnM
                     state.calls = state.calls.saturating_add(u32::from(opens));
                     state.called |= bit(number(index));
                     state.continues = continues(call);
+                    seen.has_paths |= has_paths(call);
                 }
             }
         }
@@ -47,6 +48,11 @@ fn opens(call: Value<'_>, continued: bool) -> bool {
 /// Whether more of a call follows.
 fn continues(call: Value<'_>) -> bool {
     members_of(call, ["willContinue"])[0].and_then(|value| value.as_bool()) == Some(true)
+}
+
+/// Returns whether a call has arguments by path.
+fn has_paths(call: Value<'_>) -> bool {
+    array(members_of(call, ["partialArgs"])[0]).is_some_and(|pieces| pieces.element_at(&mut 0).is_some())
 }
 
 /// Returns the reason why the prompt was refused.

@@ -219,4 +219,6 @@ pub(crate) struct Seen<'a> {
     pub(crate) others: bool,
     /// Whether a block that was known as a tool call of the client no longer is.
     pub(crate) forgets: bool,
+    /// A tool call has arguments by path.
+    pub(crate) has_paths: bool,
 }

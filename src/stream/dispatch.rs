@@ -417,6 +417,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if has_error {
             event.error = self.index.top(payload, top::ERROR);
         }
+        if event.has_paths {
+            self.block.quirks.insert(Quirk::PartialArguments);
+        }
         self.take(payload, &event);
         true
     }

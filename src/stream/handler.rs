@@ -185,8 +185,9 @@ pub trait Handler {
         Flow::Continue(())
     }
     /// A fragment of a tool call's arguments. A call without arguments has no fragment: take them as `{}`. Arguments that Gemini
-    /// sends by path (`partialArgs`) are no fragments either: an [assembler](crate::message) puts them together, and a
-    /// [member](Update::Member) of the call has them as sent.
+    /// sends by path (`partialArgs`) are no fragments either: an [assembler](crate::message) joins them, a
+    /// [member](Update::Member) of the call has them as sent, and the quirk
+    /// [`PartialArguments`](crate::Quirk::PartialArguments) counts the events that have them.
     fn tool_arguments(&mut self, choice: u32, call: u32, text: Text<'_>) -> Flow {
         Flow::Continue(())
     }

@@ -8,7 +8,7 @@ use super::native::HALVES;
 use deltawire::delta::{self, FinishKind, Kind, Meta};
 use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
-use deltawire::Config;
+use deltawire::{Config, Quirk};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,6 +78,7 @@ fn line(record: &Record, bytes: &[u8]) -> Option<String> {
         }
         Kind::Usage => format!("usage {}", raw()),
         Kind::Error => "error".to_string(),
+        Kind::Quirk if code == Quirk::PartialArguments as u32 => "arguments by path".to_string(),
         Kind::Meta if code == Meta::CallMember as u32 => {
             let member = [b"{", bytes, b"}"].concat();
             format!("member {choice} #{call} {}", value_of(&member).expect("a member"))
@@ -302,6 +303,11 @@ impl Naive {
         }
         if has_error {
             self.push("error".to_string());
+        }
+        let parts = elements(&event["candidates"]).flat_map(|candidate| elements(&candidate["content"]["parts"]));
+        let has_paths = parts.flat_map(|part| elements(&part["functionCall"]["partialArgs"])).next().is_some();
+        if has_paths && self.protocol == Some("gemini") {
+            self.push("arguments by path".to_string());
         }
         if self.choices.len() > 8 || self.calls.len() > 32 {
             return Err(GiveUp);

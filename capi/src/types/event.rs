@@ -34,8 +34,8 @@ pub const DELTAWIRE_EV_TOOL_CALL: u32 = 11;
 pub const DELTAWIRE_EV_TOOL_NAME: u32 = 12;
 /// A fragment of a tool call's arguments; for a custom tool, of its input. Text. A call without
 /// arguments has no fragment: take them as `{}`. Arguments that Gemini sends by path (`partialArgs`)
-/// are no fragments either: an assembler puts them together, and `DELTAWIRE_META_CALL_MEMBER` has
-/// them as sent.
+/// are no fragments either: an assembler joins them, `DELTAWIRE_META_CALL_MEMBER` has them as sent,
+/// and `DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS` counts the events that have them.
 pub const DELTAWIRE_EV_TOOL_ARGUMENTS: u32 = 13;
 /// The name of a `function_call`'s function; otherwise as `DELTAWIRE_EV_TOOL_NAME`.
 pub const DELTAWIRE_EV_FUNCTION_NAME: u32 = 14;
@@ -68,10 +68,10 @@ pub const DELTAWIRE_EV_ERROR: u32 = 22;
 /// Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the offset of the fault in the
 /// text, from its first piece on.
 pub const DELTAWIRE_EV_MALFORMED: u32 = 23;
-/// An event over the limit: the parser drops the rest of it, and the stream goes on. `start` is
-/// where the event began.
+/// An event over the limit: the parser drops the rest of it, and the stream goes on. `start` and
+/// `end` are where the event began: its length is not known yet.
 pub const DELTAWIRE_EV_TOO_LONG: u32 = 24;
-/// A comment over the limit was dropped. If it lies inside an event, that event goes on.
+/// A comment over the limit was dropped. `start` and `end` are where it began. If it lies inside an event, that event goes on.
 pub const DELTAWIRE_EV_COMMENT_TOO_LONG: u32 = 25;
 /// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of their
 /// choice; 2^32 - 1 if the choice has no valid index. At most one for each event, the first, behind
