@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Verdict is how a stream ended: the first of these that applies.
@@ -139,6 +140,9 @@ type End struct {
 	Failed          bool      // the API reported an error
 	Offset          uint64    // how many bytes were read
 	APIError        *APIError // the first error event that [Reader.Next] read; nil if only a finish reason reports the failure
+
+	limits    string // why deltas were left out, and the options that make room; for the error
+	beginning string // of a JSON answer; for the error
 }
 
 // The errors of [Reader.Err] about how the stream ended.
@@ -179,7 +183,10 @@ func (e End) err() error {
 	case VerdictNotAStream:
 		return fmt.Errorf("%w: %v", ErrNotAStream, e.Media)
 	case VerdictJSONAnswer:
-		return ErrJSONAnswer
+		if e.beginning == "" {
+			return ErrJSONAnswer
+		}
+		return fmt.Errorf("%w: %s", ErrJSONAnswer, e.beginning)
 	case VerdictOtherProtocol:
 		return fmt.Errorf("%w: %v", ErrOtherProtocol, e.Protocol)
 	case VerdictLost:
@@ -192,8 +199,21 @@ func (e End) err() error {
 	return ErrTruncated // inside of something
 }
 
+// incomplete names what was lost, and the options that raise the limits.
 func (e End) incomplete() error {
-	return fmt.Errorf("%w: %d malformed, %d too long, %d left out", ErrIncomplete, e.Malformed, e.TooLong, e.LeftOut)
+	var lost []string
+	for _, what := range []struct {
+		count uint32
+		text  string
+	}{{e.Malformed, "malformed"}, {e.TooLong, "too long (WithMaxEventLen)"}, {e.LeftOut, "left out" + e.limits}} {
+		if what.count != 0 {
+			lost = append(lost, fmt.Sprintf("%d %s", what.count, what.text))
+		}
+	}
+	if len(lost) == 0 {
+		return ErrIncomplete
+	}
+	return fmt.Errorf("%w: %s", ErrIncomplete, strings.Join(lost, ", "))
 }
 
 // StrictError reports a quirk that [WithStrict] makes an error.

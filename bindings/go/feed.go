@@ -16,6 +16,7 @@ func (r *Reader) Feed(b []byte) {
 		r.stop(errFedEnd)
 		return
 	}
+	r.begins(b)
 	if len(r.in) == 0 && r.next == int(r.result.events) {
 		r.in, r.copied = b, false
 		return
@@ -96,6 +97,9 @@ func (w *writer) drain() {
 // nil, once, when the body has ended, failed or been closed: [Reader.Err], [Reader.Usage] and [Reader.End] are those of the
 // whole stream then. Both are called by the goroutine that reads or closes the body. Whatever the stream is, the bytes and
 // errors of the body stay as they are. A body that is compressed must be decompressed first; otherwise Err names the compression.
+//
+// The body of a response with status 101 (an upgrade, such as WebSocket) is a connection that is written to as well: leave it
+// as it is, because the body that Tee returns can only be read. Of a response without a body (HEAD, 204, 304) Err is [ErrEmpty].
 func (r *Reader) Tee(body io.ReadCloser, each func(*Event), end func()) io.ReadCloser {
 	return &tee{body: body, to: writer{r: r, each: each}, end: end}
 }

@@ -15,8 +15,11 @@ func nameOf[T ~uint16 | ~uint32](typ string, number T, names []string) string {
 	return fmt.Sprintf("%s(%d)", typ, uint32(number))
 }
 
-// namesOf returns the names of the bits that are set, joined; bits without a name as one number.
+// namesOf returns the names of the bits that are set, joined; bits without a name as one number; None if no bit is set.
 func namesOf[T ~uint16 | ~uint32](typ string, bits T, names []string) string {
+	if bits == 0 {
+		return "None"
+	}
 	var set []string
 	for bit, name := range names {
 		if mask := T(1) << bit; name != "" && bits&mask != 0 {
@@ -24,7 +27,7 @@ func namesOf[T ~uint16 | ~uint32](typ string, bits T, names []string) string {
 			bits &^= mask
 		}
 	}
-	if bits != 0 || len(set) == 0 {
+	if bits != 0 {
 		set = append(set, fmt.Sprintf("%s(%#x)", typ, uint32(bits)))
 	}
 	return strings.Join(set, "|")

@@ -5,12 +5,14 @@
 package deltawire_test
 
 import (
+	"bufio"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -37,6 +39,9 @@ func meteringProxy(target *url.URL, report func(metered)) http.Handler {
 			r.Out.Header.Del("Accept-Encoding") // so that the transport decompresses what is compressed
 		},
 		ModifyResponse: func(resp *http.Response) error {
+			if resp.StatusCode == http.StatusSwitchingProtocols {
+				return nil // an upgrade: not a body to read
+			}
 			r := deltawire.NewReader(nil, deltawire.WithUsageOnly(), deltawire.WithEvents()) // no events: usage and end are enough
 			resp.Body = r.Tee(resp.Body, nil, func() {
 				usage, known := r.Usage()
@@ -151,5 +156,49 @@ func TestProxy(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Fatalf("%s: no report", c.path)
 		}
+	}
+}
+
+// An upgrade (WebSocket) goes through the proxy in both directions: its body is a connection, which is not read as a stream.
+func TestProxyUpgrade(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		conn, rw, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		rw.WriteString("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+		rw.Flush()
+		line, _ := rw.ReadString('\n')
+		rw.WriteString("echo " + line)
+		rw.Flush()
+	}))
+	defer upstream.Close()
+	target, err := url.Parse(upstream.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(meteringProxy(target, func(m metered) { t.Errorf("an upgrade was read: %+v", m) }))
+	defer proxy.Close()
+
+	conn, err := net.Dial("tcp", proxy.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+	from := bufio.NewReader(conn)
+	resp, err := http.ReadResponse(from, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatalf("the proxy answers %s", resp.Status)
+	}
+	io.WriteString(conn, "hello\n")
+	if line, err := from.ReadString('\n'); line != "echo hello\n" {
+		t.Errorf("the proxy passes on %q, %v", line, err)
 	}
 }

@@ -6,10 +6,13 @@ package deltawire
 import "C"
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"unsafe"
 )
 
@@ -51,6 +54,8 @@ type Reader struct {
 	err      error
 	srcErr   error
 	apiError *APIError
+	limits   [LimitLength + 1]bool // why deltas were left out
+	head     []byte                // the beginning of the stream
 	stats    Stats
 }
 
@@ -102,8 +107,8 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 			(maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation) | maskOf(KindSignature) |
 				maskOf(KindMedia) | maskOf(KindNative) | maskOf(KindMessage))
 	}
-	// End needs the errors. Besides, a mask of 0 would be all kinds.
-	s.config.events = C.uint64_t(r.shown | maskOf(KindError) | maskOf(KindChoiceError))
+	// End needs the errors, and Err the limits. Besides, a mask of 0 would be all kinds.
+	s.config.events = C.uint64_t(r.shown | maskOf(KindError) | maskOf(KindChoiceError) | maskOf(KindLimit))
 	if s.assembler != nil {
 		s.config.events |= C.DELTAWIRE_MESSAGE_EVENTS
 	}
@@ -157,6 +162,7 @@ func (r *Reader) begin(src io.Reader, status C.deltawire_status) {
 	r.copied, r.fed, r.finishing, r.over = false, false, false, false
 	r.event, r.joined = Event{}, r.joined[:0]
 	r.err, r.srcErr, r.apiError, r.stats = nil, nil, nil, Stats{}
+	r.limits, r.head = [LimitLength + 1]bool{}, r.head[:0]
 	if status != C.DELTAWIRE_OK {
 		r.stop(statusError(status))
 	}
@@ -220,6 +226,9 @@ func (r *Reader) take(c *C.deltawire_event) bool {
 	e.Start, e.End = uint64(c.start), uint64(c.end)
 	if (e.Kind == KindError || e.Kind == KindChoiceError) && r.apiError == nil {
 		r.apiError = e.APIError()
+	}
+	if e.Kind == KindLimit && e.Code <= uint32(LimitLength) {
+		r.limits[e.Code] = true
 	}
 	return r.shown&maskOf(e.Kind) != 0
 }
@@ -294,11 +303,49 @@ func (r *Reader) read() bool {
 		}
 		r.in, r.srcErr = r.buf[:n], err
 		if n > 0 {
+			r.begins(r.in)
 			return true
 		}
 	}
 	r.in = nil
 	return false
+}
+
+// maxHead is how many bytes of the beginning of a stream are kept for the error about a JSON answer.
+const maxHead = 120
+
+// begins keeps the beginning of the stream, of which these bytes come next.
+func (r *Reader) begins(b []byte) {
+	if room := maxHead - len(r.head); room > 0 {
+		r.head = append(r.head, b[:min(room, len(b))]...)
+	}
+}
+
+// beginning returns the first line of the stream, cut, with what is not printable escaped.
+func (r *Reader) beginning() string {
+	head := bytes.TrimLeft(bytes.TrimPrefix(r.head, []byte("\xEF\xBB\xBF")), " \t\r\n")
+	line, _, isCut := bytes.Cut(head, []byte("\n"))
+	text := strings.ToValidUTF8(string(bytes.TrimRight(line, "\r")), "")
+	if isCut || len(r.head) == maxHead {
+		text += "…"
+	}
+	return printable(text)
+}
+
+// whyLeftOut returns why deltas were left out, with the options that make room.
+func (r *Reader) whyLeftOut() string {
+	text, before := "", ": "
+	add := func(limit Limit, format string, args ...any) {
+		if r.limits[limit] {
+			text += before + fmt.Sprintf(format, args...)
+			before = ", "
+		}
+	}
+	config := &r.settings.config
+	add(LimitChoices, "more than %d choices (WithMaxChoices)", cmp.Or(config.max_choices, C.DELTAWIRE_DEFAULT_CHOICES))
+	add(LimitToolCalls, "more than %d tool calls (WithMaxToolCalls)", cmp.Or(config.max_tool_calls, C.DELTAWIRE_DEFAULT_TOOL_CALLS))
+	add(LimitIndex, "an index that is not a whole number of 32 bits")
+	return text
 }
 
 // grow enlarges the memory that was too small; full: the array of events.
@@ -340,6 +387,7 @@ func (r *Reader) grow(full bool) bool {
 func (r *Reader) finished() {
 	r.over = true
 	end := r.End()
+	end.limits, end.beginning = r.whyLeftOut(), r.beginning()
 	r.err = end.err()
 	if r.err == nil && r.settings.assembler != nil {
 		r.err = r.settings.assembler.err()
@@ -375,6 +423,12 @@ func (r *Reader) Event() *Event { return &r.event }
 //   - the error of the source, alone or wrapped together with one of those. What the source reports after [DONE] is no error:
 //     nothing is missing;
 //   - a [*StrictError], or an error that names a misuse, such as an option out of its range.
+//
+// A complete response may still not be what you asked for. The choices that count are those that came: compare
+// [End.ChoicesSeen] with the n of the request, and [End.ChoicesFinished] with ChoicesSeen. If you asked for usage and none is
+// known, look at the verdict: [VerdictFinished] instead of [VerdictDone] means that the end of a chat stream was cut off. A
+// Gemini server that sends a finish reason with every chunk cannot be seen to be cut. With [QuirkArgumentsAfterEnd] the
+// arguments of a tool call may be several JSON values, one behind the other: check that they parse before you run the call.
 //
 // [Reader.End] has the details.
 func (r *Reader) Err() error {
