@@ -84,8 +84,12 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Quirk { quirk, .. } => write!(f, "{} {quirk}", quirk.code())?,
-            Error::TooManyChoices { .. } => f.write_str("more choices than the tracker has room for")?,
-            Error::TooManyCalls { .. } => f.write_str("more tool calls than the tracker has room for")?,
+            Error::TooManyChoices { .. } => {
+                f.write_str("more choices than the tracker has room for (Parser::with_tracker)")?
+            }
+            Error::TooManyCalls { .. } => {
+                f.write_str("more tool calls than the tracker has room for (Parser::with_tracker)")?
+            }
             Error::BadIndex { .. } => f.write_str("an index that is not an unsigned 32-bit integer")?,
         }
         if let Some(choice) = self.choice() {
@@ -112,11 +116,11 @@ mod tests {
             ),
             (
                 Error::TooManyChoices { choice: 5, offset: 8 },
-                "more choices than the tracker has room for, at choice 5, in the event at byte 8",
+                "more choices than the tracker has room for (Parser::with_tracker), at choice 5, in the event at byte 8",
             ),
             (
                 Error::TooManyCalls { choice: 0, offset: 9 },
-                "more tool calls than the tracker has room for, at choice 0, in the event at byte 9",
+                "more tool calls than the tracker has room for (Parser::with_tracker), at choice 0, in the event at byte 9",
             ),
             (
                 Error::BadIndex { choice: u32::MAX, offset: 10 },

@@ -381,6 +381,24 @@ fn parsed(bytes: &[u8], step: usize) -> Known {
     Known { verdict: end.verdict, media: end.media, pending: end.pending, complete: end.is_complete() }
 }
 
+/// A body with a finish reason has finished like a stream: the words of the end say that it was a body.
+#[test]
+fn the_end_in_words_names_a_body() {
+    let words = |stream: &str| {
+        let mut parser = Parser::new([0; 1024]);
+        let mut bytes = stream.as_bytes();
+        while parser.next(&mut bytes).unwrap().is_some() {}
+        while parser.finish().unwrap().is_some() {}
+        (parser.end().verdict, parser.end().to_string())
+    };
+    let body = r#"{"choices":[{"index":0,"message":{"content":"x"},"finish_reason":"stop"}]}"#;
+    let words_of_a_body = "a whole JSON body instead of a stream".to_string();
+    assert_eq!(words(body), (Verdict::Finished, words_of_a_body.clone()));
+    assert_eq!(words(&body.replace("\"stop\"", "null")), (Verdict::Body, words_of_a_body));
+    let chunk = r#"data: {"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}"#;
+    assert_eq!(words(&format!("{chunk}\n\n")), (Verdict::Finished, "finished, without [DONE]".to_string()));
+}
+
 #[test]
 fn verdicts_of_random_streams() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);

@@ -137,6 +137,13 @@ impl End {
     /// Complete means that all of the response arrived. Whether the model finished its answer is the finish reason: `length` and
     /// `content_filter` cut the answer itself.
     ///
+    /// It counts the choices that came. Compare [`choices_seen`](End::choices_seen) with the `n` of the request, and
+    /// [`choices_finished`](End::choices_finished) with `choices_seen`. If you asked for usage and none is known, the verdict
+    /// [`Finished`](Verdict::Finished) of a stream of chat completions means that its end was cut off. A Gemini server that sends
+    /// a finish reason with every chunk cannot be seen to be cut. With the quirk
+    /// [`ArgumentsAfterEnd`](crate::Quirk::ArgumentsAfterEnd) the arguments of a call may be several JSON values, one behind the
+    /// other: check that they parse before you run the call.
+    ///
     /// Call it after [`finish`](super::Parser::finish): before, it cannot know that the stream was cut.
     ///
     /// What an assembler left out because its table was full is not known here: see what it answered.
@@ -182,14 +189,15 @@ impl End {
     }
 }
 
-/// The verdict in words, with what came instead of a stream or whose protocol it is. That a stream finished without `[DONE]` is
-/// said only of chat completions: the other protocols never send it.
-/// The verdict in words; if that claims an end of the response that is [not complete](End::is_complete), what was lost, too.
+/// The verdict in words, with what came instead of a stream or whose protocol it is; for a whole body, that it is one. That a
+/// stream finished without `[DONE]` is said only of chat completions: the other protocols never send it. If the verdict claims an
+/// end of the response that is [not complete](End::is_complete), what was lost follows.
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.verdict, self.media, self.protocol) {
             (Verdict::NotAStream, Some(media), _) => write!(f, "{}: {media}", self.verdict),
             (Verdict::OtherProtocol, _, Some(protocol)) => write!(f, "{}: {protocol}", self.verdict),
+            (Verdict::Finished, ..) if self.body => fmt::Display::fmt(&Verdict::Body, f),
             (Verdict::Finished, ..) if self.dialect.is_some_and(|dialect| dialect != Protocol::Chat) => {
                 f.write_str("finished")
             }

@@ -117,12 +117,18 @@ fn goes_on(stop: Stop, printer: &mut impl Printer) -> Result<bool, Failure> {
     // Only what there is no room for is an error here: no quirk was made one.
     if let Stop::Error(error) = stop {
         printer.end_line();
-        match error {
-            Error::TooManyChoices { .. } | Error::TooManyCalls { .. } => {
-                complain(format_args!("{error}; no option raises that limit"));
+        let what = match error {
+            Error::TooManyChoices { .. } => "choices",
+            Error::TooManyCalls { .. } => "tool calls",
+            error => {
+                complain(error);
+                return Ok(true);
             }
-            error => complain(error),
-        }
+        };
+        let (choice, offset) = (error.choice().unwrap_or_default(), error.offset());
+        complain(format_args!(
+            "more {what} than there is room for, at choice {choice}, in the event at byte {offset}; no option raises that limit"
+        ));
         return Ok(true);
     }
     printer.output().check()?;
