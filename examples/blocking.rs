@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Update::Content(text) if choice == 0 && failed.is_ok() => {
             failed = write!(out, "{text}").and_then(|()| out.flush())
         }
-        Update::Error(error) => eprintln!("{error:?}"),
+        Update::Error(error) | Update::ChoiceError(error) => eprintln!("{error}"),
         _ => {}
     })?;
     failed?;

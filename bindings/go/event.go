@@ -20,7 +20,7 @@ type Event struct {
 	Aux    []byte
 	Extra  []byte
 	Start  uint64 // the stream offset of its first byte
-	End    uint64 // the stream offset behind its last byte; of KindTooLong and KindCommentTooLong Start, as the length is unknown yet
+	End    uint64 // the stream offset behind its last byte
 }
 
 // TextString returns a copy of the text.

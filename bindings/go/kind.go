@@ -38,6 +38,7 @@ const (
 	// its type. Number: its index, as sent, or as the parser assigned it.
 	KindToolCall Kind = 11
 	// KindToolName is the name of a tool call, whole ([FlagReplaces]), or a piece to append to the name so far. Text.
+	// A name that replaces another of the same call begins with it.
 	KindToolName Kind = 12
 	// KindToolArguments is a fragment of a tool call's arguments; for a custom tool, of its input. Text. A call without
 	// arguments has no fragment: take them as {}. Arguments that Gemini sends by path (partialArgs) are no fragments
@@ -70,9 +71,11 @@ const (
 	// KindMalformed is a payload that is not a JSON object, or bytes that follow one; the stream goes on. Text: any bytes.
 	// Extra: the event field. [Event.Fault] returns the fault. Number: the offset of the fault in the payload.
 	KindMalformed Kind = 23
-	// KindTooLong is an event over the limit: the rest of it is dropped, and the stream goes on.
+	// KindTooLong is an event over the limit: the rest of it is dropped, and the stream goes on. Start and End are both where
+	// it began; its length is not known yet.
 	KindTooLong Kind = 24
 	// KindCommentTooLong is a comment over the limit, which is dropped. If it lies inside an event, that event goes on.
+	// Start and End are both where it began.
 	KindCommentTooLong Kind = 25
 	// KindLimit reports that deltas of a chunk were left out, of Choice first. [Event.Limit] returns why.
 	// If the index of the choice itself is out of range, Choice is math.MaxUint32.

@@ -92,7 +92,7 @@ pub enum Update<'a> {
 /// What a name, or a piece of one, is to the name before it. Pulled, nothing is known of that: each appends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NamePiece {
-    /// It is the whole name, in the place of what came before.
+    /// It is the whole name, in the place of what came before. If a name of the call came before, it begins with that.
     Replaces,
     /// It is to be put behind what came before.
     Appends,

@@ -49,7 +49,7 @@ async fn main() -> Result<(), Failure> {
     while let Some((choice, update)) = receive.recv().await {
         match update.as_update() {
             Update::Content(text) if choice == 0 => print!("{text}"),
-            Update::Error(error) => eprintln!("{error:?}"),
+            Update::Error(error) | Update::ChoiceError(error) => eprintln!("{error}"),
             _ => {}
         }
         std::io::stdout().flush()?;

@@ -1,11 +1,15 @@
 //! `gateway UPSTREAM`: forwards each request to `UPSTREAM` and the answer back, unchanged, and meters it: one line for each
 //! response, with the tokens that it used. With axum and reqwest. Prints its own address first.
+//!
+//! To keep it short it sends each request as a GET without headers and body. A real request is a POST: forward its method, its
+//! headers (but not `Host` and `Accept-Encoding`) and its body.
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::Router;
-use deltawire::chat::{TokenCounts, Usage};
+use deltawire::chat::TokenCounts;
+use deltawire::stream::Observer;
 use deltawire::{End, Error, Flow, Growing, Handler, Parser};
 use tokio::sync::mpsc;
 
@@ -14,19 +18,6 @@ struct Metered {
     path: String,
     usage: Option<TokenCounts>,
     end: End,
-}
-
-/// Of chat completions the last usage counts, never the sum. The parser merges those of other protocols.
-#[derive(Default)]
-struct Meter {
-    usage: Option<TokenCounts>,
-}
-
-impl Handler for Meter {
-    fn usage(&mut self, usage: Usage<'_>) -> Flow {
-        self.usage = Some(usage.counts());
-        Flow::Continue(())
-    }
 }
 
 #[derive(Clone)]
@@ -38,7 +29,7 @@ struct Gateway {
 
 async fn forward(State(gateway): State<Gateway>, request: Request) -> Response {
     let path = request.uri().to_string();
-    // `Accept-Encoding` is not forwarded: compressed bytes could not be metered.
+    // Of the request only the path; `Accept-Encoding` must not be forwarded: compressed bytes could not be metered.
     match gateway.client.get(format!("{}{path}", gateway.upstream)).send().await {
         Err(error) => (axum::http::StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
         Ok(answer) => {
@@ -63,7 +54,9 @@ async fn pass(
     path: String,
     metered: mpsc::UnboundedSender<Metered>,
 ) {
-    let (mut parser, mut meter, mut left_out) = (Parser::new(Growing::new()), Meter::default(), None);
+    // Of chat completions the last usage counts, never the sum; those of other protocols are merged.
+    let mut meter = Observer::new(|_, _| Flow::Continue(()));
+    let (mut parser, mut left_out) = (Parser::new(Growing::new()), None);
     loop {
         let bytes = match answer.chunk().await {
             Ok(Some(bytes)) => bytes,
@@ -83,11 +76,11 @@ async fn pass(
     if let Some(error) = left_out {
         eprintln!("{path}: {error}");
     }
-    let _ = metered.send(Metered { path, usage: parser.native_usage().or(meter.usage), end: parser.end() });
+    let _ = metered.send(Metered { path, usage: meter.usage().copied(), end: parser.end() });
 }
 
 /// All of the bytes. An error is a limit, and consumes its event: what follows is read all the same.
-fn read(parser: &mut Parser<Growing>, mut bytes: &[u8], meter: &mut Meter) -> Option<Error> {
+fn read(parser: &mut Parser<Growing>, mut bytes: &[u8], meter: &mut impl Handler) -> Option<Error> {
     let mut first = None;
     loop {
         let fed = parser.feed(bytes, meter);
