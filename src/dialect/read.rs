@@ -131,7 +131,7 @@ pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> b
 }
 
 /// Members that a message has of its own, and of which an event of another protocol does not decide.
-const OF_MESSAGE: &[&str] = &[
+static OF_MESSAGE: &[&str] = &[
     "id",
     "object",
     "created",
@@ -144,7 +144,7 @@ const OF_MESSAGE: &[&str] = &[
     "error",
 ];
 /// The same of a choice of a message.
-const OF_CHOICE: &[&str] = &["index", "message", "finish_reason", "native_finish_reason", "logprobs", "error"];
+static OF_CHOICE: &[&str] = &["index", "message", "finish_reason", "native_finish_reason", "logprobs", "error"];
 
 /// The object whose members are those of a choice, in a member of this name of an event.
 pub(crate) fn has_choices(protocol: Protocol, name: &Text<'_>) -> bool {

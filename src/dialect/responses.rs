@@ -40,7 +40,7 @@ impl Own {
 
 /// The events that have a text: behind `response.` their type, what the text is and of what, and the member that it is in; of a
 /// part that is done its type says.
-const PIECES: [(&str, Kind, Own, &str); 15] = [
+static PIECES: [(&str, Kind, Own, &str); 15] = [
     ("output_text.delta", Kind::Content, Own::Content, "delta"),
     ("output_text.done", Kind::Content, Own::Content, "text"),
     ("function_call_arguments.delta", Kind::ToolArguments, Own::Arguments, "delta"),

@@ -10,7 +10,7 @@ use crate::visits::visit;
 
 /// The members that are kept, and where: in the event, or in its `response`. Of an output item that is not kept, those that
 /// are looked at all the same.
-const NAMES: [(&str, u16); 16] = [
+static NAMES: [(&str, u16); 16] = [
     ("type", EVENT),
     ("response", EVENT),
     ("sequence_number", EVENT),
@@ -43,7 +43,7 @@ const ITEM: u16 = 4;
 
 /// Words that are looked for, as JSON, by the bit of the member, and what it means that one comes: the types of the events that
 /// end a response, what all types of Responses begin with, the types of a tool call of the client, and the role.
-const WORDS: [(&[u8], u16, u16); 8] = [
+static WORDS: [(&[u8], u16, u16); 8] = [
     (b"\"response.completed\"", TYPE_NAME, ENDS),
     (b"\"response.incomplete\"", TYPE_NAME, ENDS),
     (b"\"response.failed\"", TYPE_NAME, ENDS),

@@ -1,7 +1,7 @@
 //! Token counts of every protocol, as chat completions have them.
 
 use super::protocol::Protocol;
-use crate::json::{of_digits, Kind, Steps, Text, Value};
+use crate::json::{Kind, Steps, Text, Value};
 
 /// Counts under the names of a protocol, by their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,18 +57,8 @@ pub(crate) fn place_of(protocol: Protocol, name: &Text<'_>) -> Option<u8> {
 /// The member of a count inside the object of this name, and the place of the count; no member: the name is that of a count.
 #[inline(always)]
 fn known(protocol: Protocol, name: &Text<'_>) -> Option<(&'static str, usize)> {
-    let mut names = names(protocol).iter();
-    let known = if name.is_plain() {
-        names.find(|(own, ..)| own.as_bytes() == name.raw())
-    } else {
-        names.find(|(own, ..)| *name == **own)
-    };
+    let known = names(protocol).iter().find(|(own, ..)| name.is_word(own));
     known.map(|(_, inner, place)| (*inner, *place))
-}
-
-fn whole_number(value: Value<'_>) -> Option<u64> {
-    // Nearly all are digits alone.
-    of_digits(value.raw()).or_else(|| value.as_number()?.to_u64())
 }
 
 /// Whose names a usage has, if they are not those of chat completions. Responses and Anthropic share some: only Responses has
@@ -123,7 +113,7 @@ impl Counts {
     pub(crate) fn add_member(&mut self, protocol: Protocol, name: &Text<'_>, value: Value<'_>) {
         let Some((inner, place)) = known(protocol, name) else { return };
         let value = if inner.is_empty() { Some(value) } else { value.get(inner).ok().flatten() };
-        if let Some(count) = value.and_then(whole_number) {
+        if let Some(count) = value.and_then(|value| value.to_u64()) {
             self.set(place, count);
         }
     }

@@ -8,6 +8,7 @@ pub(super) fn text(value: Option<Value<'_>>) -> Option<Text<'_>> {
 }
 
 /// Whether a value is this word.
+#[inline(never)]
 pub(super) fn is(value: Option<Value<'_>>, word: &str) -> bool {
     value.and_then(|value| value.as_text()).is_some_and(|text| text == word)
 }
@@ -21,8 +22,9 @@ pub(super) fn array(value: Option<Value<'_>>) -> Option<Value<'_>> {
 }
 
 /// A number; the highest if it is too large, 0 if the value is no number.
+#[inline(never)]
 pub(super) fn number(value: Option<Value<'_>>) -> u32 {
-    let number = value.and_then(|value| value.as_number()).and_then(|number| number.to_u64());
+    let number = value.and_then(|value| value.to_u64());
     number.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX))
 }
 
