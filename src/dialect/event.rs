@@ -15,6 +15,7 @@ use crate::json::{Steps, Text, TextFlags, Value};
 
 /// Reads an event of the protocol that `state` has: where its JSON value ends, and what it says. `None`: it takes more than
 /// one walk to know, and nothing was changed.
+#[inline]
 pub(crate) fn read_known<'a>(
     state: &mut State,
     payload: &'a [u8],

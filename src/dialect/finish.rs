@@ -14,42 +14,13 @@ pub(crate) enum Reason<'a> {
     Status(Option<Text<'a>>),
 }
 
-/// Words, and what each means by itself. One list: of nested ones the search would be repeated for each kind.
-static WORDS: [(&str, FinishKind); 34] = [
-    ("stop", FinishKind::Stop),
-    ("end_turn", FinishKind::Stop),
-    ("stop_sequence", FinishKind::Stop),
-    ("pause_turn", FinishKind::Stop),
-    ("STOP", FinishKind::Stop),
-    ("completed", FinishKind::Stop),
-    ("COMPLETE", FinishKind::Stop),
-    ("STOP_SEQUENCE", FinishKind::Stop),
-    ("length", FinishKind::Length),
-    ("max_tokens", FinishKind::Length),
-    ("model_context_window_exceeded", FinishKind::Length),
-    ("MAX_TOKENS", FinishKind::Length),
-    ("LENGTH", FinishKind::Length),
-    ("max_output_tokens", FinishKind::Length),
-    ("tool_calls", FinishKind::ToolCalls),
-    ("tool_use", FinishKind::ToolCalls),
-    ("TOOL_CALL", FinishKind::ToolCalls),
-    ("requires_action", FinishKind::ToolCalls),
-    ("content_filter", FinishKind::ContentFilter),
-    ("refusal", FinishKind::ContentFilter),
-    ("guardrail_intervened", FinishKind::ContentFilter),
-    ("content_filtered", FinishKind::ContentFilter),
-    ("SAFETY", FinishKind::ContentFilter),
-    ("RECITATION", FinishKind::ContentFilter),
-    ("BLOCKLIST", FinishKind::ContentFilter),
-    ("PROHIBITED_CONTENT", FinishKind::ContentFilter),
-    ("SPII", FinishKind::ContentFilter),
-    ("IMAGE_SAFETY", FinishKind::ContentFilter),
-    ("error", FinishKind::Error),
-    ("failed", FinishKind::Error),
-    ("cancelled", FinishKind::Error),
-    ("ERROR", FinishKind::Error),
-    ("TIMEOUT", FinishKind::Error),
-    ("MALFORMED_FUNCTION_CALL", FinishKind::Error),
+/// The words for each kind.
+static WORDS: [(FinishKind, &str); 5] = [
+    (FinishKind::Stop, "stop end_turn stop_sequence pause_turn STOP completed COMPLETE STOP_SEQUENCE"),
+    (FinishKind::Length, "length max_tokens model_context_window_exceeded MAX_TOKENS LENGTH max_output_tokens"),
+    (FinishKind::ToolCalls, "tool_calls tool_use TOOL_CALL requires_action"),
+    (FinishKind::ContentFilter, "content_filter refusal guardrail_intervened content_filtered SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY"),
+    (FinishKind::Error, "error failed cancelled ERROR TIMEOUT MALFORMED_FUNCTION_CALL"),
 ];
 
 impl Reason<'_> {
@@ -61,9 +32,7 @@ impl Reason<'_> {
             Reason::Finish | Reason::Status(_) => word,
         };
         match known(word) {
-            FinishKind::Stop if called && (word == "STOP" || word == "completed" || word == "stop") => {
-                FinishKind::ToolCalls
-            }
+            FinishKind::Stop if called && (word.is_one_of("STOP completed stop")) => FinishKind::ToolCalls,
             kind => kind,
         }
     }
@@ -72,7 +41,7 @@ impl Reason<'_> {
 /// What a word means by itself.
 #[inline(never)]
 fn known(word: Text<'_>) -> FinishKind {
-    WORDS.iter().find(|(known, _)| word.is_word(known)).map_or(FinishKind::Other, |(_, kind)| *kind)
+    WORDS.iter().find(|(_, words)| word.is_one_of(words)).map_or(FinishKind::Other, |(kind, _)| *kind)
 }
 
 #[cfg(test)]

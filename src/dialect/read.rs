@@ -9,6 +9,7 @@ use crate::json::{Text, Value};
 
 /// Reads an event of the protocol that `state` has. `kind` is its type, or its name; each choice that it has is passed to
 /// `choice`, and whether that finished.
+#[inline]
 pub(crate) fn read<'a>(
     state: &mut State,
     payload: &'a [u8],
@@ -112,39 +113,23 @@ pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
 
 /// Whether a member of an event is one that deltas are made of, or one that says nothing about the response.
 pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> bool {
-    let known: &[&str] = match (protocol, is_choice) {
-        (Protocol::Anthropic, false) => {
-            &["type", "id", "model", "role", "content", "usage", "index", "delta", "message"]
-        }
-        (Protocol::Anthropic, true) => &["type", "stop_reason"],
-        (Protocol::Gemini, false) => {
-            &["candidates", "usageMetadata", "modelVersion", "responseId", "createTime", "error"]
-        }
-        (Protocol::Gemini, true) => &["content", "index", "finishReason"],
+    let known = match (protocol, is_choice) {
+        (Protocol::Anthropic, false) => "type id model role content usage index delta message",
+        (Protocol::Anthropic, true) => "type stop_reason",
+        (Protocol::Gemini, false) => "candidates usageMetadata modelVersion responseId createTime error",
+        (Protocol::Gemini, true) => "content index finishReason",
         // The rest repeats the request and the events before.
         (_, _) => return *name != "incomplete_details",
     };
-    let is_known = |known: &[&str]| known.iter().any(|known| name == *known);
-    is_known(known)
-        || !is_choice && is_known(&["stop_reason", "sequence_number"])
-        || is_known(if is_choice { OF_CHOICE } else { OF_MESSAGE })
+    name.is_one_of(known)
+        || !is_choice && name.is_one_of("stop_reason sequence_number")
+        || name.is_one_of(if is_choice { OF_CHOICE } else { OF_MESSAGE })
 }
 
 /// Members that a message has of its own, and of which an event of another protocol does not decide.
-static OF_MESSAGE: &[&str] = &[
-    "id",
-    "object",
-    "created",
-    "model",
-    "choices",
-    "usage",
-    "native_usage",
-    "system_fingerprint",
-    "service_tier",
-    "error",
-];
+const OF_MESSAGE: &str = "id object created model choices usage native_usage system_fingerprint service_tier error";
 /// The same of a choice of a message.
-static OF_CHOICE: &[&str] = &["index", "message", "finish_reason", "native_finish_reason", "logprobs", "error"];
+const OF_CHOICE: &str = "index message finish_reason native_finish_reason logprobs error";
 
 /// The object whose members are those of a choice, in a member of this name of an event.
 pub(crate) fn has_choices(protocol: Protocol, name: &Text<'_>) -> bool {

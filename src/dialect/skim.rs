@@ -199,6 +199,7 @@ impl Skim {
     }
 
     /// Reads more of the event. `balance` follows the value at hand.
+    #[inline]
     pub(crate) fn feed(&mut self, balance: &mut Balance, bytes: &[u8], out: &mut dyn Out) -> Result<(), GiveUp> {
         let mut rest = bytes;
         while let Some((&byte, behind)) = rest.split_first() {

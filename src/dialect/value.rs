@@ -3,6 +3,7 @@
 use crate::json::{Kind, Text, Value};
 
 /// A string that is not empty.
+#[inline(never)]
 pub(super) fn text(value: Option<Value<'_>>) -> Option<Text<'_>> {
     value?.as_text().filter(|text| !text.is_empty())
 }

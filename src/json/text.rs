@@ -332,6 +332,13 @@ impl<'a> Text<'a> {
         *self == *word
     }
 
+    /// Whether this is one of `words`, between which are spaces. As a list each word would take 40 bytes more of a shared library: a
+    /// slice, and its relocation.
+    #[inline(never)]
+    pub(crate) fn is_one_of(&self, words: &str) -> bool {
+        words.split(' ').any(|word| self.is_word(word))
+    }
+
     /// Appends the decoded text to `text`, and returns what strict JSON forbids in it: in a match arm write
     /// `{ content.push_to(&mut text); }`.
     #[cfg(feature = "alloc")]

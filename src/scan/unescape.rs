@@ -32,7 +32,7 @@ pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Progress {
     text.reserve(raw.len());
     // SAFETY: only UTF-8 is appended to the bytes.
     let bytes = unsafe { text.as_mut_vec() };
-    let progress = decode::<Native>(raw, Out { room: bytes.spare_capacity_mut(), len: 0, kept: true });
+    let progress = decode::<Native>(raw, Out { room: bytes.spare_capacity_mut(), len: 0, offsets: usize::MAX });
     let len = bytes.len().saturating_add(progress.wrote).min(bytes.capacity());
     // SAFETY: `len` is within the capacity. The first `wrote` bytes of the spare capacity are initialised and UTF-8:
     // checked runs, cut between characters, and encoded characters.
@@ -52,7 +52,7 @@ pub(super) fn copy_with<K: Kernel>(raw: &[u8], buffer: &mut [u8]) -> Progress {
     // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, the borrow is exclusive and ends with this function, and only
     // initialised bytes are written.
     let room = unsafe { &mut *(room as *mut [MaybeUninit<u8>]) };
-    decode::<K>(raw, Out { room, len: 0, kept: true })
+    decode::<K>(raw, Out { room, len: 0, offsets: usize::MAX })
 }
 
 /// Measures the decoded bytes without writing them.
@@ -63,17 +63,18 @@ pub(crate) fn measure(raw: &[u8]) -> Progress {
 /// [`measure`] with a given kernel.
 #[inline(always)]
 pub(super) fn measure_with<K: Kernel>(raw: &[u8]) -> Progress {
-    decode::<K>(raw, Out { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, kept: false })
+    decode::<K>(raw, Out { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, offsets: 0 })
 }
 
-/// Destination of decoded bytes. If they are `kept`, the first `len` bytes of `room` are initialised. Otherwise they are only
+/// Destination of decoded bytes. If they are kept, the first `len` bytes of `room` are initialised. Otherwise they are only
 /// counted, and every page is the same memory, of [`WINDOW`] bytes. No constant says which, and measuring writes as decoding
 /// does: the code is there once.
 struct Out<'b> {
     room: &'b mut [MaybeUninit<u8>],
     /// The number of bytes decoded so far.
     len: usize,
-    kept: bool,
+    /// The bits of an offset that count: all if the bytes are kept, none if not.
+    offsets: usize,
 }
 
 impl Out<'_> {
@@ -81,7 +82,7 @@ impl Out<'_> {
     /// order; those after the final end are ignored.
     #[inline(always)]
     fn page<const N: usize>(&mut self) -> Option<&mut [MaybeUninit<u8>; N]> {
-        self.room.get_mut(if self.kept { self.len } else { 0 }..)?.first_chunk_mut()
+        self.room.get_mut(self.len & self.offsets..)?.first_chunk_mut()
     }
 
     /// Commits the first `len` bytes of the page, which must be written.
@@ -99,7 +100,7 @@ impl Out<'_> {
     /// Appends at most 64 bytes. Returns `false` if they do not fit.
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) -> bool {
-        if self.kept {
+        if self.offsets != 0 {
             let room = self.room.get_mut(self.len..).and_then(|room| room.get_mut(..bytes.len()));
             let Some(to) = room else { return false };
             copy_short(bytes, to);
