@@ -90,12 +90,14 @@ impl Holes {
     }
 
     /// `None`: there are too many.
+    #[inline(never)]
     fn add(&mut self, payload: &[u8], value: Value<'_>, fill: Fill) -> Option<()> {
         let (start, end) = (start_of(payload, value), end_of(payload, value));
         let inside = usize::from(fill == Fill::Text);
         self.put(Hole { start: start.saturating_add(inside), end: end.saturating_sub(inside), fill })
     }
 
+    #[inline(never)]
     fn put(&mut self, hole: Hole) -> Option<()> {
         let at = self.as_slice().iter().take_while(|before| before.start < hole.start).count();
         let count = self.count.saturating_add(1);

@@ -176,7 +176,7 @@ impl<'a> Work<'a, '_> {
     /// Reads over the value that comes.
     #[inline(always)]
     pub(super) fn read(&mut self) -> Option<Read> {
-        let read = self.steps.value();
+        let read = self.steps.any_value();
         self.noted(read)
     }
 
@@ -263,10 +263,19 @@ impl<'a> Work<'a, '_> {
 
     #[inline(never)]
     fn odd_member<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place) -> Option<bool> {
-        let read = self.steps.any_value();
-        let Some(read) = self.noted(read) else { return (place == UNKNOWN).then_some(false) };
-        self.put(spans, place, read);
+        let Some(read) = self.odd_value(place) else { return (place == UNKNOWN).then_some(false) };
+        self.set(spans, place, read);
         Some(true)
+    }
+
+    /// Reads the value of a member that belongs in this place.
+    #[inline(never)]
+    fn odd_value(&mut self, place: Place) -> Option<Read> {
+        let read = self.read()?;
+        if !read.kind.any(place.plain()) {
+            self.judge_value(place, self.value_of(read));
+        }
+        Some(read)
     }
 
     /// Puts a value that was read into its place.
@@ -275,6 +284,11 @@ impl<'a> Work<'a, '_> {
         if !read.kind.any(place.plain()) {
             self.judge(place, read);
         }
+        self.set(spans, place, read);
+    }
+
+    #[inline(always)]
+    fn set<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place, read: Read) {
         match spans.set(place.member(), span(read)) {
             Some(twice) => self.flag(twice, Quirk::DuplicateMember),
             None => self.notes.has_others |= place == UNKNOWN && read.kind != Kinds::NULL,

@@ -9,12 +9,13 @@ use super::read::read;
 use super::reported::{Of, CALL};
 use super::responses;
 use super::state::{Piece, Plan, Seen, State};
-use super::value::{is, number, object, text};
+use super::value::{number, object, text};
 use crate::delta::Kind;
-use crate::json::{Steps, TextFlags, Value};
+use crate::json::{Steps, Text, TextFlags, Value};
 
-/// Reads an event of the protocol in `state`. Returns where its JSON value ends and what it contains. Returns `None`, with
-/// no effect, if one walk is not enough to know.
+/// Reads an event of the protocol that `state` has: where its JSON value ends, and what it says. `None`: it takes more than
+/// one walk to know, and nothing was changed.
+#[inline]
 pub(crate) fn read_known<'a>(
     state: &mut State,
     payload: &'a [u8],
@@ -170,15 +171,11 @@ impl<'a> Event<'a> {
     fn anthropic(&self, state: &State, kind: &[u8]) -> Option<Piece<'a>> {
         let inner = self.inner.as_ref().filter(|_| kind == b"content_block_delta")?;
         let index = number(self.index);
-        let is = |word| is(inner.kind, word);
-        let (kind, words) = if is("text_delta") {
-            (Kind::Content, inner.text)
-        } else if is("thinking_delta") {
-            (Kind::Reasoning, inner.thinking)
-        } else if is("input_json_delta") && state.is_of_client(index) {
-            (Kind::ToolArguments, inner.partial)
-        } else {
-            return None;
+        let (kind, words) = match inner.kind?.as_text().filter(Text::is_plain)?.raw() {
+            b"text_delta" => (Kind::Content, inner.text),
+            b"thinking_delta" => (Kind::Reasoning, inner.thinking),
+            b"input_json_delta" if state.is_of_client(index) => (Kind::ToolArguments, inner.partial),
+            _ => return None,
         };
         let slot = if kind == Kind::ToolArguments { index } else { u16::try_from(index).ok()?.into() };
         Some(Piece { kind, slot, is_summary: false, text: text(words)?, role: None })
@@ -297,7 +294,6 @@ mod tests {
     use crate::chat::{Cursor, Index};
     use crate::delta::Part;
     use crate::dialect::State;
-    use crate::json::Text;
     use std::{format, string::String, vec::Vec};
 
     /// Returns what an event contains and the state after it. The reader reads it if `slowly`. Otherwise one walk does, and

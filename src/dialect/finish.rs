@@ -14,33 +14,13 @@ pub(crate) enum Reason<'a> {
     Status(Option<Text<'a>>),
 }
 
-/// The words that mean each kind, in all protocols.
-const WORDS: [(FinishKind, &[&str]); 5] = [
-    (
-        FinishKind::Stop,
-        &["stop", "end_turn", "stop_sequence", "pause_turn", "STOP", "completed", "COMPLETE", "STOP_SEQUENCE"],
-    ),
-    (
-        FinishKind::Length,
-        &["length", "max_tokens", "model_context_window_exceeded", "MAX_TOKENS", "LENGTH", "max_output_tokens"],
-    ),
-    (FinishKind::ToolCalls, &["tool_calls", "tool_use", "TOOL_CALL", "requires_action"]),
-    (
-        FinishKind::ContentFilter,
-        &[
-            "content_filter",
-            "refusal",
-            "guardrail_intervened",
-            "content_filtered",
-            "SAFETY",
-            "RECITATION",
-            "BLOCKLIST",
-            "PROHIBITED_CONTENT",
-            "SPII",
-            "IMAGE_SAFETY",
-        ],
-    ),
-    (FinishKind::Error, &["error", "failed", "cancelled", "ERROR", "TIMEOUT", "MALFORMED_FUNCTION_CALL"]),
+/// The words for each kind.
+static WORDS: [(FinishKind, &str); 5] = [
+    (FinishKind::Stop, "stop end_turn stop_sequence pause_turn STOP completed COMPLETE STOP_SEQUENCE"),
+    (FinishKind::Length, "length max_tokens model_context_window_exceeded MAX_TOKENS LENGTH max_output_tokens"),
+    (FinishKind::ToolCalls, "tool_calls tool_use TOOL_CALL requires_action"),
+    (FinishKind::ContentFilter, "content_filter refusal guardrail_intervened content_filtered SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY"),
+    (FinishKind::Error, "error failed cancelled ERROR TIMEOUT MALFORMED_FUNCTION_CALL"),
 ];
 
 impl Reason<'_> {
@@ -51,14 +31,17 @@ impl Reason<'_> {
             Reason::Status(Some(detail)) if word == "incomplete" => detail,
             Reason::Finish | Reason::Status(_) => word,
         };
-        let known = WORDS.iter().find(|(_, words)| words.iter().any(|known| word == *known));
-        match known.map_or(FinishKind::Other, |(kind, _)| *kind) {
-            FinishKind::Stop if called && (word == "STOP" || word == "completed" || word == "stop") => {
-                FinishKind::ToolCalls
-            }
+        match known(word) {
+            FinishKind::Stop if called && (word.is_one_of("STOP completed stop")) => FinishKind::ToolCalls,
             kind => kind,
         }
     }
+}
+
+/// What a word means by itself.
+#[inline(never)]
+fn known(word: Text<'_>) -> FinishKind {
+    WORDS.iter().find(|(_, words)| word.is_one_of(words)).map_or(FinishKind::Other, |(kind, _)| *kind)
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ use super::{anthropic, gemini, responses};
 use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::{Text, Value};
 
-/// Reads an event of the protocol in `state`. `kind` is the event's type or name. It passes each choice of the event to
-/// `choice`, with whether that choice finished.
+/// Reads an event of the protocol that `state` has. `kind` is its type, or its name; each choice that it has is passed to
+/// `choice`, and whether that finished.
+#[inline]
 pub(crate) fn read<'a>(
     state: &mut State,
     payload: &'a [u8],
@@ -114,40 +115,23 @@ pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
 /// Whether a member of an event needs no delta of its own, because other deltas are made of it or because it says nothing
 /// about the response.
 pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> bool {
-    let known: &[&str] = match (protocol, is_choice) {
-        (Protocol::Anthropic, false) => {
-            &["type", "id", "model", "role", "content", "usage", "index", "delta", "message"]
-        }
-        (Protocol::Anthropic, true) => &["type", "stop_reason"],
-        (Protocol::Gemini, false) => {
-            &["candidates", "usageMetadata", "modelVersion", "responseId", "createTime", "error"]
-        }
-        (Protocol::Gemini, true) => &["content", "index", "finishReason"],
-        // All other members in Responses repeat the request or earlier events.
+    let known = match (protocol, is_choice) {
+        (Protocol::Anthropic, false) => "type id model role content usage index delta message",
+        (Protocol::Anthropic, true) => "type stop_reason",
+        (Protocol::Gemini, false) => "candidates usageMetadata modelVersion responseId createTime error",
+        (Protocol::Gemini, true) => "content index finishReason",
+        // The rest repeats the request and the events before.
         (_, _) => return *name != "incomplete_details",
     };
-    let is_known = |known: &[&str]| known.iter().any(|known| name == *known);
-    is_known(known)
-        || !is_choice && is_known(&["stop_reason", "sequence_number"])
-        || is_known(if is_choice { OF_CHOICE } else { OF_MESSAGE })
+    name.is_one_of(known)
+        || !is_choice && name.is_one_of("stop_reason sequence_number")
+        || name.is_one_of(if is_choice { OF_CHOICE } else { OF_MESSAGE })
 }
 
-/// The members that a message of chat completions defines. An event of another protocol must not set them through a member
-/// of the same name.
-const OF_MESSAGE: &[&str] = &[
-    "id",
-    "object",
-    "created",
-    "model",
-    "choices",
-    "usage",
-    "native_usage",
-    "system_fingerprint",
-    "service_tier",
-    "error",
-];
-/// The members that a choice of such a message defines.
-const OF_CHOICE: &[&str] = &["index", "message", "finish_reason", "native_finish_reason", "logprobs", "error"];
+/// Members that a message has of its own, and of which an event of another protocol does not decide.
+const OF_MESSAGE: &str = "id object created model choices usage native_usage system_fingerprint service_tier error";
+/// The same of a choice of a message.
+const OF_CHOICE: &str = "index message finish_reason native_finish_reason logprobs error";
 
 /// Whether the member of an event with this name contains a choice or a list of choices.
 pub(crate) fn has_choices(protocol: Protocol, name: &Text<'_>) -> bool {

@@ -38,9 +38,9 @@ impl Own {
     }
 }
 
-/// The events that have a text: the type behind `response.`, the kind of the text, what it is a part of, and the member that
-/// contains it. For a `content_part.done`, the type of the part determines kind and member.
-const PIECES: [(&str, Kind, Own, &str); 15] = [
+/// The events that have a text: behind `response.` their type, what the text is and of what, and the member that it is in; of a
+/// part that is done its type says.
+static PIECES: [(&str, Kind, Own, &str); 15] = [
     ("output_text.delta", Kind::Content, Own::Content, "delta"),
     ("output_text.done", Kind::Content, Own::Content, "text"),
     ("function_call_arguments.delta", Kind::ToolArguments, Own::Arguments, "delta"),

@@ -8,9 +8,9 @@ use super::protocol::Protocol;
 use crate::json::Balance;
 use crate::visits::visit;
 
-/// The members that are looked for, and their level. Members of the event and of its `response` are copied. Members of an
-/// output item are compared with [`WORDS`] even if the item is not copied.
-const NAMES: [(&str, u16); 16] = [
+/// The members that are kept, and where: in the event, or in its `response`. Of an output item that is not kept, those that
+/// are looked at all the same.
+static NAMES: [(&str, u16); 16] = [
     ("type", EVENT),
     ("response", EVENT),
     ("sequence_number", EVENT),
@@ -41,10 +41,9 @@ const RESPONSE: u16 = 2;
 const OUTPUT: u16 = 3;
 const ITEM: u16 = 4;
 
-/// The words that are looked for, as JSON: each with the bit of the member whose value it is, and the flag that it sets.
-/// They are the types of the events that end a response, the beginning of all types of Responses, the types of a tool call
-/// of the client, and the role.
-const WORDS: [(&[u8], u16, u16); 8] = [
+/// Words that are looked for, as JSON, by the bit of the member, and what it means that one comes: the types of the events that
+/// end a response, what all types of Responses begin with, the types of a tool call of the client, and the role.
+static WORDS: [(&[u8], u16, u16); 8] = [
     (b"\"response.completed\"", TYPE_NAME, ENDS),
     (b"\"response.incomplete\"", TYPE_NAME, ENDS),
     (b"\"response.failed\"", TYPE_NAME, ENDS),
@@ -200,7 +199,8 @@ impl Skim {
         self.flags = if on { self.flags | flag } else { self.flags & !flag };
     }
 
-    /// Reads more of the event. `balance` finds the end of the value at hand.
+    /// Reads more of the event. `balance` follows the value at hand.
+    #[inline]
     pub(crate) fn feed(&mut self, balance: &mut Balance, bytes: &[u8], out: &mut dyn Out) -> Result<(), GiveUp> {
         let mut rest = bytes;
         while let Some((&byte, behind)) = rest.split_first() {

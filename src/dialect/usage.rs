@@ -1,7 +1,7 @@
 //! Translates the token counts of every protocol into those of chat completions.
 
 use super::protocol::Protocol;
-use crate::json::{of_digits, Kind, Steps, Text, Value};
+use crate::json::{Kind, Steps, Text, Value};
 
 /// Token counts as a protocol has them, each at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,22 +59,12 @@ pub(crate) fn place_of(protocol: Protocol, name: &Text<'_>) -> Option<u8> {
 /// The returned name is empty if the member of the usage is the count itself.
 #[inline(always)]
 fn known(protocol: Protocol, name: &Text<'_>) -> Option<(&'static str, usize)> {
-    let mut names = names(protocol).iter();
-    let known = if name.is_plain() {
-        names.find(|(own, ..)| own.as_bytes() == name.raw())
-    } else {
-        names.find(|(own, ..)| *name == **own)
-    };
+    let known = names(protocol).iter().find(|(own, ..)| name.is_word(own));
     known.map(|(_, inner, place)| (*inner, *place))
 }
 
-fn whole_number(value: Value<'_>) -> Option<u64> {
-    // Nearly all counts consist of digits alone.
-    of_digits(value.raw()).or_else(|| value.as_number()?.to_u64())
-}
-
-/// Returns the protocol that the names in a usage belong to, or `None` if they are those of chat completions or of no
-/// protocol. Responses and Anthropic share some names, but only Responses has a total or details of the input.
+/// Whose names a usage has, if they are not those of chat completions. Responses and Anthropic share some: only Responses has
+/// a total, or details of the input.
 pub(crate) fn protocol_of(usage: Value<'_>) -> Option<Protocol> {
     let (mut input_or_output, mut responses, mut gemini) = (false, false, false);
     let mut at = 0;
@@ -125,7 +115,7 @@ impl Counts {
     pub(crate) fn add_member(&mut self, protocol: Protocol, name: &Text<'_>, value: Value<'_>) {
         let Some((inner, place)) = known(protocol, name) else { return };
         let value = if inner.is_empty() { Some(value) } else { value.get(inner).ok().flatten() };
-        if let Some(count) = value.and_then(whole_number) {
+        if let Some(count) = value.and_then(|value| value.to_u64()) {
             self.set(place, count);
         }
     }

@@ -2,12 +2,14 @@
 
 use crate::json::{Kind, Text, Value};
 
-/// Returns a value as text if it is a string that is not empty.
+/// A string that is not empty.
+#[inline(never)]
 pub(super) fn text(value: Option<Value<'_>>) -> Option<Text<'_>> {
     value?.as_text().filter(|text| !text.is_empty())
 }
 
-/// Whether a value is this string.
+/// Whether a value is this word.
+#[inline(never)]
 pub(super) fn is(value: Option<Value<'_>>, word: &str) -> bool {
     value.and_then(|value| value.as_text()).is_some_and(|text| text == word)
 }
@@ -20,9 +22,10 @@ pub(super) fn array(value: Option<Value<'_>>) -> Option<Value<'_>> {
     value.filter(|value| value.kind() == Kind::Array)
 }
 
-/// Returns a value as a number: the highest one if it is too large, 0 if it is no number.
+/// A number; the highest if it is too large, 0 if the value is no number.
+#[inline(never)]
 pub(super) fn number(value: Option<Value<'_>>) -> u32 {
-    let number = value.and_then(|value| value.as_number()).and_then(|number| number.to_u64());
+    let number = value.and_then(|value| value.to_u64());
     number.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX))
 }
 

@@ -47,11 +47,13 @@ impl Container {
     /// A container with nothing to walk.
     pub(super) const NOTHING: Container = Container { start: 0, at: u32::MAX };
 
+    #[inline(never)]
     pub(super) fn of(payload: &[u8], value: Option<Value<'_>>) -> Self {
         value.map_or(Container::NOTHING, |value| Container { start: Part::raw(payload, value).start, at: 0 })
     }
 
-    /// Returns the next element of an array.
+    /// The next element of an array.
+    #[inline(never)]
     pub(super) fn next<'a>(&mut self, payload: &'a [u8]) -> Option<Value<'a>> {
         let mut at = if self.at == u32::MAX { usize::MAX } else { self.at as usize };
         let found = value_at(payload, self.start).element_at(&mut at);
@@ -65,7 +67,8 @@ pub(super) fn value_at(payload: &[u8], start: u32) -> Value<'_> {
     Value::from_raw(payload.get(start as usize..).unwrap_or_default())
 }
 
-/// Returns the value that begins at `start`, up to its end.
+/// The value that begins there.
+#[inline(never)]
 pub(super) fn whole_at(payload: &[u8], start: u32) -> Option<Value<'_>> {
     Cursor::with_max_depth(payload.get(start as usize..)?, u32::MAX).value().ok()
 }
@@ -113,13 +116,15 @@ impl Walk {
         (self.name, self.arguments)
     }
 
-    /// Returns the delta of a text, if it is a string that is not empty.
+    /// A text, if it is a string and not empty.
+    #[inline(never)]
     pub(super) fn text(&self, payload: &[u8], kind: Kind, text: Option<Value<'_>>, slot: u64) -> Option<Delta> {
         let text = Part::of(payload, value::text(text)?);
         Some(Delta { flags: FLAG_NUMBER, choice: self.choice, number: slot, text, ..Delta::new(kind) })
     }
 
-    /// Returns the delta of a value as raw JSON.
+    /// A value as raw JSON.
+    #[inline(never)]
     pub(super) fn raw(&self, payload: &[u8], kind: Kind, value: Option<Value<'_>>, slot: u64) -> Option<Delta> {
         let text = Part::raw(payload, value?);
         Some(Delta { flags: FLAG_NUMBER, choice: self.choice, number: slot, text, ..Delta::new(kind) })
@@ -149,7 +154,8 @@ impl Walk {
         Some(Delta { flags, choice: self.choice, code, text, ..Delta::new(Kind::Finish) })
     }
 
-    /// Returns the delta of a tool call with this index. The deltas of its name and arguments follow.
+    /// A tool call with this index. Its name and arguments follow.
+    #[inline(never)]
     pub(super) fn call(&mut self, payload: &[u8], index: u32, called: Call<'_>) -> Delta {
         let Call { id, name, arguments, is_custom } = called;
         let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));

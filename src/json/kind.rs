@@ -18,9 +18,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a value whose first byte is `byte`.
+    /// Returns the kind of a value whose first byte is `byte`. A table: as a match it would be longer in each of many places.
     #[inline]
     pub(super) fn of(byte: u8) -> Option<Kind> {
+        KINDS.get(usize::from(byte)).copied().flatten()
+    }
+
+    const fn judge(byte: u8) -> Option<Kind> {
         Some(match byte {
             b'"' => Kind::String,
             b'{' => Kind::Object,
@@ -32,3 +36,14 @@ impl Kind {
         })
     }
 }
+
+/// What [`Kind::judge`] says of each byte; none begins a value from 0x80 on.
+static KINDS: [Option<Kind>; 128] = {
+    let mut kinds = [None; 128];
+    let (mut rest, mut byte) = (kinds.as_mut_slice(), 0);
+    while let Some((kind, after)) = rest.split_first_mut() {
+        *kind = Kind::judge(byte);
+        (rest, byte) = (after, byte + 1);
+    }
+    kinds
+};

@@ -73,15 +73,23 @@ impl<'a> Value<'a> {
 
 /// The members of these names that are not null, in one walk of a small object. The last of a name counts, as in
 /// [`Value::get`].
+#[inline]
 pub(crate) fn members_of<'a, const N: usize>(object: Value<'a>, names: [&str; N]) -> [Option<Value<'a>>; N] {
-    let (mut found, mut at) = ([None; N], 0);
+    let mut found = [None; N];
+    find_members(object, &names, &mut found);
+    found
+}
+
+/// Compiled once, however many members are wanted.
+#[inline(never)]
+fn find_members<'a>(object: Value<'a>, names: &[&str], found: &mut [Option<Value<'a>>]) {
+    let mut at = 0;
     while let Some((name, value)) = object.member_at(&mut at) {
-        let place = names.iter().position(|wanted| name == *wanted).and_then(|place| found.get_mut(place));
+        let place = names.iter().position(|wanted| name.is_word(wanted)).and_then(|place| found.get_mut(place));
         if let Some(place) = place {
             *place = Some(value).filter(|value| !value.is_null());
         }
     }
-    found
 }
 
 /// Iterates over the members of an object. Created by [`Value::members`].

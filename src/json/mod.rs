@@ -58,7 +58,6 @@ pub use fragments::{Copied, Fragment, Fragments, Unescape};
 pub use kind::Kind;
 pub(crate) use members::members_of;
 pub use members::{Elements, Members};
-pub(crate) use number::of_digits;
 pub use number::Number;
 pub(crate) use rewrite::{element_at, escape, escape_text, rewrite, rewrite_keeping_halves};
 pub(crate) use steps::{Before, Kinds, Read, Steps};

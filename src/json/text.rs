@@ -323,6 +323,22 @@ impl<'a> Text<'a> {
         self.lead == 0 && self.flags == TextFlags::PLAIN
     }
 
+    /// Whether this is `word`, which is ASCII. Equality with the usual case in place, for walks that compare each name with several.
+    #[inline(always)]
+    pub(crate) fn is_word(&self, word: &str) -> bool {
+        if self.is_plain() {
+            return self.raw == word.as_bytes();
+        }
+        *self == *word
+    }
+
+    /// Whether this is one of `words`, between which are spaces. As a list each word would take 40 bytes more of a shared library: a
+    /// slice, and its relocation.
+    #[inline(never)]
+    pub(crate) fn is_one_of(&self, words: &str) -> bool {
+        words.split(' ').any(|word| self.is_word(word))
+    }
+
     /// Appends the decoded text to `text`, and returns what strict JSON forbids in it: in a match arm write
     /// `{ content.push_to(&mut text); }`.
     #[cfg(feature = "alloc")]
@@ -397,7 +413,7 @@ impl<'a> Text<'a> {
 
 /// Compares the decoded text.
 impl PartialEq<str> for Text<'_> {
-    #[inline]
+    #[inline(never)]
     fn eq(&self, other: &str) -> bool {
         if self.is_literal() {
             // If the bytes differ, only ill-formed ones can still decode to the same text.

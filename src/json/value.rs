@@ -1,7 +1,7 @@
 //! A JSON value that is still bytes.
 
 use super::kind::Kind;
-use super::number::Number;
+use super::number::{of_digits, Number};
 use super::text::{Text, TextFlags};
 use super::walk::Walk;
 use crate::shown::show;
@@ -86,6 +86,12 @@ impl<'a> Value<'a> {
             return None;
         }
         Number::from_checked(self.raw)
+    }
+
+    /// Returns a number as [`Number::to_u64`] does.
+    pub(crate) fn to_u64(&self) -> Option<u64> {
+        // Nearly all are digits alone.
+        of_digits(self.raw).or_else(|| self.as_number()?.to_u64())
     }
 
     /// Wraps bytes that a cursor or a view returned before, so that a value can be stored as offset and length. Any

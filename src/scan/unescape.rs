@@ -32,7 +32,7 @@ pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Progress {
     text.reserve(raw.len());
     // SAFETY: only UTF-8 is appended to the bytes.
     let bytes = unsafe { text.as_mut_vec() };
-    let progress = decode::<Native, true>(raw, Out { room: bytes.spare_capacity_mut(), len: 0 });
+    let progress = decode::<Native>(raw, Out { room: bytes.spare_capacity_mut(), len: 0, offsets: usize::MAX });
     let len = bytes.len().saturating_add(progress.wrote).min(bytes.capacity());
     // SAFETY: `len` is within the capacity. The first `wrote` bytes of the spare capacity are initialised and UTF-8:
     // checked runs, cut between characters, and encoded characters.
@@ -52,7 +52,7 @@ pub(super) fn copy_with<K: Kernel>(raw: &[u8], buffer: &mut [u8]) -> Progress {
     // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, the borrow is exclusive and ends with this function, and only
     // initialised bytes are written.
     let room = unsafe { &mut *(room as *mut [MaybeUninit<u8>]) };
-    decode::<K, true>(raw, Out { room, len: 0 })
+    decode::<K>(raw, Out { room, len: 0, offsets: usize::MAX })
 }
 
 /// Measures the decoded bytes without writing them.
@@ -63,23 +63,26 @@ pub(crate) fn measure(raw: &[u8]) -> Progress {
 /// [`measure`] with a given kernel.
 #[inline(always)]
 pub(super) fn measure_with<K: Kernel>(raw: &[u8]) -> Progress {
-    decode::<K, false>(raw, Out { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0 })
+    decode::<K>(raw, Out { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, offsets: 0 })
 }
 
-/// Destination of decoded bytes. If they are `KEPT`, the first `len` bytes of `room` are initialised. Otherwise they are only
-/// counted, and every page is the same memory, of [`WINDOW`] bytes.
-struct Out<'b, const KEPT: bool> {
+/// Destination of decoded bytes. If they are kept, the first `len` bytes of `room` are initialised. Otherwise they are only
+/// counted, and every page is the same memory, of [`WINDOW`] bytes. No constant says which, and measuring writes as decoding
+/// does: the code is there once.
+struct Out<'b> {
     room: &'b mut [MaybeUninit<u8>],
     /// The number of bytes decoded so far.
     len: usize,
+    /// The bits of an offset that count: all if the bytes are kept, none if not.
+    offsets: usize,
 }
 
-impl<const KEPT: bool> Out<'_, KEPT> {
+impl Out<'_> {
     /// Returns the next `N` bytes of the destination, or `None` if there are fewer. They may be written ahead and in any
     /// order; those after the final end are ignored.
     #[inline(always)]
     fn page<const N: usize>(&mut self) -> Option<&mut [MaybeUninit<u8>; N]> {
-        self.room.get_mut(if KEPT { self.len } else { 0 }..)?.first_chunk_mut()
+        self.room.get_mut(self.len & self.offsets..)?.first_chunk_mut()
     }
 
     /// Commits the first `len` bytes of the page, which must be written.
@@ -97,7 +100,7 @@ impl<const KEPT: bool> Out<'_, KEPT> {
     /// Appends at most 64 bytes. Returns `false` if they do not fit.
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) -> bool {
-        if KEPT {
+        if self.offsets != 0 {
             let room = self.room.get_mut(self.len..).and_then(|room| room.get_mut(..bytes.len()));
             let Some(to) = room else { return false };
             copy_short(bytes, to);
@@ -127,10 +130,10 @@ const WINDOW: usize = 128;
 
 /// Decodes `raw`. Returns how far the decoding got.
 #[inline(always)]
-fn decode<K: Kernel, const KEPT: bool>(raw: &[u8], mut out: Out<'_, KEPT>) -> Progress {
+fn decode<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
     // Most strings of a stream are one token.
     if raw.len() < 16 {
-        if let Some(progress) = tiny::<K, KEPT>(raw, &mut out) {
+        if let Some(progress) = tiny::<K>(raw, &mut out) {
             return progress;
         }
     }
@@ -138,22 +141,22 @@ fn decode<K: Kernel, const KEPT: bool>(raw: &[u8], mut out: Out<'_, KEPT>) -> Pr
 }
 
 /// [`decode`] for strings that are long, ill-formed, or have little room.
-struct Long<'r, 'b, const KEPT: bool> {
+struct Long<'r, 'b> {
     raw: &'r [u8],
-    out: Out<'b, KEPT>,
+    out: Out<'b>,
 }
 
-impl<const KEPT: bool> Task for Long<'_, '_, KEPT> {
+impl Task for Long<'_, '_> {
     type Out = Progress;
 
     #[inline(always)]
     fn run<K: Kernel>(self) -> Progress {
         let Long { raw, mut out } = self;
         let mut quirks = QuirkSet::EMPTY;
-        let mut took = blocks::<K, KEPT>(raw, &mut out, &mut quirks);
+        let mut took = blocks::<K>(raw, &mut out, &mut quirks);
         // The remaining bytes are ill-formed, or the destination is nearly full.
         while let Some(rest) = raw.get(took..).filter(|rest| !rest.is_empty()) {
-            let (len, complete) = careful::<K, KEPT>(rest, &mut out, &mut quirks);
+            let (len, complete) = careful::<K::Narrow>(rest, &mut out, &mut quirks);
             took = took.wrapping_add(len);
             if !complete {
                 break;
@@ -165,7 +168,7 @@ impl<const KEPT: bool> Task for Long<'_, '_, KEPT> {
 
 /// Decodes less than 16 bytes. Returns `None` if they are ill-formed or do not fit.
 #[inline(always)]
-fn tiny<K: Kernel, const KEPT: bool>(raw: &[u8], out: &mut Out<'_, KEPT>) -> Option<Progress> {
+fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
     let page = out.page::<32>()?;
     let mut quirks = QuirkSet::EMPTY;
     let len = raw.len();
@@ -207,7 +210,7 @@ fn tiny<K: Kernel, const KEPT: bool>(raw: &[u8], out: &mut Out<'_, KEPT>) -> Opt
 /// Decodes block after block while the destination has room for a window and nothing is ill-formed. Returns the number
 /// of bytes decoded.
 #[inline(always)]
-fn blocks<K: Kernel, const KEPT: bool>(raw: &[u8], out: &mut Out<'_, KEPT>, quirks: &mut QuirkSet) -> usize {
+fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> usize {
     let (mut rest, mut check) = (raw, K::Utf8::default());
     let mut padded: [u8; WINDOW];
     let mut least = K::Wide::load(&[b' '; 64]);
@@ -241,15 +244,13 @@ fn blocks<K: Kernel, const KEPT: bool>(raw: &[u8], out: &mut Out<'_, KEPT>, quir
             len = bytes.len();
         }
         least = least.lesser(block);
-        if KEPT {
-            put(page, 0, bytes);
-        }
+        put(page, 0, bytes);
         // No block begins inside an escape. The input before `at` is decoded into the page, `saved` bytes shorter.
         let (mut at, mut saved) = (0usize, 0usize);
         if let Some(backslash) = NonZeroU64::new(block.backslash()) {
-            (at, saved) = match few::<KEPT>(window, page, backslash) {
+            (at, saved) = match few(window, page, backslash) {
                 Some(done) => done,
-                None => many::<KEPT>(rest, window, page, backslash.get(), quirks),
+                None => many(rest, window, page, backslash.get(), quirks),
             };
         }
         let Some(after) = (if at <= 64 { rest.get(len..) } else { behind(rest, at) }) else { break };
@@ -277,11 +278,7 @@ fn behind(rest: &[u8], at: usize) -> Option<&[u8]> {
 /// it is, since a guess at how many there are, or how far apart, would often fail. Of a single one the second step repeats the
 /// first. Returns where the last escape ends, and how many bytes are saved; `None` if the block has others, or more.
 #[inline(always)]
-fn few<const KEPT: bool>(
-    window: &[u8; WINDOW],
-    page: &mut [MaybeUninit<u8>; WINDOW],
-    backslash: NonZeroU64,
-) -> Option<(usize, usize)> {
+fn few(window: &[u8; WINDOW], page: &mut [MaybeUninit<u8>; WINDOW], backslash: NonZeroU64) -> Option<(usize, usize)> {
     // Both bytes of the escape at `start` aside.
     let behind = |start: u32, mask: u64| mask & !(3 << start);
     let start = backslash.trailing_zeros();
@@ -293,14 +290,12 @@ fn few<const KEPT: bool>(
     if behind(last, more.map_or(0, NonZeroU64::get)) != 0 || bytes.contains(&0) {
         return None;
     }
-    if KEPT {
-        for ((from, to), byte) in places.into_iter().zip(bytes) {
-            visit!(64);
-            if let Some(run) = window.get(from.wrapping_add(1)..).and_then(|run| run.first_chunk::<64>()) {
-                put(page, to, run);
-            }
-            put(page, to, &[byte]);
+    for ((from, to), byte) in places.into_iter().zip(bytes) {
+        visit!(64);
+        if let Some(run) = window.get(from.wrapping_add(1)..).and_then(|run| run.first_chunk::<64>()) {
+            put(page, to, run);
         }
+        put(page, to, &[byte]);
     }
     Some((at.wrapping_add(2), saved.wrapping_add(1)))
 }
@@ -308,7 +303,7 @@ fn few<const KEPT: bool>(
 /// Decodes the escapes of a block, one after the other. `rest` begins with the window, unless that is the end, padded. Returns
 /// the same as [`few`].
 #[inline(never)]
-fn many<const KEPT: bool>(
+fn many(
     rest: &[u8],
     window: &[u8; WINDOW],
     page: &mut [MaybeUninit<u8>; WINDOW],
@@ -326,9 +321,6 @@ fn many<const KEPT: bool>(
             break;
         }
         starts &= u64::MAX << at;
-        if !KEPT {
-            continue;
-        }
         // Copy the run after the escape, written ahead. Both offsets are below 64.
         let (from, to) = (at & 63, at.wrapping_sub(saved) & 63);
         if let Some((first, more)) = window.get(from..).and_then(|run| run.split_first_chunk::<16>()) {
@@ -399,11 +391,11 @@ fn from(at: usize) -> u64 {
 
 /// Decodes up to 64 bytes, and neither reads nor writes beyond them. Returns the number of bytes decoded, and whether
 /// those are all the bytes it looked at. `rest` is not empty.
-#[inline(always)]
-fn careful<K: Kernel, const KEPT: bool>(rest: &[u8], out: &mut Out<'_, KEPT>, quirks: &mut QuirkSet) -> (usize, bool) {
+#[inline(never)]
+fn careful<B: Block<16>>(rest: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> (usize, bool) {
     let mut bytes = rest.get(..64).unwrap_or(rest);
     visit!(2 * bytes.len());
-    let masks = Masks::of::<K>(bytes);
+    let masks = Masks::of::<B>(bytes);
     if masks.high != 0 {
         bytes = whole(rest, bytes);
         if core::str::from_utf8(bytes).is_err() {
@@ -458,13 +450,13 @@ struct Masks {
 impl Masks {
     /// Returns the masks of at most 64 bytes. Bits beyond their end are undefined.
     #[inline(always)]
-    fn of<K: Kernel>(bytes: &[u8]) -> Masks {
+    fn of<B: Block<16>>(bytes: &[u8]) -> Masks {
         let Some(last) = bytes.last_chunk::<16>() else {
-            return Masks::one(K::Narrow::load(&short(bytes)));
+            return Masks::one(B::load(&short(bytes)));
         };
         let mut all = Masks { backslash: 0, high: 0, control: 0 };
         let mut add = |block: &[u8; 16], at: usize| {
-            let one = Masks::one(K::Narrow::load(block));
+            let one = Masks::one(B::load(block));
             let at = at as u32;
             all.backslash |= one.backslash.wrapping_shl(at);
             all.high |= one.high.wrapping_shl(at);

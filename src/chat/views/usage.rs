@@ -91,12 +91,12 @@ impl TokenCounts {
         &mut self,
         object: Value<'a>,
         names: &[(&str, usize)],
-        mut other: impl FnMut(Text<'a>, Value<'a>),
+        other: &mut dyn FnMut(Text<'a>, Value<'a>),
     ) -> bool {
         let mut read = *self;
         for member in object.members() {
             let Ok((name, value)) = member else { return false };
-            let Some((_, place)) = names.iter().find(|(known, _)| name == *known) else {
+            let Some((_, place)) = names.iter().find(|(known, _)| name.is_word(known)) else {
                 other(name, value);
                 continue;
             };
@@ -218,7 +218,7 @@ impl<'a> Usage<'a> {
         let (mut prompt, mut completion) = (None, None);
         let mut counts = TokenCounts::default();
         let top = [("prompt_tokens", 0), ("completion_tokens", 1), ("total_tokens", 2)];
-        let is_sound = counts.read(self.value, &top, |name, value| {
+        let is_sound = counts.read(self.value, &top, &mut |name, value| {
             if name == "prompt_tokens_details" {
                 prompt = Some(value);
             } else if name == "completion_tokens_details" {
@@ -234,7 +234,7 @@ impl<'a> Usage<'a> {
         ];
         for (details, names) in [(prompt, &of_prompt[..]), (completion, &of_completion[..])] {
             if let Some(details) = details.filter(|_| is_sound) {
-                counts.read(details, names, |_, _| {});
+                counts.read(details, names, &mut |_, _| {});
             }
         }
         counts
