@@ -112,8 +112,8 @@ pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
     }
 }
 
-/// Whether a member of an event needs no delta of its own, because other deltas are made of it or because it says nothing
-/// about the response.
+/// Whether a member of an event needs no delta of its own: other deltas are made of it, or it has nothing about the
+/// response.
 pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> bool {
     let known = match (protocol, is_choice) {
         (Protocol::Anthropic, false) => "type id model role content usage index delta message",

@@ -35,7 +35,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 }
 
 impl<'b> Listed<'b> {
-    /// Those of a log.
+    /// Returns the items of the list with this key in a log.
     pub(super) fn of(records: Records<'b>, key: Key) -> Self {
         Listed { records, key, items: b"", at: 0 }
     }

@@ -49,7 +49,7 @@ impl RawList {
     pub(super) fn append(&mut self, items: &[u8]) -> Result<(), AssembleError> {
         // One byte is for the comma or bracket before the items, one for the bracket behind.
         self.array.try_reserve(items.len().saturating_add(2)).map_err(|_| AssembleError::OutOfMemory)?;
-        // The closing bracket gives way to a comma.
+        // The comma replaces the closing bracket.
         match self.array.last_mut() {
             Some(last) => *last = b',',
             None => self.array.push(b'['),

@@ -1,4 +1,4 @@
-//! What is new in a value that contains all there is so far: audio of whole messages, and log probabilities beside them.
+//! Finds what is new in a value that repeats everything so far: audio of whole messages, and log probabilities beside them.
 
 use super::details::Listed;
 use super::record::{kind, Key, Records};
@@ -12,7 +12,8 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         Records::of(self.buffer.get(..self.state.fill.len).unwrap_or_default())
     }
 
-    /// Where the elements of `array` end that the log has. 0 if the array does not begin with those: then they are others.
+    /// Returns the offset in `array` behind the elements that the log already has. Returns 0 if the array does not begin
+    /// with these, because then its elements are others.
     #[cold]
     #[inline(never)]
     pub(super) fn known_of_list(&mut self, key: Key, array: Value<'_>) -> usize {
@@ -33,7 +34,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         at
     }
 
-    /// What is new in the data of a choice's audio: all of it if it does not begin with what the log has.
+    /// Returns what is new in the data of a choice's audio: all of it if it does not begin with what the log has.
     #[cold]
     #[inline(never)]
     pub(super) fn new_in_data<'t>(&mut self, place: u16, data: Text<'t>) -> Text<'t> {
@@ -41,20 +42,20 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         behind(data, pieces.filter_map(|piece| piece.as_text())).unwrap_or(data)
     }
 
-    /// The same of its transcript.
+    /// Returns what is new in the transcript of a choice's audio: all of it if it does not begin with what the log has.
     #[cold]
     #[inline(never)]
     pub(super) fn new_in_transcript<'t>(&mut self, place: u16, slot: &mut Slot, transcript: Text<'t>) -> Text<'t> {
         let key = Key::new(kind::AUDIO_TRANSCRIPT, place, 0);
         let pieces = self.records().filter(|record| record.key == key);
         let Some(new) = behind(transcript, pieces.map(|piece| Text::verbatim(piece.body))) else { return transcript };
-        // Half a character that was pending is in it again.
+        // The transcript contains the pending half of a surrogate pair again.
         slot.transcript_half = None;
         new
     }
 }
 
-/// What is left of a text behind those known of it. `None`: it does not begin with them.
+/// Returns the rest of a text behind the `known` ones. Returns `None` if the text does not begin with them.
 fn behind<'t, 'k>(mut text: Text<'t>, known: impl Iterator<Item = Text<'k>>) -> Option<Text<'t>> {
     for mut known in known {
         while !known.is_empty() {

@@ -25,7 +25,7 @@ pub(super) struct State<T: Rows + ?Sized> {
     pub(super) stale: bool,
     /// How long the log was when it was packed last.
     packed: usize,
-    /// Quirks that the texts had which no tracker read, since the caller last took them.
+    /// Quirks of the texts that no tracker read, since the caller last took them.
     pub(super) quirks: QuirkSet,
     /// Why the update at hand was left out.
     fault: Option<LogError>,
@@ -241,7 +241,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         self.list_from(0, key, array, rewrite)
     }
 
-    /// Those behind offset `at`, which is 0 or the end of one.
+    /// Appends the elements behind offset `at`, which is 0 or the end of an element.
     fn list_from(&mut self, mut at: usize, key: Key, array: Value<'_>, rewrite: Rewrite) -> usize {
         self.append(|fill, buffer| {
             while let Some((item, is_strict)) = json::element_at(array, &mut at) {
