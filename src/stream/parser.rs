@@ -223,10 +223,12 @@ impl<S: Storage, T> SharedParser<S, T> {
     /// A parser that shares a workspace, which [`next_with`](Self::next_with) and [`feed_with`](Self::feed_with) are given.
     ///
     /// ```
-    /// use deltawire::{track::Tracker, Config, Parser, SharedParser};
-    /// let pull_only: SharedParser<[u8; 512], ()> = Parser::sharing([0; 512], Config::new(), ());
-    /// let push: SharedParser<[u8; 512]> = Parser::sharing([0; 512], Config::new(), Tracker::new());
+    /// # #[cfg(feature = "alloc")] {
+    /// use deltawire::{track::Tracker, Config, Growing, Parser, SharedParser};
+    /// let pull_only: SharedParser<Growing, ()> = Parser::sharing(Growing::new(), Config::new(), ());
+    /// let push: SharedParser<Growing> = Parser::sharing(Growing::new(), Config::new(), Tracker::new());
     /// # let _ = (pull_only, push);
+    /// # }
     /// ```
     pub const fn sharing(storage: S, config: Config, tracker: T) -> Self {
         Parser { machine: Parked::new(config), storage, tracker }
