@@ -144,7 +144,7 @@ impl<'a> Value<'a> {
 }
 
 impl fmt::Debug for Value<'_> {
-    /// Writes the bytes, with ill-formed UTF-8 replaced and control characters escaped; of many the first 64.
+    /// Writes the bytes, or the first 64 of many, with ill-formed UTF-8 replaced and control characters escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let chars = Text::verbatim(self.raw).chars();
         show(f, "", chars, self.raw.len(), char::is_control)
