@@ -34,9 +34,9 @@ pub enum Update<'a> {
         /// From a tracker, the number of the call. In a pulled update, its position in this chunk's array, so do not join
         /// pieces by it.
         call: u32,
-        /// The name, or what is to be put behind it.
+        /// The name, or the piece to append to it.
         text: Text<'a>,
-        /// Which of the two it is.
+        /// Whether the text is the name or a piece of it.
         piece: NamePiece,
     },
     /// A fragment of a tool call's arguments (of a custom tool: its input).
@@ -48,9 +48,9 @@ pub enum Update<'a> {
     },
     /// The name of the function of a `function_call` (deprecated form), or a piece of it.
     FunctionName {
-        /// The name, or what is to be put behind it.
+        /// The name, or the piece to append to it.
         text: Text<'a>,
-        /// Which of the two it is.
+        /// Whether the text is the name or a piece of it.
         piece: NamePiece,
     },
     /// A fragment of the arguments of a `function_call`.
@@ -72,7 +72,8 @@ pub enum Update<'a> {
     /// The whole message so far, of a body or of a dialect without deltas, if the deltas of its choice contained no text and
     /// no call. Its contents follow as other updates of the choice (from a tracker, those that are new): read one of the two.
     Message(Message<'a>),
-    /// A member that describes the response. Only two come here: [`NativeFinishReason`](Meta::NativeFinishReason) and, from a
+    /// A member that describes the response. Only two are reported here: [`NativeFinishReason`](Meta::NativeFinishReason)
+    /// and, from a
     /// tracker, [`ReasoningName`](Meta::ReasoningName), before the first reasoning of a choice. Read the others from the
     /// [`Chunk`](super::Chunk).
     Meta(Meta, Text<'a>),
@@ -95,7 +96,7 @@ pub enum Update<'a> {
 pub enum NamePiece {
     /// It is the whole name, in the place of what came before. If a name of the call came before, it begins with that.
     Replaces,
-    /// It is to be put behind what came before.
+    /// It is to be appended to what came before.
     Appends,
 }
 

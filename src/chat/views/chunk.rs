@@ -179,7 +179,7 @@ impl<'a> Chunk<'a> {
         is_text.then_some(Part { start: start.wrapping_add(1), len, flags, lead: 0 })
     }
 
-    /// The segments of a template in which `id` and `model` lie, if these and `created` lie outside its holes.
+    /// Returns the segments of a template in which `id` and `model` lie, if these and `created` lie outside its holes.
     #[inline]
     pub(crate) fn fixed_segments(&self) -> Option<[u8; 2]> {
         let span = |member| self.index.top.get(member).unwrap_or_default();
@@ -188,18 +188,19 @@ impl<'a> Chunk<'a> {
         is_fixed.then_some([id.segments & 7, model.segments & 7])
     }
 
-    /// `object`, if it is not empty.
+    /// Returns `object`, if it is not empty.
     pub fn object(&self) -> Option<Text<'a>> {
         self.text(top::OBJECT)
     }
 
-    /// `created`, in seconds since 1970, if it is a whole number (a number in a string counts).
+    /// Returns `created`, in seconds since 1970, if it is a whole number (a number in a string counts).
     #[inline(always)]
     pub fn created(&self) -> Option<u64> {
         self.created_after(&mut Created::default())
     }
 
-    /// [`created`](Self::created), for who reads that of each chunk: nearly always it is as in the chunk before.
+    /// Does what [`created`](Self::created) does, for a caller that reads each chunk: the time nearly always is that of the
+    /// chunk before.
     #[inline(always)]
     pub fn created_after(&self, last: &mut Created) -> Option<u64> {
         let span = self.index.top.get(top::CREATED);
@@ -219,27 +220,28 @@ impl<'a> Chunk<'a> {
         whole_number_at(self.payload, self.index, top::CREATED)
     }
 
-    /// `model`, if it is not empty.
+    /// Returns `model`, if it is not empty.
     pub fn model(&self) -> Option<Text<'a>> {
         self.text(top::MODEL)
     }
 
-    /// `system_fingerprint`, if it is not empty.
+    /// Returns `system_fingerprint`, if it is not empty.
     pub fn system_fingerprint(&self) -> Option<Text<'a>> {
         self.text(top::SYSTEM_FINGERPRINT)
     }
 
-    /// `service_tier`, if it is not empty.
+    /// Returns `service_tier`, if it is not empty.
     pub fn service_tier(&self) -> Option<Text<'a>> {
         self.text(top::SERVICE_TIER)
     }
 
-    /// `provider`, if it is not empty (OpenRouter).
+    /// Returns `provider`, if it is not empty (OpenRouter).
     pub fn provider(&self) -> Option<Text<'a>> {
         self.text(top::PROVIDER)
     }
 
-    /// What a delta of kind [`Meta`](crate::delta::Kind::Meta) says once a stream: one of [`Meta::ONCE`].
+    /// Returns the text of a delta of kind [`Meta`](crate::delta::Kind::Meta) that is reported once a stream: one of
+    /// [`Meta::ONCE`].
     pub(crate) fn meta(&self, meta: Meta) -> Option<Text<'a>> {
         self.text(top_of(meta)?)
     }
