@@ -73,8 +73,8 @@ pub enum Update<'a> {
     /// no call. Its contents follow as other updates of the choice (from a tracker, those that are new): read one of the two.
     Message(Message<'a>),
     /// A member that describes the response. Only two are reported here: [`NativeFinishReason`](Meta::NativeFinishReason)
-    /// and, from a tracker, [`ReasoningName`](Meta::ReasoningName), before the first reasoning of a choice. Read the others from
-    /// the [`Chunk`](super::Chunk).
+    /// and, from a tracker, [`ReasoningName`](Meta::ReasoningName), before the first reasoning of a choice. Read the others
+    /// from the [`Chunk`](super::Chunk).
     Meta(Meta, Text<'a>),
     /// A member of a tool call, or of its function, that no other update is made of: `extra_content` with the signature of a
     /// thought, … Such members of the chunk, of choices and of deltas are at the chunk
@@ -93,7 +93,7 @@ pub enum Update<'a> {
 /// How a name, or a piece of one, relates to the name before it. In a pulled update nothing is known of that: each appends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NamePiece {
-    /// It is the whole name, in the place of what came before. If a name of the call came before, it begins with that.
+    /// It is the whole name and replaces what came before. A name of the call that came before is the beginning of it.
     Replaces,
     /// It is to be appended to what came before.
     Appends,

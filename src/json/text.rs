@@ -324,7 +324,8 @@ impl<'a> Text<'a> {
         self.lead == 0 && self.flags == TextFlags::PLAIN
     }
 
-    /// Whether this equals `word`, which is ASCII. Inlines the usual case, for walks that compare each name with several words.
+    /// Whether this equals `word`, which is ASCII. Inlines the usual case, for walks that compare each name with several
+    /// words.
     #[inline(always)]
     pub(crate) fn is_word(&self, word: &str) -> bool {
         if self.is_plain() {
@@ -333,8 +334,8 @@ impl<'a> Text<'a> {
         *self == *word
     }
 
-    /// Whether this is one of `words`, which are separated by spaces. In a list, each word would take 40 bytes more of a shared
-    /// library: a slice, and its relocation.
+    /// Whether this is one of `words`, which are separated by spaces. In a list, each word would take 40 bytes more of a
+    /// shared library: a slice, and its relocation.
     #[inline(never)]
     pub(crate) fn is_one_of(&self, words: &str) -> bool {
         words.split(' ').any(|word| self.is_word(word))
