@@ -1,5 +1,5 @@
-//! The walk of one choice, of its delta, and of its tool calls: the pass over a payload enters them here, and so does a view
-//! that asks for one again.
+//! The walks of one choice, of its delta, and of its tool calls. The pass over a payload uses them, and so does a view that
+//! is asked for one of these again.
 
 use super::expect::{Expect, Place};
 use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Span, Spans};
@@ -10,14 +10,14 @@ use super::work::{next_key, span, Notes, Work, UNKNOWN};
 use crate::json::{Before, Kinds, Steps};
 use crate::Quirk;
 
-/// A walk for one view, of a value that the pass over the chunk has been over.
+/// A walk for one view, through a value that the pass over the chunk has already checked.
 pub(crate) struct Pass<'a> {
     steps: Steps<'a>,
     notes: Notes,
 }
 
 impl<'a> Pass<'a> {
-    /// A walk of the value at `offset`.
+    /// Returns a walk of the value at `offset`.
     pub(crate) fn again(payload: &'a [u8], offset: usize) -> Self {
         Pass { steps: Steps::new(payload, offset, u32::MAX), notes: Notes::default() }
     }
@@ -27,8 +27,8 @@ impl<'a> Pass<'a> {
         self.work(|work| work.delta(into))
     }
 
-    /// Walks the next call of the array at `start`: the one behind `offset`, where an earlier one ended, or the first if
-    /// that is 0. Gives where it ends; `None` if there is none.
+    /// Walks the next call of the array at `start`: the one after `offset`, where an earlier call ended, or the first if
+    /// that is 0. Returns the offset at which the call ends, or `None` if there is no further call.
     pub(crate) fn call_at(payload: &'a [u8], start: usize, offset: usize, into: &mut CallIndex) -> Option<usize> {
         let mut pass = Pass::again(payload, if offset == 0 { start } else { offset });
         let comes = pass.work(|work| if offset == 0 { work.enter_array() } else { work.more_elements() });
@@ -47,7 +47,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// A choice that is not the first, and where it lies.
+/// A choice that was walked by itself, and where it lies.
 pub(crate) struct Further {
     pub(crate) fields: ChoiceIndex,
     pub(crate) number: u32,
@@ -55,7 +55,7 @@ pub(crate) struct Further {
     pub(crate) end: usize,
 }
 
-/// Walks the choice behind the one that ends at `offset`.
+/// Walks the choice after the one that ends at `offset`.
 #[inline(never)]
 pub(crate) fn further_choice(payload: &[u8], offset: usize) -> Option<Further> {
     let mut pass = Pass::again(payload, offset);
@@ -81,7 +81,7 @@ pub(crate) fn choice_at(payload: &[u8], start: usize) -> Option<Further> {
 pub(super) enum Usual {
     /// A choice with this index.
     Whole(u32),
-    /// The beginning of one: other members follow.
+    /// The beginning of a choice: other members follow.
     Begun,
 }
 
@@ -91,7 +91,7 @@ impl Work<'_, '_> {
         choice.spans.get(choice::INDEX).and_then(|span| self.number_at(span)).unwrap_or(0)
     }
 
-    /// The index that a value is: nearly always one digit.
+    /// Returns the index that a value is, which nearly always is one digit.
     #[inline(always)]
     fn number_at(&self, span: Span) -> Option<u32> {
         match self.first_byte(span) {
@@ -100,14 +100,15 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Walks the choice that nearly every chunk has: an index, a delta that is one text or one fragment of a call's arguments, and
-    /// nulls. All but the text is compared with the bytes that are usual. `None`: it is another one, and nothing was passed.
+    /// Walks the choice that nearly every chunk has: an index, a delta that is one text or one fragment of a call's
+    /// arguments, and nulls. Compares all but the text with the usual bytes. Returns `None`, without passing anything, for
+    /// any other choice.
     #[inline(always)]
     pub(super) fn usual_choice(&mut self, into: &mut ChoiceIndex) -> Option<Usual> {
         let ChoiceIndex { spans, delta } = into;
         let mut work = Work { steps: self.steps, notes: self.notes };
         let start = work.steps.offset();
-        // A function lies so deep.
+        // The function of a tool call lies four levels below the choice.
         if work.steps.levels() < 5 || !work.steps.descend_here(b'{') || !work.steps.take(b"{\"index\":") {
             return None;
         }
@@ -134,7 +135,7 @@ impl Work<'_, '_> {
         work.usual_null(spans, b",\"logprobs\":null", choice::LOGPROBS);
         work.usual_null(spans, b",\"finish_reason\":null", choice::FINISH_REASON);
         let is_whole = work.steps.close(b'}') || {
-            // vLLM has these too. A member without a place counts for nothing if it is null.
+            // vLLM sends these, too. A member without a place has no effect if it is null.
             let _ = work.steps.take(b",\"stop_reason\":null") && work.steps.take(b",\"token_ids\":null");
             work.steps.close(b'}')
         };
@@ -165,7 +166,7 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Reads a string into its place, if one comes.
+    /// Reads the next value into its place, if it is a string.
     #[inline(always)]
     fn string(&mut self, spans: &mut Spans<{ delta::COUNT }>, member: usize) -> Option<()> {
         let read = self.steps.string_value()?;
@@ -173,7 +174,8 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Passes a member that is nearly always null, if it comes next and is: `member` is its name and the value, behind a comma.
+    /// Passes a member that is nearly always null, if it comes next and is null. `member` is a comma, its name and the
+    /// value.
     #[inline(always)]
     fn usual_null(&mut self, spans: &mut Spans<{ choice::COUNT }>, member: &[u8], number: usize) {
         if self.steps.take(member) {
@@ -181,8 +183,9 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Walks one choice, or, with the offset at which it began, the rest of one that [`usual_choice`](Work::usual_choice) began.
-    /// Out of line, as a call is: these walks are long, and each has several callers.
+    /// Walks one choice or, if `begun` is the offset at which it began, the rest of one that
+    /// [`usual_choice`](Work::usual_choice) began. Out of line, as `call` is: these walks are long, and each has several
+    /// callers.
     #[inline(never)]
     pub(super) fn choice(&mut self, into: &mut ChoiceIndex, begun: Option<usize>) -> Option<()> {
         self.aside(|work| work.members_of_choice(into, begun))
@@ -232,7 +235,7 @@ impl Work<'_, '_> {
                     Place::new(choice::DELTA, Expect::OBJECT)
                 }
                 Key::Message => {
-                    // Its members are not walked here.
+                    // The pass does not walk the members of a message.
                     self.aside(|work| work.note_other());
                     Place::new(choice::MESSAGE, Expect::OBJECT)
                 }
@@ -261,7 +264,7 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Walks a delta or a message, by itself.
+    /// Walks a delta or a message by itself, out of line.
     #[inline(never)]
     fn delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
         self.aside(|work| work.members_of_delta(into))
@@ -369,10 +372,10 @@ impl Work<'_, '_> {
         self.place(&mut into.spans, delta::TOOL_CALLS, span);
     }
 
-    /// Notes what a list of deltas needs to know of the first call.
+    /// Notes what the list of deltas needs from the first call.
     #[inline]
     fn first_call(&self, call: &CallIndex, into: &mut DeltaIndex) {
-        /// What a fragment of arguments may have, beside an ID and a type that are null.
+        /// The members that a fragment of arguments may have, beside an ID and a type that are null.
         const PLAIN: u32 = 1 << call::INDEX | 1 << call::FUNCTION | 1 << call::ARGUMENTS | 1 << call::WHOLE;
         let value = |member| call.get(member).map(|span| self.value(span));
         let index = call.get(call::INDEX).and_then(|span| self.number_at(span));
@@ -425,7 +428,7 @@ impl Work<'_, '_> {
                     let function = key == Key::Function;
                     let member = if function { call::FUNCTION } else { call::CUSTOM };
                     if into.get(member).is_some() {
-                        // The member is there twice: the first does not count.
+                        // The member is there twice. The first one does not count.
                         into.unset(call::NAME);
                         into.unset(call::ARGUMENTS);
                     }
@@ -450,7 +453,7 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// The place of a member of a tool call that is not known: none, but it is noted unless it is null.
+    /// Returns the place of an unknown member of a tool call, which is none. Notes the member unless it is null.
     #[inline]
     fn other_of_call(&mut self, into: &mut CallIndex) -> Place {
         if self.steps.peek() != b'n' {
@@ -459,7 +462,7 @@ impl Work<'_, '_> {
         UNKNOWN
     }
 
-    /// The `function` or `custom` object of a tool call: its name and what goes in.
+    /// Walks the `function` or `custom` object of a tool call: its name, and its arguments or input.
     #[inline(always)]
     fn tool(&mut self, into: &mut CallIndex, member: usize, input: Key) -> Option<()> {
         let start = self.steps.offset();

@@ -7,12 +7,12 @@ use super::views::{Chunk, Message};
 use crate::delta::{Delta, Kind, FLAG_WHOLE};
 use crate::shown::{shown, Bytes};
 
-/// The deltas of a chunk, each with the index of its choice (0 for usage and errors of the chunk as a whole): choice by
-/// choice, texts before the finish reason, usage and errors last.
+/// Iterates over the deltas of a chunk, each with the index of its choice (0 for usage and errors of the chunk as a whole):
+/// choice by choice, texts before the finish reason, usage and errors last. Created by [`Chunk::deltas`].
 #[derive(Clone)]
 pub struct Deltas<'a> {
     payload: &'a [u8],
-    /// None: it is no chunk.
+    /// `None` if the event is no chunk.
     index: Option<&'a Index>,
     cursor: Cursor,
 }
@@ -34,7 +34,7 @@ impl<'a> Iterator for Deltas<'a> {
         let index = (*index)?;
         loop {
             let delta = match cursor.next_plain(index) {
-                // Nearly always.
+                // Nearly every delta is content.
                 Ok((Kind::Content, choice, part)) => return Some((choice, Update::Content(part.text(payload)))),
                 Ok((kind, choice, text)) => Delta { choice, text, ..Delta::new(kind) },
                 Err(item) => match cursor.ahead(item, index) {
@@ -48,7 +48,7 @@ impl<'a> Iterator for Deltas<'a> {
                         delta
                     }
                     Ahead::Other => {
-                        // A copy, so that nothing points to the cursor: it need not be in memory.
+                        // The cursor is copied, so that nothing points to the original and it need not be in memory.
                         let mut copy = *cursor;
                         let delta = copy.next_of_any(payload, index);
                         *cursor = copy;
@@ -58,7 +58,7 @@ impl<'a> Iterator for Deltas<'a> {
             };
             let is_as_sent = matches!(delta.kind, Kind::Message | Kind::Logprobs);
             if delta.has(FLAG_WHOLE) && !is_as_sent && index.list.follows {
-                // Only a tracker knows what of it was reported.
+                // Only a tracker knows how much of the message was reported.
                 continue;
             }
             if let Some(update) = Update::of(&delta, payload) {
@@ -69,13 +69,14 @@ impl<'a> Iterator for Deltas<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// The deltas of the chunk, each read by itself.
+    /// Returns the deltas of the chunk, each read by itself.
     ///
     /// Some servers cut an escaped surrogate pair in two (`\ud83d` at the end of one chunk, `\ude00` at the start of the
-    /// next), repeat the role in each chunk, or name a tool call only once: to have that joined and reported once, give
-    /// the chunk to a [`Tracker`](crate::track::Tracker), or use [`Parser::feed`](crate::Parser::feed).
+    /// next), repeat the role in each chunk, or name a tool call only once. To have such texts joined and each thing
+    /// reported once, give the chunk to a [`Tracker`](crate::track::Tracker), or use [`Parser::feed`](crate::Parser::feed).
     ///
-    /// A whole answer that did not stream (`message` in the place of `delta`) is an [`Update::Message`], then its deltas.
+    /// A whole response that was not streamed (`message` in the place of `delta`) is an [`Update::Message`], followed by its
+    /// deltas.
     /// If an earlier chunk had the choice, the message's deltas are left out, because only a tracker knows which are new.
     #[inline(always)]
     pub fn deltas(&self) -> Deltas<'a> {
@@ -84,7 +85,7 @@ impl<'a> Chunk<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// The deltas of the message, as those of a stream.
+    /// Returns the deltas of the message, as if they were those of a stream.
     pub fn deltas(&self) -> impl Iterator<Item = Update<'a>> {
         let payload = self.value().raw();
         ItemDeltas::of(payload).filter_map(move |delta| Update::of(&delta, payload))

@@ -1,4 +1,4 @@
-//! The deltas of a chunk: which come of what, and in which order.
+//! Tests of the deltas of a chunk: which member makes which, and in which order.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -8,7 +8,7 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// An update, in a word and its text.
+/// Returns an update as a word and its text.
 fn shown(update: &Update<'_>) -> String {
     match update {
         Update::Role(text) => format!("role {text}"),
@@ -86,7 +86,7 @@ fn the_deltas_of_a_choice_come_in_order() {
             &["call 0 None", "arguments 0 {", "annotations [1]"],
         ),
         (r#"{"function_call":{"arguments":"{}","name":""}}"#, &["function({})"]),
-        // One name for reasoning counts.
+        // Only one name for reasoning counts.
         (r#"{"thought":"e","thinking":"d","reasoning":"b","reasoning_content":"a"}"#, &["reasoning a"]),
         (r#"{"thought":"e","thinking":"d","reasoning":"b","reasoning_content":""}"#, &["reasoning b"]),
         (r#"{"thought":"e","thinking":"d","reasoning_details":[]}"#, &["reasoning d"]),
@@ -116,7 +116,7 @@ fn the_deltas_of_a_choice_come_in_order() {
             let message = flat(&format!(r#"{{"choices":[{{"index":4,"message":{delta}{beside}}}]}}"#));
             assert_eq!(message, whole, "{delta}");
         }
-        // A text or a call of the delta beside it counts instead.
+        // If the delta contains a text or a call, the message does not count.
         let message = r#""index":4,"message":{"content":"m","tool_calls":[{"id":"n"}]}"#;
         let wins = due.iter().any(|said| !said.starts_with("role") && !said.starts_with("annotations"));
         if wins {
@@ -164,7 +164,7 @@ fn the_deltas_of_a_chunk_come_in_order() {
     }
 }
 
-/// More choices than a page holds: each is there, in order, whatever it has.
+/// A chunk has more choices than a page has room for: each is reported, in order, whatever it contains.
 #[test]
 fn choices_beyond_a_page_are_read_once_more() {
     let wide = r#"{"audio":{"id":"i"},"function_call":{"name":"f"},"tool_calls":[{"id":"a"},{"id":"b"}],"refusal":"no",

@@ -1,21 +1,21 @@
-//! What is expected of a member's value, and what is flagged if it is something else.
+//! The value that is expected of a member, and the quirk that any other value has.
 
 use super::scalar::is_none_string;
 use crate::json::{Kind, Kinds, Value};
 use crate::{Quirk, QuirkSet};
 
-/// Kinds that need no second look, and what the other ones are judged by.
+/// The kinds of values that need no second look, and the rule for the others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Expect {
     plain: Kinds,
     rule: Rule,
 }
 
-/// What a value is judged by that needs a second look.
+/// The rule for a value that needs a second look.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Rule {
-    /// It is odd.
+    /// Any value is odd.
     Odd,
     /// The string "None" is flagged as such; anything else is odd.
     NoneOrOdd,
@@ -27,15 +27,16 @@ enum Rule {
     Integer,
     /// An index is a plain integer, not negative.
     Index,
-    /// As `NoneOrOdd`, but an object is right if its arguments are text.
+    /// An object is right if its arguments are text; otherwise as `NoneOrOdd`.
     Function,
-    /// Null is no list of choices, but understood; otherwise as `NoneOrOdd`.
+    /// Null is flagged as a null chunk; otherwise as `NoneOrOdd`.
     Choices,
-    /// It should be text.
+    /// Any value is flagged as arguments that are not text.
     Arguments,
 }
 
-/// Which member of its index a value is, and what is expected of it, in one number: a walk keeps it in a register.
+/// The member of its index that a value is, and what is expected of it, in one number, so that a walk keeps it in a
+/// register.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place(u32);
 
@@ -44,13 +45,13 @@ impl Place {
         Place(member as u32 & 0xff | (expect.plain.bits() as u32) << 8 | (expect.rule as u32) << 16)
     }
 
-    /// The number of the member; beyond those of any index if the member has no place.
+    /// Returns the number of the member. A member without a place has a number beyond those of any index.
     #[inline(always)]
     pub(super) fn member(self) -> usize {
         usize::from(self.0 as u8)
     }
 
-    /// The kinds of values that need no second look.
+    /// Returns the kinds of values that need no second look.
     #[inline(always)]
     pub(super) fn plain(self) -> Kinds {
         Kinds::from_bits((self.0 >> 8) as u8)
@@ -118,7 +119,7 @@ impl Expect {
     pub(super) const ANY: Expect = Expect::new(Kinds::ANY, Rule::Odd);
     pub(super) const TEXT: Expect = Expect::new(Kinds::STRING.or(Kinds::NULL), Rule::Odd);
     pub(super) const OBJECT: Expect = Expect::new(Kinds::OBJECT.or(Kinds::NULL), Rule::NoneOrOdd);
-    /// A list is expected, and walked elsewhere; this reads any other value in its place.
+    /// A list is expected, and walked elsewhere. This is for any other value in its place.
     pub(super) const LIST: Expect = Expect::new(Kinds::NULL, Rule::NoneOrOdd);
     pub(super) const ERROR: Expect = Expect::new(Kinds::NULL, Rule::None);
     pub(super) const REASON: Expect = Expect::new(Kinds::NULL, Rule::Word);

@@ -6,9 +6,9 @@ use crate::json::{TextFlags, Value};
 /// The spans of a choice or a delta.
 #[derive(Clone)]
 pub(crate) enum Fields<'a, T> {
-    /// Those of the first choice, with the bases of their segments.
+    /// The spans of the first choice, counted from the bases of the index's segments.
     Indexed(&'a Index, &'a T),
-    /// Walked when they were asked for: offsets into the payload.
+    /// Spans that were walked on request: offsets into the payload.
     Own(T),
 }
 
@@ -24,7 +24,7 @@ impl<T> core::ops::Deref for Fields<'_, T> {
 }
 
 impl<T> Fields<'_, T> {
-    /// The value of a member, if it is there.
+    /// Returns the value of a member, if it is there.
     #[inline]
     pub(crate) fn value<'p, const N: usize>(
         &self,
@@ -39,7 +39,7 @@ impl<T> Fields<'_, T> {
     }
 }
 
-/// The value at a span whose offsets are those of the payload.
+/// Returns the value at a span whose offsets count from the beginning of the payload.
 pub(crate) fn own_value(payload: &[u8], span: Span) -> Value<'_> {
     let raw = payload.get(span.start as usize..span.end as usize).unwrap_or(b"null");
     Value::from_span(raw, TextFlags::from_bits(u16::from(span.flags)))

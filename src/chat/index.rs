@@ -1,8 +1,8 @@
-//! The index of a chunk: where the members that it is known for lie in its payload.
+//! The index of a chunk: where its known members lie in its payload.
 //!
-//! A span has a segment for its start and one for its end. Segments let a remembered index serve an event of the same
-//! shape whose parts have moved: then only their bases are new. A fresh pass puts everything in segment 0, whose base
-//! is 0.
+//! A span has a segment for its start and one for its end. With segments, a remembered index serves an event of the same
+//! shape whose parts have moved: only the bases of the segments are new. A fresh pass puts everything in segment 0, whose
+//! base is 0.
 
 use super::page::{Behind, DeltaList, How, Item};
 use crate::delta::{Kind, Part};
@@ -11,32 +11,32 @@ use crate::json::{Text, TextFlags, Value};
 use crate::shown::shown;
 use crate::QuirkSet;
 
-/// Where a value lies in its payload: from `start` to `end`, each counted from the base of its segment.
+/// The place of a value in its payload: from `start` to `end`, each counted from the base of its segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
     pub(crate) start: u32,
     pub(crate) end: u32,
     /// The segment of `start`, and that of `end` 4 bits higher.
     pub(crate) segments: u8,
-    /// What is known of a string ([`TextFlags`]).
+    /// The [`TextFlags`] of a string.
     pub(crate) flags: u8,
 }
 
 impl Span {
-    /// Whether no hole of a template lies in it: its bytes are then the same in each chunk that the template recognises.
+    /// Whether no hole of a template lies in it, so that its bytes are the same in each chunk that the template recognises.
     #[inline(always)]
     pub(crate) fn is_fixed(self) -> bool {
         self.segments & 7 == self.segments >> 4 & 7
     }
 }
 
-/// The spans of one level, by the number of the member; field by field, because that is smaller.
+/// The spans of one level, by the number of the member. They are stored field by field, because that is smaller.
 #[derive(Clone, Debug)]
 pub(crate) struct Spans<const N: usize> {
     present: u32,
     start: [u32; N],
     end: [u32; N],
-    /// The segments of each, and what is known of it.
+    /// The segments and the flags of each span.
     marks: [[u8; 2]; N],
 }
 
@@ -47,7 +47,7 @@ impl<const N: usize> Spans<N> {
         self.present = 0;
     }
 
-    /// Keeps the span of a member. Returns whether the member was there before; `None`, with no effect, if there is no
+    /// Stores the span of a member. Returns whether the member was there before, or `None`, with no effect, if there is no
     /// member with this number.
     #[inline(always)]
     pub(crate) fn set(&mut self, member: usize, span: Span) -> Option<bool> {
@@ -70,7 +70,7 @@ impl<const N: usize> Spans<N> {
         self.present &= !(1 << (member & 31));
     }
 
-    /// The members that are there, one bit each.
+    /// Returns the set of members that are there, one bit each.
     #[inline]
     pub(crate) fn mask(&self) -> u32 {
         self.present
@@ -154,7 +154,7 @@ pub(crate) mod call {
     pub(crate) const NAME: usize = 5;
     pub(crate) const ARGUMENTS: usize = 6;
     pub(crate) const WHOLE: usize = 7;
-    /// There are members that are none of these, of the call or of its function; no span.
+    /// A mark without a span: the call or its function has members that are none of these.
     pub(crate) const OTHERS: usize = 8;
     pub(crate) const COUNT: usize = 9;
 }
@@ -162,17 +162,17 @@ pub(crate) mod call {
 /// The spans of a tool call.
 pub(crate) type CallIndex = Spans<{ call::COUNT }>;
 
-/// The spans of a delta or a message, and what is known of its tool calls.
+/// The spans of a delta or a message, and what the list of deltas needs from its tool calls.
 #[derive(Clone, Debug)]
 pub(crate) struct DeltaIndex {
     pub(crate) spans: Spans<{ delta::COUNT }>,
-    /// How many tool calls there are; 65,535 stands for more.
+    /// How many tool calls there are. 65,535 stands for more, too.
     pub(crate) calls: u16,
-    /// The first tool call has an index and no more than that and arguments that are a string.
+    /// Whether the first tool call has nothing but an index and, if any, arguments that are a string.
     pub(crate) is_fragment: bool,
     /// The index of that fragment.
     pub(crate) call_index: u32,
-    /// The arguments of the first tool call, if they are a string; else empty.
+    /// The span of the arguments of the first tool call, if they are a string; otherwise an empty span.
     pub(crate) arguments: Span,
 }
 
@@ -212,46 +212,47 @@ impl ChoiceIndex {
     }
 }
 
-/// What an event's framing implies about its payload: the payload of an error event need not look like an error.
+/// What the framing of an event implies about its payload: the payload of an error event need not look like an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Hint {
     #[default]
     None,
     /// The event is named `error`, or its payload came in a field named `error`.
     Error,
-    /// It is a whole body, without a field: with a message in words and nothing else it is an error.
+    /// The payload is a whole body, not the value of a field. It is an error if it has a message in words and nothing else.
     Body,
 }
 
 /// Segments that an index can have.
 pub(crate) const SEGMENTS: usize = 8;
 
-/// Where the members of a chunk lie in its payload: what [`Chunk::read`](super::Chunk::read) fills.
+/// The places of a chunk's members in its payload. [`Chunk::read`](super::Chunk::read) fills it.
 ///
-/// Plain data without pointers; a parser holds one inside and needs no other.
+/// Plain data without pointers. A parser contains one and needs no other.
 #[derive(Clone)]
 pub struct Index {
     pub(crate) top: Spans<{ top::COUNT }>,
     pub(crate) first: ChoiceIndex,
-    /// Where its segments begin.
+    /// The offsets at which its segments begin.
     pub(crate) bases: [u32; SEGMENTS],
-    /// What is known of the text between a segment and the next.
+    /// The [`TextFlags`] of the text between a segment and the next.
     pub(crate) between: [u8; SEGMENTS],
     /// How many choices there are.
     pub(crate) choices: u32,
     pub(crate) quirks: QuirkSet,
     pub(crate) facts: Facts,
-    /// The deltas.
+    /// The deltas of the choices.
     pub(crate) list: DeltaList,
-    /// Of an event of another protocol, how its deltas are read.
+    /// For an event of another protocol, how its deltas are read.
     pub(crate) plan: Plan,
-    /// Where the event lay in the stream.
+    /// The stream offsets at which the event begins and ends.
     pub(crate) frame: (u64, u64),
 }
 
 shown!("Index": Index, this => choices: this.choices, quirks: this.quirks);
 
-/// Choices, by their indexes; all from 127 on count as one. Two words, so that nothing needs an alignment of 16.
+/// A set of choices, by their indexes. All indexes from 127 on count as one. Two words, so that nothing needs an alignment
+/// of 16.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChoiceSet([u64; 2]);
 
@@ -270,7 +271,7 @@ impl ChoiceSet {
         self == ChoiceSet::EMPTY
     }
 
-    /// The lowest.
+    /// Returns the lowest index.
     pub(crate) fn first(self) -> Option<u8> {
         let ChoiceSet([low, high]) = self;
         let first = if low > 0 { low.trailing_zeros() } else { high.trailing_zeros().saturating_add(64) };
@@ -295,19 +296,19 @@ impl ChoiceSet {
     }
 }
 
-/// The choices of a chunk by their indexes: those that it has, and those with a finish reason.
+/// The choices of a chunk by their indexes: all of them, and those with a finish reason.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) all: ChoiceSet,
     pub(crate) finished: ChoiceSet,
 }
 
-/// What a payload is, beside its index.
+/// The findings of a pass over a payload, beside the index.
 pub(crate) struct Read {
-    /// The offset one past its JSON value: what follows is not looked at.
+    /// The offset one past its JSON value. The pass does not look at what follows.
     pub(crate) end: usize,
     pub(crate) seen: Seen,
-    /// The value may contain a CR or a LF. If not, it need not be known where the line of a payload ends to read it.
+    /// Whether the value may contain a CR or a LF. If not, it can be read before the end of its line is known.
     pub(crate) may_break: bool,
 }
 
@@ -324,15 +325,15 @@ impl Seen {
 /// What the pass found out about the chunk as a whole.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Facts {
-    /// An error came, in any place.
+    /// The payload contains an error, in any place.
     pub(crate) error: bool,
     /// The whole payload is the error.
     pub(crate) error_is_whole: bool,
-    /// The payload is plain text, an error's.
+    /// The payload is the plain text of an error.
     pub(crate) text: bool,
     /// A chat or completions chunk or body: it has choices, usage or a telling `object`.
     pub(crate) chat: bool,
-    /// A choice has a message or text and no delta: a finished body.
+    /// A choice has a message or a text but no delta: a finished body.
     pub(crate) message: bool,
     /// One of the choices has a delta.
     pub(crate) delta: bool,
@@ -359,7 +360,7 @@ impl Default for Index {
 }
 
 impl Index {
-    /// An index of nothing.
+    /// Returns an index of nothing.
     pub const fn new() -> Self {
         Index {
             top: Spans::EMPTY,
@@ -417,7 +418,7 @@ impl Index {
         self.plan = event.plan;
     }
 
-    /// Makes it that of an event of which nothing is read but an error.
+    /// Makes it the index of an event from which only an error is reported.
     pub(crate) fn keep_error(&mut self) {
         self.list.clear();
         self.list.behind.add(Behind::ERROR, self.facts.error);
@@ -443,24 +444,25 @@ impl Index {
         }
     }
 
-    /// Of an event of another protocol: whether its deltas are on the page.
+    /// Whether this is an event of another protocol whose deltas are on the page.
     pub(crate) fn is_piece(&self) -> bool {
         self.plan.protocol.is_some() && self.list.get(0).is_some_and(|item| item.how != How::Event)
     }
 
-    /// Of a piece of a text of Responses: its [slot](Piece::slot), and whether it is a summary. `None`: the text is empty.
+    /// For a piece of a text of Responses, returns its [slot](Piece::slot), and whether it is a summary. Returns `None` if
+    /// the text is empty.
     pub(crate) fn slot(&self) -> Option<(u32, bool)> {
         let item = self.list.get(0).filter(|item| self.part(item).len > 0)?;
         Some((item.choice, item.how == How::Summary))
     }
 
-    /// Whether it is of a piece of the arguments of a tool call of another protocol: whether such a piece is one depends on
-    /// events before it.
+    /// Whether this is a piece of the arguments of a tool call of another protocol. Whether such a piece is emitted as one
+    /// depends on the events before it.
     pub(crate) fn has_native_arguments(&self) -> bool {
         self.plan.protocol.is_some() && self.list.get(0).is_some_and(|item| item.kind == Kind::ToolCall)
     }
 
-    /// Where a span begins and ends in the payload, and what is known of the string there.
+    /// Returns where a span begins and ends in the payload, and the flags of the string there.
     #[inline(always)]
     pub(crate) fn place(&self, span: Span) -> (u32, u32, TextFlags) {
         let (from, to) = (span.segments & 7, span.segments >> 4 & 7);
@@ -469,14 +471,14 @@ impl Index {
         (self.base(from).wrapping_add(span.start), self.base(to).wrapping_add(span.end), flags)
     }
 
-    /// Where a segment begins.
+    /// Returns the offset at which a segment begins.
     #[inline(always)]
     pub(crate) fn base(&self, segment: u8) -> u32 {
         const { assert!(SEGMENTS == 8) }
         self.bases.get(usize::from(segment & 7)).copied().unwrap_or(0)
     }
 
-    /// Where an item of its list lies.
+    /// Returns where an item of its list lies in the payload.
     #[inline(always)]
     pub(crate) fn part(&self, item: &Item) -> Part {
         let Item { start, end, segments, flags, .. } = *item;
@@ -495,19 +497,19 @@ impl Index {
         self.top.get(member).map(|span| self.value(payload, span))
     }
 
-    /// Whether it has `choices`, so that it is a chunk whatever else it has.
+    /// Whether it has `choices`, so that it is a chunk whatever else it contains.
     pub(crate) fn has_choices(&self) -> bool {
         self.facts.chat && self.top.has(top::CHOICES)
     }
 
-    /// The bytes of `object`, still escaped; empty if it is absent or no string.
+    /// Returns the bytes of `object`, still escaped. They are empty if it is absent or no string.
     pub(crate) fn object<'a>(&self, payload: &'a [u8]) -> &'a [u8] {
         let object = self.top(payload, top::OBJECT).and_then(|value| value.as_text());
         object.map_or(b"", |text| text.raw())
     }
 }
 
-/// A value that an index of `N` members knows.
+/// Returns the value of a member that the spans of an index have.
 #[inline]
 pub(crate) fn member<'a, const N: usize>(
     index: &Index,

@@ -15,20 +15,20 @@ use crate::json::{Kind as Json, Text};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inside {
     choice: u32,
-    /// Where it lies.
+    /// Where the item lies in the payload.
     part: Part,
     /// The flag of its deltas.
     flags: u16,
     progress: Progress,
 }
 
-/// How far it was read.
+/// How far an item was read.
 #[derive(Clone, Copy, Debug)]
 enum Progress {
     /// How far `reasoning_details` were read.
     Details(u32),
     Parts(PartsCursor),
-    /// A function, and its arguments once its name was looked for.
+    /// A function. `arguments` is set once its name was looked for.
     Function {
         arguments: Option<Part>,
     },
@@ -40,19 +40,19 @@ enum Progress {
 /// How far an array of tool calls was read.
 #[derive(Clone, Copy, Debug)]
 struct Calls {
-    /// One past the call given last.
+    /// The offset one past the call that was returned last.
     offset: u32,
-    /// How many were given.
+    /// How many calls were returned.
     given: u32,
-    /// What is still to be emitted of the last one.
+    /// The deltas of the last call that are still pending.
     rest: Rest,
     flags: u16,
 }
 
-/// What is still to be emitted of a tool call.
+/// The deltas of a tool call that are still pending.
 #[derive(Clone, Copy, Debug)]
 enum Rest {
-    /// Its name, its arguments, then the members of the call that begins at `others`, if that is not 0.
+    /// Its name and its arguments, then the members of the call that begins at `others`, unless that is 0.
     Texts {
         name: Part,
         arguments: Part,
@@ -66,7 +66,7 @@ impl Rest {
 }
 
 impl Inside {
-    /// `None`: the item has one delta.
+    /// Returns the state before the first delta of an item, or `None` if the item has only one delta.
     pub(super) fn of(item: Item, part: Part) -> Option<Self> {
         let progress = match item.how {
             How::Parts => Progress::Parts(PartsCursor::default()),
@@ -80,7 +80,7 @@ impl Inside {
         Some(Inside { choice: item.choice, part, flags: item.flags(), progress })
     }
 
-    /// What is left of the current tool call.
+    /// Returns the name and the arguments of the current tool call that are still pending.
     #[inline]
     pub(super) fn called(&self) -> Called {
         match self.progress {
@@ -93,7 +93,7 @@ impl Inside {
         }
     }
 
-    /// The next delta of a chunk with this plan.
+    /// Returns the next delta of a chunk with this plan.
     #[inline]
     pub(super) fn next_of(&mut self, payload: &[u8], plan: &Plan) -> Option<Delta> {
         match &mut self.progress {
@@ -102,7 +102,7 @@ impl Inside {
         }
     }
 
-    /// Back to before the last delta, of an event of another protocol. `false`: it is not in such an event.
+    /// Goes back to before the last delta of an event of another protocol. Returns `false` if this is not in such an event.
     pub(super) fn back(&mut self) -> bool {
         match &mut self.progress {
             Progress::Event(walk) => {
@@ -113,7 +113,7 @@ impl Inside {
         }
     }
 
-    /// The next delta.
+    /// Returns the next delta.
     #[inline(never)]
     pub(super) fn next(&mut self, payload: &[u8]) -> Option<Delta> {
         let delta = self.next_plain(payload)?;
@@ -163,7 +163,7 @@ pub(super) fn has_delta(item: &Item, payload: &[u8]) -> bool {
 impl Calls {
     const START: Calls = Calls { offset: 0, given: 0, rest: Rest::NOTHING, flags: 0 };
 
-    /// What is left of the current call, or the next one.
+    /// Returns the next delta of the current call, or the first one of the next call.
     #[inline(never)]
     fn next(&mut self, choice: u32, array: Part, payload: &[u8]) -> Option<Delta> {
         let position = self.given.wrapping_sub(1);

@@ -1,9 +1,9 @@
-//! The names of the members that are known.
+//! The names of the known members.
 
 use crate::json::{Text, TextFlags};
 
-/// The first eight bytes of a name, for a `match` on one number. A name of up to eight bytes (none of them NUL) is known
-/// by it; what a longer one ends in has to be looked at.
+/// Returns the first eight bytes of a name, for a `match` on one number. They identify a name of up to eight bytes (none of
+/// them NUL); of a longer one the rest has to be compared, too.
 const fn word(name: &[u8]) -> u64 {
     let mut word = 0;
     let mut at = 0;
@@ -16,7 +16,7 @@ const fn word(name: &[u8]) -> u64 {
     word
 }
 
-/// [`word`], by two loads that may overlap.
+/// Does what [`word`] does, by two loads that may overlap.
 #[inline(always)]
 fn word_of(name: &[u8]) -> u64 {
     if let Some(first) = name.first_chunk::<8>() {
@@ -33,18 +33,18 @@ fn word_of(name: &[u8]) -> u64 {
     name.first().map_or(0, |&byte| u64::from(byte))
 }
 
-/// The first four bytes of a name, as [`Steps::tag`](crate::json::Steps::tag) gives them: `text`.
+/// Returns the first four bytes of a name, `text`, as [`Steps::tag`](crate::json::Steps::tag) returns them.
 pub(super) const fn tag(text: &[u8; 4]) -> u32 {
     u32::from_le_bytes(*text)
 }
 
-/// The place of a tag among those that `by` was made for by [`spread`].
+/// Returns the slot of a tag among the tags that [`spread`] made `by` for.
 #[inline(always)]
 pub(super) const fn slot(tag: u32, by: u32) -> u32 {
     tag.wrapping_mul(by) >> 28
 }
 
-/// A factor that gives each of these tags a [`slot`] of its own.
+/// Finds a factor that gives each of these tags a [`slot`] of its own.
 pub(super) const fn spread(tags: &[u32]) -> u32 {
     let mut by = 0x9e37_79b1_u32;
     loop {
@@ -67,7 +67,7 @@ pub(super) const fn spread(tags: &[u32]) -> u32 {
 
 macro_rules! keys {
     ($($name:ident = $text:literal;)*) => {
-        /// A known name; `Unknown` is any other.
+        /// A known name. `Unknown` stands for any other.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Key {
             $($name,)*
@@ -78,7 +78,7 @@ macro_rules! keys {
             const ALL: &'static [(&'static [u8], Key)] = &[$(($text, Key::$name),)*];
         }
 
-        /// The first eight bytes of each.
+        /// The first eight bytes of each known name.
         #[allow(non_upper_case_globals, dead_code)] // Some begin like another.
         mod words {
             $(pub(super) const $name: u64 = super::word($text);)*
@@ -130,7 +130,7 @@ keys! {
 }
 
 impl Key {
-    /// The name with these bytes, which stand between its quotes; `flags` describe them.
+    /// Returns the known name with these bytes, which stand between its quotes. `flags` describe them.
     #[inline]
     pub(super) fn of(raw: &[u8], flags: TextFlags) -> Key {
         if flags.any(TextFlags::ESCAPED.with(TextFlags::CONTROL)) {
@@ -187,7 +187,7 @@ impl Key {
         }
     }
 
-    /// The same for a name with an escape or a control character in it.
+    /// Does what [`of`](Key::of) does, for a name that contains an escape or a control character.
     #[inline(never)]
     fn unescaped(raw: &[u8]) -> Key {
         let mut buffer = [0; 24];

@@ -1,5 +1,5 @@
-//! From the spans of a choice to its items: which member is which kind of delta, in which order, and which counts only if
-//! another is absent.
+//! Makes items of the spans of a choice: the kind of delta that each member is, their order, and the members that count only
+//! if another is absent.
 
 use super::choices::Pass;
 use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Span, Spans};
@@ -10,11 +10,11 @@ use super::scalar::{is_error, native_reason_of, reason_of, start_of, text_of};
 use crate::delta::{Kind, Part};
 use crate::json::{Kind as Json, Text, TextFlags, Value};
 
-/// The members of a delta up to its content.
+/// The members of a delta up to and including its content.
 const UPTO_CONTENT: u32 = (2 << delta::CONTENT) - 1;
 
-/// The members of a delta that are texts: of which kind, and whether it counts only if none of its kind is before it. A
-/// table, so that one copy of the code reads them all.
+/// The members of a delta that are texts: the kind of each, and whether it counts only if no delta of its kind precedes it.
+/// A table, so that one copy of the code reads them all.
 const TEXTS: [Option<(Kind, bool)>; delta::COUNT] = {
     let mut texts = [None; delta::COUNT];
     texts[delta::ROLE] = Some((Kind::Role, false));
@@ -53,11 +53,11 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
     }
 }
 
-/// Puts the items of a choice with this index, if it is one text of its delta or a fragment of a call's arguments, as nearly
-/// every choice is. `false`: it is another one, or there is no room, and nothing was put.
+/// Puts the items of a choice with this index, if its delta is one text or a fragment of a call's arguments, as in nearly
+/// every choice. Returns `false`, with no effect, for any other choice or if there is no room.
 #[inline(always)]
 pub(super) fn put_usual(payload: &[u8], fields: &ChoiceIndex, number: u32, list: &mut DeltaList) -> bool {
-    /// Members that are no item, or null.
+    /// Members that are no item, and members that are usually null.
     const USUAL: u32 = 1 << choice::INDEX | 1 << choice::DELTA | 1 << choice::WHOLE | NULLS;
     const NULLS: u32 = 1 << choice::LOGPROBS | 1 << choice::FINISH_REASON;
     let ChoiceIndex { spans, delta } = fields;
@@ -70,7 +70,7 @@ pub(super) fn put_usual(payload: &[u8], fields: &ChoiceIndex, number: u32, list:
         && put_lone(payload, delta, number, list)
 }
 
-/// Puts the items of a choice whose delta this is and that has no others. `false`: it is not as [`put_usual`] has it.
+/// Puts the items of a choice that has only this delta. Returns `false` if the delta is not what [`put_usual`] takes.
 #[inline(always)]
 pub(super) fn put_lone(payload: &[u8], delta: &DeltaIndex, number: u32, list: &mut DeltaList) -> bool {
     let begins = |span: Span, byte| payload.get(span.start as usize) == Some(&byte);
@@ -100,14 +100,14 @@ pub(super) fn put_lone(payload: &[u8], delta: &DeltaIndex, number: u32, list: &m
     }
 }
 
-/// The item of a tool call that has no more than this index. An index is no place; that it has a length keeps it from being
+/// Returns the item of a tool call that has only this index. An index is no place. The item has a length so that it is not
 /// taken for an empty text.
 #[inline(always)]
 fn fragment(index: u32, choice: u32) -> Item {
     Item { start: index, end: index.wrapping_add(1), choice, kind: Kind::ToolCall, how: How::Fragment, ..Item::NONE }
 }
 
-/// Puts a `message`, and what it contains.
+/// Puts a `message`, and the items of its members.
 #[inline(never)]
 pub(super) fn put_message(payload: &[u8], message: Value<'_>, number: u32, items: &mut Items<'_>) {
     let from = items.as_slice().len();
@@ -115,7 +115,7 @@ pub(super) fn put_message(payload: &[u8], message: Value<'_>, number: u32, items
     reader.put_value(Kind::Message, How::Raw, message);
     let mut fields = DeltaIndex::EMPTY;
     if Pass::again(payload, start_of(payload, message)).delta(&mut fields).is_some() {
-        // Each call of a message is whole: none is a fragment.
+        // Each call of a message is whole, so none is a fragment.
         fields.is_fragment = false;
         reader.delta(&fields, u32::MAX);
     }
@@ -158,7 +158,7 @@ impl<'r> Reader<'r, '_> {
         self.put(kind, how, Part::of(self.payload, text), is_fallback);
     }
 
-    /// A member that is a string and not empty, or may be filled in another chunk.
+    /// Puts a member that is a string and not empty, or, for a template, one that may be filled in another chunk.
     #[inline]
     fn text<const N: usize>(&mut self, spans: &Spans<N>, member: usize, kind: Kind, is_fallback: bool) {
         if let Some(span) = spans.get(member) {
@@ -176,7 +176,7 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
-    /// Those members of a delta or a message that `which` has.
+    /// Puts those members of a delta or a message that are in the set `which`.
     #[inline]
     fn delta(&mut self, fields: &DeltaIndex, which: u32) {
         let spans = &fields.spans;
@@ -228,7 +228,7 @@ impl<'r> Reader<'r, '_> {
                 if fields.calls > 1 || !fields.is_fragment {
                     return self.container(spans, member, Kind::ToolCall, How::Calls);
                 }
-                // Without arguments it is nothing.
+                // A fragment without arguments has no effect.
                 let least = if self.items.keeps_all { 2 } else { 3 };
                 if self.span_bytes(fields.arguments).len() < least {
                     return;
@@ -247,20 +247,20 @@ impl<'r> Reader<'r, '_> {
         self.items.as_slice().iter().any(|item| item.kind.is_part_of_delta() && has_delta(item, self.payload))
     }
 
-    /// Puts the items of a member beside the delta, which is not null.
+    /// Puts the items of a member of the choice beside its delta. The member is not null.
     #[inline(never)]
     fn beside_delta(&mut self, spans: &Spans<{ choice::COUNT }>, member: usize) {
         let Some(value) = self.value(spans, member) else { return };
         let is_object = value.kind() == Json::Object;
         match member {
-            // A text or a call of the delta beside it counts instead.
+            // If the delta contains a text or a call, the message does not count.
             choice::MESSAGE if is_object && !self.has_deltas() => {
                 put_message(self.payload, value, self.choice, self.items);
             }
             choice::LOGPROBS if is_object => {
                 let from = self.items.as_slice().len();
                 self.put_value(Kind::Logprobs, How::Raw, value);
-                // They stand beside the message, and are as whole as that.
+                // Log probabilities beside a message are as whole as the message.
                 if self.items.as_slice().iter().any(|item| item.kind == Kind::Message && item.choice == self.choice) {
                     self.items.mark_whole(from);
                 }

@@ -5,8 +5,8 @@
 //! a non-streaming `chat.completion` body, and errors wherever they come. [`Chunk::deltas`] iterates
 //! over all of it.
 //!
-//! Sources: the provider's references of the chat completion chunk object and of legacy completions; what real
-//! streams deviate in is in `docs/quirks.md`.
+//! Sources: the provider's references of the chat completion chunk object and of legacy completions. `docs/quirks.md` lists
+//! where real streams deviate from them.
 
 mod choices;
 mod cursor;

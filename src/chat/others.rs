@@ -1,4 +1,4 @@
-//! The members that no other delta is made of: those of providers, as raw JSON.
+//! The members that no other delta is made of, such as those of a provider, as raw JSON.
 
 use super::key::Key;
 use super::scalar::index_number;
@@ -7,7 +7,7 @@ use crate::dialect::{self, Protocol};
 use crate::json::{Cursor, Kind, Text, Value};
 use crate::shown::{shown, Bytes};
 
-/// Whose member it is.
+/// The owner of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Owner {
@@ -26,7 +26,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// The owner with this number.
+    /// Returns the owner with this number.
     pub fn from_number(number: u32) -> Option<Owner> {
         let all = [Owner::Chunk, Owner::Choice, Owner::Delta, Owner::Call, Owner::Function, Owner::Usage];
         all.into_iter().find(|owner| *owner as u32 == number)
@@ -42,13 +42,14 @@ impl Owner {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct OtherMember<'a> {
-    /// Whose it is.
+    /// The owner of the member.
     pub owner: Owner,
-    /// The index of the choice; 0 if it is the chunk's.
+    /// The index of the choice, or 0 if the chunk is the owner.
     pub choice: u32,
-    /// Of a tool call: from a tracker the number of the call, pulled its position in the chunk's array; else 0.
+    /// For a member of a tool call: from a tracker the number of the call, in a pulled update its position in the chunk's
+    /// array. Otherwise 0.
     pub call: u32,
-    /// It is in a `message`, not in a delta.
+    /// Whether it is in a `message`, not in a delta.
     pub in_message: bool,
     /// Its name.
     pub name: Text<'a>,
@@ -57,7 +58,7 @@ pub struct OtherMember<'a> {
 }
 
 impl<'a> OtherMember<'a> {
-    /// Of a delta of kind [`Meta`](crate::delta::Kind::Meta), whose text is `"name":value`.
+    /// Returns the member of a delta of kind [`Meta`](crate::delta::Kind::Meta), whose text is `"name":value`.
     pub(crate) fn of_delta(meta: Meta, delta: &Delta, payload: &'a [u8]) -> Option<Self> {
         let (owner, in_message) = match meta {
             Meta::Member => (Owner::Chunk, false),
@@ -72,7 +73,7 @@ impl<'a> OtherMember<'a> {
         Some(OtherMember { owner, choice: delta.choice, call: delta.call, in_message, name, value })
     }
 
-    /// Name and value of a member as the text of a delta or a record has it: `"name":value`.
+    /// Splits a member as the text of a delta or a record has it, `"name":value`, into name and value.
     ///
     /// ```
     /// let (name, value) = deltawire::chat::OtherMember::split(br#""timings":{"ms":7}"#).unwrap();
@@ -87,7 +88,7 @@ impl<'a> OtherMember<'a> {
         Some((name.as_text()?, value)).filter(|_| is_member)
     }
 
-    /// What a delta of it is.
+    /// Returns the code of its delta.
     pub(super) fn meta(&self) -> Meta {
         match self.owner {
             Owner::Chunk | Owner::Usage => Meta::Member,
@@ -99,7 +100,7 @@ impl<'a> OtherMember<'a> {
         }
     }
 
-    /// The delta of a member that is borrowed from `payload`.
+    /// Returns the delta of a member that is borrowed from `payload`.
     pub(crate) fn delta(&self, payload: &[u8]) -> Delta {
         let meta = self.meta();
         let (name, value) = (Part::of(payload, self.name), Part::raw(payload, self.value));
@@ -122,7 +123,7 @@ impl Walked {
     /// Nothing to walk.
     const NOTHING: Walked = Walked { start: 0, end: 0, at: 0 };
 
-    /// Of a value that is borrowed from `payload`.
+    /// Returns the state before a walk of a value that is borrowed from `payload`.
     fn of(payload: &[u8], value: Value<'_>) -> Self {
         let Part { start, len, .. } = Part::raw(payload, value);
         Walked { start, end: start.saturating_add(len), at: 0 }
@@ -146,11 +147,12 @@ impl Walked {
     }
 }
 
-/// Made by [`Chunk::other_members`](super::Chunk::other_members): containers that are being walked, the innermost first.
+/// Iterates over the members that no other delta is made of. Created by
+/// [`Chunk::other_members`](super::Chunk::other_members). Contains the containers that are being walked.
 #[derive(Clone)]
 pub struct OtherMembers<'a> {
     payload: &'a [u8],
-    /// Whose members they are, if not those of chat completions.
+    /// The protocol, unless it is chat completions.
     protocol: Option<Protocol>,
     chunk: Walked,
     choices: Walked,
@@ -164,7 +166,7 @@ pub struct OtherMembers<'a> {
 shown!("OtherMembers": OtherMembers<'_>, this => payload: Bytes(this.payload));
 
 impl<'a> OtherMembers<'a> {
-    /// Of a chunk with this payload; none if that is empty.
+    /// Returns the members of a chunk with this payload, or none if the payload is empty.
     pub(super) fn of(payload: &'a [u8], protocol: Option<Protocol>) -> Self {
         let chunk = Walked { end: u32::try_from(payload.len()).unwrap_or(u32::MAX), ..Walked::NOTHING };
         let (choices, choice, delta) = (Walked::NOTHING, Walked::NOTHING, Walked::NOTHING);
@@ -227,14 +229,14 @@ pub(super) struct CallMembers {
 }
 
 impl CallMembers {
-    /// Of the call that begins at `start`.
+    /// Returns the members of the call that begins at `start`.
     pub(super) fn of(payload: &[u8], start: u32) -> Self {
         let rest = payload.get(start as usize..).unwrap_or_default();
         let call = Cursor::with_max_depth(rest, u32::MAX).value();
         CallMembers { call: call.map_or(Walked::NOTHING, |call| Walked::of(payload, call)), function: Walked::NOTHING }
     }
 
-    /// The next one's delta. `choice` and `call` are the choice's index and the call's position.
+    /// Returns the delta of the next member. `choice` is the index of the choice, and `call` the position of the call.
     pub(super) fn next(&mut self, payload: &[u8], choice: u32, call: u32) -> Option<Delta> {
         loop {
             let (owner, (name, key, value)) = match self.function.member(payload) {
@@ -253,7 +255,7 @@ impl CallMembers {
     }
 }
 
-/// Whether an update, or a member of the message, is made of all that this member may say, or it is padding.
+/// Whether a member is padding, or updates and members of the message contain all that it may contain.
 fn is_read(owner: Owner, key: Key) -> bool {
     match owner {
         _ if key == Key::Obfuscation => true,

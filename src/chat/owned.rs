@@ -11,14 +11,14 @@ use crate::json::{Text, Value};
 use core::fmt;
 use smallvec::SmallVec;
 
-/// Bytes that an update holds without allocating: more than a token has, and than an ID of a tool call.
+/// The number of bytes that an update contains without allocating: more than a token or an ID of a tool call has.
 const INLINE: usize = 32;
 
 /// An [`Update`] that owns its texts, to be kept, or sent to another thread or task: `Send + Sync + 'static`, 96 bytes. It
-/// allocates for more than 32 bytes of text.
+/// allocates only for more than 32 bytes of text.
 ///
-/// It is made by [`Update::into_owned`], of a pulled or a pushed update; [`as_update`](OwnedUpdate::as_update) is what it was
-/// made of.
+/// [`Update::into_owned`] makes one of a pulled or a pushed update, and [`as_update`](OwnedUpdate::as_update) returns an
+/// update that equals that one.
 ///
 /// ```
 /// use deltawire::{Growing, OwnedUpdate, Parser, Update};
@@ -47,15 +47,15 @@ const INLINE: usize = 32;
 /// ```
 #[derive(Clone)]
 pub struct OwnedUpdate {
-    /// Its parts are offsets into the bytes.
+    /// The parts of the delta are offsets into `bytes`.
     delta: Delta,
     bytes: SmallVec<[u8; INLINE]>,
 }
 
 impl OwnedUpdate {
-    /// The update, its texts borrowed from this.
+    /// Returns the update, with its texts borrowed from this one.
     pub fn as_update(&self) -> Update<'_> {
-        // `None` of no update that can be made: only its own values were copied.
+        // No update that can be made gives `None`: it was made of an update.
         Update::of(&self.delta, &self.bytes).unwrap_or(Update::Content(Text::verbatim(b"")))
     }
 
@@ -121,7 +121,7 @@ impl OwnedUpdate {
         }
     }
 
-    /// It names a tool call.
+    /// Sets the tool call that it belongs to.
     fn of(mut self, call: u32) -> Self {
         self.delta.call = call;
         self
@@ -138,7 +138,7 @@ impl OwnedUpdate {
     }
 }
 
-/// As the update prints.
+/// Prints what the update prints.
 impl fmt::Debug for OwnedUpdate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.as_update(), f)
@@ -152,7 +152,7 @@ impl From<Update<'_>> for OwnedUpdate {
 }
 
 impl Update<'_> {
-    /// The same with texts of its own.
+    /// Returns the same update with texts of its own.
     pub fn into_owned(self) -> OwnedUpdate {
         let (text, value) = (OwnedUpdate::of_text, OwnedUpdate::of_value);
         match self {
@@ -207,7 +207,7 @@ mod tests {
     use std::string::{String, ToString};
     use std::vec::Vec;
 
-    /// All of an update.
+    /// Returns all of an update.
     fn shown(update: &Update<'_>) -> String {
         let all = |text: &Text<'_>| std::format!("{text} {:?}", text.quirks());
         let raw = |value: crate::json::Value<'_>| String::from_utf8_lossy(value.raw()).into_owned();

@@ -3,17 +3,17 @@
 use crate::delta::{Kind, Part, FLAG_WHOLE};
 use crate::json::TextFlags;
 
-/// What the bytes of an item are, and so how it expands to deltas.
+/// The contents of an item's bytes, which decide how it expands to deltas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum How {
-    /// What is between the quotes of a string.
+    /// The bytes between the quotes of a string.
     Text,
     /// A raw JSON value.
     Raw,
     /// A `message`, or a text or a raw value of it.
     Whole,
-    /// A tool call that has no more than an index, which is `start`.
+    /// A tool call that has only an index, which is in `start`.
     Fragment,
     /// A finish reason.
     Reason,
@@ -27,25 +27,26 @@ pub(crate) enum How {
     Function,
     /// An array of tool calls.
     Calls,
-    /// All of an event of another protocol.
+    /// A whole event of another protocol.
     Event,
-    /// A text of an event of another protocol. `choice` is not that of a choice, but its [slot](crate::dialect::Piece::slot).
+    /// A text of an event of another protocol. `choice` is not the index of a choice, but the
+    /// [slot](crate::dialect::Piece::slot) of the text.
     Slot,
-    /// The same of a summary.
+    /// A text with a slot, of a summary.
     Summary,
 }
 
-/// One or, of a container, several deltas: 16 bytes.
+/// One delta or, for a container, several: 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
-    /// Where its bytes begin and end, each counted from the base of its segment.
+    /// The offsets at which its bytes begin and end, each counted from the base of its segment.
     pub(crate) start: u32,
     pub(crate) end: u32,
     /// The index of its choice.
     pub(crate) choice: u32,
     pub(crate) kind: Kind,
     pub(crate) how: How,
-    /// What is known of a string that lies in one segment.
+    /// The [`TextFlags`] of a string that lies in one segment.
     pub(crate) flags: u8,
     /// The segment of `start`, that of `end` 4 bits higher, [`FALLBACK`](Item::FALLBACK) and [`WHOLE`](Item::WHOLE).
     pub(crate) segments: u8,
@@ -54,7 +55,7 @@ pub(crate) struct Item {
 const _: () = assert!(core::mem::size_of::<Item>() == 16);
 
 impl How {
-    /// Whether the bytes of an item are what is between the quotes of a string that may be a hole of a template.
+    /// Whether the bytes of an item lie between the quotes of a string that may be a hole of a template.
     pub(crate) fn is_text(self) -> bool {
         matches!(self, How::Text | How::Slot | How::Summary)
     }
@@ -70,7 +71,7 @@ impl Item {
     /// The bit of `segments` for a `message` and its items.
     pub(crate) const WHOLE: u8 = 0x08;
 
-    /// Its bytes, of an item of a fresh reading: all segments begin at 0.
+    /// Returns where its bytes lie, if the item is of a fresh reading, in which all segments begin at 0.
     pub(crate) fn part(&self) -> Part {
         let flags = TextFlags::from_bits(u16::from(self.flags));
         Part { start: self.start, len: self.end.wrapping_sub(self.start), flags, lead: 0 }
@@ -81,7 +82,7 @@ impl Item {
         self.segments & Item::FALLBACK != 0
     }
 
-    /// The flag of its deltas.
+    /// Returns the flag of its deltas.
     #[inline(always)]
     pub(crate) fn flags(&self) -> u16 {
         if self.segments & Item::WHOLE != 0 {
@@ -92,11 +93,11 @@ impl Item {
     }
 }
 
-/// Items of a page: one content of each of eight choices. A page is part of each idle parser, so it is small; choices that do
-/// not fit are walked again when they are asked for.
+/// The number of items on a page: one content of each of eight choices. A page is part of each idle parser, so it is small.
+/// Choices that do not fit are walked again when they are asked for.
 pub(crate) const PAGE: usize = 8;
 
-/// Bit set of what follows the choices of a page.
+/// A bit set: what follows the choices of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Behind(u8);
 
@@ -120,7 +121,7 @@ impl Behind {
     }
 }
 
-/// The deltas of a chunk's choices, as far as they fit on a page.
+/// The deltas of a chunk's choices that fit on a page.
 #[derive(Clone, Debug)]
 pub(crate) struct DeltaList {
     pub(crate) items: [Item; PAGE],
@@ -129,9 +130,9 @@ pub(crate) struct DeltaList {
     pub(crate) skip: u8,
     /// What follows the choices on the page.
     pub(crate) behind: Behind,
-    /// An earlier chunk of the stream had one of the choices.
+    /// Whether an earlier chunk of the stream had one of the choices.
     pub(crate) follows: bool,
-    /// Where the first choice begins that is not on the page, if one is not.
+    /// The offset of the first choice that is not on the page, if there is one.
     pub(crate) rest: u32,
 }
 
@@ -144,24 +145,24 @@ impl DeltaList {
         (self.len, self.skip, self.rest, self.behind, self.follows) = (0, 0, 0, Behind::NOTHING, false);
     }
 
-    /// The item at this place.
+    /// Returns the item at this place.
     #[inline(always)]
     pub(crate) fn get(&self, at: u8) -> Option<&Item> {
         if at >= self.len {
             return None;
         }
-        // It is below `PAGE`, as `len` is at most that: so nothing has to be checked.
+        // The place is below `PAGE`, because `len` is at most that, so nothing has to be checked.
         const { assert!(PAGE == 8) }
         self.items.get(usize::from(at & 7))
     }
 
-    /// Whether so many more items fit.
+    /// Whether this number of further items fits.
     #[inline(always)]
     pub(crate) fn has_room(&self, items: usize) -> bool {
         usize::from(self.len).saturating_add(items) <= PAGE
     }
 
-    /// Puts an item behind the others. `false`: the page is full.
+    /// Appends an item. Returns `false` if the page is full.
     #[inline(always)]
     pub(crate) fn push(&mut self, item: Item) -> bool {
         let Some(slot) = self.items.get_mut(usize::from(self.len)) else { return false };
@@ -170,8 +171,8 @@ impl DeltaList {
         true
     }
 
-    /// Puts the items of the choice that begins at `start`, which `read` reads, behind the others. If they do not fit, they
-    /// are left for another walk; on an empty page as many are put as fit. Nothing is put behind a choice that was left.
+    /// Appends the items of the choice that begins at `start`, which `read` reads. If they do not fit, leaves them for
+    /// another walk; on an empty page, puts as many as fit. Appends nothing after a choice that was left.
     #[inline(always)]
     pub(crate) fn add_choice(&mut self, start: u32, read: impl FnOnce(&mut Items<'_>)) {
         if self.behind.has(Behind::CHOICES) {
@@ -197,14 +198,14 @@ impl DeltaList {
 pub(crate) struct Items<'r> {
     room: &'r mut [Item],
     len: usize,
-    /// There was no room for all.
+    /// Whether there was no room for all.
     pub(crate) is_cut: bool,
-    /// Texts that are empty are kept, and so is what is void because of an item before it.
+    /// Whether empty texts are kept, and items that count for nothing because of an item before them.
     pub(crate) keeps_all: bool,
 }
 
 impl<'r> Items<'r> {
-    /// The most items that a choice has: each kind once, of its tool calls two; and those of its `message`.
+    /// The most items that a choice has: one of each kind, two for its tool calls, and those of its `message`.
     pub(crate) const OF_CHOICE: usize = 32;
 
     #[inline]
@@ -240,7 +241,7 @@ impl<'r> Items<'r> {
         }
     }
 
-    /// Marks the items from this one on as those of a `message`.
+    /// Marks the items from `from` on as those of a `message`.
     pub(crate) fn mark_whole(&mut self, from: usize) {
         for item in self.room.get_mut(from..self.len).unwrap_or_default() {
             item.segments |= Item::WHOLE;

@@ -13,7 +13,7 @@ pub enum ContentPart<'a> {
     Thinking(Text<'a>),
 }
 
-/// What a part of a content array is, if it is known.
+/// Returns whether a part of a content array is reasoning (`true`) or content (`false`), or `None` if its type is unknown.
 pub(crate) fn part_type(part: Value<'_>) -> Option<bool> {
     let kind = member_of(part, "type")?.as_text()?;
     if kind == "text" || kind == "output_text" {
@@ -22,7 +22,7 @@ pub(crate) fn part_type(part: Value<'_>) -> Option<bool> {
     (kind == "thinking" || kind == "reasoning").then_some(true)
 }
 
-/// The parts of a content array: texts and thoughts, none empty.
+/// Iterates over the parts of a content array: texts and thoughts, none empty.
 #[derive(Clone, Debug)]
 pub struct ContentParts<'a> {
     array: Option<Value<'a>>,
@@ -30,7 +30,7 @@ pub struct ContentParts<'a> {
 }
 
 impl<'a> ContentParts<'a> {
-    /// Of an array; of anything else none.
+    /// Returns the items of an array, or none if there is no array.
     pub(crate) fn of(array: Option<Value<'a>>) -> Self {
         ContentParts { array, cursor: PartsCursor::default() }
     }
@@ -44,15 +44,16 @@ impl<'a> Iterator for ContentParts<'a> {
     }
 }
 
-/// Which part of a content array comes next: offsets in it.
+/// The position in a content array: offsets of the next part.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PartsCursor {
     at: u32,
-    /// The array inside a thinking part: where it lies, and where in it the next text is looked for.
+    /// The array inside a thinking part: where it begins and ends, and the offset in it at which the search for the next
+    /// text goes on.
     inner: Option<(u32, u32, u32)>,
 }
 
-/// [`Value::element_at`] with an offset of 32 bits, as all spans have.
+/// Does what [`Value::element_at`] does, with an offset of 32 bits, as all spans have.
 fn element_at<'a>(array: Value<'a>, at: &mut u32) -> Option<Value<'a>> {
     let mut offset = if *at == u32::MAX { usize::MAX } else { *at as usize };
     let element = array.element_at(&mut offset);
@@ -112,7 +113,7 @@ pub struct ReasoningDetail<'a> {
 }
 
 impl<'a> ReasoningDetail<'a> {
-    /// `text`, or `summary`, if it is not empty.
+    /// Returns `text`, or `summary`, if it is not empty.
     pub fn text(&self) -> Option<Text<'a>> {
         let text = member_of(self.value, "text").and_then(string_of);
         text.or_else(|| member_of(self.value, "summary").and_then(string_of))
@@ -140,7 +141,8 @@ impl core::fmt::Debug for ReasoningDetail<'_> {
     }
 }
 
-/// The items of `reasoning_details[]`, or the one that is in no array. Ends at the first that is malformed.
+/// Iterates over the items of `reasoning_details[]`, or over the one that is in no array. Ends at the first item that is
+/// malformed.
 #[derive(Clone, Debug)]
 pub struct ReasoningDetails<'a> {
     array: Option<Value<'a>>,
@@ -148,12 +150,12 @@ pub struct ReasoningDetails<'a> {
 }
 
 impl<'a> ReasoningDetails<'a> {
-    /// Of an array; of anything else none.
+    /// Returns the items of an array, or none if there is no array.
     pub(crate) fn of(array: Option<Value<'a>>) -> Self {
         ReasoningDetails::from(array, 0)
     }
 
-    /// From an offset that [`at`](Self::at) returned.
+    /// Goes on at an offset that [`at`](Self::at) returned.
     pub(crate) fn from(array: Option<Value<'a>>, at: u32) -> Self {
         ReasoningDetails { array, at }
     }

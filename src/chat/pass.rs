@@ -1,10 +1,10 @@
 //! The one pass over a payload.
 //!
-//! The pass enters the top level, the choices, their deltas and their tool calls, checks the member grammar of each
-//! level that it enters, and keeps the spans of the top level, of the first choice and of its first tool call. Further
-//! choices and calls are looked over for quirks and finish reasons only. A choice as nearly every chunk has it is compared with
-//! the bytes that it is usually made of, and put in the list at once; any other is walked member by member. Nothing is unescaped, no number is parsed
-//! beyond an index, no UTF-8 is checked.
+//! The pass enters the top level, the choices, their deltas and their tool calls. It checks the member grammar of each level
+//! that it enters, and keeps the spans of the top level, of the first choice and of its first tool call. It searches further
+//! choices and calls only for quirks, finish reasons and deltas. It compares a choice with the bytes that nearly every
+//! choice is made of, and puts such a choice in the list at once; it walks any other member by member. It unescapes nothing,
+//! parses no number beyond an index, and checks no UTF-8.
 
 use super::choices::Usual;
 use super::expect::{Expect, Place};
@@ -17,7 +17,7 @@ use super::work::{next_key, Notes, Work, PADDING, UNKNOWN};
 use crate::json::{JsonError, Kind, Steps};
 use crate::Quirk;
 
-/// Walks a payload. What follows its JSON value is not looked at.
+/// Walks a payload. Does not look at what follows its JSON value.
 pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<Read, JsonError> {
     let (mut notes, mut seen) = (Notes::default(), Seen::default());
     let mut work = Work { steps: Steps::new(payload, 0, max_depth), notes: &mut notes };
@@ -102,11 +102,11 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Walks the choices, and puts their deltas in the list. `false`: the next value is no array.
+    /// Walks the choices, and puts their deltas in the list. Returns `false` if the next value is no array.
     #[inline(always)]
     fn choices(&mut self, index: &mut Index, seen: &mut Seen) -> bool {
         if index.top.has(top::CHOICES) {
-            // The last of several counts.
+            // The last of several `choices` counts.
             index.first.clear();
             index.list.clear();
             index.choices = 0;
@@ -132,7 +132,7 @@ impl Work<'_, '_> {
         true
     }
 
-    /// Walks a choice behind the first.
+    /// Walks a choice after the first.
     #[inline(never)]
     fn next_choice(&mut self, index: &mut Index, seen: &mut Seen) {
         let Index { list, facts, .. } = &mut *index;
@@ -140,7 +140,7 @@ impl Work<'_, '_> {
         self.one_choice(&mut other, seen, facts, list);
     }
 
-    /// Walks a choice into an index that is empty.
+    /// Walks a choice into an empty index.
     #[inline(always)]
     fn one_choice(&mut self, into: &mut ChoiceIndex, seen: &mut Seen, facts: &mut Facts, list: &mut DeltaList) {
         let start = self.steps.offset();
@@ -162,7 +162,7 @@ impl Work<'_, '_> {
         self.conclude(into, seen, facts, list, start as u32);
     }
 
-    /// Notes what the verdict has to know of a choice that began at `start`, and puts its deltas in the list.
+    /// Notes the facts about a choice that began at `start`, and puts its deltas in the list.
     #[inline(always)]
     fn conclude(&self, choice: &ChoiceIndex, seen: &mut Seen, facts: &mut Facts, list: &mut DeltaList, start: u32) {
         /// Members that few choices have.
@@ -179,14 +179,14 @@ impl Work<'_, '_> {
             seen.all.insert(number);
             facts.delta |= first(choice::DELTA) == Some(b'{');
         }
-        // Nothing is put behind a choice that was left.
+        // Nothing is appended after a choice that was left for another walk.
         if !list.behind.has(Behind::CHOICES) && put_usual(self.steps.bytes(), choice, number, list) {
             return;
         }
         list.add_choice(start, |items| put_choice(self.steps.bytes(), choice, number, items));
     }
 
-    /// [`conclude`](Work::conclude) for any choice.
+    /// Notes what [`conclude`](Work::conclude) notes, for any choice.
     #[inline(never)]
     fn conclude_all(&self, choice: &ChoiceIndex, number: u32, seen: &mut Seen, facts: &mut Facts) {
         let value = |member| choice.spans.get(member).map(|span| self.value(span));
@@ -213,7 +213,7 @@ mod tests {
     use crate::chat::page::{How, Item};
     use std::{format, string::String, vec::Vec};
 
-    /// The values that an index has in its payload, whitespace inside them apart.
+    /// Returns the values that an index has in its payload, without the whitespace inside them.
     fn values(payload: &str) -> (Vec<String>, String) {
         let mut index = Index::new();
         let Read { end, seen, .. } = walk(&mut index, payload.as_bytes(), 128).unwrap();
@@ -294,7 +294,7 @@ mod tests {
                     }
                 }
                 assert!(places > 40, "{places}");
-                // Each name with its first letter escaped; it is flagged nowhere.
+                // Each name with its first letter escaped, which is not flagged.
                 for (at, _) in payload.match_indices("\":") {
                     let start = payload[..at].rfind('"').unwrap() + 1;
                     let code = payload.as_bytes()[start];

@@ -1,8 +1,8 @@
-//! Readers of one value each, of those that the pass did not enter.
+//! Readers of single values, which the pass did not enter.
 
 use crate::json::{Kind, Text, Value};
 
-/// A text: a string that is not empty. Other scalars are handed on as they are written.
+/// Returns a value as text: a string that is not empty, or a number or boolean as it is written.
 pub(crate) fn text_of(value: Value<'_>) -> Option<Text<'_>> {
     match value.kind() {
         Kind::String => value.as_text().filter(|text| !text.is_empty()),
@@ -11,17 +11,17 @@ pub(crate) fn text_of(value: Value<'_>) -> Option<Text<'_>> {
     }
 }
 
-/// A string that is not empty.
+/// Returns a string, unless it is empty.
 pub(crate) fn string_of(value: Value<'_>) -> Option<Text<'_>> {
     value.as_text().filter(|text| !text.is_empty())
 }
 
-/// The member `name` of a small object that the pass did not enter.
+/// Returns the member `name` of a small object that the pass did not enter, unless it is null.
 pub(crate) fn member_of<'a>(value: Value<'a>, name: &str) -> Option<Value<'a>> {
     value.get(name).ok().flatten().filter(|value| !value.is_null())
 }
 
-/// What happened, in words, of an error that has it in a list: `errors[0].message`, `detail[0].msg`.
+/// Returns the words of an error that has them in a list: `errors[0].message`, `detail[0].msg`.
 pub(crate) fn nested_words<'a>(errors: Option<Value<'a>>, detail: Option<Value<'a>>) -> Option<Value<'a>> {
     [(errors, "message"), (detail, "msg")].into_iter().find_map(|(list, name)| {
         let first = list?.element_at(&mut 0)?;
@@ -29,7 +29,7 @@ pub(crate) fn nested_words<'a>(errors: Option<Value<'a>>, detail: Option<Value<'
     })
 }
 
-/// The text of a call's arguments: a string, or JSON as it is written.
+/// Returns the text of a call's arguments: a string that is not empty, or JSON as it is written.
 pub(crate) fn input_of(value: Value<'_>) -> Option<Text<'_>> {
     match value.kind() {
         Kind::Null => None,
@@ -38,18 +38,18 @@ pub(crate) fn input_of(value: Value<'_>) -> Option<Text<'_>> {
     }
 }
 
-/// A finish reason: a string that is neither empty nor "None".
+/// Returns a finish reason: a string that is neither empty nor "None".
 #[inline]
 pub(crate) fn reason_of(value: Value<'_>) -> Option<Text<'_>> {
     value.as_text().filter(|text| !text.is_empty() && !is_none_string(value))
 }
 
-/// The reason of the model's own provider, inside `provider_specific_fields`.
+/// Returns the finish reason of the model's own provider, inside `provider_specific_fields`.
 pub(crate) fn native_reason_of(fields: Value<'_>) -> Option<Text<'_>> {
     member_of(fields, "native_finish_reason").and_then(text_of)
 }
 
-/// A whole number; one in a string counts.
+/// Returns a whole number. One in a string counts.
 pub(crate) fn whole_number(value: Value<'_>) -> Option<u64> {
     match value.kind() {
         Kind::Number => value.to_u64(),
@@ -58,13 +58,13 @@ pub(crate) fn whole_number(value: Value<'_>) -> Option<u64> {
     }
 }
 
-/// The number that ten digits are: a time in seconds has as many until the year 2286.
+/// Returns the number that ten digits form. A time in seconds has ten digits until the year 2286.
 #[inline(always)]
 pub(crate) fn ten_digits(raw: &[u8]) -> Option<u64> {
     let [a, b, c, d, e, f, g, h, tens, ones] = *<&[u8; 10]>::try_from(raw).ok()?;
     let digits = u64::from_le_bytes([a, b, c, d, e, f, g, h]) ^ 0x3030_3030_3030_3030;
     let (tens, ones) = (tens ^ b'0', ones ^ b'0');
-    // A byte of 10 or more has a bit in its upper half, or gets one by 6 more.
+    // A byte of 10 or more has a bit in its upper half, or gets one when 6 is added.
     let odd = (digits.wrapping_add(0x0606_0606_0606_0606) | digits) & 0xf0f0_f0f0_f0f0_f0f0;
     if odd != 0 || tens > 9 || ones > 9 {
         return None;
@@ -76,7 +76,7 @@ pub(crate) fn ten_digits(raw: &[u8]) -> Option<u64> {
     Some(eights.wrapping_mul(100).wrapping_add(u64::from(tens) * 10).wrapping_add(u64::from(ones)))
 }
 
-/// Whether a value in the place of an error is one: null, `""`, `"None"`, false and `{}` are not.
+/// Whether a value in the place of an error is an error: null, `""`, `"None"`, false and `{}` are not.
 pub(crate) fn is_error(value: Value<'_>) -> bool {
     match value.kind() {
         Kind::Null => false,
@@ -99,7 +99,8 @@ pub(crate) fn is_none_string(value: Value<'_>) -> bool {
     value.raw() == b"\"None\""
 }
 
-/// An index as a number: a negative one is 0, a number in a string counts. `None`: the value is no number.
+/// Returns an index as a number: a negative index is 0, and a number in a string counts. Returns `None` if the value is no
+/// number.
 pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
     let parse = |number: crate::json::Number<'_>| {
         number.to_i64().map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX)).or(Some(u32::MAX))
@@ -121,12 +122,12 @@ pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
     }
 }
 
-/// Where in `payload` a value of it begins.
+/// Returns the offset in `payload` at which a value of it begins.
 pub(crate) fn start_of(payload: &[u8], value: Value<'_>) -> usize {
     (value.raw().as_ptr() as usize).wrapping_sub(payload.as_ptr() as usize)
 }
 
-/// Where in `payload` a value of it ends.
+/// Returns the offset in `payload` at which a value of it ends.
 pub(crate) fn end_of(payload: &[u8], value: Value<'_>) -> usize {
     start_of(payload, value).wrapping_add(value.raw().len())
 }
@@ -146,7 +147,7 @@ mod tests {
             }
             assert_eq!(ten_digits(&raw), Some(number));
         }
-        // Any other byte in any place: not that number.
+        // With any other byte in any place, the result is `None`.
         for place in 0..10 {
             for byte in (0..=255_u8).filter(|byte| !byte.is_ascii_digit()) {
                 let mut raw = *b"9190909091";

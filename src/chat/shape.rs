@@ -1,8 +1,8 @@
 //! The shape of a chunk: its index, packed, and the holes in which chunks of the same shape may differ.
 //!
-//! Whatever a hole contains, the pass would find the same index, as long as it is a sound value of the same kind: the pass
-//! looks into no text, and only balances what it does not enter. No hole covers a value that decides anything: an index, a
-//! name, a role, a type, a finish reason.
+//! Whatever a hole contains, the pass would find the same index, as long as the contents are a sound value of the same kind:
+//! the pass does not look into texts, and only balances containers that it does not enter. No hole covers a value that
+//! decides anything: an index, a name, a role, a type, a finish reason.
 
 use super::index::{choice, delta, member, top, Facts, Index, Span, Spans, SEGMENTS};
 use super::list::put_choice;
@@ -13,34 +13,34 @@ use crate::dialect::{place_of, Protocol};
 use crate::json::{members_of, Kind, Value};
 use crate::QuirkSet;
 
-/// Holes that a shape can have: one segment lies before each, and one behind the last.
+/// The most holes that a shape can have. One segment lies before each hole, and one after the last.
 pub(crate) const HOLES: usize = SEGMENTS - 1;
 
-/// Members that a shape can have.
+/// The most members that a shape can have.
 const MEMBERS: usize = 19;
 
-/// Candidates that a shape can have.
+/// The most candidates that a shape can have.
 const CANDIDATES: usize = 6;
 
-/// What a hole takes.
+/// What a hole may contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fill {
-    /// What is between the quotes of a string.
+    /// The bytes between the quotes of a string.
     #[default]
     Text,
-    /// The same, of which all of RFC 8259 is checked.
+    /// The same, checked by all of RFC 8259.
     Checked,
     /// A whole number, not negative.
     Number,
-    /// An object or array that the pass does not enter, at this depth.
+    /// An object or array that the pass does not enter, at this depth of nesting.
     Container(u8),
     /// A whole number that is the token count at this place.
     Count(u8),
-    /// Spaces, as many as there are.
+    /// Any number of spaces.
     Spaces,
 }
 
-/// Where chunks of one shape may differ.
+/// A range of a payload in which chunks of one shape may differ.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hole {
     pub(crate) start: usize,
@@ -57,19 +57,19 @@ pub(crate) struct Changing {
 }
 
 impl Changing {
-    /// None was seen to change.
+    /// No member is known to change.
     pub(crate) const NOTHING: Changing = Changing { id: false, created: false, fingerprint: false };
-    /// All do.
+    /// All of them change.
     pub(crate) const ALL: Changing = Changing { id: true, created: true, fingerprint: true };
 
-    /// The members that may, as they are written.
+    /// Returns the ID and the time of a chunk as they are written. Both may change.
     pub(crate) fn texts<'a>(index: &Index, payload: &'a [u8]) -> [&'a [u8]; 2] {
         [id_of(index, payload), index.top(payload, top::CREATED)]
             .map(|value| value.map_or(&b""[..], |value| value.raw()))
     }
 }
 
-/// The ID of a chunk, or that of the item of which an event of Responses has more.
+/// Returns the ID of a chunk or, for an event of Responses, the ID of the item that it belongs to.
 fn id_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
     match index.plan.protocol {
         Some(Protocol::Responses) => members_of(Value::from_raw(payload), ["item_id"])[0],
@@ -89,7 +89,7 @@ impl Holes {
         self.holes.get(..self.count).unwrap_or_default()
     }
 
-    /// `None`: there are too many.
+    /// Adds the hole of a value. Returns `None` if there are too many holes.
     #[inline(never)]
     fn add(&mut self, payload: &[u8], value: Value<'_>, fill: Fill) -> Option<()> {
         let (start, end) = (start_of(payload, value), end_of(payload, value));
@@ -101,7 +101,7 @@ impl Holes {
     fn put(&mut self, hole: Hole) -> Option<()> {
         let at = self.as_slice().iter().take_while(|before| before.start < hole.start).count();
         let count = self.count.saturating_add(1);
-        // Those behind it move on by one.
+        // The holes after it move by one place.
         let mut moving = hole;
         for place in self.holes.get_mut(at..count)? {
             core::mem::swap(place, &mut moving);
@@ -110,8 +110,8 @@ impl Holes {
         Some(())
     }
 
-    /// The holes of a chunk that was read. If all of RFC 8259 is checked (`is_strict`), no container is one. `None`: there
-    /// are too many.
+    /// Returns the holes of a chunk that was read. If all of RFC 8259 is checked (`is_strict`), no container is a hole.
+    /// Returns `None` if there are too many holes.
     pub(crate) fn of(index: &Index, payload: &[u8], changing: Changing, is_strict: bool) -> Option<Self> {
         let mut holes = Holes::default();
         holes.find(index, payload, changing, is_strict)?;
@@ -141,7 +141,7 @@ impl Holes {
                 self.add(payload, value, Fill::Text)?;
             }
         }
-        // Texts that the pass does not come to: it skips the details, and of parts it reads the types.
+        // Texts that the pass does not reach: it skips the details, and reads only the types of content parts.
         for (number, names) in [
             (delta::REASONING_DETAILS, &[&b"text"[..], b"summary", b"data"][..]),
             (delta::CONTENT, &[b"text", b"thinking"]),
@@ -170,10 +170,10 @@ impl Holes {
                 self.add(payload, value, Fill::Number)?;
             }
         }
-        // Members that nothing reads.
+        // Members that no reader uses.
         for (name, value) in Value::from_raw(payload).members().map_while(Result::ok) {
             match name.raw() {
-                // Mistral's padding is called p.
+                // `p` is the padding of Mistral.
                 b"obfuscation" | b"p" if text(&value) => self.add(payload, value, Fill::Text)?,
                 b"timings" if object(&value) => self.add(payload, value, Fill::Container(1))?,
                 _ => {}
@@ -181,14 +181,14 @@ impl Holes {
         }
         if let Some(value) = index.top(payload, top::SYSTEM_FINGERPRINT).filter(text) {
             if changing.fingerprint {
-                // Without room for it the chunks of other systems are others.
+                // Without room for it, chunks with another fingerprint have another template.
                 let _ = self.add(payload, value, Fill::Text);
             }
         }
         Some(())
     }
 
-    /// Adds the texts with these names of the objects in a list, and those of lists in them.
+    /// Adds the texts with these names in the objects of a list, and the texts in lists under these names.
     fn add_texts(&mut self, payload: &[u8], list: Value<'_>, names: &[&[u8]]) -> Option<()> {
         for item in list.elements().map_while(Result::ok) {
             for (_, value) in item.members().map_while(Result::ok).filter(|(name, _)| names.contains(&name.raw())) {
@@ -201,7 +201,7 @@ impl Holes {
         Some(())
     }
 
-    /// Adds the verdicts of Azure's content filters, which nothing reads: with them an event is too long to be kept.
+    /// Adds the results of Azure's content filters, which no reader uses. With them, an event is too long for a template.
     pub(crate) fn add_filter_results(&mut self, payload: &[u8], is_strict: bool) -> Option<()> {
         let choices = Value::from_raw(payload).get("choices").ok()??;
         let results = choices.elements().next()?.ok()?.get("content_filter_results").ok()??;
@@ -209,7 +209,7 @@ impl Holes {
         self.add(payload, results, Fill::Container(3))
     }
 
-    /// Those of a piece of a text of another protocol.
+    /// Finds the holes of an event of another protocol that is a piece of a text.
     fn of_event(&mut self, protocol: Protocol, index: &Index, payload: &[u8], changing: Changing) -> Option<()> {
         let items = index.list.items.get(..usize::from(index.list.len)).unwrap_or_default();
         for item in items.iter().filter(|item| item.how.is_text() && item.kind != DeltaKind::Role) {
@@ -230,13 +230,13 @@ impl Holes {
                 }
             }
             Protocol::Anthropic => {
-                // It pads its events so.
+                // Anthropic pads its events with spaces before the last brace.
                 let end = payload.len().checked_sub(1).filter(|_| payload.ends_with(b"}"))?;
                 let spaces = payload.get(..end)?.iter().rev().take_while(|byte| **byte == b' ').count();
                 self.put(Hole { start: end.saturating_sub(spaces), end, fill: Fill::Spaces })?;
             }
             _ => {
-                // The usage of each event counts, so every count must be known from its hole.
+                // The usage of each event counts, so every count must be read from its hole.
                 let Some(usage) = index.top(payload, top::USAGE) else { return Some(()) };
                 let before = self.count;
                 for (name, value) in usage.members().map_while(Result::ok) {
@@ -252,7 +252,7 @@ impl Holes {
     }
 }
 
-/// Whether a value is a number of digits alone.
+/// Whether a value is a number of only digits.
 fn is_digits(value: Value<'_>) -> bool {
     value.raw().iter().all(u8::is_ascii_digit)
 }
@@ -269,9 +269,9 @@ struct PackedSpan {
 impl PackedSpan {
     const NONE: PackedSpan = PackedSpan { start: 0, end: 0, segments: 0, flags: 0 };
 
-    /// `None`: it lies too far behind.
+    /// Packs a span. Returns `None` if an offset does not fit 16 bits.
     fn of(span: Span, holes: &[Hole]) -> Option<Self> {
-        // The segment that begins behind the last hole before it.
+        // An offset belongs to the segment that begins after the last hole before it.
         let segment = |at: u32| holes.iter().filter(|hole| hole.end <= at as usize).count() as u8;
         Some(PackedSpan {
             start: u16::try_from(span.start).ok()?,
@@ -288,8 +288,8 @@ impl PackedSpan {
     }
 }
 
-/// What may be a delta of a chunk of this shape: an [`Item`], packed. Whether it is one depends on what lies in the
-/// holes: an empty text is no delta, and neither is a fallback behind a delta of its kind.
+/// A possible delta of a chunk of this shape: an [`Item`], packed. Whether it is one depends on the contents of the holes:
+/// an empty text is no delta, and neither is a fallback after a delta of its kind.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     start: u16,
@@ -305,11 +305,11 @@ impl Candidate {
 
     fn of(item: &Item, holes: &[Hole]) -> Option<Self> {
         let Item { start, end, kind, how, flags, .. } = *item;
-        // Quotes do not lie in a hole.
+        // The quotes of a string lie outside its hole.
         let quote = u32::from(how.is_text());
         let place = Span { start: start.checked_sub(quote)?, end: end.checked_add(quote)?, segments: 0, flags };
         let segments = match how {
-            // An index is no place.
+            // The index of a fragment is no place in the payload.
             How::Fragment => 0,
             _ => PackedSpan::of(place, holes)?.segments,
         };
@@ -326,13 +326,13 @@ pub(crate) struct Shape {
     quirks: QuirkSet,
     /// The index of the first choice, or the slot of a piece of a text.
     number: u32,
-    /// Of an event of another protocol.
+    /// The protocol, unless the event is of chat completions.
     protocol: Option<Protocol>,
-    /// The members that are there: of the top level, of the first choice, of its delta.
+    /// The sets of members that are there: of the top level, of the first choice, and of its delta.
     there: [u16; 3],
     choices: u8,
     facts: Facts,
-    /// What comes behind the choices.
+    /// What follows the choices.
     behind: Behind,
     candidates: [Candidate; CANDIDATES],
     count: u8,
@@ -353,8 +353,9 @@ impl Shape {
         spans: [PackedSpan::NONE; MEMBERS],
     };
 
-    /// Keeps the index of a chunk with these holes. `None`: it is too large for that, has several choices, of which those
-    /// behind the first would have to stay as they are, or a message, which hardly comes twice.
+    /// Stores the index of a chunk with these holes. Returns `None` if the index is too large, if the chunk has several
+    /// choices, because those after the first would have to stay as they are, or if it has a message, which is rarely
+    /// repeated.
     pub(crate) fn keep(&mut self, index: &Index, payload: &[u8], holes: &[Hole]) -> Option<()> {
         let first = &index.first;
         if index.choices > 1 || first.spans.has(choice::MESSAGE) {
@@ -373,19 +374,19 @@ impl Shape {
         if self.protocol.is_none() {
             return self.keep_deltas(index, payload, holes);
         }
-        // All of them have this: it is 0 but for a text with a slot, which is the last.
+        // All items get this number. It is 0 unless the last item is a text with a slot.
         let items = index.list.items.get(..usize::from(index.list.len))?;
         self.number = items.last()?.choice;
         Some(()).filter(|()| items.len() == 1 || self.number == 0)?;
         self.keep_items(items, holes)
     }
 
-    /// The protocol of the event, unless that is chat completions.
+    /// Returns the protocol of the event, unless that is chat completions.
     pub(crate) fn protocol(&self) -> Option<Protocol> {
         self.protocol
     }
 
-    /// Keeps what may be a delta.
+    /// Stores the candidates: all items that may be a delta.
     fn keep_deltas(&mut self, index: &Index, payload: &[u8], holes: &[Hole]) -> Option<()> {
         let number = member(index, payload, &index.first.spans, choice::INDEX).and_then(index_number);
         let mut room = [Item::NONE; Items::OF_CHOICE];
@@ -403,8 +404,8 @@ impl Shape {
         (items.len() <= CANDIDATES).then_some(())
     }
 
-    /// Makes `index` that of the chunk that was kept, but for the bases of its segments and what is known of the texts in
-    /// the holes.
+    /// Makes `index` the index of the chunk that was stored. The caller sets the bases of its segments, and the flags of the
+    /// texts in the holes.
     pub(crate) fn recall(&self, index: &mut Index) {
         let [top, choice, delta] = self.there;
         let first = &mut index.first;
@@ -425,7 +426,7 @@ impl Shape {
     }
 }
 
-/// Keeps the members of one level that are not null. Returns which those are.
+/// Stores the spans of one level that are not null. Returns the set of these members.
 fn keep_level<const N: usize>(
     room: &mut core::slice::IterMut<'_, PackedSpan>,
     spans: &Spans<N>,

@@ -153,7 +153,8 @@ fn lines_of(payload: &str) -> Vec<String> {
     lines.0
 }
 
-/// The same of one choice with these members, twice: as the first, which the pass keeps, and as one that is walked.
+/// Returns the lines of one choice with these members, read twice: as the first, which the pass keeps, and as one that is
+/// walked.
 fn lines_of_choice(members: &str) -> Vec<String> {
     let choice = format!(r#"{{"index":4,{members}}}"#);
     let alone = lines_of(&format!(r#"{{"choices":[{choice}]}}"#));

@@ -1,4 +1,4 @@
-//! What an event says, with its texts borrowed.
+//! The updates of an event, with their texts borrowed.
 
 use super::others::OtherMember;
 use super::views::{ApiError, Audio, FinishReason, Logprobs, Message, Usage};
@@ -9,7 +9,7 @@ use crate::delta::{
 use crate::dialect::Protocol;
 use crate::json::{Text, Value};
 
-/// One thing that an event says: a [`Delta`] with its texts borrowed. No text is empty.
+/// One thing that an event reports: a [`Delta`] with its texts borrowed. No text is empty.
 ///
 /// Pull and push give the same updates, with one difference. Pushed ones went through a
 /// [`Tracker`](crate::track::Tracker): each is reported once, a tool call has a number, and a text never ends in half a
@@ -20,44 +20,45 @@ use crate::json::{Text, Value};
 pub enum Update<'a> {
     /// The role of the author.
     Role(Text<'a>),
-    /// Content; legacy `text` too.
+    /// Content, or the `text` of legacy completions.
     Content(Text<'a>),
     /// Reasoning, by whichever name it came first in: `reasoning_content`, `reasoning`, `reasoning_details`,
     /// `thinking`, `thought`, or a thinking part of the content.
     Reasoning(Text<'a>),
     /// A refusal.
     Refusal(Text<'a>),
-    /// A tool call was opened, or more is known of it. Its name and arguments follow.
+    /// A tool call was opened, or an ID or a type of it came later. Its name and arguments follow.
     Call(CallUpdate<'a>),
     /// The name of a tool call, or a piece of it.
     CallName {
-        /// From a tracker, the number of the call. Pulled, its position in this chunk's array: do not join by it.
+        /// From a tracker, the number of the call. In a pulled update, its position in this chunk's array, so do not join
+        /// pieces by it.
         call: u32,
-        /// The name, or what is to be put behind it.
+        /// The name, or the piece to append to it.
         text: Text<'a>,
-        /// Which of the two it is.
+        /// Whether the text is the name or a piece of it.
         piece: NamePiece,
     },
     /// A fragment of a tool call's arguments (of a custom tool: its input).
     CallArguments {
-        /// As of [`CallName`](Update::CallName).
+        /// The same as in [`CallName`](Update::CallName).
         call: u32,
         /// The fragment.
         text: Text<'a>,
     },
     /// The name of the function of a `function_call` (deprecated form), or a piece of it.
     FunctionName {
-        /// The name, or what is to be put behind it.
+        /// The name, or the piece to append to it.
         text: Text<'a>,
-        /// Which of the two it is.
+        /// Whether the text is the name or a piece of it.
         piece: NamePiece,
     },
     /// A fragment of the arguments of a `function_call`.
     FunctionArguments(Text<'a>),
     /// A fragment of audio.
     Audio(Audio<'a>),
-    /// Annotations of the content (citations and the like), as raw JSON: an array. Of other protocols, and if a message so far
-    /// has more of them than the one before, each comes by itself, an object.
+    /// Annotations of the content (citations and the like), as raw JSON: an array. In other protocols, and if a message so
+    /// far has more of them than the one before, each comes by itself, as an object.
     Annotations(Value<'a>),
     /// A signature of reasoning, or reasoning that is encrypted (other protocols).
     Signature(Text<'a>),
@@ -71,15 +72,15 @@ pub enum Update<'a> {
     /// The whole message so far, of a body or of a dialect without deltas, if the deltas of its choice contained no text and
     /// no call. Its contents follow as other updates of the choice (from a tracker, those that are new): read one of the two.
     Message(Message<'a>),
-    /// A member that describes the response. Only two come here: [`NativeFinishReason`](Meta::NativeFinishReason) and, from a
-    /// tracker, [`ReasoningName`](Meta::ReasoningName), before the first reasoning of a choice. Read the others from the
-    /// [`Chunk`](super::Chunk).
+    /// A member that describes the response. Only two are reported here: [`NativeFinishReason`](Meta::NativeFinishReason)
+    /// and, from a tracker, [`ReasoningName`](Meta::ReasoningName), before the first reasoning of a choice. Read the others
+    /// from the [`Chunk`](super::Chunk).
     Meta(Meta, Text<'a>),
     /// A member of a tool call, or of its function, that no other update is made of: `extra_content` with the signature of a
     /// thought, … Such members of the chunk, of choices and of deltas are at the chunk
     /// ([`Chunk::other_members`](super::Chunk::other_members)).
     Member(OtherMember<'a>),
-    /// The choice finished. It may do so twice; the last one counts.
+    /// The choice finished. It may finish twice; the last one counts.
     Finish(FinishReason<'a>),
     /// The choice failed.
     ChoiceError(ApiError<'a>),
@@ -89,40 +90,40 @@ pub enum Update<'a> {
     Error(ApiError<'a>),
 }
 
-/// What a name, or a piece of one, is to the name before it. Pulled, nothing is known of that: each appends.
+/// How a name, or a piece of one, relates to the name before it. In a pulled update nothing is known of that: each appends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NamePiece {
-    /// It is the whole name, in the place of what came before. If a name of the call came before, it begins with that.
+    /// It is the whole name and replaces what came before. A name of the call that came before is the beginning of it.
     Replaces,
-    /// It is to be put behind what came before.
+    /// It is to be appended to what came before.
     Appends,
 }
 
-/// A tool call that was opened, or of which more is known.
+/// A tool call that was opened, or of which an ID or a type came later.
 ///
-/// From a tracker: an ID and a type are there when they come for the first time; what was known stays as it was.
+/// From a tracker, an ID and a type are there only when they come for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct CallUpdate<'a> {
-    /// Its number among the calls of its choice, in order of appearance, from 0; of a pulled update its position in the
+    /// Its number among the calls of its choice, in order of appearance, from 0. In a pulled update, its position in the
     /// chunk's array.
     pub call: u32,
-    /// Its index, as sent or, from a tracker, as understood.
+    /// Its index, as it was sent or, from a tracker, the index that the call was given.
     pub index: Option<u32>,
-    /// This opens it. Never of a pulled update.
+    /// Whether this update opens the call. Always false in a pulled update.
     pub opens: bool,
-    /// It opens under an index that an earlier call has. Never of a pulled update.
+    /// Whether it opens under an index that an earlier call has. Always false in a pulled update.
     pub reuses: bool,
     /// Its ID.
     pub id: Option<Text<'a>>,
     /// Its type.
     pub kind: Option<Text<'a>>,
-    /// It is a call of a custom tool.
+    /// Whether it is a call of a custom tool.
     pub custom: bool,
 }
 
 impl CallUpdate<'_> {
-    /// A call that has no more than an index, the only one of its chunk's array, untracked.
+    /// Returns the update of a call that has only an index and is the only one of its chunk's array, untracked.
     #[inline(always)]
     pub(super) fn fragment(index: u32) -> Self {
         CallUpdate { call: 0, index: Some(index), opens: false, reuses: false, id: None, kind: None, custom: false }
@@ -130,19 +131,19 @@ impl CallUpdate<'_> {
 }
 
 impl<'a> Update<'a> {
-    /// A delta of this payload as an update. `None`: deltas of its kind do not come from a chunk.
+    /// Returns a delta of this payload as an update, or `None` if its kind does not come from a chunk.
     #[inline(always)]
     pub fn of(delta: &Delta, payload: &'a [u8]) -> Option<Self> {
         match delta.kind {
             Kind::Content => Some(Update::Content(delta.text.text(payload))),
             Kind::Reasoning => Some(Update::Reasoning(delta.text.text(payload))),
             Kind::ToolArguments => Some(Update::CallArguments { call: delta.call, text: delta.text.text(payload) }),
-            // A copy, so that nothing points to the delta: it need not be in memory.
+            // The delta is copied, so that nothing points to the original and it need not be in memory.
             _ => Update::of_any(&{ *delta }, payload),
         }
     }
 
-    /// [`of`](Self::of), compiled once.
+    /// Does what [`of`](Self::of) does, for a delta of any kind, compiled once.
     #[inline(never)]
     pub(crate) fn of_any(delta: &Delta, payload: &'a [u8]) -> Option<Self> {
         let Delta { call, .. } = *delta;

@@ -1,4 +1,4 @@
-//! What all walks through a chunk share: steps, notes, and storing values in their places.
+//! The parts that all walks through a chunk share: steps, notes, and storing values in their places.
 
 use super::expect::{Expect, Place};
 use super::index::{Span, Spans};
@@ -6,40 +6,40 @@ use super::key::Key;
 use crate::json::{Before, JsonError, Kinds, Read, Steps, TextFlags, Value};
 use crate::{Quirk, QuirkSet};
 
-/// What a walk noted.
+/// The findings of a walk.
 #[derive(Default)]
 pub(super) struct Notes {
     pub(super) quirks: QuirkSet,
-    /// The fault in the bytes, which ends the walk.
+    /// The first error in the bytes, which ends the walk.
     pub(super) fault: Option<JsonError>,
-    /// A member has no place, and is neither null nor padding.
+    /// Whether a member has no place, and is neither null nor padding.
     pub(super) has_others: bool,
 }
 
-/// The walk itself. Its steps change all the time and are kept in registers; what is seldom written is in memory.
+/// The walk itself. Its steps change all the time and stay in registers. The notes are seldom written and stay in memory.
 pub(super) struct Work<'a, 'n> {
     pub(super) steps: Steps<'a>,
     pub(super) notes: &'n mut Notes,
 }
 
-/// A member that has no place: it is read over.
+/// The place of a member that the index does not keep. Its value is skipped.
 pub(super) const UNKNOWN: Place = Place::new(0xff, Expect::ANY);
 
-/// A member that nobody wants.
+/// The place of padding, which no reader wants. Its value is skipped.
 pub(super) const PADDING: Place = Place::new(0xfe, Expect::ANY);
 
-/// What comes where a name is expected.
+/// What follows at a position where a name is expected.
 pub(super) enum Ahead {
     Key(Key),
-    /// The object is over, or what comes is no member.
+    /// The object ends, or a fault ends it.
     End,
-    /// A name that is malformed.
+    /// The name is malformed.
     Fault,
 }
 
-/// Passes `$before`, the object's bracket or a comma, and the next name: one of those given, found by the slot of its tag,
-/// recognised by the four bytes of the tag and by what follows them, or any other. Leaves the loop at the end of the object, and the function if the
-/// name is malformed.
+/// Passes `$before`, the object's bracket or a comma, and the next name. The slot of its tag selects the candidates, and the
+/// four bytes of the tag and the bytes after them decide whether the name is one of them; any other name is looked up by
+/// [`Work::key`]. Leaves the loop at the end of the object, and the function if the name is malformed.
 macro_rules! next_key {
     ($work:ident, $before:ident, $($tag:literal { $($rest:literal => $key:ident),* })*) => {{
         /// Each tag has a slot of its own: one jump finds it, whatever the order in which the members come.
@@ -79,7 +79,7 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    /// Runs a function that is not inlined on a copy of the steps: nothing may point to the original, so that it stays in
+    /// Runs a function that is not inlined on a copy of the steps. Nothing may point to the original, so that it stays in
     /// registers.
     #[inline(always)]
     pub(super) fn aside<T>(&mut self, what: impl FnOnce(&mut Work<'a, '_>) -> T) -> T {
@@ -94,7 +94,7 @@ impl<'a> Work<'a, '_> {
         Value::from_span(raw, read.flags)
     }
 
-    /// The first byte of a value, which determines its kind.
+    /// Returns the first byte of a value, which determines its kind.
     #[inline(always)]
     pub(super) fn first_byte(&self, span: Span) -> Option<u8> {
         self.steps.bytes().get(span.start as usize).copied()
@@ -105,7 +105,7 @@ impl<'a> Work<'a, '_> {
         Value::from_span(raw, TextFlags::from_bits(u16::from(span.flags)))
     }
 
-    /// Enters the object that comes. Returns the byte before its first name, which [`next_key!`] passes.
+    /// Enters the next value, an object. Returns the byte before its first name, which [`next_key!`] passes.
     #[inline(always)]
     pub(super) fn enter_object(&mut self) -> Before {
         if self.steps.descend_here(b'{') {
@@ -117,11 +117,11 @@ impl<'a> Work<'a, '_> {
     #[inline(never)]
     fn enter_any_object(&mut self) -> Before {
         let entered = self.steps.descend(b'{');
-        // After a fault nothing follows, and that ends the object.
+        // After a fault there are no more bytes, and that ends the object.
         self.noted(entered).map_or(Before::Comma, |()| Before::Bracket)
     }
 
-    /// Whether the array that comes has an element; it is entered, and if not, left.
+    /// Enters the next value, an array. Returns whether it has an element, and leaves it if not.
     #[inline(always)]
     pub(super) fn enter_array(&mut self) -> bool {
         self.steps.enter_objects() || self.aside(|work| work.enter_any_array())
@@ -133,7 +133,7 @@ impl<'a> Work<'a, '_> {
         self.noted(entered).is_some() && self.steps.first(b']') && self.value_comes()
     }
 
-    /// Behind an element: whether another one comes.
+    /// Whether another element follows the one that was just read.
     #[inline(always)]
     pub(super) fn more_elements(&mut self) -> bool {
         if self.steps.close(b']') {
@@ -154,7 +154,7 @@ impl<'a> Work<'a, '_> {
         self.noted(comes).is_some()
     }
 
-    /// Passes the next name, known or not, and the byte before it; or the end of the object.
+    /// Passes the next name, known or not, and the byte before it, or the end of the object.
     #[inline(always)]
     pub(super) fn key(&mut self, before: Before) -> Ahead {
         if self.steps.close(b'}') {
@@ -173,15 +173,15 @@ impl<'a> Work<'a, '_> {
         self.noted(name).map_or(Ahead::Fault, |(raw, flags)| Ahead::Key(Key::of(raw, flags)))
     }
 
-    /// Reads over the value that comes.
+    /// Skips the next value.
     #[inline(always)]
     pub(super) fn read(&mut self) -> Option<Read> {
         let read = self.steps.any_value();
         self.noted(read)
     }
 
-    /// Reads a member's value into its place. `Some(false)`: the object is over. Of a member that has no place a fault only
-    /// ends the object.
+    /// Reads a member's value into its place. Returns `Some(false)` after a fault in a member without a place, which only
+    /// ends the object, and `None` after a fault in any other member.
     #[inline(always)]
     pub(super) fn member<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place) -> Option<bool> {
         let start = self.steps.offset();
@@ -196,8 +196,8 @@ impl<'a> Work<'a, '_> {
         Some(true)
     }
 
-    /// Reads a member's value into its place, if it is a plain string. Otherwise nothing is read. For the members that are
-    /// one in nearly every chunk: their number is a constant, which makes this much shorter than [`member`](Work::member).
+    /// Reads a member's value into its place, if it is a plain string. Otherwise reads nothing. For members that are one in
+    /// nearly every chunk: the number of the member is a constant, so this is much shorter than [`member`](Work::member).
     #[inline(always)]
     pub(super) fn text<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
         let start = self.steps.offset();
@@ -208,8 +208,8 @@ impl<'a> Work<'a, '_> {
         took
     }
 
-    /// The same for a member that is a text of any kind in nearly every chunk: any other value is read, too, as by
-    /// [`member`](Work::member).
+    /// Does what [`text`](Work::text) does, for a member that is nearly always a text but not always a plain one. Reads any
+    /// other value as [`member`](Work::member) does.
     #[inline(always)]
     pub(super) fn any_text<const N: usize>(
         &mut self,
@@ -223,7 +223,7 @@ impl<'a> Work<'a, '_> {
         self.aside(|work| work.odd_member(spans, Place::new(member, expect)))
     }
 
-    /// As [`text`](Work::text), for a member whose value is nearly always this one, a plain string.
+    /// Does what [`text`](Work::text) does, for a member whose value is nearly always `word`, a plain string.
     #[inline(always)]
     pub(super) fn word<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, word: &[u8]) -> bool {
         let start = self.steps.offset();
@@ -234,7 +234,7 @@ impl<'a> Work<'a, '_> {
         took
     }
 
-    /// As [`text`](Work::text), for a time in seconds.
+    /// Does what [`text`](Work::text) does, for a time in seconds.
     #[inline(always)]
     pub(super) fn time<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
         let start = self.steps.offset();
@@ -245,7 +245,7 @@ impl<'a> Work<'a, '_> {
         took
     }
 
-    /// As [`text`](Work::text), for `null`.
+    /// Does what [`text`](Work::text) does, for `null`.
     #[inline(always)]
     pub(super) fn null<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
         let start = self.steps.offset();
@@ -306,7 +306,7 @@ impl<'a> Work<'a, '_> {
         self.notes.quirks |= place.judge(value);
     }
 
-    /// Reads a member's value into its place, if it is a number of plain digits. Otherwise nothing is read.
+    /// Reads a member's value into its place, if it is a number of plain digits. Otherwise reads nothing.
     #[inline(always)]
     pub(super) fn integer<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
         let Some(read) = self.steps.plain_integer() else { return false };
@@ -320,13 +320,13 @@ impl<'a> Work<'a, '_> {
         self.flag(twice == Some(true), Quirk::DuplicateMember);
     }
 
-    /// The container that began at `start` and ends here.
+    /// Returns the span of the container that began at `start` and ends here.
     #[inline(always)]
     pub(super) fn span_from(&self, start: usize) -> Span {
         span(self.read_from(start))
     }
 
-    /// Notes that a member has a place, but that there may be more to it, unless it is null.
+    /// Notes that a member, though it has a place, may contain members that no delta is made of, unless it is null.
     #[inline(never)]
     pub(super) fn note_other(&mut self) {
         self.notes.has_others |= self.steps.peek() != b'n';

@@ -11,7 +11,7 @@ pub(crate) struct Balance {
     depth: u32,
     in_string: bool,
     escaped: bool,
-    /// Whether the first significant byte begins no such value.
+    /// Whether the first byte that is not whitespace begins no such value.
     other: bool,
     closed: bool,
 }
@@ -31,7 +31,7 @@ impl Balance {
         self.closed
     }
 
-    /// Whether what follows decides nothing: the value ended, or there is none.
+    /// Whether further bytes cannot change the result: the value ended, or there is none.
     pub(crate) fn is_over(&self) -> bool {
         self.closed || self.other
     }
@@ -61,12 +61,12 @@ impl Balance {
         self.feed_as::<false>(bytes)
     }
 
-    /// As [`feed`](Self::feed), of an object, an array or a string.
+    /// Does what [`feed`](Self::feed) does, for an object, an array or a string.
     pub(crate) fn feed_value(&mut self, bytes: &[u8]) -> Option<usize> {
         self.feed_as::<true>(bytes)
     }
 
-    /// As [`feed_value`](Self::feed_value), for values that may be long: it searches for the ends of strings.
+    /// Does what [`feed_value`](Self::feed_value) does, for values that may be long: it searches for the ends of strings.
     pub(crate) fn skip_value(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
@@ -108,14 +108,14 @@ impl Balance {
         self.in_string
     }
 
-    /// Whether a byte of an object or array changes nothing, for it is no quote, backslash or bracket.
+    /// Whether a byte of an object or array changes nothing, because it is no quote, backslash or bracket.
     #[inline(always)]
     pub(crate) fn passes(&self, byte: u8) -> bool {
         self.depth > 0 && !self.escaped && !matches!(byte, b'{' | b'[' | b'}' | b']' | b'"' | b'\\')
     }
 
-    /// Follows a text of `len` bytes, in an object or array, by its marks. `false`, with no effect: something follows the end
-    /// of the value, or it has not begun, or the byte before the text is a backslash.
+    /// Follows a text of `len` bytes, in an object or array, by its marks. Returns `false`, with no effect, if something
+    /// follows the end of the value, if it has not begun, or if the byte before the text is a backslash.
     #[inline(always)]
     pub(crate) fn follow_marks(&mut self, marks: Marks, len: usize) -> bool {
         if self.depth == 0 || self.escaped {
@@ -138,7 +138,7 @@ impl Balance {
             }
         }
         self.closed = depth == 0;
-        // As behind the last quote.
+        // The last quote decides whether a string is open.
         self.in_string = inside >> 31 != 0;
         self.depth = depth;
         true
@@ -161,7 +161,7 @@ impl Balance {
     pub(crate) fn follow_byte<const ANY: bool>(&mut self, byte: u8) -> bool {
         if self.in_string {
             self.follow_inside(byte);
-            // The string is the value itself.
+            // A string at depth 0 is the value itself.
             self.closed = ANY && !self.in_string && self.depth == 0;
             return self.closed;
         }

@@ -109,7 +109,7 @@ impl<'a> Fragments<'a> {
         Some(Fragment::Str(chunk.valid()))
     }
 
-    /// Decodes the escape at the front. Of an unknown escape it returns the backslash; the rest follows as a plain run.
+    /// Decodes the escape at the front. For an unknown escape, returns the backslash; the rest follows as a plain run.
     #[inline]
     fn escape(&mut self) -> Fragment<'a> {
         let escape = escape::read(self.rest);
@@ -238,7 +238,7 @@ impl<'a> Unescape<'a> {
         bulk.saturating_add(self.read_fragments(buffer.get_mut(bulk..).unwrap_or_default()))
     }
 
-    /// [`read`](Unescape::read), fragment by fragment.
+    /// Does what [`read`](Unescape::read) does, fragment by fragment.
     pub(super) fn read_fragments(&mut self, buffer: &mut [u8]) -> usize {
         let mut written = 0;
         while let Some(fragment) = self.held.take().or_else(|| self.fragments.next()) {

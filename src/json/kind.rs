@@ -18,7 +18,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a value whose first byte is `byte`. A table: as a match it would be longer in each of many places.
+    /// Returns the kind of a value whose first byte is `byte`. A table, because a `match` would be longer in each of many
+    /// places.
     #[inline]
     pub(super) fn of(byte: u8) -> Option<Kind> {
         KINDS.get(usize::from(byte)).copied().flatten()
@@ -37,7 +38,7 @@ impl Kind {
     }
 }
 
-/// What [`Kind::judge`] says of each byte; none begins a value from 0x80 on.
+/// The result of [`Kind::judge`] for each byte below 0x80. No value begins with a byte from 0x80 on.
 static KINDS: [Option<Kind>; 128] = {
     let mut kinds = [None; 128];
     let (mut rest, mut byte) = (kinds.as_mut_slice(), 0);

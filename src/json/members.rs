@@ -8,7 +8,7 @@ use super::value::Value;
 use core::iter::FusedIterator;
 
 impl<'a> Value<'a> {
-    /// Iterates over the members, in order; over nothing if this is not an object. Error offsets count from the first
+    /// Iterates over the members, in order, or over nothing if this is not an object. Error offsets count from the first
     /// byte of this value. The iterator ends after an error.
     #[inline]
     pub fn members(&self) -> Members<'a> {
@@ -17,7 +17,7 @@ impl<'a> Value<'a> {
         Members { cursor, open }
     }
 
-    /// Iterates over the elements, in order; over nothing if this is not an array. Error offsets count from the first
+    /// Iterates over the elements, in order, or over nothing if this is not an array. Error offsets count from the first
     /// byte of this value. The iterator ends after an error.
     #[inline]
     pub fn elements(&self) -> Elements<'a> {
@@ -26,8 +26,8 @@ impl<'a> Value<'a> {
         Elements { cursor, open }
     }
 
-    /// Returns the value of the member named `name`, or `None` if there is no such member or this is not an object. The
-    /// last of several counts, so this reads all members. Names are unescaped before they are compared.
+    /// Returns the value of the member named `name`, or `None` if there is no such member or this is not an object. If it is
+    /// there several times, the last one counts, so this reads all members. Names are unescaped before they are compared.
     ///
     /// # Errors
     /// The first error in any member.
@@ -45,7 +45,8 @@ impl<'a> Value<'a> {
         Ok(found)
     }
 
-    /// [`get`](Value::get) in one loop without calls between its steps. `None`: it is no object, or malformed.
+    /// Does what [`get`](Value::get) does, in one loop without calls between its steps. Returns `None` if the value is no
+    /// object, or malformed.
     fn get_sound(&self, name: &str) -> Option<Option<Value<'a>>> {
         let bytes = self.raw();
         let (mut steps, mut before, mut found) = (Steps::new(bytes, 0, u32::MAX), Before::Bracket, None);
@@ -64,15 +65,15 @@ impl<'a> Value<'a> {
         Some(found)
     }
 
-    /// No depth limit: whoever created the value checked its depth.
+    /// Returns a cursor without a depth limit: the creator of the value checked its depth.
     #[inline]
     fn inner(&self) -> Cursor<'a> {
         Cursor::with_max_depth(self.raw(), u32::MAX)
     }
 }
 
-/// The members of these names that are not null, in one walk of a small object. The last of a name counts, as in
-/// [`Value::get`].
+/// Returns the members with these names that are not null, in one walk of a small object. If a name is there twice, the last
+/// one counts, as in [`Value::get`].
 #[inline]
 pub(crate) fn members_of<'a, const N: usize>(object: Value<'a>, names: [&str; N]) -> [Option<Value<'a>>; N] {
     let mut found = [None; N];
@@ -80,7 +81,7 @@ pub(crate) fn members_of<'a, const N: usize>(object: Value<'a>, names: [&str; N]
     found
 }
 
-/// Compiled once, however many members are wanted.
+/// Does what [`members_of`] does, compiled once for any number of members.
 #[inline(never)]
 fn find_members<'a>(object: Value<'a>, names: &[&str], found: &mut [Option<Value<'a>>]) {
     let mut at = 0;

@@ -132,7 +132,7 @@ pub(super) fn short_len(bytes: &[u8], at: usize) -> usize {
     len as usize
 }
 
-/// Returns the offset one past the digits at `from`. An error if there is none.
+/// Returns the offset one past the digits at `from`, or an error if there is none.
 #[inline]
 fn digits(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
     let at = from + digits_len(bytes.get(from..).unwrap_or_default());
@@ -181,7 +181,7 @@ fn magnitude(raw: &[u8]) -> Option<(bool, u64)> {
     of_digits(raw).or_else(|| scaled(raw)).map(|value| (negative, value))
 }
 
-/// Returns the number that 1 to 19 digits are, which cannot overflow. `None`: there are more, or other bytes.
+/// Returns the number that 1 to 19 digits form, which cannot overflow. Returns `None` if there are more, or other bytes.
 #[inline(always)]
 pub(crate) fn of_digits(raw: &[u8]) -> Option<u64> {
     let (mut value, mut plain) = (0u64, (1..=19).contains(&raw.len()));

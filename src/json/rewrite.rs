@@ -50,8 +50,8 @@ pub(crate) fn rewrite(raw: &[u8], put: &mut dyn FnMut(&[u8])) {
     rewritten(raw, false, put);
 }
 
-/// The same, but that half a surrogate pair at the beginning or the end of a text stays: the text beside it may have the
-/// other half. [`rewrite`] makes of the result what it makes of `raw`.
+/// Does what [`rewrite`] does, but keeps half a surrogate pair at the beginning or the end of a text: the text next to it
+/// may have the other half. [`rewrite`] of the result gives what it gives for `raw`.
 pub(crate) fn rewrite_keeping_halves(raw: &[u8], put: &mut dyn FnMut(&[u8])) {
     rewritten(raw, true, put);
 }
@@ -83,8 +83,8 @@ pub(crate) fn element_at<'a>(array: Value<'a>, at: &mut usize) -> Option<(&'a [u
     Some((array.element_at(at)?.raw(), false))
 }
 
-/// Whether there may be an escape of half a surrogate pair. A whole pair needs no rewriting; writing it anew changes no
-/// meaning, and is simpler than telling pairs apart.
+/// Whether there may be an escape of half a surrogate pair. A whole pair needs no rewriting. Writing it again changes no
+/// meaning, and is simpler than distinguishing whole pairs from halves.
 fn may_have_halves(raw: &[u8]) -> bool {
     let mut rest = raw;
     while let Some(at) = find::byte(b'\\', rest) {
@@ -96,7 +96,7 @@ fn may_have_halves(raw: &[u8]) -> bool {
     false
 }
 
-/// Gives the bytes of a text as they stand in a JSON string, as [`escape`] does.
+/// Passes the bytes of a text to `put` as they stand in a JSON string, as [`escape`] does.
 pub(crate) fn escape_text(text: Text<'_>, mut put: impl FnMut(&[u8])) {
     for fragment in text.fragments() {
         escape(fragment.encode(&mut [0; 4]).as_bytes(), &mut put);

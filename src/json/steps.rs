@@ -75,7 +75,7 @@ impl Kinds {
     }
 }
 
-/// What stands before a name that was not passed yet, with the name's quote.
+/// The byte before a name that was not passed yet, and the name's quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub(crate) enum Before {
@@ -177,7 +177,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// [`descend`](Steps::descend) at a bracket that is the next byte. Returns whether it was, and a level was left.
+    /// Does what [`descend`](Steps::descend) does, if `bracket` is the next byte and a level is left. Returns whether it
+    /// did.
     #[inline(always)]
     pub(crate) fn descend_here(&mut self, bracket: u8) -> bool {
         match (self.rest, self.levels.checked_sub(1)) {
@@ -375,8 +376,8 @@ impl<'a> Steps<'a> {
         true
     }
 
-    /// [`plain_string`](Steps::plain_string) for a string that is not near the end: brief enough to be inlined in many
-    /// places.
+    /// Does what [`plain_string`](Steps::plain_string) does, for a string that is not near the end: brief enough to be
+    /// inlined in many places.
     #[inline(always)]
     pub(crate) fn plain_string_before_end(&mut self) -> bool {
         let [b'"', inner @ ..] = self.rest else { return false };
@@ -385,7 +386,7 @@ impl<'a> Steps<'a> {
         true
     }
 
-    /// Skips the string that comes, if one does and it has an end.
+    /// Skips the next value, if it is a string that has an end.
     #[inline(always)]
     pub(crate) fn string_value(&mut self) -> Option<Read> {
         let start = self.offset();
@@ -548,7 +549,7 @@ mod tests {
             assert_eq!(steps.tag(before).to_le_bytes(), *bytes.as_bytes().get(2..6).unwrap());
             assert_eq!(steps.took(end.as_bytes()).then(|| steps.offset()), taken, "{bytes}");
         }
-        // The tag is 0 for anything but a name, behind another byte, and near the end.
+        // The tag is 0 for anything but a name, after another byte, and near the end.
         let others = [" \"id\":1234", "12345678", "{\"id\":1234", ",\"id\":1", ", \"id\":12", ",id\":1234"];
         assert_eq!(others.map(|bytes| steps(bytes).tag(Before::Comma)), [0; 6]);
     }

@@ -17,7 +17,8 @@ impl Text<'_> {
     }
 }
 
-/// See [`Text::take_to`]. Reads no more of the text than may fit, so that many small buffers cost no more than one.
+/// Does what [`Text::take_to`] does. Reads no more of the text than may fit, so that many small buffers cost no more than
+/// one.
 pub(super) fn take(text: &mut Text<'_>, buffer: &mut [u8]) -> usize {
     if let Some(written) = text.copy_plain(buffer) {
         *text = text.behind(written);

@@ -1,4 +1,4 @@
-//! Values and the cursor: what they take, where they are, and where a fault is.
+//! Tests of values and the cursor: what they accept, where values lie, and where an error is.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 extern crate std;

@@ -65,7 +65,7 @@ impl TextFlags {
     }
 }
 
-/// What a text of a stream is no longer than as a rule.
+/// The length that most texts of a stream do not exceed.
 const SHORT: usize = 48;
 
 /// The text of a JSON string, still escaped. Borrows its bytes and decodes them when it is read.
@@ -121,8 +121,9 @@ impl<'a> Text<'a> {
         (backslashes % 2 == 0).then_some(half)
     }
 
-    /// Whether it is short, decodes without a quirk, and does not end in a half: found by a short look. `false`: all that may
-    /// be so all the same. `each` gets the decoded bytes; in the place of a `\\u` escape beyond ASCII, a byte that is no ASCII.
+    /// Whether a short look shows that the text is short, decodes without a quirk, and does not end in half a surrogate
+    /// pair. A text for which it returns `false` may still be all of that. `each` gets the decoded bytes; in the place of a
+    /// `\\u` escape beyond ASCII, it gets a byte that is not ASCII.
     #[inline(always)]
     pub(crate) fn is_sound(&self, mut each: impl FnMut(u8)) -> bool {
         let unusual = TextFlags::CONTROL.with(TextFlags::VERBATIM).with(TextFlags::HELD);
@@ -251,7 +252,7 @@ impl<'a> Text<'a> {
         Some(len)
     }
 
-    /// Returns the text after its first `len` raw bytes; a pending high surrogate counts as consumed.
+    /// Returns the text after its first `len` raw bytes. A pending high surrogate counts as consumed.
     #[inline]
     pub(crate) fn behind(self, len: usize) -> Self {
         Text { raw: self.raw.get(len..).unwrap_or_default(), lead: 0, ..self }
@@ -323,7 +324,8 @@ impl<'a> Text<'a> {
         self.lead == 0 && self.flags == TextFlags::PLAIN
     }
 
-    /// Whether this is `word`, which is ASCII. Equality with the usual case in place, for walks that compare each name with several.
+    /// Whether this equals `word`, which is ASCII. Inlines the usual case, for walks that compare each name with several
+    /// words.
     #[inline(always)]
     pub(crate) fn is_word(&self, word: &str) -> bool {
         if self.is_plain() {
@@ -332,14 +334,14 @@ impl<'a> Text<'a> {
         *self == *word
     }
 
-    /// Whether this is one of `words`, between which are spaces. As a list each word would take 40 bytes more of a shared library: a
-    /// slice, and its relocation.
+    /// Whether this is one of `words`, which are separated by spaces. In a list, each word would take 40 bytes more of a
+    /// shared library: a slice, and its relocation.
     #[inline(never)]
     pub(crate) fn is_one_of(&self, words: &str) -> bool {
         words.split(' ').any(|word| self.is_word(word))
     }
 
-    /// Appends the decoded text to `text`, and returns what strict JSON forbids in it: in a match arm write
+    /// Appends the decoded text to `text`, and returns what strict JSON forbids in it. In a match arm, write
     /// `{ content.push_to(&mut text); }`.
     #[cfg(feature = "alloc")]
     #[inline]
@@ -350,7 +352,7 @@ impl<'a> Text<'a> {
         self.decode_to(text)
     }
 
-    /// [`push_to`](Text::push_to) for texts that may need decoding.
+    /// Does what [`push_to`](Text::push_to) does, for texts that may need decoding.
     #[cfg(feature = "alloc")]
     #[inline(never)]
     fn decode_to(&self, text: &mut alloc::string::String) -> QuirkSet {
@@ -364,7 +366,7 @@ impl<'a> Text<'a> {
         self.fragments_to(text)
     }
 
-    /// [`push_to`](Text::push_to), fragment by fragment.
+    /// Does what [`push_to`](Text::push_to) does, fragment by fragment.
     #[cfg(feature = "alloc")]
     #[cold]
     fn fragments_to(&self, text: &mut alloc::string::String) -> QuirkSet {
@@ -498,7 +500,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// Writes the decoded text, quoted and escaped as a Rust string; of a long one the first 64 bytes.
+/// Writes the decoded text, quoted and escaped as a Rust string, or the first 64 bytes of a long one.
 impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show(f, "\"", Chars::of(self), self.raw.len(), |char| char != '\'')

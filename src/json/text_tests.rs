@@ -1,4 +1,4 @@
-//! Texts, read in every way that there is, against a naive decoder.
+//! Tests of texts, read in every possible way, against a naive decoder.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 extern crate std;
@@ -68,7 +68,7 @@ fn naive(raw: &[u8], lead: u16, verbatim: bool) -> (String, QuirkSet) {
     (text, quirks)
 }
 
-/// The flags that a search would return for these bytes.
+/// Returns the flags that a search would find for these bytes.
 fn flags(raw: &[u8]) -> TextFlags {
     let flag = |set, flag| if set { flag } else { TextFlags::PLAIN };
     flag(raw.contains(&b'\\'), TextFlags::ESCAPED)
@@ -76,7 +76,7 @@ fn flags(raw: &[u8]) -> TextFlags {
         .with(flag(raw.iter().any(|byte| *byte < 0x20), TextFlags::CONTROL))
 }
 
-/// Reads the text in every way that there is.
+/// Reads the text in every possible way.
 fn check(text: Text<'_>, expected: &str, quirks: QuirkSet) {
     let raw = text.raw();
     let mut decoded = String::new();
@@ -92,7 +92,7 @@ fn check(text: Text<'_>, expected: &str, quirks: QuirkSet) {
     assert_eq!(text.decoded_len(), expected.len());
     assert_eq!(text.is_empty(), expected.is_empty());
     assert_eq!(text.to_string(), expected);
-    // Of a long one the first 64 bytes.
+    // `Debug` prints the first 64 bytes of a long text.
     let shown = (0..=64).rev().find_map(|len| expected.get(..len)).unwrap();
     let mut debug = format!("{shown:?}");
     if shown != expected {

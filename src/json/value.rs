@@ -90,7 +90,7 @@ impl<'a> Value<'a> {
 
     /// Returns a number as [`Number::to_u64`] does.
     pub(crate) fn to_u64(&self) -> Option<u64> {
-        // Nearly all are digits alone.
+        // Nearly all numbers are only digits.
         of_digits(self.raw).or_else(|| self.as_number()?.to_u64())
     }
 
@@ -144,7 +144,7 @@ impl<'a> Value<'a> {
 }
 
 impl fmt::Debug for Value<'_> {
-    /// Writes the bytes, with ill-formed UTF-8 replaced and control characters escaped; of many the first 64.
+    /// Writes the bytes, or the first 64 of many, with ill-formed UTF-8 replaced and control characters escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let chars = Text::verbatim(self.raw).chars();
         show(f, "", chars, self.raw.len(), char::is_control)

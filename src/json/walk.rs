@@ -1,4 +1,4 @@
-//! The walk behind the cursor: [`Steps`], and the state between them.
+//! The walk that the cursor uses: [`Steps`], and the state between them.
 //!
 //! The first error is kept and ends the walk: from then on every member, element and value is `None`. Callers check for
 //! the error once, at the end.

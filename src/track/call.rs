@@ -37,7 +37,7 @@ impl Hash {
     }
 }
 
-/// [`Text::is_sound`], which does not settle everything.
+/// Whether a text is sound, by [`Text::is_sound`], out of line. The flags alone do not decide it.
 #[inline(never)]
 pub(super) fn is_sound(raw: &[u8], flags: TextFlags) -> bool {
     Text::from_raw(raw, flags).is_sound(|_| ())
@@ -79,8 +79,8 @@ impl Name {
         copy.len == 0 || copy.add(text) != Some(NamePiece::Appends)
     }
 
-    /// Takes in a name or a piece of one. One that begins with the name so far (as the first does) replaces it. `None`: it
-    /// equals the name so far.
+    /// Takes in a name or a piece of one. A text that begins with the name so far (as the first does) replaces it. Returns
+    /// `None` if the text equals the name so far.
     pub(crate) fn add(&mut self, text: Text<'_>) -> Option<NamePiece> {
         let mut whole = Hash::EMPTY;
         let mut appended = self.hash;
@@ -105,8 +105,8 @@ impl Name {
     }
 }
 
-/// How far the arguments of a call have been read. They are usually the text of a JSON object; an array and a string end
-/// where they are complete, too. Where a number or a word ends only what follows shows.
+/// How far the arguments of a call have been read. They are usually the text of a JSON object. An array or a string also
+/// ends where it is complete, but only what follows shows where a number or a word ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arguments {
     balance: Balance,
@@ -120,7 +120,7 @@ impl Arguments {
         self.balance.is_closed()
     }
 
-    /// Whether a name that follows does not belong in the middle of them: they are complete, or a number or a word.
+    /// Whether a name that follows may belong to another call: the arguments are complete, or a number or a word.
     pub(crate) fn may_end(&self) -> bool {
         self.balance.is_over()
     }
@@ -131,7 +131,7 @@ impl Arguments {
     pub(crate) fn add_short(&mut self, part: Part, payload: &[u8]) -> bool {
         let text = part.text(payload);
         if text.is_plain() && self.balance.is_in_string() {
-            // No quote ends the string.
+            // A plain text has no quote, so the string goes on.
             self.balance.follow_inside(0);
             return true;
         }
@@ -142,7 +142,8 @@ impl Arguments {
         self.add_marks(part, payload)
     }
 
-    /// Reads it by its quotes and brackets alone, if these are all that matters.
+    /// Does what [`add_short`](Self::add_short) does, by the quotes and brackets of the text alone if these are all that
+    /// matters.
     #[inline(never)]
     fn add_marks(&mut self, part: Part, payload: &[u8]) -> bool {
         let text = part.text(payload);
@@ -223,9 +224,9 @@ pub(crate) struct Element<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Continues,
-    /// It continues the call although its ID differs.
+    /// The fragment continues the call although its ID differs.
     ContinuesUnderAnotherId,
-    /// It opens the next call.
+    /// The fragment opens the next call.
     Opens,
 }
 
@@ -236,7 +237,7 @@ pub struct Call {
     /// Its number among the calls of its choice, in order of appearance.
     pub(crate) number: u32,
     pub(crate) index: u32,
-    /// Whether it came without an index; then `index` is its position, or the next free one.
+    /// Whether it came without an index. Its `index` is then its position, or the next free one.
     pub(crate) by_place: bool,
     /// Position of its latest fragment in the array of its delta.
     pub(crate) position: u32,
@@ -287,7 +288,7 @@ impl Call {
                 Identity::Unopened | Identity::Arguments(_) => Fate::Continues,
             };
         }
-        // The same ID, a late name, or a fragment of the name.
+        // The ID is the same or absent. A name is a late one or a piece of the name, unless the arguments may be complete.
         let Some(name) = fragment.name.filter(|_| fragment.id.is_none() && may_end && !self.name.is_empty()) else {
             return Fate::Continues;
         };
@@ -295,9 +296,9 @@ impl Call {
             return Fate::Opens;
         }
         match self.identity {
-            // A number may go on: some servers repeat the name in each fragment.
+            // A number may continue: some servers repeat the name in each fragment.
             _ if !is_closed => Fate::Continues,
-            // Behind a first `{}` the arguments may be still to come.
+            // After a first `{}` the actual arguments may be still to come.
             Identity::Arguments(Hash::NO_ARGUMENTS) if begins_object(fragment.arguments) => Fate::Continues,
             Identity::Arguments(hash) if !is_repeated(fragment.arguments, hash) => Fate::Opens,
             _ => Fate::Continues,

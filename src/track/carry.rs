@@ -17,7 +17,7 @@ impl PendingSurrogate {
         Some(core::mem::take(&mut self.0)).filter(|half| *half != 0)
     }
 
-    /// Whether there is one.
+    /// Whether a surrogate is pending.
     fn is_pending(self) -> bool {
         self.0 != 0
     }
@@ -42,8 +42,8 @@ impl PendingSurrogate {
     }
 }
 
-/// The slots of the pending surrogates of a choice, where its texts have slots (other protocols): so many may be pending at a
-/// time. A further half counts as unpaired.
+/// The slots of the pending surrogates of a choice whose texts have slots (other protocols). At most [`COUNT`](Slots::COUNT)
+/// surrogates may be pending at a time. A further one counts as unpaired.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slots([u64; Slots::COUNT]);
 
@@ -56,17 +56,17 @@ impl Slots {
     const KINDS: [(Kind, u32); 4] =
         [(Kind::Content, 0), (Kind::Reasoning, 0), (Kind::Reasoning, 1), (Kind::Refusal, 0)];
 
-    /// Where the number of the kind stands in a key. A place in an item that reaches it has no key.
+    /// The bit of a key at which the number of the kind begins. An item whose place reaches this bit has no key.
     const KIND_AT: u32 = 30;
 
-    /// The slot of a text, with its kind, as one number.
+    /// Returns the slot and the kind of a text as one number.
     fn key(delta: &Delta) -> Option<u64> {
         let kind = Slots::KINDS.iter().position(|kind| *kind == (delta.kind, delta.code))?;
         let is_free = delta.number as u32 >> Slots::KIND_AT == 0;
         is_free.then_some(delta.number | (kind as u64) << Slots::KIND_AT)
     }
 
-    /// The pending surrogate of the slot of a text, or one that is free. `None`: there is no room.
+    /// Returns the pending surrogate of the slot of a text, or a free place for one. Returns `None` if there is no room.
     pub(crate) fn half<'h>(
         &mut self,
         delta: &Delta,
@@ -90,7 +90,7 @@ impl Slots {
         Some(half)
     }
 
-    /// A delta without a text in the slot of the pending surrogate in this place.
+    /// Returns an empty delta for the kind and slot of the pending surrogate in this place.
     pub(crate) fn delta(&self, place: usize) -> Option<Delta> {
         let key = *self.0.get(place)?;
         let (kind, code) = *Slots::KINDS.get((key as u32 >> Slots::KIND_AT) as usize)?;

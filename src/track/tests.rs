@@ -1,4 +1,4 @@
-//! Which call a fragment belongs to, and what is reported of it.
+//! Tests of which call a fragment belongs to, and of what the tracker reports of that call.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -13,7 +13,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-/// What the tracker reports of deltas with these members: a line for each chunk.
+/// Returns what the tracker reports of deltas with these members: a line for each chunk.
 fn reported<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, deltas: &[&str]) -> Vec<String> {
     let mut reported = Vec::new();
     for delta in deltas {
@@ -53,7 +53,8 @@ fn shown(update: &Update<'_>) -> String {
     }
 }
 
-/// What is reported of tool calls. Each array is a chunk; its elements are parted by `|` and have any of these members:
+/// Tests of what the tracker reports of tool calls. Each array is a chunk. Its elements are separated by `|` and have any of
+/// these members:
 /// `i3` an index, `#a` an ID, `tx` a type, `=f` a name, `<{}>` arguments, `cx` the input of a custom tool.
 fn calls(arrays: &[&str]) -> Vec<String> {
     calls_of(&mut Tracker::<4, 16>::new(), 0, arrays)
@@ -94,7 +95,7 @@ fn calls_of<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, ar
 #[test]
 fn fragments_find_their_calls() {
     let cases: &[(&[&str], &[&str])] = &[
-        // By index: the open one under it, or the last, or the one with that ID; a new ID with a name is another call.
+        // By index: the open call under it, or the last one, or the one with that ID. A new ID with a name is another call.
         (
             &[
                 "i0 #a =f <{>",
@@ -129,10 +130,10 @@ fn fragments_find_their_calls() {
             &["i0 <a>", "i0 #a tfunction", "i0 #a tother", "i0 #a tother =n", "i0 =n"],
             &["0:new0 0<a>", "0:#a(function)", "", "0=n", ""],
         ),
-        // An element without ID, name and arguments is nothing: the open call stays, and none opens.
+        // An element without an ID, a name and arguments has no effect: the open call stays, and none opens.
         (&["i2 #a", "i1", "i1 tfunction", "i1 #c", "i2", "<x>"], &["0:new2#a", "", "", "1:new1#c", "", "1<x>"]),
         (&["", " | ", "i0", "t", "<>", "=f"], &["", "", "", "", "", "0:new0 0=f"]),
-        // By ID, where there is no index; those opened so have their place in the array as index, or the next that is free.
+        // By ID, if there is no index. The index of such a call is its position in the array, or the next free index.
         (
             &["#a =f <1>", "#b =f <2>", "#a <3>", "#c =f <4>", "<5>", "#b =f <6>"],
             &["0:new0#a 0=f 0<1>", "1:new1#b 1=f 1<2>", "0<3>", "2:new2#c 2=f 2<4>", "2<5>", "1<6>"],
@@ -142,7 +143,7 @@ fn fragments_find_their_calls() {
             &["0:new5#a", "0<1>", "1:new0#b 1=f", "2:new6#c 2=f", "3:new7#d 3=f 4:new1#e", "0<x>"],
         ),
         (&["i7 #a <{}>", "#b <{}>", "#c"], &["0:new7#a 0<{}>", "1:new0#b 1<{}>", "2:new8#c"]),
-        // Another ID without a name goes on with a call whose arguments are open or empty, and the first one stays.
+        // Another ID without a name continues a call whose arguments are open or empty, and the first ID stays.
         (
             &["i0 #a", "i0 #b <{>", "i0 #c <}>", "i0 #d <{}>", "i0 #a"],
             &["0:new0#a", "0<{> ChangedCallId", "0<}> ChangedCallId", "1:again0#d 1<{}> ReusedCallIndex", ""],
@@ -151,7 +152,8 @@ fn fragments_find_their_calls() {
             &["#a", "#b <{>", "#b <}> | #c", "| <x>"],
             &["0:new0#a", "0<{> ChangedCallId", "0<}> 1:new1#c ChangedCallId", "1<x>"],
         ),
-        // By neither: what was opened so in that place of the array, the open one first; else the open one. A name that is not its own, once its arguments are complete, is another call's.
+        // By neither: a call that was opened without an index at that position, the open one first; otherwise the open call.
+        // After complete arguments, a name that differs is another call's.
         (
             &["=f <{>", "<}>", "=f <[>", "=g <1>", "=h <]>", "=g <y>"],
             &["0:new0 0=f 0<{>", "0<}>", "1:new1 1=f 1<[>", "1+g 1<1>", "1+h 1<]>", "2:new2 2=g 2<y>"],
@@ -180,7 +182,7 @@ fn fragments_find_their_calls() {
             &["0:new0#a 0=f 0<{>", "0+g", "0<}>", "1:new1 1=f", "1=fg", "1+h"],
         ),
         (&["<{}>", "=f", "=f", "=g"], &["0:new0 0<{}>", "0=f", "", "1:new1 1=g"]),
-        // The same name, once the arguments are complete: with others it is another call, unless that has an ID.
+        // The same name again, after complete arguments: with other arguments it is another call, unless the call has an ID.
         (
             &[
                 "i0 =f <{\\n>",
@@ -202,7 +204,7 @@ fn fragments_find_their_calls() {
             ],
         ),
         (&["i0 #a =f <{1}>", "i0 =f <{2}>"], &["0:new0#a 0=f 0<{1}>", "0<{2}> ArgumentsAfterEnd"]),
-        // An array or a string ends where it is complete, in whatever pieces it comes.
+        // An array or a string ends where it is complete, however it is cut.
         (
             &["i0 =a <[1>", "i0 <]>", "i0 =b <[2]>"],
             &["0:new0 0=a 0<[1>", "0<]>", "1:again0 1=b 1<[2]> ReusedCallIndex"],
@@ -216,12 +218,12 @@ fn fragments_find_their_calls() {
             &["0:new0 0=a 0<\"[>", "0+b 0<]\">", "1:again0#x ReusedCallIndex"],
         ),
         (&["i0 <[]>", "i0 <]>"], &["0:new0 0<[]>", "0<]> ArgumentsAfterEnd"]),
-        // A number or a word ends at another name, or at an ID with a name; the same name repeats itself.
+        // A number or a word ends at another name, or at an ID with a name. The same name is a repetition.
         (
             &["i0 =a <1>", "i0 =a <2>", "i0 =b <true>", "i0 #x =c"],
             &["0:new0 0=a 0<1>", "0<2>", "1:again0 1=b 1<true> ReusedCallIndex", "2:again0#x 2=c ReusedCallIndex"],
         ),
-        // So does an ID with a name behind complete arguments; while they are open, it comes late.
+        // After complete arguments, an ID with a name is another call. While they are open, the ID is a late one.
         (&["i0 <{}>", "i0 #a =f"], &["0:new0 0<{}>", "1:again0#a 1=f ReusedCallIndex"]),
         (&["i0 <{>", "i0 #a =f <}>"], &["0:new0 0<{>", "0:#a 0=f 0<}>"]),
         // The input of a custom tool need not be an object.
@@ -286,7 +288,7 @@ fn short_texts_have_hashes_of_their_own() {
     for first in b'!'..=b'~' {
         for second in b' '..=b'~' {
             let text = [first, second];
-            // One letter where there is no second.
+            // A second letter is optional.
             let text = core::str::from_utf8(&text).unwrap().trim_end();
             let plain = text.replace(['"', '\\'], "\u{e9}");
             hashes.insert(format!("{:?}", Hash::of(Text::from_raw(plain.as_bytes(), TextFlags::PLAIN))));
@@ -296,7 +298,8 @@ fn short_texts_have_hashes_of_their_own() {
     assert!(hashes.len() >= texts, "{} {texts}", hashes.len());
 }
 
-/// A half of each channel of each choice and of each call, all at once: none is another's, and none is lost.
+/// A surrogate is pending for each text of each choice and for each call at once. None is mistaken for another, and none is
+/// lost.
 #[test]
 fn halves_wait_in_every_channel_at_once() {
     const OPEN: &str = r#""content":"\ud83d","reasoning":"\ud83d","refusal":"\ud83d","function_call":{"arguments":"\ud83d"},
@@ -313,7 +316,7 @@ fn halves_wait_in_every_channel_at_once() {
         let closed = reported(&mut tracker, choice, &[&close]);
         assert_eq!((smiles(&closed), lost(&closed)), (6, 0), "{closed:?}");
     }
-    // The finish of a choice ends the waiting of its own.
+    // The finish reason of a choice flushes its own surrogates.
     let payload = br#"{"choices":[{"index":3,"finish_reason":"stop"}]}"#;
     let mut index = Index::new();
     let chunk = Chunk::read(payload, &mut index).unwrap();
@@ -324,7 +327,7 @@ fn halves_wait_in_every_channel_at_once() {
     drop(updates);
     assert_eq!(lost(&settled), 6, "{settled:?}");
     assert!(settled.iter().all(|line| line.starts_with("3 ")) && settled.last().unwrap().contains("Finish"));
-    // And the end of the stream that of all.
+    // The end of the stream flushes the others.
     let left: Vec<String> = tracker.finish().map(|(choice, update)| format!("{choice} {}", shown(&update))).collect();
     assert_eq!((lost(&left), left.iter().all(|line| line.starts_with("1 "))), (6, true), "{left:?}");
     assert!(tracker.finish().next().is_none());
@@ -341,7 +344,7 @@ fn has_bare_quote(mut raw: &[u8]) -> bool {
     }
 }
 
-/// A payload with a text, and so many quotes behind it.
+/// Returns a payload with a text, and a number of quotes after it.
 fn in_payload(raw: &[u8], flags: TextFlags, behind: usize) -> (Vec<u8>, Part) {
     let payload = [b"x", raw, &[b'"'].repeat(behind)].concat();
     let part = Part::of(&payload, Text::from_raw(&payload[1..][..raw.len()], flags));
@@ -373,11 +376,11 @@ fn short_arguments_are_followed_like_all() {
         assert_eq!({ Arguments::EMPTY }.add_short(part, &payload), is_short, "{raw}");
         for cut in 0..=raw.len() {
             let pieces = [&raw.as_bytes()[..cut], &raw.as_bytes()[cut..]];
-            // No text contains a quote that is not escaped; a cut inside an escape leaves one.
+            // No text contains an unescaped quote. A cut inside an escape would leave one.
             if pieces.iter().any(|piece| has_bare_quote(piece)) {
                 continue;
             }
-            // A text that is close to the payload's end, or not.
+            // The text lies close to the end of the payload, or far from it.
             let (mut quick, mut slow) = (Arguments::EMPTY, Arguments::EMPTY);
             for (piece, behind) in pieces.iter().zip([40, 40 * (cut % 2)]) {
                 let is_plain = piece.is_ascii() && !piece.contains(&b'\\');

@@ -17,25 +17,25 @@ mod tools;
 pub struct Choice {
     index: u32,
     role: bool,
-    /// The name of its reasoning was emitted.
+    /// Whether the name of the member that contains its reasoning was emitted.
     reasoning_named: bool,
-    /// A delta was not empty.
+    /// Whether a delta of the choice contained anything.
     delta: bool,
     finished: bool,
     calls: u32,
-    /// The call opened or continued last, by its place in the table.
+    /// The place in the table of the call that was opened or continued last.
     open: Option<u16>,
     source: Source,
-    /// The pending surrogate of each of [`PendingSurrogate::OF_CHOICE`], or of each of [`Slots`].
+    /// The pending surrogates: one for each kind of [`PendingSurrogate::OF_CHOICE`], or one for each of the [`Slots`].
     halves: [PendingSurrogate; 4],
 }
 
-/// Whether deltas or messages so far reported the texts of a choice, and the state that this needs.
+/// Whether the texts of a choice were reported from deltas or from messages so far, and the state that each needs.
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    /// Deltas; of a `function_call`.
+    /// Deltas, with the name and the arguments of a `function_call`.
     Deltas { function: Name, arguments: Arguments },
-    /// Messages so far: how much of them, and a hash of that.
+    /// Messages so far: how much of them was reported (`reach`), and a hash of that (`sum`).
     Messages { sum: u64, reach: Reach },
     /// Deltas of another protocol, whose texts have slots.
     Slots(Slots),
@@ -44,7 +44,7 @@ enum Source {
 impl Source {
     const NOTHING: Source = Source::Deltas { function: Name::EMPTY, arguments: Arguments::EMPTY };
 
-    /// The name and the arguments of the `function_call` that deltas report; those of messages no longer count.
+    /// Returns the state of the `function_call` that deltas report. If messages or slots were the source, forgets them.
     fn function(&mut self) -> (&mut Name, &mut Arguments) {
         loop {
             match self {
@@ -56,7 +56,8 @@ impl Source {
 }
 
 impl Choice {
-    /// The surrogate that is pending before a text, or that its end may make pending. `None`: there is no room for one.
+    /// Returns the surrogate that is pending before a text, or the place for one that the end of the text may make pending.
+    /// Returns `None` if there is no room for one.
     fn half(&mut self, delta: &Delta) -> Option<&mut PendingSurrogate> {
         if delta.number().is_none() {
             return self.half_of(delta.kind);
@@ -68,13 +69,13 @@ impl Choice {
         slots.half(delta, &mut self.halves)
     }
 
-    /// That of a text without a slot.
+    /// Does what [`half`](Self::half) does, for a text without a slot.
     fn half_of(&mut self, kind: Kind) -> Option<&mut PendingSurrogate> {
         let mut halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.halves);
         halves.find(|(of, _)| *of == kind).map(|(_, half)| half)
     }
 
-    /// Takes a pending surrogate, and a delta of its slot and kind.
+    /// Removes a pending surrogate. Returns it with an empty delta of its kind and slot.
     fn take_half(&mut self) -> Option<(Delta, u16)> {
         let halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.halves).enumerate();
         let (place, kind, lead) = { halves }.find_map(|(place, (kind, half))| Some((place, kind, half.take()?)))?;
@@ -93,7 +94,7 @@ impl Choice {
 pub type Tracker<const CHOICES: usize = 8, const CALLS: usize = 32> =
     TrackerOf<Arrays<Option<Choice>, Option<Call>, CHOICES, CALLS>>;
 
-/// A [`Tracker`] whose tables may lie elsewhere.
+/// A [`Tracker`] whose tables may be borrowed.
 #[derive(Clone)]
 pub struct TrackerOf<T> {
     tables: T,
@@ -113,17 +114,18 @@ impl<T: Tables<Option<Choice>, Option<Call>>> core::fmt::Debug for TrackerOf<T> 
     }
 }
 
-/// What a tracker knows beside its tables.
+/// The state of a tracker outside its tables.
 #[derive(Clone, Copy, Debug, Default)]
 #[doc(hidden)]
 pub struct TrackerState {
     /// How many surrogates are pending.
     waiting: u32,
-    /// The call of the last tool call delta, by its place in the table; its name and arguments follow.
+    /// The place in the table of the call that the last tool call delta selected. Its name and arguments follow.
     at_hand: Option<u16>,
-    /// What of the message at hand was reported and is still to be cut off its deltas. `None`: they do not count.
+    /// How much of the current message was reported before and is still to be cut off its deltas. `None` if the deltas of
+    /// the message do not count.
     reported: Option<Reach>,
-    /// How far the annotations of that message were read, from the beginning of their array.
+    /// How far the annotations of that message were read: an offset into their array.
     annotations_at: u32,
 }
 
@@ -133,16 +135,16 @@ impl<const CHOICES: usize, const CALLS: usize> Default for Tracker<CHOICES, CALL
     }
 }
 
-/// What is next of a chunk's deltas.
+/// The next step through the deltas of a chunk.
 #[derive(Debug)]
 pub enum Next {
-    /// A delta, to be emitted.
+    /// A delta to emit.
     Delta(Delta),
-    /// One that was reported before.
+    /// A delta that was reported before.
     Nothing,
-    /// One that was left out: a table is full, or an index is out of range.
+    /// A delta that is left out, because a table is full or an index is out of range.
     LeftOut(Error),
-    /// None.
+    /// The chunk has no more deltas.
     End,
 }
 
@@ -156,12 +158,12 @@ pub enum Taken {
     Drop,
     /// Emit this delta first, an unpaired high surrogate. Then give the tracker the same delta again.
     Before(Delta),
-    /// It was left out: the table is full, or an index is out of range.
+    /// Leave it out: the table is full, or an index is out of range.
     LeftOut(Error),
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
-    /// A tracker at the start of a stream.
+    /// Returns a tracker for the start of a stream.
     pub const fn new() -> Self {
         let tables = Arrays { choices: [None; CHOICES], calls: [None; CALLS] };
         TrackerOf { tables, state: TrackerState { waiting: 0, at_hand: None, reported: None, annotations_at: 0 } }
@@ -169,27 +171,28 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
 }
 
 impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
-    /// A tracker that goes on from `state` in the tables of an earlier one. At the start of a stream every row is `None`.
+    /// Returns a tracker that goes on from `state` in the tables of an earlier one. At the start of a stream every row is
+    /// `None`.
     #[doc(hidden)]
     pub fn from_parts(tables: T, state: TrackerState) -> Self {
         TrackerOf { tables, state }
     }
 
-    /// What it knows beside its tables.
+    /// Returns the state outside the tables.
     #[doc(hidden)]
     pub fn state(&self) -> TrackerState {
         self.state
     }
 
-    /// A new stream.
+    /// Forgets everything, for a new stream.
     pub fn reset(&mut self) {
         self.tables.choices_mut().fill(None);
         self.tables.calls_mut().fill(None);
         self.state = TrackerState::default();
     }
 
-    /// Takes in the next delta of a chunk, of whatever kind; `plain` is that delta if the cursor is behind it. `offset` is the
-    /// stream offset of the chunk, for errors; quirks are added to `quirks`.
+    /// Takes in the next delta of a chunk, of any kind. It is `plain`, which the cursor has passed, or, if `None`, the one
+    /// that the cursor comes to next. `offset` is the stream offset of the chunk, for errors. Adds quirks to `quirks`.
     pub(crate) fn next(
         &mut self,
         plain: Option<Delta>,
@@ -216,28 +219,28 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
     }
 
-    /// Fast path: whether a choice is known. Log probabilities of one change nothing that is known of it.
+    /// Fast path: whether the choice is known. Log probabilities of a known choice do not change its state.
     #[inline(always)]
     pub(crate) fn knows(&self, choice: u32) -> bool {
         // Nearly always the place in the table is the index.
         matches!(self.tables.choices().get(choice as usize), Some(Some(known)) if known.index == choice)
     }
 
-    /// Fast path: whether the role of a choice was emitted. Another one changes nothing that is known of it.
+    /// Fast path: whether the role of a choice was emitted. Another role does not change its state.
     #[inline(always)]
     pub(crate) fn has_role(&self, choice: u32) -> bool {
         matches!(self.tables.choices().get(choice as usize), Some(Some(known)) if known.index == choice && known.role)
     }
 
-    /// Fast path: takes in content or reasoning of a choice that needs no change, as nearly all. `false`: it may need one,
-    /// and nothing was taken in.
+    /// Fast path: takes in content or reasoning of a choice that is emitted as it is, as nearly all is. Returns `false`,
+    /// with no effect, if the text may have to be changed.
     #[inline(always)]
     pub(crate) fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
         let Some(Some(known)) = self.tables.choices_mut().get_mut(choice as usize) else { return false };
         if known.index != choice {
             return false;
         }
-        // The first reasoning comes behind the name of its member.
+        // The name of its member is emitted before the first reasoning.
         if kind == Kind::Reasoning && !known.reasoning_named {
             return false;
         }
@@ -249,8 +252,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         true
     }
 
-    /// Fast path: takes in a fragment of the open call of a choice, whose arguments are short and without quirks.
-    /// Returns the number of the call. `None`: it may be something else, and nothing was taken in.
+    /// Fast path: takes in a fragment of the open call of a choice, whose arguments are short and without quirks. Returns
+    /// the number of the call, or `None`, with no effect, if the fragment may be something else.
     #[inline(always)]
     pub(crate) fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32> {
         let (choices, calls) = self.tables.both_mut();
@@ -258,7 +261,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         let open = known.open?;
         let call = calls.get_mut(usize::from(open))?.as_mut()?;
         let is_open = known.index == choice && !known.finished && call.index == index;
-        // Without an ID its arguments are hashed.
+        // The arguments of a call without an ID are hashed, which this path does not do.
         if !is_open || self.state.waiting != 0 || call.id().is_none() {
             return None;
         }
@@ -269,9 +272,9 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         Some(call.number)
     }
 
-    /// Takes in a delta of `payload`, and changes it to what it means after the deltas before it. `called` is what
-    /// the next deltas call, if this one is a tool call's; `offset` is the stream offset of the event, for the error. Quirks are
-    /// added to `quirks`.
+    /// Takes in a delta of `payload`, and changes it to what it means after the deltas before it. If the delta is a tool
+    /// call, `called` contains the name and the arguments that the next deltas have. `offset` is the stream offset of the
+    /// event, for errors. Adds quirks to `quirks`.
     #[inline(never)]
     pub fn take(
         &mut self,
@@ -345,7 +348,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
     }
 
-    /// Takes in a member: one of a call is of the call at hand.
+    /// Takes in a delta of kind `Meta`. A member of a tool call belongs to the call that the last tool call delta selected.
     fn meta(&mut self, delta: &mut Delta) -> Taken {
         delta.flags = 0;
         if ![Meta::CallMember as u32, Meta::FunctionMember as u32].contains(&delta.code) {
@@ -356,8 +359,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         Taken::Keep
     }
 
-    /// Flushes an unpaired high surrogate of this choice, or of any: a text that decodes to U+FFFD. At the end of the stream
-    /// repeat until there is none.
+    /// Flushes an unpaired high surrogate of this choice, or of any choice if `None`: returns a text that decodes to U+FFFD.
+    /// At the end of the stream, call it until it returns `None`.
     pub fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
         if self.state.waiting == 0 {
             return None;
@@ -378,11 +381,11 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         Delta { text: Part { lead, ..Part::NONE }, ..delta }
     }
 
-    /// The name of the member that this reasoning is in, if it is the first of its choice: emitted before it. `None` too if
-    /// the reasoning itself will be dropped or left out.
+    /// Returns a delta with the name of the member that contains this reasoning, if the reasoning is the first of its
+    /// choice: the name is emitted before it. Returns `None` too if the reasoning itself will be dropped or left out.
     fn name_of_reasoning(&mut self, reasoning: &Delta, payload: &[u8]) -> Option<Delta> {
         let is_dropped = reasoning.has(FLAG_WHOLE) && self.state.reported.is_none();
-        // One with a slot is of another protocol, in which the name tells nothing.
+        // Reasoning with a slot is of another protocol, in which the name of the member means nothing.
         if is_dropped || reasoning.has(FLAG_NUMBER) || reasoning.choice == u32::MAX {
             return None;
         }
@@ -396,7 +399,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         Some(Delta { choice: choice.index, code, text, ..Delta::new(Kind::Meta) })
     }
 
-    /// The place of a choice in the table; a new choice gets one.
+    /// Returns the place of a choice in the table. A new choice gets one, if there is room.
     fn place(&mut self, index: u32) -> Option<usize> {
         let is_it = |slot: &Option<Choice>| slot.as_ref().is_some_and(|choice| choice.index == index);
         if self.tables.choices().get(index as usize).is_some_and(is_it) {
@@ -423,7 +426,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// Joins a text of a choice with the pending surrogate.
     fn text(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
-        // Without room for a half, one at the end of the text counts as unpaired.
+        // If there is no room for a pending surrogate, one at the end of the text counts as unpaired.
         let more = choice.half(delta).map_or(0, |half| half.join(&mut delta.text, payload));
         self.joined(more, delta, payload, quirks)
     }
@@ -438,7 +441,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     }
 }
 
-/// Whether to emit a name, or a piece of one, and the flag of its delta. No piece: it repeats the name.
+/// Decides whether to emit a name or a piece of one, and sets the flag of its delta. A `piece` of `None` repeats the name.
 fn named(piece: Option<NamePiece>, delta: &mut Delta, text: Text<'_>, quirks: &mut QuirkSet) -> Taken {
     delta.flags = if piece == Some(NamePiece::Replaces) { FLAG_REPLACES } else { 0 };
     if piece.is_none() {
@@ -448,7 +451,7 @@ fn named(piece: Option<NamePiece>, delta: &mut Delta, text: Text<'_>, quirks: &m
     Taken::Keep
 }
 
-/// The quirks of an error's message.
+/// Returns the quirks in the message of an error.
 fn message_quirks(delta: &Delta, payload: &[u8]) -> QuirkSet {
     match crate::chat::Update::of(delta, payload) {
         Some(crate::chat::Update::Error(error)) => error.message().map_or(QuirkSet::EMPTY, |text| text.quirks()),

@@ -7,8 +7,8 @@ use crate::delta::{Delta, Kind};
 use crate::tables::Tables;
 use crate::{Error, QuirkSet};
 
-/// The updates of a chunk, each reported once, with the index of its choice: what [`TrackerOf::updates`] gives. All of the
-/// chunk is taken in, also if the iterator is dropped before its end.
+/// Iterates over the updates of a chunk, each reported once, with the index of its choice. Created by
+/// [`TrackerOf::updates`]. The tracker takes in all of the chunk, even if the iterator is dropped before its end.
 pub struct Updates<'t, 'a, T: Tables<Option<Choice>, Option<Call>>> {
     tracker: &'t mut TrackerOf<T>,
     chunk: Chunk<'a>,
@@ -28,7 +28,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> core::fmt::Debug for Updates<'_, '
 }
 
 impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
-    /// The updates of a chunk, given the chunks before it.
+    /// Returns the updates of a chunk, given the chunks before it.
     ///
     /// ```
     /// use deltawire::{chat::{Chunk, Index}, track::Tracker, Update};
@@ -56,7 +56,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         Updates { tracker: self, chunk: *chunk, cursor: Cursor::new(), quirks: QuirkSet::EMPTY, error: None }
     }
 
-    /// The updates at the end of the stream: each pending high surrogate becomes U+FFFD.
+    /// Returns the updates at the end of the stream: each pending high surrogate becomes U+FFFD.
     pub fn finish(&mut self) -> impl Iterator<Item = (u32, Update<'static>)> + '_ {
         core::iter::from_fn(|| {
             let mut quirks = QuirkSet::EMPTY;
@@ -67,13 +67,14 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
 }
 
 impl<T: Tables<Option<Choice>, Option<Call>>> Updates<'_, '_, T> {
-    /// The quirks so far of the deltas, given the chunks before, and of their texts. The parser does not count them:
+    /// Returns the quirks found so far in the deltas, given the chunks before, and in their texts. The parser does not count
+    /// them:
     /// [`Parser::count_quirks`](crate::Parser::count_quirks) does.
     pub fn quirks(&self) -> QuirkSet {
         self.quirks
     }
 
-    /// Why the first delta so far was left out: the table is full, or an index is out of range.
+    /// Returns why the first delta that was left out so far was: the table is full, or an index is out of range.
     pub fn error(&self) -> Option<Error> {
         self.error
     }

@@ -1,18 +1,19 @@
-//! What messages so far reported of a choice, without their texts: each later one must begin with that.
+//! How much of a choice the messages so far reported, without their texts. Each later message must begin with that.
 
 use super::call::Hash;
 use super::carry::PendingSurrogate;
 use crate::delta::{Delta, Kind, Part};
 use crate::json::Text;
 
-/// How far each text of a choice was reported, in the order of [`PendingSurrogate::OF_CHOICE`], and what is reported once.
+/// How much of each text of a choice was reported, in the order of [`PendingSurrogate::OF_CHOICE`], and what is reported
+/// once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reach {
     /// Lengths of the decoded texts.
     pub(crate) lens: [u32; 4],
     /// How many annotations were reported.
     pub(crate) annotations: u16,
-    /// The name of a function is reported once; a later one must be the same.
+    /// Whether the name of a function was reported. A later one must be the same.
     function_name: bool,
     /// Audio was reported; it is with each message that has it.
     audio: bool,
@@ -28,7 +29,7 @@ impl Reach {
         }
     }
 
-    /// Takes off a text of this kind what was reported of it.
+    /// Cuts off a text of this kind what was reported of it.
     pub(crate) fn cut(&mut self, kind: Kind, part: &mut Part, payload: &[u8]) {
         if let Some(left) = of_kind(kind, &mut self.lens) {
             *left = left.saturating_sub(cut(part, payload, *left));
@@ -36,7 +37,7 @@ impl Reach {
     }
 }
 
-/// Takes `len` decoded bytes off a text, or as many as there are. Returns how many.
+/// Cuts `len` decoded bytes off the front of a text, or as many as there are. Returns how many.
 pub(crate) fn cut(part: &mut Part, payload: &[u8], len: u32) -> u32 {
     let mut text = part.text(payload);
     let taken = take(&mut text, len, |_| {});
@@ -44,7 +45,7 @@ pub(crate) fn cut(part: &mut Part, payload: &[u8], len: u32) -> u32 {
     taken
 }
 
-/// What belongs to a kind of text, of one for each of [`PendingSurrogate::OF_CHOICE`].
+/// Returns the entry for a kind of text, from entries in the order of [`PendingSurrogate::OF_CHOICE`].
 fn of_kind<T>(kind: Kind, all: &mut [T; 4]) -> Option<&mut T> {
     let place = PendingSurrogate::OF_CHOICE.iter().position(|of| *of == kind)?;
     all.get_mut(place)
@@ -66,7 +67,7 @@ fn take(text: &mut Text<'_>, len: u32, mut each: impl FnMut(&[u8])) -> u32 {
     len.saturating_sub(left)
 }
 
-/// So many annotations are counted; those behind are not reported if they come in a later message.
+/// The most annotations that are counted. Those after them are not reported if a later message contains them.
 pub(crate) const MANY: u16 = u16::MAX;
 
 /// A text while its message is read.
@@ -76,13 +77,13 @@ struct Channel {
     len: u32,
     /// How much of it was reported.
     known: u32,
-    /// The hash of that much of it, once it is read.
+    /// The hash of the part that was reported, once that part is read.
     before: Option<Hash>,
     half: PendingSurrogate,
 }
 
 impl Channel {
-    /// Of which so much was reported; of what is new nothing.
+    /// Returns the state before the first byte of a text of which `known` bytes were reported, or `None` if the text is new.
     fn new(known: Option<u32>) -> Self {
         let before = (known == Some(0)).then_some(Hash::EMPTY);
         Channel { hash: Hash::EMPTY, len: 0, known: known.unwrap_or(0), before, half: PendingSurrogate::NONE }
@@ -106,20 +107,20 @@ impl Channel {
 /// Reads a message, to compare it with what was reported of its choice.
 pub(crate) struct Reading {
     texts: [Channel; 4],
-    /// The call that is read, and its position.
+    /// The call that is being read, and its position.
     call: Option<(u32, Channel)>,
-    /// What was reported, and what it is with this message: but for the lengths of the texts.
+    /// How much was reported before this message, and with it. The lengths of the texts in `now` are set at the end.
     before: Reach,
     now: Reach,
-    /// The sum over what was reported, and that over all of it.
+    /// The sum of the hashes of what was reported, and the sum of the hashes of the whole message.
     known: u64,
     all: u64,
-    /// It does not begin with what was reported.
+    /// Whether the message does not begin with what was reported.
     pub(crate) is_other: bool,
 }
 
 impl Reading {
-    /// After `reach` was reported.
+    /// Returns the state before a message of a choice of which `reach` was reported.
     pub(crate) fn new(reach: Reach) -> Self {
         let texts = reach.lens.map(|len| Channel::new(Some(len)));
         Reading { texts, call: None, before: reach, now: reach, known: 0, all: 0, is_other: false }
@@ -146,13 +147,14 @@ impl Reading {
         }
     }
 
-    /// The call at this position begins; none if there is no room for it. So much of its arguments was reported, if it was.
+    /// Begins the call at this position, or none (`None`) if there is no room for it. `reported` is how much of its
+    /// arguments was reported, if the call was.
     pub(crate) fn call(&mut self, position: Option<u32>, reported: Option<u32>) {
         self.end_call();
         self.call = position.map(|position| (position, Channel::new(reported)));
     }
 
-    /// The arguments of that call.
+    /// Takes in arguments of that call.
     pub(crate) fn arguments(&mut self, text: Part, message: &[u8]) {
         if let Some((_, call)) = &mut self.call {
             call.add(text, message);
@@ -165,14 +167,14 @@ impl Reading {
         }
     }
 
-    /// Adds a hash to the sums, each by its own place.
+    /// Adds two hashes of one part to the sums. The place of the part tells it apart from the others.
     fn sum(&mut self, place: u32, before: Option<Hash>, hash: Hash) {
         self.known = self.known.wrapping_add(before.map_or(0, |before| before.at(place)));
         self.all = self.all.wrapping_add(hash.at(place));
     }
 
-    /// The sum over the message, and how far it goes. `before`: the sum over what was reported, if something was. `None`: the
-    /// message does not begin with that.
+    /// Returns the sum over the message, and how far the message goes. `before` is the sum over what was reported, if
+    /// anything was. Returns `None` if the message does not begin with that.
     pub(crate) fn end(mut self, before: Option<u64>) -> Option<(u64, Reach)> {
         self.end_call();
         for (place, text) in (64..).zip(self.texts) {

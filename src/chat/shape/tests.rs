@@ -1,4 +1,4 @@
-//! Which holes a chunk has, and what is kept of its index.
+//! Tests of which holes a chunk has, and what a shape stores of its index.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -22,7 +22,7 @@ fn read(payload: &str) -> Index {
 const ALL: Changing = Changing { fingerprint: false, ..Changing::ALL };
 const NONE: Changing = Changing::NOTHING;
 
-/// What lies in the holes, and how each is filled.
+/// Returns the contents of the holes, and how each is filled.
 fn holes(payload: &str, changing: Changing, texts: bool) -> Option<Vec<(&str, Fill)>> {
     let holes = Holes::of(&read(payload), payload.as_bytes(), changing, texts)?;
     Some(holes.as_slice().iter().map(|hole| (&payload[hole.start..hole.end], hole.fill)).collect())
@@ -110,7 +110,7 @@ fn what_was_seen_to_change_is_a_hole() {
     assert_eq!(holes(nameless, ALL, false), Some(Vec::new()));
 }
 
-/// One with so many texts that are holes, in an order that is not theirs.
+/// Returns a chunk with `count` texts that are holes, in an order that is not that of the members.
 fn many(count: usize) -> String {
     let members = ["thought", "content", "thinking", "refusal", "reasoning", "reasoning_content"];
     let delta: Vec<String> = members.iter().take(count).map(|member| format!("\"{member}\":\"{member}\"")).collect();
@@ -135,7 +135,7 @@ fn holes_are_in_order_and_so_many_at_most() {
     }
 }
 
-/// All spans of an index, as it tells them.
+/// Returns all spans of an index, as its accessors return them.
 fn values(index: &Index, payload: &str) -> Vec<String> {
     let mut values = Vec::new();
     let mut add = |level: &str, member: usize, value: Option<crate::json::Value<'_>>| {
@@ -160,7 +160,7 @@ fn values(index: &Index, payload: &str) -> Vec<String> {
     values
 }
 
-/// The deltas by the cursor's fast paths, where one applies.
+/// Returns the deltas, by the cursor's fast paths where one applies.
 fn quick_items(index: &Index, payload: &[u8]) -> Vec<String> {
     let mut cursor = Cursor::new();
     let items = core::iter::from_fn(|| match cursor.next_plain(index) {
@@ -206,7 +206,7 @@ fn a_shape_gives_its_index_back() {
             "{\"model\":\"m\",\"choices\":[{\"index\":5,\"delta\":{\"role\":\"r\"},\"text\":\"t\"}],\"x_groq\":{}}",
         );
         shape.recall(&mut other);
-        // It is the same payload: no segment has moved. The texts are as they were.
+        // The payload is the same, so no segment has moved and the texts are as they were.
         other.bases = [0; crate::chat::index::SEGMENTS];
         for (hole, between) in holes.as_slice().iter().zip(&mut other.between) {
             let text = crate::scan::string::end(payload.as_bytes(), hole.start).filter(|_| hole.fill == Fill::Text);
@@ -240,6 +240,6 @@ fn a_shape_that_is_too_large_is_not_kept() {
     // With `choices`, `index`, `delta`, `content` and the choice as a whole.
     assert!(top.len() + choice.len() + delta.len() + 5 > super::MEMBERS);
     assert!(keep(&chunk("7", "")).is_none());
-    // So do choices behind the first.
+    // Choices after the first need too much room, too.
     assert!(keep("{\"choices\":[{\"index\":0},{\"index\":1}]}").is_none());
 }

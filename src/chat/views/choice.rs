@@ -9,13 +9,13 @@ use crate::delta::FinishKind;
 use crate::json::{Kind, Text, Value};
 use crate::shown::{shown, Bytes};
 
-/// The choices of a chunk. The first costs nothing more; each further one is walked once.
+/// Iterates over the choices of a chunk. The first is already indexed; each further one is walked once.
 #[derive(Clone)]
 pub struct Choices<'a> {
     payload: &'a [u8],
     index: &'a Index,
     given: u32,
-    /// One past the choice given last.
+    /// The offset one past the choice that was returned last.
     offset: usize,
 }
 
@@ -49,11 +49,11 @@ impl<'a> Iterator for Choices<'a> {
     }
 }
 
-/// One past the first choice.
+/// Returns the offset one past the first choice.
 fn end_of_first(payload: &[u8], index: &Index) -> Option<usize> {
     match member(index, payload, &index.first.spans, choice::WHOLE) {
         Some(whole) => Some(end_of(payload, whole)),
-        // It is no object: read over it.
+        // The first choice is no object, so the index has no span of it.
         None => Some(end_of(payload, index.top(payload, top::CHOICES)?.elements().next()?.ok()?)),
     }
 }
@@ -87,13 +87,13 @@ impl<'a> Choice<'a> {
         self.member(member).filter(|value| value.kind() == Kind::Object)
     }
 
-    /// `index`: 0 if it is missing or negative; a number in a string counts.
+    /// Returns `index`. It is 0 if it is missing or negative, and a number in a string counts.
     #[inline]
     pub fn index(&self) -> u32 {
         self.member(choice::INDEX).and_then(index_number).unwrap_or(0)
     }
 
-    /// `delta`, if it is an object.
+    /// Returns `delta`, if it is an object.
     #[inline]
     pub fn delta(&self) -> Option<DeltaView<'a>> {
         let value = self.object(choice::DELTA)?;
@@ -104,52 +104,53 @@ impl<'a> Choice<'a> {
         Some(DeltaView::of(self.payload, value, fields))
     }
 
-    /// `message`, if it is an object: the whole message so far, of a body or of a cumulative dialect.
+    /// Returns `message`, if it is an object: the whole message so far, of a body or of a cumulative dialect.
     pub fn message(&self) -> Option<Message<'a>> {
         self.object(choice::MESSAGE).map(Message::of)
     }
 
-    /// `text`, if it is not empty (legacy completions).
+    /// Returns `text`, if it is not empty (legacy completions).
     pub fn text(&self) -> Option<Text<'a>> {
         self.member(choice::TEXT)?.as_text().filter(|text| !text.is_empty())
     }
 
-    /// `finish_reason` (or `finishReason`), unless it is null, empty or "None".
+    /// Returns `finish_reason` (or `finishReason`), unless it is null, empty or "None".
     #[inline]
     pub fn finish_reason(&self) -> Option<FinishReason<'a>> {
         let reason = |member| self.member(member).and_then(reason_of);
         reason(choice::FINISH_REASON).or_else(|| reason(choice::FINISH_CAMEL)).map(FinishReason::of)
     }
 
-    /// `native_finish_reason`: what the model's own provider said; also inside `provider_specific_fields`.
+    /// Returns `native_finish_reason`, the reason of the model's own provider. It may also be inside
+    /// `provider_specific_fields`.
     pub fn native_finish_reason(&self) -> Option<Text<'a>> {
         let inner = || self.member(choice::PROVIDER_FIELDS).and_then(native_reason_of);
         self.member(choice::NATIVE_FINISH_REASON).and_then(text_of).or_else(inner)
     }
 
-    /// `logprobs`, if it is an object.
+    /// Returns `logprobs`, if it is an object.
     #[inline]
     pub fn logprobs(&self) -> Option<Logprobs<'a>> {
         self.object(choice::LOGPROBS).map(Logprobs::of)
     }
 
-    /// `content_filter_results`, if it is an object, as raw JSON (Azure). Walks the choice.
+    /// Returns `content_filter_results`, if it is an object, as raw JSON (Azure). Walks the choice.
     pub fn content_filter_results(&self) -> Option<Value<'a>> {
         self.get("content_filter_results").filter(|value| value.kind() == Kind::Object)
     }
 
-    /// An error in this choice alone.
+    /// Returns the error of this choice alone.
     #[inline]
     pub fn error(&self) -> Option<ApiError<'a>> {
         self.member(choice::ERROR).filter(|value| is_error(*value)).map(ApiError::of)
     }
 
-    /// The choice as raw JSON.
+    /// Returns the choice as raw JSON, or `None` if it is no object.
     pub fn value(&self) -> Option<Value<'a>> {
         self.member(choice::WHOLE)
     }
 
-    /// Any member by name, as raw JSON (`content_filter_results`, …). Walks the choice.
+    /// Returns any member by name, as raw JSON (`content_filter_results`, …). Walks the choice.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         self.value()?.get(name).ok()?
     }
@@ -159,7 +160,7 @@ impl<'a> Choice<'a> {
 #[derive(Clone, Copy)]
 pub struct FinishReason<'a> {
     text: Text<'a>,
-    /// What it means, if it is in the words of another protocol.
+    /// Its meaning, if it is in the words of another protocol.
     native: Option<FinishKind>,
     is_of_prompt: bool,
 }
@@ -169,12 +170,12 @@ impl<'a> FinishReason<'a> {
         FinishReason { text, native: None, is_of_prompt: false }
     }
 
-    /// In the words of another protocol, with the number of what it means.
+    /// Returns a reason in the words of another protocol. `code` is the number of its [`FinishKind`].
     pub(in crate::chat) fn native(text: Text<'a>, code: u32, is_of_prompt: bool) -> Self {
         FinishReason { text, native: Some(FinishKind::from_number(code)), is_of_prompt }
     }
 
-    /// Whether it is why the prompt was refused (Gemini).
+    /// Whether it is the reason why the prompt was refused (Gemini).
     pub fn is_of_prompt(&self) -> bool {
         self.is_of_prompt
     }
@@ -184,19 +185,19 @@ impl<'a> FinishReason<'a> {
         self.native.is_some()
     }
 
-    /// As it was sent.
+    /// Returns the reason as it was sent.
     pub fn text(&self) -> Text<'a> {
         self.text
     }
 
-    /// Which of the known ones it is.
+    /// Returns the known reason that it is.
     pub fn kind(&self) -> FinishKind {
         let known = || FinishKind::WORDS.iter().find(|(word, _)| self.text == *word);
         self.native.unwrap_or_else(|| known().map_or(FinishKind::Other, |(_, kind)| *kind))
     }
 }
 
-/// As it was sent, decoded.
+/// Prints the reason as it was sent, decoded.
 impl core::fmt::Display for FinishReason<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         core::fmt::Display::fmt(&self.text, f)

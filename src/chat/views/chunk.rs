@@ -11,7 +11,7 @@ use crate::json::{JsonError, Kind, Text, TextFlags, Value};
 use crate::QuirkSet;
 use core::ops::Range;
 
-/// A member of the top level that is known.
+/// A known member of the top level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// `id`.
@@ -45,7 +45,7 @@ impl Field {
 
 /// One event's payload: a chat completion chunk, a completion, a whole body, or an error.
 ///
-/// It borrows the payload; it is valid until the parser is next used.
+/// It borrows the payload and is valid until the parser is used again.
 ///
 /// ```
 /// use deltawire::chat::{Chunk, Index};
@@ -64,17 +64,17 @@ pub struct Chunk<'a> {
     name: &'a [u8],
 }
 
-/// `created` of the chunk before, if it had ten digits.
+/// The `created` of the chunk before, if it had ten digits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Created {
     digits: [u8; 10],
-    /// It was in no hole of a template.
+    /// Whether it was in no hole of a template.
     is_fixed: bool,
     number: u64,
 }
 
 impl Created {
-    /// The number, if it is the same in each chunk that equals that one outside the holes of a template.
+    /// Returns the number, if it is the same in each chunk that equals that one outside the holes of a template.
     #[inline(always)]
     pub(crate) fn fixed(&self) -> Option<u64> {
         self.is_fixed.then_some(self.number)
@@ -82,12 +82,12 @@ impl Created {
 }
 
 impl<'a> Chunk<'a> {
-    /// Looks into any payload, without a parser.
+    /// Reads any payload, without a parser.
     ///
     /// # Errors
     ///
-    /// If the payload is not one JSON object (or null), as far as the pass looks: the members of the top level, of
-    /// choices, deltas and tool calls, and that strings and brackets balance everywhere.
+    /// Returns an error if the payload is not one JSON object (or null), as far as the pass checks it: the members of the
+    /// top level, of choices, deltas and tool calls, and that strings and brackets balance everywhere.
     pub fn read(payload: &'a [u8], index: &'a mut Index) -> Result<Chunk<'a>, JsonError> {
         let Read { end, .. } = read(index, payload, Hint::None, crate::Limits::DEFAULT.max_depth)?;
         let rest = payload.get(end..).unwrap_or(&[]);
@@ -97,12 +97,12 @@ impl<'a> Chunk<'a> {
         Ok(Chunk { payload, index, name: b"" })
     }
 
-    /// Looks into a payload that a parser gave as a chunk, as that did: JSON may nest as deep as any parser lets it. The
-    /// whole event is an error if that says so ([`is_whole_error`](Self::is_whole_error)).
+    /// Reads a payload that a parser returned as a chunk, as that parser did: JSON may nest as deep as any parser allows.
+    /// The whole event is an error if `is_error` ([`is_whole_error`](Self::is_whole_error)).
     ///
     /// # Errors
     ///
-    /// If it is not one JSON object or null.
+    /// Returns an error if the payload is not one JSON object or null.
     #[doc(hidden)]
     pub fn of_event(payload: &'a [u8], index: &'a mut Index, is_error: bool) -> Result<Chunk<'a>, JsonError> {
         let hint = if is_error { Hint::Error } else { Hint::None };
@@ -110,7 +110,8 @@ impl<'a> Chunk<'a> {
         Ok(Chunk { payload, index, name: b"" })
     }
 
-    /// The chunk of an error event that is plain text, as a parser gave it ([`is_plain_text`](Self::is_plain_text)).
+    /// Returns the chunk of an error event that is plain text, as a parser returned it
+    /// ([`is_plain_text`](Self::is_plain_text)).
     #[doc(hidden)]
     pub fn of_plain_text(payload: &'a [u8], index: &'a mut Index) -> Chunk<'a> {
         plain_text(index);
@@ -135,39 +136,39 @@ impl<'a> Chunk<'a> {
         self.member(member).and_then(text_of)
     }
 
-    /// The payload as a value. The pass saw to its depth.
+    /// Returns the payload as a value. The pass has checked its depth.
     fn whole(&self) -> Value<'a> {
         Value::from_span(self.payload.trim_ascii(), TextFlags::PLAIN)
     }
 
-    /// The payload as it came: the data of the event, lines joined by LF.
+    /// Returns the payload as it came: the data of the event, with lines joined by LF.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
-    /// Where the event lay in the stream, in bytes from its beginning: from its first line to the end of its blank
-    /// line (without the LF of a CRLF there).
+    /// Returns where the event lay in the stream, in bytes from its beginning: from the first line of the event to the end
+    /// of its blank line (without the LF of a CRLF there).
     pub fn wire_range(&self) -> Range<u64> {
         self.index.frame.0..self.index.frame.1
     }
 
-    /// The name of the event (its `event` field), empty if it has none.
+    /// Returns the name of the event (its `event` field), which is empty if it has none.
     pub fn event_name(&self) -> &'a [u8] {
         self.name
     }
 
-    /// What was odd about the event's framing, grammar and shape. Quirks inside a text or a number come from
-    /// who reads it.
+    /// Returns the quirks of the event's framing, grammar and shape. The quirks of a text or a number are at its reader
+    /// ([`Text::quirks`]).
     pub fn quirks(&self) -> QuirkSet {
         self.index.quirks
     }
 
-    /// `id`, if it is not empty. A number counts, as it is written.
+    /// Returns `id`, if it is not empty. A number counts, as it is written.
     pub fn id(&self) -> Option<Text<'a>> {
         self.text(top::ID)
     }
 
-    /// Where the text of a member lies. `None`: it is there, but no string.
+    /// Returns where the text of a member lies, or `None` if the member is there but no string.
     #[inline(always)]
     pub(crate) fn text_part(&self, field: Field) -> Option<Part> {
         let member = if field == Field::Id { top::ID } else { top::MODEL };
@@ -178,7 +179,7 @@ impl<'a> Chunk<'a> {
         is_text.then_some(Part { start: start.wrapping_add(1), len, flags, lead: 0 })
     }
 
-    /// The segments of a template in which `id` and `model` lie, if these and `created` lie outside its holes.
+    /// Returns the segments of a template in which `id` and `model` lie, if these and `created` lie outside its holes.
     #[inline]
     pub(crate) fn fixed_segments(&self) -> Option<[u8; 2]> {
         let span = |member| self.index.top.get(member).unwrap_or_default();
@@ -187,18 +188,19 @@ impl<'a> Chunk<'a> {
         is_fixed.then_some([id.segments & 7, model.segments & 7])
     }
 
-    /// `object`, if it is not empty.
+    /// Returns `object`, if it is not empty.
     pub fn object(&self) -> Option<Text<'a>> {
         self.text(top::OBJECT)
     }
 
-    /// `created`, in seconds since 1970, if it is a whole number (a number in a string counts).
+    /// Returns `created`, in seconds since 1970, if it is a whole number (a number in a string counts).
     #[inline(always)]
     pub fn created(&self) -> Option<u64> {
         self.created_after(&mut Created::default())
     }
 
-    /// [`created`](Self::created), for who reads that of each chunk: nearly always it is as in the chunk before.
+    /// Does what [`created`](Self::created) does, for a caller that reads each chunk: the time nearly always is that of the
+    /// chunk before.
     #[inline(always)]
     pub fn created_after(&self, last: &mut Created) -> Option<u64> {
         let span = self.index.top.get(top::CREATED);
@@ -218,27 +220,28 @@ impl<'a> Chunk<'a> {
         whole_number_at(self.payload, self.index, top::CREATED)
     }
 
-    /// `model`, if it is not empty.
+    /// Returns `model`, if it is not empty.
     pub fn model(&self) -> Option<Text<'a>> {
         self.text(top::MODEL)
     }
 
-    /// `system_fingerprint`, if it is not empty.
+    /// Returns `system_fingerprint`, if it is not empty.
     pub fn system_fingerprint(&self) -> Option<Text<'a>> {
         self.text(top::SYSTEM_FINGERPRINT)
     }
 
-    /// `service_tier`, if it is not empty.
+    /// Returns `service_tier`, if it is not empty.
     pub fn service_tier(&self) -> Option<Text<'a>> {
         self.text(top::SERVICE_TIER)
     }
 
-    /// `provider`, if it is not empty (OpenRouter).
+    /// Returns `provider`, if it is not empty (OpenRouter).
     pub fn provider(&self) -> Option<Text<'a>> {
         self.text(top::PROVIDER)
     }
 
-    /// What a delta of kind [`Meta`](crate::delta::Kind::Meta) says once a stream: one of [`Meta::ONCE`].
+    /// Returns the text of a delta of kind [`Meta`](crate::delta::Kind::Meta) that is reported once a stream: one of
+    /// [`Meta::ONCE`].
     pub(crate) fn meta(&self, meta: Meta) -> Option<Text<'a>> {
         self.text(top_of(meta)?)
     }
@@ -253,12 +256,12 @@ impl<'a> Chunk<'a> {
         self.index.top.mask() as u8 & ALL & !emitted != 0
     }
 
-    /// Whose event it is, as far as it is read: chat completions, or the protocol of the stream.
+    /// Returns the protocol of the event: that of the stream, or chat completions.
     pub fn protocol(&self) -> Protocol {
         self.index.plan.protocol().unwrap_or(Protocol::Chat)
     }
 
-    /// The flags of its head.
+    /// Returns the flags of its head.
     #[inline]
     pub(crate) fn flags(&self) -> u16 {
         if self.index.plan.protocol().is_some() {
@@ -268,22 +271,22 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// The choices, in the order in which they stand.
+    /// Returns the choices, in the order in which they were sent.
     pub fn choices(&self) -> Choices<'a> {
         Choices::new(self.payload, self.index)
     }
 
-    /// How many choices there are.
+    /// Returns the number of choices.
     pub fn choice_count(&self) -> u32 {
         self.index.choices
     }
 
-    /// `usage`, if it is an object and not empty; else `x_groq.usage`.
+    /// Returns `usage`, if it is an object and not empty, or else `x_groq.usage`.
     pub fn usage(&self) -> Option<Usage<'a>> {
         Usage::of_protocol(usage_of(self.index, self.payload)?, self.index.plan.protocol())
     }
 
-    /// The error that the event is or carries at its top level. An error inside a choice is at the choice.
+    /// Returns the error that the event is or contains at its top level. An error inside a choice is at the choice.
     pub fn error(&self) -> Option<ApiError<'a>> {
         Some(match error_of(self.index, self.payload)? {
             Ok(value) => ApiError::of(value),
@@ -291,7 +294,7 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    /// A member that is known, as raw JSON; absent where the method of its name says so.
+    /// Returns a known member as raw JSON, or `None` where the method with its name returns nothing.
     pub fn field(&self, field: Field) -> Option<Value<'a>> {
         let says = |member| self.member(member).filter(|value| text_of(*value).is_some());
         match field {
@@ -307,7 +310,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Where its members lie: with the payload, all that it is made of.
+    /// Returns the index of its members. Payload, index and event name are all that a chunk is made of.
     pub fn index(&self) -> &'a Index {
         self.index
     }
@@ -318,8 +321,8 @@ impl<'a> Chunk<'a> {
         Chunk { payload, index, name }
     }
 
-    /// Any member of the top level, by name, as raw JSON (`obfuscation`, `prompt_filter_results`, `timings`, …).
-    /// If it is there twice, the last one. Walks the payload.
+    /// Returns any member of the top level, by name, as raw JSON (`obfuscation`, `prompt_filter_results`, `timings`, …).
+    /// If it is there twice, the last one counts. Walks the payload.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         self.whole().get(name).ok()?
     }
@@ -340,14 +343,15 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// A member of the top level as a whole number. By parts, so that the view itself need not be in memory.
+/// Returns a member of the top level as a whole number. Takes payload and index apart, so that the view need not be in
+/// memory.
 #[cold]
 #[inline(never)]
 fn whole_number_at(payload: &[u8], index: &Index, member: usize) -> Option<u64> {
     whole_number(index.top(payload, member)?)
 }
 
-/// The bit of one of [`Meta::ONCE`]; no bit for another.
+/// Returns the bit of one of [`Meta::ONCE`], or no bit for any other.
 pub(crate) const fn meta_bit(meta: Meta) -> u8 {
     match top_of(meta) {
         Some(member) => 1u8.wrapping_shl(member as u32),
@@ -355,7 +359,7 @@ pub(crate) const fn meta_bit(meta: Meta) -> u8 {
     }
 }
 
-/// Which member of the top level one of [`Meta::ONCE`] is.
+/// Returns the member of the top level that one of [`Meta::ONCE`] is made of.
 const fn top_of(meta: Meta) -> Option<usize> {
     Some(match meta {
         Meta::Object => top::OBJECT,
@@ -366,7 +370,7 @@ const fn top_of(meta: Meta) -> Option<usize> {
     })
 }
 
-/// The name of the member whose text begins behind these bytes of a payload.
+/// Returns the name of the member whose text begins after these bytes of a payload.
 pub(crate) fn name_before(payload: &[u8]) -> Option<Text<'_>> {
     let before = payload.strip_suffix(b"\"")?.trim_ascii_end().strip_suffix(b":")?.trim_ascii_end();
     let name = before.strip_suffix(b"\"")?.rsplit(|&byte| byte == b'"').next()?;

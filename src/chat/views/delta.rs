@@ -9,7 +9,7 @@ use crate::chat::scalar::{input_of, member_of, text_of, whole_number};
 use crate::json::{Kind, Text, Value};
 use crate::shown::shown;
 
-/// The `delta` of a choice. The first choice's costs nothing more; a further one's is walked once.
+/// The `delta` of a choice. The delta of the first choice is already indexed; that of a further choice is walked once.
 #[derive(Clone)]
 pub struct DeltaView<'a> {
     payload: &'a [u8],
@@ -31,12 +31,12 @@ impl<'a> Message<'a> {
         Message { value }
     }
 
-    /// Its members, walked once.
+    /// Returns its members, walked once.
     pub fn view(&self) -> Option<DeltaView<'a>> {
         DeltaView::walk(self.value)
     }
 
-    /// The whole as raw JSON.
+    /// Returns the whole as raw JSON.
     pub fn value(&self) -> Value<'a> {
         self.value
     }
@@ -71,107 +71,107 @@ impl<'a> DeltaView<'a> {
         self.member(member)?.as_text().filter(|text| !text.is_empty())
     }
 
-    /// `role`, if it is not empty. Many providers repeat it in each chunk.
+    /// Returns `role`, if it is not empty. Many providers repeat it in each chunk.
     pub fn role(&self) -> Option<Text<'a>> {
         self.text(delta::ROLE)
     }
 
-    /// `content`, if it is a text and not empty. An array is in [`content_parts`](Self::content_parts).
+    /// Returns `content`, if it is a text and not empty. An array is in [`content_parts`](Self::content_parts).
     #[inline]
     pub fn content(&self) -> Option<Text<'a>> {
         self.text(delta::CONTENT)
     }
 
-    /// `content`, if it is an array: texts and thoughts in order, unknown parts left out (Mistral).
+    /// Returns `content`, if it is an array: texts and thoughts in order, without unknown parts (Mistral).
     pub fn content_parts(&self) -> ContentParts<'a> {
         ContentParts::of(self.member(delta::CONTENT))
     }
 
-    /// `refusal`, if it is not empty.
+    /// Returns `refusal`, if it is not empty.
     pub fn refusal(&self) -> Option<Text<'a>> {
         self.text(delta::REFUSAL)
     }
 
-    /// `reasoning_content`, if it is not empty (DeepSeek, vLLM, llama.cpp and others).
+    /// Returns `reasoning_content`, if it is not empty (DeepSeek, vLLM, llama.cpp and others).
     pub fn reasoning_content(&self) -> Option<Text<'a>> {
         self.text(delta::REASONING_CONTENT)
     }
 
-    /// `reasoning`, if it is not empty (OpenRouter, Groq, Ollama).
+    /// Returns `reasoning`, if it is not empty (OpenRouter, Groq, Ollama).
     pub fn reasoning(&self) -> Option<Text<'a>> {
         self.text(delta::REASONING)
     }
 
-    /// `thinking`, or `thought`, if it is not empty.
+    /// Returns `thinking`, or `thought`, if it is not empty.
     pub fn thinking(&self) -> Option<Text<'a>> {
         self.text(delta::THINKING).or_else(|| self.text(delta::THOUGHT))
     }
 
-    /// `reasoning_details[]`: objects with a text, a summary or encrypted data (OpenRouter). One that is in no array is the only
-    /// one.
+    /// Returns the items of `reasoning_details[]`: objects with a text, a summary or encrypted data (OpenRouter). An object
+    /// in the place of the array is the only item.
     pub fn reasoning_details(&self) -> ReasoningDetails<'a> {
         ReasoningDetails::of(self.member(delta::REASONING_DETAILS))
     }
 
-    /// `function_call`, if it is an object (deprecated form).
+    /// Returns `function_call`, if it is an object (deprecated form).
     pub fn function_call(&self) -> Option<FunctionCall<'a>> {
         self.member(delta::FUNCTION_CALL).and_then(FunctionCall::of)
     }
 
-    /// The tool calls, in the order in which they stand.
+    /// Returns the tool calls, in the order in which they were sent.
     pub fn tool_calls(&self) -> ToolCalls<'a> {
         ToolCalls::of(self.member(delta::TOOL_CALLS))
     }
 
-    /// `annotations`, if it is an array, as raw JSON.
+    /// Returns `annotations`, if it is an array, as raw JSON.
     pub fn annotations(&self) -> Option<Value<'a>> {
         self.member(delta::ANNOTATIONS).filter(|value| value.kind() == Kind::Array)
     }
 
-    /// `images`, if it is an array, as raw JSON (OpenRouter).
+    /// Returns `images`, if it is an array, as raw JSON (OpenRouter).
     pub fn images(&self) -> Option<Value<'a>> {
         self.get("images").filter(|value| value.kind() == Kind::Array)
     }
 
-    /// Any member by name, as raw JSON. Walks the object.
+    /// Returns any member by name, as raw JSON. Walks the object.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         self.value.get(name).ok()?
     }
 
-    /// The whole as raw JSON.
+    /// Returns the whole as raw JSON.
     pub fn value(&self) -> Value<'a> {
         self.value
     }
 
-    /// `audio`, if it is an object.
+    /// Returns `audio`, if it is an object.
     pub fn audio(&self) -> Option<Audio<'a>> {
         self.member(delta::AUDIO).and_then(Audio::of)
     }
 }
 
-/// `function_call` of a delta: a fragment.
+/// The `function_call` of a delta: a fragment of a call.
 #[derive(Clone, Copy)]
 pub struct FunctionCall<'a> {
     value: Value<'a>,
 }
 
 impl<'a> FunctionCall<'a> {
-    /// None unless it is an object.
+    /// Returns `None` unless the value is an object.
     pub(in crate::chat) fn of(value: Value<'a>) -> Option<Self> {
         (value.kind() == Kind::Object).then_some(FunctionCall { value })
     }
 
-    /// `name`, if it is not empty.
+    /// Returns `name`, if it is not empty.
     pub fn name(&self) -> Option<Text<'a>> {
         member_of(self.value, "name").and_then(text_of)
     }
 
-    /// `arguments`, if it is not empty: a fragment of text.
+    /// Returns `arguments`, if it is not empty: a fragment of text.
     pub fn arguments(&self) -> Option<Text<'a>> {
         member_of(self.value, "arguments").and_then(input_of)
     }
 
-    /// The whole as raw JSON.
+    /// Returns the whole as raw JSON.
     pub fn value(&self) -> Value<'a> {
         self.value
     }
@@ -183,7 +183,7 @@ impl core::fmt::Debug for FunctionCall<'_> {
     }
 }
 
-/// `audio` of a delta: a fragment.
+/// The `audio` of a delta: a fragment.
 #[derive(Clone, Copy)]
 pub struct Audio<'a> {
     value: Value<'a>,
@@ -191,44 +191,44 @@ pub struct Audio<'a> {
 }
 
 impl<'a> Audio<'a> {
-    /// None unless it is an object.
+    /// Returns `None` unless the value is an object.
     pub(in crate::chat) fn of(value: Value<'a>) -> Option<Self> {
         (value.kind() == Kind::Object).then_some(Audio { value, is_whole: false })
     }
 
-    /// The same, of a whole message or not.
+    /// Returns the same audio, marked as that of a whole message or not.
     pub(in crate::chat) fn whole(self, is_whole: bool) -> Self {
         Audio { is_whole, ..self }
     }
 
-    /// Whether it is that of a whole `message`, so all of the audio so far; an [`Update`](crate::Update) may be. Otherwise
-    /// it is the next fragment.
+    /// Whether it belongs to a whole `message` and so is all of the audio so far, which happens only in an
+    /// [`Update`](crate::Update). Otherwise it is the next fragment.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// `id`, if it is not empty.
+    /// Returns `id`, if it is not empty.
     pub fn id(&self) -> Option<Text<'a>> {
         member_of(self.value, "id").and_then(text_of)
     }
 
-    /// `data`: base64, if it is not empty.
+    /// Returns `data`, which is base64, if it is not empty.
     pub fn data(&self) -> Option<Text<'a>> {
         member_of(self.value, "data").and_then(text_of)
     }
 
-    /// `transcript`, if it is not empty. It may end in half a surrogate pair, of which the next one has the other half: a
-    /// message joins them.
+    /// Returns `transcript`, if it is not empty. It may end in half a surrogate pair whose other half begins the next
+    /// fragment. A message joins them.
     pub fn transcript(&self) -> Option<Text<'a>> {
         member_of(self.value, "transcript").and_then(text_of)
     }
 
-    /// `expires_at`, in seconds since 1970.
+    /// Returns `expires_at`, in seconds since 1970.
     pub fn expires_at(&self) -> Option<u64> {
         member_of(self.value, "expires_at").and_then(whole_number)
     }
 
-    /// The whole as raw JSON.
+    /// Returns the whole as raw JSON.
     pub fn value(&self) -> Value<'a> {
         self.value
     }

@@ -26,7 +26,7 @@ enum Body<'a> {
     Plain(&'a [u8]),
 }
 
-/// A part of an error that is a text or a number.
+/// A part of an error, which is a text or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorPart {
     /// What happened, in words.
@@ -40,13 +40,13 @@ pub enum ErrorPart {
 }
 
 impl<'a> ApiError<'a> {
-    /// The error that this value is: what [`value`](Self::value) gave.
+    /// Returns the error that this value is, such as one that [`value`](Self::value) returned.
     pub fn of(value: Value<'a>) -> Self {
         ApiError { body: Body::Value(value) }
     }
 
-    /// A part of it as raw JSON, where [`message`](Self::message) and the others have it as text. None if it came as
-    /// plain text.
+    /// Returns a part of the error as raw JSON, which [`message`](Self::message) and the other methods return as text.
+    /// Returns `None` if the error came as plain text.
     pub fn part(&self, part: ErrorPart) -> Option<Value<'a>> {
         let says = |value: &Value<'a>| text_of(*value).is_some();
         let whole = self.value()?;
@@ -70,7 +70,7 @@ impl<'a> ApiError<'a> {
         ApiError { body: Body::Plain(text) }
     }
 
-    /// The error as raw JSON; None if it came as plain text.
+    /// Returns the error as raw JSON, or `None` if it came as plain text.
     pub fn value(&self) -> Option<Value<'a>> {
         match self.body {
             Body::Value(value) => Some(value),
@@ -78,8 +78,8 @@ impl<'a> ApiError<'a> {
         }
     }
 
-    /// What happened, in words: `message`, or `detail` or `details`, or the error itself if it is a text, or the first of its
-    /// `errors` or of a `detail` that is a list.
+    /// Returns what happened, in words: `message`, or `detail` or `details`, or the error itself if it is a text, or the
+    /// first of its `errors` or of a `detail` that is a list.
     pub fn message(&self) -> Option<Text<'a>> {
         match self.body {
             Body::Plain(text) => Some(Text::verbatim(text)).filter(|text| !text.is_empty()),
@@ -87,28 +87,28 @@ impl<'a> ApiError<'a> {
         }
     }
 
-    /// `type`.
+    /// Returns `type`.
     pub fn kind(&self) -> Option<Text<'a>> {
         self.text(ErrorPart::Kind)
     }
 
-    /// `param`: what in the request was wrong.
+    /// Returns `param`: the part of the request that was wrong.
     pub fn param(&self) -> Option<Text<'a>> {
         self.text(ErrorPart::Param)
     }
 
-    /// `code`: a text, or a number as it is written.
+    /// Returns `code`: a text, or a number as it is written.
     pub fn code(&self) -> Option<Text<'a>> {
         self.text(ErrorPart::Code)
     }
 
-    /// `metadata` as raw JSON.
+    /// Returns `metadata` as raw JSON.
     pub fn metadata(&self) -> Option<Value<'a>> {
         member_of(self.value()?, "metadata")
     }
 }
 
-/// The whole message, with the code if there is one. What the server sent is not escaped.
+/// Prints the whole message, with the code if there is one. Does not escape what the server sent.
 impl core::fmt::Display for ApiError<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self.message() {

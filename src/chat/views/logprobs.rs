@@ -3,7 +3,7 @@
 use crate::chat::scalar::member_of;
 use crate::json::{Elements, Kind, Number, Text, Value};
 
-/// `logprobs` of a choice, in the shape of chat completions or of legacy completions.
+/// The `logprobs` of a choice, in the shape of chat completions or of legacy completions.
 #[derive(Clone, Copy)]
 pub struct Logprobs<'a> {
     value: Value<'a>,
@@ -16,9 +16,9 @@ pub(crate) const LISTS: [&str; 6] = ["content", "refusal", "tokens", "token_logp
 /// The lists of a choice's log probabilities.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Lists<'a> {
-    /// By their place in [`LISTS`].
+    /// The known lists, by their place in [`LISTS`].
     pub(crate) known: [Option<Value<'a>>; LISTS.len()],
-    /// There are some, known or not.
+    /// Whether there is any list, known or not.
     pub(crate) any: bool,
 }
 
@@ -27,13 +27,13 @@ impl<'a> Logprobs<'a> {
         Logprobs { value, is_whole: false }
     }
 
-    /// The same, beside a whole message or not.
+    /// Returns the same log probabilities, marked as beside a whole message or not.
     pub(in crate::chat) fn whole(self, is_whole: bool) -> Self {
         Logprobs { is_whole, ..self }
     }
 
-    /// Whether they stand beside a whole `message`, so may be those of all tokens so far; an [`Update`](crate::Update)
-    /// may be. Otherwise they are those of more tokens.
+    /// Whether they stand beside a whole `message` and so may be those of all tokens so far, which happens only in an
+    /// [`Update`](crate::Update). Otherwise they are those of more tokens.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -46,37 +46,37 @@ impl<'a> Logprobs<'a> {
         TokenLogprobs { elements: self.array(name).map(|value| value.elements()) }
     }
 
-    /// `content[]`: the tokens of the content.
+    /// Returns `content[]`: the tokens of the content.
     pub fn content(&self) -> TokenLogprobs<'a> {
         self.tokens_of("content")
     }
 
-    /// `refusal[]`: the tokens of the refusal.
+    /// Returns `refusal[]`: the tokens of the refusal.
     pub fn refusal(&self) -> TokenLogprobs<'a> {
         self.tokens_of("refusal")
     }
 
-    /// `tokens`: texts, in the shape of legacy completions, as raw JSON. Its siblings have as many elements.
+    /// Returns `tokens`, as raw JSON: texts (legacy completions). The lists beside it have as many elements.
     pub fn legacy_tokens(&self) -> Option<Value<'a>> {
         self.array("tokens")
     }
 
-    /// `token_logprobs`: numbers or null, as raw JSON (legacy completions).
+    /// Returns `token_logprobs`, as raw JSON: numbers or null (legacy completions).
     pub fn legacy_token_logprobs(&self) -> Option<Value<'a>> {
         self.array("token_logprobs")
     }
 
-    /// `top_logprobs`: objects from token to number, or null, as raw JSON (legacy completions).
+    /// Returns `top_logprobs`, as raw JSON: objects from token to number, or null (legacy completions).
     pub fn legacy_top_logprobs(&self) -> Option<Value<'a>> {
         self.array("top_logprobs")
     }
 
-    /// `text_offset`: numbers, as raw JSON (legacy completions).
+    /// Returns `text_offset`, as raw JSON: numbers (legacy completions).
     pub fn legacy_text_offset(&self) -> Option<Value<'a>> {
         self.array("text_offset")
     }
 
-    /// Its lists, in one walk. Of one that is there twice the last counts.
+    /// Returns its lists, found in one walk. If a list is there twice, the last one counts.
     pub(crate) fn lists(&self) -> Lists<'a> {
         let mut lists = Lists::default();
         for (name, value) in self.value.members().map_while(Result::ok) {
@@ -90,7 +90,7 @@ impl<'a> Logprobs<'a> {
         lists
     }
 
-    /// The whole as raw JSON.
+    /// Returns the whole as raw JSON.
     pub fn value(&self) -> Value<'a> {
         self.value
     }
@@ -102,7 +102,7 @@ impl core::fmt::Debug for Logprobs<'_> {
     }
 }
 
-/// Tokens with their probabilities, in order. Ends at the first element that is malformed.
+/// Iterates over tokens with their probabilities, in order. Ends at the first element that is malformed.
 #[derive(Clone, Debug)]
 pub struct TokenLogprobs<'a> {
     elements: Option<Elements<'a>>,
@@ -124,29 +124,29 @@ pub struct TokenLogprob<'a> {
 }
 
 impl<'a> TokenLogprob<'a> {
-    /// `token`. It may be the empty text.
+    /// Returns `token`, which may be the empty text.
     pub fn token(&self) -> Option<Text<'a>> {
         member_of(self.value, "token")?.as_text()
     }
 
-    /// `logprob`; -9999.0 stands for a very unlikely token.
+    /// Returns `logprob`. -9999.0 stands for a very unlikely token.
     pub fn logprob(&self) -> Option<Number<'a>> {
         member_of(self.value, "logprob")?.as_number()
     }
 
-    /// `bytes`: the token's UTF-8 bytes, which may be part of a character; None if it is null.
+    /// Returns `bytes`: the token's UTF-8 bytes, which may be part of a character. Returns `None` if it is null.
     pub fn bytes(&self) -> Option<TokenBytes<'a>> {
         let value = member_of(self.value, "bytes").filter(|value| value.kind() == Kind::Array)?;
         Some(TokenBytes { elements: value.elements() })
     }
 
-    /// `top_logprobs[]`: the likeliest tokens in its place.
+    /// Returns `top_logprobs[]`: the likeliest tokens in this place.
     pub fn top_logprobs(&self) -> TokenLogprobs<'a> {
         let array = member_of(self.value, "top_logprobs").filter(|value| value.kind() == Kind::Array);
         TokenLogprobs { elements: array.map(|value| value.elements()) }
     }
 
-    /// The whole as raw JSON.
+    /// Returns the whole as raw JSON.
     pub fn value(&self) -> Value<'a> {
         self.value
     }
@@ -159,7 +159,7 @@ impl core::fmt::Debug for TokenLogprob<'_> {
     }
 }
 
-/// The bytes of a token. Ends at an element that is no byte.
+/// Iterates over the bytes of a token. Ends at an element that is no byte.
 #[derive(Clone, Debug)]
 pub struct TokenBytes<'a> {
     elements: Elements<'a>,

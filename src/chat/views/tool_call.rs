@@ -7,20 +7,20 @@ use crate::chat::scalar::{index_number, input_of, text_of};
 use crate::json::{Kind, Text, Value};
 use crate::shown::{shown, Bytes};
 
-/// The tool calls of a delta, each walked once.
+/// Iterates over the tool calls of a delta, each walked once.
 #[derive(Clone)]
 pub struct ToolCalls<'a> {
     /// The array.
     raw: &'a [u8],
     given: u32,
-    /// One past the call given last.
+    /// The offset one past the call that was returned last.
     offset: usize,
 }
 
 shown!("ToolCalls": ToolCalls<'_>, this => array: Bytes(this.raw));
 
 impl<'a> ToolCalls<'a> {
-    /// Of an array; of anything else none.
+    /// Returns the calls of an array, or none if there is no array.
     pub(super) fn of(array: Option<Value<'a>>) -> Self {
         ToolCalls { raw: array.map_or(&[], |array| array.raw()), given: 0, offset: 0 }
     }
@@ -43,7 +43,7 @@ impl<'a> Iterator for ToolCalls<'a> {
 /// Its index alone does not determine which call a fragment belongs to: [`track`](crate::track) has the rules.
 #[derive(Clone)]
 pub struct ToolCall<'a> {
-    /// The array that it is in.
+    /// The array that contains the call.
     payload: &'a [u8],
     fields: CallIndex,
     position: u32,
@@ -58,22 +58,22 @@ impl<'a> ToolCall<'a> {
         self.member(member).and_then(text_of)
     }
 
-    /// Where it stands in the array of its delta, from 0.
+    /// Returns its position in the array of its delta, from 0.
     pub fn position(&self) -> u32 {
         self.position
     }
 
-    /// `index`: None if it is missing or null; a negative one is 0, a number in a string counts.
+    /// Returns `index`, or `None` if it is missing or null. A negative index is 0, and a number in a string counts.
     pub fn index(&self) -> Option<u32> {
         self.member(call::INDEX).and_then(index_number)
     }
 
-    /// `id`, if it is not empty.
+    /// Returns `id`, if it is not empty.
     pub fn id(&self) -> Option<Text<'a>> {
         self.text(call::ID)
     }
 
-    /// `type` (`function`, `custom`), if it is not empty.
+    /// Returns `type` (`function`, `custom`), if it is not empty.
     pub fn kind(&self) -> Option<Text<'a>> {
         self.text(call::TYPE)
     }
@@ -83,23 +83,23 @@ impl<'a> ToolCall<'a> {
         self.member(call::CUSTOM).is_some_and(|value| value.kind() == Kind::Object)
     }
 
-    /// `function.name` or `custom.name`, if it is not empty. It may be repeated, or come in pieces.
+    /// Returns `function.name` or `custom.name`, if it is not empty. It may be repeated, or come in pieces.
     pub fn name(&self) -> Option<Text<'a>> {
         self.text(call::NAME)
     }
 
-    /// `function.arguments` or `custom.input`, if it is not empty: a fragment of text. JSON in the place of the text
-    /// is given as it is written.
+    /// Returns `function.arguments` or `custom.input`, if it is not empty: a fragment of text. JSON in the place of the text
+    /// is returned as it is written.
     pub fn arguments(&self) -> Option<Text<'a>> {
         self.member(call::ARGUMENTS).and_then(input_of)
     }
 
-    /// The call as raw JSON. None if it is no object.
+    /// Returns the call as raw JSON, or `None` if it is no object.
     pub fn value(&self) -> Option<Value<'a>> {
         self.member(call::WHOLE)
     }
 
-    /// Any member by name, as raw JSON (`extra_content`, …). Walks the call.
+    /// Returns any member by name, as raw JSON (`extra_content`, …). Walks the call.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         self.value()?.get(name).ok()?
     }

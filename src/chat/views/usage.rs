@@ -4,7 +4,7 @@ use crate::chat::scalar::{is_empty_object, member_of, whole_number};
 use crate::dialect::{protocol_of, Counts, Protocol};
 use crate::json::{Kind, Text, Value};
 
-/// The counts of a [`Usage`], read: plain data, to keep or to send. By the names that [`Usage`] has.
+/// The counts of a [`Usage`], read: plain data, to keep or to send. The methods have the names of those of [`Usage`].
 ///
 /// ```
 /// use deltawire::{chat::Usage, json};
@@ -46,28 +46,28 @@ macro_rules! named {
 }
 
 named! {
-    /// As [`Usage::prompt_tokens`].
+    /// The same as [`Usage::prompt_tokens`].
     prompt_tokens = 0,
-    /// As [`Usage::completion_tokens`].
+    /// The same as [`Usage::completion_tokens`].
     completion_tokens = 1,
-    /// As [`Usage::total_tokens`].
+    /// The same as [`Usage::total_tokens`].
     total_tokens = 2,
-    /// As [`Usage::reasoning_tokens`].
+    /// The same as [`Usage::reasoning_tokens`].
     reasoning_tokens = 3,
-    /// As [`Usage::cached_tokens`].
+    /// The same as [`Usage::cached_tokens`].
     cached_tokens = 4,
-    /// As [`Usage::prompt_audio_tokens`].
+    /// The same as [`Usage::prompt_audio_tokens`].
     prompt_audio_tokens = 5,
-    /// As [`Usage::completion_audio_tokens`].
+    /// The same as [`Usage::completion_audio_tokens`].
     completion_audio_tokens = 6,
-    /// As [`Usage::accepted_prediction_tokens`].
+    /// The same as [`Usage::accepted_prediction_tokens`].
     accepted_prediction_tokens = 7,
-    /// As [`Usage::rejected_prediction_tokens`].
+    /// The same as [`Usage::rejected_prediction_tokens`].
     rejected_prediction_tokens = 8,
 }
 
 impl TokenCounts {
-    /// Of prompt, completion, total, reasoning and cached tokens.
+    /// Returns the counts of prompt, completion, total, reasoning and cached tokens.
     pub(crate) fn of(five: [Option<u64>; 5]) -> Self {
         let mut counts = TokenCounts::default();
         for (place, (slot, count)) in counts.counts.iter_mut().zip(five).enumerate() {
@@ -79,14 +79,14 @@ impl TokenCounts {
         counts
     }
 
-    /// The count at this place.
+    /// Returns the count at this place.
     fn get(&self, place: u32) -> Option<u64> {
         let has = self.has.wrapping_shr(place) & 1 != 0;
         self.counts.get(place as usize).copied().filter(|_| has)
     }
 
-    /// Reads the counts that an object has under these names. Any other member goes to `other`. `false`: the object is
-    /// malformed, and nothing was read.
+    /// Reads the counts that an object has under these names. Passes any other member to `other`. Returns `false` if the
+    /// object is malformed; then no count was read.
     fn read<'a>(
         &mut self,
         object: Value<'a>,
@@ -113,19 +113,19 @@ impl TokenCounts {
 
 /// How many tokens were used, as one event reports it. Never add the usages of a stream: each is the count so far.
 ///
-/// In chat completions, Responses and Gemini the last usage of a stream counts alone. Anthropic sends the prompt in
+/// In chat completions, Responses and Gemini only the last usage of a stream counts. Anthropic sends the prompt in
 /// `message_start` and often only the completion in `message_delta`: [`Parser::native_usage`](crate::Parser::native_usage)
-/// has them merged.
+/// merges them.
 #[derive(Clone, Copy)]
 pub struct Usage<'a> {
     value: Value<'a>,
-    /// Whose names its members have, if it is not chat completions.
+    /// The protocol that names its members, unless that is chat completions.
     protocol: Option<Protocol>,
 }
 
 impl<'a> Usage<'a> {
-    /// The usage that this value is, such as the `usage` of a body or of a message that was kept. None unless it is an
-    /// object with members. Its names decide whose they are: [`protocol`](Self::protocol).
+    /// Returns the usage that this value is, such as the `usage` of a body or of a message that was kept. Returns `None`
+    /// unless it is an object with members. The names of its members decide the [`protocol`](Self::protocol).
     ///
     /// ```
     /// use deltawire::{chat::Usage, json};
@@ -138,17 +138,17 @@ impl<'a> Usage<'a> {
         Usage::of_protocol(value, None).map(|usage| Usage { protocol: protocol_of(value), ..usage })
     }
 
-    /// The same under the names of this protocol; none: of chat completions.
+    /// Returns the usage with the names of this protocol, or with those of chat completions if `None`.
     pub(crate) fn of_protocol(value: Value<'a>, protocol: Option<Protocol>) -> Option<Self> {
         (value.kind() == Kind::Object && !is_empty_object(value)).then_some(Usage { value, protocol })
     }
 
-    /// Whose names its members have: [`counts`](Self::counts) and the counts by name read them all.
+    /// Returns the protocol that names its members. [`counts`](Self::counts) and the counts by name read the names of each.
     pub fn protocol(&self) -> Protocol {
         Protocol::read_here(self.protocol).unwrap_or(Protocol::Chat)
     }
 
-    /// Of another protocol: what this usage alone says.
+    /// Returns the counts of this usage alone, if it is of another protocol.
     fn native(&self) -> Option<TokenCounts> {
         let protocol = Protocol::read_here(self.protocol)?;
         let mut counts = Counts::NOTHING;
@@ -164,53 +164,53 @@ impl<'a> Usage<'a> {
         member_of(member_of(self.value, object)?, name).and_then(whole_number)
     }
 
-    /// `prompt_tokens`.
+    /// Returns `prompt_tokens`.
     pub fn prompt_tokens(&self) -> Option<u64> {
         self.native().map_or_else(|| self.count("prompt_tokens"), |counts| counts.get(0))
     }
 
-    /// `completion_tokens`.
+    /// Returns `completion_tokens`.
     pub fn completion_tokens(&self) -> Option<u64> {
         self.native().map_or_else(|| self.count("completion_tokens"), |counts| counts.get(1))
     }
 
-    /// `total_tokens`.
+    /// Returns `total_tokens`.
     pub fn total_tokens(&self) -> Option<u64> {
         self.native().map_or_else(|| self.count("total_tokens"), |counts| counts.get(2))
     }
 
-    /// `completion_tokens_details.reasoning_tokens`.
+    /// Returns `completion_tokens_details.reasoning_tokens`.
     pub fn reasoning_tokens(&self) -> Option<u64> {
         self.native()
             .map_or_else(|| self.detail("completion_tokens_details", "reasoning_tokens"), |counts| counts.get(3))
     }
 
-    /// `completion_tokens_details.audio_tokens`.
+    /// Returns `completion_tokens_details.audio_tokens`.
     pub fn completion_audio_tokens(&self) -> Option<u64> {
         self.detail("completion_tokens_details", "audio_tokens")
     }
 
-    /// `completion_tokens_details.accepted_prediction_tokens`.
+    /// Returns `completion_tokens_details.accepted_prediction_tokens`.
     pub fn accepted_prediction_tokens(&self) -> Option<u64> {
         self.detail("completion_tokens_details", "accepted_prediction_tokens")
     }
 
-    /// `completion_tokens_details.rejected_prediction_tokens`.
+    /// Returns `completion_tokens_details.rejected_prediction_tokens`.
     pub fn rejected_prediction_tokens(&self) -> Option<u64> {
         self.detail("completion_tokens_details", "rejected_prediction_tokens")
     }
 
-    /// `prompt_tokens_details.cached_tokens`.
+    /// Returns `prompt_tokens_details.cached_tokens`.
     pub fn cached_tokens(&self) -> Option<u64> {
         self.native().map_or_else(|| self.detail("prompt_tokens_details", "cached_tokens"), |counts| counts.get(4))
     }
 
-    /// `prompt_tokens_details.audio_tokens`.
+    /// Returns `prompt_tokens_details.audio_tokens`.
     pub fn prompt_audio_tokens(&self) -> Option<u64> {
         self.detail("prompt_tokens_details", "audio_tokens")
     }
 
-    /// All counts, to keep. Each object is read once.
+    /// Returns all counts, to keep. Reads each object once.
     pub fn counts(&self) -> TokenCounts {
         if let Some(counts) = self.native() {
             return counts;
@@ -240,12 +240,12 @@ impl<'a> Usage<'a> {
         counts
     }
 
-    /// Any member by name, as raw JSON (`cost`, …).
+    /// Returns any member by name, as raw JSON (`cost`, …).
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         self.value.get(name).ok()?
     }
 
-    /// The whole as raw JSON.
+    /// Returns the whole as raw JSON.
     pub fn value(&self) -> Value<'a> {
         self.value
     }

@@ -1,4 +1,4 @@
-//! Messages so far: what earlier ones reported is cut off their deltas.
+//! Messages so far: what earlier messages reported is cut off the deltas of a later one.
 
 use super::{Choice, Source, Taken, TrackerOf, TrackerState};
 use crate::chat::ItemDeltas;
@@ -9,7 +9,7 @@ use crate::track::whole::{cut, Reach, Reading, MANY};
 use crate::{Quirk, QuirkSet};
 
 impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
-    /// Takes in a `message`, or a delta of the one that was taken in last: what earlier messages reported is cut off.
+    /// Takes in a `message`, or a delta of the message that was taken in last: cuts off what earlier messages reported.
     #[inline(never)]
     pub(super) fn take_whole(
         &mut self,
@@ -24,7 +24,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
         let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
         if delta.kind == Kind::Logprobs {
-            // Beside a message that does not count they are those of this chunk.
+            // Beside a message that does not count, log probabilities are those of this chunk.
             delta.flags = if choice.delta { 0 } else { FLAG_WHOLE };
             return Taken::Keep;
         }
@@ -38,7 +38,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             Kind::Meta => self.meta(delta),
             Kind::Role if core::mem::replace(&mut choice.role, true) => Taken::Drop,
             Kind::Annotation => self.whole_annotations(delta, payload),
-            // Which of its texts are new is found out where it is kept.
+            // The reader that keeps the audio finds out which of its texts are new.
             Kind::Audio => Taken::Keep,
             kind if reported.has(kind) => Taken::Drop,
             kind => {
@@ -62,7 +62,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         taken
     }
 
-    /// Takes in a `message`, whose deltas follow if it begins with what earlier ones reported.
+    /// Takes in a `message`. Its deltas follow if it begins with what earlier messages reported.
     pub(super) fn message(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         (self.state.reported, self.state.at_hand, self.state.annotations_at) = (None, None, 0);
         let Some(Some(choice)) = self.tables.choices().get(place).copied() else { return Taken::Drop };
@@ -79,7 +79,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             delta.flags = 0;
             return Taken::Keep;
         };
-        // What was pending is in this message again.
+        // This message contains again what was pending.
         while self.flush(Some(choice.index), &mut QuirkSet::EMPTY.clone()).is_some() {}
         self.state.reported = Some(reach);
         if let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) {
@@ -88,7 +88,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         Taken::Keep
     }
 
-    /// Reads a message of a choice of which so much was reported.
+    /// Reads a message of a choice of which `reach` was reported.
     pub(super) fn read_message(&self, choice: u32, reach: Reach, message: &[u8]) -> Reading {
         let mut reading = Reading::new(reach);
         let mut room = self.tables.calls().iter().filter(|slot| slot.is_none()).count();
@@ -119,13 +119,13 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         reading
     }
 
-    /// The call that stood at this position in earlier messages, by its place in the table.
+    /// Returns the place in the table of the call at this position of earlier messages.
     pub(super) fn call_of_message(&self, choice: u32, position: u32) -> Option<u16> {
         let is_it = |call: &Call| call.choice == choice && call.position == position;
         u16::try_from(self.tables.calls().iter().position(|slot| slot.as_ref().is_some_and(is_it))?).ok()
     }
 
-    /// As [`resolve`](Self::resolve), of a call in a message: each that was not there before opens.
+    /// Does what [`resolve`](Self::resolve) does, for a call in a message: each call that was not there before opens.
     pub(super) fn resolve_whole(
         &mut self,
         place: usize,
@@ -143,7 +143,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         self.new_call(place, call, true).map(|slot| (slot, Fate::Opens, reuses))
     }
 
-    /// Arguments in a message.
+    /// Takes in arguments in a message: cuts off what was reported of them.
     pub(super) fn whole_arguments(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         let Some(state) = self.call_at_hand() else { return Taken::Drop };
         delta.call = state.number;
@@ -158,7 +158,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         self.joined(more, delta, payload, quirks)
     }
 
-    /// Annotations in a message: all of the first, of each later one those that are new, one by one.
+    /// Takes in annotations in a message. Those of the first message are emitted as they are. Of each later message, the new
+    /// ones are emitted one by one.
     pub(super) fn whole_annotations(&mut self, delta: &mut Delta, payload: &[u8]) -> Taken {
         delta.flags = 0;
         let TrackerState { reported, annotations_at, .. } = &mut self.state;

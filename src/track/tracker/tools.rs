@@ -1,4 +1,4 @@
-//! Tool calls: which call a delta is of, and what it changes of that.
+//! Tool calls: which call a delta belongs to, and how the delta changes the state of that call.
 
 use super::{named, Choice, Taken, TrackerOf};
 use crate::delta::{Called, Delta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES, FLAG_SELECTS, FLAG_WHOLE};
@@ -36,7 +36,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                 true => self.call_of_message(choice.index, delta.call),
                 false => self.selected(&choice, &fragment).and_then(|(place, _)| u16::try_from(place).ok()),
             };
-            // The members of a call may come before anything that opens it: its row and its number wait for that.
+            // Members of a call may come before anything that opens it. The call gets its row and its number now.
             self.state.at_hand = selected.or_else(|| self.new_call(place, &fragment, is_whole));
             let Some(call) = self.call_at_hand() else {
                 return Taken::LeftOut(Error::TooManyCalls { choice: delta.choice, offset });
@@ -88,7 +88,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
     }
 
-    /// The call that the last tool call delta belongs to.
+    /// Returns the call that the last tool call delta belongs to.
     pub(super) fn call_at_hand(&mut self) -> Option<&mut Call> {
         self.tables.calls_mut().get_mut(usize::from(self.state.at_hand?))?.as_mut()
     }
@@ -112,8 +112,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         self.joined(more, delta, payload, quirks)
     }
 
-    /// Which call a fragment belongs to, by its place in the table, what the fragment does to it, and whether it opens it
-    /// under an index in use. `None`: there is no room for another call.
+    /// Finds the call that a fragment belongs to, or makes one. Returns its place in the table, the effect of the fragment,
+    /// and whether the fragment opens it under an index in use. Returns `None` if there is no room for another call.
     pub(super) fn resolve(
         &mut self,
         place: usize,
@@ -129,8 +129,9 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         Some((self.new_call(place, fragment, false)?, Fate::Opens, reuses))
     }
 
-    /// The call that a fragment selects, and its place in the table: by index; without one by ID; else by its position in the
-    /// array; else the open call. `None`: it selects none.
+    /// Returns the call that a fragment selects, and its place in the table. An index selects the call; without one the ID
+    /// does; without both the position in the array does; otherwise the open call is selected. Returns `None` if the
+    /// fragment selects no call.
     pub(super) fn selected(&self, choice: &Choice, fragment: &Element<'_>) -> Option<(usize, &Call)> {
         let open = choice
             .open
@@ -138,7 +139,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         let is_its_own = |call: &Call| fragment.id.is_none() || call.id() == fragment.id;
         let has_index = |call: &Call| fragment.index == Some(call.index);
         if open.is_some_and(|(_, call)| has_index(call) && is_its_own(call)) {
-            // Nearly always.
+            // Nearly every fragment continues the open call.
             return open;
         }
         let last = |wanted: &dyn Fn(&Call) -> bool| {
@@ -153,15 +154,16 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         if let Some(found) = last(&is_its_own).filter(|_| fragment.id.is_some()) {
             return Some(found);
         }
-        // Several calls may have begun in one place, in chunks of their own: the open one goes before the last.
+        // Several calls may have begun at one position, in chunks of their own. The open one is preferred to the last one.
         let in_place = |call: &Call| call.by_place && call.position == fragment.position;
-        // Behind the first of its array, what has a name or an ID is a call of its own.
+        // After the first element of an array, one with a name or an ID is a call of its own.
         let goes_on = fragment.position == 0 || fragment.name.is_none() && fragment.id.is_none();
         let by_place = open.filter(|(_, call)| in_place(call)).or_else(|| last(&in_place));
         by_place.or_else(|| open.filter(|_| goes_on))
     }
 
-    /// The index for a call that came without one: its position in the array, or if that is taken the next free one.
+    /// Returns the index for a call that came without one: its position in the array or, if that is taken, the next free
+    /// index.
     pub(super) fn free_index(&self, choice: &Choice, position: u32) -> u32 {
         let of_choice = |call: &&Call| call.choice == choice.index;
         let taken = self.tables.calls().iter().flatten().filter(of_choice).any(|call| call.index == position);
@@ -172,7 +174,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         highest.unwrap_or(0).saturating_add(1)
     }
 
-    /// Gives the next call of the choice in row `choice` a row, by its place in the table. `None`: there is no room.
+    /// Makes a row for the next call of the choice in row `choice`. Returns its place in the table, or `None` if there is no
+    /// room.
     pub(super) fn new_call(&mut self, choice: usize, element: &Element<'_>, is_whole: bool) -> Option<u16> {
         let known = self.tables.choices().get(choice).copied().flatten()?;
         let index = element.index.unwrap_or_else(|| self.free_index(&known, element.position));
