@@ -52,8 +52,8 @@ pub(crate) fn native_reason_of(fields: Value<'_>) -> Option<Text<'_>> {
 /// Returns a whole number. One in a string counts.
 pub(crate) fn whole_number(value: Value<'_>) -> Option<u64> {
     match value.kind() {
-        Kind::Number => value.to_u64(),
-        Kind::String => crate::json::parse_lazy(value.as_text()?.raw()).ok()?.to_u64(),
+        Kind::Number => value.as_u64(),
+        Kind::String => crate::json::parse_lazy(value.as_text()?.raw()).ok()?.as_u64(),
         _ => None,
     }
 }

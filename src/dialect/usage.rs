@@ -115,7 +115,7 @@ impl Counts {
     pub(crate) fn add_member(&mut self, protocol: Protocol, name: &Text<'_>, value: Value<'_>) {
         let Some((inner, place)) = known(protocol, name) else { return };
         let value = if inner.is_empty() { Some(value) } else { value.get(inner).ok().flatten() };
-        if let Some(count) = value.and_then(|value| value.to_u64()) {
+        if let Some(count) = value.and_then(|value| value.as_u64()) {
             self.set(place, count);
         }
     }

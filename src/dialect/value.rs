@@ -25,7 +25,7 @@ pub(super) fn array(value: Option<Value<'_>>) -> Option<Value<'_>> {
 /// A number; the highest if it is too large, 0 if the value is no number.
 #[inline(never)]
 pub(super) fn number(value: Option<Value<'_>>) -> u32 {
-    let number = value.and_then(|value| value.to_u64());
+    let number = value.and_then(|value| value.as_u64());
     number.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX))
 }
 

@@ -40,11 +40,13 @@ impl Kind {
 
 /// The result of [`Kind::judge`] for each byte below 0x80. No value begins with a byte from 0x80 on.
 static KINDS: [Option<Kind>; 128] = {
-    let mut kinds = [None; 128];
-    let (mut rest, mut byte) = (kinds.as_mut_slice(), 0);
-    while let Some((kind, after)) = rest.split_first_mut() {
-        *kind = Kind::judge(byte);
-        (rest, byte) = (after, byte + 1);
+    let (mut kinds, mut byte) = ([None; 128], 0_u8);
+    while byte < 128 {
+        #[allow(clippy::indexing_slicing)] // Evaluated at compile time, and checked above.
+        {
+            kinds[byte as usize] = Kind::judge(byte);
+        }
+        byte += 1;
     }
     kinds
 };

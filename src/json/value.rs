@@ -89,7 +89,7 @@ impl<'a> Value<'a> {
     }
 
     /// Returns a number as [`Number::to_u64`] does.
-    pub(crate) fn to_u64(&self) -> Option<u64> {
+    pub(crate) fn as_u64(&self) -> Option<u64> {
         // Nearly all numbers are only digits.
         of_digits(self.raw).or_else(|| self.as_number()?.to_u64())
     }
