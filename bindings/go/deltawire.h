@@ -458,7 +458,8 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // `end` are where the event began: its length is not known yet.
 #define DELTAWIRE_EV_TOO_LONG 24
 
-// A comment over the limit was dropped. `start` and `end` are where it began. If it lies inside an event, that event goes on.
+// A comment over the limit was dropped. `start` and `end` are where it began. If it lies inside an
+// event, that event goes on.
 #define DELTAWIRE_EV_COMMENT_TOO_LONG 25
 
 // Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of their

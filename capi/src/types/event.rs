@@ -71,7 +71,8 @@ pub const DELTAWIRE_EV_MALFORMED: u32 = 23;
 /// An event over the limit: the parser drops the rest of it, and the stream goes on. `start` and
 /// `end` are where the event began: its length is not known yet.
 pub const DELTAWIRE_EV_TOO_LONG: u32 = 24;
-/// A comment over the limit was dropped. `start` and `end` are where it began. If it lies inside an event, that event goes on.
+/// A comment over the limit was dropped. `start` and `end` are where it began. If it lies inside an
+/// event, that event goes on.
 pub const DELTAWIRE_EV_COMMENT_TOO_LONG: u32 = 25;
 /// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of their
 /// choice; 2^32 - 1 if the choice has no valid index. At most one for each event, the first, behind
