@@ -847,7 +847,8 @@ typedef struct {
     deltawire_call_fn on_tool_call;
     // The name of a tool call, or a piece of it.
     deltawire_text_fn on_tool_name;
-    // A fragment of a tool call's arguments.
+    // A fragment of a tool call's arguments. Those of Gemini come as the server wrote them,
+    // with its whitespace and line breaks.
     deltawire_text_fn on_tool_arguments;
     // The name of a `function_call`, or a piece of it.
     deltawire_text_fn on_function_name;
@@ -1040,7 +1041,8 @@ deltawire_status deltawire_commit(deltawire_parser *p, size_t n);
 #define DELTAWIRE_VERDICT_API_ERROR 3
 
 // The stream has `[DONE]`, and a chunk; or the event that ends a response of Responses
-// (`response.completed`, `response.incomplete`) or Anthropic (`message_stop`).
+// (`response.completed`, `response.incomplete`) or Anthropic (`message_stop`). DONE does not mean
+// complete: ask `complete`.
 #define DELTAWIRE_VERDICT_DONE 4
 
 // The stream has no such end, but every choice has a finish reason. So ends every stream of Gemini.
@@ -1057,7 +1059,8 @@ deltawire_status deltawire_commit(deltawire_parser *p, size_t n);
 // with an event has this verdict if it ends between events and nothing was too long.
 #define DELTAWIRE_VERDICT_OTHER_PROTOCOL 8
 
-// The stream ended between events, but something was too long, malformed or left out.
+// The stream ended between events, without an end that counts as DONE or FINISHED, and something
+// was too long, malformed or left out. DONE and FINISHED can lose parts too: ask `complete`.
 #define DELTAWIRE_VERDICT_LOST 9
 
 // The stream was cut.
@@ -1100,8 +1103,8 @@ const char *deltawire_pending_name(uint32_t pending);
 // Other text.
 #define DELTAWIRE_MEDIA_TEXT 5
 
-// The name of a `DELTAWIRE_MEDIA_*`, such as `Gzip`; "?" for an unknown number, and for NONE.
-// Static, ended by NUL.
+// The name of a `DELTAWIRE_MEDIA_*`, such as `Gzip` or `None`; "?" for an unknown number. Static,
+// ended by NUL.
 const char *deltawire_media_name(uint32_t media);
 
 // The stream has no event of another protocol, or payloads are not read.
@@ -1131,8 +1134,8 @@ const char *deltawire_media_name(uint32_t media);
 // Chat completions.
 #define DELTAWIRE_PROTOCOL_CHAT 8
 
-// The name of a protocol, such as `Anthropic`; "?" for an unknown number, and for NONE. Static,
-// ended by NUL.
+// The name of a protocol, such as `Anthropic` or `None`; "?" for an unknown number. Static, ended
+// by NUL.
 const char *deltawire_protocol_name(uint32_t protocol);
 
 // How a stream ended, or would have ended if its last byte was read. The caller sets `size`: the
@@ -1622,7 +1625,8 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 // Field of a call: its name.
 #define DELTAWIRE_M_CALL_NAME 28
 
-// Field of a call: its arguments, or the input of a custom tool.
+// Field of a call: its arguments, or the input of a custom tool. Those of Gemini are an object, as
+// the server wrote it, with its whitespace and line breaks.
 #define DELTAWIRE_M_CALL_ARGUMENTS 29
 
 // Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.

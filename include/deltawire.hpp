@@ -47,8 +47,8 @@
 //                     if (thrown) recover(std::exchange(thrown, nullptr));
 //
 //             If the method gave the text to an assembler, and that took it, do not return flow::again: the
-//             assembler would take it twice. An exception that leaves a loop over a batch leaves the batch unread:
-//             iterate over the rest of it before `end()` is asked.
+//             assembler would take it twice. An exception that leaves a loop over a batch leaves the batch unread,
+//             and `end()` is not complete until a loop over the same range has read the rest.
 //
 //             Functions marked noexcept do not throw. Compiled without exceptions, misuse calls std::terminate, and
 //             handlers stop with flow::abort.
@@ -1470,8 +1470,8 @@ struct end_info {
 
     /// Whether all of the response arrived, or would have if the stream ended now. That needs its end (verdict::done), a
     /// finish reason of every choice, or a whole body; nothing malformed, too long or left out; no handler that threw
-    /// or aborted; and `[DONE]` or nothing pending at the end. In mode::sse: the stream ended between events, and
-    /// nothing was too long. Whether the model finished its answer is the finish reason: finish_reason::length and
+    /// or aborted; no batch with events that no loop has reached; and `[DONE]` or nothing pending at the end. In
+    /// mode::sse: the stream ended between events, nothing was too long, and no events of a batch are left. Whether the model finished its answer is the finish reason: finish_reason::length and
     /// finish_reason::content_filter cut the answer itself.
     bool complete() const noexcept { return whole; }
 };
@@ -1607,8 +1607,9 @@ public:
     ///     for (const deltawire::event &e : range) rest(e);
     ///
     /// Until the last event is read, every call that reads, copies or moves the block throws status::resume; if the range
-    /// is gone by then, only `reset()` helps. A loop may be left at the last event. `end()` and `last_usage()` count what
-    /// the batch has read, which may be ahead of the loop. With `config::errors` check `last_status()` after the loop.
+    /// is gone by then, only `reset()` helps; and `end()` is not complete. A loop may be left at the last event. Whatever else
+    /// `end()` and `last_usage()` have is of what the batch has read, which may be ahead of the loop. With `config::errors`
+    /// check `last_status()` after the loop.
     [[nodiscard]] batch_range batch(std::string_view data) &;
     /// Deleted, because a temporary string is destroyed before the loop begins.
     template <class S, std::enable_if_t<std::is_same_v<std::remove_cv_t<S>, std::string>, int> = 0>
@@ -1651,7 +1652,7 @@ public:
         e.finished = raw.finished != 0;
         e.offset = raw.offset;
         e.left_out = raw.left_out;
-        e.whole = raw.complete != 0;
+        e.whole = raw.complete != 0 && unread_ == 0;  // The library does not know how far a loop has come.
         return e;
     }
     /// The token counts so far: of the last usage; of Anthropic, which sends them in several events, merged. Of a stream

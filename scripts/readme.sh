@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # readme.sh [FILE]: compiles and runs the C, C++ and Go programs in docs/languages.md. Each must print the content of a
-# sample given on standard input, the second of each language and the third in C its tool calls, too; the third in C++ passes
-# the sample on and prints its usage. (The Rust programs are documentation tests.) Also checks the sizes in docs/memory.md and
+# sample given on standard input, the second of each language and the third in C and C++ its tool calls, too; the fourth in C++
+# passes the sample on and prints its usage. (The Rust programs are documentation tests.) Also checks the sizes in docs/memory.md and
 # docs/benchmarks.md.
 . "$(dirname "$0")/lib.sh"
 readme=${1:-docs/languages.md}
@@ -20,7 +20,7 @@ programs() {
   fi
 }
 programs c quick tools batch
-programs cpp quick tools meter
+programs cpp quick tools batch meter
 programs go quick tools
 
 have gcc || skip "gcc is missing"
@@ -83,8 +83,16 @@ PY
   python3 -c 'for n in range(400): print(f"word {n} \u20ac")' >"$out/due.txt"
   "${@:2}" <"$out/long.sse" | cmp - "$out/due.txt" || fail "$name on a long answer printed something else"
   head -c 600 samples/weather.sse >"$out/cut.sse"
-  if "${@:2}" <"$out/cut.sse" >"$out/$name.txt" 2>/dev/null; then fail "$name: a stream that was cut is no success"; fi
+  if "${@:2}" <"$out/cut.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a stream that was cut is no success"; fi
+  grep -Eq "Truncated|was cut" "$out/$name.err" || fail "$name does not print that the stream was cut: $(cat "$out/$name.err")"
   ! grep -q get_weather "$out/$name.txt" || fail "$name prints a call of a stream that was cut"
+  # What failed and what was lost is reported.
+  for sample in error-midstream.sse:"went away" error-body.json:"try again"; do
+    if "${@:2}" <"samples/${sample%:*}" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: an error is no success"; fi
+    grep -Fq "${sample#*:}" "$out/$name.err" || fail "$name does not print the message of an error: $(cat "$out/$name.err")"
+  done
+  if "${@:2}" <"$out/choices.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a ninth choice is lost without a word"; fi
+  grep -Eq "1 left out" "$out/$name.err" || fail "$name on nine choices: $(cat "$out/$name.err")"
   pass "readme-$name"
 }
 slowly() {
@@ -113,9 +121,10 @@ meter() {
   [ "$(cat "$out/meter.err")" = "$3" ] || fail "the meter on $2: $(cat "$out/meter.err")"
 }
 if have g++; then
-  for name in quick tools meter; do compile cpp "$name" g++ -std=c++17; done
+  for name in quick tools batch meter; do compile cpp "$name" g++ -std=c++17; done
   try cpp "$out/quick-cpp"
   tools tools-cpp "$out/tools-cpp"
+  tools batch-cpp "$out/batch-cpp"
   meter "$out/meter-cpp" samples/usage.sse "Done; stop; prompt 9; completion 4"
   meter "$out/meter-cpp" samples/truncated.sse "Truncated, incomplete; no finish reason"
   printf 'data: {"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}\n\n' >"$out/anthropic.sse"

@@ -133,7 +133,7 @@ type End struct {
 	Malformed       uint32    // how many payloads were malformed
 	TooLong         uint32    // how many events and comments were over a limit
 	LeftOut         uint32    // how many events had deltas that were left out: see [KindLimit]
-	Complete        bool      // all of the response arrived: see [Reader.Err]
+	Complete        bool      // all of the response arrived, and [Reader.Next] returned all of it: see [Reader.Err]
 	Done            bool      // the stream has [DONE]
 	Body            bool      // the response is a JSON body, not a stream
 	Finished        bool      // the source has ended; not [VerdictFinished]

@@ -456,7 +456,8 @@ func (r *Reader) Events() iter.Seq2[*Event, error] {
 	}
 }
 
-// End returns how the stream ended, or would if it ended now.
+// End returns how the stream ended, or would if it ended now. Except for Complete, it may be ahead of [Reader.Next] by the events
+// of the same read.
 func (r *Reader) End() End {
 	c := C.deltawire_end{size: C.sizeof_deltawire_end}
 	if r.block == nil || C.bridge_end_of(r.p(), &c) != C.DELTAWIRE_OK {
@@ -473,7 +474,7 @@ func (r *Reader) End() End {
 		Malformed:       uint32(c.malformed),
 		TooLong:         uint32(c.too_long),
 		LeftOut:         uint32(c.left_out),
-		Complete:        c.complete != 0,
+		Complete:        c.complete != 0 && r.next == int(r.result.events),
 		Done:            c.done != 0,
 		Body:            c.body != 0,
 		Finished:        c.finished != 0,

@@ -31,6 +31,26 @@ func TestLayout(t *testing.T) {
 	}
 }
 
+// A loop that is left early has not seen all of the response, although the read had it.
+func TestLeftEarly(t *testing.T) {
+	const stream = `data: {"choices":[{"index":0,"delta":{"content":"Hel"}}]}` + "\n\n" +
+		`data: {"choices":[{"index":0,"delta":{"content":"lo"}}]}` + "\n\ndata: [DONE]\n\n"
+	r := NewReader(strings.NewReader(stream))
+	for e := range r.Events() {
+		if e.Kind == KindContent {
+			break
+		}
+	}
+	if end := r.End(); end.Complete || !end.Done {
+		t.Errorf("left at the first content: %+v", end)
+	}
+	for r.Next() {
+	}
+	if r.Err() != nil || !r.End().Complete {
+		t.Errorf("read to its end: %v, %+v", r.Err(), r.End())
+	}
+}
+
 // The copy of the header is what the project has.
 func TestHeaderCopy(t *testing.T) {
 	own, err := os.ReadFile("deltawire.h")

@@ -164,15 +164,17 @@ const _: () = {
     assert!(DELTAWIRE_OWNER_USAGE == Owner::Usage as u32);
 };
 
-/// Checks numbers against the library's, and makes the function that names them.
+/// Checks numbers against the library's, and makes the function that names them. `none`: the number of what is an `Option` in
+/// Rust.
 macro_rules! library_names {
-    ($type:ident, $function:ident; $($name:ident = $number:ident,)*) => {
+    ($type:ident, $function:ident $(, none $none:ident)?; $($name:ident = $number:ident,)*) => {
         const _: () = {
             $(assert!($number == $type::$name as u32);)*
         };
 
         fn $function(number: u32) -> *const c_char {
             match number {
+                $($none => c"None".as_ptr(),)?
                 $($number => concat!(stringify!($name), "\0").as_ptr().cast::<c_char>(),)*
                 _ => unknown(),
             }
@@ -193,7 +195,7 @@ library_names! { Verdict, verdict_name;
     Truncated = DELTAWIRE_VERDICT_TRUNCATED,
 }
 
-library_names! { Media, media_name;
+library_names! { Media, media_name, none DELTAWIRE_MEDIA_NONE;
     Gzip = DELTAWIRE_MEDIA_GZIP,
     Zstd = DELTAWIRE_MEDIA_ZSTD,
     Binary = DELTAWIRE_MEDIA_BINARY,
@@ -201,7 +203,7 @@ library_names! { Media, media_name;
     Text = DELTAWIRE_MEDIA_TEXT,
 }
 
-library_names! { Protocol, protocol_name;
+library_names! { Protocol, protocol_name, none DELTAWIRE_PROTOCOL_NONE;
     Other = DELTAWIRE_PROTOCOL_OTHER,
     Responses = DELTAWIRE_PROTOCOL_RESPONSES,
     Anthropic = DELTAWIRE_PROTOCOL_ANTHROPIC,
@@ -225,15 +227,15 @@ pub extern "C" fn deltawire_verdict_name(verdict: u32) -> *const c_char {
     verdict_name(verdict)
 }
 
-/// The name of a `DELTAWIRE_MEDIA_*`, such as `Gzip`; "?" for an unknown number, and for NONE.
-/// Static, ended by NUL.
+/// The name of a `DELTAWIRE_MEDIA_*`, such as `Gzip` or `None`; "?" for an unknown number. Static,
+/// ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_media_name(media: u32) -> *const c_char {
     media_name(media)
 }
 
-/// The name of a protocol, such as `Anthropic`; "?" for an unknown number, and for NONE. Static,
-/// ended by NUL.
+/// The name of a protocol, such as `Anthropic` or `None`; "?" for an unknown number. Static, ended
+/// by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_protocol_name(protocol: u32) -> *const c_char {
     protocol_name(protocol)

@@ -122,8 +122,9 @@ static void names(void)
     for (i = 0; i < 5; i++) CHECK_OF(medias[i], strcmp(deltawire_media_name(i + 1), medias[i]) == 0);
     for (i = 0; i < 8; i++) CHECK_OF(protocols[i], strcmp(deltawire_protocol_name(i + 1), protocols[i]) == 0);
     for (i = 0; i < 4; i++) CHECK_OF(pendings[i], strcmp(deltawire_pending_name(i), pendings[i]) == 0);
-    CHECK(strcmp(deltawire_verdict_name(0), "?") == 0 && strcmp(deltawire_media_name(0), "?") == 0);
-    CHECK(strcmp(deltawire_protocol_name(0), "?") == 0 && strcmp(deltawire_pending_name(4), "?") == 0);
+    CHECK(strcmp(deltawire_verdict_name(0), "?") == 0 && strcmp(deltawire_media_name(DELTAWIRE_MEDIA_NONE), "None") == 0);
+    CHECK(strcmp(deltawire_media_name(6), "?") == 0 && strcmp(deltawire_protocol_name(9), "?") == 0);
+    CHECK(strcmp(deltawire_protocol_name(DELTAWIRE_PROTOCOL_NONE), "None") == 0 && strcmp(deltawire_pending_name(4), "?") == 0);
     for (i = 0; i < 9; i++) CHECK_OF(finishes[i], strcmp(deltawire_finish_name(i), finishes[i]) == 0);
     for (i = 0; i < 6; i++) CHECK_OF(limits_of[i], strcmp(deltawire_limit_name(i), limits_of[i]) == 0);
     for (i = 0; i < 9; i++) CHECK_OF(faults[i], strcmp(deltawire_fault_name(i + 1), faults[i]) == 0);

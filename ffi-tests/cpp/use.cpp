@@ -357,6 +357,30 @@ void batches() {
                    }));
         CHECK(sum, !parser.end().finished);
     }
+    // It is not complete either, however many events a call of the library gives, until the same range is read to its end.
+    const std::string whole = content_chunk("Hel") + content_chunk("lo") + "data: [DONE]\n\n";
+    for (const std::size_t size : {1U, 2U, 100U}) {
+        deltawire::config how;
+        how.batch_events = size;
+        deltawire::parser left(how);
+        {
+            deltawire::batch_range both = left.batch(whole);
+            for (const auto &e : both) {
+                CHECK(sum, !left.end().complete());
+                if (e.kind() == event_kind::content) break;
+            }
+            CHECK(sum, !left.end().complete());
+            for (const auto &e : both) (void)e;
+            CHECK(sum, left.end().complete() && left.end().how == deltawire::verdict::done);
+        }
+        left.reset();
+        for (const auto &e : left.batch(whole))
+            if (e.kind() == event_kind::content) break;
+        CHECK(sum, !left.end().complete());
+        left.reset();
+        for (const auto &e : left.batch(whole)) (void)e;
+        CHECK(sum, left.end().complete());
+    }
     // Left at its last event it is read, however many events a call of the library gives.
     for (const std::size_t size : {1U, 7U, 100U, 200U, 201U}) {
         config.batch_events = size;

@@ -21,7 +21,7 @@ pub enum Verdict {
     /// The API reported an error, in whatever place.
     ApiError = 3,
     /// `[DONE]` came, and a chunk; or the event that ends a response of another protocol: `response.completed`,
-    /// `response.incomplete`, `message_stop`.
+    /// `response.incomplete`, `message_stop`. `Done` does not mean complete: ask [`End::is_complete`].
     Done = 4,
     /// No such end came, but every choice that was seen has a finish reason. So ends every stream of Gemini.
     Finished = 5,
@@ -33,7 +33,8 @@ pub enum Verdict {
     JsonAnswer = 7,
     /// A stream of a protocol that is not read. [`End::protocol`] names it.
     OtherProtocol = 8,
-    /// The stream ended between events, but something was too long, malformed or left out.
+    /// The stream ended between events, without an end that counts as `Done` or `Finished`, and something was too long,
+    /// malformed or left out. `Done` and `Finished` can lose parts too: ask [`End::is_complete`].
     Lost = 9,
     /// The stream was cut: no `[DONE]`, and a choice without a finish reason, or none at all.
     Truncated = 10,

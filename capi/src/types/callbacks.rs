@@ -100,7 +100,8 @@ pub struct deltawire_callbacks {
     pub on_tool_call: deltawire_call_fn,
     /// The name of a tool call, or a piece of it.
     pub on_tool_name: deltawire_text_fn,
-    /// A fragment of a tool call's arguments.
+    /// A fragment of a tool call's arguments. Those of Gemini come as the server wrote them,
+    /// with its whitespace and line breaks.
     pub on_tool_arguments: deltawire_text_fn,
     /// The name of a `function_call`, or a piece of it.
     pub on_function_name: deltawire_text_fn,

@@ -7,7 +7,8 @@ pub const DELTAWIRE_VERDICT_NOT_A_STREAM: u32 = 2;
 /// The API reported an error.
 pub const DELTAWIRE_VERDICT_API_ERROR: u32 = 3;
 /// The stream has `[DONE]`, and a chunk; or the event that ends a response of Responses
-/// (`response.completed`, `response.incomplete`) or Anthropic (`message_stop`).
+/// (`response.completed`, `response.incomplete`) or Anthropic (`message_stop`). DONE does not mean
+/// complete: ask `complete`.
 pub const DELTAWIRE_VERDICT_DONE: u32 = 4;
 /// The stream has no such end, but every choice has a finish reason. So ends every stream of Gemini.
 pub const DELTAWIRE_VERDICT_FINISHED: u32 = 5;
@@ -19,7 +20,8 @@ pub const DELTAWIRE_VERDICT_JSON_ANSWER: u32 = 7;
 /// The stream is of a protocol that is not read, which `protocol` names. In mode SSE every stream
 /// with an event has this verdict if it ends between events and nothing was too long.
 pub const DELTAWIRE_VERDICT_OTHER_PROTOCOL: u32 = 8;
-/// The stream ended between events, but something was too long, malformed or left out.
+/// The stream ended between events, without an end that counts as DONE or FINISHED, and something
+/// was too long, malformed or left out. DONE and FINISHED can lose parts too: ask `complete`.
 pub const DELTAWIRE_VERDICT_LOST: u32 = 9;
 /// The stream was cut.
 pub const DELTAWIRE_VERDICT_TRUNCATED: u32 = 10;

@@ -60,7 +60,8 @@ pub const DELTAWIRE_M_CALL_ID: u32 = 26;
 pub const DELTAWIRE_M_CALL_TYPE: u32 = 27;
 /// Field of a call: its name.
 pub const DELTAWIRE_M_CALL_NAME: u32 = 28;
-/// Field of a call: its arguments, or the input of a custom tool.
+/// Field of a call: its arguments, or the input of a custom tool. Those of Gemini are an object, as
+/// the server wrote it, with its whitespace and line breaks.
 pub const DELTAWIRE_M_CALL_ARGUMENTS: u32 = 29;
 /// Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
 pub const DELTAWIRE_M_REASONING_DETAILS: u32 = 30;
