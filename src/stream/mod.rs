@@ -9,6 +9,7 @@ mod calls;
 mod checkpoint;
 mod config;
 mod context;
+mod cut;
 mod dispatch;
 mod emitter;
 mod end;
@@ -39,6 +40,7 @@ mod raw_json;
 mod raw_json_tests;
 mod record;
 mod records;
+mod run;
 mod sink;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,251 @@
+//! Events that a slice cuts: their payload goes to the storage, and is recognised there.
+
+use super::found::{Found, Place, Span, Step};
+use super::machine::{After, Block, Line, Machine, StreamState};
+use super::memo::MORE;
+use crate::chat::index::Seen;
+use crate::scan::find;
+use crate::sse::Ended;
+use crate::Storage;
+
+impl<const SLOTS: usize> Machine<SLOTS> {
+    /// Takes a byte of `data: `, the first bytes of the payload behind that, or the blank line behind the payload. The step
+    /// before left nothing to report.
+    #[inline]
+    pub(super) fn go_on_in_line<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+        if self.lines.go_on_in_head(window) {
+            return Some(self.taken(window));
+        }
+        if !self.block.open {
+            let begins = self.lines.is_before_data() && self.is_usual_place();
+            // Spans are 32 bits wide.
+            let fits = begins && !window.is_empty() && window.len() <= i32::MAX as usize;
+            if !fits || find::line_end(window).is_some() {
+                return None;
+            }
+            return self.begin_cut(store, window, None).then(|| self.taken(window));
+        }
+        let is_over = self.line == Line::Payload && self.lines.is_at_start() && !self.lines.is_after_cr();
+        let is_plain = !self.block.skipping && !self.block.raw && !self.block.skim.is_on() && !self.kept.has_next();
+        if is_over && is_plain && window.first() == Some(&b'\n') && self.kept.is_stored() {
+            return Some(self.end_payload(store, window, 1, Ended::Alone));
+        }
+        None
+    }
+
+    /// The payload of the event without quirks that [`recall_stored`](Machine::recall_stored) found in the last step, if it
+    /// did.
+    #[inline(always)]
+    pub(super) fn recalled_stored(&self, found: Found) -> Option<Span> {
+        match found {
+            Found::Chunk(span) if span.place == Place::Storage && self.rested && self.index.quirks.is_empty() => {
+                Some(span)
+            }
+            _ => None,
+        }
+    }
+
+    /// Begins an event whose `data` line the slice cuts: `value` is the beginning of its payload. `after_lf`: the line began in
+    /// this window, and whether the LF of a CRLF came before it. `false`: nothing was done.
+    #[inline]
+    pub(super) fn begin_cut<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        value: &[u8],
+        after_lf: Option<bool>,
+    ) -> bool {
+        let is_behind = self.after == After::Release;
+        if is_behind {
+            store.shrink(self.kept.lasting());
+        }
+        let Some(left) = self.kept.begin_data(store, value) else { return false };
+        if is_behind {
+            (self.after, self.block) = (After::Nothing, Block::NEW);
+        }
+        if let Some(after_lf) = after_lf {
+            self.line_start = self.offset.saturating_add(u64::from(after_lf));
+        }
+        // The template was compared with less than the whole event.
+        (self.rested, self.unknown_at) = (false, u64::MAX);
+        self.line = Line::Payload;
+        self.open();
+        self.lines.start_data(after_lf == Some(true));
+        // Spans are 32 bits wide.
+        self.appendable = left.min(i32::MAX as usize) as u32;
+        true
+    }
+
+    /// Ends an event that has a payload. Its blank line ends at offset `consumed` of the window.
+    #[inline]
+    pub(super) fn end_payload<S: Storage + ?Sized>(
+        &mut self,
+        store: &mut S,
+        window: &[u8],
+        consumed: usize,
+        ended: Ended,
+    ) -> Step {
+        self.lines.start_line(ended);
+        (self.rested, self.appendable) = (false, 0);
+        let end = self.offset.saturating_add(consumed as u64);
+        let found = match self.recall_stored(store, end) {
+            Some(found) => found,
+            None => self.dispatch(store, window, end, false),
+        };
+        self.offset = end;
+        Step { consumed, found }
+    }
+
+    /// Recognises an event that a slice cut, and whose payload is in the storage, if it is an ordinary chunk in a stream of
+    /// chunks: then [`dispatch`](Machine::dispatch) would do the same. `end`: the offset in the stream where the event ends.
+    #[inline]
+    fn recall_stored<S: Storage + ?Sized>(&mut self, store: &mut S, end: u64) -> Option<Found> {
+        let is_usual =
+            self.reads_chunks() && !self.block.error_field && self.block.quirks.is_empty() && self.is_usual_place();
+        let data = self.kept.lone_data().filter(|_| is_usual)?;
+        let bytes = (data.padded(store.bytes_mut(), MORE), data.len);
+        let max_depth = self.config.limits.max_depth;
+        if !self.memo.payload(&mut self.index, bytes, b"", max_depth) {
+            self.unknown_at = self.block.start;
+            return None;
+        }
+        let (facts, quirks) = (self.index.facts, self.index.quirks);
+        if !facts.chat || facts.error || self.index.plan.protocol.is_some() || self.has_error(quirks) {
+            return None;
+        }
+        self.join();
+        self.kept.end();
+        self.name = Span::NONE;
+        self.index.frame = (self.block.start, end);
+        self.note_choices(&Seen::default());
+        self.note_event(quirks);
+        // `is_rested` would say so: the next event may begin here.
+        self.rested = self.silent_next <= self.silent;
+        Some(Found::Chunk(data.into()))
+    }
+}
+
+impl StreamState {
+    /// Appends a byte to the payload that a slice cut, as nearly every step does that gets slices of one byte. `false`: nothing
+    /// was done, because the byte ends a line, no payload is cut, or the storage has no room. Where a payload is cut, the step
+    /// before found nothing, so no event waits to be reported.
+    #[inline(always)]
+    pub(super) fn append_byte<S: Storage + ?Sized>(&mut self, store: &mut S, byte: u8) -> bool {
+        self.appendable > 0 && !matches!(byte, b'\r' | b'\n') && self.append_all(store, &[byte])
+    }
+
+    /// [`append_byte`](Machine::append_byte) for a caller that puts the byte into the storage, where
+    /// [`appends_at`](Machine::appends_at) says.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn notes_byte(&mut self, byte: u8) -> bool {
+        let is_more = self.appendable > 0 && !matches!(byte, b'\r' | b'\n');
+        if is_more {
+            self.kept.lengthen(1);
+            self.offset = self.offset.wrapping_add(1);
+            self.appendable = self.appendable.wrapping_sub(1);
+        }
+        is_more
+    }
+
+    /// [`append`](Machine::append) for such a caller.
+    #[doc(hidden)]
+    #[inline]
+    pub fn notes_line(&mut self, window: &[u8]) -> usize {
+        if self.appendable == 0 {
+            return 0;
+        }
+        let end = find::line_end(window).unwrap_or(window.len());
+        if end > self.appendable as usize {
+            return 0;
+        }
+        self.kept.lengthen(end);
+        self.offset = self.offset.wrapping_add(end as u64);
+        self.appendable = self.appendable.wrapping_sub(end as u32);
+        end
+    }
+
+    /// Where in a storage of `len` bytes the next byte of the payload that a slice cut goes. `None`: no payload is cut, or the
+    /// storage has less room than was noted.
+    #[doc(hidden)]
+    pub fn appends_at(&self, len: usize) -> Option<usize> {
+        let end = self.kept.stored_end().filter(|_| self.appendable > 0)?;
+        (end.checked_add(self.appendable as usize)? <= len).then_some(end)
+    }
+
+    /// Makes the next step look at the whole state before it appends to a payload.
+    #[doc(hidden)]
+    pub fn stop_appending(&mut self) {
+        self.appendable = 0;
+    }
+
+    /// Appends the bytes up to a line end to the payload that a slice cut, and returns how many they are. 0: nothing was done,
+    /// because a line ends there, no payload is cut, or the storage has no room. Where a payload is cut, no event waits to be
+    /// reported.
+    #[inline(always)]
+    pub(super) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> usize {
+        if self.appendable == 0 {
+            return 0;
+        }
+        self.append_line(store, window)
+    }
+
+    #[inline(never)]
+    fn append_line<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> usize {
+        let end = find::line_end(window).unwrap_or(window.len());
+        match window.get(..end) {
+            Some(more) if end <= self.appendable as usize && self.append_all(store, more) => end,
+            _ => 0,
+        }
+    }
+
+    /// Appends bytes that have no line end and are at most `appendable`.
+    #[inline(always)]
+    fn append_all<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
+        let appended = self.kept.append(store, window);
+        if appended {
+            self.offset = self.offset.wrapping_add(window.len() as u64);
+            self.appendable = self.appendable.wrapping_sub(window.len() as u32);
+        }
+        appended
+    }
+}
+
+impl<const SLOTS: usize> Machine<SLOTS> {
+    /// Goes on in a payload that a slice cut: takes more of it, or its end, where a LF or a CRLF and a blank line, or a LF at the
+    /// end of the window, follow.
+    pub(super) fn go_on_in_payload<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+        let is_over = matches!(window.first(), Some(b'\n' | b'\r'));
+        let before = if is_over { 0 } else { self.append_line(store, window) };
+        let rest = window.get(before..)?;
+        let (tail, ended) = match rest {
+            [b'\n'] => {
+                self.lines.start_line(Ended::Alone);
+                self.appendable = 0;
+                let _ = self.taken(rest);
+                return Some(Step { consumed: window.len(), found: Found::NeedMore });
+            }
+            [b'\n', b'\n', ..] => (2, Ended::Alone),
+            [b'\r', b'\n', b'\r', ..] => (3, Ended::CrBehindCrLf),
+            // The next step takes any other line end.
+            _ => return (before > 0).then_some(Step { consumed: before, found: Found::NeedMore }),
+        };
+        let Step { consumed, found } = self.end_payload(store, rest, tail, ended);
+        Some(Step { consumed: before.wrapping_add(consumed), found })
+    }
+
+    /// Notes how many bytes the next steps may append, if the machine is inside a `data` line whose payload so far is in the
+    /// storage, and nothing waits to be reported.
+    pub(super) fn note_appendable<S: Storage + ?Sized>(&mut self, store: &S) {
+        let is_in_payload = self.line == Line::Payload
+            && self.lines.is_in_data()
+            && self.after == After::Nothing
+            && !self.block.skipping
+            && !self.block.raw
+            && !self.block.skim.is_on()
+            && !self.kept.has_next()
+            && self.silent_next <= self.silent;
+        // Spans are 32 bits wide.
+        let most = if is_in_payload { self.kept.appendable(store) } else { 0 };
+        self.appendable = most.min(i32::MAX as usize) as u32;
+    }
+}
