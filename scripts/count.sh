@@ -89,9 +89,9 @@ pass count-table
 rm -rf "$out/slow"
 mkdir -p "$out/slow"
 cp -r Cargo.toml Cargo.lock README.md docs examples src benches cli "$out/slow/"
-quick=$out/slow/src/stream/run.rs
-sed -i 's/^    pub(super) fn recall<.*{$/&\n        for turn in 0..40_u32 {\n            core::hint::black_box(turn);\n        }/' "$quick"
-! cmp -s "$quick" src/stream/run.rs || fail "the control could not be made: there is no recall in src/stream/run.rs"
+run=$out/slow/src/stream/run.rs
+sed -i 's/^    pub(super) fn recall<.*{$/&\n        for turn in 0..40_u32 {\n            core::hint::black_box(turn);\n        }/' "$run"
+! cmp -s "$run" src/stream/run.rs || fail "the control could not be made: there is no recall in src/stream/run.rs"
 build "$out/slow" "$out/build-slow"
 got=$(each "$out/build-slow/release/deltawire-benches-count" content)
 [ "$(off "$got" "$(sed -n 's/^content //p' $table)")" -gt 300 ] || fail "a slower library is not caught: content takes $got"

@@ -5,7 +5,7 @@ extern crate std;
 
 use super::Workspace;
 use crate::stream::memo::NONE;
-use crate::stream::{Config, End, Event, Flow, Handler, Parser, SharedParser, Validate, Verdict};
+use crate::stream::{Config, Event, Flow, Handler, Parser, SharedParser, Validate, Verdict};
 use crate::{Limits, Update};
 use std::format;
 use std::string::{String, ToString};
@@ -135,7 +135,10 @@ fn a_part_that_was_recognised_is_not_reported_again() {
 
 /// The deltas and the end of a stream that comes in these pieces, by a parser of its own and by one that shares `workspace`.
 #[cfg(feature = "dialects")]
-fn read_twice<const SLOTS: usize>(workspace: &mut Workspace<SLOTS>, pieces: &[String]) -> [(Vec<String>, End); 2] {
+fn read_twice<const SLOTS: usize>(
+    workspace: &mut Workspace<SLOTS>,
+    pieces: &[String],
+) -> [(Vec<String>, crate::stream::End); 2] {
     fn note(event: &Event<'_>, deltas: &mut Vec<String>) {
         deltas.extend(event.deltas().map(|(choice, update)| format!("{choice:?} {update:?}")));
     }
