@@ -182,7 +182,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
                 self.usable |= u8::from(is_usable(slot)) << bit;
             }
         }
-        // Not 0 before one was recognised.
+        // It is 0 as soon as an event of this loan is recognised.
         (self.unknown, self.idle, self.recognised) = (hints.unknown.max(1), hints.idle, 0);
         self.last = if self.may_use(hints.last) { hints.last } else { NONE };
     }
@@ -213,8 +213,10 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// Returns the facts that the events recognised since the last call add to their stream.
     pub(super) fn take_added(&mut self) -> Seen {
         let (mut seen, recognised) = (Seen::default(), core::mem::take(&mut self.recognised));
+        // Another machine may have left the shape that is shown: it counts only if an event of this loan was recognised.
+        let shown = if self.unknown == 0 { self.shown } else { NONE };
         for (slot, number) in self.slots.iter().zip(0..8) {
-            if recognised >> number & 1 != 0 || number == self.shown {
+            if recognised >> number & 1 != 0 || number == shown {
                 slot.added.add_to(&mut seen);
             }
         }

@@ -265,3 +265,28 @@ fn a_handler_that_panics_leaves_the_workspace_to_others() {
     assert_eq!((other.end().verdict, other.offset()), (Verdict::Finished, bytes.len() as u64));
     assert!(one.offset() > 0, "its state was given back");
 }
+
+/// Events that are passed over add no facts of the template that recognised another stream's event.
+#[test]
+#[cfg(feature = "dialects")]
+fn what_is_passed_over_adds_no_facts_of_another_stream() {
+    struct Quiet;
+    impl Handler for Quiet {}
+    let chunk =
+        "data: {\"choices\":[{\"index\":3,\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\n".repeat(3);
+    let created = "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n";
+    let delta =
+        "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"content_index\":0,\"delta\":\"a\"}\n\n";
+    let config = Config::new().with_payload(crate::stream::Payload::Usage);
+    let tracker = crate::track::Tracker::<8, 32>::new;
+    let mut workspace: Workspace = Workspace::new();
+    let mut own = Parser::<[u8; 512], 2, _>::with_slots([0; 512], config, tracker());
+    let mut shared = SharedParser::sharing([0; 512], config, tracker());
+    for piece in [created, delta, delta, &delta.repeat(2)] {
+        let mut teacher = SharedParser::sharing([0; 512], Config::new(), tracker());
+        assert!(teacher.feed_with(&mut workspace, chunk.as_bytes(), &mut Quiet).stop.is_none());
+        assert!(own.feed(piece.as_bytes(), &mut Quiet).stop.is_none());
+        assert!(shared.feed_with(&mut workspace, piece.as_bytes(), &mut Quiet).stop.is_none());
+        assert_eq!(shared.end(), own.end());
+    }
+}
