@@ -311,25 +311,24 @@ func (r *Reader) read() bool {
 	return false
 }
 
-// maxHead is how many bytes of the beginning of a stream are kept for the error about a JSON answer.
+// maxHead is how many bytes of the beginning of a stream the error about a JSON answer quotes.
 const maxHead = 120
 
-// begins keeps the beginning of the stream, of which these bytes come next.
+// begins keeps the beginning of the stream, of which these bytes come next, and one byte more, which shows that it goes on.
 func (r *Reader) begins(b []byte) {
-	if room := maxHead - len(r.head); room > 0 {
+	if room := maxHead + 1 - len(r.head); room > 0 {
 		r.head = append(r.head, b[:min(room, len(b))]...)
 	}
 }
 
-// beginning returns the first line of the stream, cut, with what is not printable escaped.
+// beginning returns the beginning of the stream on one line, with what is not printable escaped.
 func (r *Reader) beginning() string {
-	head := bytes.TrimLeft(bytes.TrimPrefix(r.head, []byte("\xEF\xBB\xBF")), " \t\r\n")
-	line, _, isCut := bytes.Cut(head, []byte("\n"))
-	text := strings.ToValidUTF8(string(bytes.TrimRight(line, "\r")), "")
-	if isCut || len(r.head) == maxHead {
-		text += "…"
+	head, dots := r.head, ""
+	if len(head) > maxHead {
+		head, dots = head[:maxHead], "…"
 	}
-	return printable(text)
+	head = bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF"))
+	return printable(strings.ToValidUTF8(strings.Join(strings.Fields(string(head)), " "), "") + dots)
 }
 
 // whyLeftOut returns why deltas were left out, with the options that make room.
