@@ -131,7 +131,8 @@ fn every_case_in_every_way() {
     }
     assert!(runs.wrong.is_empty(), "{} runs were wrong", runs.wrong.len());
     if only.is_none() {
-        for quirk in Quirk::ALL {
+        // All cases of a row may be of a protocol whose reader is not compiled in.
+        for quirk in Quirk::ALL.iter().filter(|quirk| cases.iter().any(|case| case.row == quirk.code())) {
             assert!(raised.contains(&(*quirk as u8)), "no case raises {quirk:?}");
         }
     }
@@ -148,7 +149,7 @@ fn every_row_has_cases_and_every_quirk_a_row() {
             code.strip_prefix(['F', 'C']).is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
         })
         .collect();
-    let files: BTreeSet<String> = case::all().into_iter().map(|case| case.row).collect();
+    let files: BTreeSet<String> = case::rows();
     for (code, _) in &rows {
         assert!(files.contains(*code), "row {code} has no case file");
     }

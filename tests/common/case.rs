@@ -4,6 +4,7 @@ use super::log::escaped;
 use super::read::Store;
 use deltawire::stream::Protocol;
 use deltawire::{Config, Framing, Validate};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// One case.
@@ -47,14 +48,18 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quirks")
 }
 
+/// Returns the rows that have a file of cases.
+pub fn rows() -> BTreeSet<String> {
+    let paths = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let cases = paths.filter(|path| path.extension().is_some_and(|extension| extension == "case"));
+    cases.map(|path| path.file_stem().unwrap().to_str().unwrap().to_string()).collect()
+}
+
 /// Returns all cases of all files, by row, but for those of protocols whose reader is not compiled in.
 pub fn all() -> Vec<Case> {
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "case"));
-    paths.sort();
     let mut cases = Vec::new();
-    for path in paths {
-        let row = path.file_stem().unwrap().to_str().unwrap().to_string();
+    for row in rows() {
+        let path = folder().join(format!("{row}.case"));
         let text = std::fs::read_to_string(&path).unwrap();
         let found = parse(&row, &text).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()));
         assert!(!found.is_empty(), "{}: no case in it", path.display());
