@@ -153,7 +153,7 @@ def goldens(program, folder):
         golden = json.load(open(path.rsplit(".", 1)[0] + ".expected.json", encoding="utf-8"))
         is_body = "error-body" in row["features"]
         verdict = "ApiError" if golden["error"] else "Finished" if row["protocol"] == "gemini" else "Done"
-        dialect = "?" if is_body else DIALECTS[row["protocol"]]
+        dialect = "None" if is_body else DIALECTS[row["protocol"]]
         end = f"{verdict} {dialect} {0 if golden['error'] else 1}\n"
         each_way(program, path, ["--end"], end, str)
         ids = {} if is_body else {name: golden[name] for name in ("id", "model") if golden.get(name) is not None}
