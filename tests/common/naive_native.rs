@@ -460,7 +460,7 @@ impl Naive {
                 for (at, block) in (0..).zip(elements(&message["content"])) {
                     self.block(at, block)?;
                 }
-                self.finish(0, &message["stop_reason"], &anthropic_word, false);
+                self.finish(0, &message["stop_reason"], &word_of, false);
                 self.usage(&message["usage"]);
             }
             "content_block_start" if event["content_block"].is_object() => {
@@ -483,7 +483,7 @@ impl Naive {
                 }
             }
             "message_delta" => {
-                self.finish(0, &event["delta"]["stop_reason"], &anthropic_word, false);
+                self.finish(0, &event["delta"]["stop_reason"], &word_of, false);
                 self.usage(&event["usage"]);
             }
             _ => {}
@@ -536,7 +536,7 @@ impl Naive {
             for (place, part) in (0..).zip(elements(&candidate["content"]["parts"])) {
                 self.part(index, place, part)?;
             }
-            self.finish(index, &candidate["finishReason"], &gemini_word, false);
+            self.finish(index, &candidate["finishReason"], &word_of, false);
         }
         self.usage(&event["usageMetadata"]);
         Ok(())
@@ -744,35 +744,30 @@ fn content(kind: &str) -> Option<Kind> {
     }
 }
 
-fn anthropic_word(word: &str, _: bool) -> FinishKind {
-    word_of(word, &[])
-}
-
-fn gemini_word(word: &str, called: bool) -> FinishKind {
-    word_of(word, if called { &["STOP"] } else { &[] })
-}
-
 fn responses_word(word: &str, reason: &str, called: bool) -> FinishKind {
-    match (word, reason) {
-        ("incomplete", "max_output_tokens") => FinishKind::Length,
-        ("incomplete", "content_filter") => FinishKind::ContentFilter,
-        ("incomplete", _) => FinishKind::Other,
-        _ => word_of(word, if called { &["completed"] } else { &[] }),
-    }
+    word_of(if word == "incomplete" { reason } else { word }, called)
 }
 
-/// `calls`: the words that mean tool calls here.
-fn word_of(word: &str, calls: &[&str]) -> FinishKind {
+/// `called`: a tool of the client was called, so that an ordinary end means that.
+fn word_of(word: &str, called: bool) -> FinishKind {
     let table: BTreeMap<&str, FinishKind> = [
-        (FinishKind::Stop, &["stop", "end_turn", "stop_sequence", "pause_turn", "completed", "STOP"][..]),
-        (FinishKind::ToolCalls, &["tool_calls", "tool_use"]),
-        (FinishKind::Length, &["length", "max_tokens", "model_context_window_exceeded", "MAX_TOKENS"]),
-        (FinishKind::Error, &["error", "failed", "cancelled", "MALFORMED_FUNCTION_CALL"]),
+        (
+            FinishKind::Stop,
+            &["stop", "end_turn", "stop_sequence", "pause_turn", "completed", "STOP", "COMPLETE", "STOP_SEQUENCE"][..],
+        ),
+        (FinishKind::ToolCalls, &["tool_calls", "tool_use", "TOOL_CALL", "requires_action"]),
+        (
+            FinishKind::Length,
+            &["length", "max_tokens", "model_context_window_exceeded", "MAX_TOKENS", "LENGTH", "max_output_tokens"],
+        ),
+        (FinishKind::Error, &["error", "failed", "cancelled", "MALFORMED_FUNCTION_CALL", "ERROR", "TIMEOUT"]),
         (
             FinishKind::ContentFilter,
             &[
                 "content_filter",
                 "refusal",
+                "guardrail_intervened",
+                "content_filtered",
                 "SAFETY",
                 "RECITATION",
                 "BLOCKLIST",
@@ -785,7 +780,7 @@ fn word_of(word: &str, calls: &[&str]) -> FinishKind {
     .into_iter()
     .flat_map(|(kind, words)| words.iter().map(move |word| (*word, kind)))
     .collect();
-    if calls.contains(&word) {
+    if called && ["stop", "STOP", "completed"].contains(&word) {
         return FinishKind::ToolCalls;
     }
     table.get(word).copied().unwrap_or(FinishKind::Other)
