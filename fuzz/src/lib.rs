@@ -16,6 +16,8 @@ pub mod input;
 pub mod json;
 #[path = "../../tests/common/log.rs"]
 pub mod log;
+#[path = "../../tests/common/logged.rs"]
+pub mod logged;
 pub mod memo;
 pub mod message;
 pub mod naive;

@@ -240,11 +240,11 @@ impl Work<'_, '_> {
                     Place::new(choice::MESSAGE, Expect::OBJECT)
                 }
                 Key::Text => Place::new(choice::TEXT, Expect::TEXT),
-                Key::FinishReason if self.null(&mut into.spans, choice::FINISH_REASON) => continue,
+                Key::FinishReason if self.taken(&mut into.spans, choice::FINISH_REASON, Steps::null) => continue,
                 Key::FinishReason => Place::new(choice::FINISH_REASON, Expect::REASON),
                 Key::FinishCamel => Place::new(choice::FINISH_CAMEL, Expect::TEXT),
                 Key::NativeFinishReason => Place::new(choice::NATIVE_FINISH_REASON, Expect::ANY),
-                Key::Logprobs if self.null(&mut into.spans, choice::LOGPROBS) => continue,
+                Key::Logprobs if self.taken(&mut into.spans, choice::LOGPROBS, Steps::null) => continue,
                 Key::Logprobs => Place::new(choice::LOGPROBS, Expect::OBJECT),
                 Key::Error => Place::new(choice::ERROR, Expect::ERROR),
                 Key::ProviderFields => {

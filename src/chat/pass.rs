@@ -62,10 +62,14 @@ impl Work<'_, '_> {
                 }
                 Key::Id if self.text(&mut index.top, top::ID) => continue,
                 Key::Id => Place::new(top::ID, Expect::TEXT),
-                Key::Object if self.word(&mut index.top, top::OBJECT, b"\"chat.completion.chunk\"") => continue,
+                Key::Object
+                    if self.taken(&mut index.top, top::OBJECT, |steps| steps.take(b"\"chat.completion.chunk\"")) =>
+                {
+                    continue
+                }
                 Key::Object if self.text(&mut index.top, top::OBJECT) => continue,
                 Key::Object => Place::new(top::OBJECT, Expect::TEXT),
-                Key::Created if self.time(&mut index.top, top::CREATED) => continue,
+                Key::Created if self.taken(&mut index.top, top::CREATED, Steps::ten_digits) => continue,
                 Key::Created => {
                     if self.integer(&mut index.top, top::CREATED) {
                         continue;
@@ -79,7 +83,7 @@ impl Work<'_, '_> {
                 Key::ServiceTier if self.text(&mut index.top, top::SERVICE_TIER) => continue,
                 Key::ServiceTier => Place::new(top::SERVICE_TIER, Expect::TEXT),
                 Key::Provider => Place::new(top::PROVIDER, Expect::ANY),
-                Key::Usage if self.null(&mut index.top, top::USAGE) => continue,
+                Key::Usage if self.taken(&mut index.top, top::USAGE, Steps::null) => continue,
                 Key::Usage => Place::new(top::USAGE, Expect::OBJECT),
                 Key::Error => Place::new(top::ERROR, Expect::ERROR),
                 Key::Obfuscation if self.steps.plain_string_before_end() => continue,

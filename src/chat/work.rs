@@ -196,19 +196,30 @@ impl<'a> Work<'a, '_> {
         Some(true)
     }
 
-    /// Reads a member's value into its place, if it is a plain string. Otherwise reads nothing. For members that are one in
-    /// nearly every chunk: the number of the member is a constant, so this is much shorter than [`member`](Work::member).
+    /// Reads a member's value into its place, if `take` passes it. Otherwise reads nothing. For members that are one in nearly
+    /// every chunk: the number of the member is a constant, so this is much shorter than [`member`](Work::member).
     #[inline(always)]
-    pub(super) fn text<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
+    pub(super) fn taken<const N: usize>(
+        &mut self,
+        spans: &mut Spans<N>,
+        member: usize,
+        take: impl FnOnce(&mut Steps<'a>) -> bool,
+    ) -> bool {
         let start = self.steps.offset();
-        let took = self.steps.plain_string_before_end();
+        let took = take(&mut self.steps);
         if took {
             self.place(spans, member, span(self.read_from(start)));
         }
         took
     }
 
-    /// Does what [`text`](Work::text) does, for a member that is nearly always a text but not always a plain one. Reads any
+    /// [`taken`](Work::taken) of a plain string.
+    #[inline(always)]
+    pub(super) fn text<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
+        self.taken(spans, member, Steps::plain_string_before_end)
+    }
+
+    /// [`text`](Work::text) of a member that is nearly always a text but not always a plain one. Reads any
     /// other value as [`member`](Work::member) does.
     #[inline(always)]
     pub(super) fn any_text<const N: usize>(
@@ -221,39 +232,6 @@ impl<'a> Work<'a, '_> {
             return Some(true);
         }
         self.aside(|work| work.odd_member(spans, Place::new(member, expect)))
-    }
-
-    /// Does what [`text`](Work::text) does, for a member whose value is nearly always `word`, a plain string.
-    #[inline(always)]
-    pub(super) fn word<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, word: &[u8]) -> bool {
-        let start = self.steps.offset();
-        let took = self.steps.take(word);
-        if took {
-            self.place(spans, member, span(self.read_from(start)));
-        }
-        took
-    }
-
-    /// Does what [`text`](Work::text) does, for a time in seconds.
-    #[inline(always)]
-    pub(super) fn time<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
-        let start = self.steps.offset();
-        let took = self.steps.ten_digits();
-        if took {
-            self.place(spans, member, span(self.read_from(start)));
-        }
-        took
-    }
-
-    /// Does what [`text`](Work::text) does, for `null`.
-    #[inline(always)]
-    pub(super) fn null<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
-        let start = self.steps.offset();
-        let took = self.steps.null();
-        if took {
-            self.place(spans, member, span(self.read_from(start)));
-        }
-        took
     }
 
     #[inline(always)]

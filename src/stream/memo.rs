@@ -387,22 +387,22 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         if SLOTS == 0 {
             return false;
         }
-        let due = self.wait == 0;
+        let wants = self.wait == 0;
         self.wait = self.wait.saturating_sub(1);
-        due
+        wants
     }
 
     /// Learns a payload that was read, all of it.
     #[inline(never)]
     pub(super) fn learn(&mut self, index: &Index, payload: &[u8], name: &[u8], is_strict: bool, seen: &Seen) {
         if self.try_learn(index, payload, name, is_strict, seen).is_none() {
-            self.learned_in_vain();
+            self.learn_less_often();
         }
         self.wait = self.penalty;
     }
 
-    /// Learns less often, the more often that did not pay.
-    fn learned_in_vain(&mut self) {
+    /// Lengthens the wait between attempts to learn: the last one gave no template, or one that was never recognised.
+    fn learn_less_often(&mut self) {
         self.penalty = self.penalty.saturating_mul(4).saturating_add(3).min(LONGEST_WAIT);
     }
 
@@ -433,16 +433,15 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         let mut shape = Shape::EMPTY;
         shape.keep(index, payload, holes.as_slice())?;
         let slot = self.slots.get_mut(place)?;
-        let in_vain = slot.len > 0 && !slot.proved;
+        let was_useless = slot.len > 0 && !slot.proved;
         slot.learn(shape, payload, holes.as_slice(), name, framing);
         (slot.terms, slot.added) = (self.terms, Added::of(seen));
         self.usable |= 1_u8.wrapping_shl(place as u32);
         self.next = place.wrapping_add(1) as u8;
         let shortest = self.slots.iter().filter(|slot| slot.len > 0).map(|slot| slot.len).min();
         self.shortest = shortest.unwrap_or(u16::MAX);
-        if in_vain {
-            // The template that was replaced was never recognised.
-            self.learned_in_vain();
+        if was_useless {
+            self.learn_less_often();
         }
         Some(())
     }

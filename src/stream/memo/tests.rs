@@ -455,7 +455,7 @@ fn as_many_shapes_as_slots() {
 }
 
 #[test]
-fn learning_in_vain_backs_off() {
+fn useless_templates_are_learned_less_often() {
     let unlike = |number: usize| Parts { rest: &format!(",\"pad\":{number}"), ..USUAL }.payload();
     let mut reader: Reader<2> = Reader::new(LAZY);
     let (mut learned, mut looked) = (0, 0);
