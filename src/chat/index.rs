@@ -61,6 +61,20 @@ impl<const N: usize> Spans<N> {
         Some(before)
     }
 
+    /// Makes these the members that are there, in the order of their numbers. `there` has a bit for each.
+    #[inline]
+    pub(crate) fn fill(&mut self, there: u16, spans: &mut impl Iterator<Item = Span>) {
+        let Spans { present, start, end, marks } = self;
+        *present = there.into();
+        let places = start.iter_mut().zip(end).zip(marks);
+        for (number, ((start, end), marks)) in places.enumerate() {
+            if there >> number & 1 != 0 {
+                let Some(span) = spans.next() else { return };
+                (*start, *end, *marks) = (span.start, span.end, [span.segments, span.flags]);
+            }
+        }
+    }
+
     /// Notes that there is a member, without a span.
     pub(crate) fn mark(&mut self, member: usize) {
         self.present |= 1 << (member & 31);

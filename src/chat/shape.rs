@@ -409,10 +409,10 @@ impl Shape {
     pub(crate) fn recall(&self, index: &mut Index) {
         let [top, choice, delta] = self.there;
         let first = &mut index.first;
-        let mut kept = self.spans.iter();
-        recall_level(&mut kept, &mut index.top, top);
-        recall_level(&mut kept, &mut first.spans, choice);
-        recall_level(&mut kept, &mut first.delta.spans, delta);
+        let mut kept = self.spans.iter().map(|span| span.span());
+        index.top.fill(top, &mut kept);
+        first.spans.fill(choice, &mut kept);
+        first.delta.spans.fill(delta, &mut kept);
         index.choices = u32::from(self.choices);
         (index.quirks, index.facts) = (self.quirks, self.facts);
         index.plan.protocol = self.protocol;
@@ -445,17 +445,6 @@ fn keep_level<const N: usize>(
         }
     }
     Some(there)
-}
-
-fn recall_level<const N: usize>(kept: &mut core::slice::Iter<'_, PackedSpan>, spans: &mut Spans<N>, there: u16) {
-    spans.clear();
-    let mut rest = there;
-    while rest != 0 {
-        let member = rest.trailing_zeros() as usize;
-        rest &= rest.wrapping_sub(1);
-        let Some(span) = kept.next() else { return };
-        spans.set(member, span.span());
-    }
 }
 
 const _: () = assert!(top::COUNT <= 16 && choice::COUNT <= 16 && delta::COUNT <= 16);
