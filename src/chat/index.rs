@@ -337,7 +337,7 @@ impl Seen {
 }
 
 /// What the pass found out about the chunk as a whole.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// The payload contains an error, in any place.
     pub(crate) error: bool,

@@ -258,7 +258,7 @@ fn is_digits(value: Value<'_>) -> bool {
 }
 
 /// A span of a remembered index.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct PackedSpan {
     start: u16,
     end: u16,
@@ -269,16 +269,20 @@ struct PackedSpan {
 impl PackedSpan {
     const NONE: PackedSpan = PackedSpan { start: 0, end: 0, segments: 0, flags: 0 };
 
-    /// Packs a span. Returns `None` if an offset does not fit 16 bits.
-    fn of(span: Span, holes: &[Hole]) -> Option<Self> {
-        // An offset belongs to the segment that begins after the last hole before it.
-        let segment = |at: u32| holes.iter().filter(|hole| hole.end <= at as usize).count() as u8;
-        Some(PackedSpan {
-            start: u16::try_from(span.start).ok()?,
-            end: u16::try_from(span.end).ok()?,
-            segments: segment(span.start) | segment(span.end) << 4,
-            flags: span.flags,
-        })
+    /// Packs a span, whose bounds are in the payload, at least `quote` bytes inside of the value. Returns `None` if an offset
+    /// does not fit 16 bits.
+    fn of(span: Span, quote: u32, holes: &[Hole]) -> Option<Self> {
+        // An offset belongs to the segment that begins after the last hole before it, and counts from there.
+        let place = |at: u32, bound: u32| {
+            let before = holes.iter().take_while(|hole| hole.end <= bound as usize);
+            let (base, count) = before.fold((0, 0), |(_, count): (usize, u8), hole| (hole.end, count.wrapping_add(1)));
+            Some((u16::try_from((at as usize).checked_sub(base)?).ok()?, count))
+        };
+        let (start, from) = place(span.start, span.start.checked_sub(quote)?)?;
+        let (end, to) = place(span.end, span.end.checked_add(quote)?)?;
+        // What is known of a text in a hole, each event tells anew.
+        let flags = if from == to { span.flags } else { 0 };
+        Some(PackedSpan { start, end, segments: from | to << 4, flags })
     }
 
     #[inline(always)]
@@ -290,7 +294,7 @@ impl PackedSpan {
 
 /// A possible delta of a chunk of this shape: an [`Item`], packed. Whether it is one depends on the contents of the holes:
 /// an empty text is no delta, and neither is a fallback after a delta of its kind.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Candidate {
     start: u16,
     end: u16,
@@ -305,15 +309,12 @@ impl Candidate {
 
     fn of(item: &Item, holes: &[Hole]) -> Option<Self> {
         let Item { start, end, kind, how, flags, .. } = *item;
+        // The index of a fragment is no place in the payload.
+        let holes = if how == How::Fragment { &[] } else { holes };
         // The quotes of a string lie outside its hole.
         let quote = u32::from(how.is_text());
-        let place = Span { start: start.checked_sub(quote)?, end: end.checked_add(quote)?, segments: 0, flags };
-        let segments = match how {
-            // The index of a fragment is no place in the payload.
-            How::Fragment => 0,
-            _ => PackedSpan::of(place, holes)?.segments,
-        };
-        let (start, end) = (u16::try_from(start).ok()?, u16::try_from(end).ok()?);
+        let PackedSpan { start, end, segments, flags } =
+            PackedSpan::of(Span { start, end, segments: 0, flags }, quote, holes)?;
         Some(Candidate { start, end, segments: segments | item.segments & Item::FALLBACK, flags, kind, how })
     }
 }
@@ -404,6 +405,25 @@ impl Shape {
         (items.len() <= CANDIDATES).then_some(())
     }
 
+    /// Whether chunks of both shapes have the same index but for the [number](Shape::recall_number).
+    pub(crate) fn is_like(&self, other: &Shape) -> bool {
+        let parts =
+            |shape: &Shape| (shape.quirks, shape.protocol, shape.there, shape.choices, shape.facts, shape.behind);
+        let spans: u32 = self.there.iter().map(|there| there.count_ones()).sum();
+        let (spans, count) = (spans as usize, usize::from(self.count));
+        parts(self) == parts(other)
+            && self.count == other.count
+            && self.spans.get(..spans) == other.spans.get(..spans)
+            && self.candidates.get(..count) == other.candidates.get(..count)
+    }
+
+    /// Does what [`recall`](Shape::recall) does, where `index` already has a shape [like](Shape::is_like) this one.
+    pub(crate) fn recall_number(&self, index: &mut Index) {
+        // All have the same number.
+        let items = index.list.items.iter_mut().take(usize::from(index.list.len));
+        items.take_while(|item| item.choice != self.number).for_each(|item| item.choice = self.number);
+    }
+
     /// Makes `index` the index of the chunk that was stored. The caller sets the bases of its segments, and the flags of the
     /// texts in the holes.
     pub(crate) fn recall(&self, index: &mut Index) {
@@ -441,7 +461,7 @@ fn keep_level<const N: usize>(
         // Every view treats null as absent.
         if payload.get(span.start as usize) != Some(&b'n') {
             there |= 1 << (member & 15);
-            *room.next()? = PackedSpan::of(span, holes)?;
+            *room.next()? = PackedSpan::of(span, 0, holes)?;
         }
     }
     Some(there)

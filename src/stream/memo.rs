@@ -76,8 +76,12 @@ impl Hints {
 pub(super) struct Memo<const SLOTS: usize> {
     /// The slot that matched last.
     last: u8,
-    /// The slot whose shape is in the machine's index.
+    /// The slot that recognised the event in the machine's index, if one did.
     shown: u8,
+    /// The slot whose shape is in the machine's index, but for the places of its segments.
+    unpacked: u8,
+    /// The slot that is compared first behind an event that one recognised.
+    expected: u8,
     /// The slot that is replaced next.
     next: u8,
     /// How many events pass before one is learned.
@@ -113,11 +117,11 @@ pub(super) struct Memo<const SLOTS: usize> {
     slots: [Slot; SLOTS],
 }
 
-/// Tries the slot that was right last, then the others. One loop, so that the comparison is compiled into it once. A macro,
+/// Tries the slot that followed the shown one last time, then the others. One loop, so that the comparison is compiled into it once. A macro,
 /// because a closure is not inlined into a function that is compiled for more than the target guarantees.
 macro_rules! find {
     ($memo:ident, $index:ident, $slot:ident => $compare:expr) => {{
-        let first = if $memo.shown == $memo.last { $memo.last } else { NONE };
+        let first = if $memo.shown == NONE { NONE } else { $memo.expected };
         let mut number = first;
         loop {
             let found = match $memo.slots.get(usize::from(number)) {
@@ -143,6 +147,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     pub(super) const NEW: Memo<SLOTS> = Memo {
         last: 0,
         shown: NONE,
+        unpacked: NONE,
+        expected: NONE,
         next: 0,
         wait: 0,
         penalty: 0,
@@ -185,6 +191,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         // It is 0 as soon as an event of this loan is recognised.
         (self.unknown, self.idle, self.recognised) = (hints.unknown.max(1), hints.idle, 0);
         self.last = if self.may_use(hints.last) { hints.last } else { NONE };
+        self.expected = self.last;
     }
 
     /// Makes the template the first to be compared that recognised the last event of the machine.
@@ -249,7 +256,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// The index was read anew, or is about to be.
     #[inline]
     pub(super) fn forget_shown(&mut self) {
-        self.shown = NONE;
+        (self.shown, self.unpacked) = (NONE, NONE);
     }
 
     /// Recognises the event at the front of `bytes`, and makes `index` its index. Gives how long it is.
@@ -303,7 +310,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         let mut counts = None;
         for (gap, base) in slot.gaps.iter().zip(index.bases.iter().skip(1)).take(usize::from(slot.count)) {
             let Fill::Count(place) = gap.fill else { continue };
-            let before = payload.get(..base.wrapping_add(u32::from(gap.end)) as usize)?;
+            let before = payload.get(..*base as usize)?;
             let (mut count, mut unit) = (0_u64, 1_u64);
             // At most 19 digits, which fit.
             for digit in before.iter().rev().map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit < 10) {
@@ -318,11 +325,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// The slot to try after `number`, of which `first` was tried first.
     #[inline(never)]
     fn next_of(&mut self, first: u8, number: u8) -> Option<u8> {
-        if self.is_shared() && self.unknown == 0 && self.shown < 8 {
-            self.recognised |= 1 << (self.shown & 7);
-        }
         // If another slot matches, it overwrites these segments.
-        self.shown = NONE;
+        self.leave_shown();
         let from = if number == first { 0 } else { number.wrapping_add(1) };
         let slots = self.slots.iter().zip(0..).skip(usize::from(from));
         let may_match = |slot: &Slot, at| at != first && slot.len > 0 && self.may_use(at);
@@ -335,25 +339,44 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         next
     }
 
+    /// Another slot is about to be shown, or none.
+    fn leave_shown(&mut self) {
+        if self.is_shared() && self.unknown == 0 && self.shown < 8 {
+            self.recognised |= 1 << (self.shown & 7);
+        }
+        self.shown = NONE;
+    }
+
     /// Puts the shape of this slot, which matched, into the index.
     #[inline(never)]
     fn show(&mut self, number: u8, index: &mut Index) {
-        if let Some(slot) = self.slots.get_mut(usize::from(number)) {
-            slot.proved = true;
+        self.leave_shown();
+        if let Some(before) = self.slots.get_mut(usize::from(self.last)) {
+            before.followed_by = number;
         }
         self.unpack(number, index);
+        let mut expected = number;
+        if let Some(slot) = self.slots.get_mut(usize::from(number)) {
+            slot.proved = true;
+            expected = slot.followed_by;
+        }
+        self.expected = if self.may_use(expected) { expected } else { number };
         (self.last, self.penalty) = (number, 0);
     }
 
     #[inline]
     fn unpack(&mut self, number: u8, index: &mut Index) {
         if let Some(slot) = self.slots.get(usize::from(number)) {
-            slot.shape.recall(index);
+            if self.unpacked < 8 && slot.alike >> (self.unpacked & 7) & 1 != 0 {
+                slot.shape.recall_number(index);
+            } else {
+                slot.shape.recall(index);
+            }
             (self.lead, self.name, self.behind_name) = (slot.lead, slot.name, slot.behind_name);
             (self.tail, self.ended) = (slot.tail, slot.ended);
             self.is_native = index.plan.protocol.is_some();
         }
-        self.shown = number;
+        (self.shown, self.unpacked, self.expected) = (number, number, number);
     }
 
     /// Whether the events so far had [`HEAD`] before the payload and these line ends behind it.
@@ -378,7 +401,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             return;
         }
         self.slots.iter_mut().for_each(|slot| slot.len = 0);
-        (self.shown, self.shortest) = (NONE, u16::MAX);
+        self.forget_shown();
+        self.shortest = u16::MAX;
     }
 
     /// Whether to learn the next event that is parsed.
@@ -432,7 +456,9 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         u8::try_from(framing.lead(name)).ok()?;
         let mut shape = Shape::EMPTY;
         shape.keep(index, payload, holes.as_slice())?;
+        let alike = self.note_alike(place, &shape);
         let slot = self.slots.get_mut(place)?;
+        (slot.alike, slot.followed_by) = (alike, place as u8);
         let was_useless = slot.len > 0 && !slot.proved;
         slot.learn(shape, payload, holes.as_slice(), name, framing);
         (slot.terms, slot.added) = (self.terms, Added::of(seen));
@@ -444,6 +470,19 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             self.learn_less_often();
         }
         Some(())
+    }
+
+    /// Notes which slots have the same shape as this one is about to get, but for the number.
+    fn note_alike(&mut self, place: usize, shape: &Shape) -> u8 {
+        let (mut alike, bit) = (0, 1_u8.wrapping_shl(place as u32));
+        for (slot, number) in self.slots.iter_mut().zip(0..8) {
+            slot.alike &= !bit;
+            if number != place && slot.len > 0 && slot.shape.is_like(shape) {
+                slot.alike |= bit;
+                alike |= 1 << number;
+            }
+        }
+        alike
     }
 
     /// The slot for another payload: one that is free, or was never recognised. If all are in use, one is replaced only when

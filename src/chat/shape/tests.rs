@@ -206,13 +206,53 @@ fn a_shape_gives_its_index_back() {
             "{\"model\":\"m\",\"choices\":[{\"index\":5,\"delta\":{\"role\":\"r\"},\"text\":\"t\"}],\"x_groq\":{}}",
         );
         shape.recall(&mut other);
-        // The payload is the same, so no segment has moved and the texts are as they were.
-        other.bases = [0; crate::chat::index::SEGMENTS];
+        // The payload is the same, so a segment begins where its hole ended, and the texts are as they were.
+        for (hole, base) in holes.as_slice().iter().zip(&mut other.bases[1..]) {
+            *base = hole.end as u32;
+        }
         for (hole, between) in holes.as_slice().iter().zip(&mut other.between) {
             let text = crate::scan::string::end(payload.as_bytes(), hole.start).filter(|_| hole.fill == Fill::Text);
             *between = text.map_or(0, |end| TextFlags::of(&end).bits() as u8);
         }
         assert_eq!(values(&other, &payload), values(&index, &payload), "{payload}");
+    }
+}
+
+#[test]
+fn shapes_are_alike_whose_chunks_differ_in_holes_and_the_number() {
+    let shape = |index: u32, rest: &str| {
+        let payload = format!("{{\"choices\":[{{\"index\":{index},\"delta\":{{{rest}}},\"logprobs\":{{}}}}]}}");
+        let index = read(&payload);
+        let holes = Holes::of(&index, payload.as_bytes(), NONE, false).unwrap();
+        let mut shape = Shape::EMPTY;
+        shape.keep(&index, payload.as_bytes(), holes.as_slice()).unwrap();
+        (shape, index)
+    };
+    let (one, _) = shape(1, "\"content\":\"a\"");
+    let (other, _) = shape(0, "\"content\":\"longer \\n\"");
+    assert!(one.is_like(&other) && other.is_like(&one));
+    // Then the number is all that is to be recalled.
+    let (mut whole, mut part) = (Index::new(), Index::new());
+    one.recall(&mut whole);
+    other.recall(&mut part);
+    one.recall_number(&mut part);
+    let payload = "{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"a\"},\"logprobs\":{}}]}";
+    let [whole, part] = [whole, part].map(|mut index| {
+        let holes = Holes::of(&read(payload), payload.as_bytes(), NONE, false).unwrap();
+        for (hole, base) in holes.as_slice().iter().zip(&mut index.bases[1..]) {
+            *base = hole.end as u32;
+        }
+        values(&index, payload)
+    });
+    assert_eq!(whole, part);
+    // Another member, another length of what is fixed, other calls.
+    for rest in [
+        "\"refusal\":\"a\"",
+        " \"content\":\"a\"",
+        "\"content\":\"a\",\"role\":\"r\"",
+        "\"tool_calls\":[{\"index\":0}]",
+    ] {
+        assert!(!one.is_like(&shape(1, rest).0), "{rest}");
     }
 }
 
@@ -224,7 +264,9 @@ fn a_shape_that_is_too_large_is_not_kept() {
         Shape::EMPTY.clone().keep(&index, payload.as_bytes(), holes.as_slice())
     };
     assert!(keep(&delta(&format!("\"content\":\"{}\"", "a".repeat(65_000)))).is_some());
-    assert!(keep(&delta(&format!("\"content\":\"{}\"", "a".repeat(66_000)))).is_none());
+    // What a hole has takes no room, a fixed part does.
+    assert!(keep(&delta(&format!("\"content\":\"{}\"", "a".repeat(66_000)))).is_some());
+    assert!(keep(&delta(&format!("\"role\":\"{}\"", "a".repeat(66_000)))).is_none());
     // A member that is null takes no room.
     let members =
         |names: &[&str], value: &str| names.iter().map(|name| format!("\"{name}\":{value},")).collect::<String>();

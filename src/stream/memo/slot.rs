@@ -24,8 +24,6 @@ const DIGITS: usize = 19;
 pub(super) struct Gap {
     /// How long the part is.
     pub(super) before: u16,
-    /// Where in the payload that was learned the hole ended.
-    pub(super) end: u16,
     pub(super) fill: Fill,
 }
 
@@ -37,6 +35,10 @@ pub(super) struct Slot {
     pub(super) count: u8,
     /// It was recognised at least once.
     pub(super) proved: bool,
+    /// The slot that recognised the event behind the last one that this slot recognised.
+    pub(super) followed_by: u8,
+    /// A bit for each slot whose shape differs from this one only in the number.
+    pub(super) alike: u8,
     /// How long what stands before the payload is, and the name in it.
     pub(super) lead: u8,
     pub(super) name: u8,
@@ -165,6 +167,8 @@ impl Slot {
         len: 0,
         count: 0,
         proved: false,
+        followed_by: NONE,
+        alike: 0,
         lead: 0,
         name: 0,
         behind_name: 0,
@@ -172,7 +176,7 @@ impl Slot {
         ended: Ended::Alone,
         terms: Terms::OWN,
         added: Added::NOTHING,
-        gaps: [Gap { before: 0, end: 0, fill: Fill::Text }; HOLES],
+        gaps: [Gap { before: 0, fill: Fill::Text }; HOLES],
         last: 0,
         shape: Shape::EMPTY,
         fixed: [0; FIXED],
@@ -202,7 +206,7 @@ impl Slot {
             (fixed, rest) = behind::<K>(fixed, rest, part)?;
             let (end, flags) = gap.end::<K>(rest, is_event, max_depth)?;
             rest = rest.get(end..)?;
-            (*base, *text) = ((origin.wrapping_sub(rest.len()) as u32).wrapping_sub(u32::from(gap.end)), flags);
+            (*base, *text) = (origin.wrapping_sub(rest.len()) as u32, flags);
         }
         let (_, rest) = behind::<K>(fixed, rest, usize::from(self.last).checked_sub(skip)?.checked_sub(cut)?)?;
         Some(bytes.len().wrapping_sub(rest.len()))
@@ -252,7 +256,7 @@ impl Slot {
         for (gap, hole) in self.gaps.iter_mut().zip(holes) {
             end = append(&mut self.fixed, end, payload.get(at..hole.start)?)?;
             let before = u16::try_from(end.checked_sub(begin)?).ok()?;
-            *gap = Gap { before, end: u16::try_from(hole.end).ok()?, fill: hole.fill };
+            *gap = Gap { before, fill: hole.fill };
             (begin, at) = (end, hole.end);
         }
         end = append(&mut self.fixed, end, payload.get(at..)?)?;
