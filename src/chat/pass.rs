@@ -166,8 +166,9 @@ impl Work<'_, '_> {
         self.conclude(into, seen, facts, list, start as u32);
     }
 
-    /// Notes the facts about a choice that began at `start`, and puts its deltas in the list.
-    #[inline(always)]
+    /// Notes the facts about a choice that began at `start`, and puts its deltas in the list. Out of line: it is long, and serves
+    /// the first choice and those after it.
+    #[inline(never)]
     fn conclude(&self, choice: &ChoiceIndex, seen: &mut Seen, facts: &mut Facts, list: &mut DeltaList, start: u32) {
         /// Members that few choices have.
         const RARE: u32 = 1 << choice::MESSAGE | 1 << choice::TEXT | 1 << choice::ERROR | 1 << choice::FINISH_CAMEL;
