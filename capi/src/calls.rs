@@ -6,7 +6,7 @@ use core::ffi::c_void;
 use core::ptr;
 use deltawire::chat::Created;
 use deltawire::delta::{Delta, Kind, Part};
-use deltawire::json::Value;
+use deltawire::json::{Text, Value};
 use deltawire::stream::{Context, Event, Put, Sink, Stop};
 
 /// Pieces of a text that has to be decoded are this long at most.
@@ -149,28 +149,25 @@ impl<'c> Calls<'c> {
         if text.stands(payload) {
             return self.bytes(f, text.bytes(payload));
         }
-        self.pieces(f, payload, text, taken)
+        // A byte decodes to three at most, and so does a half that waited before it.
+        if (text.len as usize) < SHORT / 3 {
+            self.short(f, text.text(payload))
+        } else {
+            self.pieces(f, payload, text, taken)
+        }
+    }
+
+    /// A text that is sure to fit.
+    #[inline(never)]
+    fn short(&mut self, f: deltawire_text_fn, text: Text<'_>) -> Put {
+        let mut buffer = [0; SHORT];
+        let len = text.copy_to(&mut buffer).written;
+        self.bytes(f, buffer.get(..len).unwrap_or_default())
     }
 
     #[inline(never)]
     fn pieces(&mut self, f: deltawire_text_fn, payload: &[u8], part: Part, taken: &mut usize) -> Put {
-        // A byte decodes to three at most, and so does a half that waited before it.
-        if (part.len as usize) < SHORT / 3 {
-            self.in_pieces::<SHORT>(f, payload, part, taken)
-        } else {
-            self.in_pieces::<PIECE>(f, payload, part, taken)
-        }
-    }
-
-    #[inline(always)]
-    fn in_pieces<const ROOM: usize>(
-        &mut self,
-        f: deltawire_text_fn,
-        payload: &[u8],
-        part: Part,
-        taken: &mut usize,
-    ) -> Put {
-        let (mut buffer, flags) = ([0; ROOM], self.at.flags);
+        let (mut buffer, flags) = ([0; PIECE], self.at.flags);
         let mut text = part.behind(*taken).text(payload);
         let mut answer = Put::Go;
         loop {

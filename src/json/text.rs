@@ -2,7 +2,8 @@
 
 use super::fragments::Copied;
 use super::fragments::{Fragment, Fragments, Unescape};
-use crate::scan::{find, string::StringEnd, unescape, utf8};
+use crate::scan::unescape::{self, Progress};
+use crate::scan::{find, string::StringEnd, utf8};
 use crate::shown::show;
 use crate::visits::visit;
 use crate::QuirkSet;
@@ -218,25 +219,23 @@ impl<'a> Text<'a> {
             return Copied { written, complete: true, quirks: QuirkSet::EMPTY };
         }
         if self.lead != 0 || self.is_verbatim() {
-            return self.copy_fragments(buffer);
+            return self.copy_fragments(Progress::default(), buffer);
         }
         let progress = unescape::copy(self.raw, buffer);
         if progress.took == self.raw.len() {
             return Copied { written: progress.wrote, complete: true, quirks: progress.quirks };
         }
-        let room = buffer.get_mut(progress.wrote..).unwrap_or_default();
-        let rest = self.behind(progress.took).copy_fragments(room);
-        Copied {
-            written: progress.wrote.saturating_add(rest.written),
-            complete: rest.complete,
-            quirks: progress.quirks | rest.quirks,
-        }
+        self.behind(progress.took).copy_fragments(progress, buffer)
     }
 
-    fn copy_fragments(&self, buffer: &mut [u8]) -> Copied {
+    /// Copies the text behind what `before` says was copied. Apart, so that the usual [`copy_to`](Self::copy_to) saves few
+    /// registers.
+    #[inline(never)]
+    fn copy_fragments(&self, before: Progress, buffer: &mut [u8]) -> Copied {
         let mut reader = self.unescape();
-        let written = reader.read_fragments(buffer);
-        Copied { written, complete: reader.is_done(), quirks: reader.quirks() }
+        let written = reader.read_fragments(buffer.get_mut(before.wrote..).unwrap_or_default());
+        let written = before.wrote.saturating_add(written);
+        Copied { written, complete: reader.is_done(), quirks: before.quirks | reader.quirks() }
     }
 
     /// Copies a text that decodes to itself without a quirk. Returns `None` if it does not, or does not fit.
@@ -244,12 +243,10 @@ impl<'a> Text<'a> {
     pub(crate) fn copy_plain(&self, buffer: &mut [u8]) -> Option<usize> {
         let len = self.raw.len();
         let may_differ = self.lead != 0 || self.may(TextFlags::ESCAPED.with(TextFlags::CONTROL));
-        if may_differ || buffer.len() < len || utf8::to_str(self.raw).is_none() {
+        if may_differ {
             return None;
         }
-        visit!(len);
-        buffer.get_mut(..len)?.copy_from_slice(self.raw);
-        Some(len)
+        utf8::copy(self.raw, buffer.get_mut(..len)?).then_some(len)
     }
 
     /// Returns the text after its first `len` raw bytes. A pending high surrogate counts as consumed.

@@ -209,8 +209,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     #[inline(always)]
     pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], kind: u8, of: (u32, u32), bytes: &[u8]) -> bool {
         let State { fill, live, table, .. } = &mut self.state;
-        let (end, lives) = (fill.len.saturating_add(bytes.len()), live.saturating_add(bytes.len()));
-        if self.is_cut || end > MAX_LEN || lives > self.limit {
+        let buffer = buffer.get_mut(..buffer.len().min(MAX_LEN)).unwrap_or_default();
+        let lives = live.saturating_add(bytes.len());
+        if self.is_cut || lives > self.limit {
             return false;
         }
         let Some(place) = table.place(of.0) else { return false };

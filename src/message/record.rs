@@ -116,7 +116,7 @@ pub(super) const HEADER: usize = 12;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
     pub(super) len: usize,
-    /// How many bytes were written to bodies, without commas between items.
+    /// How many bytes one update wrote to bodies, without commas between items, since any number before it.
     pub(super) texts: usize,
     /// The last record, if it may still grow.
     tail: Option<Tail>,
@@ -180,10 +180,11 @@ impl Fill {
         let tail = self.tail.as_mut().filter(|tail| tail.key == key)?;
         let len = bytes.len();
         let room = buffer.get_mut(self.len..)?.get_mut(..len)?;
-        utf8::to_str(bytes)?;
-        room.copy_from_slice(bytes);
+        if !utf8::copy(bytes, room) {
+            return None;
+        }
         // All of this lies in the buffer, so the sums do not overflow.
-        (self.len, self.texts) = (self.len.wrapping_add(len), self.texts.wrapping_add(len));
+        self.len = self.len.wrapping_add(len);
         tail.len = tail.len.wrapping_add(len as u32);
         *buffer.get_mut(tail.at.wrapping_add(8)..)?.first_chunk_mut()? = tail.len.to_le_bytes();
         Some(())

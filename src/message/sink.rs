@@ -113,35 +113,36 @@ pub const fn appends_pieces(kind: Kind) -> bool {
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Takes in a record of a batch. `text` and `aux` are the bytes of its first and its second text: raw JSON, or decoded.
-    ///
-    /// # Errors
-    ///
-    /// The same as those of [`put`](MessageLogOf::put).
+    /// Takes in a record of a batch as nearly all are: a chunk that adds nothing, or a text that continues the record of the
+    /// log that was written last. Returns `false`, with no effect, for any other.
     #[inline(always)]
-    pub fn put_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> Result<(), LogError> {
+    pub fn put_usual_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8]) -> bool {
         const CHUNK: u16 = Kind::Chunk as u16;
         const CONTENT: u16 = Kind::Content as u16;
         const REASONING: u16 = Kind::Reasoning as u16;
         const REFUSAL: u16 = Kind::Refusal as u16;
         const ARGUMENTS: u16 = Kind::ToolArguments as u16;
         let kind = match record.kind {
+            CHUNK => return self.has_head(),
             CONTENT => kind::CONTENT,
-            CHUNK if self.has_head() => return Ok(()),
             REASONING => kind::REASONING,
             REFUSAL => kind::REFUSAL,
             ARGUMENTS => kind::CALL_ARGUMENTS,
-            _ => return self.put_any_record(buffer, record, text, aux),
+            _ => return false,
         };
-        // The text nearly always continues the record that was written last.
-        if self.extend_verbatim(buffer, kind, (record.choice, record.call), text) {
-            return Ok(());
-        }
-        self.put_any_record(buffer, record, text, aux)
+        self.extend_verbatim(buffer, kind, (record.choice, record.call), text)
     }
 
+    /// Takes in a record of a batch. `text` and `aux` are the bytes of its first and its second text: raw JSON, or decoded.
+    ///
+    /// # Errors
+    ///
+    /// The same as those of [`put`](MessageLogOf::put).
     #[inline(never)]
-    fn put_any_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> Result<(), LogError> {
+    pub fn put_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> Result<(), LogError> {
+        if self.put_usual_record(buffer, record, text) {
+            return Ok(());
+        }
         let Record { flags, choice, call, code, number, .. } = *record;
         let Some(kind) = Kind::from_number(u32::from(record.kind)) else { return Ok(()) };
         let number = (flags & FLAG_NUMBER != 0).then_some(number);

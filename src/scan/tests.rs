@@ -133,6 +133,9 @@ fn check_utf8(bytes: &[u8]) -> bool {
     assert_eq!(utf8::to_str(bytes), expected.ok(), "{bytes:x?}");
     assert_eq!(utf8::is_valid::<Native>(bytes), expected.is_ok(), "native, {bytes:x?}");
     assert_eq!(utf8::is_valid::<Portable>(bytes), expected.is_ok(), "portable, {bytes:x?}");
+    let mut copy = std::vec![0; bytes.len()];
+    assert_eq!(utf8::copy(bytes, &mut copy), expected.is_ok(), "{bytes:x?}");
+    assert!(copy == bytes || expected.is_err(), "{bytes:x?}");
     if bytes.len() < 16 {
         assert_eq!(utf8::is_valid_short::<Native>(bytes), expected.is_ok(), "native, {bytes:x?}");
         assert_eq!(utf8::is_valid_short::<Portable>(bytes), expected.is_ok(), "portable, {bytes:x?}");

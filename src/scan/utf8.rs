@@ -36,6 +36,45 @@ fn to_str_other(bytes: &[u8]) -> Option<&str> {
     to_str_long::<Native>(bytes)
 }
 
+/// Copies the bytes to as many, and returns whether they are valid UTF-8. If they are not, what is written is arbitrary.
+#[inline(always)]
+pub(crate) fn copy(bytes: &[u8], to: &mut [u8]) -> bool {
+    // Nearly all texts of a stream are short and ASCII: then the words that are copied are those that are checked.
+    let all = match bytes.len() {
+        8..=16 => copy_ends(bytes, to).map(|(first, last)| u64::from_ne_bytes(first) | u64::from_ne_bytes(last)),
+        4..=7 => {
+            copy_ends(bytes, to).map(|(first, last)| (u32::from_ne_bytes(first) | u32::from_ne_bytes(last)).into())
+        }
+        2..=3 => {
+            copy_ends(bytes, to).map(|(first, last)| (u16::from_ne_bytes(first) | u16::from_ne_bytes(last)).into())
+        }
+        1 => copy_ends(bytes, to).map(|([byte], _)| byte.into()),
+        _ => None,
+    };
+    visit!(bytes.len().min(16));
+    all.is_some_and(|all| all & 0x8080_8080_8080_8080 == 0) || copy_any(bytes, to)
+}
+
+/// Copies the first and the last `N` bytes, and returns them.
+#[inline(always)]
+fn copy_ends<const N: usize>(bytes: &[u8], to: &mut [u8]) -> Option<([u8; N], [u8; N])> {
+    let (first, last) = (*bytes.first_chunk()?, *bytes.last_chunk()?);
+    *to.first_chunk_mut()? = first;
+    *to.last_chunk_mut()? = last;
+    Some((first, last))
+}
+
+/// [`copy`] of any bytes. Apart, so that the usual call is short.
+#[inline(never)]
+fn copy_any(bytes: &[u8], to: &mut [u8]) -> bool {
+    visit!(bytes.len());
+    let is_text = to.len() == bytes.len() && to_str(bytes).is_some();
+    if is_text {
+        to.copy_from_slice(bytes);
+    }
+    is_text
+}
+
 /// Appends the bytes if they are valid UTF-8, and returns whether they are. For up to 16 bytes it accepts only ASCII;
 /// the caller decodes others in another way.
 #[cfg(feature = "alloc")]

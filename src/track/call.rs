@@ -155,6 +155,7 @@ impl Arguments {
         }
     }
 
+    #[inline(never)]
     fn add_bytes(&mut self, text: Text<'_>) -> bool {
         let (mut balance, mut goes_on) = (self.balance, false);
         let is_sound = text.is_sound(|byte| {

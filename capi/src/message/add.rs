@@ -30,14 +30,8 @@ impl State {
         DELTAWIRE_NEED_STORAGE
     }
 
-    /// Whether a chunk adds nothing.
-    #[inline]
-    fn knows_head(&self) -> bool {
-        self.staged == 0 && self.log.has_head()
-    }
-
     /// Takes in an event of a batch, or what a callback was given.
-    #[inline(always)]
+    #[inline(never)]
     fn add(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> deltawire_status {
         let more = u32::from(record.flags) & DELTAWIRE_EVF_MORE != 0;
         if self.staged == 0 && (!more || takes_pieces(record.kind)) {
@@ -255,27 +249,25 @@ pub unsafe extern "C" fn deltawire_message_add(
                 _ => bytes(base.cast::<u8>().add(off as usize).cast(), len as usize),
             }
         };
-        let mut status = DELTAWIRE_OK;
-        let mut added = 0;
-        while added < n {
+        let (mut status, mut added) = (DELTAWIRE_OK, 0);
+        while status == DELTAWIRE_OK && added < n {
             let record = &*events.cast::<Record>().add(added);
             let (kind, flags) = (u32::from(record.kind), u32::from(record.flags));
-            let is_in_data = flags & (DELTAWIRE_EVF_TEXT_SCRATCH | DELTAWIRE_EVF_AUX_SCRATCH) == 0 && !data.is_null();
-            if kind == DELTAWIRE_EV_CHUNK && is_in_data && state.knows_head() {
-                // Nearly every second record.
-                (state.full, state.need) = (false, 0);
-            } else if kind < DELTAWIRE_EV_COUNT && DELTAWIRE_MESSAGE_EVENTS >> kind & 1 != 0 {
-                let text = bytes_of(record.text_off, record.text_len, flags & DELTAWIRE_EVF_TEXT_SCRATCH != 0);
-                let aux = bytes_of(record.aux_off, record.aux_len, flags & DELTAWIRE_EVF_AUX_SCRATCH != 0);
-                status = match (text, aux) {
-                    (Ok(text), Ok(aux)) => state.add(buffer, record, text, aux),
-                    (Err(status), _) | (_, Err(status)) => status,
-                };
-                if status != DELTAWIRE_OK {
-                    break;
+            status = match bytes_of(record.text_off, record.text_len, flags & DELTAWIRE_EVF_TEXT_SCRATCH != 0) {
+                Ok(text) if state.staged == 0 && state.log.put_usual_record(buffer, record, text) => DELTAWIRE_OK,
+                Ok(text) if kind < DELTAWIRE_EV_COUNT && DELTAWIRE_MESSAGE_EVENTS >> kind & 1 != 0 => {
+                    match bytes_of(record.aux_off, record.aux_len, flags & DELTAWIRE_EVF_AUX_SCRATCH != 0) {
+                        Ok(aux) => state.add(buffer, record, text, aux),
+                        Err(status) => status,
+                    }
                 }
-            }
-            added = added.saturating_add(1);
+                Ok(_) => DELTAWIRE_OK,
+                Err(status) => status,
+            };
+            added = added.saturating_add(usize::from(status == DELTAWIRE_OK));
+        }
+        if added > 0 && status != DELTAWIRE_NEED_STORAGE {
+            (state.full, state.need) = (false, 0);
         }
         put_out(taken, added);
         status
