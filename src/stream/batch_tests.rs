@@ -496,3 +496,28 @@ fn a_frame_that_waits_keeps_its_kinds() {
     assert_eq!(written, 1);
     assert_eq!(line_of(&records[0], lf, &scratch), format!("48 {start}..{end} code=1 number={kinds}"));
 }
+
+#[test]
+fn an_array_that_is_full_ends_the_call_between_two_events() {
+    let event =
+        |text: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+    let events: Vec<String> = ["a", "b", "c", "d", "e"].map(event).into();
+    let input = events.concat();
+    // Of a chunk and its text. From the second event on, a template recognises them.
+    for in_one_call in 1..=events.len() {
+        let (mut machine, mut tracker, mut emitter) =
+            (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new(), Emitter::new());
+        let (mut store, mut scratch, mut records) = ([0; 2048], [0; 64], vec![Record::default(); 2 * in_one_call]);
+        let mut rest = input.as_bytes();
+        for part in events.chunks(in_one_call) {
+            let mask = Kind::Chunk.bit() | Kind::Content.bit();
+            let mut sink = Records::new(&mut records, &mut scratch, mask);
+            let (spent, outcome) = emitter.run(&mut machine, &mut store, &mut tracker, rest, 0, &mut sink);
+            let is_last = rest.len() == part.concat().len();
+            assert_eq!((spent, outcome == Outcome::Done), (part.concat().len(), is_last), "{in_one_call}");
+            assert_eq!((sink.written(), emitter.is_pending()), (2 * part.len(), false), "{in_one_call}");
+            rest = &rest[spent..];
+        }
+        assert!(rest.is_empty());
+    }
+}

@@ -7,8 +7,8 @@ use crate::chat::{Chunk, Created, Index};
 use crate::shown::{self, shown};
 use crate::{sse, Error, Storage};
 
-/// No offset in the input.
-const NOWHERE: u64 = u64::MAX;
+/// No offset in the input, nor is the sum of this and an offset.
+pub(super) const NOWHERE: u64 = 1 << 63;
 
 /// Bytes, and their offset in the input if they lie there.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl<'a> Bytes<'a> {
     /// The offset in the input of the byte at `start`.
     #[inline]
     pub(super) fn at(&self, start: u32) -> Option<u32> {
-        self.input()?.checked_add(start)
+        u32::try_from(self.place.wrapping_add(u64::from(start))).ok()
     }
 }
 
@@ -96,17 +96,16 @@ impl<'a> Context<'a> {
         Context { chunk: None, start, end, payload_at: u64::from(input), repeats: false, rest }
     }
 
-    /// The context of a chunk that a template recognised. `payload`: with its offset in the input, if it lies there.
+    /// The context of a chunk that a template recognised. `payload`: with its offset in the input, or [`NOWHERE`].
     #[inline(always)]
     pub(super) fn of_chunk(
-        (payload, input): (&'a [u8], Option<u32>),
+        (payload, payload_at): (&'a [u8], u64),
         index: &'a Index,
         (start, end): (u64, u64),
         repeats: bool,
         rest: &'a Rest<'a>,
     ) -> Self {
         let chunk = Some(Chunk::from_parts(payload, index, rest.name.bytes));
-        let payload_at = input.map_or(NOWHERE, u64::from);
         Context { chunk, start, end, payload_at, repeats, rest }
     }
 

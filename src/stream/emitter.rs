@@ -184,13 +184,18 @@ impl Emitter {
                     outcome => return (spent, outcome),
                 }
             }
+            if sink.is_full() && !given.is_empty() {
+                return (spent, Outcome::Full);
+            }
             // Nearly all events are emitted here.
             let (given, last) = self.emit_run(machine, store, tracker, (given, at), sink, stored.take());
             spent = data.len().saturating_sub(given.len());
             let at = base.saturating_add(spent as u32);
             let (consumed, stage) = match last {
                 Some(last) => last,
-                None if !sink.is_of_one_call() && self.frames.waits() && !given.is_empty() => continue,
+                None if !given.is_empty() && (sink.is_full() || !sink.is_of_one_call() && self.frames.waits()) => {
+                    continue
+                }
                 None => match machine.try_go_on(store, given) {
                     Ok(Step { consumed, found }) => {
                         if found == Found::NeedMore && consumed == given.len() && !self.frames.is_behind(machine) {

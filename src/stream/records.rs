@@ -58,6 +58,11 @@ shown!("Records": Records<'_>, this => written: this.written, room: this.records
 
 impl Sink for Records<'_> {
     #[inline(always)]
+    fn is_full(&self) -> bool {
+        !self.has_slot()
+    }
+
+    #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
         self.mask & kind.bit() != 0
     }
@@ -144,13 +149,20 @@ impl<'s> Records<'s> {
     #[inline(always)]
     fn put_now(&mut self, context: &Context<'_>, delta: &Delta) -> bool {
         let payload = context.bytes();
+        if !self.has_slot() {
+            return false;
+        }
         let stands = if delta.text.stands(payload.bytes) { payload.at(delta.text.start) } else { None };
-        let Some(text_off) = stands else {
-            return self.put_decoded(&record_of(context, delta), delta.text.text(payload.bytes));
+        let (text_off, text_len, flag) = match stands {
+            Some(at) => (at, delta.text.len, 0),
+            None => match self.decode(delta.text.text(payload.bytes)) {
+                Some((at, len)) => (at, len, FLAG_TEXT_SCRATCH),
+                None => return false,
+            },
         };
         let Some(slot) = self.records.get_mut(self.written) else { return false };
-        let Delta { kind, choice, call, code, number, text, flags, .. } = *delta;
-        let (start, end, text_len) = (context.start, context.end, text.len);
+        let Delta { kind, choice, call, code, number, flags, .. } = *delta;
+        let (start, end, flags) = (context.start, context.end, flags | flag);
         let kind = kind as u16;
         *slot = Record { kind, flags, choice, call, code, number, text_off, text_len, start, end, ..Record::NONE };
         // There was a free record, so this does not overflow.
@@ -158,32 +170,30 @@ impl<'s> Records<'s> {
         true
     }
 
-    /// Decodes a text to the scratch, if all of it fits and a record is free. Returns whether it did.
+    /// Decodes a text to the scratch, if all of it fits. Returns where it is.
     #[inline(never)]
-    fn put_decoded(&mut self, record: &Record, mut text: Text<'_>) -> bool {
+    fn decode(&mut self, text: Text<'_>) -> Option<(u32, u32)> {
         let at = self.used;
-        if !self.has_slot() || self.room() < LEAST {
-            return false;
+        let room = self.scratch.get_mut(at..).filter(|room| room.len() >= LEAST)?;
+        let copied = text.copy_to(room);
+        if !copied.complete {
+            return None;
         }
-        let len = text.take_to(self.scratch.get_mut(at..).unwrap_or_default());
-        if !text.is_empty() {
-            return false;
-        }
-        let record = Record { flags: FLAG_TEXT_SCRATCH, text_off: at as u32, text_len: len as u32, ..*record };
-        self.used = at.saturating_add(len);
-        self.put_record(record).is_ok()
+        self.used = at.saturating_add(copied.written);
+        Some((at as u32, copied.written as u32))
     }
 
     /// Writes the record of a chunk without a name, if its ID and its model stand in the input as they are reported. Returns
     /// `false`, with nothing written, for any other.
     #[inline(always)]
     fn put_chunk(&mut self, context: &Context<'_>, chunk: &Chunk<'_>) -> bool {
-        let Some(Head { record, id, model }) = self.head.as_ref().filter(|_| context.repeats()) else {
+        let head = self.head.as_ref().filter(|_| context.repeats());
+        let (Some(Head { record, id, model }), Some(at)) = (head, context.bytes().input()) else {
             // A copy: without a pointer to it, the context stays in registers.
             return self.put_first_chunk(&{ *context });
         };
         let Some(slot) = self.records.get_mut(self.written) else { return false };
-        let (index, at) = (chunk.index(), context.bytes().input().unwrap_or(0));
+        let index = chunk.index();
         let text_off =
             record.text_off.wrapping_add(if record.text_len > 0 { at.wrapping_add(index.base(*id)) } else { 0 });
         let aux_off =

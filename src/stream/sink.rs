@@ -43,6 +43,12 @@ pub trait Sink {
         false
     }
 
+    /// Whether the sink has no room for another delta. The emitter then stops between two events, so that none stays pending.
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        false
+    }
+
     /// Whether the sink uses deltas of this kind. The emitter may leave out the others.
     fn wants(&self, kind: Kind) -> bool;
 

@@ -5,7 +5,7 @@
 use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
 use crate::delta::{Delta, Kind, FLAG_NATIVE};
-use crate::stream::context::{Bytes, Context, Rest};
+use crate::stream::context::{Bytes, Context, Rest, NOWHERE};
 use crate::stream::found::{Found, Place, Recalled, Span};
 use crate::stream::head::whole;
 use crate::stream::progress::{Break, Progress, Run};
@@ -99,11 +99,12 @@ impl Emitter {
             let mut state = Progress::start(frames);
             let has_metas = || sink.wants(Kind::Meta) && self.has_metas(payload, index);
             // What was given is no less than what is left of it.
-            let base = base.saturating_add(data.len().wrapping_sub(given.len()) as u32);
+            let passed = data.len().wrapping_sub(given.len());
+            let base_of_given = || base.saturating_add(passed as u32);
             let stage = if NATIVE && is_unread && is_odd {
                 self.odd_of(found, state, Break::Nothing, Stage::Before)
             } else if NATIVE && is_unread {
-                let name = machine.name_span();
+                let (name, base) = (machine.name_span(), base_of_given());
                 let name = Bytes::new(name.within(given), name.input(base));
                 let event = Rest::of_event((name, payload), machine.last_event_id(store.bytes()));
                 let context = Context::of_event(&event, base.saturating_add(at), frame);
@@ -121,12 +122,15 @@ impl Emitter {
                 let named;
                 let (beside, flags) = if is_native {
                     let name = machine.name_span();
-                    named = Rest::of_chunk(Bytes::new(name.within(given), name.input(base)));
+                    named = Rest::of_chunk(Bytes::new(name.within(given), name.input(base_of_given())));
                     (&named, FLAG_NATIVE)
                 } else {
                     (Rest::NOTHING, 0)
                 };
-                let at = if place == Place::Input { Some(base.saturating_add(at)) } else { None };
+                let at = match place {
+                    Place::Input => u64::from(base).wrapping_add(passed as u64).wrapping_add(u64::from(at)),
+                    Place::Storage => NOWHERE,
+                };
                 let context = Context::of_chunk((payload, at), index, frame, repeats, beside);
                 let head = Delta { code: index.choices, flags, ..Delta::new(Kind::Chunk) };
                 match state.put(&context, head, sink) {
@@ -159,6 +163,9 @@ impl Emitter {
                 if run.expects_lf() {
                     break None;
                 }
+            }
+            if sink.is_full() {
+                break None;
             }
         };
         if last.is_none() {
@@ -210,7 +217,7 @@ impl Emitter {
     #[inline(always)]
     fn has_metas(&self, payload: &[u8], index: &Index) -> bool {
         let chunk = Chunk::from_parts(payload, index, &[]);
-        index.facts.others || chunk.may_have_meta(self.metas) && self.next_meta(&chunk).is_some()
+        index.facts.others || chunk.may_have_meta(self.metas) && self.next_meta(&{ chunk }).is_some()
     }
 
     /// Notes how far a chunk was emitted that is not usual after all, so that the stages go on from there. Returns the stage that
