@@ -114,7 +114,7 @@ pub const fn appends_pieces(kind: Kind) -> bool {
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Takes in a record of a batch as nearly all are: a chunk that adds nothing, or a text that continues the record of the
-    /// log that was written last. Returns `false`, with no effect, for any other.
+    /// log that was written last. Returns `false`, with no effect, for any other, which [`put_record`](Self::put_record) takes.
     #[inline(always)]
     pub fn put_usual_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8]) -> bool {
         const CHUNK: u16 = Kind::Chunk as u16;
@@ -140,9 +140,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// The same as those of [`put`](MessageLogOf::put).
     #[inline(never)]
     pub fn put_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> Result<(), LogError> {
-        if self.put_usual_record(buffer, record, text) {
-            return Ok(());
-        }
         let Record { flags, choice, call, code, number, .. } = *record;
         let Some(kind) = Kind::from_number(u32::from(record.kind)) else { return Ok(()) };
         let number = (flags & FLAG_NUMBER != 0).then_some(number);

@@ -342,7 +342,11 @@ pub fn batched(bytes: &[u8], config: Config) -> Logged<128, 256> {
             let text = bytes(record.text_off, record.text_len, FLAG_TEXT_SCRATCH);
             let aux = bytes(record.aux_off, record.aux_len, FLAG_AUX_SCRATCH);
             if appends_pieces(Kind::from_number(record.kind.into()).unwrap()) {
-                logged.with(|log, buffer| log.put_record(buffer, record, text, aux));
+                // As C does it: first the short way.
+                logged.with(|log, buffer| match log.put_usual_record(buffer, record, text) {
+                    true => Ok(()),
+                    false => log.put_record(buffer, record, text, aux),
+                });
                 continue;
             }
             staged.extend_from_slice(text);

@@ -100,11 +100,11 @@ impl Emitter {
             let has_metas = || sink.wants(Kind::Meta) && self.has_metas(payload, index);
             // What was given is no less than what is left of it.
             let passed = data.len().wrapping_sub(given.len());
-            let base_of_given = || base.saturating_add(passed as u32);
+            let base_of_given = base.saturating_add(passed as u32);
             let stage = if NATIVE && is_unread && is_odd {
                 self.odd_of(found, state, Break::Nothing, Stage::Before)
             } else if NATIVE && is_unread {
-                let (name, base) = (machine.name_span(), base_of_given());
+                let (name, base) = (machine.name_span(), base_of_given);
                 let name = Bytes::new(name.within(given), name.input(base));
                 let event = Rest::of_event((name, payload), machine.last_event_id(store.bytes()));
                 let context = Context::of_event(&event, base.saturating_add(at), frame);
@@ -122,7 +122,7 @@ impl Emitter {
                 let named;
                 let (beside, flags) = if is_native {
                     let name = machine.name_span();
-                    named = Rest::of_chunk(Bytes::new(name.within(given), name.input(base_of_given())));
+                    named = Rest::of_chunk(Bytes::new(name.within(given), name.input(base_of_given)));
                     (&named, FLAG_NATIVE)
                 } else {
                     (Rest::NOTHING, 0)
