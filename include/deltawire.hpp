@@ -1855,8 +1855,8 @@ private:
     /// The call of C that reads more. A pointer, so that a program links no more than it uses.
     using reader = deltawire_status (*)(batch_range &, deltawire_batch_result *);
 
-    batch_range(parser &p, std::string_view data, reader read, workspace *with = nullptr) noexcept
-        : parser_(&p), data_(data), read_(read), workspace_(with) {}
+    batch_range(parser &p, std::string_view data, reader by, workspace *with = nullptr) noexcept
+        : parser_(&p), data_(data), read_(by), workspace_(with) {}
 
     static deltawire_status read(batch_range &b, deltawire_batch_result *out) {
         parser &p = *b.parser_;
