@@ -61,14 +61,14 @@
  * FAULTS      Faults in the data are events (DELTAWIRE_EV_MALFORMED, _TOO_LONG, _LIMIT, _QUIRK),
  *             and the stream goes on. A status describes the call.
  * THREADS     A parser or a workspace may be used by any thread, by one at a time. The library has
- *             no locks, no thread-locals, and no globals but one byte: what the processor can do. It
- *             is set by the first call, to the same value by each thread. Functions that take const
- *             pointers may run at the same time.
+ *             no locks, no thread-locals, and no globals but one byte: what the processor can do.
+ *             It is set by the first call, to the same value by each thread. Functions that take
+ *             const pointers may run at the same time.
  * REENTRANCY  A callback may call functions that take a deltawire_chunk, a deltawire_value, an
  *             assembler or another parser. Functions that take the calling parser, or the workspace
- *             that it is reading with, answer E_REENTRANT (counters: 0) and change nothing. The library cannot detect
- *             deltawire_init over a parser in use, a copy of its block, or an exception or longjmp
- *             out of a callback: all of these are forbidden.
+ *             that it is reading with, answer E_REENTRANT (counters: 0) and change nothing. The
+ *             library cannot detect deltawire_init over a parser in use, a copy of its block, or an
+ *             exception or longjmp out of a callback: all of these are forbidden.
  * LENGTHS     A function that copies a text accepts NULL and 0 to ask for the length: it answers
  *             E_SMALL (OK if the text is empty) and writes the length to `*need`.
  * LOSSES      The verdict of deltawire_end describes how a stream ended. `complete` also requires
@@ -1048,10 +1048,11 @@ deltawire_status deltawire_commit(deltawire_parser *p, size_t n);
 // What the parsers of a thread share: the shapes of the events that were read, and the index of the
 // event at hand. Its address is that of its block: `(deltawire_workspace *)mem`.
 //
-// Streams of a few upstreams have most bytes of their events in common. Parsers that share them
+// Streams of one upstream have most bytes of their events in common. Parsers that share a workspace
 // have smaller blocks (`DELTAWIRE_CFG_SHARED`), and keep what they have in common in the
 // processor's cache, however many they are. Sharing changes the cost, never the events. A
-// workspace holds no pointers between calls, and no parser refers to one.
+// workspace remembers two shapes, so give the streams of each upstream one. It holds no pointers
+// between calls, and no parser refers to one.
 //
 // One workspace serves one thread, and one trust domain: it contains bytes of the streams that were
 // read with it, such as names of tools, until they are replaced or `deltawire_workspace_clear`
@@ -1064,18 +1065,16 @@ typedef struct deltawire_workspace deltawire_workspace;
 // `(deltawire_workspace *)mem`. The function overwrites the block: do not call it on a workspace in
 // use.
 //
-// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_workspace_size()`), E_RANGE (beyond any
-// memory). On failure nothing is written.
-deltawire_status deltawire_workspace_init(void *mem,
-                                          size_t mem_len,
-                                          deltawire_workspace **out);
+// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_workspace_size()`), E_RANGE (beyond
+// any memory). On failure nothing is written.
+deltawire_status deltawire_workspace_init(void *mem, size_t mem_len, deltawire_workspace **out);
 
 // The size of a workspace's block, in bytes: at most `DELTAWIRE_WORKSPACE_SIZE`.
 size_t deltawire_workspace_size(void);
 
 // Overwrites all that a workspace keeps of the streams. Parsers that used it go on as before.
-// `deltawire_reset` of a parser leaves workspaces as they are. Answers OK, E_NULL, E_ALIGN, E_STATE,
-// E_REENTRANT.
+// `deltawire_reset` of a parser leaves workspaces as they are. Answers OK, E_NULL, E_ALIGN,
+// E_STATE, E_REENTRANT.
 deltawire_status deltawire_workspace_clear(deltawire_workspace *w);
 
 // `deltawire_feed` of a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`. It

@@ -37,8 +37,8 @@ const _: () = assert!(align_of::<Block>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN i
 /// `(deltawire_workspace *)mem`. The function overwrites the block: do not call it on a workspace in
 /// use.
 ///
-/// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_workspace_size()`), E_RANGE (beyond any
-/// memory). On failure nothing is written.
+/// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_workspace_size()`), E_RANGE (beyond
+/// any memory). On failure nothing is written.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_workspace_init(
@@ -67,8 +67,8 @@ pub extern "C" fn deltawire_workspace_size() -> usize {
 }
 
 /// Overwrites all that a workspace keeps of the streams. Parsers that used it go on as before.
-/// `deltawire_reset` of a parser leaves workspaces as they are. Answers OK, E_NULL, E_ALIGN, E_STATE,
-/// E_REENTRANT.
+/// `deltawire_reset` of a parser leaves workspaces as they are. Answers OK, E_NULL, E_ALIGN,
+/// E_STATE, E_REENTRANT.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_workspace_clear(w: *mut deltawire_workspace) -> deltawire_status {

@@ -20,10 +20,11 @@ pub struct deltawire_parser {
 /// What the parsers of a thread share: the shapes of the events that were read, and the index of the
 /// event at hand. Its address is that of its block: `(deltawire_workspace *)mem`.
 ///
-/// Streams of a few upstreams have most bytes of their events in common. Parsers that share them
+/// Streams of one upstream have most bytes of their events in common. Parsers that share a workspace
 /// have smaller blocks (`DELTAWIRE_CFG_SHARED`), and keep what they have in common in the
 /// processor's cache, however many they are. Sharing changes the cost, never the events. A
-/// workspace holds no pointers between calls, and no parser refers to one.
+/// workspace remembers two shapes, so give the streams of each upstream one. It holds no pointers
+/// between calls, and no parser refers to one.
 ///
 /// One workspace serves one thread, and one trust domain: it contains bytes of the streams that were
 /// read with it, such as names of tools, until they are replaced or `deltawire_workspace_clear`
